@@ -1,0 +1,112 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+)
+
+// A Backend runs the turns of one kind of client program. It is safe for
+// several goroutines, each with a turn of its own.
+type Backend interface {
+	// Name is the backend's name in the configuration, such as "claude".
+	Name() string
+
+	// Run runs one turn to its end and blocks for so long. It leaves no process
+	// behind, whatever happens. When ctx is done the client is ended by the
+	// ladder and the outcome is [Stopped]; so is the work of a client that
+	// finished well while it was being told. Run never returns before the
+	// goroutines and processes that it started are gone.
+	Run(ctx context.Context, t Turn) Outcome
+
+	// Follow takes up a turn whose daemon died: as long as p lives it is
+	// followed to its end, as in Run; then, or if it is dead, its file is read
+	// to the end. Without a result in the file the outcome is [Lost]. Events of
+	// the file are passed to t.Event from the first one on. Started is not
+	// called, and nothing is sent to the client but signals.
+	Follow(ctx context.Context, t Turn, p Process) Outcome
+}
+
+// A Turn is what a backend needs for one run of a client.
+type Turn struct {
+	ID    string // unique in the project; the client and its children carry it as MarkVar
+	Agent string
+
+	// UUID names this prompt to the client, which runs each only once, also in
+	// a later process of the same session.
+	UUID    string
+	Prompt  string
+	Session Session
+	Spec    Spec
+	Env     []string // the whole environment of the client; Environ builds it
+	Files
+
+	// Hook is the command line (for a shell) that prints what the agent has to
+	// be told again right after a compaction; "" means none.
+	Hook string
+	// Partial asks for text as it is written, as events of kind "partial".
+	Partial bool
+
+	// Grown rings when Stdout has grown. With nil, or between two rings, the
+	// backend looks by itself (Timing.Poll).
+	Grown <-chan struct{}
+	// Started is called once, after the client has been started and before it
+	// is sent the prompt: what it records is durable before any work can be
+	// done. An error ends the turn as Failed with nothing sent. It may be nil.
+	Started func(Process) error
+	// Event is called for each event, in order, in the goroutine of Run or
+	// Follow. The event is valid only during the call. It may be nil.
+	Event func(*streamjson.Event)
+}
+
+// Files are the files of a turn, as absolute paths in a folder that exists. The
+// backend makes them, readable by their owner alone.
+type Files struct {
+	Stdout   string // the client's standard output, byte for byte; events can be read from it again
+	Stderr   string // its standard error; kept below 4 MiB
+	Settings string // settings that the client reads
+	System   string // the system text, as the client reads it
+}
+
+// How a turn comes by its session.
+type How string
+
+// The ways to begin a turn.
+const (
+	New      How = "new"      // a session that must not exist yet, with this ID
+	Resume   How = "resume"   // the session with this ID, which must exist
+	Continue How = "continue" // the newest session of Spec.Dir, whoever made it; ID is ignored
+)
+
+// A Session is the client's own memory of a conversation.
+type Session struct {
+	ID  string // a UUID
+	How How
+}
+
+// A Spec is what does not change between two turns of an agent. The zero value
+// of each field but Dir means the backend's own choice.
+type Spec struct {
+	Command []string // program and first arguments; empty: the backend's usual program, from the PATH in Turn.Env
+	Dir     string   // working folder of the client
+	System  string   // text that is added to the client's system prompt
+	Model   string   // as the client calls it
+	// Thinking is off, low, medium, high, xhigh or max.
+	Thinking       string
+	PermissionMode string // as the client calls it
+	// AllowedTools names the tools that are allowed; nothing else is. nil: all
+	// built-in tools. An empty list: none.
+	AllowedTools *[]string
+	// DisallowedTools are refused even when they are allowed.
+	DisallowedTools *[]string
+	// CompactWindow is the size of the context, in tokens, by which the client
+	// decides when to compact.
+	CompactWindow int
+
+	// Stall ends a turn that has printed no event for so long, of whose
+	// processes none uses the processor, and that has no tool call open. 0: never.
+	Stall time.Duration
+	// Timeout ends a turn that has run for so long. 0: never.
+	Timeout time.Duration
+}

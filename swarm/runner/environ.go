@@ -1,0 +1,78 @@
+package runner
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The variables that a client and all its children carry. With them set,
+// claude-swarm speaks as that agent in that turn.
+const (
+	AgentVar = "CLAUDE_SWARM_AGENT" // the agent's name
+	DirVar   = "CLAUDE_SWARM_DIR"   // the project's folder
+	TokenVar = "CLAUDE_SWARM_TOKEN" // the secret by which the agent's mail is proven
+	MarkVar  = "CLAUDE_SWARM_TURN"  // the turn's id, by which what is left of it is found
+)
+
+// EnvOptions say how a client's environment differs from the daemon's.
+type EnvOptions struct {
+	Drop   []string          // names that are taken out; PREFIX_* takes out all that begin so
+	Add    map[string]string // added, or put in place of what is there
+	Agent  string
+	Dir    string // the project's folder
+	Token  string
+	TurnID string
+	BinDir string // folder of our own program, put before the PATH; "" leaves PATH alone
+}
+
+// A client must not believe that it was started by another one, so what those
+// set for their children is taken out. What stays is how a person logs in.
+var (
+	alwaysDropped = []string{"CLAUDE*", "AI_AGENT"}
+	alwaysKept    = []string{"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_*"}
+)
+
+// Environ builds the whole environment of a client from base, which has the
+// form of [os.Environ]. What o adds wins over base and over every rule, and our
+// own variables win over what o adds. The result is sorted, one entry a name.
+func Environ(base []string, o EnvOptions) []string {
+	env := make(map[string]string, len(base)+8)
+	for _, entry := range base {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || name == "" || matches(o.Drop, name) {
+			continue
+		}
+		if matches(alwaysDropped, name) && !matches(alwaysKept, name) {
+			continue
+		}
+		env[name] = value
+	}
+	maps.Copy(env, o.Add)
+	if o.BinDir != "" {
+		env["PATH"] = prefixPath(o.BinDir, env["PATH"])
+	}
+	env[AgentVar] = o.Agent
+	env[DirVar] = o.Dir
+	env[TokenVar] = o.Token
+	env[MarkVar] = o.TurnID
+	out := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, name+"="+env[name])
+	}
+	return out
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		prefix, wild := strings.CutSuffix(p, "*")
+		return wild && strings.HasPrefix(name, prefix) || p == name
+	})
+}
+
+func prefixPath(dir, path string) string {
+	if path == "" {
+		return dir // a trailing colon would mean the working folder
+	}
+	return dir + ":" + path
+}

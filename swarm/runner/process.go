@@ -1,0 +1,44 @@
+package runner
+
+import "fmt"
+
+// A Process names one process for good: numbers are used again, a number
+// together with its start time is not.
+type Process struct {
+	PID int `json:"pid"`
+	// Start is when it was started: clock ticks since boot on Linux,
+	// microseconds since 1970 on macOS. It is compared, never computed with.
+	Start uint64 `json:"start"`
+}
+
+// Identify returns the process that has this number now. The error is
+// [fs.ErrNotExist] when there is none.
+func Identify(pid int) (Process, error) {
+	s, err := stat(pid)
+	if err != nil {
+		return Process{PID: pid}, fmt.Errorf("identify process %d: %w", pid, err)
+	}
+	return Process{PID: pid, Start: s.start}, nil
+}
+
+// Alive reports whether the very process runs. A process that has ended and
+// was not reaped yet does not run.
+func (p Process) Alive() bool {
+	if p.PID <= 0 {
+		return false
+	}
+	s, err := stat(p.PID)
+	return err == nil && s.start == p.Start && !s.dead
+}
+
+func (p Process) String() string { return fmt.Sprintf("%d@%d", p.PID, p.Start) }
+
+// A processStat is what the system tells about one process.
+type processStat struct {
+	pid, parent, group int
+	start              uint64
+	dead               bool // ended, not reaped yet
+	// ticks is the processor time of the process and of the children that it
+	// has waited for, in the system's own unit (see cpuTick).
+	ticks uint64
+}

@@ -1,0 +1,37 @@
+package runner
+
+import (
+	"io/fs"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// cpuTick is the unit of processStat.ticks.
+const cpuTick = 10 * time.Millisecond
+
+// A process in this state has ended and was not reaped yet (SZOMB of sys/proc.h).
+const stateZombie = 5
+
+func stat(pid int) (processStat, error) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		// The kernel answers with an empty record for a number that nobody has.
+		return processStat{}, fs.ErrNotExist
+	}
+	if int(k.Proc.P_pid) != pid {
+		return processStat{}, fs.ErrNotExist
+	}
+	return statOf(k), nil
+}
+
+func statOf(k *unix.KinfoProc) processStat {
+	t := k.Proc.P_starttime
+	return processStat{
+		pid:    int(k.Proc.P_pid),
+		parent: int(k.Eproc.Ppid),
+		group:  int(k.Eproc.Pgid),
+		start:  uint64(t.Sec)*1e6 + uint64(t.Usec),
+		dead:   k.Proc.P_stat == stateZombie,
+	}
+}

@@ -1,0 +1,62 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"time"
+)
+
+// cpuTick is the unit of the times in /proc/PID/stat. It is 1/100 s on every
+// Linux that Go runs on (USER_HZ is part of the kernel's interface).
+const cpuTick = 10 * time.Millisecond
+
+// stat reads /proc/PID/stat, see proc(5).
+func stat(pid int) (processStat, error) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return processStat{}, err
+	}
+	s, ok := parseStat(data)
+	if !ok {
+		return processStat{}, fmt.Errorf("process %d: %w: unreadable stat", pid, fs.ErrInvalid)
+	}
+	return s, nil
+}
+
+// parseStat reads one line of /proc/PID/stat. The second field is the program's
+// name in parentheses, which may hold spaces and parentheses itself.
+func parseStat(data []byte) (s processStat, ok bool) {
+	open, end := bytes.IndexByte(data, '('), bytes.LastIndexByte(data, ')')
+	if open < 1 || end < open {
+		return s, false
+	}
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(data[:open])))
+	if err != nil {
+		return s, false
+	}
+	fields := bytes.Fields(data[end+1:])
+	if len(fields) < 20 { // up to starttime, field 22 of the line
+		return s, false
+	}
+	number := func(field int) uint64 { // by its number in proc(5)
+		n, perr := strconv.ParseInt(string(fields[field-3]), 10, 64)
+		if perr != nil {
+			err = perr
+		}
+		return uint64(max(n, 0))
+	}
+	state := fields[0][0]
+	s = processStat{
+		pid:    pid,
+		parent: int(number(4)),
+		group:  int(number(5)),
+		dead:   state == 'Z' || state == 'X',
+		ticks:  number(14) + number(15) + number(16) + number(17),
+	}
+	start, perr := strconv.ParseUint(string(fields[19]), 10, 64)
+	s.start = start
+	return s, err == nil && perr == nil
+}

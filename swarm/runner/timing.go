@@ -1,0 +1,45 @@
+package runner
+
+import "time"
+
+// Timing holds how long a backend waits for what. The zero value stands for the
+// numbers below; a test shortens them.
+type Timing struct {
+	Interrupt time.Duration // from SIGINT to SIGTERM; 10 s
+	Terminate time.Duration // from SIGTERM to SIGKILL; 5 s
+	Close     time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
+	Unheard   time.Duration // from an acknowledgement that nothing follows to giving the prompt up; 10 s
+	Leftovers time.Duration // from SIGTERM to SIGKILL for what outlived its client; 1 s
+	Poll      time.Duration // longest time between two looks at a file that nobody rings for; 100 ms
+	Sample    time.Duration // time over which the use of the processor is measured; 2 s
+}
+
+// Or returns t with the numbers of other where t has none.
+func (t Timing) Or(other Timing) Timing {
+	pick := func(d *time.Duration, or time.Duration) {
+		if *d == 0 {
+			*d = or
+		}
+	}
+	pick(&t.Interrupt, other.Interrupt)
+	pick(&t.Terminate, other.Terminate)
+	pick(&t.Close, other.Close)
+	pick(&t.Unheard, other.Unheard)
+	pick(&t.Leftovers, other.Leftovers)
+	pick(&t.Poll, other.Poll)
+	pick(&t.Sample, other.Sample)
+	return t
+}
+
+// DefaultTiming is what the zero Timing stands for.
+func DefaultTiming() Timing {
+	return Timing{
+		Interrupt: 10 * time.Second,
+		Terminate: 5 * time.Second,
+		Close:     10 * time.Second,
+		Unheard:   10 * time.Second,
+		Leftovers: time.Second,
+		Poll:      100 * time.Millisecond,
+		Sample:    2 * time.Second,
+	}
+}
