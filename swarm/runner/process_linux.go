@@ -2,11 +2,14 @@ package runner
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // cpuTick is the unit of the times in /proc/PID/stat. It is 1/100 s on every
@@ -16,7 +19,9 @@ const cpuTick = 10 * time.Millisecond
 // stat reads /proc/PID/stat, see proc(5).
 func stat(pid int) (processStat, error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
+	if errors.Is(err, unix.ESRCH) {
+		return processStat{}, fs.ErrNotExist // it ended between open and read
+	} else if err != nil {
 		return processStat{}, err
 	}
 	s, ok := parseStat(data)

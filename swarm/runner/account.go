@@ -1,0 +1,151 @@
+package runner
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+)
+
+// An Account adds up the events of one turn. It knows only the house's words,
+// so every backend can use it. The zero value is ready; it is not safe for
+// several goroutines.
+type Account struct {
+	session, model string
+	spent          Spent
+	began          bool
+	open           map[string]call // tool calls without a result, by their id
+	files          map[string]bool
+	denied         []Denial
+	results        []streamjson.Result
+	texts          []string // final words, one a result
+}
+
+// A call is a tool call that has no result yet.
+type call struct {
+	file string // the file that it changes, if it succeeds; "" when none
+}
+
+// Observe adds one event. It keeps nothing of ev.
+func (a *Account) Observe(ev *streamjson.Event) {
+	a.began = true
+	if ev.Session != "" {
+		a.session = strings.Clone(ev.Session) // /clear gives a new one
+	}
+	switch ev.Kind {
+	case "init":
+		if ev.Init != nil && a.model == "" {
+			a.model = strings.Clone(ev.Init.Model)
+		}
+	case "assistant":
+		if tokens, ok := ev.ContextTokens(); ok {
+			a.spent.ContextTokens = tokens
+			if ev.Model != "" {
+				a.model = strings.Clone(ev.Model)
+			}
+		}
+		a.calls(ev.Blocks)
+	case "user":
+		a.answers(ev.Blocks)
+	case "compact":
+		a.spent.Compactions++
+	case "result":
+		if ev.Result != nil {
+			a.result(ev)
+		}
+	}
+}
+
+func (a *Account) calls(blocks []streamjson.Block) {
+	for _, b := range blocks {
+		if b.Kind != "tool_use" {
+			continue
+		}
+		a.spent.ToolCalls++
+		if a.open == nil {
+			a.open = make(map[string]call)
+		}
+		a.open[strings.Clone(b.ID)] = call{file: changedFile(b.Name, b.Input)}
+	}
+}
+
+func (a *Account) answers(blocks []streamjson.Block) {
+	for _, b := range blocks {
+		if b.Kind != "tool_result" {
+			continue
+		}
+		c, ok := a.open[b.ID]
+		delete(a.open, b.ID)
+		if !ok || b.Failed || c.file == "" {
+			continue
+		}
+		if a.files == nil {
+			a.files = make(map[string]bool)
+		}
+		a.files[c.file] = true
+	}
+}
+
+func (a *Account) result(ev *streamjson.Event) {
+	r := ev.Clone().Result
+	if u := ev.Usage; u != nil {
+		a.spent.Tokens.Input += u.Input
+		a.spent.Tokens.Output += u.Output
+		a.spent.Tokens.CacheRead += u.CacheRead
+		a.spent.Tokens.CacheWrite += u.CacheWrite
+	}
+	a.spent.CostUSD = max(a.spent.CostUSD, r.CostUSD) // it adds up over the process
+	if r.ContextLimit > 0 {
+		a.spent.ContextLimit = r.ContextLimit
+	}
+	for _, d := range r.Denials {
+		a.denied = append(a.denied, Denial{Tool: d.Tool, Input: d.Input, Allow: allowEntry(d.Tool, d.Input)})
+	}
+	a.results = append(a.results, *r)
+	if text := strings.TrimSpace(r.Text); text != "" {
+		a.texts = append(a.texts, text)
+	}
+	clear(a.open) // nothing outlives a result but background work, which nobody waits for
+}
+
+// Began reports whether any event was seen.
+func (a *Account) Began() bool { return a.began }
+
+// OpenCalls is the number of tool calls that wait for their result.
+func (a *Account) OpenCalls() int { return len(a.open) }
+
+// Results are the results seen so far, oldest first. The caller must not change them.
+func (a *Account) Results() []streamjson.Result { return a.results }
+
+// Fill writes into o what the events told.
+func (a *Account) Fill(o *Outcome) {
+	o.Session, o.Model, o.Spent = a.session, a.model, a.spent
+	o.FirstEvent = a.began
+	o.Denied = slices.Clone(a.denied)
+	o.Files = slices.Sorted(maps.Keys(a.files))
+	// A background job that ends makes the client go on by itself: what it says
+	// then is part of the answer.
+	o.Text = strings.Join(a.texts, "\n\n")
+}
+
+// changedFile names the file that a tool call changes, or "".
+func changedFile(tool string, input json.RawMessage) string {
+	switch tool {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+	default:
+		return ""
+	}
+	var in struct {
+		FilePath string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return ""
+	}
+	if in.FilePath == "" {
+		return in.Notebook
+	}
+	return in.FilePath
+}
