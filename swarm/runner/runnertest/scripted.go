@@ -1,0 +1,192 @@
+package runnertest
+
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Scripted is a [runner.Backend] without processes. It keeps the promises of a
+// real one that can be kept in memory: Started comes before the first event, a
+// session is made once and resumed only if it was made, a UUID is run once,
+// Stall and Timeout are obeyed, and Stdout is written so that Follow can read it
+// (one event of the house a line). The zero value is ready to use; it is safe
+// for several goroutines.
+type Scripted struct {
+	// Script says what a turn does; nil: what its prompt says.
+	Script func(runner.Turn) []Step
+	// Outlive says what a client still does when Follow takes it up, after what
+	// its file holds. nil: it is dead.
+	Outlive func(runner.Turn, runner.Process) []Step
+
+	mu       sync.Mutex
+	sessions map[string]bool
+	uuids    map[string]bool
+	runs     []Run
+}
+
+// A Run is one turn that a Scripted backend has begun.
+type Run struct {
+	Turn     runner.Turn
+	Process  runner.Process
+	Followed bool // by Follow, not by Run
+	Began    time.Time
+	Ended    time.Time // zero while it runs
+	Outcome  runner.Outcome
+}
+
+// Name is "scripted".
+func (s *Scripted) Name() string { return "scripted" }
+
+// Runs are the turns so far, in the order of their beginning.
+func (s *Scripted) Runs() []Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Run(nil), s.runs...)
+}
+
+// Running is the number of turns that have not ended.
+func (s *Scripted) Running() int {
+	n := 0
+	for _, r := range s.Runs() {
+		if r.Ended.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// Forget drops a session, as a person does who clears the client's own files.
+func (s *Scripted) Forget(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, session)
+}
+
+// Know adds a session, as if an earlier daemon had made it.
+func (s *Scripted) Know(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions == nil {
+		s.sessions = make(map[string]bool)
+	}
+	s.sessions[session] = true
+}
+
+// Run plays the turn's script.
+func (s *Scripted) Run(ctx context.Context, t runner.Turn) runner.Outcome {
+	i, p := s.begin(t, runner.Process{}, false)
+	out := s.run(ctx, t, p)
+	s.end(i, out)
+	return out
+}
+
+func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
+	c, err := newClient(ctx, t, os.O_TRUNC)
+	if err != nil {
+		return c.fail(runner.Failed, err.Error())
+	}
+	defer c.close()
+	if t.Started != nil {
+		if err := t.Started(p); err != nil {
+			return c.fail(runner.Failed, "the turn was not recorded: "+err.Error())
+		}
+	}
+	c.session = t.Session.ID
+	if c.session == "" {
+		c.session = "scripted-" + t.ID
+	}
+	if reason := s.takeSession(t.Session); reason != "" {
+		return c.fail(runner.NoSession, reason)
+	}
+	steps := Parse(t.Prompt)
+	if s.Script != nil {
+		steps = s.Script(t)
+	}
+	if s.takeUUID(t.UUID) {
+		steps = []Step{Unheard()}
+	}
+	return c.play(steps)
+}
+
+// Follow passes on the events of the turn's file, plays Outlive, and returns
+// [runner.Lost] when neither brought a result.
+func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
+	i, _ := s.begin(t, p, true)
+	out := s.follow(ctx, t, p)
+	s.end(i, out)
+	return out
+}
+
+func (s *Scripted) follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
+	c, err := newClient(ctx, t, os.O_APPEND)
+	if err != nil {
+		return c.fail(runner.Lost, err.Error())
+	}
+	defer c.close()
+	if err := c.replay(); err != nil {
+		return c.fail(runner.Lost, err.Error())
+	}
+	if len(c.account.Results()) > 0 {
+		return c.concluded()
+	}
+	if s.Outlive == nil {
+		return c.fail(runner.Lost, "the client is dead and left no result")
+	}
+	return c.play(s.Outlive(t, p))
+}
+
+func (s *Scripted) begin(t runner.Turn, p runner.Process, followed bool) (int, runner.Process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !followed {
+		// No process has a negative number, so nothing can be signalled by mistake.
+		p = runner.Process{PID: -len(s.runs) - 1, Start: 1}
+	}
+	s.runs = append(s.runs, Run{Turn: t, Process: p, Followed: followed, Began: time.Now()})
+	return len(s.runs) - 1, p
+}
+
+func (s *Scripted) end(i int, out runner.Outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs[i].Ended, s.runs[i].Outcome = time.Now(), out
+}
+
+// takeSession returns why the session cannot be had, or "".
+func (s *Scripted) takeSession(want runner.Session) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.sessions[want.ID]
+	switch {
+	case want.How == runner.Resume && !known:
+		return "no conversation found with session ID " + want.ID
+	case want.How == runner.New && known:
+		return "session ID " + want.ID + " is already in use"
+	}
+	if s.sessions == nil {
+		s.sessions = make(map[string]bool)
+	}
+	s.sessions[want.ID] = true
+	return ""
+}
+
+// takeUUID reports whether a prompt with this UUID was taken before.
+func (s *Scripted) takeUUID(uuid string) bool {
+	if uuid == "" {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.uuids[uuid] {
+		return true
+	}
+	if s.uuids == nil {
+		s.uuids = make(map[string]bool)
+	}
+	s.uuids[uuid] = true
+	return false
+}

@@ -1,0 +1,227 @@
+package runnertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Step is one thing that a scripted client does. The functions below make
+// them; a step that ends the turn makes those after it void.
+type Step func(*client) *runner.Outcome
+
+// goOn makes a step that does not end the turn.
+func goOn(f func(*client)) Step {
+	return func(c *client) *runner.Outcome { f(c); return nil }
+}
+
+// ends makes a step that ends the turn without a result.
+func ends(end runner.End, reason string) Step {
+	return func(c *client) *runner.Outcome { c.birth(); return c.outcome(end, reason) }
+}
+
+// Say lets the client say text. What it said last is the turn's text.
+func Say(text string) Step {
+	return goOn(func(c *client) {
+		c.said = text
+		c.assistant(streamjson.Block{Kind: "text", Text: text})
+	})
+}
+
+// Think lets the client think text.
+func Think(text string) Step {
+	return goOn(func(c *client) { c.assistant(streamjson.Block{Kind: "thinking", Text: text}) })
+}
+
+// Tool lets the client call a tool, which answers result at once. input is
+// written as JSON.
+func Tool(name string, input any, result string) Step {
+	return goOn(func(c *client) {
+		id := c.call(name, input)
+		c.emit(streamjson.Event{Kind: "user", Blocks: []streamjson.Block{{Kind: "tool_result", ID: id, Text: result}}})
+	})
+}
+
+// Deny lets the client call a tool and be refused.
+func Deny(name string, input any) Step {
+	return goOn(func(c *client) {
+		id := c.call(name, input)
+		c.denied = append(c.denied, streamjson.Denial{Tool: name, ID: id, Input: encode(input)})
+		c.emit(streamjson.Event{Kind: "user", Blocks: []streamjson.Block{{Kind: "tool_result", ID: id, Text: "permission denied", Failed: true}}})
+	})
+}
+
+func (c *client) call(name string, input any) string {
+	c.calls++
+	id := fmt.Sprintf("toolu_%s_%d", c.turn.ID, c.calls)
+	c.assistant(streamjson.Block{Kind: "tool_use", ID: id, Name: name, Input: encode(input)})
+	return id
+}
+
+func encode(input any) json.RawMessage {
+	data, err := json.Marshal(input)
+	if err != nil {
+		panic(fmt.Sprintf("runnertest: input of a tool: %v", err))
+	}
+	return data
+}
+
+// Sleep lets d pass. It is the turn's end if that is longer than Stall.
+func Sleep(d time.Duration) Step {
+	return func(c *client) *runner.Outcome { c.birth(); return c.wait(d) }
+}
+
+// Tick lets the client say something every step, for d.
+func Tick(d, step time.Duration) Step {
+	return func(c *client) *runner.Outcome {
+		for past := time.Duration(0); past < d; past += step {
+			if out := c.wait(step); out != nil {
+				return out
+			}
+			c.assistant(streamjson.Block{Kind: "text", Text: "tick " + (past + step).String()})
+		}
+		return nil
+	}
+}
+
+// Do calls f in the goroutine of Run, with Run's context: for what the client
+// does to the world. An error ends the turn as Failed.
+func Do(f func(context.Context, runner.Turn) error) Step {
+	return func(c *client) *runner.Outcome {
+		c.birth()
+		if err := f(c.ctx, c.turn); err != nil && c.ctx.Err() == nil {
+			return c.outcome(runner.Failed, err.Error())
+		}
+		return nil
+	}
+}
+
+// Until lets time pass until ch is closed or gives something, or the turn is ended.
+func Until(ch <-chan struct{}) Step {
+	return func(c *client) *runner.Outcome {
+		c.birth()
+		select {
+		case <-ch:
+		case <-c.ctx.Done(): // play sees it
+		}
+		return nil
+	}
+}
+
+// Emit passes an event on as it is.
+func Emit(ev streamjson.Event) Step {
+	return goOn(func(c *client) { c.birth(); c.emit(ev) })
+}
+
+// Cost sets what the turn has cost, in US dollars.
+func Cost(usd float64) Step { return goOn(func(c *client) { c.cost = usd }) }
+
+// Context sets the size of the context and, unless 0, its limit, in tokens.
+func Context(tokens, limit int) Step {
+	return goOn(func(c *client) {
+		c.context = tokens
+		if limit > 0 {
+			c.limit = limit
+		}
+	})
+}
+
+// Model sets the model that answers.
+func Model(name string) Step { return goOn(func(c *client) { c.model = name }) }
+
+// Compact lets the client compact its context, without running the turn's hook.
+func Compact() Step {
+	return goOn(func(c *client) {
+		c.birth()
+		before := c.context
+		c.context = min(c.context, 12000)
+		c.emit(streamjson.Event{Kind: "status", Status: &streamjson.Status{Text: "compacting"}})
+		c.emit(streamjson.Event{Kind: "status", Status: &streamjson.Status{CompactResult: "success"}})
+		c.emit(streamjson.Event{Kind: "compact", Compact: &streamjson.Compact{Trigger: "auto", Pre: before, Post: c.context}})
+		c.emit(streamjson.Event{Kind: "user", Synthetic: true, Blocks: []streamjson.Block{{Kind: "text", Text: "This session continues an earlier one. Summary: it was scripted."}}})
+	})
+}
+
+// HookRan lets the client report that the compact hook printed output.
+func HookRan(output string) Step {
+	return goOn(func(c *client) {
+		c.birth()
+		c.emit(streamjson.Event{Kind: "hook", Hook: &streamjson.Hook{Phase: "started", Event: "SessionStart", Name: "SessionStart:compact", ID: "hook-1"}})
+		c.emit(streamjson.Event{Kind: "hook", Hook: &streamjson.Hook{Phase: "response", Event: "SessionStart", Name: "SessionStart:compact", ID: "hook-1", Outcome: "success", Output: output}})
+	})
+}
+
+// Fail ends the turn as Failed, with an error result that says text.
+func Fail(text string) Step {
+	return func(c *client) *runner.Outcome {
+		c.result(true, text)
+		return c.outcome(runner.Failed, text)
+	}
+}
+
+// Limited ends the turn at the usage limit, which is lifted after d; 0: the client does not say.
+func Limited(d time.Duration) Step {
+	return func(c *client) *runner.Outcome {
+		const text = "the usage limit is reached (429)"
+		c.result(true, text)
+		out := c.outcome(runner.Limited, text)
+		if d > 0 {
+			out.ResetAt = time.Now().Add(d)
+		}
+		return out
+	}
+}
+
+// Refused ends the turn as one that cannot work, such as for a wrong key.
+func Refused(reason string) Step {
+	return func(c *client) *runner.Outcome {
+		c.result(true, reason)
+		return c.outcome(runner.Refused, reason)
+	}
+}
+
+// Unborn ends the turn before its first event.
+func Unborn() Step {
+	return func(c *client) *runner.Outcome {
+		return c.outcome(runner.Unborn, "the client died before its first event")
+	}
+}
+
+// NoSession ends the turn as one whose session cannot be had.
+func NoSession() Step {
+	return func(c *client) *runner.Outcome {
+		return c.outcome(runner.NoSession, "no conversation found with session ID "+c.session)
+	}
+}
+
+// Unheard ends the turn after the prompt was acknowledged and not run.
+func Unheard() Step {
+	return func(c *client) *runner.Outcome {
+		c.emit(streamjson.Event{Kind: "replay", UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: "text", Text: c.turn.Prompt}}})
+		if out := c.wait(runner.DefaultTiming().Unheard); out != nil {
+			return out
+		}
+		return c.outcome(runner.Unheard, "the client knows this prompt and does not run it again")
+	}
+}
+
+// NoResult ends the turn without a result, after it had begun.
+func NoResult() Step { return ends(runner.Failed, "the client ended without a result") }
+
+// Lost is what Follow finds when the client died without a result.
+func Lost() Step { return ends(runner.Lost, "the client is dead and left no result") }
+
+// Hang is silence until the turn is ended.
+func Hang() Step {
+	return func(c *client) *runner.Outcome { c.birth(); return c.wait(forever) }
+}
+
+// forever is longer than any test's clock runs.
+const forever = 100 * 365 * 24 * time.Hour
+
+// Panic panics in the goroutine of Run.
+func Panic(text string) Step { return func(*client) *runner.Outcome { panic(text) } }
