@@ -1,0 +1,70 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// version is set by the linker (make build).
+var version = "dev"
+
+// Groups of verbs in the help.
+const (
+	groupMail    = "mail"
+	groupDaemon  = "the daemon"
+	groupAgents  = "the agents"
+	groupProject = "the project"
+)
+
+// verbs lists the verbs in the order of the help, one file each.
+func verbs() []*cli.Command {
+	return []*cli.Command{}
+}
+
+// newApp builds the command line. It costs nothing but memory: what a verb
+// needs it opens itself.
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
+	app := &cli.App{
+		Name:                 "claude-swarm",
+		Usage:                "files in folders wake coding agents",
+		HideVersion:          true,
+		HideHelp:             true, // help.go
+		EnableBashCompletion: true,
+		Reader:               stdin,
+		Writer:               stdout,
+		ErrWriter:            stderr,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "config", Usage: "read the configuration from `FILE`, not from the claude-swarm.yaml of this folder or one above it"},
+		},
+		Commands:       verbs(),
+		ExitErrHandler: func(*cli.Context, error) {}, // run reports
+	}
+	app.OnUsageError = badValue
+	each(app.Commands, func(c *cli.Command) {
+		c.HideHelp = true
+		c.OnUsageError = badValue
+	})
+	return app
+}
+
+// each calls f for commands and everything below them.
+func each(commands []*cli.Command, f func(*cli.Command)) {
+	for _, c := range commands {
+		f(c)
+		each(c.Subcommands, f)
+	}
+}
+
+// badValue says in our words what the flag parser has against a value.
+func badValue(_ *cli.Context, err error, _ bool) error {
+	text := strings.TrimSuffix(err.Error(), ": parse error")
+	text = strings.Replace(text, "for flag -", "for --", 1)
+	return usagef("claude-swarm help", "%s", text)
+}
+
+// jsonFlag is the same in every verb that prints facts.
+func jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print JSON"}
+}

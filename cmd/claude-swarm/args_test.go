@@ -1,0 +1,106 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+)
+
+// optional is a flag that may stand alone, like --wait[=D].
+type optional struct{ d time.Duration }
+
+func (o *optional) Set(s string) (err error) {
+	if s == "true" {
+		return nil
+	}
+	o.d, err = time.ParseDuration(s)
+	return err
+}
+func (o *optional) String() string   { return o.d.String() }
+func (o *optional) IsBoolFlag() bool { return true }
+
+func arrangeApp() *cli.App {
+	app := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	app.Commands = []*cli.Command{
+		{Name: "send", Flags: []cli.Flag{
+			jsonFlag(),
+			&cli.StringFlag{Name: "type"},
+			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}},
+			&cli.GenericFlag{Name: "wait", Value: new(optional)},
+		}},
+		{Name: "dead", Subcommands: []*cli.Command{
+			{Name: "list", Flags: []cli.Flag{jsonFlag()}},
+		}},
+		{Name: "standin", Hidden: true, SkipFlagParsing: true},
+	}
+	return app
+}
+
+func TestArrange(t *testing.T) {
+	for name, tc := range map[string]struct {
+		in, want string // arguments joined by |
+		help     bool
+	}{
+		"already in order":       {in: "send|--type|note|coder|hi", want: "send|--type|note|--|coder|hi"},
+		"flags behind":           {in: "send|coder|hi|--type|note|-f", want: "send|--type|note|-f|--|coder|hi"},
+		"value by =":             {in: "send|coder|--type=note|hi", want: "send|--type=note|--|coder|hi"},
+		"optional value":         {in: "send|coder|hi|--wait|--wait=3s", want: "send|--wait|--wait=3s|--|coder|hi"},
+		"global flag behind":     {in: "send|coder|--config|x.yaml|hi", want: "--config|x.yaml|send|--|coder|hi"},
+		"global flag before":     {in: "--config|x.yaml|send|coder", want: "--config|x.yaml|send|--|coder"},
+		"text with a dash":       {in: "send|coder|- one\n- two", want: "send|--|coder|- one\n- two"},
+		"negative number":        {in: "send|coder|-5 degrees", want: "send|--|coder|-5 degrees"},
+		"text like a flag":       {in: "send|coder|--|--wait", want: "send|--|coder|--wait"},
+		"a single dash":          {in: "send|coder|-", want: "send|--|coder|-"},
+		"empty text":             {in: "send|coder|", want: "send|--|coder|"},
+		"verb below a verb":      {in: "dead|list|coder|--json", want: "dead|list|--json|--|coder"},
+		"arguments left alone":   {in: "standin|-p|--verbose|--x", want: "standin|-p|--verbose|--x"},
+		"help of the program":    {in: "--help", want: "", help: true},
+		"help verb":              {in: "help", want: "", help: true},
+		"help of a verb":         {in: "help|dead|list", want: "dead|list", help: true},
+		"help flag of a verb":    {in: "send|coder|-h", want: "send|--|coder", help: true},
+		"help of a group":        {in: "dead|--help", want: "dead", help: true},
+		"help as a flag's value": {in: "send|--type|--help|coder", want: "send|--type|--help|--|coder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line, err := arrange(arrangeApp(), append([]string{"claude-swarm"}, strings.Split(tc.in, "|")...))
+			if err != nil {
+				t.Fatalf("arrange(%q): %v", tc.in, err)
+			}
+			if got := strings.Join(line.args[1:], "|"); got != tc.want || line.help != tc.help {
+				t.Errorf("arrange(%q) = %q, help %v, want %q, help %v", tc.in, got, line.help, tc.want, tc.help)
+			}
+		})
+	}
+}
+
+func TestArrangeRefuses(t *testing.T) {
+	for name, tc := range map[string]struct{ in, want, next string }{
+		"no verb":            {"", "a verb is missing", "claude-swarm help"},
+		"misspelt verb":      {"sned", `no verb "sned"; did you mean send?`, "claude-swarm send"},
+		"unlike any verb":    {"xyzzy", `no verb "xyzzy"`, "claude-swarm help"},
+		"hidden verb":        {"standi", `no verb "standi"`, "claude-swarm help"},
+		"no verb in a group": {"dead", "dead: a verb is missing", "claude-swarm help dead"},
+		"misspelt below":     {"dead|lst", `no verb "lst"; did you mean list?`, "claude-swarm dead list"},
+		"misspelt flag":      {"send|coder|--tpye|x", "no flag --tpye; did you mean --type?", "claude-swarm send --type"},
+		"unlike any flag":    {"send|coder|--zzzzzz", "no flag --zzzzzz", "claude-swarm help send   (a text that begins with a dash goes after --)"},
+		"value missing":      {"send|coder|--type", "--type needs a value", "claude-swarm help send"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := []string{"claude-swarm"}
+			if tc.in != "" {
+				args = append(args, strings.Split(tc.in, "|")...)
+			}
+			_, err := arrange(arrangeApp(), args)
+			if err == nil {
+				t.Fatalf("arrange(%q): no error, want %q", tc.in, tc.want)
+			}
+			if diff := cmp.Diff([]any{tc.want, tc.next, exitUsage}, []any{err.Error(), nextStep(err), exitCode(err)}); diff != "" {
+				t.Errorf("arrange(%q): error, hint, status (-want +got):\n%s", tc.in, diff)
+			}
+		})
+	}
+}

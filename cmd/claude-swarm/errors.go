@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The exit statuses (docs/cli.md).
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2 // wrong command line
+	exitUnknown     = 3 // no such agent, message or project
+	exitNoDaemon    = 4 // a daemon is needed and none runs
+	exitTimeout     = 5
+	exitRefused     = 6 // by a rule
+	exitConfig      = 78
+	exitInterrupted = 130 // what shells say of Ctrl-C
+)
+
+// A hintError is an error with the next step for the person who sees it, and
+// the exit status.
+type hintError struct {
+	err  error
+	hint string // a command line, or a short sentence; "" for none
+	code int    // 0: by the kind of err
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+// hint adds what to type next.
+func hint(err error, format string, args ...any) error {
+	return &hintError{err: err, hint: fmt.Sprintf(format, args...)}
+}
+
+// fail is an error with its exit status and the next step.
+func fail(code int, next string, format string, args ...any) error {
+	return &hintError{err: fmt.Errorf(format, args...), hint: next, code: code}
+}
+
+// usagef is a wrong command line: exit status 2.
+func usagef(next, format string, args ...any) error {
+	return fail(exitUsage, next, format, args...)
+}
+
+// unknownAgent says that there is no agent of that name, and what was probably
+// meant. next is the command line with %s where the right name goes.
+func unknownAgent(name string, near []string, next string) error {
+	if len(near) == 0 {
+		return fail(exitUnknown, "claude-swarm status", "no agent named %q here", name)
+	}
+	return fail(exitUnknown, strings.Replace(next, "%s", near[0], 1),
+		"no agent named %q here; did you mean %s?", name, strings.Join(near, " or "))
+}
+
+// exitCode finds the exit status of an error by its kind. An explicit one wins.
+func exitCode(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	for e := err; ; {
+		he, ok := errors.AsType[*hintError](e)
+		if !ok {
+			break
+		}
+		if he.code != 0 {
+			return he.code
+		}
+		e = he.err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return exitTimeout
+	}
+	return exitFailed
+}
+
+// nextStep is the hint nearest to the surface.
+func nextStep(err error) string {
+	if he, ok := errors.AsType[*hintError](err); ok {
+		if he.hint != "" {
+			return he.hint
+		}
+		return nextStep(he.err)
+	}
+	return ""
+}
+
+// report prints what is wrong and what to type next, and returns the exit
+// status. It is the one place that prints errors.
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(w, "claude-swarm: %v\n", err)
+	if next := nextStep(err); next != "" {
+		fmt.Fprintf(w, "  try: %s\n", next)
+	}
+	return exitCode(err)
+}

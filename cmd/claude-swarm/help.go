@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// writeHelp prints the help of the program, or of the verb at the end of chain.
+// A verb's Description is prose that ends with examples; see [examples].
+func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
+	if len(chain) == 0 {
+		fmt.Fprint(w, "usage: claude-swarm [--config FILE] VERB [ARGUMENT…]\n\n"+
+			"Agents have mailboxes, which are folders. A message that is left there is worked\n"+
+			"on, and the answer comes to the mailbox of the lead.\n")
+		for _, group := range []string{groupProject, groupDaemon, groupAgents, groupMail} {
+			fmt.Fprintf(w, "\n%s:\n", group)
+			writeVerbs(w, app.Commands, group)
+		}
+		fmt.Fprint(w, "\noptions:\n")
+		writeFlags(w, app.Flags)
+		fmt.Fprint(w, "\nclaude-swarm help VERB tells more about one verb.\n"+
+			"Exit status: 0 done, 1 failed, 2 wrong command line, 3 no such agent, message or\n"+
+			"project, 4 no daemon, 5 time-out, 6 refused by a rule, 78 bad configuration.\n")
+		return
+	}
+	c := chain[len(chain)-1]
+	usage := path(chain)
+	if len(c.Subcommands) > 0 {
+		usage += " VERB"
+	}
+	if c.ArgsUsage != "" {
+		usage += " " + c.ArgsUsage
+	}
+	if len(c.Flags) > 0 {
+		usage += " [options]"
+	}
+	fmt.Fprintf(w, "usage: %s\n\n%s\n", usage, strings.TrimSpace(c.Description))
+	if len(c.Subcommands) > 0 {
+		fmt.Fprint(w, "\nverbs:\n")
+		writeVerbs(w, c.Subcommands, "")
+	}
+	if len(c.Flags) > 0 {
+		fmt.Fprint(w, "\noptions:\n")
+		writeFlags(w, c.Flags)
+	}
+}
+
+func writeVerbs(w io.Writer, commands []*cli.Command, group string) {
+	for _, c := range commands {
+		if !c.Hidden && c.Category == group {
+			fmt.Fprintf(w, "  %-11s %s\n", c.Name, c.Usage)
+		}
+	}
+}
+
+func writeFlags(w io.Writer, flags []cli.Flag) {
+	for _, f := range flags {
+		doc, ok := f.(cli.DocGenerationFlag)
+		if !ok {
+			continue
+		}
+		var names []string
+		for _, n := range f.Names() {
+			names = append(names, dashes(n))
+		}
+		left, usage := strings.Join(names, ", "), doc.GetUsage()
+		// The word in back quotes is the name of the value.
+		if before, rest, ok := strings.Cut(usage, "`"); ok {
+			value, after, _ := strings.Cut(rest, "`")
+			usage = before + value + after
+			left += " " + value
+		}
+		if len(left) > 16 {
+			fmt.Fprintf(w, "  %s\n%19s%s\n", left, "", usage)
+			continue
+		}
+		fmt.Fprintf(w, "  %-16s %s\n", left, usage)
+	}
+}
+
+// examples ends a verb's description with command lines that work as they stand.
+func examples(lines ...string) string {
+	head := "\n\nExample:\n"
+	if len(lines) > 1 {
+		head = "\n\nExamples:\n"
+	}
+	return head + "  " + strings.Join(lines, "\n  ")
+}

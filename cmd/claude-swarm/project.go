@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// envConfig names the configuration inside a turn where its file has another
+// name than claude-swarm.yaml, so that `send` finds the project from wherever
+// an agent works.
+const envConfig = "CLAUDE_SWARM_CONFIG"
+
+// findConfig finds the configuration: --config; inside an agent's turn the one
+// of its project; else claude-swarm.yaml in this folder or the nearest one
+// above it.
+func findConfig(c *cli.Context) (string, error) {
+	if path := c.String("config"); path != "" {
+		if _, err := os.Stat(path); err != nil {
+			return "", fail(exitUnknown, "claude-swarm init", "no configuration at %s", path)
+		}
+		return filepath.Abs(path)
+	}
+	if path := os.Getenv(envConfig); path != "" {
+		return path, nil
+	}
+	from := os.Getenv(swarm.EnvDir)
+	if from == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		from = dir
+	}
+	path, err := config.Find(from)
+	if errors.Is(err, config.ErrNoProject) {
+		return "", fail(exitUnknown, "claude-swarm init", "no %s in %s or a folder above it", config.Name, from)
+	}
+	return path, err
+}
+
+// A project is a swarm's files, as a verb sees them. It needs no daemon.
+type project struct {
+	file *config.File
+	home swarm.Home
+}
+
+// loadProject finds and reads the configuration. A bad one is exit status 78.
+func loadProject(c *cli.Context) (*project, error) {
+	path, err := findConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.Load(path)
+	if err != nil {
+		return nil, badConfig(err)
+	}
+	return &project{file: file, home: swarm.HomeOf(file.Dir)}, nil
+}
+
+// badConfig gives the errors of a configuration their exit status and the next
+// step.
+func badConfig(err error) error {
+	errs, ok := errors.AsType[config.Errors](err)
+	if !ok {
+		return &hintError{err: err, code: exitConfig, hint: "claude-swarm config check"}
+	}
+	next := errs[0].Try
+	if next == "" {
+		next = "claude-swarm config check"
+	}
+	return &hintError{err: err, code: exitConfig, hint: next}
+}
+
+// openStore opens the mailboxes. The caller closes the store.
+func (p *project) openStore() (*dropbox.Store, error) {
+	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
+	if errors.Is(err, dropbox.ErrNoStore) {
+		return nil, fail(exitUnknown, "claude-swarm init", "no mailboxes at %s", p.file.DeadDropDir)
+	}
+	return store, err
+}
+
+func (p *project) storeOptions() dropbox.Options {
+	return dropbox.Options{MaxWaiting: p.file.MaxWaiting}
+}
+
+// whoAmI is the agent inside whose turn we run, or the lead.
+func (p *project) whoAmI() (swarm.Identity, error) {
+	return swarm.WhoAmI(p.home, os.Getenv)
+}
+
+// agent checks that the project has an agent of that name. next is what to type
+// instead, with %s where the name goes.
+func (p *project) agent(name, next string) (config.Agent, error) {
+	if a, ok := p.file.Agent(name); ok {
+		return a, nil
+	}
+	return config.Agent{}, unknownAgent(name, dropbox.Nearest(name, p.file.Names()), next)
+}
+
+// agents checks names, and gives all agents for none.
+func (p *project) agents(names []string, next string) ([]string, error) {
+	for _, name := range names {
+		if _, err := p.agent(name, next); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		return p.file.Names(), nil
+	}
+	return names, nil
+}
