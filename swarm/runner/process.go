@@ -1,6 +1,9 @@
 package runner
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // A Process names one process for good: numbers are used again, a number
 // together with its start time is not.
@@ -37,8 +40,6 @@ func (p Process) String() string { return fmt.Sprintf("%d@%d", p.PID, p.Start) }
 type processStat struct {
 	pid, parent, group int
 	start              uint64
-	dead               bool // ended, not reaped yet
-	// ticks is the processor time of the process and of the children that it
-	// has waited for, in the system's own unit (see cpuTick).
-	ticks uint64
+	dead               bool          // ended, not reaped yet
+	used               time.Duration // processor time, with that of the children it has waited for
 }

@@ -2,13 +2,9 @@ package runner
 
 import (
 	"io/fs"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// cpuTick is the unit of processStat.ticks.
-const cpuTick = 10 * time.Millisecond
 
 // A process in this state has ended and was not reaped yet (SZOMB of sys/proc.h).
 const stateZombie = 5
@@ -25,6 +21,7 @@ func stat(pid int) (processStat, error) {
 	return statOf(k), nil
 }
 
+// statOf leaves the processor time out, which the kernel no longer puts there.
 func statOf(k *unix.KinfoProc) processStat {
 	t := k.Proc.P_starttime
 	return processStat{

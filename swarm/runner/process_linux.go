@@ -59,7 +59,7 @@ func parseStat(data []byte) (s processStat, ok bool) {
 		parent: int(number(4)),
 		group:  int(number(5)),
 		dead:   state == 'Z' || state == 'X',
-		ticks:  number(14) + number(15) + number(16) + number(17),
+		used:   time.Duration(number(14)+number(15)+number(16)+number(17)) * cpuTick,
 	}
 	start, perr := strconv.ParseUint(string(fields[19]), 10, 64)
 	s.start = start

@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A handle names a process by a pidfd, which stays its own even when its number
+// is used again. Kernels before 5.3 have none; there the start time is compared.
+type handle struct {
+	process Process
+	fd      int // -1: no pidfd
+}
+
+func hold(p Process) (handle, bool) {
+	h := handle{process: p, fd: -1}
+	if p.PID <= 0 {
+		return h, false
+	}
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	if err == nil {
+		h.fd = fd
+	}
+	if !p.Alive() { // asked after the opening, so that the fd is that of p
+		h.close()
+		return h, false
+	}
+	return h, true
+}
+
+// alive waits for at most d and reports whether the process still runs.
+func (h handle) alive(d time.Duration) bool {
+	if h.fd < 0 {
+		time.Sleep(d)
+		return h.process.Alive()
+	}
+	fds := []unix.PollFd{{Fd: int32(h.fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, int(d.Milliseconds()))
+	if err != nil && err != unix.EINTR {
+		return h.process.Alive()
+	}
+	return n <= 0
+}
+
+func (h handle) signal(sig syscall.Signal) {
+	switch {
+	case h.fd >= 0:
+		unix.PidfdSendSignal(h.fd, sig, nil, 0) // an error means that it has ended
+	case h.process.Alive():
+		syscall.Kill(h.process.PID, sig)
+	}
+}
+
+func (h handle) close() {
+	if h.fd >= 0 {
+		unix.Close(h.fd)
+	}
+}

@@ -1,0 +1,120 @@
+package runner
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// A Command says how a client is started.
+type Command struct {
+	Args []string // program and arguments; a program without a slash is looked for in the PATH of Env
+	Dir  string
+	Env  []string
+	// Stdout and Stderr are files that the client writes itself. The caller
+	// closes them, at the earliest when Start has returned.
+	Stdout, Stderr *os.File
+}
+
+// A Child is a client that this process has started: the leader of a process
+// group of its own. Its methods may be called from several goroutines, except
+// Finish, which is called exactly once.
+type Child struct {
+	cmd     *exec.Cmd
+	process Process
+	stdin   io.WriteCloser
+	exited  chan struct{}
+}
+
+// Start starts a client. An error means that nothing was started; it is
+// [exec.ErrNotFound] or [fs.ErrPermission] when there is no such program.
+func Start(c Command) (*Child, error) {
+	path, err := lookPath(c.Args[0], c.Dir, c.Env)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &exec.Cmd{
+		Path:   path,
+		Args:   c.Args,
+		Dir:    c.Dir,
+		Env:    c.Env,
+		Stdout: c.Stdout,
+		Stderr: c.Stderr,
+		// A group of its own, so that it can be signalled as one and a ^C at
+		// the daemon's terminal does not reach it.
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	if err := cmd.Start(); err != nil {
+		stdin.Close()
+		return nil, fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	child := &Child{cmd: cmd, stdin: stdin, exited: make(chan struct{})}
+	children.add(cmd.Process.Pid)
+	// The child cannot vanish before it is reaped, so this cannot name another.
+	child.process, err = Identify(cmd.Process.Pid)
+	// Ends when the client does; Finish, which kills it, waits for it.
+	go func() {
+		awaitExit(cmd.Process.Pid)
+		close(child.exited)
+	}()
+	if err != nil {
+		child.Finish("", 0)
+		return nil, err
+	}
+	return child, nil
+}
+
+// Process names the client.
+func (c *Child) Process() Process { return c.process }
+
+// Stdin is the client's standard input. Closing it tells the client that no
+// more comes; Finish closes it too.
+func (c *Child) Stdin() io.WriteCloser { return c.stdin }
+
+// Exited is closed when the client has ended. It is not reaped before Finish,
+// so its numbers stay its own until then.
+func (c *Child) Exited() <-chan struct{} { return c.exited }
+
+// Interrupt sends SIGINT to the leader alone.
+func (c *Child) Interrupt() { c.cmd.Process.Signal(syscall.SIGINT) }
+
+// Terminate sends SIGTERM to the group.
+func (c *Child) Terminate() { signalGroup(c.process.PID, syscall.SIGTERM) }
+
+// Kill sends SIGKILL to the group.
+func (c *Child) Kill() { signalGroup(c.process.PID, syscall.SIGKILL) }
+
+// Finish kills what is left of the group, reaps the leader, and ends whatever
+// carries mark, with grace between SIGTERM and SIGKILL. When it returns nothing
+// of the turn runs that can be found. An empty mark finds nothing.
+func (c *Child) Finish(mark string, grace time.Duration) Exit {
+	// The leader is unreaped here, so the group's number is still its own.
+	signalGroup(c.cmd.Process.Pid, syscall.SIGKILL)
+	<-c.exited
+	c.cmd.Wait() // its error is the exit status, which ProcessState has
+	children.remove(c.cmd.Process.Pid)
+	reapGroup(c.cmd.Process.Pid)
+	e := exitOf(c.cmd.ProcessState)
+	e.Leftovers = EndLeftovers(mark, grace)
+	return e
+}
+
+func exitOf(s *os.ProcessState) Exit {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return Exit{ExitCode: -1, Signal: ws.Signal().String()}
+	}
+	return Exit{ExitCode: s.ExitCode()}
+}
+
+func signalGroup(pgid int, sig syscall.Signal) {
+	if pgid > 1 { // 0 would be our own group, 1 and below everybody
+		syscall.Kill(-pgid, sig) // an error means that nobody is left in it
+	}
+}

@@ -1,0 +1,69 @@
+package runner
+
+import "time"
+
+// A Client is a running client, started by us or by an earlier daemon.
+type Client interface {
+	Process() Process
+	Exited() <-chan struct{} // closed when it has ended
+	Interrupt()              // SIGINT to the leader
+	Terminate()              // SIGTERM to the group
+	Kill()                   // SIGKILL to the group
+	Finish(mark string, grace time.Duration) Exit
+}
+
+// A Ladder ends a client step by step. It starts nothing and reads no clock:
+// the caller, who goes on following the client's output meanwhile, calls Climb
+// whenever Due has come. It is not safe for several goroutines.
+//
+//	Begin: SIGINT ── Interrupt ── SIGTERM to the group ── Terminate ── SIGKILL to the group
+type Ladder struct {
+	Timing Timing
+	due    time.Time // zero: not begun, or at the top
+	rung   int
+}
+
+// Begun reports whether the client is being ended.
+func (l *Ladder) Begun() bool { return l.rung > 0 }
+
+// Due is when Climb has to be called next; zero when it has not.
+func (l *Ladder) Due() time.Time { return l.due }
+
+// Begin interrupts the client. It does nothing when that was done before.
+func (l *Ladder) Begin(c Client, now time.Time) {
+	if l.rung == 0 {
+		l.climb(c, now)
+	}
+}
+
+// BeginAtKill kills the group at once: for a client that has done its work and
+// does not go.
+func (l *Ladder) BeginAtKill(c Client, now time.Time) {
+	if l.rung < 3 {
+		l.rung = 2
+		l.climb(c, now)
+	}
+}
+
+// Climb takes the next step if it is due.
+func (l *Ladder) Climb(c Client, now time.Time) {
+	if !l.due.IsZero() && !now.Before(l.due) {
+		l.climb(c, now)
+	}
+}
+
+func (l *Ladder) climb(c Client, now time.Time) {
+	t := l.Timing.Or(DefaultTiming())
+	l.rung++
+	switch l.rung {
+	case 1:
+		c.Interrupt()
+		l.due = now.Add(t.Interrupt)
+	case 2:
+		c.Terminate()
+		l.due = now.Add(t.Terminate)
+	default:
+		c.Kill()
+		l.due = time.Time{}
+	}
+}

@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// lookPath finds the program that the client's own PATH names, which is not the
+// daemon's: a configuration may set it. A name with a slash is taken as it is,
+// from dir when it is relative.
+func lookPath(program, dir string, env []string) (string, error) {
+	if strings.Contains(program, "/") {
+		if !filepath.IsAbs(program) {
+			program = filepath.Join(dir, program)
+		}
+		return program, runnable(program)
+	}
+	path := ""
+	for _, entry := range env { // the last one counts, as for the client
+		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
+			path = value
+		}
+	}
+	var denied error
+	for _, folder := range filepath.SplitList(path) {
+		if !filepath.IsAbs(folder) {
+			continue // the working folder is the agent's: what lies there is not what was asked for
+		}
+		file := filepath.Join(folder, program)
+		err := runnable(file)
+		if err == nil {
+			return file, nil
+		}
+		if denied == nil && !errors.Is(err, fs.ErrNotExist) {
+			denied = err
+		}
+	}
+	if denied != nil {
+		return "", denied
+	}
+	return "", fmt.Errorf("%s: %w", program, exec.ErrNotFound)
+}
+
+func runnable(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder: %w", file, fs.ErrPermission)
+	case info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s is not executable: %w", file, fs.ErrPermission)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package runner
+
+import (
+	"bytes"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Leftovers are the running processes that carry mark (the ID of a turn) in the
+// environment they were started with, whoever their parent is. Only those that
+// this user may look at are found; this process itself never is.
+func Leftovers(mark string) []Process {
+	var found []Process
+	eachMarked(mark, func(s processStat) {
+		found = append(found, Process{PID: s.pid, Start: s.start})
+	})
+	return found
+}
+
+// EndLeftovers ends the processes that carry mark: SIGTERM, SIGKILL after
+// grace, and again for what they have started meanwhile. It returns how many
+// there were. It gives up after 5 s more, since a process in the middle of a
+// disk's answer cannot be killed by anybody.
+func EndLeftovers(mark string, grace time.Duration) int {
+	seen := make(map[Process]bool)
+	groups := make(map[int]bool)
+	sweep := func(sig func(Process) syscall.Signal) (alive int) {
+		eachMarked(mark, func(s processStat) {
+			p := Process{PID: s.pid, Start: s.start}
+			if which := sig(p); which != 0 {
+				signalProcess(p, which)
+			}
+			seen[p], groups[s.group] = true, true
+			alive++
+		})
+		return alive
+	}
+	terminate := func(p Process) syscall.Signal {
+		if seen[p] {
+			return 0 // once is enough; a handler may be at work
+		}
+		return syscall.SIGTERM
+	}
+	kill := func(Process) syscall.Signal { return syscall.SIGKILL }
+
+	gentle, last := time.Now().Add(grace), time.Now().Add(grace+5*time.Second)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		sig := terminate
+		if !time.Now().Before(gentle) {
+			sig = kill
+		}
+		if sweep(sig) == 0 || time.Now().After(last) {
+			break
+		}
+		time.Sleep(min(pause, max(time.Until(gentle), time.Millisecond)))
+	}
+	for group := range groups {
+		reapGroup(group)
+	}
+	return len(seen)
+}
+
+// eachMarked calls f for each running process that carries mark.
+func eachMarked(mark string, f func(processStat)) {
+	if mark == "" {
+		return
+	}
+	entry := []byte(MarkVar + "=" + mark)
+	reader := environReader{}
+	for _, pid := range pids() {
+		if pid == os.Getpid() || !reader.carries(pid, entry) {
+			continue
+		}
+		if s, err := stat(pid); err == nil && !s.dead {
+			f(s)
+		}
+	}
+}
+
+// signalProcess signals the very process, or nobody.
+func signalProcess(p Process, sig syscall.Signal) {
+	if h, ok := hold(p); ok {
+		h.signal(sig)
+		h.close()
+	}
+}
+
+// hasEntry reports whether one of the strings in block, which end with a zero
+// byte each, is entry.
+func hasEntry(block, entry []byte) bool {
+	for len(block) > 0 {
+		one := block
+		if i := bytes.IndexByte(block, 0); i >= 0 {
+			one, block = block[:i], block[i+1:]
+		} else {
+			block = nil
+		}
+		if string(one) == string(entry) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"sync"
+	"syscall"
+	"time"
+)
+
+// children are the leaders that this process has started and not reaped. The
+// reaping of orphans leaves them to those who wait for them.
+var children registry
+
+type registry struct {
+	mu   sync.Mutex
+	pids map[int]bool
+}
+
+func (r *registry) add(pid int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pids == nil {
+		r.pids = make(map[int]bool)
+	}
+	r.pids[pid] = true
+}
+
+func (r *registry) remove(pid int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.pids, pid)
+}
+
+func (r *registry) has(pid int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pids[pid]
+}
+
+// reapGroup reaps those of our children that are in the group, which has been
+// killed. The group is that of a turn, so nobody else waits for them.
+func reapGroup(pgid int) {
+	if pgid <= 1 || pgid == syscall.Getpgrp() {
+		return
+	}
+	// A killed process takes a moment to die, and longer when the disk holds
+	// it; what is left then is for ReapAdopted.
+	for deadline := time.Now().Add(time.Second); ; {
+		pid, err := syscall.Wait4(-pgid, nil, syscall.WNOHANG, nil)
+		switch {
+		case pid > 0 || err == syscall.EINTR:
+		case err != nil || time.Now().After(deadline):
+			return
+		default:
+			time.Sleep(time.Millisecond)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// BecomeReaper makes this process the parent of what its descendants leave
+// behind, so that an orphan of a turn is found and reaped here. A daemon calls
+// it once, before the first turn, and then ReapAdopted now and then.
+func BecomeReaper() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the reaper of orphans: %w", err)
+	}
+	return nil
+}
+
+// suspects are the zombies that the last ReapAdopted saw.
+var suspects struct {
+	mu   sync.Mutex
+	seen map[Process]bool
+}
+
+// ReapAdopted reaps orphans that have ended since they became ours, each by its
+// own number, and returns how many. It never waits for "any child", which would
+// steal the exit status of a process that os/exec waits for; and since an
+// orphan cannot be told from such a process, it takes only what was dead at the
+// previous call too. So it is called seconds apart, such as every 30 s.
+func ReapAdopted() int {
+	suspects.mu.Lock()
+	defer suspects.mu.Unlock()
+	dead := make(map[Process]bool)
+	reaped, own := 0, syscall.Getpgrp()
+	for _, pid := range pids() {
+		s, err := stat(pid)
+		if err != nil || !s.dead || s.parent != os.Getpid() || s.group == own || children.has(s.pid) {
+			continue
+		}
+		p := Process{PID: s.pid, Start: s.start}
+		if !suspects.seen[p] {
+			dead[p] = true
+			continue
+		}
+		if pid, err := syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil); pid == s.pid && err == nil {
+			reaped++
+		}
+	}
+	suspects.seen = dead
+	return reaped
+}

@@ -1,0 +1,24 @@
+package runner
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// From sys/wait.h; x/sys has no wrapper of waitid for this system.
+const (
+	pPID    = 1
+	wExited = 0x4
+	wNoWait = 0x20
+)
+
+// awaitExit blocks until our child pid has ended, and leaves it unreaped.
+func awaitExit(pid int) {
+	var info [16]uint64 // a siginfo_t, which has 104 bytes; its content is of no use here
+	for {
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(pid), uintptr(unsafe.Pointer(&info)), wExited|wNoWait, 0, 0)
+		if errno != syscall.EINTR {
+			return
+		}
+	}
+}
