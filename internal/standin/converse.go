@@ -1,0 +1,5 @@
+package standin
+
+import "context"
+
+func (t *turn) converse(ctx context.Context, base string) error { return t.say("Done: " + t.first) }

@@ -1,0 +1,85 @@
+// Package standin is a stand-in for the claude command line program. It takes
+// the same flags, keeps sessions and prints the same stream of JSON lines as
+// Claude Code 2.1.197 does in print mode, but it asks no model: what a turn
+// does stands in the prompt. Tests run thousands of turns with it, and
+// "claude-swarm demo" uses it where no real client is installed.
+//
+// # A turn
+//
+//	stdin line ---> replay ---> init ---> steps of the script ---> result ---+
+//	    ^                                                                    |
+//	    +--------------------------- next line <-----------------------------+
+//	                                 EOF: exit 0, or 1 after a bad result
+//
+// The script of a turn are the lines of the prompt that begin with a verb of
+// this table, in order, wherever they stand (but not inside <prior-context>).
+// D is a duration (3s, 250ms; a bare number counts seconds), N a number. \n in
+// TEXT is a line break.
+//
+//	@say TEXT             text of the assistant; the last one is the result
+//	@think TEXT           a thinking block
+//	@sh COMMAND           Bash: run by /bin/sh in a session of its own
+//	@write PATH TEXT      Write: the file is TEXT and a line break
+//	@edit PATH OLD => NEW Edit: the first OLD becomes NEW
+//	@read PATH            Read
+//	@deny TOOL INPUT      a call of TOOL that is refused, whatever the rules say
+//	@sleep D              silence
+//	@tick D EVERY         a text every EVERY for D
+//	@big N                a text of N bytes
+//	@cost USD             what the turn costs
+//	@context N            tokens in the context from here on
+//	@model NAME           the model from here on
+//	@compact              the session is compacted here
+//	@fail TEXT            the turn ends with is_error and this text
+//	@status N [retry-after S]  the API refuses: 401, 403, 404, 429, 500, 529 …
+//	@exit N               the process exits with N, without a result
+//	@die                  the process kills itself with SIGKILL
+//	@noresult             the process exits with 0, without a result
+//	@linger D             the process stays D after the end of its input
+//	@hang                 silent for ever; deaf to SIGINT, SIGTERM and EOF
+//	@spin                 like @hang, and keeps a processor busy
+//	@closeout             standard output is closed, the process lives on
+//	@orphan D             a grandchild in its own session holds stdout for D
+//	@rubbish              a line that is not JSON
+//	@unknown              an event of a type that nobody knows
+//
+// A line with another word after the @ is plain text; a known verb whose
+// argument makes no sense ends the process with status 2, so that a misspelt
+// test fails loudly. A prompt without any verb is answered with "Done: " and
+// the first line of the body, which stands between two equal lines of the form
+// "--- mark ---"; without such a frame it is the last line that is not blank.
+// When ANTHROPIC_BASE_URL is set, such a prompt is played against the Messages
+// API there instead, tools and all, until the model stops.
+//
+// Tools obey --disallowedTools, and in the modes dontAsk and plan also
+// --allowedTools; against an API the other modes hold too, as far as Bash,
+// Read, Write and Edit go.
+//
+// # Sessions
+//
+// A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in
+// standin/<hash of the working directory>/<id>.jsonl. A message whose uuid the
+// session knows is printed back and not run again, until a compaction makes it
+// forget. When the context reaches the compact window (settings
+// autoCompactWindow, or CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens the
+// next turn compacts first and runs the SessionStart hooks of --settings.
+//
+// # Stopping
+//
+// A control request "interrupt" ends the running turn with
+// error_during_execution and keeps the process; SIGINT does the same and ends
+// the process; SIGTERM and SIGHUP end it at once with 143 and 129 and leave a
+// running Bash command alone. All this as the real program does.
+//
+// # Environment
+//
+//	STANDIN_LOG=FILE     a line when a turn begins and one when it ends:
+//	                     "begin AGENT UUID PID FIRST-LINE-OF-THE-BODY"
+//	STANDIN_UNBORN=1     exits with 1 before it prints anything
+//	STANDIN_SILENT=1     does its work and prints nothing
+//	STANDIN_NOREPLAY=1   prints no replay line
+//	STANDIN_DELAY=D      waits D before each result
+//
+// AGENT is $CLAUDE_SWARM_AGENT or a dash. A line of the log is written by one
+// write, so that many processes can share the file.
+package standin

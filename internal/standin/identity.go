@@ -1,0 +1,29 @@
+package standin
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// newUUID makes a random UUID. Nothing is kept secret by it, so the fast source
+// is good enough.
+func newUUID() string {
+	a, b := rand.Uint64(), rand.Uint64()
+	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x",
+		a>>32, a>>16&0xffff, a&0xfff, b>>48&0x3fff|0x8000, b&0xffffffffffff)
+}
+
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// newID makes an id as the API makes them: a prefix and 24 letters.
+func newID(prefix string) string {
+	id := []byte(prefix + "01")
+	for range 22 {
+		id = append(id, letters[rand.IntN(len(letters))])
+	}
+	return string(id)
+}
+
+// timestamp is now, as the stream has it.
+func timestamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }

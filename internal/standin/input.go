@@ -1,0 +1,174 @@
+package standin
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+)
+
+// A prompt is a message that came over stdin, or the command line.
+type prompt struct {
+	seq     int // 1 for the first of the process
+	uuid    string
+	text    string
+	content json.RawMessage // as it came
+	at      string          // when, for the replay line
+}
+
+// inputLine is a line of standard input in the format stream-json.
+type inputLine struct {
+	Type      string  `json:"type"`
+	UUID      string  `json:"uuid"`
+	Message   message `json:"message"`
+	RequestID string  `json:"request_id"`
+	Request   struct {
+		Subtype string `json:"subtype"`
+	} `json:"request"`
+}
+
+// An inbox holds the prompts that wait. The reader of stdin puts them in, the
+// goroutine of the turns takes them out.
+type inbox struct {
+	mu     sync.Mutex
+	items  []prompt
+	last   int // seq of the last one put in
+	cut    int // prompts up to this seq were interrupted
+	closed bool
+	bell   chan struct{} // of capacity one: look again
+}
+
+func newInbox() *inbox { return &inbox{bell: make(chan struct{}, 1)} }
+
+func (b *inbox) put(p prompt) {
+	b.mu.Lock()
+	b.last++
+	p.seq = b.last
+	b.items = append(b.items, p)
+	b.mu.Unlock()
+	b.ring()
+}
+
+// cutOff marks all prompts so far as interrupted, also those that no turn has
+// taken yet: an interrupt that comes before its turn has begun is not lost.
+func (b *inbox) cutOff() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cut = b.last
+}
+
+func (b *inbox) isCut(p prompt) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return p.seq <= b.cut
+}
+
+// close says that nothing more will come.
+func (b *inbox) close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.ring()
+}
+
+func (b *inbox) ring() {
+	select {
+	case b.bell <- struct{}{}:
+	default:
+	}
+}
+
+// take returns all that waits, without waiting for more.
+func (b *inbox) take() (all []prompt, closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all, b.items = b.items, nil
+	return all, b.closed
+}
+
+// wait returns all that waits, as soon as there is something; nothing at the
+// end of the input.
+func (b *inbox) wait() []prompt {
+	for {
+		all, closed := b.take()
+		if len(all) > 0 || closed {
+			return all
+		}
+		<-b.bell
+	}
+}
+
+// readLines reads stdin until its end. Lines of an unknown type are left out;
+// one that is not JSON ends the process, as it does with the real program.
+func (c *client) readLines(stdin io.Reader) {
+	r := bufio.NewReader(stdin)
+	for {
+		line, err := r.ReadString('\n')
+		if text := strings.TrimSpace(line); text != "" {
+			if !c.readLine(text) {
+				return
+			}
+		}
+		if err != nil {
+			c.inbox.close()
+			return
+		}
+	}
+}
+
+func (c *client) readLine(line string) bool {
+	var in inputLine
+	if err := json.Unmarshal([]byte(line), &in); err != nil {
+		c.complain("Error parsing streaming input line: " + line + ": " + err.Error())
+		c.end(1)
+		return false
+	}
+	switch in.Type {
+	case "user":
+		p := prompt{uuid: in.UUID, content: in.Message.Content, text: plainText(in.Message.Content), at: timestamp()}
+		if p.uuid == "" {
+			p.uuid = newUUID()
+		}
+		c.inbox.put(p)
+	case "control_request":
+		c.control(&in)
+	}
+	return true
+}
+
+// control answers a control request.
+func (c *client) control(in *inputLine) {
+	answer := controlAnswer{Subtype: "success", RequestID: in.RequestID}
+	switch in.Request.Subtype {
+	case "interrupt", "initialize":
+	default:
+		answer.Subtype, answer.Error = "error", "Unsupported control request subtype: "+in.Request.Subtype
+	}
+	if c.deaf.Load() {
+		return
+	}
+	c.out.line(controlLine{Type: "control_response", Response: answer})
+	if in.Request.Subtype == "interrupt" {
+		c.interrupt()
+	}
+}
+
+// plainText is the text of a content field: a string, or text blocks.
+func plainText(content json.RawMessage) string {
+	var s string
+	if json.Unmarshal(content, &s) == nil {
+		return s
+	}
+	var blocks []block
+	if json.Unmarshal(content, &blocks) != nil {
+		return ""
+	}
+	var parts []string
+	for _, b := range blocks {
+		if b.Type == "text" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}

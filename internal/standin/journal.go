@@ -1,0 +1,37 @@
+package standin
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// journal appends a line to STANDIN_LOG: what happened to the prompt p.
+func (c *client) journal(what string, p prompt) {
+	path := c.getenv("STANDIN_LOG")
+	if path == "" {
+		return
+	}
+	agent := c.getenv("CLAUDE_SWARM_AGENT")
+	if agent == "" {
+		agent = "-"
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		c.complain("standin: " + err.Error())
+		return
+	}
+	defer f.Close()
+	if _, err := fmt.Fprintf(f, "%s %s %s %d %s\n", what, agent, p.uuid, os.Getpid(), firstLine(p.text)); err != nil {
+		c.complain("standin: " + err.Error())
+	}
+}
+
+// delay is how long STANDIN_DELAY holds back each result.
+func (c *client) delay() time.Duration {
+	d, err := parseDuration(c.getenv("STANDIN_DELAY"))
+	if err != nil {
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,272 @@
+package standin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Version is what --version prints.
+const Version = "2.1.197 (claude-swarm stand-in)"
+
+// version is the client version in the stream.
+const version = "2.1.197"
+
+// Main is the whole life of a process: call os.Exit with what it returns. args
+// are the arguments without the program's name, environ is as [os.Environ]
+// has it. While it runs it takes SIGINT, SIGTERM and SIGHUP; when it returns, the
+// goroutines that read stdin and run the turn may still be there.
+func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	env := environment(environ)
+	c := &client{
+		environ: environ,
+		getenv:  func(key string) string { return env[key] },
+		stderr:  stderr,
+		out:     &printer{w: stdout, format: "text", silent: env["STANDIN_SILENT"] != ""},
+		inbox:   newInbox(),
+		exit:    make(chan int, 1),
+		began:   time.Now(),
+		models:  map[string]*modelUsage{},
+	}
+	if env["STANDIN_UNBORN"] != "" {
+		c.complain("standin: unborn, as STANDIN_UNBORN says")
+		return 1
+	}
+	o, err := parseOptions(args)
+	if err != nil {
+		c.complain(err.Error())
+		return 1
+	}
+	if o.version {
+		io.WriteString(stdout, Version+"\n")
+		return 0
+	}
+	if err := c.open(o); err != nil {
+		return c.refused(err)
+	}
+
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	if o.input == "stream-json" {
+		go c.readLines(stdin)
+	} else if err := c.readText(stdin); err != nil {
+		return c.refused(err)
+	}
+	go c.serve()
+	for {
+		select {
+		case code := <-c.exit:
+			return code
+		case s := <-signals:
+			if c.deaf.Load() {
+				continue
+			}
+			switch s {
+			case syscall.SIGTERM:
+				return 143
+			case syscall.SIGHUP:
+				return 129
+			}
+			c.leaving.Store(true)
+			c.interrupt()
+		}
+	}
+}
+
+// A client is one process. The fields above the line are set before the turns
+// begin; those below it belong to the goroutine that runs the turns.
+type client struct {
+	o        *options
+	settings settings
+	environ  []string
+	getenv   func(string) string
+	cwd      string
+	stderr   io.Writer
+	out      *printer
+	inbox    *inbox
+	exit     chan int // what the process exits with; the first one counts
+	began    time.Time
+	deaf     atomic.Bool // @hang and @spin hear nothing
+	leaving  atomic.Bool // SIGINT: the process ends with the turn
+
+	mu     sync.Mutex
+	cancel context.CancelFunc // ends the running turn; nil between turns
+
+	// ----
+	sess    *session
+	model   string
+	started bool // the SessionStart hooks have run
+	linger  time.Duration
+	bad     bool // the last result was an error
+	cost    float64
+	apiTime time.Duration
+	models  map[string]*modelUsage
+}
+
+// environment makes a map of what [os.Environ] returns; the last one wins.
+func environment(environ []string) map[string]string {
+	env := make(map[string]string, len(environ))
+	for _, kv := range environ {
+		if key, value, ok := strings.Cut(kv, "="); ok {
+			env[key] = value
+		}
+	}
+	return env
+}
+
+// open reads what the command line names: settings, files, the session.
+func (c *client) open(o *options) (err error) {
+	c.o, c.out.format = o, o.output
+	if c.cwd, err = os.Getwd(); err != nil {
+		return err
+	}
+	if c.settings, err = readSettings(o.settings); err != nil {
+		return err
+	}
+	if o.systemFile != "" {
+		data, err := os.ReadFile(o.systemFile)
+		if err != nil {
+			return complain("Error: Append system prompt file not found: %s", o.systemFile)
+		}
+		o.system = string(data)
+	}
+	for _, file := range o.mcp {
+		if strings.HasPrefix(strings.TrimSpace(file), "{") {
+			continue
+		}
+		if _, err := os.Stat(file); err != nil {
+			return complain("Error: Invalid MCP configuration:\nMCP config file not found: %s", file)
+		}
+	}
+	if o.mode == "bypassPermissions" && os.Geteuid() == 0 && c.getenv("IS_SANDBOX") != "1" {
+		return complain("--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons")
+	}
+	c.sess, err = openSession(o, sessionDir(c.getenv, c.cwd))
+	if err != nil {
+		return err
+	}
+	c.model = modelName(o.model)
+	if o.model == "" && c.sess.model != "" {
+		c.model = c.sess.model
+	}
+	return nil
+}
+
+// refused says on stderr why nothing was started, and for a session that is not
+// there also in the stream, as the real program does.
+func (c *client) refused(err error) int {
+	if missing, ok := errors.AsType[*missingError](err); ok {
+		c.out.line(&resultLine{
+			Type: "result", Subtype: "error_during_execution", IsError: true, SessionID: missing.id,
+			Usage:  resultUsage{Tier: "standard", Iterations: []any{}, Speed: "standard"},
+			Models: map[string]*modelUsage{}, Denials: []denial{}, UUID: newUUID(), Errors: []string{missing.Error()},
+		})
+	}
+	c.complain(err.Error())
+	return 1
+}
+
+// readText takes the one prompt of the input format text: the arguments, then
+// all of stdin.
+func (c *client) readText(stdin io.Reader) error {
+	piped, err := io.ReadAll(stdin)
+	if err != nil {
+		return err
+	}
+	parts := c.o.prompt
+	if s := strings.TrimRight(string(piped), "\n"); s != "" {
+		parts = append(parts, s)
+	}
+	all := strings.Join(parts, "\n")
+	if all == "" {
+		return complain("Error: Input must be provided either through stdin or as a prompt argument when using --print")
+	}
+	c.inbox.put(prompt{uuid: newUUID(), text: all, content: encode(all), at: timestamp()})
+	c.inbox.close()
+	return nil
+}
+
+// serve runs one turn after the other until the input ends.
+func (c *client) serve() {
+	for {
+		prompts := c.inbox.wait()
+		if len(prompts) == 0 {
+			break
+		}
+		c.turn(prompts)
+		if c.leaving.Load() {
+			// The real program exits with 0 here when its input is a stream.
+			c.end(boolStatus(c.bad && c.o.input == "text"))
+			return
+		}
+	}
+	pause(context.Background(), c.linger)
+	c.end(boolStatus(c.bad))
+}
+
+func boolStatus(bad bool) int {
+	if bad {
+		return 1
+	}
+	return 0
+}
+
+// end lets the process exit with code. It does not return control to a turn:
+// whoever calls it in the middle of one blocks with [client.stay].
+func (c *client) end(code int) {
+	select {
+	case c.exit <- code:
+	default: // another goroutine was first
+	}
+}
+
+// stay blocks for ever: the goroutine ends with the process.
+func (c *client) stay() { select {} }
+
+// interrupt ends the running turn, and those whose prompts wait. Between two
+// turns SIGINT ends the process.
+func (c *client) interrupt() {
+	c.inbox.cutOff()
+	c.mu.Lock()
+	cancel := c.cancel
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	} else if c.leaving.Load() {
+		c.end(boolStatus(c.bad && c.o.input == "text"))
+	}
+}
+
+func (c *client) complain(text string) { io.WriteString(c.stderr, text+"\n") }
+
+// number reads a whole number from the environment, or def.
+func (c *client) number(key string, def int) int {
+	if n, err := strconv.Atoi(c.getenv(key)); err == nil {
+		return n
+	}
+	return def
+}
+
+// pause waits for d. It is false when ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

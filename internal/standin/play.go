@@ -1,0 +1,111 @@
+package standin
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// play runs the steps, also those that steering adds meanwhile. A turn in which
+// nothing was said ends with a text, since every real turn has one.
+func (t *turn) play(ctx context.Context) error {
+	for len(t.steps) > 0 {
+		s := t.steps[0]
+		t.steps = t.steps[1:]
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		if err := t.step(ctx, s); err != nil {
+			return err
+		}
+	}
+	if t.said == "" {
+		return t.say("Done: " + t.first)
+	}
+	return nil
+}
+
+// step runs one line of the script.
+func (t *turn) step(ctx context.Context, s step) error {
+	c := t.c
+	first, rest, _ := strings.Cut(s.arg, " ")
+	switch s.verb {
+	case "say":
+		return t.say(breakLines(s.arg))
+	case "think":
+		return t.think(breakLines(s.arg))
+	case "sh":
+		return t.call(ctx, "Bash", map[string]any{"command": s.arg, "description": "Run " + first})
+	case "write":
+		return t.call(ctx, "Write", map[string]any{"file_path": c.abs(first), "content": breakLines(rest) + "\n"})
+	case "edit":
+		old, new, _ := strings.Cut(rest, " => ")
+		return t.call(ctx, "Edit", map[string]any{
+			"replace_all": false, "file_path": c.abs(first), "old_string": breakLines(old), "new_string": breakLines(new),
+		})
+	case "read":
+		return t.call(ctx, "Read", map[string]any{"file_path": c.abs(s.arg)})
+	case "deny":
+		return t.refuse(first, rest)
+	case "sleep":
+		return t.sleep(ctx, s.d)
+	case "tick":
+		return t.tick(ctx, s.d, s.each)
+	case "big":
+		return t.say(strings.Repeat("0123456789abcde\n", s.n/16+1)[:s.n])
+	case "cost":
+		t.cost = &s.usd
+	case "context":
+		t.endRequest("end_turn")
+		c.sess.context = s.n
+	case "model":
+		t.endRequest("end_turn")
+		c.model = modelName(s.arg)
+	case "compact":
+		t.endRequest("end_turn")
+		return c.compact(ctx, "auto", "")
+	case "fail":
+		return &failure{text: breakLines(s.arg)}
+	case "status":
+		return t.apiError(s.n, rest)
+	case "linger":
+		c.linger = s.d
+	default:
+		return t.misbehave(ctx, s)
+	}
+	return nil
+}
+
+// think prints a thinking block and the line that the real program prints
+// before one.
+func (t *turn) think(text string) error {
+	n := max(1, len(text)/4)
+	t.c.out.line(&systemLine{
+		Type: "system", Subtype: "thinking_tokens", Estimated: n, EstimatedMore: n, SessionID: t.c.sess.id, UUID: newUUID(),
+	})
+	return t.emit(block{Type: "thinking", Thinking: text, Signature: "c2lnbmF0dXJl"})
+}
+
+func (t *turn) sleep(ctx context.Context, d time.Duration) error {
+	if !pause(ctx, d) {
+		t.inTool = false
+		return errInterrupted
+	}
+	return nil
+}
+
+// tick says something every each until d is over.
+func (t *turn) tick(ctx context.Context, d, each time.Duration) error {
+	end := time.Now().Add(d)
+	for n := 1; ; n++ {
+		if err := t.say("tick " + timestamp()); err != nil {
+			return err
+		}
+		if time.Now().Add(each).After(end) {
+			return t.sleep(ctx, time.Until(end))
+		}
+		if err := t.sleep(ctx, each); err != nil {
+			return err
+		}
+	}
+}

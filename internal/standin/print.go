@@ -1,0 +1,168 @@
+package standin
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+)
+
+// tools is what the init line offers.
+var tools = []string{"Task", "Bash", "Edit", "NotebookEdit", "Read", "WebFetch", "WebSearch", "Write"}
+
+// printInit prints the line at the beginning of a turn.
+func (c *client) printInit() {
+	offered := []string{}
+	for _, tool := range tools {
+		if !c.disallowed(tool) {
+			offered = append(offered, tool)
+		}
+	}
+	source := "none"
+	if c.getenv("ANTHROPIC_API_KEY") != "" {
+		source = "ANTHROPIC_API_KEY"
+	}
+	c.out.line(&initLine{
+		Type: "system", Subtype: "init", Cwd: c.cwd, SessionID: c.sess.id, Tools: offered, Servers: []any{},
+		Model: c.model, PermissionMode: c.o.mode, SlashCommands: []string{"clear", "compact"}, APIKeySource: source,
+		Version: version, OutputStyle: "default", Agents: []string{"general-purpose"}, Skills: []string{},
+		Plugins: []any{}, NoAnalytics: true, NoFeedback: true, UUID: newUUID(),
+		MemoryPaths: map[string]string{"auto": filepath.Join(sessionDir(c.getenv, c.cwd), "memory") + "/"}, FastMode: "off",
+	})
+}
+
+// replay acknowledges a prompt. at is left out for one that was only put to
+// others or that is known already.
+func (c *client) replay(p prompt, at string) {
+	if !c.o.replay || c.getenv("STANDIN_NOREPLAY") != "" {
+		return
+	}
+	c.out.line(&userLine{
+		Type: "user", Message: message{Role: "user", Content: p.content}, SessionID: c.sess.id,
+		UUID: p.uuid, Timestamp: at, IsReplay: new(true),
+	})
+}
+
+// userBlocks prints a line of the user's side that the program wrote itself.
+// result is the tool_use_result beside a tool's answer, or nil.
+func (c *client) userBlocks(blocks []block, result any) {
+	c.out.line(&userLine{
+		Type: "user", Message: message{Role: "user", Content: encode(blocks)}, SessionID: c.sess.id,
+		UUID: newUUID(), Timestamp: timestamp(), ToolResult: result,
+	})
+}
+
+// synthetic prints a text that no model wrote.
+func (c *client) synthetic(text, kind string) {
+	request := ""
+	if kind != "" {
+		request = newID("req_")
+	}
+	c.out.line(&assistantLine{
+		Type: "assistant", SessionID: c.sess.id, UUID: newUUID(), Error: kind, RequestID: request,
+		Message: &syntheticMessage{
+			ID: newUUID(), Model: "<synthetic>", Role: "assistant", StopReason: "stop_sequence", Type: "message",
+			Content: []block{{Type: "text", Text: text}},
+		},
+	})
+}
+
+// status prints a status line; an empty status is null.
+func (c *client) status(status, end, problem string) {
+	line := &statusLine{
+		Type: "system", Subtype: "status", CompactEnd: end, CompactError: problem, SessionID: c.sess.id, UUID: newUUID(),
+	}
+	if status != "" {
+		line.Status = &status
+	}
+	c.out.line(line)
+}
+
+// The events of --include-partial-messages: the API's own, one a line.
+
+func (c *client) printEvent(event any) {
+	c.out.line(&streamLine{Type: "stream_event", Event: event, SessionID: c.sess.id, UUID: newUUID()})
+}
+
+func (c *client) printStart(id string, u tokens) {
+	c.status("requesting", "", "")
+	c.printEvent(map[string]any{"type": "message_start", "message": map[string]any{
+		"id": id, "type": "message", "role": "assistant", "model": baseModel(c.model), "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil, "usage": u,
+	}})
+}
+
+func (c *client) printPartial(b block, index int) {
+	empty, field, piece := map[string]any{"type": b.Type}, "text", b.Text
+	kind := "text_delta"
+	switch b.Type {
+	case "text":
+		empty["text"] = ""
+	case "thinking":
+		empty["thinking"], empty["signature"] = "", ""
+		field, piece, kind = "thinking", b.Thinking, "thinking_delta"
+	case "tool_use":
+		empty["id"], empty["name"], empty["input"] = b.ID, b.Name, json.RawMessage("{}")
+		field, piece, kind = "partial_json", string(b.Input), "input_json_delta"
+	}
+	c.printEvent(map[string]any{"type": "content_block_start", "index": index, "content_block": empty})
+	c.printEvent(map[string]any{"type": "content_block_delta", "index": index, "delta": map[string]any{"type": kind, field: piece}})
+}
+
+func (c *client) printStop(stop string, u tokens) {
+	c.printEvent(map[string]any{"type": "message_delta", "usage": u, "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}})
+	c.printEvent(map[string]any{"type": "message_stop"})
+}
+
+// modelName resolves the short names of --model.
+func modelName(name string) string {
+	switch name {
+	case "", "default":
+		return "claude-opus-4-8[1m]"
+	case "opus":
+		return "claude-opus-4-8"
+	case "sonnet":
+		return "claude-sonnet-5"
+	case "haiku":
+		return "claude-haiku-4-5-20251001"
+	case "fable":
+		return "claude-fable-5"
+	}
+	return name
+}
+
+// baseModel is the name that the API knows: without the mark of the long window.
+func baseModel(name string) string { return strings.TrimSuffix(name, "[1m]") }
+
+// modelWindow is the size of the model's window in tokens.
+func modelWindow(name string) int {
+	if strings.HasSuffix(name, "[1m]") {
+		return 1000000
+	}
+	return 200000
+}
+
+// usageOf is the line of model in modelUsage.
+func (c *client) usageOf(model string) *modelUsage {
+	m := c.models[model]
+	if m == nil {
+		m = &modelUsage{Window: modelWindow(model), MaxOutput: 32000}
+		if strings.Contains(model, "opus") {
+			m.MaxOutput = 64000
+		}
+		c.models[model] = m
+	}
+	return m
+}
+
+// price is what u costs in US dollars: list prices per million tokens as the
+// real program knew them in the version that is imitated.
+func price(model string, u tokens) float64 {
+	in, out := 3.0, 15.0
+	switch {
+	case strings.Contains(model, "opus"):
+		in, out = 5, 25
+	case strings.Contains(model, "haiku"):
+		in, out = 1, 5
+	}
+	return (float64(u.Input)*in + float64(u.CacheRead)*in/10 + float64(u.CacheCreation)*in*1.25 + float64(u.Output)*out) / 1e6
+}

@@ -1,0 +1,62 @@
+package standin
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"sync"
+)
+
+// A printer writes the lines of the stream, each by one write. It is safe for
+// several goroutines: the answers to control requests come from the reader.
+type printer struct {
+	mu     sync.Mutex
+	w      io.Writer
+	format string // text, json, stream-json
+	silent bool
+}
+
+// line prints v as one line of the stream. In the formats text and json only
+// the result is shown. A reader that went away is no error of the turn.
+func (p *printer) line(v any) {
+	result, isResult := v.(*resultLine)
+	switch {
+	case p.format == "stream-json", p.format == "json" && isResult:
+		p.raw(encode(v))
+	case isResult && result.Result != nil:
+		p.raw([]byte(*result.Result))
+	case isResult:
+		p.raw([]byte("Execution error"))
+	}
+}
+
+// raw prints data and a line break.
+func (p *printer) raw(data []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.silent {
+		p.w.Write(append(data, '\n'))
+	}
+}
+
+// close closes the output itself, if that can be closed.
+func (p *printer) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.silent = true
+	if c, ok := p.w.(io.Closer); ok {
+		c.Close()
+	}
+}
+
+// encode makes JSON of one of this package's own types, with <, > and & as they
+// are, as the real program prints them.
+func encode(v any) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("standin: a line that cannot be encoded: " + err.Error())
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,311 @@
+package standin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxOutput is how many characters of a command's output the model sees; of
+// more it gets a preview and the name of a file.
+const (
+	maxOutput = 30000
+	preview   = 2000
+)
+
+// answer is what a tool gave: the text for the model and the object beside it.
+type answer struct {
+	text   string
+	failed bool
+	detail any
+}
+
+// failed is the answer of a tool that did not do it.
+func failed(format string, args ...any) answer {
+	text := fmt.Sprintf(format, args...)
+	return answer{text: text, failed: true, detail: "Error: " + text}
+}
+
+// rejected is what the model gets for a tool that an interrupt ended.
+const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, " +
+	"the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed."
+
+// toolInput is the union of what the four tools take.
+type toolInput struct {
+	Command    string `json:"command"`
+	Path       string `json:"file_path"`
+	Content    string `json:"content"`
+	Old        string `json:"old_string"`
+	New        string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all"`
+	Offset     int    `json:"offset"`
+	Limit      int    `json:"limit"`
+}
+
+// call announces a tool call of the script and runs it.
+func (t *turn) call(ctx context.Context, name string, input map[string]any) error {
+	b := block{Type: "tool_use", ID: newID("toolu_"), Name: name, Input: encode(input)}
+	if err := t.emit(b); err != nil {
+		return err
+	}
+	return t.perform(ctx, b, t.c.scriptDenial)
+}
+
+// perform runs the tool that b calls, if deny has no objection, and prints its
+// answer. deny returns the text for the model, or "".
+func (t *turn) perform(ctx context.Context, b block, deny func(name string, in *toolInput) string) error {
+	c := t.c
+	var in toolInput
+	if err := json.Unmarshal(b.Input, &in); err != nil {
+		return t.answer(b.ID, failed("InputValidationError: %v", err))
+	}
+	if why := deny(b.Name, &in); why != "" {
+		t.denials = append(t.denials, denial{Tool: b.Name, ID: b.ID, Input: b.Input})
+		return t.answer(b.ID, failed("%s", why))
+	}
+	var a answer
+	switch b.Name {
+	case "Bash":
+		a = c.bash(ctx, in.Command)
+	case "Write":
+		a = c.write(in)
+	case "Edit":
+		a = c.edit(in)
+	case "Read":
+		a = c.read(in)
+	default:
+		a = failed("No such tool available: %s", b.Name)
+	}
+	if ctx.Err() != nil {
+		a = answer{text: rejected, failed: true, detail: "User rejected tool use"}
+	}
+	return t.answer(b.ID, a)
+}
+
+// refuse plays a call that the rules of a real project would not allow.
+func (t *turn) refuse(name, input string) error {
+	in := map[string]any{"command": input}
+	if name != "Bash" {
+		in = map[string]any{"file_path": t.c.abs(input), "content": ""}
+	}
+	b := block{Type: "tool_use", ID: newID("toolu_"), Name: name, Input: encode(in)}
+	if err := t.emit(b); err != nil {
+		return err
+	}
+	return t.perform(context.Background(), b, ask)
+}
+
+// answer prints the result of a tool, and then lets in what came meanwhile.
+func (t *turn) answer(id string, a answer) error {
+	c := t.c
+	t.endRequest("tool_use")
+	blocks := []block{{Type: "tool_result", Content: a.text, ToolUseID: id, IsError: &a.failed}}
+	c.userBlocks(blocks, a.detail)
+	c.sess.context += len(a.text) / 4
+	if err := c.sess.add(record{Type: "message", Message: &message{Role: "user", Content: encode(blocks)}}); err != nil {
+		return err
+	}
+	if a.detail == "User rejected tool use" {
+		return errInterrupted
+	}
+	t.steer()
+	return nil
+}
+
+// abs is path below the working directory, unless it is absolute.
+func (c *client) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(c.cwd, path)
+}
+
+// bash runs command in a session of its own, as the real program does: the
+// group of the client does not reach it. An interrupt kills it.
+func (c *client) bash(ctx context.Context, command string) answer {
+	out, code, err := c.shell(ctx, command, nil, nil)
+	if err != nil {
+		return failed("%v", err)
+	}
+	whole := strings.TrimRight(string(out), "\n")
+	shown := whole
+	detail := map[string]any{
+		"stdout": whole, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false,
+	}
+	if len(whole) > maxOutput {
+		path, err := c.keep(out)
+		if err != nil {
+			return failed("%v", err)
+		}
+		shown = fmt.Sprintf("<persisted-output>\nOutput too large (%dKB). Full output saved to: %s\n\nPreview (first 2KB):\n%s\n...\n</persisted-output>",
+			len(out)/1024, path, strings.ToValidUTF8(whole[:preview], ""))
+		detail["stdout"] = strings.ToValidUTF8(whole[:maxOutput], "")
+		detail["persistedOutputPath"], detail["persistedOutputSize"] = path, len(out)
+	}
+	if code != 0 {
+		return failed("%s", strings.TrimRight(fmt.Sprintf("Exit code %d\n%s", code, shown), "\n"))
+	}
+	if shown == "" {
+		shown = "(Bash completed with no output)"
+	}
+	return answer{text: shown, detail: detail}
+}
+
+// keep writes a long output beside the session.
+func (c *client) keep(out []byte) (string, error) {
+	dir := filepath.Join(sessionDir(c.getenv, c.cwd), c.sess.id, "tool-results")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, newID("b")+".txt")
+	return path, os.WriteFile(path, out, 0o600)
+}
+
+// shell runs command by /bin/sh and returns what it wrote to stdout, and to
+// stderr too where errOut is nil. It waits for the shell alone, not for what the
+// shell left behind; 128 and the signal is the code of one that was killed.
+func (c *client) shell(ctx context.Context, command string, stdin []byte, errOut *[]byte) (out []byte, code int, err error) {
+	stdout, err := scratch()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer stdout.Close()
+	stderr := stdout
+	if errOut != nil {
+		if stderr, err = scratch(); err != nil {
+			return nil, 0, err
+		}
+		defer stderr.Close()
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	cmd.Dir = c.cwd
+	cmd.Env = append(c.environ[:len(c.environ):len(c.environ)],
+		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=sdk-cli", "CLAUDE_CODE_SESSION_ID="+c.sess.id, "CLAUDE_PROJECT_DIR="+c.cwd)
+	// Files, not pipes: nobody waits for a child of the shell that lives on.
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	err = cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code, err = exit.ExitCode(), nil
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			code = 128 + int(ws.Signal())
+		}
+	} else if ctx.Err() != nil {
+		err = nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if errOut != nil {
+		if *errOut, err = contents(stderr); err != nil {
+			return nil, 0, err
+		}
+	}
+	out, err = contents(stdout)
+	return out, code, err
+}
+
+// scratch is a file without a name.
+func scratch() (*os.File, error) {
+	f, err := os.CreateTemp("", "standin-*")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}
+
+func contents(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(f, 0, info.Size()))
+}
+
+func (c *client) write(in toolInput) answer {
+	path := c.abs(in.Path)
+	old, err := os.ReadFile(path)
+	created := errors.Is(err, fs.ErrNotExist)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return failed("%v", err)
+	}
+	if err := os.WriteFile(path, []byte(in.Content), 0o644); err != nil {
+		return failed("%v", err)
+	}
+	detail := map[string]any{
+		"type": "create", "filePath": path, "content": in.Content, "structuredPatch": []any{}, "originalFile": nil, "userModified": false,
+	}
+	text := "File created successfully at: " + path + " (file state is current in your context — no need to Read it back)"
+	if !created {
+		detail["type"], detail["originalFile"] = "update", string(old)
+		text = "The file " + path + " has been updated successfully. (file state is current in your context — no need to Read it back)"
+	}
+	return answer{text: text, detail: detail}
+}
+
+func (c *client) edit(in toolInput) answer {
+	path := c.abs(in.Path)
+	old, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return failed("File does not exist. Note: your current working directory is %s.", c.cwd)
+	} else if err != nil {
+		return failed("%v", err)
+	}
+	if !bytes.Contains(old, []byte(in.Old)) {
+		return failed("String to replace not found in file.\nString: %s", in.Old)
+	}
+	times := 1
+	if in.ReplaceAll {
+		times = -1
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(old), in.Old, in.New, times)), 0o644); err != nil {
+		return failed("%v", err)
+	}
+	return answer{
+		text: "The file " + path + " has been updated successfully. (file state is current in your context — no need to Read it back)",
+		detail: map[string]any{
+			"filePath": path, "oldString": in.Old, "newString": in.New, "originalFile": string(old),
+			"structuredPatch": []any{}, "userModified": false, "replaceAll": in.ReplaceAll,
+		},
+	}
+}
+
+func (c *client) read(in toolInput) answer {
+	path := c.abs(in.Path)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return failed("File does not exist. Note: your current working directory is %s.", c.cwd)
+	} else if err != nil {
+		return failed("%v", err)
+	}
+	lines := strings.Split(string(data), "\n")
+	from := min(max(in.Offset, 1), len(lines)+1)
+	to := len(lines)
+	if in.Limit > 0 {
+		to = min(to, from-1+in.Limit)
+	}
+	var numbered strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintf(&numbered, "%d\t%s\n", i, lines[i-1])
+	}
+	return answer{
+		text: strings.TrimSuffix(numbered.String(), "\n"),
+		detail: map[string]any{"type": "text", "file": map[string]any{
+			"filePath": path, "content": strings.Join(lines[from-1:to], "\n"),
+			"numLines": to - from + 1, "startLine": from, "totalLines": len(lines),
+		}},
+	}
+}

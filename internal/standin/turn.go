@@ -1,0 +1,319 @@
+package standin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// errInterrupted ends a turn that was told to stop.
+var errInterrupted = errors.New("interrupted")
+
+// A failure ends a turn with is_error. Status is the API's, or 0.
+type failure struct {
+	text   string
+	status int
+	kind   string // the error of the assistant line: rate_limit, server_error …
+}
+
+func (f *failure) Error() string { return f.text }
+
+// A turn is one prompt and all that comes of it. It belongs to the goroutine of
+// [client.serve].
+type turn struct {
+	c       *client
+	began   time.Time
+	prompt  prompt
+	first   string // first line of the body
+	steps   []step // what is still to do
+	said    string // the last text
+	inTool  bool   // the last step was a tool, which an interrupt names
+	denials []denial
+
+	// The request that answers at the moment; message is "" between two.
+	message, request string
+	filled           tokens // its usage, which all its lines carry
+	blocks           int    // in it so far, for the partial events
+	used             tokens
+	requests         int
+
+	spent float64  // what the requests cost, in US dollars
+	cost  *float64 // what @cost says instead
+}
+
+// turn runs the prompts that wait: those that the session knows are only
+// acknowledged, the others are one turn together.
+func (c *client) turn(waiting []prompt) {
+	var fresh []prompt
+	for _, p := range waiting {
+		if c.sess.known[p.uuid] {
+			c.replay(p, "")
+		} else {
+			fresh = append(fresh, p)
+		}
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	ctx, done := c.begin(fresh[len(fresh)-1])
+	defer done()
+
+	t := &turn{c: c, began: time.Now(), prompt: merge(fresh)}
+	t.first = firstLine(t.prompt.text)
+	for _, p := range fresh {
+		c.journal("begin", p)
+	}
+	err := t.run(ctx, fresh)
+	if err == nil && !pause(ctx, c.delay()) {
+		err = errInterrupted
+	}
+	result := t.finish(err)
+	for _, p := range fresh {
+		c.journal("end", p)
+	}
+	c.out.line(result)
+}
+
+// begin makes the context that an interrupt cancels.
+func (c *client) begin(last prompt) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.mu.Lock()
+	c.cancel = cancel
+	c.mu.Unlock()
+	if c.inbox.isCut(last) {
+		cancel()
+	}
+	return ctx, func() {
+		c.mu.Lock()
+		c.cancel = nil
+		c.mu.Unlock()
+		cancel()
+	}
+}
+
+// merge makes one prompt of several, as the real program does with what came
+// while it was busy. The last uuid stands for all.
+func merge(prompts []prompt) prompt {
+	last := prompts[len(prompts)-1]
+	if len(prompts) == 1 {
+		return last
+	}
+	var texts []string
+	for _, p := range prompts {
+		texts = append(texts, p.text)
+	}
+	last.text = strings.Join(texts, "\n")
+	last.content = encode(last.text)
+	return last
+}
+
+// run prints what stands before the answer and plays the script.
+func (t *turn) run(ctx context.Context, prompts []prompt) error {
+	c := t.c
+	if !c.started {
+		c.started = true
+		source := "startup"
+		if c.o.resuming || c.o.cont {
+			source = "resume"
+		}
+		c.runHooks(ctx, source)
+	}
+	if command, ok := slashCommand(t.prompt.text); ok {
+		return t.command(ctx, command)
+	}
+	for _, p := range prompts[:len(prompts)-1] {
+		c.replay(p, "")
+	}
+	c.printInit()
+	c.replay(t.prompt, t.prompt.at)
+	if c.full() {
+		if err := c.compact(ctx, "auto", ""); err != nil {
+			return err
+		}
+	}
+	for i, p := range prompts {
+		rec := record{Type: "message", UUID: p.uuid, Message: &message{Role: "user", Content: p.content}, Model: c.model}
+		if i > 0 {
+			rec.Model = ""
+		}
+		if err := c.sess.add(rec); err != nil {
+			return &failure{text: "the session cannot be written: " + err.Error()}
+		}
+	}
+	steps, err := parseScript(t.prompt.text)
+	if err != nil {
+		t.misspelt(err)
+	}
+	if t.steps = steps; len(steps) > 0 {
+		return t.play(ctx)
+	}
+	if base := c.getenv("ANTHROPIC_BASE_URL"); base != "" {
+		return t.converse(ctx, base)
+	}
+	return t.say("Done: " + t.first)
+}
+
+// misspelt ends the process: a script that makes no sense is a mistake of the
+// test, and must not look like a turn.
+func (t *turn) misspelt(err error) {
+	t.c.complain("standin: " + err.Error())
+	t.c.end(2)
+	t.c.stay()
+}
+
+// say prints a text block of the assistant.
+func (t *turn) say(text string) error {
+	t.said = text
+	return t.emit(block{Type: "text", Text: text})
+}
+
+// emit prints a block of the assistant as a line of its own.
+func (t *turn) emit(b block) error {
+	c := t.c
+	if t.message == "" {
+		t.startRequest()
+	}
+	t.inTool = b.Type == "tool_use"
+	if c.o.partial {
+		c.printPartial(b, t.blocks)
+	}
+	c.out.line(&assistantLine{
+		Type: "assistant", SessionID: c.sess.id, UUID: newUUID(), RequestID: t.request,
+		Message: &assistantMessage{
+			Content: []block{b}, ID: t.message, Model: baseModel(c.model), Role: "assistant", Type: "message",
+			Usage: t.filled,
+		},
+	})
+	if c.o.partial {
+		c.printEvent(map[string]any{"type": "content_block_stop", "index": t.blocks})
+	}
+	t.blocks++
+	size := len(b.Text) + len(b.Thinking) + len(b.Input)
+	t.account(tokens{Output: max(1, size/4)})
+	c.sess.context += size / 4
+	return c.sess.add(record{Type: "message", Message: &message{Role: "assistant", Content: encode([]block{b})}})
+}
+
+// startRequest begins a new message of the assistant. The output tokens of its
+// lines are the start value, as the real program prints them.
+func (t *turn) startRequest() {
+	t.message, t.request, t.blocks = newID("msg_"), newID("req_"), 0
+	t.requests++
+	t.filled = tokens{Input: 10, Output: 1, CacheRead: max(0, t.c.sess.context-10)}
+	in := t.filled
+	in.Output = 0
+	t.account(in)
+	if t.c.o.partial {
+		t.c.printStart(t.message, t.filled)
+	}
+}
+
+// endRequest closes the message; the next block begins another one.
+func (t *turn) endRequest(stop string) {
+	if t.message != "" && t.c.o.partial {
+		t.c.printStop(stop, t.filled)
+	}
+	t.message = ""
+}
+
+// account adds up what a request used.
+func (t *turn) account(u tokens) {
+	t.used.Input += u.Input
+	t.used.Output += u.Output
+	t.used.CacheCreation += u.CacheCreation
+	t.used.CacheRead += u.CacheRead
+	usd := price(t.c.model, u)
+	t.spent += usd
+	m := t.c.usageOf(t.c.model)
+	m.Input += u.Input
+	m.Output += u.Output
+	m.CacheCreation += u.CacheCreation
+	m.CacheRead += u.CacheRead
+	m.CostUSD += usd
+}
+
+// finish prints what an error leaves behind and returns the result.
+func (t *turn) finish(err error) *resultLine {
+	c := t.c
+	r := &resultLine{
+		Type: "result", Subtype: "success", SessionID: c.sess.id, UUID: newUUID(), Turns: max(1, t.requests),
+		Denials: append([]denial{}, t.denials...), Terminal: "completed", FastMode: "off", StopReason: new("end_turn"),
+	}
+	var failed *failure
+	switch {
+	case err == nil:
+		t.endRequest("end_turn")
+		r.APIStatus, r.Result = new(apiStatus), &t.said
+		ms := time.Since(t.began).Milliseconds()
+		r.FirstMS, r.StreamMS, r.RequestMS = &ms, &ms, &ms
+	case errors.Is(err, errCommand):
+		r.Turns, r.StopReason, r.Terminal, r.Result = 0, nil, "", &t.said
+	case errors.As(err, &failed):
+		c.synthetic(failed.text, failed.kind)
+		r.IsError, r.APIStatus, r.Result = true, new(apiStatus(failed.status)), &failed.text
+		r.StopReason = new("stop_sequence")
+	default:
+		t.interrupted(r)
+	}
+	if t.cost != nil {
+		c.usageOf(c.model).CostUSD += *t.cost - t.spent
+		t.spent = *t.cost
+	}
+	c.cost += t.spent
+	c.bad = r.IsError
+	r.CostUSD, r.Models = c.cost, c.models
+	r.Usage = resultUsage{
+		Input: t.used.Input, Output: t.used.Output, CacheCreation: t.used.CacheCreation, CacheRead: t.used.CacheRead,
+		Tier: "standard", Iterations: []any{}, Speed: "standard",
+	}
+	r.DurationMS = time.Since(t.began).Milliseconds()
+	c.apiTime += time.Since(t.began)
+	r.APIMS = c.apiTime.Milliseconds()
+	if err := c.sess.add(record{Type: "state", Context: c.sess.context, Model: c.model}); err != nil {
+		c.complain("standin: the session cannot be written: " + err.Error())
+	}
+	return r
+}
+
+// interrupted prints the note of an interrupt and fills the result.
+func (t *turn) interrupted(r *resultLine) {
+	note := "[Request interrupted by user]"
+	r.Terminal, r.StopReason = "aborted_streaming", nil
+	r.Turns = t.requests + 1
+	if t.inTool {
+		note = "[Request interrupted by user for tool use]"
+		r.Terminal, r.StopReason = "aborted_tools", new("tool_use")
+		r.Turns++
+	}
+	t.c.userBlocks([]block{{Type: "text", Text: note}}, nil)
+	stop := "null"
+	if t.inTool {
+		stop = "tool_use"
+	}
+	r.Subtype, r.IsError = "error_during_execution", true
+	r.Errors = []string{"[ede_diagnostic] result_type=user last_content_type=n/a stop_reason=" + stop}
+}
+
+// steer takes in what came while a tool ran: it becomes part of this turn.
+func (t *turn) steer() {
+	waiting, _ := t.c.inbox.take()
+	for _, p := range waiting {
+		t.c.replay(p, p.at)
+		if t.c.sess.known[p.uuid] {
+			continue
+		}
+		t.c.journal("steer", p)
+		steps, err := parseScript(p.text)
+		if err != nil {
+			t.misspelt(err)
+		}
+		t.steps = append(t.steps, steps...)
+		// The real program does not remember the uuid of such a message.
+		content, _ := json.Marshal("The user sent a new message while you were working:\n" + p.text)
+		if err := t.c.sess.add(record{Type: "message", Message: &message{Role: "user", Content: content}}); err != nil {
+			t.c.complain("standin: the session cannot be written: " + err.Error())
+		}
+	}
+}
