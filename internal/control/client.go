@@ -1,0 +1,250 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// helloTimeout is how long a client waits for the daemon's first line. A daemon
+// that is that late is stuck.
+const helloTimeout = 5 * time.Second
+
+// A Client talks to the daemon of one project. It may be used by several
+// goroutines. A stream that is not read holds up the other answers: who does
+// more than watch beside a stream opens a second client.
+type Client struct {
+	conn    net.Conn
+	path    string
+	version string
+	warning string
+	done    chan struct{} // closed when the reader has ended
+
+	once    sync.Once
+	closing chan struct{} // closed by Close
+
+	wmu sync.Mutex // one line at a time
+
+	mu      sync.Mutex
+	last    int
+	waiting map[string]chan reply
+	streams map[string]*Stream
+	err     error // why the reader ended
+}
+
+// Dial finds the daemon of a project. version is that of the calling program;
+// also are paths that the caller knows of, tried after ours, empty ones not at
+// all. It returns [ErrNoDaemon] when nobody answers. The caller closes the
+// client.
+func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
+	paths, err := Paths(project, getenv)
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	for _, path := range append(paths, also...) {
+		if path == "" {
+			continue
+		}
+		conn, err := d.DialContext(ctx, "unix", path)
+		switch {
+		case err == nil:
+			return newClient(ctx, conn, path, version)
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
+			continue
+		}
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	return nil, ErrNoDaemon
+}
+
+func newClient(ctx context.Context, conn net.Conn, path, version string) (*Client, error) {
+	c := &Client{conn: conn, path: path, done: make(chan struct{}), closing: make(chan struct{}),
+		waiting: make(map[string]chan reply), streams: make(map[string]*Stream)}
+	lines, err := c.greet(ctx, version)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	go c.read(lines) // Close waits for it
+	return c, nil
+}
+
+// greet exchanges the hellos.
+func (c *Client) greet(ctx context.Context, version string) (*lineReader, error) {
+	deadline := time.Now().Add(helloTimeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	if err := c.conn.SetDeadline(deadline); err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
+	lines := newLineReader(c.conn)
+	err := writeFrame(c.conn, hello{Type: typeHello, V: protocolVersion, Version: version})
+	var line []byte
+	if err == nil {
+		line, err = lines.next()
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("what listens at %s does not answer: %v", c.path, err),
+			Hint: "claude-swarm doctor"}
+	}
+	var first struct {
+		hello
+		Error *Error `json:"error"` // refused before the hello
+	}
+	if err := json.Unmarshal(line, &first); err != nil {
+		return nil, fmt.Errorf("control socket: what listens at %s is no daemon of ours: %w", c.path, err)
+	}
+	if first.Error != nil {
+		return nil, first.Error
+	}
+	if first.Type != typeHello {
+		return nil, fmt.Errorf("control socket: what listens at %s is no daemon of ours", c.path)
+	}
+	c.version = first.Version
+	if first.V != protocolVersion {
+		return nil, &Error{Code: CodeVersion, Hint: "claude-swarm restart",
+			Message: fmt.Sprintf("the daemon (%s) speaks version %d of the protocol, this program (%s) version %d", first.Version, first.V, version, protocolVersion)}
+	}
+	if first.Version != version {
+		c.warning = fmt.Sprintf("the daemon is version %s, this program %s", first.Version, version)
+	}
+	return lines, c.conn.SetDeadline(time.Time{})
+}
+
+// Close ends the connection and everything that waits on it.
+func (c *Client) Close() error {
+	c.once.Do(func() { close(c.closing) })
+	err := c.conn.Close()
+	<-c.done
+	return err
+}
+
+// Gone is closed when the connection has ended; that of a daemon ends when the
+// daemon has.
+func (c *Client) Gone() <-chan struct{} { return c.done }
+
+// Version is the version of the daemon.
+func (c *Client) Version() string { return c.version }
+
+// Warning says that daemon and program differ in their version, or nothing.
+func (c *Client) Warning() string { return c.warning }
+
+// Path is where the socket lies.
+func (c *Client) Path() string { return c.path }
+
+// call asks and waits for the answer, which it decodes into data unless that is
+// nil. When ctx is done first the daemon goes on with the request.
+func (c *Client) call(ctx context.Context, req request, data any) error {
+	answered := make(chan reply, 1)
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return c.err
+	}
+	c.last++
+	req.ID = strconv.Itoa(c.last)
+	c.waiting[req.ID] = answered
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.waiting, req.ID)
+		c.mu.Unlock()
+	}()
+	if err := c.write(req); err != nil {
+		return err
+	}
+	select {
+	case r := <-answered:
+		return decode(r, data)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.done:
+	}
+	select { // it may have been the last line
+	case r := <-answered:
+		return decode(r, data)
+	default:
+		return ErrGone
+	}
+}
+
+func decode(r reply, data any) error {
+	if r.Error != nil {
+		return r.Error
+	}
+	if data == nil || len(r.Data) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(r.Data, data); err != nil {
+		return fmt.Errorf("answer of the daemon: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) write(frame any) error {
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	if err := writeFrame(c.conn, frame); err != nil {
+		select {
+		case <-c.done:
+			return ErrGone
+		default:
+		}
+		if errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+			return ErrGone
+		}
+		return err
+	}
+	return nil
+}
+
+// read hands out what the daemon sends until the connection ends.
+func (c *Client) read(lines *lineReader) {
+	defer close(c.done)
+	for {
+		line, err := lines.next()
+		if errors.Is(err, errTooLong) {
+			continue
+		} else if err != nil {
+			break
+		}
+		var r reply
+		if json.Unmarshal(line, &r) != nil {
+			continue // a newer daemon may say things that we do not know
+		}
+		c.mu.Lock()
+		answered, stream := c.waiting[r.ID], c.streams[r.ID]
+		c.mu.Unlock()
+		switch {
+		case r.Type == typeResponse && answered != nil:
+			select {
+			case answered <- r:
+			default: // a second answer to the same request
+			}
+		case r.Type == typeEvent && stream != nil:
+			stream.put(r)
+		}
+	}
+	c.mu.Lock()
+	c.err = ErrGone
+	streams := c.streams
+	c.streams = nil
+	c.mu.Unlock()
+	for _, s := range streams {
+		s.finish(ErrGone)
+	}
+}

@@ -1,0 +1,278 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A conn is one client as the server sees it. streams belongs to the goroutine
+// that reads, with the exception that mu allows.
+type conn struct {
+	s   *Server
+	c   *net.UnixConn
+	out chan reply
+
+	mu      sync.Mutex
+	streams map[string]context.CancelFunc
+	pending int
+}
+
+func newConn(s *Server, c *net.UnixConn) *conn {
+	return &conn{s: s, c: c, out: make(chan reply, outQueue), streams: make(map[string]context.CancelFunc)}
+}
+
+// serve runs the connection to its end: the client hangs up, or ctx is done. A
+// request that still waits for a turn then goes on without anybody to tell;
+// serve returns when it has ended as well.
+func (c *conn) serve(ctx context.Context) {
+	here, leave := context.WithCancel(ctx)
+	defer leave()
+	// Closing the connection is what gets both goroutines out of their calls.
+	stop := context.AfterFunc(ctx, func() { c.c.Close() })
+	defer stop()
+
+	written := make(chan struct{})
+	go func() { // serve waits for it below
+		defer close(written)
+		c.write(here)
+		c.c.Close()
+	}()
+	var wg sync.WaitGroup
+	c.read(ctx, here, &wg)
+	leave()
+	<-written
+	wg.Wait()
+}
+
+// write sends what is queued until here is done, and then what is left: a
+// client that asks and shuts down its side still gets its answers.
+func (c *conn) write(here context.Context) {
+	err := writeFrame(c.c, hello{Type: typeHello, V: protocolVersion, Version: c.s.opts.Version})
+	for err == nil {
+		select {
+		case r := <-c.out:
+			err = writeFrame(c.c, r)
+			continue
+		case <-here.Done():
+		}
+		select {
+		case r := <-c.out:
+			err = writeFrame(c.c, r)
+		default:
+			return
+		}
+	}
+}
+
+// send queues a frame. It waits for a slow reader, but not for one who is gone.
+func (c *conn) send(here context.Context, r reply) {
+	select {
+	case c.out <- r:
+	case <-here.Done():
+		select { // the writer takes what is queued before it leaves
+		case c.out <- r:
+		default:
+		}
+	}
+}
+
+func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) {
+	lines := newLineReader(c.c)
+	for {
+		line, err := lines.next()
+		if errors.Is(err, errTooLong) {
+			c.send(here, answer("", nil, &Error{Code: CodeTooLong, Message: err.Error()}))
+			continue
+		} else if err != nil {
+			return // hung up, or the daemon ends
+		}
+		var req request
+		if err := json.Unmarshal(line, &req); err != nil {
+			c.send(here, answer(req.ID, nil, &Error{Code: CodeBadRequest, Message: "no request: " + err.Error(),
+				Hint: `one JSON object a line, such as {"type":"status","id":"1"}`}))
+			continue
+		}
+		if !c.handle(ctx, here, wg, req) {
+			return
+		}
+	}
+}
+
+// handle answers one request, or sees to it that it is answered. It returns
+// false when the connection must end.
+func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request) bool {
+	switch req.Type {
+	case typeHello:
+		if req.V != protocolVersion {
+			c.send(here, answer("", nil, &Error{Code: CodeVersion,
+				Message: fmt.Sprintf("the daemon (%s) speaks version %d of the protocol, not %d", c.s.opts.Version, protocolVersion, req.V),
+				Hint:    "claude-swarm restart"}))
+			return false
+		}
+		return true
+	case typeCancel:
+		c.mu.Lock()
+		cancel := c.streams[req.ID]
+		c.mu.Unlock()
+		if cancel != nil { // it may have ended just now
+			cancel()
+		}
+		return true
+	case reqSubscribe:
+		c.subscribe(here, wg, req)
+		return true
+	case reqStop, reqAbort:
+		// These wait for a turn. They go on when the client hangs up: giving up
+		// waiting does not mean to end the turn harder.
+		if !c.begin(here, req.ID) {
+			return true
+		}
+		wg.Go(func() {
+			defer c.end()
+			r := c.call(ctx, req)
+			c.send(here, r)
+		})
+		return true
+	}
+	c.send(here, c.call(ctx, req))
+	return true
+}
+
+// begin counts a request that does not end at once, and refuses one too many.
+func (c *conn) begin(here context.Context, id string) bool {
+	c.mu.Lock()
+	full := c.pending >= maxPending
+	if !full {
+		c.pending++
+	}
+	c.mu.Unlock()
+	if full {
+		c.send(here, answer(id, nil, &Error{Code: CodeBusy, Message: fmt.Sprintf("more than %d requests at once", maxPending)}))
+	}
+	return !full
+}
+
+func (c *conn) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending--
+}
+
+// call asks the daemon. A panic there is the answer to this request, and nobody
+// else notices.
+func (c *conn) call(ctx context.Context, req request) (r reply) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.s.log.Error("control request panicked", "type", req.Type, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r = answer(req.ID, nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("%s: the daemon stumbled: %v", req.Type, p),
+				Hint: "see .claude-swarm/daemon.log"})
+		}
+	}()
+	data, err := c.ask(ctx, req)
+	return answer(req.ID, data, err)
+}
+
+func (c *conn) ask(ctx context.Context, req request) (any, error) {
+	d := c.s.daemon
+	switch req.Type {
+	case reqStart, reqStop, reqPause, reqResume, reqAbort:
+		if req.Agent == "" {
+			return nil, &Error{Code: CodeBadRequest, Message: req.Type + ": the agent is missing"}
+		}
+		if req.For < 0 {
+			return nil, &Error{Code: CodeBadRequest, Message: req.Type + ": a negative time span"}
+		}
+	}
+	switch req.Type {
+	case reqStatus:
+		return d.Status(req.Agents...)
+	case reqStart:
+		return nil, d.StartAgent(req.Agent, req.By)
+	case reqStop:
+		return nil, d.StopAgent(ctx, req.Agent, req.By, req.Now)
+	case reqPause:
+		return nil, d.Pause(req.Agent, swarm.PauseOrder{By: req.By, Why: req.Why, For: req.For.duration()})
+	case reqResume:
+		return nil, d.Resume(req.Agent, req.By)
+	case reqAbort:
+		return nil, d.Abort(ctx, req.Agent, req.By)
+	case reqReload:
+		return d.Reload(req.By)
+	case reqShutdown:
+		d.Shutdown(req.By, req.Now)
+		return nil, nil
+	}
+	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
+}
+
+// subscribe starts a stream: a response, then events until it is cancelled, the
+// connection ends or the daemon has nothing more to say.
+func (c *conn) subscribe(here context.Context, wg *sync.WaitGroup, req request) {
+	c.mu.Lock()
+	_, twice := c.streams[req.ID]
+	c.mu.Unlock()
+	if twice {
+		c.send(here, answer(req.ID, nil, &Error{Code: CodeBadRequest, Message: fmt.Sprintf("id %q is in use by a stream", req.ID)}))
+		return
+	}
+	if !c.begin(here, req.ID) {
+		return
+	}
+	feed := c.s.daemon.Subscribe(swarm.Filter{Agent: req.Agent, Text: req.Text, Raw: req.Raw})
+	stream, cancel := context.WithCancel(here)
+	c.mu.Lock()
+	c.streams[req.ID] = cancel
+	c.mu.Unlock()
+	c.send(here, answer(req.ID, nil, nil))
+	wg.Go(func() {
+		defer c.end()
+		defer func() {
+			feed.Close()
+			cancel()
+			c.mu.Lock()
+			delete(c.streams, req.ID)
+			c.mu.Unlock()
+			c.send(here, reply{Type: typeEvent, ID: req.ID, End: true})
+		}()
+		for {
+			select {
+			case <-feed.Ready():
+			case <-feed.Closed():
+				c.events(stream, here, req.ID, feed)
+				return
+			case <-stream.Done():
+				return
+			}
+			c.events(stream, here, req.ID, feed)
+		}
+	})
+}
+
+// events sends what the feed has. While it waits for a slow reader the feed
+// piles up events, and lets the oldest go.
+func (c *conn) events(stream, here context.Context, id string, feed Feed) {
+	for _, ev := range feed.Take() {
+		if stream.Err() != nil {
+			return
+		}
+		c.send(here, event(id, ev))
+	}
+}
+
+// writeFrame writes one line.
+func writeFrame(w io.Writer, frame any) error {
+	data, err := json.Marshal(frame)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(data, '\n'))
+	return err
+}

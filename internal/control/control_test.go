@@ -1,0 +1,255 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestVerbsReachTheDaemon(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	c, ctx := p.dial(t), t.Context()
+	close(d.turn)
+
+	st, err := c.Status(ctx, "reviewer")
+	if err != nil || len(st.Agents) != 1 || st.Agents[0].Name != "reviewer" || st.Daemon.PID != 42 {
+		t.Errorf("Status(reviewer) = %+v, %v", st, err)
+	}
+	ch, err := c.Reload(ctx, "lead")
+	if diff := cmp.Diff(swarm.Changes{Added: []string{"tester"}}, ch); err != nil || diff != "" {
+		t.Errorf("Reload: %v (-want +got):\n%s", err, diff)
+	}
+	for name, err := range map[string]error{
+		"Start":    c.Start(ctx, "coder", "lead"),
+		"Stop":     c.Stop(ctx, "coder", "lead", true),
+		"Pause":    c.Pause(ctx, "coder", swarm.PauseOrder{By: "lead", Why: "lunch", For: 90 * time.Minute}),
+		"Resume":   c.Resume(ctx, "coder", "lead"),
+		"Shutdown": c.Shutdown(ctx, "lead", true),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	got := d.notes()
+	for _, want := range []string{
+		"status reviewer", "reload by lead", "start coder by lead", "stop coder by lead now true", "stopped coder",
+		"pause coder by lead for 1h30m0s: lunch", "resume coder by lead", "shutdown by lead now true",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("the daemon was not asked %q, only %q", want, got)
+		}
+	}
+}
+
+func TestErrorsKeepTheirType(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	d.reload = &control.Error{Code: control.CodeBadConfig, Message: "claude-swarm.yaml:3:1: no key agnets", Hint: "write agents"}
+	serve(t, p, d)
+	c := p.dial(t)
+
+	err := c.Resume(t.Context(), "codre", "lead")
+	unknown, ok := errors.AsType[*swarm.UnknownAgentError](err)
+	if !ok || unknown.Name != "codre" || !slices.Equal(unknown.Near, []string{"coder"}) {
+		t.Errorf("Resume(codre) = %#v, want an UnknownAgentError near coder", err)
+	}
+	if err := c.Abort(t.Context(), "coder", "lead"); !errors.Is(err, swarm.ErrNoTurn) {
+		t.Errorf("Abort = %v, want ErrNoTurn", err)
+	}
+	_, err = c.Reload(t.Context(), "lead")
+	wire, ok := errors.AsType[*control.Error](err)
+	if !ok || wire.Code != control.CodeBadConfig || wire.Hint != "write agents" {
+		t.Errorf("Reload = %#v, want bad_config with its hint", err)
+	}
+	if err := c.Pause(t.Context(), "coder", swarm.PauseOrder{For: -time.Second}); err == nil {
+		t.Error("Pause for a negative time: no error")
+	}
+	// A panic is the answer to one request; the next is answered as ever.
+	if _, err := c.Status(t.Context(), "boom"); err == nil || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("Status(boom) = %v, want the panic", err)
+	}
+	if _, err := c.Status(t.Context(), "huge"); err == nil || !strings.Contains(err.Error(), "bytes") {
+		t.Errorf("Status(huge) = %v, want an error about its size", err)
+	}
+	if _, err := c.Status(t.Context()); err != nil {
+		t.Errorf("Status after the others: %v", err)
+	}
+}
+
+func TestALongRequestHoldsUpNobody(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	c := p.dial(t)
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.Stop(t.Context(), "coder", "lead", false) }()
+	within(t, "the daemon is told to stop coder", func() bool { return len(d.notes()) > 0 })
+	if _, err := c.Status(t.Context()); err != nil {
+		t.Fatalf("Status beside Stop: %v", err)
+	}
+	close(d.turn)
+	if err := <-stopped; err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+}
+
+// Who gives up waiting for a turn must not end it: Stop in the daemon ends the
+// turn when its context does.
+func TestHangingUpDoesNotCutAStop(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	c := p.dial(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.Stop(ctx, "coder", "lead", false) }()
+	within(t, "the daemon is told to stop coder", func() bool { return len(d.notes()) > 0 })
+	cancel()
+	if err := <-stopped; !errors.Is(err, context.Canceled) {
+		t.Errorf("Stop = %v, want context.Canceled", err)
+	}
+	c.Close()
+	// Another client is served, so the first is seen to be gone.
+	if _, err := p.dial(t).Status(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	close(d.turn)
+	within(t, "the stop ends well", func() bool { return slices.Contains(d.notes(), "stopped coder") })
+}
+
+func TestStream(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	c := p.dial(t)
+	s, err := c.Subscribe(t.Context(), swarm.Filter{Agent: "coder", Text: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed := <-d.opened
+	at := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
+	want := []swarm.FeedEvent{
+		{Kind: swarm.FeedLine, At: at, Agent: "coder", ID: "k7f3q9m2xd", Text: "04:51:02 coder k7f3q9m2xd  hello\n"},
+		{Kind: swarm.FeedState, At: at, Agent: "coder", State: swarm.Working},
+	}
+	for _, ev := range want {
+		feed.put(ev)
+	}
+	for _, w := range want {
+		got, err := s.Next(t.Context())
+		if diff := cmp.Diff(w, got); err != nil || diff != "" {
+			t.Errorf("Next: %v (-want +got):\n%s", err, diff)
+		}
+	}
+	// A text that would not fit a line is cut, and says so.
+	feed.put(swarm.FeedEvent{Kind: swarm.FeedRaw, Text: strings.Repeat("\x01", 3<<20)})
+	ev, err := s.Next(t.Context())
+	if err != nil || !strings.Contains(ev.Text, "bytes cut") {
+		t.Errorf("Next after a 3 MiB text: %v, %d bytes", err, len(ev.Text))
+	}
+	s.Close()
+	<-feed.closed // the daemon's side ends too
+	if _, err := s.Next(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("Next after Close = %v, want EOF", err)
+	}
+	if _, err := c.Status(t.Context()); err != nil {
+		t.Errorf("Status after the stream: %v", err)
+	}
+}
+
+func TestASlowReaderLosesTheOldest(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	c := p.dial(t)
+	s, err := c.Subscribe(t.Context(), swarm.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed := <-d.opened
+	const n = 20_000
+	text := strings.Repeat("x", 1000)
+	for i := range n {
+		feed.put(swarm.FeedEvent{Kind: swarm.FeedLine, Count: i, Text: text})
+	}
+	seen, lost, last := 0, 0, -1
+	for last < n-1 {
+		ev, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Kind == swarm.FeedLost {
+			lost += ev.Count
+			continue
+		}
+		if ev.Count <= last {
+			t.Fatalf("event %d after %d", ev.Count, last)
+		}
+		seen, last = seen+1, ev.Count
+	}
+	if seen+lost != n {
+		t.Errorf("%d events seen and %d told lost, want %d together", seen, lost, n)
+	}
+	if lost == 0 {
+		t.Error("no event was lost: the test does not test what it says")
+	}
+}
+
+func TestTheEndOfTheDaemonIsSeen(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	stop := serve(t, p, d)
+	c := p.dial(t)
+	s, err := c.Subscribe(t.Context(), swarm.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unread, err := p.dial(t).Subscribe(t.Context(), swarm.Filter{}) // nobody reads this one
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		(<-d.opened).put(swarm.FeedEvent{Kind: swarm.FeedLine})
+	}
+	if _, err := s.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	<-c.Gone()
+	for err == nil {
+		_, err = s.Next(t.Context())
+	}
+	if !errors.Is(err, control.ErrGone) && !errors.Is(err, io.EOF) {
+		t.Errorf("Next = %v, want ErrGone", err)
+	}
+	if _, err := c.Status(t.Context()); !errors.Is(err, control.ErrGone) {
+		t.Errorf("Status = %v, want ErrGone", err)
+	}
+	if _, err := control.Dial(t.Context(), p.project, "1.0", p.getenv); !errors.Is(err, control.ErrNoDaemon) {
+		t.Errorf("Dial = %v, want ErrNoDaemon", err)
+	}
+	unread.Close()
+}
+
+func TestAnotherVersionIsAWarning(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	c, err := control.Dial(t.Context(), p.project, "0.9", p.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if want := "the daemon is version 1.0, this program 0.9"; c.Warning() != want {
+		t.Errorf("Warning() = %q, want %q", c.Warning(), want)
+	}
+	if w := p.dial(t).Warning(); w != "" {
+		t.Errorf("Warning() of the same version = %q, want none", w)
+	}
+}

@@ -1,0 +1,38 @@
+// Package control is the socket between the command line and the daemon: a
+// server that the daemon runs, and the one client that every verb uses.
+//
+// Both ends talk in lines of JSON, at most 1 MiB each. Each end says hello
+// first; then the client asks, and the server answers with the same id:
+//
+//	client                                        daemon
+//	  {"type":"hello","v":1,"version":"1.0"}  -->
+//	                                          <--  {"type":"hello","v":1,"version":"1.0"}
+//	  {"type":"status","id":"1"}              -->
+//	                                          <--  {"type":"response","id":"1","ok":true,"data":{…}}
+//	  {"type":"pause","id":"2","agent":"x"}   -->
+//	                                          <--  {"type":"response","id":"2","ok":false,
+//	                                                "error":{"code":"unknown_agent","message":"…","hint":"…"}}
+//	  {"type":"subscribe","id":"3"}           -->
+//	                                          <--  {"type":"response","id":"3","ok":true}
+//	                                          <--  {"type":"event","id":"3","data":{…}}
+//	  {"type":"cancel","id":"3"}              -->
+//	                                          <--  {"type":"event","id":"3","end":true}
+//
+// A request that takes long does not hold up the next one; answers come in the
+// order in which they are ready. What is no JSON, too long or of an unknown
+// type is answered by an error, and the connection lives on. A reader that is
+// too slow for a stream loses the oldest events and is told how many (the event
+// of kind "lost"); nobody waits for it.
+//
+// The socket lies in a folder that only its owner can enter, and where the
+// operating system tells who connects (Linux, macOS) others are turned away.
+// Whoever may connect may do everything: this is a door for the same user, not
+// a border between users.
+//
+// # Goroutines
+//
+// [Server.Serve] accepts. Each connection has a goroutine that reads and one
+// that writes; a stream and a request that waits for a turn have one each.
+// Serve waits for all of them. A [Client] has one goroutine, which reads;
+// [Client.Close] ends it and waits.
+package control

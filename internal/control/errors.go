@@ -1,0 +1,70 @@
+package control
+
+import (
+	"context"
+	"errors"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// ErrNoDaemon is returned by [Dial] when no daemon answers.
+var ErrNoDaemon = errors.New("no daemon runs here")
+
+// ErrGone is returned when the daemon ends, or closes the connection, while a
+// call waits for its answer.
+var ErrGone = errors.New("the daemon went away")
+
+// The codes of an [Error].
+const (
+	CodeUnknownAgent = "unknown_agent" // Name and Near are set
+	CodeNoTurn       = "no_turn"       // the agent runs no turn
+	CodeBadConfig    = "bad_config"    // reload: the file is wrong, the old configuration stays
+	CodeBadRequest   = "bad_request"   // no JSON, a missing or wrong field
+	CodeUnknownType  = "unknown_type"  // no such request
+	CodeTooLong      = "too_long"      // a line over 1 MiB
+	CodeBusy         = "busy"          // too many requests or connections at once
+	CodeVersion      = "version"       // another version of the protocol
+	CodeCancelled    = "cancelled"     // the daemon stops
+	CodeFailed       = "failed"        // everything else
+)
+
+// An Error is what went wrong in the daemon, as the client sees it. It unwraps
+// to the error of package swarm that it was made of, where there is one:
+// [swarm.UnknownAgentError], [swarm.ErrNoTurn].
+type Error struct {
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Hint    string   `json:"hint,omitempty"` // what to do
+	Name    string   `json:"name,omitempty"`
+	Near    []string `json:"near,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func (e *Error) Unwrap() error {
+	switch e.Code {
+	case CodeUnknownAgent:
+		return &swarm.UnknownAgentError{Name: e.Name, Near: e.Near}
+	case CodeNoTurn:
+		return swarm.ErrNoTurn
+	}
+	return nil
+}
+
+// wireError puts err in the form in which it travels.
+func wireError(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	e := &Error{Code: CodeFailed, Message: err.Error()}
+	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
+		e.Code, e.Name, e.Near = CodeUnknownAgent, unknown.Name, unknown.Near
+	}
+	switch {
+	case errors.Is(err, swarm.ErrNoTurn):
+		e.Code = CodeNoTurn
+	case errors.Is(err, context.Canceled):
+		e.Code, e.Message = CodeCancelled, "the daemon stops"
+	}
+	return e
+}

@@ -1,0 +1,240 @@
+package control_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// fakeDaemon keeps the promises of a daemon with two agents, coder and
+// reviewer. It writes down what it was asked.
+type fakeDaemon struct {
+	turn chan struct{} // closed: coder's running turn has ended
+
+	mu     sync.Mutex
+	asked  []string
+	feeds  []*fakeFeed
+	reload error
+	opened chan *fakeFeed
+}
+
+func newFakeDaemon() *fakeDaemon {
+	return &fakeDaemon{turn: make(chan struct{}), opened: make(chan *fakeFeed, 16)}
+}
+
+func (d *fakeDaemon) note(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = append(d.asked, fmt.Sprintf(format, args...))
+}
+
+func (d *fakeDaemon) notes() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.asked)
+}
+
+func (d *fakeDaemon) check(agent string) error {
+	if agent != "coder" && agent != "reviewer" {
+		return &swarm.UnknownAgentError{Name: agent, Near: []string{"coder"}}
+	}
+	return nil
+}
+
+func (d *fakeDaemon) Status(names ...string) (swarm.Status, error) {
+	d.note("status %s", strings.Join(names, " "))
+	st := swarm.Status{V: 1, Project: "/p", Daemon: &swarm.DaemonStatus{PID: 42, Version: "1.0"}}
+	if len(names) == 0 {
+		names = []string{"coder", "reviewer"}
+	}
+	for _, name := range names {
+		if name == "boom" {
+			panic("boom")
+		}
+		if name == "huge" {
+			st.Trouble = []string{strings.Repeat("x", 2<<20)}
+			continue
+		}
+		if err := d.check(name); err != nil {
+			return swarm.Status{}, err
+		}
+		st.Agents = append(st.Agents, swarm.AgentStatus{Name: name, State: swarm.Idle})
+	}
+	return st, nil
+}
+
+func (d *fakeDaemon) StartAgent(agent, by string) error {
+	d.note("start %s by %s", agent, by)
+	return d.check(agent)
+}
+
+func (d *fakeDaemon) StopAgent(ctx context.Context, agent, by string, now bool) error {
+	d.note("stop %s by %s now %v", agent, by, now)
+	select {
+	case <-d.turn:
+		d.note("stopped %s", agent)
+		return nil
+	case <-ctx.Done():
+		d.note("stop of %s cut", agent)
+		return ctx.Err()
+	}
+}
+
+func (d *fakeDaemon) Pause(agent string, o swarm.PauseOrder) error {
+	d.note("pause %s by %s for %v: %s", agent, o.By, o.For, o.Why)
+	return d.check(agent)
+}
+
+func (d *fakeDaemon) Resume(agent, by string) error {
+	d.note("resume %s by %s", agent, by)
+	return d.check(agent)
+}
+
+func (d *fakeDaemon) Abort(_ context.Context, agent, by string) error {
+	d.note("abort %s by %s", agent, by)
+	return fmt.Errorf("%s: %w", agent, swarm.ErrNoTurn)
+}
+
+func (d *fakeDaemon) Reload(by string) (swarm.Changes, error) {
+	d.note("reload by %s", by)
+	return swarm.Changes{Added: []string{"tester"}}, d.reload
+}
+
+func (d *fakeDaemon) Shutdown(by string, now bool) { d.note("shutdown by %s now %v", by, now) }
+
+func (d *fakeDaemon) Subscribe(f swarm.Filter) control.Feed {
+	d.note("subscribe %+v", f)
+	feed := &fakeFeed{ready: make(chan struct{}, 1), closed: make(chan struct{})}
+	d.opened <- feed
+	return feed
+}
+
+// fakeFeed is a feed with the queue of the real one: 1,024 events, then the
+// oldest go.
+type fakeFeed struct {
+	ready, closed chan struct{}
+	once          sync.Once
+
+	mu    sync.Mutex
+	queue []swarm.FeedEvent
+	lost  int
+}
+
+func (f *fakeFeed) Ready() <-chan struct{}  { return f.ready }
+func (f *fakeFeed) Closed() <-chan struct{} { return f.closed }
+func (f *fakeFeed) Close()                  { f.once.Do(func() { close(f.closed) }) }
+
+func (f *fakeFeed) Take() []swarm.FeedEvent {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := f.queue
+	if f.lost > 0 {
+		out = append([]swarm.FeedEvent{{Kind: swarm.FeedLost, Count: f.lost}}, out...)
+	}
+	f.queue, f.lost = nil, 0
+	return out
+}
+
+func (f *fakeFeed) put(ev swarm.FeedEvent) {
+	f.mu.Lock()
+	if len(f.queue) == 1024 {
+		f.queue = f.queue[1:]
+		f.lost++
+	}
+	f.queue = append(f.queue, ev)
+	f.mu.Unlock()
+	select {
+	case f.ready <- struct{}{}:
+	default:
+	}
+}
+
+// A place is a project with a short path for its socket.
+type place struct {
+	project string
+	runtime string
+}
+
+func newPlace(t testing.TB) place {
+	t.Helper()
+	// A socket's path has about 100 bytes, and t.TempDir spends them on the
+	// test's name.
+	dir, err := os.MkdirTemp("", "cs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	p := place{filepath.Join(dir, "p"), filepath.Join(dir, "r")}
+	for _, d := range []string{p.project, p.runtime} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p place) getenv(name string) string {
+	if name == "XDG_RUNTIME_DIR" {
+		return p.runtime
+	}
+	return ""
+}
+
+func (p place) dial(t testing.TB) *control.Client {
+	t.Helper()
+	c, err := control.Dial(t.Context(), p.project, "1.0", p.getenv)
+	if err != nil {
+		t.Fatalf("Dial: %v", err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// serve runs a server on d until stop is called, which waits for its end.
+func serve(t testing.TB, p place, d control.Daemon) (stop func()) {
+	t.Helper()
+	l, err := control.Listen(p.project, p.getenv)
+	if err != nil {
+		t.Fatalf("Listen: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- control.NewServer(d, control.Options{Version: "1.0"}).Serve(ctx, l) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Errorf("Serve: %v", err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Error("Serve did not return within 10 s of its end")
+			}
+		})
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// within fails the test when cond does not come true.
+func within(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 10 s: %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,65 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// ErrInUse is returned by [Listen] when a daemon answers at the socket.
+var ErrInUse = errors.New("control socket: a daemon answers there")
+
+// Listen makes the socket of a project. A socket that a crash left behind is
+// taken away, but only after nobody answered there. Closing the listener
+// removes the socket.
+func Listen(project string, getenv func(string) string) (*net.UnixListener, error) {
+	paths, err := Paths(project, getenv)
+	if err != nil {
+		return nil, err
+	}
+	path := paths[0]
+	if err := makeFolder(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if err := clearStale(path); err != nil {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	// The folder keeps others out already; the mode says so to whoever looks.
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("control socket: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// clearStale removes a socket on which nobody answers.
+func clearStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	if info.Mode()&fs.ModeSocket == 0 {
+		return &PathError{path, "is there and is no socket", "rm " + path}
+	}
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		return errors.Join(fmt.Errorf("%w: %s", ErrInUse, path), conn.Close())
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("control socket: remove what a crash left: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package control_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+)
+
+// A rawClient writes bytes as they are, and reads frames.
+type rawClient struct {
+	t    testing.TB
+	conn *net.UnixConn
+	in   *bufio.Reader
+}
+
+type frame struct {
+	Type  string
+	ID    string
+	OK    *bool
+	V     int
+	Data  json.RawMessage
+	Error *control.Error
+	End   bool
+}
+
+func (p place) raw(t testing.TB) *rawClient {
+	t.Helper()
+	paths, err := control.Paths(p.project, p.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: paths[0], Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	r := &rawClient{t: t, conn: conn, in: bufio.NewReaderSize(conn, 1<<20)}
+	if f, err := r.next(); err != nil || f.Type != "hello" || f.V != 1 {
+		t.Fatalf("the daemon's first line is %+v, %v, want its hello", f, err)
+	}
+	return r
+}
+
+func (r *rawClient) next() (f frame, err error) {
+	line, err := r.in.ReadBytes('\n')
+	if err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(line, &f); err != nil {
+		r.t.Fatalf("the daemon wrote %q, which is no JSON: %v", line, err)
+	}
+	return f, nil
+}
+
+// ask writes a line and returns the answer.
+func (r *rawClient) ask(line string) frame {
+	r.t.Helper()
+	if _, err := io.WriteString(r.conn, line+"\n"); err != nil {
+		r.t.Fatalf("write %.60q: %v", line, err)
+	}
+	f, err := r.next()
+	if err != nil {
+		r.t.Fatalf("after %.60q: %v", line, err)
+	}
+	return f
+}
+
+func TestBadLinesAreAnsweredAndTheConnectionLives(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	r := p.raw(t)
+	for name, tc := range map[string]struct{ line, code, id string }{
+		"no JSON":        {"hello?", control.CodeBadRequest, ""},
+		"empty line":     {"", control.CodeBadRequest, ""},
+		"cut JSON":       {`{"type":"status","id":"1"`, control.CodeBadRequest, ""},
+		"a list":         {`[]`, control.CodeBadRequest, ""},
+		"wrong type":     {`{"type":"status","id":"7","agents":3}`, control.CodeBadRequest, "7"},
+		"bad time span":  {`{"type":"pause","id":"8","agent":"coder","for":"soon"}`, control.CodeBadRequest, "8"},
+		"no agent":       {`{"type":"pause","id":"9"}`, control.CodeBadRequest, "9"},
+		"unknown type":   {`{"type":"dance","id":"10"}`, control.CodeUnknownType, "10"},
+		"no type":        {`{"id":"11"}`, control.CodeUnknownType, "11"},
+		"unknown agent":  {`{"type":"resume","id":"12","agent":"x"}`, control.CodeUnknownAgent, "12"},
+		"rubbish bytes":  {"\x00\xff\xfe\x01", control.CodeBadRequest, ""},
+		"huge line":      {strings.Repeat("x", 3<<20), control.CodeTooLong, ""},
+		"huge and valid": {`{"type":"status","id":"13","why":"` + strings.Repeat("x", 1<<20) + `"}`, control.CodeTooLong, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := r.ask(tc.line)
+			if f.Type != "response" || f.OK == nil || *f.OK || f.Error == nil || f.Error.Code != tc.code || f.ID != tc.id {
+				t.Errorf("answer = %+v (error %+v), want code %s for id %q", f, f.Error, tc.code, tc.id)
+			}
+		})
+	}
+	if f := r.ask(`{"type":"status","id":"14"}`); f.OK == nil || !*f.OK || f.ID != "14" {
+		t.Errorf("status after all that = %+v, want it answered", f)
+	}
+	// What a newer client says beside what we know does not matter.
+	if f := r.ask(`{"type":"status","id":"15","colour":"blue"}`); f.OK == nil || !*f.OK {
+		t.Errorf("status with an unknown field = %+v, want it answered", f)
+	}
+}
+
+func TestALineCutByTheEndIsNotObeyed(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	r := p.raw(t)
+	if _, err := io.WriteString(r.conn, `{"type":"status","id":"1"}`+"\n"+`{"type":"shutdown","id":"2"}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.conn.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	// The whole line is answered although the client has shut its side.
+	if f, err := r.next(); err != nil || f.ID != "1" {
+		t.Errorf("first answer = %+v, %v, want that of id 1", f, err)
+	}
+	if f, err := r.next(); !errors.Is(err, io.EOF) {
+		t.Errorf("then came %+v, %v, want the end", f, err)
+	}
+	for _, asked := range d.notes() {
+		if strings.HasPrefix(asked, "shutdown") {
+			t.Error("half a line was obeyed")
+		}
+	}
+}
+
+func TestAnotherProtocolIsRefused(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	r := p.raw(t)
+	if f := r.ask(`{"type":"hello","v":99,"version":"9.0"}`); f.Error == nil || f.Error.Code != control.CodeVersion || f.Error.Hint == "" {
+		t.Errorf("hello v 99 = %+v, want the code %s with a hint", f, control.CodeVersion)
+	}
+	if _, err := r.next(); !errors.Is(err, io.EOF) {
+		t.Errorf("after it: %v, want the end of the connection", err)
+	}
+}
+
+func TestTheClientRefusesAStranger(t *testing.T) {
+	for name, first := range map[string]string{
+		"other protocol": `{"type":"hello","v":2,"version":"9"}` + "\n",
+		"no JSON":        "220 mail.example.org ESMTP\n",
+		"another JSON":   `{"jsonrpc":"2.0"}` + "\n",
+		"refused":        `{"type":"response","id":"","ok":false,"error":{"code":"busy","message":"too many connections"}}` + "\n",
+		"hangs up":       "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			l, err := control.Listen(p.project, p.getenv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			defer wg.Wait()
+			defer l.Close()
+			wg.Go(func() {
+				if c, err := l.Accept(); err == nil {
+					_, _ = io.WriteString(c, first) // the client may be quicker to leave
+					c.Close()
+				}
+			})
+			c, err := control.Dial(t.Context(), p.project, "1.0", p.getenv)
+			if err == nil {
+				c.Close()
+				t.Fatal("Dial: no error")
+			}
+			if errors.Is(err, control.ErrNoDaemon) {
+				t.Errorf("Dial = %v: something does listen there", err)
+			}
+		})
+	}
+}
+
+func TestSocketLeftByACrash(t *testing.T) {
+	p := newPlace(t)
+	l, err := control.Listen(p.project, p.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close() // as a crash leaves it: the file is there, nobody listens
+	if _, err := control.Dial(t.Context(), p.project, "1.0", p.getenv); !errors.Is(err, control.ErrNoDaemon) {
+		t.Errorf("Dial of a stale socket = %v, want ErrNoDaemon", err)
+	}
+	serve(t, p, newFakeDaemon())
+	if _, err := p.dial(t).Status(t.Context()); err != nil {
+		t.Errorf("Status at the new socket: %v", err)
+	}
+	if l, err := control.Listen(p.project, p.getenv); !errors.Is(err, control.ErrInUse) {
+		if err == nil {
+			l.Close()
+		}
+		t.Errorf("Listen beside a living daemon = %v, want ErrInUse", err)
+	}
+}
+
+func TestWhatLiesInTheWay(t *testing.T) {
+	p := newPlace(t)
+	paths, err := control.Paths(p.project, p.getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(paths[0])
+	listen := func() error {
+		l, err := control.Listen(p.project, p.getenv)
+		if err == nil {
+			l.Close()
+		}
+		return err
+	}
+	for _, step := range []struct {
+		name   string
+		before func() error
+		want   string
+	}{
+		{"a folder for everybody", func() error { return os.Mkdir(dir, 0o755) }, "can be entered by others (mode 0755)"},
+		{"a link", func() error { return errors.Join(os.Remove(dir), os.Symlink(t.TempDir(), dir)) }, "is a symbolic link"},
+		{"a file for a folder", func() error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) }, "is not a folder"},
+		{"a file for a socket", func() error {
+			return errors.Join(os.Remove(dir), os.Mkdir(dir, 0o700), os.WriteFile(paths[0], []byte("precious"), 0o600))
+		}, "is there and is no socket"},
+	} {
+		if err := step.before(); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if err := listen(); err == nil || !strings.Contains(err.Error(), step.want) {
+			t.Errorf("%s: Listen = %v, want %q", step.name, err, step.want)
+		}
+	}
+	if data, err := os.ReadFile(paths[0]); err != nil || string(data) != "precious" {
+		t.Errorf("the file in the way is %q, %v, want it untouched", data, err)
+	}
+}
+
+// FuzzServer: whatever a client writes, every line that the daemon writes is
+// JSON, every complete line but hello and cancel is answered, and the next
+// client is served.
+func FuzzServer(f *testing.F) {
+	f.Add([]byte(`{"type":"status","id":"1"}` + "\n"))
+	f.Add([]byte(`{"type":"subscribe","id":"1"}` + "\n" + `{"type":"subscribe","id":"1"}` + "\n" + `{"type":"cancel","id":"1"}` + "\n"))
+	f.Add([]byte(`{"type":"hello","v":1}` + "\n" + `{"type":"pause","id":"2","agent":"coder","for":"1h"}` + "\n"))
+	f.Add([]byte("\n\n\x00\n" + `{"type":"reload"`))
+	f.Add(bytes.Repeat([]byte("x\n"), 300))
+	p, d := newPlace(f), newFakeDaemon()
+	close(d.turn)
+	d.opened = make(chan *fakeFeed, 1<<20)
+	serve(f, p, d)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := p.raw(t)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, _ = r.conn.Write(data) // the daemon may have closed after a wrong hello
+			r.conn.CloseWrite()
+		})
+		defer wg.Wait()
+		want, got := 0, 0
+		for line := range bytes.Lines(data) {
+			if !bytes.HasSuffix(line, []byte("\n")) {
+				break
+			}
+			var req struct {
+				Type string
+				V    int
+			}
+			if json.Unmarshal(line, &req) == nil {
+				if req.Type == "hello" && req.V != 1 {
+					break // answered, and then the connection ends
+				}
+				if req.Type == "hello" || req.Type == "cancel" || req.Type == "stop" || req.Type == "abort" {
+					continue // no answer, or none if the client hangs up first
+				}
+			}
+			want++
+		}
+		for {
+			fr, err := r.next()
+			if err != nil {
+				break
+			}
+			if fr.Type == "response" {
+				got++
+			}
+		}
+		if got < want {
+			t.Errorf("%d answers, want at least %d", got, want)
+		}
+		if f := p.raw(t).ask(`{"type":"status","id":"after"}`); f.OK == nil || !*f.OK {
+			t.Errorf("the next client got %+v", f)
+		}
+	})
+}

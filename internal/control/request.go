@@ -1,0 +1,32 @@
+package control
+
+// The requests.
+const (
+	reqStatus    = "status"    // agents
+	reqStart     = "start"     // agent by
+	reqStop      = "stop"      // agent by now; answered when its turn has ended
+	reqPause     = "pause"     // agent by why for
+	reqResume    = "resume"    // agent by
+	reqAbort     = "abort"     // agent by; answered when its turn has ended
+	reqReload    = "reload"    //
+	reqShutdown  = "shutdown"  // now; answered at once, the connection ends with the daemon
+	reqSubscribe = "subscribe" // agent text raw; a stream
+)
+
+// A request is one line of a client, with the fields of all requests; each type
+// reads its own.
+type request struct {
+	Type    string `json:"type"`
+	ID      string `json:"id"`
+	V       int    `json:"v,omitempty"`       // of hello
+	Version string `json:"version,omitempty"` // of hello
+
+	Agents []string `json:"agents,omitempty"`
+	Agent  string   `json:"agent,omitempty"`
+	By     string   `json:"by,omitempty"`
+	Why    string   `json:"why,omitempty"`
+	For    span     `json:"for,omitzero"`
+	Now    bool     `json:"now,omitempty"`
+	Text   bool     `json:"text,omitempty"`
+	Raw    bool     `json:"raw,omitempty"`
+}

@@ -1,0 +1,139 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A Daemon is what the server serves. *swarm.Swarm has most of it; the rest is
+// the program's around it. All methods may be called from several goroutines.
+type Daemon interface {
+	Status(names ...string) (swarm.Status, error)
+	StartAgent(agent, by string) error
+	StopAgent(ctx context.Context, agent, by string, now bool) error
+	Pause(agent string, o swarm.PauseOrder) error
+	Resume(agent, by string) error
+	Abort(ctx context.Context, agent, by string) error
+	Subscribe(f swarm.Filter) Feed
+	Reload(by string) (swarm.Changes, error)
+	// Shutdown begins the end of the daemon and returns at once. now ends
+	// running turns too.
+	Shutdown(by string, now bool)
+}
+
+// A Feed is a subscription to what happens; see [swarm.Subscription].
+type Feed interface {
+	Ready() <-chan struct{}
+	Closed() <-chan struct{}
+	Take() []swarm.FeedEvent
+	Close()
+}
+
+// The bounds of a server: who wants more is refused, and told so.
+const (
+	maxConnections = 256
+	maxPending     = 64 // requests and streams at once on one connection
+	outQueue       = 64 // frames that wait for a slow reader; then its requests wait too
+)
+
+// Options tune a Server. The zero value works.
+type Options struct {
+	Version string       // of the program
+	Log     *slog.Logger // nil discards
+}
+
+// A Server answers on the control socket.
+type Server struct {
+	daemon Daemon
+	opts   Options
+	log    *slog.Logger
+
+	mu    sync.Mutex
+	conns int
+}
+
+// NewServer makes a server; [Server.Serve] starts it.
+func NewServer(d Daemon, o Options) *Server {
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Server{daemon: d, opts: o, log: log}
+}
+
+// Serve answers on l until ctx is done, then closes l and every connection and
+// returns when nothing of them is left. Closing l before that only keeps new
+// clients out: those that are there learn by the end of their connection that
+// the daemon is gone.
+func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer stop()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for delay := time.Duration(0); ; {
+		c, err := l.AcceptUnix()
+		switch {
+		case err == nil:
+			delay = 0
+		case errors.Is(err, net.ErrClosed):
+			<-ctx.Done()
+			return nil
+		default: // out of file descriptors, most likely: others may close some
+			delay = min(max(2*delay, 10*time.Millisecond), time.Second)
+			s.log.Warn("control connection not accepted", "err", err)
+			select {
+			case <-time.After(delay):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if err := s.admit(c); err != nil {
+			s.log.Warn("control connection refused", "err", err)
+			refuse(c, err)
+			continue
+		}
+		wg.Go(func() {
+			defer s.leave()
+			newConn(s, c).serve(ctx)
+		})
+	}
+}
+
+// admit checks who is at the other end, and that there is room.
+func (s *Server) admit(c *net.UnixConn) error {
+	uid, known, err := peerUID(c)
+	if err != nil {
+		return err
+	}
+	if known && uid != os.Geteuid() && uid != 0 {
+		return &Error{Code: CodeFailed, Message: "this daemon belongs to another user"}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns >= maxConnections {
+		return &Error{Code: CodeBusy, Message: "too many connections", Hint: "close some of the logs and status that are being watched"}
+	}
+	s.conns++
+	return nil
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns--
+}
+
+// refuse tells a client why, and closes. It does not wait for the client.
+func refuse(c *net.UnixConn, why error) {
+	if c.SetWriteDeadline(time.Now().Add(100*time.Millisecond)) == nil {
+		_ = writeFrame(c, answer("", nil, why)) // the client may be gone already
+	}
+	c.Close()
+}

@@ -1,0 +1,116 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A Stream gives the events of a subscription in their order. Next may be
+// called from one goroutine at a time, Close from any.
+type Stream struct {
+	c      *Client
+	id     string
+	events chan swarm.FeedEvent
+	closed chan struct{} // by Close
+	ended  chan struct{} // by finish
+	err    error         // valid when ended is closed
+
+	closing, ending sync.Once
+}
+
+// Subscribe starts a stream of what happens in the swarm. The caller closes it.
+func (c *Client) Subscribe(ctx context.Context, f swarm.Filter) (*Stream, error) {
+	s := &Stream{c: c, events: make(chan swarm.FeedEvent), closed: make(chan struct{}), ended: make(chan struct{})}
+	answered := make(chan reply, 1)
+	// The stream is known before it is asked for: its first event may follow
+	// the response in the same breath.
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return nil, c.err
+	}
+	c.last++
+	s.id = streamID(c.last)
+	c.waiting[s.id] = answered
+	c.streams[s.id] = s
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.waiting, s.id)
+		c.mu.Unlock()
+	}()
+	err := c.write(request{Type: reqSubscribe, ID: s.id, Agent: f.Agent, Text: f.Text, Raw: f.Raw})
+	if err == nil {
+		select {
+		case r := <-answered:
+			err = decode(r, nil)
+		case <-c.done:
+			err = ErrGone
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Next waits for the next event. It returns [io.EOF] when the daemon has
+// nothing more to say or the stream is closed, [ErrGone] when the connection
+// has ended, and ctx's error.
+func (s *Stream) Next(ctx context.Context) (swarm.FeedEvent, error) {
+	select {
+	case ev := <-s.events:
+		return ev, nil
+	case <-s.ended:
+		return swarm.FeedEvent{}, s.err
+	case <-s.closed:
+		return swarm.FeedEvent{}, io.EOF
+	case <-ctx.Done():
+		return swarm.FeedEvent{}, ctx.Err()
+	}
+}
+
+// Close ends the stream.
+func (s *Stream) Close() {
+	s.closing.Do(func() {
+		close(s.closed)
+		s.c.mu.Lock()
+		delete(s.c.streams, s.id)
+		s.c.mu.Unlock()
+		// When this cannot be written the connection is gone, and the stream
+		// with it.
+		_ = s.c.write(request{Type: typeCancel, ID: s.id})
+	})
+}
+
+// put is called by the client's reader. It waits until the event is taken: the
+// daemon keeps what does not fit, and drops what is too much for it.
+func (s *Stream) put(r reply) {
+	if r.End {
+		s.finish(io.EOF)
+		return
+	}
+	var ev swarm.FeedEvent
+	if json.Unmarshal(r.Data, &ev) != nil {
+		return
+	}
+	select {
+	case s.events <- ev:
+	case <-s.closed:
+	case <-s.c.closing:
+	}
+}
+
+func (s *Stream) finish(err error) {
+	s.ending.Do(func() {
+		s.err = err
+		close(s.ended)
+	})
+}

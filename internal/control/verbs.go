@@ -1,0 +1,60 @@
+package control
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// Status asks for a picture of the named agents, or of all.
+func (c *Client) Status(ctx context.Context, agents ...string) (swarm.Status, error) {
+	var st swarm.Status
+	err := c.call(ctx, request{Type: reqStatus, Agents: agents}, &st)
+	return st, err
+}
+
+// Start lets an agent take up work again that was stopped, by hand or by the
+// breaker.
+func (c *Client) Start(ctx context.Context, agent, by string) error {
+	return c.call(ctx, request{Type: reqStart, Agent: agent, By: by}, nil)
+}
+
+// Stop keeps an agent from new work and waits for its running turn; now ends
+// the turn. When ctx is done the agent stays told.
+func (c *Client) Stop(ctx context.Context, agent, by string, now bool) error {
+	return c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, nil)
+}
+
+// Pause keeps an agent from new work, for a while or until Resume.
+func (c *Client) Pause(ctx context.Context, agent string, o swarm.PauseOrder) error {
+	return c.call(ctx, request{Type: reqPause, Agent: agent, By: o.By, Why: o.Why, For: span(o.For)}, nil)
+}
+
+// Resume ends a pause.
+func (c *Client) Resume(ctx context.Context, agent, by string) error {
+	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
+}
+
+// Abort ends an agent's running turn and waits for its end. It returns
+// [swarm.ErrNoTurn] when there is none.
+func (c *Client) Abort(ctx context.Context, agent, by string) error {
+	return c.call(ctx, request{Type: reqAbort, Agent: agent, By: by}, nil)
+}
+
+// Reload makes the daemon read its configuration again. A bad one changes
+// nothing and is an [Error] with [CodeBadConfig].
+func (c *Client) Reload(ctx context.Context, by string) (swarm.Changes, error) {
+	var ch swarm.Changes
+	err := c.call(ctx, request{Type: reqReload, By: by}, &ch)
+	return ch, err
+}
+
+// Shutdown tells the daemon to end, after its running turns or, with now, at
+// once. It returns when the daemon has heard it; [Client.Gone] tells when it
+// has ended.
+func (c *Client) Shutdown(ctx context.Context, by string, now bool) error {
+	return c.call(ctx, request{Type: reqShutdown, By: by, Now: now}, nil)
+}
+
+func streamID(n int) string { return "s" + strconv.Itoa(n) }

@@ -1,0 +1,89 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// protocolVersion is the v of both hellos.
+const protocolVersion = 1
+
+// The types of a frame. The other types are requests, see request.go.
+const (
+	typeHello    = "hello"
+	typeResponse = "response"
+	typeEvent    = "event"
+	typeCancel   = "cancel"
+)
+
+// A hello is the first line of either end.
+type hello struct {
+	Type    string `json:"type"`
+	V       int    `json:"v"`
+	Version string `json:"version"` // of the program
+}
+
+// A reply is everything that the server sends but its hello.
+type reply struct {
+	Type  string          `json:"type"` // response or event
+	ID    string          `json:"id"`
+	OK    *bool           `json:"ok,omitempty"` // of a response
+	Data  json.RawMessage `json:"data,omitempty"`
+	Error *Error          `json:"error,omitempty"`
+	End   bool            `json:"end,omitempty"` // of a stream: no further event
+}
+
+// answer makes a response out of what a request gave.
+func answer(id string, data any, err error) reply {
+	ok := err == nil
+	r := reply{Type: typeResponse, ID: id, OK: &ok}
+	if ok && data != nil {
+		r.Data, err = json.Marshal(data)
+		if err == nil && len(r.Data) > maxLine-1024 {
+			err = &Error{Code: CodeTooLong, Message: fmt.Sprintf("the answer has %d bytes, more than a line may have", len(r.Data)),
+				Hint: "ask for fewer agents at once"}
+		}
+	}
+	if err != nil {
+		ok, r.Data, r.Error = false, nil, wireError(err)
+	}
+	return r
+}
+
+// maxEventText bounds the text in one event, in bytes. JSON makes up to six
+// bytes of one, so an event always fits a line.
+const maxEventText = maxLine/6 - 4096
+
+// event makes a frame out of an event. Over-long text, such as a raw line with
+// an image in it, is cut and says so.
+func event(id string, ev swarm.FeedEvent) reply {
+	if len(ev.Text) > maxEventText {
+		ev.Text = fmt.Sprintf("%s[… %d bytes cut …]\n", ev.Text[:maxEventText], len(ev.Text)-maxEventText)
+	}
+	data, err := json.Marshal(ev)
+	if err != nil {
+		// Only a time beyond the year 9999 gets here.
+		data = []byte(`{}`)
+	}
+	return reply{Type: typeEvent, ID: id, Data: data}
+}
+
+// A span is a time span on the wire: text such as 1h30m.
+type span time.Duration
+
+func (s span) duration() time.Duration { return time.Duration(s) }
+
+func (s span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
+
+func (s *span) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*s = 0
+		return nil
+	}
+	d, err := time.ParseDuration(string(text))
+	*s = span(d)
+	return err
+}
