@@ -31,27 +31,27 @@ type call struct {
 // Observe adds one event. It keeps nothing of ev.
 func (a *Account) Observe(ev *streamjson.Event) {
 	a.began = true
-	if ev.Session != "" {
+	if ev.Session != "" && ev.Session != a.session {
 		a.session = strings.Clone(ev.Session) // /clear gives a new one
 	}
 	switch ev.Kind {
-	case "init":
+	case streamjson.KindInit:
 		if ev.Init != nil && a.model == "" {
 			a.model = strings.Clone(ev.Init.Model)
 		}
-	case "assistant":
+	case streamjson.KindAssistant:
 		if tokens, ok := ev.ContextTokens(); ok {
 			a.spent.ContextTokens = tokens
-			if ev.Model != "" {
+			if ev.Model != "" && ev.Model != a.model {
 				a.model = strings.Clone(ev.Model)
 			}
 		}
 		a.calls(ev.Blocks)
-	case "user":
+	case streamjson.KindUser:
 		a.answers(ev.Blocks)
-	case "compact":
+	case streamjson.KindCompact:
 		a.spent.Compactions++
-	case "result":
+	case streamjson.KindResult:
 		if ev.Result != nil {
 			a.result(ev)
 		}
@@ -60,7 +60,7 @@ func (a *Account) Observe(ev *streamjson.Event) {
 
 func (a *Account) calls(blocks []streamjson.Block) {
 	for _, b := range blocks {
-		if b.Kind != "tool_use" {
+		if b.Kind != streamjson.BlockToolUse {
 			continue
 		}
 		a.spent.ToolCalls++
@@ -73,7 +73,7 @@ func (a *Account) calls(blocks []streamjson.Block) {
 
 func (a *Account) answers(blocks []streamjson.Block) {
 	for _, b := range blocks {
-		if b.Kind != "tool_result" {
+		if b.Kind != streamjson.BlockToolResult {
 			continue
 		}
 		c, ok := a.open[b.ID]

@@ -13,11 +13,11 @@ type Backend interface {
 	// Name is the backend's name in the configuration, such as "claude".
 	Name() string
 
-	// Run runs one turn to its end and blocks for so long. It leaves no process
-	// behind, whatever happens. When ctx is done the client is ended by the
-	// ladder and the outcome is [Stopped]; so is the work of a client that
-	// finished well while it was being told. Run never returns before the
-	// goroutines and processes that it started are gone.
+	// Run runs one turn to its end and blocks for so long. When ctx is done the
+	// client is ended by the ladder and the outcome is [Stopped], unless the
+	// client finished its work all the same: that is [Done], and must not be
+	// done again. Whatever happens, the goroutines and processes that Run has
+	// started are gone when it returns.
 	Run(ctx context.Context, t Turn) Outcome
 
 	// Follow takes up a turn whose daemon died: as long as p lives it is

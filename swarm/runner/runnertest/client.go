@@ -132,7 +132,7 @@ func (c *client) replay() error {
 		if len(line) > 0 && err == nil {
 			var ev streamjson.Event
 			if jerr := json.Unmarshal(line, &ev); jerr != nil {
-				ev = streamjson.Event{Kind: "bad"}
+				ev = streamjson.Event{Kind: streamjson.KindBad}
 			}
 			ev.Raw = line[:len(line)-1]
 			if ev.Session != "" {
@@ -153,14 +153,14 @@ func (c *client) birth() {
 	if c.lines > 0 {
 		return
 	}
-	c.emit(streamjson.Event{Kind: "init", Init: &streamjson.Init{Cwd: c.turn.Spec.Dir, Model: c.model, PermissionMode: c.turn.Spec.PermissionMode}})
-	c.emit(streamjson.Event{Kind: "replay", UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: "text", Text: c.turn.Prompt}}})
+	c.emit(streamjson.Event{Kind: streamjson.KindInit, Init: &streamjson.Init{Cwd: c.turn.Spec.Dir, Model: c.model, PermissionMode: c.turn.Spec.PermissionMode}})
+	c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
 }
 
 // assistant emits one block of the model's reply.
 func (c *client) assistant(b streamjson.Block) {
 	c.birth()
-	c.emit(streamjson.Event{Kind: "assistant", Model: c.model, Blocks: []streamjson.Block{b},
+	c.emit(streamjson.Event{Kind: streamjson.KindAssistant, Model: c.model, Blocks: []streamjson.Block{b},
 		Usage: &streamjson.Usage{Input: 10, Output: 1, CacheRead: max(c.context-10, 0)}})
 }
 
@@ -178,7 +178,7 @@ func (c *client) result(isError bool, text string) {
 	c.birth()
 	r := &streamjson.Result{Subtype: "success", IsError: isError, Text: text, Turns: 1 + c.calls,
 		Duration: time.Since(c.began), CostUSD: c.cost, ContextLimit: c.limit, Denials: c.denied, TerminalReason: "completed"}
-	c.emit(streamjson.Event{Kind: "result", Result: r, Usage: &streamjson.Usage{Input: 10, Output: len(text) / 4, CacheRead: max(c.context-10, 0)}})
+	c.emit(streamjson.Event{Kind: streamjson.KindResult, Result: r, Usage: &streamjson.Usage{Input: 10, Output: len(text) / 4, CacheRead: max(c.context-10, 0)}})
 }
 
 // concluded is the outcome by the last result.

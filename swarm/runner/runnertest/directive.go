@@ -11,7 +11,17 @@ import (
 // argument makes a step that fails the turn and says so.
 func Parse(prompt string) []Step {
 	var steps []Step
+	past := false // inside the window, which may repeat the script of an earlier turn
 	for line := range strings.Lines(prompt) {
+		switch strings.TrimSpace(line) {
+		case "<prior-context>":
+			past = true
+		case "</prior-context>":
+			past = false
+		}
+		if past {
+			continue
+		}
 		rest, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "@")
 		if !ok {
 			continue

@@ -21,6 +21,8 @@ type Scripted struct {
 	// Outlive says what a client still does when Follow takes it up, after what
 	// its file holds. nil: it is dead.
 	Outlive func(runner.Turn, runner.Process) []Step
+	// Timing shortens how long Unheard takes; the rest of it has no meaning here.
+	Timing runner.Timing
 
 	mu       sync.Mutex
 	sessions map[string]bool
@@ -107,7 +109,7 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process) run
 		steps = s.Script(t)
 	}
 	if s.takeUUID(t.UUID) {
-		steps = []Step{Unheard()}
+		steps = []Step{unheard(s.Timing)}
 	}
 	return c.play(steps)
 }

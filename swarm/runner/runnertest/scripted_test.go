@@ -71,7 +71,7 @@ func TestWhatATurnDid(t *testing.T) {
 	if len(out.Denied) != 1 || out.Denied[0].Allow != "Bash(npm test:*)" {
 		t.Errorf("denied is %+v, want Bash with the entry that allows it", out.Denied)
 	}
-	if kinds[0] != "init" || kinds[1] != "replay" || kinds[len(kinds)-1] != "result" {
+	if kinds[0] != streamjson.KindInit || kinds[1] != streamjson.KindReplay || kinds[len(kinds)-1] != streamjson.KindResult {
 		t.Errorf("events are %v, want init, replay, …, result", kinds)
 	}
 }

@@ -28,13 +28,13 @@ func ends(end runner.End, reason string) Step {
 func Say(text string) Step {
 	return goOn(func(c *client) {
 		c.said = text
-		c.assistant(streamjson.Block{Kind: "text", Text: text})
+		c.assistant(streamjson.Block{Kind: streamjson.BlockText, Text: text})
 	})
 }
 
 // Think lets the client think text.
 func Think(text string) Step {
-	return goOn(func(c *client) { c.assistant(streamjson.Block{Kind: "thinking", Text: text}) })
+	return goOn(func(c *client) { c.assistant(streamjson.Block{Kind: streamjson.BlockThinking, Text: text}) })
 }
 
 // Tool lets the client call a tool, which answers result at once. input is
@@ -42,7 +42,7 @@ func Think(text string) Step {
 func Tool(name string, input any, result string) Step {
 	return goOn(func(c *client) {
 		id := c.call(name, input)
-		c.emit(streamjson.Event{Kind: "user", Blocks: []streamjson.Block{{Kind: "tool_result", ID: id, Text: result}}})
+		c.emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: result}}})
 	})
 }
 
@@ -51,14 +51,14 @@ func Deny(name string, input any) Step {
 	return goOn(func(c *client) {
 		id := c.call(name, input)
 		c.denied = append(c.denied, streamjson.Denial{Tool: name, ID: id, Input: encode(input)})
-		c.emit(streamjson.Event{Kind: "user", Blocks: []streamjson.Block{{Kind: "tool_result", ID: id, Text: "permission denied", Failed: true}}})
+		c.emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "permission denied", Failed: true}}})
 	})
 }
 
 func (c *client) call(name string, input any) string {
 	c.calls++
 	id := fmt.Sprintf("toolu_%s_%d", c.turn.ID, c.calls)
-	c.assistant(streamjson.Block{Kind: "tool_use", ID: id, Name: name, Input: encode(input)})
+	c.assistant(streamjson.Block{Kind: streamjson.BlockToolUse, ID: id, Name: name, Input: encode(input)})
 	return id
 }
 
@@ -82,7 +82,7 @@ func Tick(d, step time.Duration) Step {
 			if out := c.wait(step); out != nil {
 				return out
 			}
-			c.assistant(streamjson.Block{Kind: "text", Text: "tick " + (past + step).String()})
+			c.assistant(streamjson.Block{Kind: streamjson.BlockText, Text: "tick " + (past + step).String()})
 		}
 		return nil
 	}
@@ -139,10 +139,10 @@ func Compact() Step {
 		c.birth()
 		before := c.context
 		c.context = min(c.context, 12000)
-		c.emit(streamjson.Event{Kind: "status", Status: &streamjson.Status{Text: "compacting"}})
-		c.emit(streamjson.Event{Kind: "status", Status: &streamjson.Status{CompactResult: "success"}})
-		c.emit(streamjson.Event{Kind: "compact", Compact: &streamjson.Compact{Trigger: "auto", Pre: before, Post: c.context}})
-		c.emit(streamjson.Event{Kind: "user", Synthetic: true, Blocks: []streamjson.Block{{Kind: "text", Text: "This session continues an earlier one. Summary: it was scripted."}}})
+		c.emit(streamjson.Event{Kind: streamjson.KindStatus, Status: &streamjson.Status{Text: "compacting"}})
+		c.emit(streamjson.Event{Kind: streamjson.KindStatus, Status: &streamjson.Status{CompactResult: "success"}})
+		c.emit(streamjson.Event{Kind: streamjson.KindCompact, Compact: &streamjson.Compact{Trigger: "auto", Pre: before, Post: c.context}})
+		c.emit(streamjson.Event{Kind: streamjson.KindUser, Synthetic: true, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: "This session continues an earlier one. Summary: it was scripted."}}})
 	})
 }
 
@@ -150,8 +150,8 @@ func Compact() Step {
 func HookRan(output string) Step {
 	return goOn(func(c *client) {
 		c.birth()
-		c.emit(streamjson.Event{Kind: "hook", Hook: &streamjson.Hook{Phase: "started", Event: "SessionStart", Name: "SessionStart:compact", ID: "hook-1"}})
-		c.emit(streamjson.Event{Kind: "hook", Hook: &streamjson.Hook{Phase: "response", Event: "SessionStart", Name: "SessionStart:compact", ID: "hook-1", Outcome: "success", Output: output}})
+		c.emit(streamjson.Event{Kind: streamjson.KindHook, Hook: &streamjson.Hook{Phase: "started", Event: "SessionStart", Name: "SessionStart:compact", ID: "hook-1"}})
+		c.emit(streamjson.Event{Kind: streamjson.KindHook, Hook: &streamjson.Hook{Phase: "response", Event: "SessionStart", Name: "SessionStart:compact", ID: "hook-1", Outcome: "success", Output: output}})
 	})
 }
 
@@ -199,10 +199,12 @@ func NoSession() Step {
 }
 
 // Unheard ends the turn after the prompt was acknowledged and not run.
-func Unheard() Step {
+func Unheard() Step { return unheard(runner.Timing{}) }
+
+func unheard(timing runner.Timing) Step {
 	return func(c *client) *runner.Outcome {
-		c.emit(streamjson.Event{Kind: "replay", UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: "text", Text: c.turn.Prompt}}})
-		if out := c.wait(runner.DefaultTiming().Unheard); out != nil {
+		c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
+		if out := c.wait(timing.Or(runner.DefaultTiming()).Unheard); out != nil {
 			return out
 		}
 		return c.outcome(runner.Unheard, "the client knows this prompt and does not run it again")

@@ -1,0 +1,353 @@
+package runnertest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Fixture is a backend and a stand-in of its client.
+type Fixture struct {
+	// Backend has short times, since the suite waits for them.
+	Backend runner.Backend
+	// Turn makes a turn whose client plays script, in a new session with a new
+	// folder for its files. The suite uses the words say, fail, sleep, hang,
+	// noresult, unborn, status, deny, write and cost; a stand-in that has other
+	// words is given those.
+	Turn func(t *testing.T, script string) runner.Turn
+}
+
+// Suite checks the promises of [runner.Backend]. The fixture must not share a
+// client's home between two calls of Turn.
+func Suite(t *testing.T, f Fixture) {
+	t.Run("Good", f.good)
+	t.Run("Ends", f.ends)
+	t.Run("Order", f.order)
+	t.Run("Unrecorded", f.unrecorded)
+	t.Run("Account", f.account)
+	t.Run("Sessions", f.sessions)
+	t.Run("SameUUID", f.sameUUID)
+	t.Run("Stopped", f.stopped)
+	t.Run("StoppedBefore", f.stoppedBefore)
+	t.Run("TimedOut", f.timedOut)
+	t.Run("Stalled", f.stalled)
+	t.Run("AnyPrompt", f.anyPrompt)
+	t.Run("AtOnce", f.atOnce)
+	t.Run("FollowEnded", f.followEnded)
+	t.Run("FollowCutOff", f.followCutOff)
+}
+
+// run runs a turn and checks what holds for every outcome.
+func (f Fixture) run(t *testing.T, ctx context.Context, turn runner.Turn) runner.Outcome {
+	t.Helper()
+	start := time.Now()
+	out := f.Backend.Run(ctx, turn)
+	f.check(t, turn, out)
+	if out.Began.Before(start.Add(-time.Second)) || out.Ended.Before(out.Began) {
+		t.Errorf("the turn began %v and ended %v; it was called %v", out.Began, out.Ended, start)
+	}
+	return out
+}
+
+func (f Fixture) check(t *testing.T, turn runner.Turn, out runner.Outcome) {
+	t.Helper()
+	if out.End == "" {
+		t.Error("the outcome has no end")
+	}
+	if out.End.OK() != (out.Reason == "") {
+		t.Errorf("a turn that ended %s has the reason %q", out.End, out.Reason)
+	}
+	if strings.ContainsAny(out.Reason+out.Hint, "\n\r\x1b") {
+		t.Errorf("reason %q or hint %q is not one readable line", out.Reason, out.Hint)
+	}
+	if left := runner.Leftovers(turn.ID); len(left) > 0 {
+		t.Errorf("the turn ended %s and left %v", out.End, left)
+	}
+}
+
+// again makes a further turn of the same agent.
+func again(turn runner.Turn, script string, how runner.How) runner.Turn {
+	turn.ID, turn.UUID = turn.ID+"b", NewUUID()
+	turn.Prompt = script
+	turn.Session.How = how
+	return turn
+}
+
+// NewUUID returns a random UUID (version 4).
+func NewUUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func (f Fixture) good(t *testing.T) {
+	turn := f.Turn(t, "@say ready")
+	out := f.run(t, t.Context(), turn)
+	if out.End != runner.Done || out.Text != "ready" || !out.FirstEvent {
+		t.Fatalf("Run = %s %q (%s), want %s %q", out.End, out.Text, out.Reason, runner.Done, "ready")
+	}
+	if out.Session != turn.Session.ID || out.Model == "" {
+		t.Errorf("session %q, model %q; want session %q and some model", out.Session, out.Model, turn.Session.ID)
+	}
+	if out.ExitCode != 0 || out.Signal != "" || out.Leftovers != 0 {
+		t.Errorf("exit is %+v, want a clean one", out.Exit)
+	}
+	if info, err := os.Stat(turn.Stdout); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
+		t.Errorf("the turn's output is %v, %v; want a file that only its owner reads", info, err)
+	}
+}
+
+func (f Fixture) ends(t *testing.T) {
+	for script, want := range map[string]runner.End{
+		"@fail no luck":                    runner.Failed,
+		"@say begun\n@noresult":            runner.Failed,
+		"@unborn":                          runner.Unborn,
+		"@status 401":                      runner.Refused,
+		"@status 404":                      runner.Refused,
+		"@status 429 retry-after 3600":     runner.Limited,
+		"@status 529":                      runner.Failed,
+		"@say I am told no\n@deny Write x": runner.Done,
+	} {
+		t.Run(script, func(t *testing.T) {
+			out := f.run(t, t.Context(), f.Turn(t, script))
+			if out.End != want {
+				t.Errorf("%q ended %s (%s), want %s", script, out.End, out.Reason, want)
+			}
+			if out.FirstEvent == (want == runner.Unborn) {
+				t.Errorf("%q: FirstEvent is %v", script, out.FirstEvent)
+			}
+			if strings.HasPrefix(script, "@fail") && !strings.Contains(out.Reason, "no luck") {
+				t.Errorf("the reason %q does not say what the client said", out.Reason)
+			}
+		})
+	}
+}
+
+// order: Started, then events, of which none is lost or moved.
+func (f Fixture) order(t *testing.T) {
+	turn := f.Turn(t, "@say one\n@say two\n@say three")
+	var said []string
+	started, last := false, streamjson.Kind("")
+	turn.Started = func(p runner.Process) error {
+		if started || last != "" {
+			t.Error("Started was called twice, or after an event")
+		}
+		if p.PID == 0 {
+			t.Errorf("Started was given the process %v", p)
+		}
+		started = true
+		return nil
+	}
+	turn.Event = func(ev *streamjson.Event) {
+		if !started {
+			t.Errorf("event %s came before Started", ev.Kind)
+		}
+		last = ev.Kind
+		if ev.Kind == streamjson.KindAssistant {
+			for _, b := range ev.Blocks {
+				said = append(said, b.Text)
+			}
+		}
+	}
+	f.run(t, t.Context(), turn)
+	if want := []string{"one", "two", "three"}; !slices.Equal(said, want) || last != streamjson.KindResult {
+		t.Errorf("the client said %q, last came %q; want %q and a result", said, last, want)
+	}
+}
+
+// unrecorded: no work without a record.
+func (f Fixture) unrecorded(t *testing.T) {
+	turn := f.Turn(t, "@say ready")
+	turn.Started = func(runner.Process) error { return errors.New("disk full") }
+	turn.Event = func(ev *streamjson.Event) {
+		if ev.Kind == streamjson.KindAssistant {
+			t.Error("the client worked for a turn that was not recorded")
+		}
+	}
+	out := f.run(t, t.Context(), turn)
+	if out.End != runner.Failed || !strings.Contains(out.Reason, "disk full") {
+		t.Errorf("Run = %s (%s), want %s for the reason that Started gave", out.End, out.Reason, runner.Failed)
+	}
+}
+
+func (f Fixture) account(t *testing.T) {
+	turn := f.Turn(t, "@cost 0.25\n@write note.txt hello\n@deny Bash npm test\n@say ready")
+	out := f.run(t, t.Context(), turn)
+	if out.CostUSD != 0.25 || out.ToolCalls != 2 || out.Tokens.Output == 0 || out.ContextTokens == 0 || out.ContextLimit == 0 {
+		t.Errorf("the account is %+v, want 0.25 USD, 2 tool calls, tokens and a context", out.Spent)
+	}
+	if len(out.Files) != 1 || !strings.HasSuffix(out.Files[0], "note.txt") {
+		t.Errorf("files are %q, want the one that was written", out.Files)
+	}
+	if len(out.Denied) != 1 || out.Denied[0].Tool != "Bash" || out.Denied[0].Allow != "Bash(npm test:*)" {
+		t.Errorf("denied is %+v, want Bash with the entry that allows it", out.Denied)
+	}
+}
+
+func (f Fixture) sessions(t *testing.T) {
+	turn := f.Turn(t, "@say one")
+	for i, step := range []struct {
+		how  runner.How
+		want runner.End
+	}{
+		{runner.Resume, runner.NoSession},
+		{runner.New, runner.Done},
+		{runner.New, runner.NoSession},
+		{runner.Resume, runner.Done},
+	} {
+		turn = again(turn, turn.Prompt, step.how)
+		if out := f.run(t, t.Context(), turn); out.End != step.want {
+			t.Fatalf("step %d, %s: ended %s (%s), want %s", i, step.how, out.End, out.Reason, step.want)
+		}
+	}
+}
+
+// sameUUID: a prompt that the session knows is not run again.
+func (f Fixture) sameUUID(t *testing.T) {
+	turn := f.Turn(t, "@say one")
+	f.run(t, t.Context(), turn)
+	uuid := turn.UUID
+	turn = again(turn, "@say two", runner.Resume)
+	turn.UUID = uuid
+	turn.Event = func(ev *streamjson.Event) {
+		if ev.Kind == streamjson.KindAssistant {
+			t.Error("the client ran a prompt twice")
+		}
+	}
+	if out := f.run(t, t.Context(), turn); out.End != runner.Unheard {
+		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Unheard)
+	}
+}
+
+// stopped: the most stubborn client is gone when Run returns.
+func (f Fixture) stopped(t *testing.T) {
+	for _, script := range []string{"@say begun\n@sleep 10m", "@say begun\n@hang"} {
+		t.Run(script, func(t *testing.T) {
+			turn := f.Turn(t, script)
+			var p runner.Process
+			turn.Started = func(started runner.Process) error { p = started; return nil }
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			turn.Event = func(ev *streamjson.Event) {
+				if ev.Kind == streamjson.KindAssistant {
+					cancel()
+				}
+			}
+			if out := f.run(t, ctx, turn); out.End != runner.Stopped {
+				t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Stopped)
+			}
+			if p.Alive() {
+				t.Errorf("the client %v lives on", p)
+			}
+		})
+	}
+}
+
+func (f Fixture) stoppedBefore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if out := f.run(t, ctx, f.Turn(t, "@sleep 10m")); out.End != runner.Stopped {
+		t.Errorf("a turn of a context that is done ended %s (%s), want %s", out.End, out.Reason, runner.Stopped)
+	}
+}
+
+func (f Fixture) timedOut(t *testing.T) {
+	turn := f.Turn(t, "@hang")
+	turn.Spec.Timeout = 300 * time.Millisecond
+	if out := f.run(t, t.Context(), turn); out.End != runner.TimedOut || out.Ended.Sub(out.Began) < turn.Spec.Timeout {
+		t.Errorf("ended %s (%s) after %v, want %s after %v", out.End, out.Reason, out.Ended.Sub(out.Began), runner.TimedOut, turn.Spec.Timeout)
+	}
+}
+
+func (f Fixture) stalled(t *testing.T) {
+	turn := f.Turn(t, "@say begun\n@sleep 10m")
+	turn.Spec.Stall = 300 * time.Millisecond
+	turn.Spec.Timeout = time.Minute // so that a failure of this test ends
+	if out := f.run(t, t.Context(), turn); out.End != runner.Stalled {
+		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Stalled)
+	}
+}
+
+// anyPrompt: whatever a message holds reaches the client as it is.
+func (f Fixture) anyPrompt(t *testing.T) {
+	for name, prompt := range map[string]string{
+		"dash":    "--version",
+		"slash":   "claude-swarm: turn for coder\n/nosuchcommand now",
+		"control": "a NUL \x00, an escape \x1b[31m and a line separator \u2028 end",
+		"large":   "@say ready\n" + strings.Repeat("0123456789abcdef", 64<<10),
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := f.Turn(t, prompt)
+			heard := ""
+			turn.Event = func(ev *streamjson.Event) {
+				if ev.Kind == streamjson.KindReplay {
+					for _, b := range ev.Blocks {
+						heard += b.Text
+					}
+				}
+			}
+			if out := f.run(t, t.Context(), turn); out.End != runner.Done || out.Text == "" {
+				t.Errorf("ended %s %q (%s), want %s with a text", out.End, out.Text, out.Reason, runner.Done)
+			}
+			if len(prompt) < 1000 && heard != prompt {
+				t.Errorf("the client heard %q, want %q", heard, prompt)
+			}
+		})
+	}
+}
+
+// atOnce: turns do not touch each other.
+func (f Fixture) atOnce(t *testing.T) {
+	var wg sync.WaitGroup
+	for i := range 4 {
+		text := fmt.Sprintf("this is %d", i)
+		turn := f.Turn(t, "@say "+text)
+		turn.ID = fmt.Sprintf("%s-%d", turn.ID, i)
+		wg.Go(func() {
+			if out := f.Backend.Run(t.Context(), turn); out.End != runner.Done || out.Text != text {
+				t.Errorf("turn %d ended %s %q (%s), want %s %q", i, out.End, out.Text, out.Reason, runner.Done, text)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// followEnded: a result in the file is as good as one that was seen.
+func (f Fixture) followEnded(t *testing.T) {
+	turn := f.Turn(t, "@cost 0.5\n@say ready")
+	var p runner.Process
+	turn.Started = func(started runner.Process) error { p = started; return nil }
+	first := f.run(t, t.Context(), turn)
+	events := 0
+	turn.Event = func(*streamjson.Event) { events++ }
+	turn.Started = func(runner.Process) error { t.Error("Follow called Started"); return nil }
+	second := f.Backend.Follow(t.Context(), turn, p)
+	f.check(t, turn, second)
+	if second.End != runner.Done || second.Text != first.Text || second.CostUSD != first.CostUSD || second.Session != first.Session || events == 0 {
+		t.Errorf("Follow = %s %q %v %s after %d events, want what Run returned: %q %v %s", second.End, second.Text, second.CostUSD, second.Session, events,
+			first.Text, first.CostUSD, first.Session)
+	}
+}
+
+func (f Fixture) followCutOff(t *testing.T) {
+	turn := f.Turn(t, "@say begun\n@noresult")
+	var p runner.Process
+	turn.Started = func(started runner.Process) error { p = started; return nil }
+	f.run(t, t.Context(), turn)
+	out := f.Backend.Follow(t.Context(), turn, p)
+	f.check(t, turn, out)
+	if out.End != runner.Lost || !out.FirstEvent {
+		t.Errorf("Follow of a file without a result = %s (%s), first event %v; want %s", out.End, out.Reason, out.FirstEvent, runner.Lost)
+	}
+}

@@ -1,0 +1,23 @@
+package runnertest_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+func TestScriptedKeepsThePromises(t *testing.T) {
+	runnertest.Suite(t, runnertest.Fixture{
+		Backend: &runnertest.Scripted{Timing: runner.Timing{Unheard: 100 * time.Millisecond}},
+		Turn: func(t *testing.T, script string) runner.Turn {
+			id := runnertest.NewUUID()
+			return runner.Turn{ID: "scripted-" + strings.ReplaceAll(id, "-", ""), Agent: "coder", UUID: runnertest.NewUUID(), Prompt: script,
+				Session: runner.Session{ID: id, How: runner.New}, Spec: runner.Spec{Dir: t.TempDir()},
+				Files: runner.Files{Stdout: filepath.Join(t.TempDir(), "turn.jsonl")}}
+		},
+	})
+}
