@@ -1,0 +1,39 @@
+// Package streamjson decodes the event stream of an agent program: one JSON
+// object a line, as Claude Code prints it with --output-format stream-json
+// --verbose (every fact here was seen with version 2.1.197).
+//
+// What comes out are events in the house's own words, so that nothing behind
+// this package knows whose program it was. Backends for other programs make
+// the same [Event] at their own door.
+//
+//	reader -> line -> fast path --ok--------------------> Event
+//	            |         \--refuses--> encoding/json --> Event
+//	            \--no JSON object, or longer than the cap -> Event of kind bad
+//
+// A stream never ends early because of what is in it. A line that is no JSON,
+// that is too long, of an unknown type, or cut off at the end of the stream
+// becomes an event too, is counted in [Stats], and the next line is read.
+//
+// # The fast path
+//
+// A line of a known type is decoded in one pass by a scanner that is as strict
+// as encoding/json: it accepts nothing that encoding/json refuses, and what it
+// does not like (white space between tokens, escaped or doubled keys, invalid
+// UTF-8, a value of another type than expected) it leaves to encoding/json.
+// Which of the two read a line cannot be seen from outside, only measured.
+//
+// # What may be kept
+//
+// The strings of an event may be kept for ever. Everything else (Raw, Input,
+// the slices and what the pointers lead to) is used again by the next call of
+// [Decoder.Next]; [Event.Clone] makes a copy to keep. Short strings share
+// memory with their neighbours: what is kept for hours should be cloned with
+// [strings.Clone], or it holds up to 4 KiB.
+//
+// # Bounds
+//
+// One line is at most maxLine bytes; of a longer one the beginning is kept.
+// The text of a tool's result and the output of a hook are at most [MaxResult]
+// bytes each: beginning and end, with a note between them that says how much
+// was cut. Texts of the model are never cut.
+package streamjson

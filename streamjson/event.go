@@ -1,0 +1,261 @@
+package streamjson
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// A Kind says what an event tells, and so which fields it has.
+type Kind string
+
+const (
+	KindInit      Kind = "init"      // a turn begins: Init
+	KindAssistant Kind = "assistant" // the model speaks: Blocks, Model, MessageID, Usage, Error
+	KindUser      Kind = "user"      // results of tools, notes of the client: Blocks
+	KindReplay    Kind = "replay"    // a message of ours was taken in: UUID, Blocks
+	KindPartial   Kind = "partial"   // a piece of a text that is still being written: at most one block
+	KindResult    Kind = "result"    // a turn ends: Result, Usage
+	KindStatus    Kind = "status"    // Status
+	KindCompact   Kind = "compact"   // the context was compacted: Compact
+	KindRetry     Kind = "retry"     // the API is about to be asked again: Retry
+	KindHook      Kind = "hook"      // Hook
+	KindTask      Kind = "task"      // a sub-agent or background command: Task
+	KindControl   Kind = "control"   // Control
+	KindOther     Kind = "other"     // anything else: What
+	KindBad       Kind = "bad"       // the line is no JSON object, or was longer than the cap
+)
+
+// A BlockKind says what a block holds.
+type BlockKind string
+
+const (
+	BlockText       BlockKind = "text"        // Text
+	BlockThinking   BlockKind = "thinking"    // Text
+	BlockToolUse    BlockKind = "tool_use"    // ID, Name, Input
+	BlockToolResult BlockKind = "tool_result" // ID, Text, Failed, Lost
+	BlockOther      BlockKind = "other"       // Name is the block's type, such as "image"
+)
+
+// ModelSynthetic is the model of texts that the client wrote itself: API
+// errors and the answers of its commands.
+const ModelSynthetic = "<synthetic>"
+
+// MaxResult is the most that is kept of the text of one tool result, or of the
+// output of one hook, in bytes, with the note of what was cut.
+const MaxResult = 16 << 10
+
+// An Event is one line of the stream. Fields that a line does not have are
+// zero. It marshals to JSON and back without loss, Raw apart.
+//
+// Events that a [Decoder] returns are valid until its next Next; see "What may
+// be kept" in the package comment.
+type Event struct {
+	Kind    Kind   `json:"kind"`
+	What    string `json:"what,omitempty"` // of an other: the line's type, or type/subtype
+	Session string `json:"session,omitempty"`
+	UUID    string `json:"uuid,omitempty"`
+	// Parent is the id of the tool call whose sub-agent speaks; "" is the main
+	// conversation.
+	Parent string `json:"parent,omitempty"`
+	// Synthetic is what the client put in by itself: summaries after a
+	// compaction, feedback of hooks, and all that ModelSynthetic says.
+	Synthetic bool    `json:"synthetic,omitempty"`
+	Model     string  `json:"model,omitempty"`
+	MessageID string  `json:"message_id,omitempty"` // the same for all blocks of one reply
+	Error     string  `json:"error,omitempty"`      // of an assistant: rate_limit, authentication_failed, …
+	Blocks    []Block `json:"blocks,omitempty"`
+
+	// Usage of an assistant is that of one request (see [Event.ContextTokens];
+	// its Output is only a beginning); of a result, the sum over the turn's
+	// requests in the main conversation.
+	Usage   *Usage   `json:"usage,omitempty"`
+	Init    *Init    `json:"init,omitempty"`
+	Result  *Result  `json:"result,omitempty"`
+	Compact *Compact `json:"compact,omitempty"`
+	Retry   *Retry   `json:"retry,omitempty"`
+	Hook    *Hook    `json:"hook,omitempty"`
+	Status  *Status  `json:"status,omitempty"`
+	Task    *Task    `json:"task,omitempty"`
+	Control *Control `json:"control,omitempty"`
+
+	// Raw is the line without its newline, as far as it was kept.
+	Raw []byte `json:"-"`
+	// Lost counts the bytes of the line beyond the cap, which are not in Raw.
+	Lost int64 `json:"lost,omitempty"`
+}
+
+// A Block is a part of a message.
+type Block struct {
+	Kind   BlockKind       `json:"kind"`
+	Text   string          `json:"text,omitempty"`
+	ID     string          `json:"id,omitempty"` // of the tool call, in its result too
+	Name   string          `json:"name,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	Failed bool            `json:"failed,omitempty"`
+	Lost   int64           `json:"lost,omitempty"` // bytes that were cut out of Text
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Input      int `json:"input,omitempty"`
+	Output     int `json:"output,omitempty"`
+	CacheRead  int `json:"cache_read,omitempty"`
+	CacheWrite int `json:"cache_write,omitempty"`
+}
+
+// Context is what a request sent to the model, in tokens.
+func (u Usage) Context() int { return u.Input + u.CacheRead + u.CacheWrite }
+
+// Init tells with what a turn began.
+type Init struct {
+	Cwd            string   `json:"cwd,omitempty"`
+	Model          string   `json:"model,omitempty"`
+	PermissionMode string   `json:"permission_mode,omitempty"`
+	Version        string   `json:"version,omitempty"` // of the client
+	Tools          []string `json:"tools,omitempty"`
+	Servers        []Server `json:"servers,omitempty"`
+}
+
+// A Server is an MCP server and how it does: connected, pending or failed.
+type Server struct {
+	Name   string `json:"name,omitempty"`
+	Status string `json:"status,omitempty"`
+}
+
+// A Result tells how a turn ended. IsError decides whether it ended well;
+// Subtype does not: an API error is a "success" with IsError.
+type Result struct {
+	Subtype   string        `json:"subtype,omitempty"`
+	IsError   bool          `json:"is_error,omitempty"`
+	APIStatus int           `json:"api_status,omitempty"` // HTTP status of the API error; 0: none
+	Text      string        `json:"text,omitempty"`       // the last words, never cut
+	Errors    []string      `json:"errors,omitempty"`
+	Turns     int           `json:"turns,omitempty"`
+	Duration  time.Duration `json:"duration_ns,omitempty"`
+	// CostUSD adds up over the client's process, with sub-agents and compactions.
+	CostUSD        float64  `json:"cost_usd,omitempty"`
+	StopReason     string   `json:"stop_reason,omitempty"`
+	TerminalReason string   `json:"terminal_reason,omitempty"`
+	Denials        []Denial `json:"denials,omitempty"`
+	// ContextLimit is the most tokens that the model of the main conversation
+	// takes: the model that Init named, else the one that read the most. 0: unknown.
+	ContextLimit int          `json:"context_limit,omitempty"`
+	Models       []ModelUsage `json:"models,omitempty"` // sorted by name
+}
+
+// A Denial is a tool call that was not permitted.
+type Denial struct {
+	Tool  string          `json:"tool,omitempty"`
+	ID    string          `json:"id,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+}
+
+// ModelUsage is what one model has used up; it adds up over the process.
+type ModelUsage struct {
+	Model         string  `json:"model,omitempty"`
+	Usage         Usage   `json:"usage,omitzero"`
+	CostUSD       float64 `json:"cost_usd,omitempty"`
+	ContextWindow int     `json:"context_window,omitempty"` // tokens
+}
+
+// Compact tells of a compaction that succeeded.
+type Compact struct {
+	Trigger string `json:"trigger,omitempty"` // auto or manual
+	Pre     int    `json:"pre,omitempty"`     // tokens before
+	Post    int    `json:"post,omitempty"`    // tokens of what replaced them; not the next request's size
+}
+
+// Retry tells that the API is asked again after Delay.
+type Retry struct {
+	Attempt int           `json:"attempt,omitempty"`
+	Max     int           `json:"max,omitempty"`
+	Delay   time.Duration `json:"delay_ns,omitempty"`
+	Status  int           `json:"status,omitempty"` // HTTP status; 0: no connection
+	Error   string        `json:"error,omitempty"`
+}
+
+// Hook tells that a hook was started, or has answered.
+type Hook struct {
+	Phase    string `json:"phase,omitempty"` // started or response
+	Event    string `json:"event,omitempty"` // such as SessionStart
+	Name     string `json:"name,omitempty"`  // such as SessionStart:compact
+	ID       string `json:"id,omitempty"`
+	ExitCode int    `json:"exit_code,omitempty"`
+	Outcome  string `json:"outcome,omitempty"` // success, error or cancelled
+	Output   string `json:"output,omitempty"`
+	Lost     int64  `json:"lost,omitempty"` // bytes that were cut out of Output
+}
+
+// Status tells what the client is at.
+type Status struct {
+	Text          string `json:"text,omitempty"`           // compacting, requesting or ""
+	CompactResult string `json:"compact_result,omitempty"` // success or failed
+	CompactError  string `json:"compact_error,omitempty"`
+}
+
+// Task tells of a sub-agent or a command in the background.
+type Task struct {
+	Phase   string `json:"phase,omitempty"` // started, progress, updated or notification
+	ID      string `json:"id,omitempty"`
+	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that began it
+	Status  string `json:"status,omitempty"`
+	Summary string `json:"summary,omitempty"` // or its description
+}
+
+// Control is a question or an answer beside the conversation.
+type Control struct {
+	Type      string `json:"type,omitempty"` // request, response or cancel
+	RequestID string `json:"request_id,omitempty"`
+	Subtype   string `json:"subtype,omitempty"`
+	OK        bool   `json:"ok,omitempty"`
+	Error     string `json:"error,omitempty"`
+}
+
+// ContextTokens is the size of the main conversation as this event shows it, in
+// tokens. It is known only from what the model itself says there: sub-agents
+// have a context of their own, and the client's own words count nothing.
+func (e *Event) ContextTokens() (int, bool) {
+	if e.Kind != KindAssistant || e.Parent != "" || e.Synthetic || e.Usage == nil {
+		return 0, false
+	}
+	return e.Usage.Context(), true
+}
+
+// Clone returns a copy that stays valid.
+func (e *Event) Clone() *Event {
+	c := *e
+	c.Raw = slices.Clone(e.Raw)
+	c.Blocks = slices.Clone(e.Blocks)
+	for i := range c.Blocks {
+		c.Blocks[i].Input = slices.Clone(c.Blocks[i].Input)
+	}
+	c.Usage = clone(e.Usage)
+	c.Compact = clone(e.Compact)
+	c.Retry = clone(e.Retry)
+	c.Hook = clone(e.Hook)
+	c.Status = clone(e.Status)
+	c.Task = clone(e.Task)
+	c.Control = clone(e.Control)
+	if c.Init = clone(e.Init); c.Init != nil {
+		c.Init.Tools = slices.Clone(c.Init.Tools)
+		c.Init.Servers = slices.Clone(c.Init.Servers)
+	}
+	if c.Result = clone(e.Result); c.Result != nil {
+		c.Result.Errors = slices.Clone(c.Result.Errors)
+		c.Result.Models = slices.Clone(c.Result.Models)
+		c.Result.Denials = slices.Clone(c.Result.Denials)
+		for i := range c.Result.Denials {
+			c.Result.Denials[i].Input = slices.Clone(c.Result.Denials[i].Input)
+		}
+	}
+	return &c
+}
+
+func clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}

@@ -1,0 +1,85 @@
+package streamjson
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// kindOf says what a line of this type and subtype is. Hooks and tasks are known
+// by the beginning of their subtype; the rest of it is the phase.
+func kindOf(typ, subtype string) Kind {
+	switch typ {
+	case "assistant":
+		return KindAssistant
+	case "user":
+		return KindUser
+	case "result":
+		return KindResult
+	case "stream_event":
+		return KindPartial
+	case "control_request", "control_response", "control_cancel_request":
+		return KindControl
+	case "system":
+		switch subtype {
+		case "init":
+			return KindInit
+		case "status":
+			return KindStatus
+		case "compact_boundary":
+			return KindCompact
+		case "api_retry":
+			return KindRetry
+		}
+		switch {
+		case strings.HasPrefix(subtype, "hook_"):
+			return KindHook
+		case strings.HasPrefix(subtype, "task_"):
+			return KindTask
+		}
+	}
+	return KindOther
+}
+
+// what names a line for which the house has no word.
+func what(typ, subtype string) string {
+	if subtype == "" {
+		return typ
+	}
+	return typ + "/" + subtype
+}
+
+// quiet are lines of kind other that we know and have no use for. They do not
+// count as unknown.
+var quiet = map[string]bool{
+	"system/thinking_tokens":           true,
+	"system/notification":              true,
+	"system/informational":             true,
+	"system/model_refusal_no_fallback": true,
+}
+
+// finish sets what follows from the rest of the event, the same for both paths.
+func (e *Event) finish() {
+	if e.Model == ModelSynthetic {
+		e.Synthetic = true
+	}
+	if e.Result != nil {
+		slices.SortFunc(e.Result.Models, func(a, b ModelUsage) int { return cmp.Compare(a.Model, b.Model) })
+		e.Result.setLimit("")
+	}
+}
+
+// setLimit finds the context limit of the main conversation's model: that of the
+// model named main, or of the one that read the most.
+func (r *Result) setLimit(main string) {
+	most := -1
+	for _, m := range r.Models {
+		if m.Model == main && m.ContextWindow > 0 {
+			r.ContextLimit = m.ContextWindow
+			return
+		}
+		if n := m.Usage.Context(); n > most {
+			most, r.ContextLimit = n, m.ContextWindow
+		}
+	}
+}
