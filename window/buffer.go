@@ -1,0 +1,206 @@
+package window
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Options bound a window. The zero value is ready to use.
+type Options struct {
+	MaxBytes int // of the whole window; 0 means 400,000, which is 100,000 tokens
+	// BytesPerToken is how many bytes are taken for a token; 0 means 4. It is
+	// about right for prose and code (a tokenizer says 16 % less to 4 % more),
+	// and too much for diffs (19 %) and listings of files (47 %).
+	BytesPerToken float64
+	// MaxResult is the most that is kept of one tool's result, in bytes; 0
+	// means 16 KiB, and less than 256 means 256. Positions depend on it.
+	MaxResult int
+}
+
+const (
+	defaultMaxBytes      = 400_000
+	defaultBytesPerToken = 4
+	defaultMaxResult     = 16 << 10
+	leastMaxResult       = 256
+)
+
+func (o Options) withDefaults() Options {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = defaultMaxBytes
+	}
+	if o.BytesPerToken <= 0 {
+		o.BytesPerToken = defaultBytesPerToken
+	}
+	if o.MaxResult <= 0 {
+		o.MaxResult = defaultMaxResult
+	}
+	o.MaxResult = max(o.MaxResult, leastMaxResult)
+	return o
+}
+
+// Limit is how many bytes a window may have that holds windowTokens tokens and
+// is given back to a client that compacts at compactWindow tokens; 0 is a
+// client that does not say when.
+//
+// The first bound counts four bytes a token. The second keeps what is given back
+// below 40 % of the point where the session compacts, even if it is of the kind
+// that has two bytes a token, so that it cannot cause the next compaction. Claude
+// Code 2.1.197 compacts at compactWindow − 20,000 − 13,000, and takes a
+// compactWindow below 100,000 for that.
+func Limit(windowTokens, compactWindow int) int {
+	bytes := windowTokens * defaultBytesPerToken
+	if compactWindow <= 0 {
+		return bytes
+	}
+	const leastWindow, reserve = 100_000, 20_000 + 13_000
+	compactsAt := max(compactWindow, leastWindow) - reserve
+	return min(bytes, compactsAt*40/100*2)
+}
+
+// A Buffer is a window. It is not safe for several goroutines. Its memory grows
+// with what is in it, up to MaxBytes and eight bytes an entry.
+type Buffer struct {
+	o     Options
+	ring  ring
+	start int64   // position of the oldest byte that is kept
+	end   int64   // position behind the newest byte
+	index []int64 // positions where the kept entries begin, oldest first
+	mark  string
+	room  []byte // where an entry is rendered
+}
+
+// New returns an empty window that begins at position 0.
+func New(o Options) *Buffer { return &Buffer{o: o.withDefaults()} }
+
+// Clone returns a copy that shares nothing with b.
+func (b *Buffer) Clone() *Buffer {
+	c := *b
+	c.ring.bytes = slices.Clone(b.ring.bytes)
+	c.index = slices.Clone(b.index)
+	c.room = nil
+	return &c
+}
+
+// AddText adds a text of the agent, as it is but for base64. A blank one adds nothing.
+func (b *Buffer) AddText(text string) {
+	text = strings.Trim(text, "\r\n")
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	b.add(appendWithoutBase64(b.room[:0], text))
+}
+
+// AddCall adds a call of a tool. Of the tools of Claude Code that are used most
+// the one argument is shown that tells the most (the command, the path or the
+// pattern); of others the input as compact JSON. It is cut at 2 KiB.
+func (b *Buffer) AddCall(name string, input []byte) { b.add(appendCall(b.room[:0], name, input)) }
+
+// AddResult adds the result of a call of the tool name, which may be "" when it
+// is not known: "→ Bash: …", or "✗ Bash: …" when the tool failed.
+func (b *Buffer) AddResult(name, text string, failed bool) {
+	b.add(appendResult(b.room[:0], name, text, failed, b.o.MaxResult))
+}
+
+// add takes a rendered entry, which is in room.
+func (b *Buffer) add(entry []byte) {
+	if !utf8.Valid(entry) {
+		// Characters are counted byte by byte, which is right for UTF-8 only.
+		entry = []byte(strings.ToValidUTF8(string(entry), "\uFFFD"))
+	}
+	entry = append(entry, '\n')
+	b.put(entry)
+	b.room = entry[:0]
+	if cap(b.room) > 4*defaultMaxResult {
+		b.room = nil // one huge text must not cost its memory for ever
+	}
+}
+
+// put appends an entry and evicts what it displaces.
+func (b *Buffer) put(entry []byte) {
+	begin := b.end
+	b.end += int64(len(entry))
+	b.index = append(b.index, begin)
+	if over := len(entry) - b.o.MaxBytes; over > 0 {
+		// It fills the window alone, from a character's beginning on.
+		for over < len(entry) && !utf8.RuneStart(entry[over]) {
+			over++
+		}
+		entry = entry[over:]
+		begin += int64(over)
+		b.index[len(b.index)-1] = begin
+	}
+	b.evict(b.end - int64(b.o.MaxBytes))
+	b.ring.write(entry, begin, int(begin-b.start), b.o.MaxBytes)
+}
+
+// evict lets go of whole entries until none begins before low.
+func (b *Buffer) evict(low int64) {
+	n := 0
+	for n < len(b.index) && b.index[n] < low {
+		n++
+	}
+	b.index = b.index[n:]
+	if len(b.index) > 0 {
+		b.start = b.index[0]
+	} else {
+		b.start = b.end
+	}
+}
+
+// Start is the position of the oldest byte that is kept.
+func (b *Buffer) Start() int64 { return b.start }
+
+// End is the position behind the newest byte.
+func (b *Buffer) End() int64 { return b.end }
+
+// Len is how many bytes are kept.
+func (b *Buffer) Len() int { return int(b.end - b.start) }
+
+// Tokens is about how many tokens are kept.
+func (b *Buffer) Tokens() int { return int(float64(b.Len()) / b.o.BytesPerToken) }
+
+// Mark is the name of the last turn that is in the window, as SetMark set it.
+func (b *Buffer) Mark() string { return b.mark }
+
+// SetMark names the last turn that is in the window; Save keeps it.
+func (b *Buffer) SetMark(turn string) { b.mark = turn }
+
+// AppendRange appends to dst what is kept of the bytes from position from up to
+// position to.
+func (b *Buffer) AppendRange(dst []byte, from, to int64) []byte {
+	from, to = max(from, b.start), min(to, b.end)
+	if from >= to {
+		return dst
+	}
+	return b.ring.appendTo(dst, from, int(to-from))
+}
+
+// Newest returns the position from which on the window has at most maxChars
+// characters. It is where an entry begins, or, if the last entry alone is
+// longer, a character inside it. Characters are counted as Claude Code counts
+// those of a hook's answer: in units of UTF-16, of which an emoji has two.
+func (b *Buffer) Newest(maxChars int) int64 {
+	pos := b.end
+	for chars := 0; pos > b.start; {
+		c, size := b.before(pos)
+		if chars += c; chars > maxChars {
+			break
+		}
+		pos -= int64(size)
+	}
+	if i, _ := slices.BinarySearch(b.index, pos); i < len(b.index) {
+		return b.index[i]
+	}
+	return pos
+}
+
+// before measures the character that ends at pos: its units of UTF-16 and bytes.
+func (b *Buffer) before(pos int64) (units, size int) {
+	for size = 1; pos-int64(size) > b.start && !utf8.RuneStart(b.ring.at(pos-int64(size))); size++ {
+	}
+	if size == utf8.UTFMax {
+		return 2, size
+	}
+	return 1, size
+}

@@ -1,0 +1,168 @@
+package window
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+)
+
+// ErrBroken says that a window's file could not be understood and was put aside.
+var ErrBroken = errors.New("window file is broken")
+
+// A header is the first line of a window's file; behind it are the bytes of the
+// window as they are, so that the file can be read by a person.
+type header struct {
+	V       int    `json:"v"`
+	Start   int64  `json:"start"` // position of the first byte
+	Mark    string `json:"mark"`
+	Sum     uint32 `json:"crc32"`   // of the bytes
+	Entries []int  `json:"entries"` // lengths, oldest first
+}
+
+const version = 1
+
+// Save writes the window to path, mode 0600, and replaces what was there. When
+// it returns nil the file survives a crash of this machine; when it fails, or is
+// cut off, the file is the old one or the new one, and never a part of one.
+func (b *Buffer) Save(path string) error {
+	body := b.AppendRange(nil, b.start, b.end)
+	h := header{V: version, Start: b.start, Mark: b.mark, Sum: crc32.ChecksumIEEE(body), Entries: make([]int, 0, len(b.index))}
+	for i, begin := range b.index {
+		end := b.end
+		if i+1 < len(b.index) {
+			end = b.index[i+1]
+		}
+		h.Entries = append(h.Entries, int(end-begin))
+	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Errorf("save window: %w", err)
+	}
+	if err := replaceFile(path, append(head, '\n'), body); err != nil {
+		return fmt.Errorf("save window: %w", err)
+	}
+	return nil
+}
+
+// replaceFile puts a file of the given parts at path, durably and at once.
+func replaceFile(path string, parts ...[]byte) error {
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	name := filepath.Base(path)
+	tmp := "." + name + "." + rand.Text()
+	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err == nil {
+			_, err = f.Write(part)
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = dir.Rename(tmp, name)
+	}
+	if err != nil {
+		return errors.Join(err, dir.Remove(tmp))
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir *os.Root) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Load reads a window that Save wrote, with its positions. Where no file is, it
+// returns an empty window. A file that is broken, or of a version that is not
+// known, is renamed to path + ".broken"; then the window is empty and the error
+// is [ErrBroken]. With any other error there is no window.
+func Load(path string, o Options) (*Buffer, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return New(o), nil
+	} else if err != nil {
+		return nil, fmt.Errorf("load window: %w", err)
+	}
+	defer f.Close()
+	b, err := read(f, o)
+	if broken, ok := errors.AsType[*brokenError](err); ok {
+		if err := os.Rename(path, path+".broken"); err != nil {
+			return nil, fmt.Errorf("load window: put aside a broken one: %w", err)
+		}
+		return New(o), fmt.Errorf("%w, it is now %s.broken: %s", ErrBroken, path, broken.why)
+	} else if err != nil {
+		return nil, fmt.Errorf("load window: %w", err)
+	}
+	return b, nil
+}
+
+// A brokenError says what is wrong with the content of a file.
+type brokenError struct{ why string }
+
+func (e *brokenError) Error() string { return e.why }
+
+func read(r io.Reader, o Options) (*Buffer, error) {
+	in := bufio.NewReader(r)
+	head, err := in.ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var h header
+	if err := json.Unmarshal(head, &h); err != nil {
+		return nil, &brokenError{why: err.Error()}
+	}
+	if h.V != version {
+		return nil, &brokenError{why: fmt.Sprintf("version %d is not known", h.V)}
+	}
+	body, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	if crc32.ChecksumIEEE(body) != h.Sum {
+		return nil, &brokenError{why: "the checksum is another"}
+	}
+	if !utf8.Valid(body) {
+		return nil, &brokenError{why: "it is not UTF-8"}
+	}
+	return restore(h, body, o)
+}
+
+// restore fills a window with the entries of a file.
+func restore(h header, body []byte, o Options) (*Buffer, error) {
+	b := New(o)
+	b.mark = h.Mark
+	b.start, b.end = h.Start, h.Start
+	if h.Start < 0 || h.Start > 1<<62 {
+		return nil, &brokenError{why: "it begins nowhere"}
+	}
+	for _, n := range h.Entries {
+		if n <= 0 || n > len(body) {
+			return nil, &brokenError{why: "an entry is longer than the file"}
+		}
+		b.put(body[:n])
+		body = body[n:]
+	}
+	if len(body) > 0 {
+		return nil, &brokenError{why: "there is more than its entries"}
+	}
+	return b, nil
+}
