@@ -1,0 +1,124 @@
+package dropbox
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Names that a store or its users need for something else. lead and irc are
+// reserved too, yet have mailboxes: nobody may be called so, all may write there.
+var reserved = []string{
+	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "irc",
+	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen",
+}
+
+// Lead is the mailbox of the person, or agent, that steers. IRC is the mailbox of
+// a bridge. Swarm is the sender of the daemon's own messages. All stands for every
+// agent but the sender.
+const (
+	Lead  = "lead"
+	IRC   = "irc"
+	Swarm = "swarm"
+	All   = "all"
+)
+
+// maxAgentName is the longest name of an agent, in bytes.
+const maxAgentName = 32
+
+// CheckAgent says whether an agent may be called so: [a-z0-9][a-z0-9_-]{0,31} and
+// not reserved. The error is a [*NameError].
+func CheckAgent(name string) error {
+	if reason := badShape(name); reason != "" {
+		return &NameError{Name: name, Reason: reason}
+	}
+	if Reserved(name) {
+		return &NameError{Name: name, Reason: "reserved"}
+	}
+	return nil
+}
+
+// Reserved says whether a name is kept for the store itself or for what uses it.
+func Reserved(name string) bool { return slices.Contains(reserved, name) }
+
+// checkMailbox is CheckAgent for a folder: lead and irc have one.
+func checkMailbox(name string) error {
+	if name == Lead || name == IRC {
+		return nil
+	}
+	return CheckAgent(name)
+}
+
+func badShape(name string) string {
+	switch {
+	case name == "":
+		return "empty"
+	case len(name) > maxAgentName:
+		return "longer than 32 letters"
+	case name[0] == '-' || name[0] == '_':
+		return "must begin with a letter or a digit"
+	}
+	for _, c := range []byte(name) {
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_') {
+			return "only a-z, 0-9, - and _"
+		}
+	}
+	return ""
+}
+
+// Nearest picks from known the names that somebody who typed name may have meant:
+// at most 3, nearest first, and only those that are near.
+func Nearest(name string, known []string) []string {
+	type guess struct {
+		name string
+		far  int
+	}
+	var guesses []guess
+	typed := []byte(name)
+	typed = typed[:min(len(typed), 2*maxAgentName)]
+	for i, c := range typed {
+		if 'A' <= c && c <= 'Z' {
+			typed[i] = c + 'a' - 'A'
+		}
+	}
+	for _, k := range known {
+		far := distance(string(typed), k)
+		// A third of the letters may be wrong, one in any case; and a beginning of
+		// three letters or more is near however long the rest is.
+		begins := len(typed) >= 3 && len(k) > len(typed) && k[:len(typed)] == string(typed)
+		if far <= max(1, min(len(k), len(typed))/3) || begins {
+			guesses = append(guesses, guess{k, far})
+		}
+	}
+	slices.SortFunc(guesses, func(a, b guess) int {
+		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.name, b.name))
+	})
+	var near []string
+	for _, g := range guesses[:min(len(guesses), 3)] {
+		near = append(near, g.name)
+	}
+	return near
+}
+
+// distance counts the letters to add, drop, change or swap with the neighbour to
+// make b of a.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

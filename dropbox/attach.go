@@ -1,0 +1,144 @@
+package dropbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Attach puts a file into the store, durable, as attach/<sha256>/NAME, and returns
+// what a message says about it. The same content under the same name is kept once.
+// NAME is name without its folders and without what a screen or a shell stumbles
+// over. The error is a [*TooLargeError] over MaxAttachment; then nothing is kept.
+func (s *Store) Attach(name string, r io.Reader) (Attachment, error) {
+	a, err := s.attach(name, r)
+	if err != nil {
+		return Attachment{}, fmt.Errorf("attach %s: %w", name, err)
+	}
+	return a, nil
+}
+
+func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
+	limit := s.opts.MaxAttachment
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return Attachment{}, err
+	}
+	if n := int64(len(data)); n > limit {
+		return Attachment{}, &TooLargeError{What: "attachment", Size: n, Max: limit}
+	}
+	sum := sha256.Sum256(data)
+	a := Attachment{Name: attachmentName(name), Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
+	folder := attachDir + "/" + a.SHA256
+	a.Path = folder + "/" + a.Name
+	if st, err := s.disk.stat(a.Path); err == nil && st.Size == a.Size {
+		return a, s.disk.syncDir(folder)
+	}
+	if err := s.disk.mkdir(attachDir); err != nil {
+		return Attachment{}, err
+	}
+	if err := s.disk.mkdir(folder); err != nil {
+		return Attachment{}, err
+	}
+	if err := s.disk.syncDir(attachDir); err != nil {
+		return Attachment{}, err
+	}
+	scratch := folder + "/." + NewID()
+	if err := s.disk.write(scratch, data); err != nil {
+		return Attachment{}, err
+	}
+	// Replacing is right: the same content, or the broken rest of it.
+	if err := s.disk.replace(scratch, a.Path); err != nil {
+		return Attachment{}, errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
+	}
+	return a, s.disk.syncDir(folder)
+}
+
+// OpenAttachment opens an attachment for reading; the caller closes it. The size is
+// checked, the content is not. The error is [ErrInvalid] when a message names a
+// path that is no attachment of this store.
+func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
+	if err := a.check(); err != nil {
+		return nil, fmt.Errorf("open attachment: %w", err)
+	}
+	f, err := s.disk.root.Open(a.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open attachment: %w", err)
+	}
+	st, err := f.Stat()
+	if err == nil && (!st.Mode().IsRegular() || st.Size() != a.Size) {
+		err = &fs.PathError{Op: "open", Path: a.Path, Err: ErrInvalid}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open attachment: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// check refuses what Attach would not have made: paths above all.
+func (a Attachment) check() error {
+	sum, err := hex.DecodeString(a.SHA256)
+	switch {
+	case err != nil || len(sum) != sha256.Size || strings.ToLower(a.SHA256) != a.SHA256:
+		return invalid("attachment: sha256 %q is not 64 digits of lower-case hexadecimal", a.SHA256)
+	case a.Name == "" || a.Name != attachmentName(a.Name):
+		return invalid("attachment: name %q is not a plain file name", a.Name)
+	case a.Path != attachDir+"/"+a.SHA256+"/"+a.Name:
+		return invalid("attachment: path %q is not attach/<sha256>/<name>", a.Path)
+	case a.Size < 0:
+		return invalid("attachment: size %d", a.Size)
+	}
+	return nil
+}
+
+// attachmentName makes a plain file name of any name.
+func attachmentName(name string) string {
+	name = path.Base(strings.ReplaceAll(name, "\\", "/"))
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("._-+ ", r):
+			return r
+		case r >= 0xa0 && r != utf8.RuneError && !mustEscape(r):
+			return r
+		}
+		return '_'
+	}, name)
+	for len(name) > 100 { // from the front, so that the ending stays
+		_, n := utf8.DecodeRuneInString(name)
+		name = name[n:]
+	}
+	name = strings.TrimLeftFunc(name, func(r rune) bool { return r == '.' || r == '-' || unicode.IsSpace(r) })
+	name = strings.TrimRightFunc(name, unicode.IsSpace)
+	if name == "" {
+		return "file"
+	}
+	return name
+}
+
+// spill makes an attachment of a body that is too long, and leaves its beginning.
+func (s *Store) spill(m *Message, name string) error {
+	a, err := s.attach(name, bytes.NewReader(m.Body))
+	if err != nil {
+		return err
+	}
+	m.Attachments = append(m.Attachments[:len(m.Attachments):len(m.Attachments)], a)
+	note := fmt.Sprintf("\n\n[… %d bytes in all; the whole text is the attachment %s]\n", a.Size, a.Path)
+	keep := int(s.opts.MaxBody) - len(note)
+	if keep < 0 {
+		keep, note = 0, note[:min(len(note), int(s.opts.MaxBody))]
+	}
+	for keep > 0 && !utf8.RuneStart(m.Body[keep]) {
+		keep--
+	}
+	m.Body = append(bytes.Clone(m.Body[:keep]), note...)
+	return nil
+}

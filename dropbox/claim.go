@@ -1,0 +1,171 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Claim is a message that was taken for a turn. It lies in cur/ until it is
+// settled: by Commit and Finish, by PutBack, or by Bury.
+type Claim struct {
+	Entry            // as it is now, in cur/
+	Message *Message // nil when Bad is set
+
+	// Bad says why the file is no message: broken, too large, a symlink, a folder.
+	// It is claimed all the same, and is to be buried. It is an [ErrInvalid] or an
+	// [ErrTooLarge].
+	Bad error
+}
+
+// Claim takes a waiting message: one rename from new/ to cur/, with Begun one
+// higher, durable before it returns. So a message that ends the machine each time
+// it is begun is counted. The error is [ErrGone] when somebody else took it, and
+// [ErrHalted] while HALT is there.
+//
+// The file is opened before it is moved and read through that, so what is read is
+// what was claimed.
+func (b *Mailbox) Claim(e Entry) (*Claim, error) {
+	c, err := b.claim(e)
+	if err != nil {
+		return nil, b.wrap("claim "+e.ID, err)
+	}
+	return c, nil
+}
+
+func (b *Mailbox) claim(e Entry) (*Claim, error) {
+	if b.store.Halted() {
+		return nil, ErrHalted
+	}
+	from := b.at(newFolder, e.Name)
+	cur, err := b.disk.folder(b.dir(curFolder))
+	if errors.Is(err, fs.ErrNotExist) { // deleted by somebody: made again
+		if err := makeMailbox(b.disk, b.name); err != nil {
+			return nil, err
+		}
+		cur, err = b.disk.folder(b.dir(curFolder))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer cur.Close()
+	f, bad := b.disk.openRead(from)
+	switch {
+	case bad == nil:
+		defer f.close()
+	case errors.Is(bad, fs.ErrNotExist):
+		return nil, ErrGone
+	default:
+		bad = cannotOpen(bad)
+	}
+	c := &Claim{Entry: e, Bad: bad}
+	c.Begun++
+	c.Name = c.FileName()
+	if err := b.disk.move(from, b.at(curFolder, c.Name)); errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrGone
+	} else if err != nil {
+		return nil, err
+	}
+	if err := b.disk.syncFolder(cur); err != nil {
+		return nil, err
+	}
+	if c.Bad == nil {
+		c.read(&f, b.store.maxFile())
+	}
+	return c, nil
+}
+
+// cannotOpen turns the reasons for which an open fails, and will fail again, into
+// what they say about the file.
+func cannotOpen(err error) error {
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return invalid("not a file but a %s", KindSymlink)
+	case errors.Is(err, fs.ErrPermission):
+		return invalid("the file cannot be read: %v", err)
+	case errors.Is(err, unix.ENXIO):
+		return invalid("not a file but a %s", KindSocket)
+	}
+	return invalid("the file cannot be opened: %v", err)
+}
+
+// read sets Message, or Bad.
+func (c *Claim) read(f *readable, limit int64) {
+	data, err := f.read(limit)
+	if err == nil {
+		c.Message, err = parseAs(c.Entry, data)
+	}
+	if err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrTooLarge) {
+		err = invalid("the file cannot be read: %v", err)
+	}
+	c.Bad = err
+}
+
+// Open reads again what is in cur/ already, after a crash. The error is [ErrGone]
+// when it is not there.
+func (b *Mailbox) Open(e Entry) (*Claim, error) {
+	c := &Claim{Entry: e}
+	f, err := b.disk.openRead(b.at(curFolder, e.Name))
+	switch {
+	case err == nil:
+		c.read(&f, b.store.maxFile())
+		f.close()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, b.wrap("open "+e.ID, ErrGone)
+	default:
+		c.Bad = cannotOpen(err)
+	}
+	return c, nil
+}
+
+// PutBack returns a claimed message to those that wait, durable: after a crash, a
+// stop, or with failed after a turn that ended badly, which counts. Its place in
+// the order stays. It returns the entry with its new name; the error is [ErrGone]
+// when the message is not in cur/.
+func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
+	back := e
+	if failed {
+		back.Failed++
+	}
+	back.Name = back.FileName()
+	err := b.disk.move(b.at(curFolder, e.Name), b.at(newFolder, back.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		if there, _ := b.disk.exists(b.at(curFolder, e.Name)); there { // new/ was deleted
+			if err = makeMailbox(b.disk, b.name); err == nil {
+				err = b.disk.move(b.at(curFolder, e.Name), b.at(newFolder, back.Name))
+			}
+		} else {
+			err = ErrGone
+		}
+	}
+	if err == nil {
+		err = b.disk.syncDir(b.dir(newFolder))
+	}
+	if err != nil {
+		return Entry{}, b.wrap("put back "+e.ID, err)
+	}
+	return back, nil
+}
+
+// Release is PutBack for a turn that never began: the claim is not counted.
+func (b *Mailbox) Release(e Entry) (Entry, error) {
+	if e.Begun == 0 {
+		return Entry{}, b.wrap("release "+e.ID, fmt.Errorf("%w: it was not claimed", ErrInvalid))
+	}
+	old := e.Name
+	e.Begun--
+	e.Name = e.FileName()
+	err := b.disk.move(b.at(curFolder, old), b.at(newFolder, e.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrGone
+	}
+	if err == nil {
+		err = b.disk.syncDir(b.dir(newFolder))
+	}
+	if err != nil {
+		return Entry{}, b.wrap("release "+e.ID, err)
+	}
+	return e, nil
+}

@@ -1,0 +1,268 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A DeadLetter is what was given up: a message, or a thing that was never one.
+type DeadLetter struct {
+	Entry         // of a message; for anything else only ID, Created and Name are set
+	Reason string // why, one or more lines; empty if nobody noted it
+
+	// Original is the name that a thing had which was set aside; empty for a message.
+	Original string
+}
+
+// Bury gives a message up, from cur/ or new/: first the reason is durable in
+// dead/, then the message moves there. It may be repeated, and goes on wherever a
+// crash cut it off; the first reason stays.
+func (b *Mailbox) Bury(e Entry, reason string) error {
+	return b.wrap("bury "+e.ID, b.bury(e, reason))
+}
+
+func (b *Mailbox) bury(e Entry, reason string) error {
+	name := b.at(deadFolder, e.Base()+".md")
+	err := b.note(e.reasonName(), reason)
+	if err != nil {
+		return err
+	}
+	err = b.disk.replace(b.at(curFolder, e.Name), name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = b.disk.replace(b.at(newFolder, e.Name), name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		there, statErr := b.disk.exists(name)
+		if statErr != nil {
+			return statErr
+		}
+		if !there {
+			return errors.Join(ErrGone, ignoreMissing(b.disk.remove(b.at(deadFolder, e.reasonName()))))
+		}
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return b.disk.syncDir(b.dir(deadFolder))
+}
+
+// note writes a reason into dead/, durable; one that is there stays.
+func (b *Mailbox) note(name, reason string) error {
+	write := func() error {
+		return b.disk.put(b.at(tmpFolder, "reason-"+NewID()), b.at(deadFolder, name),
+			[]byte(strings.TrimRight(reason, "\n")+"\n"))
+	}
+	err := write()
+	if errors.Is(err, fs.ErrNotExist) { // a folder was deleted
+		if err = makeMailbox(b.disk, b.name); err == nil {
+			err = write()
+		}
+	}
+	return err
+}
+
+// Reasons returns the messages in cur/ that have a reason in dead/ already, in the
+// order of work: giving them up was cut off, and Bury goes on.
+func (b *Mailbox) Reasons() ([]Entry, error) {
+	entries, _, err := b.list(curFolder)
+	if err != nil {
+		return nil, b.wrap("list reasons", err)
+	}
+	var cut []Entry
+	for _, e := range entries {
+		there, err := b.disk.exists(b.at(deadFolder, e.reasonName()))
+		if err != nil {
+			return nil, b.wrap("list reasons", err)
+		}
+		if there {
+			cut = append(cut, e)
+		}
+	}
+	return cut, nil
+}
+
+// Reason reads why a message was given up; empty if nobody noted it.
+func (b *Mailbox) Reason(e Entry) (string, error) {
+	return b.readReason(e.reasonName())
+}
+
+func (b *Mailbox) readReason(name string) (string, error) {
+	data, err := b.disk.readFile(b.at(deadFolder, name), 64<<10)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimRight(string(data), "\n"), b.wrap("read a reason", err)
+}
+
+// Cancel takes back a message that still waits: it goes to dead/, and the reason
+// says so. The error is [ErrGone] when it waits no longer.
+func (b *Mailbox) Cancel(e Entry) error {
+	// Here the reason comes second: it must not lie beside a message that a turn
+	// took at the last moment.
+	err := b.disk.move(b.at(newFolder, e.Name), b.at(deadFolder, e.Base()+".md"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrGone
+	}
+	if err == nil {
+		err = b.note(e.reasonName(), "cancelled while it waited")
+	}
+	return b.wrap("cancel "+e.ID, err)
+}
+
+// Dead lists the dead letters with their reasons, the oldest first.
+func (b *Mailbox) Dead() ([]DeadLetter, error) {
+	names, err := b.disk.names(b.dir(deadFolder))
+	if err != nil {
+		return nil, b.wrap("list dead letters", err)
+	}
+	var list []DeadLetter
+	for _, name := range names {
+		d := DeadLetter{}
+		if strings.HasSuffix(name, reasonEnd) || strings.HasPrefix(name, ".") {
+			continue
+		}
+		reason := name + reasonEnd
+		if e, ok := parseName(name); ok {
+			d.Entry, reason = e, e.reasonName()
+		} else if d, ok = parseAside(name); !ok {
+			d = DeadLetter{Entry: Entry{Name: name}, Original: name}
+		}
+		if d.Reason, err = b.readReason(reason); err != nil {
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	slices.SortFunc(list, func(a, c DeadLetter) int {
+		if n := a.Created.Compare(c.Created); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Name, c.Name)
+	})
+	return list, nil
+}
+
+// Retry gives a dead letter another chance, its counts at nothing: a message waits
+// again, at its old place in the order; what was dropped by hand lies again where
+// it was dropped. The error is [ErrGone] when it is not in dead/ any more.
+func (b *Mailbox) Retry(d DeadLetter) error {
+	return b.wrap("retry "+d.Name, b.retry(d))
+}
+
+func (b *Mailbox) retry(d DeadLetter) error {
+	to, reason := b.at(newFolder, d.Base()+".md"), d.reasonName()
+	if d.Original != "" {
+		to, reason = b.name+"/"+d.Original, d.Name+reasonEnd
+	}
+	if there, err := b.disk.exists(b.at(deadFolder, d.Name)); err != nil {
+		return err
+	} else if !there {
+		return ErrGone
+	}
+	// The reason goes first. A message in new/ that still had one would be buried
+	// again by the next start after a crash.
+	if err := ignoreMissing(b.disk.remove(b.at(deadFolder, reason))); err != nil {
+		return err
+	}
+	if err := b.disk.syncDir(b.dir(deadFolder)); err != nil {
+		return err
+	}
+	err := b.disk.move(b.at(deadFolder, d.Name), to)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrGone
+	} else if err != nil {
+		return err
+	}
+	return b.disk.syncDir(path.Dir(to))
+}
+
+// Purge removes a dead letter and its reason for good. Its key stays known: a
+// sender that repeats itself does not bring it back.
+func (b *Mailbox) Purge(d DeadLetter) error {
+	return b.wrap("purge "+d.Name, b.purge(d))
+}
+
+func (b *Mailbox) purge(d DeadLetter) error {
+	name, reason := b.at(deadFolder, d.Name), d.reasonName()
+	if d.Original != "" {
+		reason = d.Name + reasonEnd
+	}
+	data, err := b.disk.readFile(name, b.store.maxFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrGone
+	}
+	if m, parseErr := Parse(data); err == nil && parseErr == nil && m.Key != "" && d.Original == "" {
+		mark := keyFile(b.name, m.Key) + purgedEnd
+		if err := b.disk.put(b.at(tmpFolder, "purged-"+NewID()), mark, nil); err != nil {
+			return err
+		}
+	}
+	err = b.disk.remove(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// A folder that was set aside goes with all that is in it.
+		if err := b.disk.root.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	if err := ignoreMissing(b.disk.remove(b.at(deadFolder, reason))); err != nil {
+		return err
+	}
+	return b.disk.syncDir(b.dir(deadFolder))
+}
+
+// What is no message gets a name in dead/ that sorts by time, has an id for the
+// verbs that take one, and ends with its own name.
+//
+//	20261121T045102.123456Z-k7f3q9m2xd-plan.docx
+func (b *Mailbox) setAside(folder, name, reason string) error {
+	from := path.Join(b.name, folder, name)
+	aside := b.store.stamp().Format(timeLayout) + "-" + NewID() + "-" + tameName(name)
+	// The thing may vanish at any time, so it moves first and is explained after.
+	if err := b.disk.move(from, b.at(deadFolder, aside)); err != nil {
+		return err
+	}
+	return b.note(aside+reasonEnd, fmt.Sprintf("%q: %s", name, reason))
+}
+
+func parseAside(name string) (DeadLetter, bool) {
+	const head = len(timeLayout) + 1 + idLen + 1
+	if len(name) <= head || name[len(timeLayout)] != '-' || name[head-1] != '-' {
+		return DeadLetter{}, false
+	}
+	at, ok := parseTime(name[:len(timeLayout)])
+	id := name[len(timeLayout)+1 : head-1]
+	if !ok || !validID(id) {
+		return DeadLetter{}, false
+	}
+	return DeadLetter{Entry: Entry{Created: at, ID: id, Name: name}, Original: name[head:]}, true
+}
+
+// tameName makes of any name one that is short enough to have an ending put to it,
+// and that prints as one word on a screen.
+func tameName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '/' || r == '\\' || r == utf8.RuneError {
+			return '_'
+		}
+		return r
+	}, name)
+	for len(name) > 120 { // from the front, so that the ending stays
+		_, n := utf8.DecodeRuneInString(name)
+		name = name[n:]
+	}
+	return strings.TrimLeft(name, ".-")
+}
+
+// SetAside moves what was dropped by hand to dead/ and notes the reason.
+func (b *Mailbox) SetAside(st Stray, reason string) error {
+	err := b.setAside("", st.Name, reason)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrGone
+	}
+	return b.wrap("set aside "+st.Name, err)
+}

@@ -1,0 +1,171 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// A Delivery says where a message went.
+type Delivery struct {
+	ID        string // of the message; of the first one if this is a Duplicate
+	To        string // the mailbox
+	Name      string // the file's name as it was delivered
+	Thread    string
+	Duplicate bool // the key was delivered before; nothing new was written
+}
+
+// Deliver puts a message into a mailbox. When the error is nil the message
+// survives a crash of this machine.
+//
+// m itself stays as it is. In the copy that is written, V, ID, Created and Proof
+// are new whatever m says, and what may be left out is filled in: From is lead,
+// To is the mailbox, Type is task, Thread and Trace are the new id. A result whose
+// body is over MaxBody becomes an attachment, and its body the beginning of it.
+//
+// With a Key it is delivered once: a second message with that key for the same
+// mailbox within 7 days is not written, and the Delivery is that of the first,
+// finished if it was cut off.
+//
+// Errors: [*UnknownError] or [*NameError] for the mailbox; [ErrFull], never for a
+// result or from swarm: answers and alerts always pass; [*TooLargeError];
+// [*InvalidError]; [ErrHops]. After any error nothing is delivered, except when
+// the disk failed at the last step: then it may be there, and only a Key makes it
+// harmless to try again.
+func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
+	return s.DeliverSigned(to, m, nil)
+}
+
+// DeliverSigned is Deliver with a proof. sign gets the message as it will be
+// written, all but the proof, and returns that; see [Proof].
+func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string) (Delivery, error) {
+	d, err := s.deliver(to, m, sign)
+	if err != nil {
+		return Delivery{}, fmt.Errorf("deliver to %s: %w", to, err)
+	}
+	return d, nil
+}
+
+func (s *Store) deliver(to string, m *Message, sign func(*Message) string) (Delivery, error) {
+	if err := checkMailbox(to); err != nil {
+		return Delivery{}, s.misnamed(to, err)
+	}
+	if m.Hops > MaxHops {
+		return Delivery{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, MaxHops)
+	}
+	if err := s.checkRoom(to, m); err != nil {
+		return Delivery{}, err
+	}
+	out := *m
+	if out.Type == Result && int64(len(out.Body)) > s.opts.MaxBody {
+		if err := s.spill(&out, "result.md"); err != nil {
+			return Delivery{}, err
+		}
+	}
+	if n := int64(len(out.Body)); n > s.opts.MaxBody {
+		return Delivery{}, &TooLargeError{What: "body", Size: n, Max: s.opts.MaxBody}
+	}
+	var d Delivery
+	err := s.whole(to, func() (err error) {
+		d, err = s.post(to, &out, sign)
+		return err
+	})
+	return d, err
+}
+
+// post stamps, signs, writes and links one message.
+func (s *Store) post(to string, out *Message, sign func(*Message) string) (Delivery, error) {
+	out.V, out.ID, out.Created, out.Proof = Version, NewID(), s.stamp(), ""
+	thread, trace := out.Thread, out.Trace
+	defer func() { out.Thread, out.Trace = thread, trace }() // a second try has another id
+	setIfEmpty(&out.From, Lead)
+	setIfEmpty(&out.Thread, out.ID)
+	setIfEmpty(&out.Trace, out.ID)
+	if out.Type == "" {
+		out.Type = Task
+	}
+	if len(out.To) == 0 {
+		out.To = []string{to}
+	}
+	if sign != nil {
+		out.Proof = sign(out)
+	}
+	data, err := out.Encode()
+	if err != nil {
+		return Delivery{}, err
+	}
+	name := out.entry().Name
+	d := Delivery{ID: out.ID, To: to, Name: name, Thread: out.Thread}
+	if out.Key != "" {
+		return s.postOnce(d, out.Key, data)
+	}
+	return d, s.place(to, name, data)
+}
+
+// place makes a message visible: written and synced in tmp/, moved to new/ by one
+// rename that replaces nothing, and that rename made durable.
+func (s *Store) place(to, name string, data []byte) error {
+	fresh, err := s.disk.folder(to + "/" + newFolder)
+	if err != nil {
+		return err
+	}
+	defer fresh.Close()
+	scratch := to + "/" + tmpFolder + "/" + name
+	if err := s.disk.write(scratch, data); err != nil {
+		return err
+	}
+	if err := s.disk.move(scratch, to+"/"+newFolder+"/"+name); err != nil {
+		return errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
+	}
+	return s.disk.syncFolder(fresh)
+}
+
+// whole runs f, and once more after making the mailbox whole again if a folder of
+// it was missing. A mailbox of which nothing is there is nobody's.
+func (s *Store) whole(to string, f func() error) error {
+	err := f()
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !s.hasSome(to) {
+		return s.unknown(to)
+	}
+	if err := makeMailbox(s.disk, to); err != nil {
+		return err
+	}
+	return f()
+}
+
+// hasSome says whether a folder was a mailbox once.
+func (s *Store) hasSome(name string) bool {
+	return slices.ContainsFunc(mailboxFolders, func(folder string) bool {
+		there, err := s.disk.exists(name + "/" + folder)
+		return there && err == nil
+	})
+}
+
+// misnamed is the error for a name that can have no mailbox: the nearest names
+// help more than the rule.
+func (s *Store) misnamed(name string, err error) error {
+	known, listErr := s.Mailboxes()
+	if near := Nearest(name, known); listErr == nil && len(near) > 0 {
+		return &UnknownError{Name: name, Near: near}
+	}
+	return err
+}
+
+// checkRoom looks for FULL, which List puts down and takes away.
+func (s *Store) checkRoom(to string, m *Message) error {
+	if m.Type == Result || m.From == Swarm {
+		return nil
+	}
+	full, err := s.disk.exists(to + "/" + fullFile)
+	if err != nil {
+		return err
+	}
+	if full {
+		return ErrFull
+	}
+	return nil
+}

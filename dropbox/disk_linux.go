@@ -1,0 +1,42 @@
+package dropbox
+
+import (
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// noOpenat2 is set when the kernel, or what stands before it, does not know
+// openat2 (Linux 5.6): then folders are opened one by one.
+var noOpenat2 atomic.Bool
+
+// openBeneath opens name below a folder, following no symlink on the way.
+func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
+	if noOpenat2.Load() {
+		return openStepwise(dirfd, name, flags, perm)
+	}
+	how := unix.OpenHow{
+		Flags:   uint64(flags),
+		Mode:    uint64(perm),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
+	}
+	for {
+		fd, err := unix.Openat2(dirfd, name, &how)
+		switch err {
+		case unix.EINTR, unix.EAGAIN:
+		case unix.ENOSYS, unix.EPERM: // some containers answer EPERM to calls they do not know
+			if fd, err := openStepwise(dirfd, name, flags, perm); err == nil || err != unix.EPERM {
+				noOpenat2.Store(true)
+				return fd, err
+			}
+			return -1, err
+		default:
+			return fd, err
+		}
+	}
+}
+
+// renameNew renames without replacing.
+func renameNew(dirfd int, name, to string) error {
+	return unix.Renameat2(dirfd, name, dirfd, to, unix.RENAME_NOREPLACE)
+}

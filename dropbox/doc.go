@@ -1,0 +1,95 @@
+// Package dropbox keeps mailboxes as files: one folder per agent, one file per
+// message, and every change of a message's state is one rename.
+//
+//	a person, an editor            Deliver, Send
+//	       |                            |
+//	  AGENT/plan.md                  AGENT/tmp/
+//	       |                            |
+//	       +---------TakeIn-----------> | rename, durable: accepted
+//	                                    v
+//	       +-------------------- AGENT/new/ ----Cancel----+
+//	       |                        |   ^                 |
+//	       |                  Claim |   | PutBack         |
+//	       |                        v   |                 |
+//	       |                     AGENT/cur/ ----Bury----> AGENT/dead/ ---Purge--> gone
+//	       |                        |                     with its reason
+//	       |        Commit, Finish  |                        |
+//	       |                        v                        |
+//	       |                 AGENT/done/<day>/               |
+//	       |                 with its receipt                |
+//	       +-------------------------------------Retry-------+
+//
+// # What is promised
+//
+// A message is accepted when [Store.Deliver] returns nil: then it is durable, and
+// it stays until somebody settles it. Messages are taken in the order of their file
+// names: by priority, then by the time of their delivery. A claim is a rename, so
+// one caller alone gets it. Whatever is cut off by a crash can be done again: each
+// step says what it does the second time, and none doubles a message.
+//
+// A message that has a key is delivered once per recipient within 7 days, also
+// when its sender was cut off and does not know whether it was delivered.
+//
+// # Layout
+//
+//	version  .gitignore  .lock  HALT     while HALT is there nothing is claimed
+//	coder/
+//	    tmp/ new/ cur/                   being written; waiting; claimed
+//	    done/2026-11-21/                 finished, each with its receipt
+//	    dead/                            given up, each with its reason
+//	    keys/                            the guard against duplicates
+//	    work/                            the agent's own files
+//	    FULL                             while it is there senders are refused
+//	    anything.md                      dropped by hand: see [Mailbox.Strays]
+//	attach/<sha256>/NAME                 attachments
+//	board/  refused/                     for those who use the store
+//
+// Folders have mode 0700 and files 0600. No symlink is ever followed.
+//
+// # Sending
+//
+//	store, err := dropbox.Open(".dead-drop", dropbox.Options{})
+//	defer store.Close()
+//	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
+//
+// Deliveries need no lock and no daemon.
+//
+// # Working a mailbox off
+//
+// The process that claims holds [Store.Lock]. It lists once, works the list off, and
+// lists again when it is empty or when [Store.Watch] rings:
+//
+//	box, err := store.Mailbox("coder")
+//	entries, err := box.List()
+//	claim, err := box.Claim(entries[0])    // ErrGone: somebody else has it
+//	...                                    // the turn
+//	err = box.Commit(claim.Entry, receipt) // from here on it is done
+//	err = box.Finish(claim.Entry)
+//
+// After a crash, before the first claim: what has a receipt in cur/ is finished
+// ([Mailbox.Receipts], then Finish), what has a reason is buried ([Mailbox.Reasons],
+// then Bury), and the rest of [Mailbox.Claimed] is put back. A claimed message for
+// which [Mailbox.HasReceipt] is true ran already and is filed with File.
+//
+// # The file
+//
+// A message is Markdown with YAML front matter; only the name of the file and its
+// place ever change.
+//
+//	---
+//	v: 1
+//	id: k7f3q9m2xd
+//	from: lead
+//	to: [coder]
+//	type: task
+//	priority: normal
+//	subject: "Fix the build"
+//	thread: k7f3q9m2xd
+//	trace: k7f3q9m2xd
+//	created: 2026-11-21T04:51:02.123456Z
+//	---
+//	The build is red since this morning. Please find out why.
+//
+// The package knows no configuration, no daemon and no agent program. It works on
+// Linux and macOS.
+package dropbox

@@ -1,0 +1,147 @@
+package dropbox
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+// maxFront is the most bytes between the two lines "---".
+const maxFront = 16 << 10
+
+// fence begins and ends the front matter.
+const fence = "---\n"
+
+// Encode writes the message as a file: YAML front matter between two lines "---",
+// then the body, byte for byte. Empty fields are left out, so that a person reads
+// what is there. [Parse] undoes it. The error is an [*InvalidError], or a
+// [*TooLargeError] when the front matter is over 16 KiB.
+func (m *Message) Encode() ([]byte, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if m.Extra != "" {
+		if err := checkExtra(m.Extra); err != nil {
+			return nil, err
+		}
+	}
+	b := make([]byte, 0, 512+len(m.Body))
+	b = append(b, fence...)
+	b = append(b, "v: 1\n"...)
+	b = appendString(b, "id: ", m.ID)
+	b = appendString(b, "from: ", m.From)
+	b = appendList(b, "to: ", m.To)
+	b = appendList(b, "cc: ", m.CC)
+	b = appendString(b, "type: ", string(m.Type))
+	b = appendString(b, "priority: ", m.Priority.String())
+	b = appendString(b, "subject: ", m.Subject)
+	b = appendString(b, "thread: ", m.Thread)
+	b = appendString(b, "reply_to: ", m.ReplyTo)
+	b = appendString(b, "trace: ", m.Trace)
+	b = appendString(b, "key: ", m.Key)
+	b = appendString(b, "turn: ", m.Turn)
+	if m.Hops > 0 {
+		b = append(b, "hops: "...)
+		b = strconv.AppendInt(b, int64(m.Hops), 10)
+		b = append(b, '\n')
+	}
+	b = appendList(b, "path: ", m.Path)
+	b = appendTime(b, "created: ", m.Created)
+	b = appendTime(b, "expires: ", m.Expires)
+	if len(m.Attachments) > 0 {
+		b = append(b, "attachments:\n"...)
+	}
+	for _, a := range m.Attachments {
+		b = appendString(b, "  - name: ", a.Name)
+		b = appendString(b, "    path: ", a.Path)
+		b = append(b, "    size: "...)
+		b = strconv.AppendInt(b, a.Size, 10)
+		b = append(b, '\n')
+		b = appendString(b, "    sha256: ", a.SHA256)
+	}
+	b = appendString(b, "proof: ", m.Proof)
+	b = append(b, m.Extra...)
+	if n := len(b) - len(fence); n > maxFront {
+		return nil, &TooLargeError{What: "front matter", Size: int64(n), Max: maxFront}
+	}
+	b = append(b, fence...)
+	return append(b, m.Body...), nil
+}
+
+func appendString(b []byte, key, s string) []byte {
+	if s == "" {
+		return b
+	}
+	b = append(b, key...)
+	b = appendScalar(b, s)
+	return append(b, '\n')
+}
+
+func appendList(b []byte, key string, list []string) []byte {
+	if len(list) == 0 {
+		return b
+	}
+	b = append(b, key...)
+	b = append(b, '[')
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendScalar(b, s)
+	}
+	return append(b, "]\n"...)
+}
+
+func appendTime(b []byte, key string, t time.Time) []byte {
+	if t.IsZero() {
+		return b
+	}
+	b = append(b, key...)
+	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
+	return append(b, '\n')
+}
+
+// appendScalar writes a word as it is, and all else in double quotes, with the
+// escapes that YAML and JSON share.
+func appendScalar(b []byte, s string) []byte {
+	if plain(s) {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case mustEscape(r):
+			const hex = "0123456789abcdef"
+			b = append(b, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		default:
+			b = append(b, string(r)...)
+		}
+	}
+	return append(b, '"')
+}
+
+// mustEscape names the characters below U+10000 that YAML does not allow, or takes
+// for the end of a line. (YAML 1.2 section 5.1, 1.1 for the line ends.)
+func mustEscape(r rune) bool {
+	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
+}
+
+// notText lists words that some reader of YAML takes for something else than text.
+var notText = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+
+// plain says whether every reader of YAML takes s for text without quotes: a
+// letter first, then letters, digits and a few signs, and no word with a meaning.
+func plain(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'a' <= c && c <= 'z':
+		case i > 0 && ('A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.' || c == '/'):
+		default:
+			return false
+		}
+	}
+	return s != "" && (len(s) > 5 || !slices.Contains(notText, s))
+}

@@ -1,0 +1,126 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The errors that a caller may test for with [errors.Is]. Those that carry facts
+// have a type as well, to be had with [errors.AsType].
+var (
+	// ErrNoStore says that the folder is no store: it has no file "version".
+	ErrNoStore = errors.New("no mailboxes here")
+	// ErrVersion says that the store was made by a newer program.
+	ErrVersion = errors.New("mailboxes of an unknown version")
+	// ErrLocked says that another process claims from this store. See [LockedError].
+	ErrLocked = errors.New("locked by another process")
+	// ErrHalted says that the file HALT is there, and nothing may be claimed.
+	ErrHalted = errors.New("halted")
+	// ErrName says that a name cannot be an agent's. See [NameError].
+	ErrName = errors.New("not a name for an agent")
+	// ErrNoMailbox says that nobody here has that name. See [UnknownError].
+	ErrNoMailbox = errors.New("no such mailbox")
+	// ErrFull says that too many messages wait there already.
+	ErrFull = errors.New("mailbox is full")
+	// ErrTooLarge says that a body or an attachment is over its bound. See [TooLargeError].
+	ErrTooLarge = errors.New("too large")
+	// ErrInvalid says that bytes or fields are no message. See [InvalidError].
+	ErrInvalid = errors.New("not a valid message")
+	// ErrHops says that programs passed a message on too often: a loop.
+	ErrHops = errors.New("passed on too often")
+	// ErrGone says that the message is no longer where it was: somebody else took it.
+	ErrGone = errors.New("no longer there")
+	// ErrChanged says that a file changed while it was read: it is not finished yet.
+	ErrChanged = errors.New("still changing")
+	// ErrNotFound says that no message has an id with that end.
+	ErrNotFound = errors.New("no such message")
+	// ErrAmbiguous says that several ids have that end. See [AmbiguousError].
+	ErrAmbiguous = errors.New("several messages")
+	// ErrFileSystem says that the disk can do neither of two things, one of which a
+	// store needs: hard links, or a rename that never replaces.
+	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")
+)
+
+// A NameError says why a name cannot be an agent's.
+type NameError struct {
+	Name   string
+	Reason string
+}
+
+func (e *NameError) Error() string { return fmt.Sprintf("name %q: %s", e.Name, e.Reason) }
+
+// Unwrap makes a NameError an [ErrName].
+func (e *NameError) Unwrap() error { return ErrName }
+
+// An UnknownError says that nobody has that name, and who has one like it.
+type UnknownError struct {
+	Name string
+	Near []string // at most 3, nearest first
+}
+
+func (e *UnknownError) Error() string {
+	if len(e.Near) == 0 {
+		return fmt.Sprintf("no mailbox %q", e.Name)
+	}
+	return fmt.Sprintf("no mailbox %q; did you mean %s?", e.Name, strings.Join(e.Near, " or "))
+}
+
+// Unwrap makes an UnknownError an [ErrNoMailbox].
+func (e *UnknownError) Unwrap() error { return ErrNoMailbox }
+
+// A TooLargeError says what is too large. Sizes are in bytes.
+type TooLargeError struct {
+	What      string // "body", "attachment", "front matter", "file"
+	Size, Max int64
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%s has %d bytes, %d at most", e.What, e.Size, e.Max)
+}
+
+// Unwrap makes a TooLargeError an [ErrTooLarge].
+func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
+
+// An InvalidError says why bytes or fields are no message.
+type InvalidError struct {
+	Reason string
+	From   string // who sent it, if that could be read
+}
+
+func (e *InvalidError) Error() string { return e.Reason }
+
+// Unwrap makes an InvalidError an [ErrInvalid].
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
+
+func invalid(format string, args ...any) error {
+	return &InvalidError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// A LockedError says who holds the lock, as far as the holder told.
+type LockedError struct {
+	Holder string // for example "pid 4711 on host nimbus"; may be empty
+}
+
+func (e *LockedError) Error() string {
+	if e.Holder == "" {
+		return ErrLocked.Error()
+	}
+	return ErrLocked.Error() + ": " + e.Holder
+}
+
+// Unwrap makes a LockedError an [ErrLocked].
+func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// An AmbiguousError lists the ids that share an end.
+type AmbiguousError struct {
+	End string
+	IDs []string // sorted
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q is the end of %d ids: %s", e.End, len(e.IDs), strings.Join(e.IDs, ", "))
+}
+
+// Unwrap makes an AmbiguousError an [ErrAmbiguous].
+func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }

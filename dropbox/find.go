@@ -1,0 +1,162 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// A State says where in its life a message is: the name of its folder.
+type State string
+
+// The states, in the order in which a message goes through them.
+const (
+	Waiting State = newFolder
+	Claimed State = curFolder
+	Done    State = doneFolder
+	Dead    State = deadFolder
+)
+
+// A Found is a message that was looked for, in whatever mailbox it is.
+type Found struct {
+	Mailbox string
+	State   State
+	Entry   Entry
+	Day     string // in done/: the day of its end, as 2006-01-02
+	Path    string // relative to the store, with slashes
+}
+
+// All goes through every message of every mailbox by names alone; none is opened.
+// Mailboxes come in the order of their names; within one come what waits, what is
+// claimed, what is done by days, and the dead letters, each in the order of names.
+// After an error there is no more.
+func (s *Store) All() iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) {
+		mailboxes, err := s.Mailboxes()
+		if err != nil {
+			yield(Found{}, err)
+			return
+		}
+		for _, name := range mailboxes {
+			if !s.allIn(name, yield) {
+				return
+			}
+		}
+	}
+}
+
+// allIn yields the messages of one mailbox, and says whether to go on.
+func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
+	days, err := s.disk.names(mailbox + "/" + doneFolder)
+	if err != nil {
+		yield(Found{}, fmt.Errorf("look through mailbox %s: %w", mailbox, err))
+		return false
+	}
+	days = slices.DeleteFunc(days, func(day string) bool { return !isDay(day) })
+	slices.Sort(days)
+	type place struct {
+		state State
+		day   string
+	}
+	places := []place{{Waiting, ""}, {Claimed, ""}}
+	for _, day := range days {
+		places = append(places, place{Done, day})
+	}
+	for _, p := range append(places, place{Dead, ""}) {
+		folder := mailbox + "/" + string(p.state)
+		if p.day != "" {
+			folder += "/" + p.day
+		}
+		names, err := s.disk.names(folder)
+		if err != nil {
+			yield(Found{}, fmt.Errorf("look through %s: %w", folder, err))
+			return false
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			e, ok := parseName(name)
+			if !ok {
+				d, aside := parseAside(name)
+				if p.state != Dead || !aside || strings.HasSuffix(name, reasonEnd) {
+					continue
+				}
+				e = d.Entry
+			}
+			if !yield(Found{Mailbox: mailbox, State: p.state, Entry: e, Day: p.day, Path: folder + "/" + name}, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Find looks for the one message whose id ends so, in all mailboxes and states.
+// The error is [ErrNotFound], or an [*AmbiguousError] when several ids do.
+func (s *Store) Find(idEnd string) (Found, error) {
+	if !idEndShape(idEnd) {
+		return Found{}, fmt.Errorf("find %q: %w", idEnd, ErrNotFound)
+	}
+	var hit Found
+	var ids []string
+	for f, err := range s.All() {
+		if err != nil {
+			return Found{}, fmt.Errorf("find %s: %w", idEnd, err)
+		}
+		if !strings.HasSuffix(f.Entry.ID, idEnd) {
+			continue
+		}
+		// Seen twice, it moved while we looked: the later place is the true one.
+		hit = f
+		if !slices.Contains(ids, f.Entry.ID) {
+			ids = append(ids, f.Entry.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return Found{}, fmt.Errorf("find %s: %w", idEnd, ErrNotFound)
+	case 1:
+		return hit, nil
+	}
+	slices.Sort(ids)
+	return Found{}, fmt.Errorf("find %s: %w", idEnd, &AmbiguousError{End: idEnd, IDs: ids})
+}
+
+// Load reads a message that was found. The error is [ErrGone] when it has moved on
+// since; then look for it again.
+func (s *Store) Load(f Found) (*Message, error) {
+	data, err := s.disk.readFile(f.Path, s.maxFile())
+	var m *Message
+	if err == nil {
+		m, err = parseAs(f.Entry, data)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = ErrGone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.Path, err)
+	}
+	return m, nil
+}
+
+// Walk calls visit with every message, in the order of All, until it returns
+// false. What is no message, and what moved on meanwhile, is left out. It reads
+// each file: for verbs of people, not for a daemon's loop.
+func (s *Store) Walk(visit func(Found, *Message) bool) error {
+	for f, err := range s.All() {
+		if err != nil {
+			return fmt.Errorf("walk: %w", err)
+		}
+		m, err := s.Load(f)
+		if errors.Is(err, ErrGone) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
+			continue
+		} else if err != nil {
+			return fmt.Errorf("walk: %w", err)
+		}
+		if !visit(f, m) {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package dropbox
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// Defaults stand in for what a file that was dropped by hand does not say.
+type Defaults struct {
+	From    string   // who is taken for the sender
+	Thread  string   // the conversation that it belongs to
+	Trace   string   // its first cause
+	Hops    int      // at least so many
+	Path    []string // who passed it on, if the file does not say
+	ReplyTo string
+	Type    Type // instead of Task
+}
+
+// TakeIn makes a message of a file that was dropped by hand, delivers it to this
+// mailbox and removes the file. A crash in between doubles nothing: the delivery
+// has a key, made of the file and its content if the file names none.
+//
+// Front matter is optional; without it the whole file is the body of a task. What
+// a store gives itself is not believed: v, id, created, turn and proof. Copies go
+// to those in cc who have a mailbox. A body over MaxBody becomes an attachment, and
+// the message has its beginning.
+//
+// Errors: [ErrChanged] when the file is no more what st says, or changes while it
+// is read: it stays, look again later. [ErrGone] when it is not there. [ErrFull] and
+// trouble of the disk leave it there, too. What can never be a message is set aside
+// in dead/ with the reason, and the error is an [*InvalidError] with that reason and
+// with From, as far as it could be read, to tell the sender: broken front matter,
+// text that is not UTF-8, a NUL, nothing at all, more than MaxAttachment, a symlink,
+// a folder.
+func (b *Mailbox) TakeIn(st Stray, d Defaults) (Delivery, error) {
+	delivery, err := b.takeIn(st, d)
+	if bad, ok := errors.AsType[*InvalidError](err); ok {
+		if asideErr := b.setAside("", st.Name, bad.Reason); asideErr != nil && !errors.Is(asideErr, fs.ErrNotExist) {
+			return Delivery{}, b.wrap("take in "+st.Name, asideErr)
+		}
+	}
+	return delivery, b.wrap("take in "+st.Name, err)
+}
+
+func (b *Mailbox) takeIn(st Stray, d Defaults) (Delivery, error) {
+	data, err := b.readStray(st)
+	if err != nil {
+		return Delivery{}, err
+	}
+	m, err := fromDrop(data)
+	if err != nil {
+		return Delivery{}, err
+	}
+	from := m.From
+	if from == "" {
+		from = d.From
+	}
+	blame := func(err error) error { // say who is to be told
+		if bad, ok := errors.AsType[*InvalidError](err); ok && bad.From == "" {
+			return &InvalidError{Reason: bad.Reason, From: from}
+		}
+		return err
+	}
+	m.V, m.ID, m.Created, m.Turn, m.Proof = 0, "", time.Time{}, "", ""
+	m.From = from
+	m.Type = cmp.Or(m.Type, d.Type)
+	m.Thread = cmp.Or(m.Thread, d.Thread)
+	m.Trace = cmp.Or(m.Trace, d.Trace)
+	m.ReplyTo = cmp.Or(m.ReplyTo, d.ReplyTo)
+	m.Hops = max(m.Hops, d.Hops)
+	if len(m.Path) == 0 {
+		m.Path = d.Path
+	}
+	m.To = []string{b.name}
+	if m.Key == "" {
+		m.Key = dropKey(st, data)
+	}
+	if int64(len(m.Body)) > b.store.opts.MaxBody {
+		if err := b.store.spill(m, st.Name); err != nil {
+			return Delivery{}, err
+		}
+	}
+	delivery, err := b.store.deliver(b.name, m, nil)
+	if errors.Is(err, ErrHops) || errors.Is(err, ErrTooLarge) {
+		err = invalid("%v", err)
+	}
+	if err != nil {
+		return Delivery{}, blame(err)
+	}
+	if err := b.store.copies(b.name, m, delivery.Thread); err != nil {
+		return Delivery{}, err
+	}
+	if err := ignoreMissing(b.disk.remove(b.name + "/" + st.Name)); err != nil {
+		return Delivery{}, err
+	}
+	return delivery, b.disk.syncDir(b.name)
+}
+
+// readStray reads a drop and makes sure that it is the one that st describes, whole.
+func (b *Mailbox) readStray(st Stray) ([]byte, error) {
+	switch {
+	case st.Kind == KindUnreadable:
+		return nil, invalid("the file cannot be read: its permissions forbid it")
+	case st.Kind != KindFile:
+		return nil, invalid("not a file but a %s", st.Kind)
+	}
+	path := b.name + "/" + st.Name
+	f, err := b.disk.openRead(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrGone
+	case errors.Is(err, unix.ELOOP):
+		return nil, ErrChanged
+	case errors.Is(err, fs.ErrPermission):
+		return nil, cannotOpen(err)
+	case err != nil:
+		return nil, err
+	}
+	defer f.close()
+	if !stray(st.Name, &f.st).Same(st) {
+		return nil, ErrChanged
+	}
+	data, err := f.read(b.store.opts.MaxAttachment)
+	if errors.Is(err, ErrTooLarge) {
+		return nil, invalid("%v", err)
+	} else if err != nil {
+		return nil, err
+	}
+	var after unix.Stat_t
+	if err := again(func() error { return unix.Fstat(f.fd, &after) }); err != nil {
+		return nil, pathError("stat", path, err)
+	}
+	if int64(len(data)) != st.Size || !stray(st.Name, &after).Same(st) {
+		return nil, ErrChanged
+	}
+	return data, nil
+}
+
+// dropKey names one state of one file. The file's identity alone would do, were it
+// not that a file system gives the number of a removed file to the next one.
+func dropKey(st Stray, data []byte) string {
+	return fmt.Sprintf("drop:%x-%x-%x-%x-%x", st.Dev, st.Ino, st.ModTime.UnixNano(), st.Size, sha256.Sum256(data))
+}
+
+// fromDrop reads what a person or any program may write. It fills in nothing.
+func fromDrop(data []byte) (*Message, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // some editors begin with a byte order mark
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, invalid("the file is empty")
+	case bytes.IndexByte(data, 0) >= 0:
+		return nil, invalid("the file has NUL bytes: it is no text")
+	case !utf8.Valid(data):
+		return nil, invalid("the file is not UTF-8 text")
+	}
+	_, _, ok, err := splitFront(data)
+	if !ok {
+		return &Message{Body: data}, nil
+	}
+	var m *Message
+	if err == nil {
+		m, err = Parse(data)
+	}
+	if err != nil {
+		return nil, &InvalidError{Reason: err.Error(), From: guessFrom(data)}
+	}
+	if len(bytes.TrimSpace(m.Body)) == 0 && m.Subject == "" && len(m.Attachments) == 0 {
+		return nil, &InvalidError{Reason: "the message is empty: no subject and no body", From: m.From}
+	}
+	return m, nil
+}
+
+// guessFrom finds the sender in a front matter that is broken elsewhere, so that
+// somebody can be told.
+func guessFrom(data []byte) string {
+	for line := range bytes.Lines(data[:min(len(data), maxFront)]) {
+		if v, ok := bytes.CutPrefix(line, []byte("from:")); ok {
+			name := string(bytes.Trim(v, " \t\r\n\"'"))
+			if checkMailbox(name) == nil {
+				return name
+			}
+		}
+	}
+	return ""
+}

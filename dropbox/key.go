@@ -1,0 +1,189 @@
+package dropbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// keyLife is how long a key is remembered.
+const keyLife = 7 * 24 * time.Hour
+
+// A key guards one delivery per mailbox. The message is written in tmp/, linked to
+// keys/<sha256 of the key>, which only one caller can do, and moved from tmp/ to
+// new/, which only one caller can do either: a rename uses its source up. So
+// whoever finds the link there can finish the delivery without doubling it,
+// even while the first caller is still at it.
+func keyFile(mailbox, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
+}
+
+func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) {
+	guard := keyFile(d.To, key)
+	scratch := d.To + "/" + tmpFolder + "/" + d.Name
+	if there, err := s.disk.exists(guard); err != nil {
+		return Delivery{}, err
+	} else if there { // spare the disk a message that will not be needed
+		first, err := s.finish(d.To, guard)
+		if !errors.Is(err, errForgotten) {
+			return first, err
+		}
+	}
+	if err := s.disk.write(scratch, data); err != nil {
+		return Delivery{}, err
+	}
+	for {
+		err := s.disk.link(scratch, guard, data)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return Delivery{}, errors.Join(err, s.disk.remove(scratch))
+		}
+		first, err := s.finish(d.To, guard)
+		if errors.Is(err, errForgotten) {
+			continue
+		}
+		return first, errors.Join(err, s.disk.remove(scratch))
+	}
+	if err := s.disk.syncDir(d.To + "/" + keysFolder); err != nil {
+		return Delivery{}, err
+	}
+	err := s.disk.move(scratch, d.To+"/"+newFolder+"/"+d.Name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Delivery{}, err
+	} // fs.ErrNotExist: a second caller was quicker and finished this very delivery
+	return d, s.disk.syncDir(d.To + "/" + newFolder)
+}
+
+// errForgotten says that a key is not remembered any more: its turn is free.
+var errForgotten = errors.New("key is older than it is kept")
+
+// finish looks what became of the message under a guard, delivers it if it was cut
+// off before that, and returns its delivery, durable.
+func (s *Store) finish(to, guard string) (Delivery, error) {
+	f, err := s.disk.openRead(guard)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Delivery{}, errForgotten
+	} else if err != nil {
+		return Delivery{}, err
+	}
+	defer f.close()
+	data, err := f.read(s.maxFile())
+	if err != nil {
+		return Delivery{}, fmt.Errorf("key: %w", err)
+	}
+	first, err := Parse(data)
+	if err != nil {
+		return Delivery{}, fmt.Errorf("key: %w", err)
+	}
+	e := first.entry()
+	if s.opts.Now().Sub(e.Created) > keyLife {
+		return Delivery{}, s.forget(to, guard, f.st.Ino)
+	}
+	d := Delivery{ID: e.ID, To: to, Name: e.Name, Thread: first.Thread, Duplicate: true}
+	fresh := to + "/" + newFolder
+	// Look, then move, then look again: between a look and the move another caller
+	// may have delivered it, and a turn have taken it.
+	for range 3 {
+		there, err := s.placeOf(to, e)
+		if err != nil {
+			return Delivery{}, err
+		}
+		if there {
+			return d, s.settled(to)
+		}
+		err = s.disk.move(to+"/"+tmpFolder+"/"+e.Name, fresh+"/"+e.Name)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return d, s.settled(to)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return Delivery{}, err
+		}
+	}
+	// A second name means that it is somewhere after all, only never where we
+	// looked; a mark means that it was there and was purged.
+	st, err := s.disk.stat(guard)
+	if err != nil {
+		return Delivery{}, err
+	}
+	purged, err := s.disk.exists(guard + purgedEnd)
+	if err != nil {
+		return Delivery{}, err
+	}
+	if st.Nlink > 1 || purged {
+		return d, s.settled(to)
+	}
+	// Neither anywhere nor on its way: the disk lost the rename in a power cut, or
+	// somebody removed the scratch. The guard holds the message itself.
+	err = s.disk.link(guard, fresh+"/"+e.Name, data)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return Delivery{}, err
+	}
+	return d, s.settled(to)
+}
+
+// purgedEnd marks, beside its guard, a message that was removed for good.
+const purgedEnd = ".purged"
+
+// settled makes durable what the first caller perhaps has not: a caller that is
+// told "duplicate" relies on it.
+func (s *Store) settled(to string) error {
+	return errors.Join(s.disk.syncDir(to+"/"+keysFolder), s.disk.syncDir(to+"/"+newFolder))
+}
+
+// forget removes a guard that is too old. It is first moved aside, so that of
+// several callers one alone removes it, and none a newer guard of that name.
+func (s *Store) forget(to, guard string, ino uint64) error {
+	aside := to + "/" + tmpFolder + "/key-" + NewID()
+	if err := s.disk.move(guard, aside); errors.Is(err, fs.ErrNotExist) {
+		return errForgotten
+	} else if err != nil {
+		return err
+	}
+	st, err := s.disk.stat(aside)
+	if err != nil {
+		return err
+	}
+	if st.Ino != ino {
+		err := s.disk.move(aside, guard)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return errForgotten
+	}
+	if err := s.disk.remove(aside); err != nil {
+		return err
+	}
+	return errForgotten
+}
+
+// placeOf says whether a message is anywhere in a mailbox. It looks in the order
+// in which a message moves, so that one on its way is met.
+func (s *Store) placeOf(mailbox string, e Entry) (bool, error) {
+	base := e.Base()
+	if there, err := s.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {
+		return there, err
+	}
+	for _, folder := range []string{curFolder, newFolder} { // back in new/ it has counts
+		names, err := s.disk.names(mailbox + "/" + folder)
+		if err != nil {
+			return false, err
+		}
+		for _, name := range names {
+			if strings.HasPrefix(name, base) && strings.HasSuffix(name, ".md") {
+				return true, nil
+			}
+		}
+	}
+	if there, err := s.disk.exists(mailbox + "/" + deadFolder + "/" + base + ".md"); there || err != nil {
+		return there, err
+	}
+	day, err := s.doneDay(mailbox, e, base+".md")
+	return day != "", err
+}

@@ -1,0 +1,74 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// Lock says that this process, and no other, claims from the store. It does not
+// wait: when another process holds the lock the error is a [*LockedError] that
+// names it. The kernel frees the lock when the process ends, however it ends; the
+// text in the file is only a note for people.
+//
+// Deliveries need no lock.
+func (s *Store) Lock() (release func() error, err error) {
+	path := filepath.Join(s.dir, lockFile)
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	got, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", s.dir, err)
+	}
+	if !got {
+		note, _ := os.ReadFile(path) // no note is no reason to say less than "locked"
+		return nil, fmt.Errorf("lock %s: %w", s.dir, &LockedError{Holder: strings.TrimSpace(string(note))})
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this host"
+	}
+	note := fmt.Sprintf("pid %d on %s\n", os.Getpid(), host)
+	if err := os.WriteFile(path, []byte(note), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", s.dir, err), lock.Unlock())
+	}
+	return lock.Unlock, nil
+}
+
+// Halted says whether the file HALT is there. While it is, nothing is claimed;
+// deliveries go on. Any program may make and remove it: `touch` is enough.
+func (s *Store) Halted() bool {
+	there, err := s.disk.exists(haltFile)
+	return there || err != nil // what cannot be looked at counts as halted
+}
+
+// Halt puts the file HALT there, with the reason in it for people. If it is there
+// already the first reason stays.
+func (s *Store) Halt(why string) error {
+	if err := s.disk.put("halt-"+NewID(), haltFile, []byte(why+"\n")); err != nil {
+		return fmt.Errorf("halt: %w", err)
+	}
+	return nil
+}
+
+// HaltReason is what Halt or a person wrote into HALT; empty when there is none.
+func (s *Store) HaltReason() string {
+	data, err := s.disk.readFile(haltFile, 4096)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// Unhalt takes HALT away; it is no error when it is not there.
+func (s *Store) Unhalt() error {
+	err := s.disk.remove(haltFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("unhalt: %w", err)
+	}
+	return s.disk.syncDir(".")
+}

@@ -1,0 +1,162 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// A Mailbox is the side of a Store from which messages are taken. Any number of
+// goroutines may use it, and nothing is lost if several processes do; but what one
+// claims another cannot, so one process at a time should: see [Store.Lock].
+type Mailbox struct {
+	store *Store
+	disk  *disk
+	name  string
+}
+
+// Mailbox opens the mailbox of an agent, of lead or of irc. The error is an
+// [*UnknownError] or a [*NameError]. There is nothing to close.
+func (s *Store) Mailbox(name string) (*Mailbox, error) {
+	if err := checkMailbox(name); err != nil {
+		return nil, fmt.Errorf("mailbox: %w", s.misnamed(name, err))
+	}
+	if !s.isMailbox(name) && !s.hasSome(name) {
+		return nil, fmt.Errorf("mailbox: %w", s.unknown(name))
+	}
+	return &Mailbox{store: s, disk: s.disk, name: name}, nil
+}
+
+// Name is the agent's name.
+func (b *Mailbox) Name() string { return b.name }
+
+// at makes the path of something in the mailbox, relative to the store.
+func (b *Mailbox) at(folder, name string) string { return b.name + "/" + folder + "/" + name }
+
+// dir makes the path of one of the mailbox's folders.
+func (b *Mailbox) dir(folder string) string { return b.name + "/" + folder }
+
+// wrap says what was done, to whom, when err is not nil.
+func (b *Mailbox) wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s in mailbox %s: %w", what, b.name, err)
+}
+
+// List returns the messages that wait, in the order of work. It opens none of
+// them: a listing costs half a microsecond a name, so list once, work it off, and
+// list again when it is empty.
+//
+// On the way it puts the file FULL down when MaxWaiting is reached, takes it away
+// when there is room again, and sets aside what has no message's name: to dead/,
+// with a reason. Unfinished files (see [Mailbox.Strays]) are left alone.
+func (b *Mailbox) List() ([]Entry, error) {
+	entries, odd, err := b.list(newFolder)
+	if err != nil {
+		return nil, b.wrap("list", err)
+	}
+	if err := b.markFull(len(entries) >= b.store.opts.MaxWaiting); err != nil {
+		return nil, b.wrap("list", err)
+	}
+	for _, name := range odd {
+		err := b.setAside(newFolder, name, "it lay in new/ and has not the name of a message: "+
+			"use `claude-swarm send`, or put it into "+b.name+"/ itself")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, b.wrap("list", err)
+		}
+	}
+	return entries, nil
+}
+
+// Claimed returns the messages in cur/, in the order of work: those of a running
+// turn, and after a crash those that were begun. In the lead's mailbox they are
+// the ones that were read.
+func (b *Mailbox) Claimed() ([]Entry, error) {
+	entries, _, err := b.list(curFolder)
+	return entries, b.wrap("list claimed", err)
+}
+
+// list sorts the names in a folder into messages and what is odd. Receipts beside
+// messages are neither.
+func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error) {
+	names, err := b.disk.names(b.dir(folder))
+	if err != nil {
+		return nil, nil, err
+	}
+	// Names sort as entries do, and a sort of strings is half the cost.
+	slices.Sort(names)
+	entries = make([]Entry, 0, len(names))
+	for _, name := range names {
+		if e, ok := parseName(name); ok {
+			entries = append(entries, e)
+		} else if !unfinished(name) {
+			odd = append(odd, name)
+		}
+	}
+	return entries, odd, nil
+}
+
+func (b *Mailbox) markFull(full bool) error {
+	mark := b.name + "/" + fullFile
+	there, err := b.disk.exists(mark)
+	if err != nil || there == full {
+		return err
+	}
+	if full {
+		return b.disk.put(b.at(tmpFolder, "full-"+NewID()), mark,
+			[]byte("Too many messages wait here. Senders are refused until there is room.\n"))
+	}
+	return ignoreMissing(b.disk.remove(mark))
+}
+
+// Read reads a message that waits, without claiming it: a note that rides along,
+// or the lead's mail. It also reads what is in cur/. The error is [ErrGone] when
+// it is in neither, and [ErrInvalid] when it is no message.
+func (b *Mailbox) Read(e Entry) (*Message, error) {
+	for _, folder := range []string{newFolder, curFolder} {
+		data, err := b.disk.readFile(b.at(folder, e.Name), b.store.maxFile())
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var m *Message
+		if err == nil {
+			m, err = parseAs(e, data)
+		}
+		return m, b.wrap("read "+e.ID, err)
+	}
+	return nil, b.wrap("read "+e.ID, ErrGone)
+}
+
+// parseAs reads a message that must be the one that its file's name says.
+func parseAs(e Entry, data []byte) (*Message, error) {
+	m, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if m.ID != "" && m.ID != e.ID {
+		return nil, &InvalidError{Reason: fmt.Sprintf("the file is named %s, but its id is %s", e.ID, m.ID), From: m.From}
+	}
+	m.fill(e)
+	return m, nil
+}
+
+// maxFile is the largest file that can be a message. A file that came by new/ may
+// have a longer body than a delivery allows; who claims it decides about that.
+func (s *Store) maxFile() int64 { return s.opts.MaxAttachment + maxFront + 64 }
+
+// unfinished says whether a name is surely that of a file somebody still writes,
+// or of no message at all: hidden files, and what editors and copiers leave.
+func unfinished(name string) bool {
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
+		return true
+	}
+	for _, end := range []string{"~", ".swp", ".swo", ".swx", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".filepart"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,232 @@
+package dropbox
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Version is the number of the message format, the field v.
+const Version = 1
+
+// MaxHops is how often programs may pass a message on. One more is a loop.
+const MaxHops = 8
+
+// Priority says which of two messages comes first, whatever their age. It is the
+// first letter of a message's file name (0, 1 or 2), so that names sort in the order
+// of work. The zero value is Normal.
+type Priority int8
+
+// The priorities, the most urgent first; they compare as numbers.
+const (
+	Urgent Priority = iota - 1
+	Normal
+	Low
+)
+
+// String returns urgent, normal or low.
+func (p Priority) String() string {
+	switch p {
+	case Urgent:
+		return "urgent"
+	case Low:
+		return "low"
+	}
+	return "normal"
+}
+
+// ParsePriority reads what String writes. The empty string is Normal; any other
+// is an [*InvalidError].
+func ParsePriority(s string) (Priority, error) {
+	switch s {
+	case "urgent":
+		return Urgent, nil
+	case "normal", "":
+		return Normal, nil
+	case "low":
+		return Low, nil
+	}
+	return Normal, invalid("priority %q: want urgent, normal or low", s)
+}
+
+// Type says what a message asks for.
+type Type string
+
+// The types. Status and Note wake nobody: they ride along with the next turn.
+const (
+	Task     Type = "task"     // do this; answered by a Result
+	Question Type = "question" // answer this; answered by a Result
+	Result   Type = "result"   // the answer to a Task or a Question
+	Status   Type = "status"   // how things stand
+	Handoff  Type = "handoff"  // goes on with somebody else's work
+	Note     Type = "note"     // for information
+)
+
+// Types lists all types, in the order of their declaration.
+func Types() []Type { return []Type{Task, Question, Result, Status, Handoff, Note} }
+
+// Valid says whether t is one of the types.
+func (t Type) Valid() bool {
+	switch t {
+	case Task, Question, Result, Status, Handoff, Note:
+		return true
+	}
+	return false
+}
+
+// Wakes says whether such a message begins a turn by itself.
+func (t Type) Wakes() bool { return t != Status && t != Note }
+
+// WantsAnswer says whether the sender is owed a Result.
+func (t Type) WantsAnswer() bool { return t == Task || t == Question }
+
+// A Message is an envelope and a body. Its content never changes after delivery;
+// what happens to it is in its file's name, place and receipt.
+type Message struct {
+	V        int    // version of the format; [Version]
+	ID       string // 10 letters, unique in the project; given at the delivery
+	From     string // a mailbox's name, or "swarm"; who says so is the Proof
+	To       []string
+	CC       []string
+	Type     Type
+	Priority Priority
+	Subject  string
+	Thread   string // id of the message that began the conversation
+	ReplyTo  string // id of the message that this one answers
+	Trace    string // id of the message that is the first cause of this one
+	Key      string // the sender's own name for it: delivered once per recipient within 7 days
+	Turn     string // the turn in which it was sent
+	Proof    string // see [Proof]
+	Hops     int    // how often programs passed it on; at most [MaxHops]
+	Path     []string
+	Created  time.Time // UTC, microseconds
+	Expires  time.Time // zero: never
+
+	Attachments []Attachment
+
+	// Extra holds the keys that this version does not know, as the YAML lines of
+	// their own, in their order, with a newline at the end. They are kept.
+	Extra string
+
+	Body []byte // Markdown, and any other text; every byte is kept
+}
+
+// An Attachment is a file that goes with a message. It lies in the store, under
+// the name of its content, so that two senders of one file keep it once.
+type Attachment struct {
+	Name   string // the file's own name
+	Path   string // relative to the store: attach/<sha256>/NAME
+	Size   int64  // bytes
+	SHA256 string // lower-case hexadecimal
+}
+
+// Expired says whether the message is of no use any more at that time.
+func (m *Message) Expired(now time.Time) bool {
+	return !m.Expires.IsZero() && !now.Before(m.Expires)
+}
+
+// entry is the file name that the message asks for.
+func (m *Message) entry() Entry {
+	e := Entry{Priority: m.Priority, Created: m.Created, ID: m.ID}
+	e.Name = e.FileName()
+	return e
+}
+
+// fill sets what may be left out of a file from the name of the file.
+func (m *Message) fill(e Entry) {
+	m.V, m.ID, m.Priority, m.Created = Version, e.ID, e.Priority, e.Created
+	setIfEmpty(&m.From, Lead)
+	setIfEmpty(&m.Thread, e.ID)
+	setIfEmpty(&m.Trace, e.ID)
+	if m.Type == "" {
+		m.Type = Task
+	}
+}
+
+func setIfEmpty(s *string, to string) {
+	if *s == "" {
+		*s = to
+	}
+}
+
+// Bounds of single fields, in bytes: a front matter has 16 KiB for all of them.
+const (
+	maxLine = 1024 // subject, key
+	maxWord = 128  // names, ids, turn, proof
+	maxList = 256  // to, cc, path, attachments
+)
+
+// check says what of the envelope cannot be written or would not be read again.
+func (m *Message) check() error {
+	if m.V < 0 || m.V > Version {
+		return invalid("v %d: this program knows %d", m.V, Version)
+	}
+	if m.Type != "" && !m.Type.Valid() {
+		return invalid("type %q: want task, question, result, status, handoff or note", string(m.Type))
+	}
+	if m.Priority < Urgent || m.Priority > Low {
+		return invalid("priority %d: want urgent, normal or low", m.Priority)
+	}
+	if m.Hops < 0 {
+		return invalid("hops %d: want 0 or more", m.Hops)
+	}
+	if m.ID != "" && !validID(m.ID) {
+		return invalid("id %q: want 10 letters of a-z and 2-7", m.ID)
+	}
+	words := []struct{ name, value string }{
+		{"from", m.From}, {"thread", m.Thread}, {"reply_to", m.ReplyTo},
+		{"trace", m.Trace}, {"turn", m.Turn}, {"proof", m.Proof},
+	}
+	for _, w := range words {
+		if err := checkText(w.name, w.value, maxWord); err != nil {
+			return err
+		}
+	}
+	if err := checkText("subject", m.Subject, maxLine); err != nil {
+		return err
+	}
+	if err := checkText("key", m.Key, maxLine); err != nil {
+		return err
+	}
+	lists := []struct {
+		name   string
+		values []string
+	}{{"to", m.To}, {"cc", m.CC}, {"path", m.Path}}
+	for _, l := range lists {
+		if len(l.values) > maxList {
+			return invalid("%s has %d names, %d at most", l.name, len(l.values), maxList)
+		}
+		for _, v := range l.values {
+			if v == "" {
+				return invalid("%s has an empty name", l.name)
+			}
+			if err := checkText(l.name, v, maxWord); err != nil {
+				return err
+			}
+		}
+	}
+	if len(m.Attachments) > maxList {
+		return invalid("%d attachments, %d at most", len(m.Attachments), maxList)
+	}
+	for _, a := range m.Attachments {
+		if err := a.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkText refuses what would break a line of the envelope or of a screen.
+func checkText(what, s string, most int) error {
+	if len(s) > most {
+		return invalid("%s has %d bytes, %d at most", what, len(s), most)
+	}
+	if !utf8.ValidString(s) {
+		return invalid("%s is not UTF-8", what)
+	}
+	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 {
+		return invalid("%s has a control character", what)
+	}
+	return nil
+}

@@ -1,0 +1,349 @@
+package dropbox
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Parse reads a message's file: front matter as [Message.Encode] or a person
+// writes it, then the body. It says only that this is a message: it fills in
+// nothing and checks no proof. The body is a part of data, not a copy.
+//
+// The error is an [*InvalidError], or a [*TooLargeError] when the front matter is
+// over 16 KiB. Keys that occur twice, anchors and aliases are errors.
+func Parse(data []byte) (*Message, error) {
+	front, body, ok, err := splitFront(data)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, invalid("no front matter: the first line is not ---")
+	}
+	m := &Message{}
+	if !m.parseFast(front) {
+		if m, err = parseYAML(front); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	m.Body = body
+	return m, nil
+}
+
+// splitFront finds the two lines "---". ok is false when the first line is none;
+// it is an error when only the second is missing.
+func splitFront(data []byte) (front, body []byte, ok bool, err error) {
+	rest, ok := bytes.CutPrefix(data, []byte(fence))
+	if !ok {
+		if rest, ok = bytes.CutPrefix(data, []byte("---\r\n")); !ok {
+			return nil, data, false, nil
+		}
+	}
+	for at := 0; ; {
+		line, n := rest[at:], len(rest)-at
+		if i := bytes.IndexByte(line, '\n'); i >= 0 {
+			line, n = line[:i], i+1
+		}
+		if string(bytes.TrimSuffix(line, []byte("\r"))) == "---" {
+			return rest[:at], rest[at+n:], true, nil
+		}
+		at += n
+		if at > maxFront {
+			return nil, nil, true, &TooLargeError{What: "front matter", Size: int64(at), Max: maxFront}
+		}
+		if at == len(rest) {
+			return nil, nil, true, invalid("front matter has no end: there is no second line ---")
+		}
+	}
+}
+
+// parseYAML reads what the fast path does not: anything that YAML allows, less
+// what a message has no use for.
+func parseYAML(front []byte) (*Message, error) {
+	root, err := yamlMapping(front)
+	if err != nil {
+		return nil, err
+	}
+	m := &Message{}
+	if root == nil {
+		return m, nil
+	}
+	extra := &yaml.Node{Kind: yaml.MappingNode}
+	for i := 0; i < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		known, err := m.set(key.Value, value)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			extra.Content = append(extra.Content, key, value)
+		}
+	}
+	if len(extra.Content) > 0 {
+		text, err := yaml.Marshal(extra)
+		if err != nil {
+			return nil, invalid("front matter: %v", err)
+		}
+		m.Extra = string(text)
+		if err := checkExtra(m.Extra); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// yamlMapping reads YAML into its nodes, without comments. nil is an empty one.
+func yamlMapping(text []byte) (_ *yaml.Node, err error) {
+	defer func() {
+		// yaml.v3 3.0.1 panics on some broken input, where it means an error.
+		if p := recover(); p != nil {
+			err = invalid("front matter: %v", p)
+		}
+	}()
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, invalid("front matter: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil
+	}
+	root := doc.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return nil, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, invalid("front matter is not a list of keys and values")
+	}
+	if err := tame(root); err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(root.Content); i += 2 {
+		if key := root.Content[i]; key.Kind != yaml.ScalarNode || key.Value == "" {
+			return nil, invalid("front matter line %d: a key must be a word", key.Line)
+		}
+	}
+	return root, nil
+}
+
+// tame refuses anchors, aliases, merges and keys that occur twice, and drops the
+// comments, at every depth.
+func tame(n *yaml.Node) error {
+	if n.Anchor != "" || n.Kind == yaml.AliasNode {
+		return invalid("front matter line %d: anchors and aliases are not allowed", n.Line)
+	}
+	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
+	if n.Kind == yaml.MappingNode {
+		seen := make(map[string]bool, len(n.Content)/2)
+		for i := 0; i < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if key.Tag == "!!merge" {
+				return invalid("front matter line %d: merges are not allowed", key.Line)
+			}
+			if key.Kind == yaml.ScalarNode && seen[key.Value] {
+				return invalid("front matter line %d: %s stands there twice", key.Line, key.Value)
+			}
+			seen[key.Value] = key.Kind == yaml.ScalarNode
+		}
+	}
+	for _, c := range n.Content {
+		if err := tame(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkExtra says whether text is YAML lines of unknown keys that stand by
+// themselves between the known ones.
+func checkExtra(text string) error {
+	if !strings.HasSuffix(text, "\n") {
+		return invalid("unknown keys have no newline at the end")
+	}
+	_, rest, _, err := splitFront([]byte(fence + text + fence))
+	if err != nil || len(rest) > 0 {
+		return invalid("unknown keys have a line ---")
+	}
+	root, err := yamlMapping([]byte(text))
+	if err != nil {
+		return err
+	}
+	if root == nil || root.Style&yaml.FlowStyle != 0 || root.Column != 1 {
+		return invalid("unknown keys are not lines of their own")
+	}
+	var scratch Message
+	for i := 0; i < len(root.Content); i += 2 {
+		if known, _ := scratch.set(root.Content[i].Value, root.Content[i+1]); known {
+			return invalid("%s is a known key", root.Content[i].Value)
+		}
+	}
+	// What reads differently after a second writing would change on its way.
+	again, err := yaml.Marshal(root)
+	if err != nil || string(again) != text {
+		return invalid("unknown keys do not survive being written again")
+	}
+	return nil
+}
+
+// set gives one field its value. It says whether the key is known.
+func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
+	switch key {
+	case "v":
+		m.V, err = yamlInt(n)
+	case "id":
+		m.ID, err = yamlString(n)
+	case "from":
+		m.From, err = yamlString(n)
+	case "to":
+		m.To, err = yamlList(n)
+	case "cc":
+		m.CC, err = yamlList(n)
+	case "type":
+		var s string
+		s, err = yamlString(n)
+		m.Type = Type(s)
+	case "priority":
+		var s string
+		if s, err = yamlString(n); err == nil {
+			m.Priority, err = ParsePriority(s)
+		}
+	case "subject":
+		m.Subject, err = yamlString(n)
+	case "thread":
+		m.Thread, err = yamlString(n)
+	case "reply_to":
+		m.ReplyTo, err = yamlString(n)
+	case "trace":
+		m.Trace, err = yamlString(n)
+	case "key":
+		m.Key, err = yamlString(n)
+	case "turn":
+		m.Turn, err = yamlString(n)
+	case "proof":
+		m.Proof, err = yamlString(n)
+	case "hops":
+		m.Hops, err = yamlInt(n)
+	case "path":
+		m.Path, err = yamlList(n)
+	case "created":
+		m.Created, err = yamlTime(n)
+	case "expires":
+		m.Expires, err = yamlTime(n)
+	case "attachments":
+		m.Attachments, err = yamlAttachments(n)
+	default:
+		return false, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("front matter line %d, %s: %w", n.Line, key, err)
+	}
+	return true, nil
+}
+
+// yamlString takes the text of any single value: 123 is a fine subject.
+func yamlString(n *yaml.Node) (string, error) {
+	if n.Kind != yaml.ScalarNode {
+		return "", invalid("want one value")
+	}
+	if n.ShortTag() == "!!null" {
+		return "", nil
+	}
+	return n.Value, nil
+}
+
+// yamlList takes a list, and one value for a list of one.
+func yamlList(n *yaml.Node) ([]string, error) {
+	if n.Kind == yaml.ScalarNode {
+		s, err := yamlString(n)
+		if s == "" || err != nil {
+			return nil, err
+		}
+		return []string{s}, nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil, invalid("want a list")
+	}
+	var list []string
+	for _, c := range n.Content {
+		s, err := yamlString(c)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func yamlInt(n *yaml.Node) (int, error) {
+	s, err := yamlString(n)
+	if err != nil || s == "" {
+		return 0, err
+	}
+	i, err := strconv.ParseInt(s, 10, 32)
+	if err != nil {
+		return 0, invalid("want a number, not %q", s)
+	}
+	return int(i), nil
+}
+
+// yamlTime takes RFC 3339, with a space for the T if need be. Years are those that
+// RFC 3339 can write again.
+func yamlTime(n *yaml.Node) (time.Time, error) {
+	s, err := yamlString(n)
+	if err != nil || s == "" {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339Nano, strings.Replace(s, " ", "T", 1))
+	if err != nil {
+		return time.Time{}, invalid("want a time like 2026-11-21T04:51:02Z, not %q", s)
+	}
+	t = t.UTC()
+	if t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}, invalid("the year of %q is out of range", s)
+	}
+	return t, nil
+}
+
+func yamlAttachments(n *yaml.Node) ([]Attachment, error) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		return nil, nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil, invalid("want a list")
+	}
+	var list []Attachment
+	for _, c := range n.Content {
+		if c.Kind != yaml.MappingNode {
+			return nil, invalid("want name, path, size and sha256 of each")
+		}
+		var a Attachment
+		for i := 0; i < len(c.Content); i += 2 {
+			s, err := yamlString(c.Content[i+1])
+			if err != nil {
+				return nil, err
+			}
+			switch key := c.Content[i].Value; key {
+			case "name":
+				a.Name = s
+			case "path":
+				a.Path = s
+			case "sha256":
+				a.SHA256 = s
+			case "size":
+				if a.Size, err = strconv.ParseInt(s, 10, 64); err != nil {
+					return nil, invalid("size: want a number, not %q", s)
+				}
+			default:
+				return nil, invalid("unknown key %q", key)
+			}
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}

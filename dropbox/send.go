@@ -1,0 +1,128 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Send delivers a message to everybody in m.To and, as a note, to everybody in
+// m.CC: one file each, each with its own id, all in one thread. The name "all"
+// stands for every mailbox but the sender's, lead and irc. Nobody gets it twice.
+//
+// All names are looked at before anything is written: a wrong one, or a full
+// mailbox, refuses the whole. If the disk fails in between, the deliveries so far
+// are returned with the error; with a Key it is harmless to send again.
+//
+// sign, if not nil, is called for each copy with the message as it will be written
+// and the mailbox it is for, and returns the proof; see [Proof].
+func (s *Store) Send(m *Message, sign func(m *Message, to string) string) ([]Delivery, error) {
+	sent, err := s.send(m, sign)
+	if err != nil {
+		return sent, fmt.Errorf("send: %w", err)
+	}
+	return sent, nil
+}
+
+func (s *Store) send(m *Message, sign func(*Message, string) string) ([]Delivery, error) {
+	to, err := s.expand(m.To, m.From)
+	if err != nil {
+		return nil, err
+	}
+	cc, err := s.expand(m.CC, m.From)
+	if err != nil {
+		return nil, err
+	}
+	if len(to) == 0 {
+		return nil, invalid("no recipient")
+	}
+	for _, name := range slices.Concat(to, cc) {
+		if !s.isMailbox(name) && !s.hasSome(name) {
+			return nil, s.unknown(name)
+		}
+		if err := s.checkRoom(name, m); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	out := *m
+	if out.Thread == "" && len(to)+len(cc) > 1 && out.Key == "" {
+		out.Thread = NewID() // several firsts: the thread is an id of its own
+	}
+	var sent []Delivery
+	for i, name := range slices.Concat(to, cc) {
+		if i >= len(to) {
+			if slices.Contains(to, name) {
+				continue
+			}
+			out.Type = Note
+		}
+		d, err := s.DeliverSigned(name, &out, signFor(sign, name))
+		if err != nil {
+			return sent, err
+		}
+		sent = append(sent, d)
+		// Also where the first was delivered long ago, and this is a repetition.
+		setIfEmpty(&out.Thread, d.Thread)
+		setIfEmpty(&out.Trace, sent[0].ID)
+	}
+	return sent, nil
+}
+
+func signFor(sign func(*Message, string) string, to string) func(*Message) string {
+	if sign == nil {
+		return nil
+	}
+	return func(m *Message) string { return sign(m, to) }
+}
+
+// expand puts the names in place of "all", and drops those that come twice.
+func (s *Store) expand(names []string, from string) ([]string, error) {
+	var list []string
+	add := func(name string) {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	for _, name := range names {
+		if name != All {
+			if err := checkMailbox(name); err != nil {
+				return nil, s.misnamed(name, err)
+			}
+			add(name)
+			continue
+		}
+		everybody, err := s.Mailboxes()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range everybody {
+			if name != Lead && name != IRC && name != from {
+				add(name)
+			}
+		}
+	}
+	return list, nil
+}
+
+// copies delivers the notes for those in cc, as far as they have a mailbox; first
+// is who has the message itself. The key makes it harmless to repeat.
+func (s *Store) copies(first string, m *Message, thread string) error {
+	names, err := s.expand(slices.DeleteFunc(slices.Clone(m.CC), func(name string) bool {
+		return name != All && checkMailbox(name) != nil
+	}), m.From)
+	if err != nil {
+		return err
+	}
+	note := *m
+	note.Type, note.Thread = Note, thread
+	for _, name := range names {
+		if name == first {
+			continue
+		}
+		_, err := s.DeliverSigned(name, &note, nil)
+		if err != nil && !errors.Is(err, ErrNoMailbox) && !errors.Is(err, ErrFull) {
+			return err
+		}
+	}
+	return nil
+}

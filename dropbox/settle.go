@@ -1,0 +1,198 @@
+package dropbox
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+const dayLayout = "2006-01-02"
+
+// Commit puts the receipt of a claimed message beside it in cur/, durable. This is
+// the commit point: whoever finds a receipt there runs nothing and calls Finish.
+// If there is a receipt already it stays, and the error is nil.
+func (b *Mailbox) Commit(e Entry, receipt []byte) error {
+	err := b.disk.put(b.at(tmpFolder, "receipt-"+NewID()), b.at(curFolder, e.receiptName()), receipt)
+	return b.wrap("commit "+e.ID, err)
+}
+
+// Finish files a committed message and then its receipt in done/<UTC day>/,
+// durable. It may be repeated, and goes on wherever a crash cut it off.
+func (b *Mailbox) Finish(e Entry) error {
+	return b.wrap("finish "+e.ID, b.file(e))
+}
+
+// MarkRead moves a waiting message of the lead to cur/: read, and not yet filed.
+// To repeat it is harmless. No turn begins, so nothing is counted.
+func (b *Mailbox) MarkRead(e Entry) error {
+	err := b.disk.move(b.at(newFolder, e.Name), b.at(curFolder, e.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		there, err := b.disk.exists(b.at(curFolder, e.Name))
+		if err == nil && !there {
+			err = ErrGone
+		}
+		return b.wrap("mark "+e.ID+" as read", err)
+	}
+	if err == nil {
+		err = b.disk.syncDir(b.dir(curFolder))
+	}
+	return b.wrap("mark "+e.ID+" as read", err)
+}
+
+// File puts a message of the lead, read or not, into done/<UTC day>/: there was no
+// turn, so there is no receipt. To repeat it is harmless.
+func (b *Mailbox) File(e Entry) error {
+	return b.wrap("file "+e.ID, b.file(e))
+}
+
+func (b *Mailbox) file(e Entry) error {
+	name := e.Base() + ".md"
+	from := b.at(curFolder, e.Name)
+	if there, err := b.disk.exists(from); err != nil {
+		return err
+	} else if !there {
+		from = b.at(newFolder, e.Name)
+	}
+	// A message that was moved before the cut says which day its receipt belongs to.
+	day, err := b.store.doneDay(b.name, e, name)
+	if err != nil {
+		return err
+	}
+	if day == "" {
+		day = b.store.opts.Now().UTC().Format(dayLayout)
+	}
+	folder := b.at(doneFolder, day)
+	if err := b.makeDay(folder); err != nil {
+		return err
+	}
+	if e.Name != "" {
+		// The same message twice is one: git brought it back, or a key was cut.
+		if err := b.disk.replace(from, folder+"/"+name); ignoreMissing(err) != nil {
+			return err
+		}
+		if err := b.disk.syncDir(folder); err != nil {
+			return err
+		}
+	}
+	err = b.disk.replace(b.at(curFolder, e.receiptName()), folder+"/"+e.receiptName())
+	if ignoreMissing(err) != nil {
+		return err
+	}
+	return b.disk.syncDir(folder)
+}
+
+// makeDay makes a folder in done/, durable.
+func (b *Mailbox) makeDay(folder string) error {
+	if there, err := b.disk.exists(folder); there || err != nil {
+		return err
+	}
+	err := b.disk.mkdir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeMailbox(b.disk, b.name); err == nil {
+			err = b.disk.mkdir(folder)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return b.disk.syncDir(path.Dir(folder))
+}
+
+// HasReceipt says whether a turn has finished this message before: then it must
+// not run again, however it came back to new/ (a git checkout, a restored backup).
+// It looks at single names, never through done/.
+func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
+	there, err := b.disk.exists(b.at(curFolder, e.receiptName()))
+	if err == nil && !there {
+		var day string
+		day, err = b.store.doneDay(b.name, e, e.receiptName())
+		there = day != ""
+	}
+	return there, b.wrap("look for the receipt of "+e.ID, err)
+}
+
+// Receipts returns the messages whose receipt is still in cur/, in the order of
+// work: they are to be finished. Where only the receipt is left, Name is empty.
+func (b *Mailbox) Receipts() ([]Entry, error) {
+	names, err := b.disk.names(b.dir(curFolder))
+	if err != nil {
+		return nil, b.wrap("list receipts", err)
+	}
+	slices.Sort(names)
+	var entries []Entry
+	for _, name := range names {
+		base, ok := strings.CutSuffix(name, receiptEnd)
+		if !ok {
+			continue
+		}
+		e, ok := parseBase(base)
+		if !ok {
+			continue
+		}
+		for _, other := range names {
+			if claimed, ok := parseName(other); ok && claimed.ID == e.ID {
+				e = claimed
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// Receipt reads the receipt of a message, from cur/ or from done/. The error is
+// [ErrNotFound] when there is none.
+func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
+	const limit = 16 << 20
+	data, err := b.disk.readFile(b.at(curFolder, e.receiptName()), limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		var day string
+		day, err = b.store.doneDay(b.name, e, e.receiptName())
+		if err == nil && day == "" {
+			err = ErrNotFound
+		}
+		if err == nil {
+			data, err = b.disk.readFile(b.at(doneFolder, day+"/"+e.receiptName()), limit)
+		}
+	}
+	return data, b.wrap("read the receipt of "+e.ID, err)
+}
+
+// doneDay returns the day under which done/ has a file of this message, or "". It
+// tries the days from the message's creation to today by name; clocks of two
+// machines may differ by a day. Only for an older message does it list the days.
+func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
+	done := mailbox + "/" + doneFolder
+	today := s.opts.Now().UTC()
+	first := e.Created.AddDate(0, 0, -1)
+	var days []string
+	if ahead := first.Sub(today); ahead > 0 || ahead < -4*24*time.Hour {
+		names, err := s.disk.names(done)
+		if err != nil {
+			return "", err
+		}
+		days = slices.DeleteFunc(names, func(day string) bool { return !isDay(day) })
+	} else {
+		for day := today; !day.Before(first); day = day.AddDate(0, 0, -1) {
+			days = append(days, day.Format(dayLayout))
+		}
+		if next := e.Created.Format(dayLayout); len(days) == 0 || next > days[0] {
+			days = append(days, next)
+		}
+	}
+	for _, day := range days {
+		there, err := s.disk.exists(done + "/" + day + "/" + file)
+		if there || err != nil {
+			return day, err
+		}
+	}
+	return "", nil
+}
+
+// isDay says whether a name is that of a day's folder in done/.
+func isDay(name string) bool {
+	_, err := time.Parse(dayLayout, name)
+	return err == nil
+}

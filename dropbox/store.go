@@ -1,0 +1,262 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Options tune a Store. The zero value is ready to use.
+type Options struct {
+	MaxBody       int64 // longest body, in bytes; 0 means 8 KiB
+	MaxAttachment int64 // largest attachment or dropped file, in bytes; 0 means 10 MiB
+	MaxWaiting    int   // messages that may wait in one mailbox; 0 means 10,000
+
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+
+	// Step, if set, is asked before every change that the store makes on disk, in
+	// the goroutine that makes it. An error refuses that change, and the store
+	// goes on as if the disk had refused it. So a program can keep a record, or
+	// keep a store read-only, or try out a disk that is full.
+	Step func(Step) error
+}
+
+// A Store is a folder of mailboxes. It is safe for several goroutines, and the
+// folder for several processes.
+type Store struct {
+	dir  string
+	disk *disk
+	opts Options
+	last atomic.Int64 // time of the newest delivery of this Store, in microseconds
+}
+
+// The folders of a mailbox.
+const (
+	tmpFolder  = "tmp"
+	newFolder  = "new"
+	curFolder  = "cur"
+	doneFolder = "done"
+	deadFolder = "dead"
+	keysFolder = "keys"
+	workFolder = "work"
+)
+
+var mailboxFolders = []string{tmpFolder, newFolder, curFolder, doneFolder, deadFolder, keysFolder, workFolder}
+
+// Files and folders of the store itself.
+const (
+	versionFile = "version"
+	lockFile    = ".lock"
+	haltFile    = "HALT"
+	fullFile    = "FULL"
+	attachDir   = "attach"
+	boardDir    = "board"
+	refusedDir  = "refused"
+)
+
+// ignored keeps what is not finished out of git.
+const ignored = "# What is finished is tracked: done/, dead/, attach/, board/.\n" +
+	"tmp/\nnew/\ncur/\nkeys/\nwork/\n.lock\nHALT\nFULL\n"
+
+// Create makes the folder dir and in it what a store has from the start: version,
+// .gitignore, board/, attach/, refused/ and the mailbox of the lead. What is there
+// already stays as it is, so to repeat it is harmless. A folder of a newer version
+// is [ErrVersion].
+func Create(dir string) error {
+	if err := create(dir); err != nil {
+		return fmt.Errorf("create mailboxes in %s: %w", dir, err)
+	}
+	return nil
+}
+
+func create(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	d, err := openDisk(dir, nil)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := checkVersion(d); err != nil && !errors.Is(err, ErrNoStore) {
+		return err
+	}
+	for _, folder := range []string{boardDir, boardDir + "/handoff", attachDir, refusedDir} {
+		if err := d.mkdir(folder); err != nil {
+			return err
+		}
+	}
+	if err := makeMailbox(d, Lead); err != nil {
+		return err
+	}
+	if err := d.put("gitignore-"+NewID(), ".gitignore", []byte(ignored)); err != nil {
+		return err
+	}
+	// The version comes last: without it this is no store yet.
+	return d.put("version-"+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
+}
+
+// Open opens the store in dir. The caller closes it. The error is [ErrNoStore] or
+// [ErrVersion] when there is none that this program can use.
+func Open(dir string, o Options) (*Store, error) {
+	s, err := open(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("open mailboxes in %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func open(dir string, o Options) (*Store, error) {
+	if o.MaxBody == 0 {
+		o.MaxBody = 8 << 10
+	}
+	if o.MaxAttachment == 0 {
+		o.MaxAttachment = 10 << 20
+	}
+	if o.MaxWaiting == 0 {
+		o.MaxWaiting = 10_000
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openDisk(dir, o.Step)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoStore
+	} else if err != nil {
+		return nil, err
+	}
+	if err := checkVersion(d); err != nil {
+		d.close()
+		return nil, err
+	}
+	return &Store{dir: dir, disk: d, opts: o}, nil
+}
+
+func checkVersion(d *disk) error {
+	data, err := d.readFile(versionFile, 64)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNoStore
+	} else if err != nil {
+		return err
+	}
+	text := strings.TrimSpace(string(data))
+	if n, err := strconv.Atoi(text); err != nil || n < 1 || n > Version {
+		return fmt.Errorf("%w: %q", ErrVersion, text)
+	}
+	return nil
+}
+
+// Close gives back what the store holds open. Nothing else is lost by it.
+func (s *Store) Close() error { return s.disk.close() }
+
+// Dir is the absolute path of the store's folder.
+func (s *Store) Dir() string { return s.dir }
+
+// MakeMailbox makes the mailbox of an agent, of lead or of irc, and makes again
+// what of it was deleted. To repeat it is harmless and cheap.
+func (s *Store) MakeMailbox(name string) error {
+	if err := checkMailbox(name); err != nil {
+		return fmt.Errorf("make mailbox: %w", err)
+	}
+	if err := makeMailbox(s.disk, name); err != nil {
+		return fmt.Errorf("make mailbox %s: %w", name, err)
+	}
+	return nil
+}
+
+func makeMailbox(d *disk, name string) error {
+	made := false
+	for _, folder := range append([]string{name}, mailboxFolders...) {
+		if folder != name {
+			folder = name + "/" + folder
+		}
+		st, err := d.stat(folder)
+		if err == nil && kindOf(st.Mode) == KindFolder {
+			continue
+		}
+		if err := d.mkdir(folder); err != nil {
+			return err
+		}
+		made = true
+	}
+	if !made {
+		return nil
+	}
+	return errors.Join(d.syncDir(name), d.syncDir("."))
+}
+
+// Mailboxes lists the names that have a mailbox, sorted: a folder with a good name
+// and new/ in it.
+func (s *Store) Mailboxes() ([]string, error) {
+	mailboxes, _, err := s.survey()
+	return mailboxes, err
+}
+
+// Strangers lists what lies in the store's folder and is neither the store's own
+// nor a mailbox, sorted: folders with a wrong name or none of ours in them, which
+// nobody serves.
+func (s *Store) Strangers() ([]string, error) {
+	_, strangers, err := s.survey()
+	return strangers, err
+}
+
+func (s *Store) survey() (mailboxes, strangers []string, err error) {
+	names, err := s.disk.names(".")
+	if err != nil {
+		return nil, nil, fmt.Errorf("list mailboxes: %w", err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		switch {
+		case name[0] == '.' || slices.Contains([]string{versionFile, haltFile, boardDir, attachDir, refusedDir}, name):
+		case checkMailbox(name) == nil && s.isMailbox(name):
+			mailboxes = append(mailboxes, name)
+		default:
+			strangers = append(strangers, name)
+		}
+	}
+	return mailboxes, strangers, nil
+}
+
+func (s *Store) isMailbox(name string) bool {
+	f, err := s.disk.folder(name + "/" + newFolder)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
+}
+
+// unknown is the error for a mailbox that is not there.
+func (s *Store) unknown(name string) error {
+	known, err := s.Mailboxes()
+	if err != nil {
+		return err
+	}
+	return &UnknownError{Name: name, Near: Nearest(name, known)}
+}
+
+// stamp returns the time for a new file name: now, in microseconds, and later than
+// any stamp before, so that the messages of one process sort as they were sent.
+func (s *Store) stamp() time.Time {
+	now := s.opts.Now().UnixMicro()
+	for {
+		last := s.last.Load()
+		next := max(now, last+1)
+		if s.last.CompareAndSwap(last, next) {
+			return time.UnixMicro(next).UTC()
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Stray is something that lies in a mailbox's own folder: dropped there by hand,
+// or written by the agent. It says what was there at one moment.
+type Stray struct {
+	Name    string
+	Kind    Kind
+	Size    int64 // bytes
+	ModTime time.Time
+	Dev     uint64
+	Ino     uint64
+}
+
+// Same says whether nothing happened to the file between two looks: same file, same
+// size, same time of the last change. A file that stays the same for a while has
+// come to rest.
+func (st Stray) Same(other Stray) bool {
+	return st.Name == other.Name && st.Kind == other.Kind && st.Size == other.Size &&
+		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino
+}
+
+// Strays lists what lies in the mailbox's own folder and is not the store's, the
+// oldest first. Left out are names of files that somebody surely still writes or
+// that are no messages at all: hidden ones, #x#, and those that end with ~ or with
+// swp, swo, swx, tmp, temp, part, partial, crdownload or filepart.
+func (b *Mailbox) Strays() ([]Stray, error) {
+	names, err := b.disk.names(b.name)
+	if err != nil {
+		return nil, b.wrap("look for drops", err)
+	}
+	var list []Stray
+	for _, name := range names {
+		if name == fullFile || slices.Contains(mailboxFolders, name) || unfinished(name) {
+			continue
+		}
+		st, err := b.look(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return nil, b.wrap("look for drops", err)
+		}
+		list = append(list, st)
+	}
+	slices.SortFunc(list, func(a, c Stray) int { return a.ModTime.Compare(c.ModTime) })
+	return list, nil
+}
+
+func (b *Mailbox) look(name string) (Stray, error) {
+	path := b.name + "/" + name
+	st, err := b.disk.stat(path)
+	if err != nil {
+		return Stray{}, err
+	}
+	s := stray(name, &st)
+	if s.Kind == KindFile && errors.Is(unix.Faccessat(b.disk.fd, path, unix.R_OK, 0), fs.ErrPermission) {
+		s.Kind = KindUnreadable
+	}
+	return s, nil
+}
+
+func stray(name string, st *unix.Stat_t) Stray {
+	return Stray{
+		Name: name, Kind: kindOf(st.Mode), Size: st.Size, ModTime: modTime(st),
+		Dev: uint64(st.Dev), Ino: st.Ino,
+	}
+}
+
+func modTime(st *unix.Stat_t) time.Time { return time.Unix(st.Mtim.Unix()).UTC() }
+
+// MoveToWork moves what an agent wrote for itself to its folder work/. If a file
+// of that name is there already, it is replaced, as the agent would have done; a
+// folder in the way makes the new one's name end with an id.
+func (b *Mailbox) MoveToWork(st Stray) error {
+	from, to := b.name+"/"+st.Name, b.at(workFolder, st.Name)
+	err := b.disk.mkdir(b.dir(workFolder))
+	if err == nil {
+		err = b.disk.replace(from, to)
+	}
+	if errors.Is(err, unix.EISDIR) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
+		err = b.disk.move(from, fmt.Sprintf("%s-%s", to, NewID()))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrGone
+	}
+	return b.wrap("move "+st.Name+" to work", err)
+}

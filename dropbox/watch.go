@@ -1,0 +1,201 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// A Ring says where to look. It is a doorbell, not a list: it may come late, twice,
+// or never, and the folder is the truth.
+type Ring struct {
+	Mailbox string // whose; empty for All, Lost and Halt
+	Name    string // the file that appeared in new/, if the event told
+	Stray   bool   // something happened in the mailbox's own folder: see [Mailbox.Strays]
+	Halt    bool   // HALT came or went
+	All     bool   // events were lost, or folders came or went: look everywhere
+	Lost    bool   // a watch is gone, or an error came: call [Watcher.Rewatch] soon
+}
+
+// A Watcher tells when something happens in a store. One serves all mailboxes: the
+// kernel gives a user 128 watchers, and one is enough for thousands of folders.
+type Watcher struct {
+	store *Store
+	bell  func(Ring)
+	fs    *fsnotify.Watcher
+	done  chan struct{}
+
+	mu      sync.Mutex
+	watched map[string]bool // mailboxes that Add was called for; true: all watches stand
+	err     error           // the newest reason why one does not stand
+}
+
+// Watch begins to watch the store's folder and every mailbox in it. bell is called
+// in the watcher's own goroutine and must not block: a watcher that is slow by 20
+// microseconds an event loses events in a burst. Let it set a flag, or send on a
+// channel that has room for one.
+//
+// Close ends it. Where the system has no watches left, Watch still succeeds as long
+// as it could begin, and Rewatch tells what is missing.
+func (s *Store) Watch(bell func(Ring)) (*Watcher, error) {
+	fw, err := fsnotify.NewBufferedWatcher(4096)
+	if err != nil {
+		return nil, fmt.Errorf("watch %s: %w", s.dir, err)
+	}
+	w := &Watcher{store: s, bell: bell, fs: fw, done: make(chan struct{}), watched: make(map[string]bool)}
+	names, err := s.Mailboxes()
+	if err == nil {
+		err = fw.Add(s.dir)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("watch %s: %w", s.dir, err), fw.Close())
+	}
+	for _, name := range names {
+		w.watched[name] = false
+	}
+	for name := range w.watched {
+		w.add(name)
+	}
+	go w.run() // ends with Close, which waits for it
+	return w, nil
+}
+
+// Close ends the watcher; after it bell is not called any more. It must not be
+// called from within bell.
+func (w *Watcher) Close() error {
+	err := w.fs.Close()
+	<-w.done
+	return err
+}
+
+// Add watches one more mailbox. To repeat it is harmless. After an error the
+// mailbox is not forgotten: Rewatch tries again.
+func (w *Watcher) Add(name string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.add(name)
+}
+
+// add wants the lock, or no second goroutine yet.
+func (w *Watcher) add(name string) error {
+	w.watched[name] = false
+	for _, folder := range []string{name, name + "/" + newFolder} {
+		// fsnotify would follow a symlink that lies in the way.
+		f, err := w.store.disk.folder(folder)
+		if err == nil {
+			f.Close()
+			err = w.fs.Add(filepath.Join(w.store.dir, folder))
+		}
+		if err != nil {
+			w.err = fmt.Errorf("watch mailbox %s: %w", name, err)
+			return w.err
+		}
+	}
+	w.watched[name] = true
+	return nil
+}
+
+// Remove stops watching a mailbox. To repeat it is harmless.
+func (w *Watcher) Remove(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.watched, name)
+	for _, folder := range []string{name + "/" + newFolder, name} {
+		// It fails when the folder is gone, and the watch with it.
+		_ = w.fs.Remove(filepath.Join(w.store.dir, folder))
+	}
+}
+
+// Rewatch makes deleted folders of the watched mailboxes again and watches again
+// what is not watched. Call it now and then (every 30 s), and look at the folders
+// yourself at the same time. missing is how many mailboxes are not watched, which
+// then only that look finds; err says why, mostly that the system's limit
+// (fs.inotify.max_user_watches) is reached.
+func (w *Watcher) Rewatch() (missing int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.fs.Add(w.store.dir); err != nil {
+		return len(w.watched), fmt.Errorf("watch %s: %w", w.store.dir, err)
+	}
+	for name := range w.watched {
+		if err := w.store.MakeMailbox(name); err != nil {
+			w.watched[name], w.err = false, err
+			missing++
+			continue
+		}
+		// To add what is watched is one call to the kernel, and the only sure way to
+		// watch a folder that was replaced by another of its name.
+		if w.add(name) != nil {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return 0, nil
+	}
+	return missing, w.err
+}
+
+// run belongs to the watcher's goroutine. It does nothing but ring.
+func (w *Watcher) run() {
+	defer close(w.done)
+	events, errs := w.fs.Events, w.fs.Errors
+	for events != nil || errs != nil {
+		select {
+		case ev, ok := <-events:
+			if !ok {
+				events = nil
+				continue
+			}
+			if r, ok := w.ring(ev); ok {
+				w.bell(r)
+			}
+		case _, ok := <-errs:
+			if !ok {
+				errs = nil
+				continue
+			}
+			// An overflow stands for any number of lost events in any folder; what
+			// another error stands for is unknown, so it is treated as no less.
+			w.bell(Ring{All: true, Lost: true})
+		}
+	}
+}
+
+// ring turns an event into the place to look at.
+func (w *Watcher) ring(ev fsnotify.Event) (Ring, bool) {
+	rel, ok := strings.CutPrefix(ev.Name, w.store.dir)
+	if !ok || ev.Op == fsnotify.Chmod {
+		return Ring{}, false
+	}
+	gone := ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename)
+	rel = strings.TrimPrefix(rel, "/")
+	mailbox, rest, inside := strings.Cut(rel, "/")
+	folder, name, deep := strings.Cut(rest, "/")
+	switch {
+	case rel == "": // the store itself
+		return Ring{All: true, Lost: true}, gone
+	case rel == haltFile:
+		return Ring{Halt: true}, true
+	case !inside: // a folder came or went
+		if checkMailbox(mailbox) != nil {
+			return Ring{}, false
+		}
+		return Ring{All: true, Lost: gone}, gone || ev.Has(fsnotify.Create)
+	case deep: // in new/
+		return Ring{Mailbox: mailbox, Name: name}, ev.Has(fsnotify.Create) && !strings.HasPrefix(name, ".")
+	case folder == newFolder && gone:
+		return Ring{Mailbox: mailbox, Lost: true}, true
+	case folder == newFolder || unfinished(folder):
+		return Ring{}, false
+	}
+	for _, ours := range append(mailboxFolders, fullFile) {
+		if folder == ours {
+			return Ring{}, false
+		}
+	}
+	return Ring{Mailbox: mailbox, Stray: true}, ev.Has(fsnotify.Create) || ev.Has(fsnotify.Write)
+}
