@@ -1,0 +1,105 @@
+// Package fakeapi is a Messages API that says only what a scenario tells it to.
+// With it the real Claude Code program runs whole turns, with tools, MCP, hooks,
+// sessions, compaction and errors, without a network and without a key. It was
+// checked with version 2.1.197.
+//
+//	                    +-- replies, the first that matches and has uses left
+//	request --> kind ---+-- compact, side    (the client's own small requests)
+//	                    +-- fallback, or a built-in text
+//
+// # Use
+//
+// In a test mount a [Server] on [net/http/httptest]; elsewhere call [Listen].
+// Then start the client with its own HOME, a dummy key and
+//
+//	ANTHROPIC_BASE_URL=<url>  ANTHROPIC_API_KEY=sk-ant-test-0000
+//	DISABLE_AUTOUPDATER=1  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+//	DISABLE_TELEMETRY=1  DISABLE_ERROR_REPORTING=1
+//
+// and with CLAUDE_CODE_MAX_RETRIES=0 to 2 where the scenario has errors: left
+// alone it tries for three minutes.
+//
+// # Scenario
+//
+//	{
+//	  "replies": [
+//	    {"name": "ask-tool", "match": {"last_user_contains": "Run the tests"},
+//	     "content": [{"text": "I run them."},
+//	                 {"tool_use": {"name": "Bash", "input": {"command": "go test ./..."}}}],
+//	     "context_tokens": 13000},
+//	    {"name": "answer", "match": {"last_is_tool_result": true}, "times": -1, "text": "All pass."},
+//	    {"name": "busy", "status": 529},
+//	    {"name": "rest", "times": -1, "text": "Done."}
+//	  ],
+//	  "compact": {"text": "<summary>short</summary>"},
+//	  "fallback": {"text": "the script is exhausted"}
+//	}
+//
+// So a plain list is played in order, and replies with a match and "times": -1
+// are rules. Unknown keys are errors. Beside replies, compact, side and
+// fallback a scenario may have count_tokens (the fixed answer of that endpoint)
+// and headers (added to every reply).
+//
+// A reply, all keys optional:
+//
+//	name                 shown in the log and in the statistics
+//	match                conditions, below; none: any request of kind main
+//	times                requests it may answer: 0 means 1, -1 no limit
+//	text                 short for one text block, before those of content
+//	content              blocks: {"text"}, {"thinking"}, {"redacted_thinking"},
+//	                     {"tool_use": {"id", "name", "input"}},
+//	                     {"repeat": {"text", "times"}} (huge text),
+//	                     {"raw": {…}} (any other block, sent as it is)
+//	stop_reason          default: tool_use after a tool_use block, else end_turn
+//	usage                input_tokens, output_tokens,
+//	                     cache_creation_input_tokens, cache_read_input_tokens
+//	context_tokens       short for a usage whose input side adds up to this;
+//	                     with neither, usage is guessed from the request's size
+//	status, error_type,  an HTTP error instead of a message; type and text have
+//	error_message,       defaults for the statuses that the real API sends
+//	raw_body
+//	headers              response headers, such as {"retry-after": "5"}
+//	delay_ms             wait before anything is sent
+//	chunk_runes,         size of the streamed pieces (default 4000 characters)
+//	chunk_delay_ms       and the wait before each
+//	cut_after_events     drop the connection after so many events; with
+//	cut_with_reset       by a TCP reset. A request that does not stream is
+//	                     dropped at once
+//	error_after_events   send an error event instead of the rest
+//	stall_after_events,  hang in the middle of the stream
+//	stall_ms
+//
+// A match; what is set must hold:
+//
+//	kind                 main (default), compact, side, quota, or any
+//	last_user_contains,  on the text of the last user message, without the
+//	last_user_regexp     <system-reminder> blocks that the client adds
+//	last_is_tool_result, whether the last user message carries a tool result,
+//	tool_result_contains and what it says
+//	any_contains,        anywhere in the request's JSON text
+//	not_contains
+//	system_contains,     in the system prompt, in the model's name
+//	model_contains
+//	tool_offered,        a tool of that name is, is not in the request's list
+//	tool_not_offered     (the tool "Task" of the init line is "Agent" here)
+//	header               {"X-Claude-Code-Session-Id": "2222"}: tells agents apart
+//	min_messages,        length of the message list
+//	max_messages
+//
+// Texts may use {{last_user}}, {{tool_result}}, {{messages}}, {{n}}, {{model}}.
+//
+// # Endpoints
+//
+// POST /v1/messages, streaming or not; POST /v1/messages/count_tokens; GET
+// /v1/models; HEAD or GET / (the client's probe). For a test in another process:
+// GET /__fakeapi/stats, and POST /__fakeapi/scenario, which replaces the
+// scenario and forgets the counts.
+//
+// # Provoking a compaction
+//
+// By size: settings {"autoCompactWindow": 100000} (the least that counts), a
+// reply with "context_tokens": 68000, two earlier turns, one more prompt: the
+// client compacts before it answers, since the limit is the window less 33,000.
+// By refusal: one reply of status 400 whose error_message begins with "prompt is
+// too long".
+package fakeapi

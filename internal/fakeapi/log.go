@@ -1,0 +1,87 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Request is what the server keeps, and logs as a line of JSON, of a request.
+type Request struct {
+	N      int               `json:"n"` // 1 for the first
+	Time   time.Time         `json:"time"`
+	Method string            `json:"method"`
+	Path   string            `json:"path"` // with the query
+	Kind   Kind              `json:"kind"`
+	Reply  string            `json:"reply,omitempty"` // name of the reply that answered
+	Status int               `json:"status"`
+	Header map[string]string `json:"headers"` // keys and cookies are not shown
+	Body   []byte            `json:"-"`       // logged as body, or as raw_body if it is not JSON
+}
+
+// Bounds of what a Server keeps for [Server.Requests]. The newest request is
+// kept whatever its size.
+const (
+	keepRequests = 256
+	keepBytes    = 8 << 20
+)
+
+// Requests returns the newest requests, oldest first: at most 256, and 8 MiB
+// of bodies or the newest alone. The bodies must not be changed.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.kept)
+}
+
+func newRequest(r *http.Request, n int) *Request {
+	got := &Request{
+		N: n, Time: time.Now().UTC(), Method: r.Method, Path: r.URL.RequestURI(), Header: make(map[string]string, len(r.Header)),
+	}
+	for key := range r.Header {
+		switch key {
+		case "Authorization", "X-Api-Key", "Cookie":
+			got.Header[key] = "(redacted)"
+		default:
+			got.Header[key] = r.Header.Get(key)
+		}
+	}
+	return got
+}
+
+// note keeps the request and logs it, before it is answered: a test that has
+// the answer finds the request here.
+func (s *Server) note(got *Request, kind Kind, reply string, status int) {
+	got.Kind, got.Reply, got.Status = kind, reply, status
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = append(s.kept, *got)
+	s.keptSize += len(got.Body)
+	drop := 0
+	for size := s.keptSize; drop < len(s.kept)-1 && (len(s.kept)-drop > keepRequests || size > keepBytes); drop++ {
+		size -= len(s.kept[drop].Body)
+		s.keptSize = size
+	}
+	s.kept = slices.Delete(s.kept, 0, drop)
+	if s.log == nil {
+		return
+	}
+	line := struct {
+		*Request
+		Body json.RawMessage `json:"body,omitempty"`
+		Raw  string          `json:"raw_body,omitempty"`
+	}{Request: got}
+	if json.Valid(got.Body) {
+		line.Body = got.Body
+	} else {
+		line.Raw = string(got.Body)
+	}
+	data, err := json.Marshal(line)
+	if err == nil {
+		_, err = s.log.Write(append(data, '\n'))
+	}
+	if err != nil && s.logErr == nil {
+		s.logErr = err
+	}
+}

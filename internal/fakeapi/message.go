@@ -1,0 +1,120 @@
+package fakeapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// message is a reply with its texts filled in.
+type message struct {
+	id     string
+	model  string
+	blocks []filled
+	stop   string
+	usage  Usage
+}
+
+// filled is a content block as it goes out. body is whole; a stream sends start
+// first and then value in pieces, as deltas of kind that have it under field.
+type filled struct {
+	body, start        map[string]any
+	kind, field, value string
+	signature          string // of a thinking block, one more delta
+}
+
+// newMessage makes the message that rep gives as the n-th answer.
+func newMessage(rep *Reply, q *query, n int) *message {
+	m := &message{id: fmt.Sprintf("msg_fake_%06d", n), model: q.model, stop: rep.StopReason}
+	content := rep.Content
+	if rep.Text != "" {
+		content = append([]Block{{Text: rep.Text}}, content...)
+	}
+	fill := strings.NewReplacer(
+		"{{last_user}}", q.text, "{{tool_result}}", strings.TrimSpace(q.result),
+		"{{n}}", strconv.Itoa(n), "{{messages}}", strconv.Itoa(q.messages), "{{model}}", q.model,
+	)
+	size, usedTool := 0, false
+	for i, b := range content {
+		f := b.fill(fill, n, i)
+		size += len(f.value)
+		usedTool = usedTool || b.ToolUse != nil
+		m.blocks = append(m.blocks, f)
+	}
+	if m.stop == "" {
+		m.stop = "end_turn"
+		if usedTool {
+			m.stop = "tool_use"
+		}
+	}
+	switch {
+	case rep.Usage != nil:
+		m.usage = *rep.Usage
+	case rep.ContextTokens > 0:
+		fresh := min(10, rep.ContextTokens)
+		m.usage = Usage{InputTokens: fresh, CacheReadInputTokens: rep.ContextTokens - fresh, OutputTokens: max(1, guess(size))}
+	default:
+		m.usage = Usage{InputTokens: guess(len(q.raw)), OutputTokens: max(1, guess(size))}
+	}
+	return m
+}
+
+// guess is about how many tokens n bytes are.
+func guess(n int) int { return n / 4 }
+
+// fill makes the block ready to go out: the i-th of the n-th answer.
+func (b *Block) fill(text *strings.Replacer, n, i int) filled {
+	switch {
+	case b.ToolUse != nil:
+		id, input := b.ToolUse.ID, b.ToolUse.Input
+		if id == "" {
+			id = fmt.Sprintf("toolu_fake_%06d_%d", n, i)
+		}
+		if len(input) == 0 {
+			input = json.RawMessage("{}")
+		}
+		return filled{
+			body:  map[string]any{"type": "tool_use", "id": id, "name": b.ToolUse.Name, "input": input},
+			start: map[string]any{"type": "tool_use", "id": id, "name": b.ToolUse.Name, "input": map[string]any{}},
+			kind:  "input_json_delta", field: "partial_json", value: string(input),
+		}
+	case b.Thinking != "":
+		signature := fmt.Sprintf("c2lnbmF0dXJl%06d", n)
+		return filled{
+			body:  map[string]any{"type": "thinking", "thinking": b.Thinking, "signature": signature},
+			start: map[string]any{"type": "thinking", "thinking": "", "signature": ""},
+			kind:  "thinking_delta", field: "thinking", value: b.Thinking, signature: signature,
+		}
+	case b.Redacted != "":
+		return whole(map[string]any{"type": "redacted_thinking", "data": b.Redacted})
+	case b.Raw != nil:
+		return whole(b.Raw)
+	case b.Repeat != nil:
+		return textBlock(strings.Repeat(b.Repeat.Text, b.Repeat.Times))
+	}
+	return textBlock(text.Replace(b.Text))
+}
+
+// whole is a block that a stream sends at once.
+func whole(body map[string]any) filled { return filled{body: body, start: body} }
+
+func textBlock(text string) filled {
+	return filled{
+		body:  map[string]any{"type": "text", "text": text},
+		start: map[string]any{"type": "text", "text": ""},
+		kind:  "text_delta", field: "text", value: text,
+	}
+}
+
+// json is the message as one object, for a request that does not stream.
+func (m *message) json() map[string]any {
+	content := make([]map[string]any, 0, len(m.blocks))
+	for _, b := range m.blocks {
+		content = append(content, b.body)
+	}
+	return map[string]any{
+		"id": m.id, "type": "message", "role": "assistant", "model": m.model,
+		"content": content, "stop_reason": m.stop, "stop_sequence": nil, "usage": m.usage,
+	}
+}

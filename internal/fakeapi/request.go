@@ -1,0 +1,149 @@
+package fakeapi
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// Kind is what sort of request the client made; its own small requests must not
+// use up the script.
+type Kind string
+
+// The kinds. The last four are not for /v1/messages and match nothing.
+const (
+	Main    Kind = "main"    // a turn of the conversation, also of a sub-agent
+	Compact Kind = "compact" // the client wants a summary of the conversation
+	Side    Kind = "side"    // a small task of the client's own, such as a title
+	Quota   Kind = "quota"   // a probe: one word, one token
+
+	CountTokens Kind = "count_tokens"
+	Models      Kind = "models"
+	Probe       Kind = "probe"
+	Unknown     Kind = "unknown"
+)
+
+const anyKind Kind = "any" // in a Match
+
+func (k Kind) known() bool {
+	switch k {
+	case "", anyKind, Main, Compact, Side, Quota:
+		return true
+	}
+	return false
+}
+
+// query is what the matching reads of a request, taken apart once.
+type query struct {
+	kind      Kind
+	model     string
+	stream    bool
+	messages  int
+	system    string
+	text      string // of the last user message, without reminders
+	result    string // its tool results
+	hasResult bool
+	tools     map[string]bool
+	raw       []byte
+	header    http.Header
+}
+
+// What Claude Code 2.1.197 writes into its own requests.
+var (
+	reminder      = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>\s*`)
+	sideTask      = regexp.MustCompile(`(?i)\b(session|conversation|short|concise|sentence-case) title\b|generate a [a-z -]*title|new (conversation )?topic|isNewTopic`)
+	compactPrompt = "Your task is to create a detailed summary of"
+)
+
+// parseQuery takes the body of a Messages request apart.
+func parseQuery(body []byte, header http.Header) (*query, error) {
+	var in struct {
+		Model     string          `json:"model"`
+		MaxTokens int             `json:"max_tokens"`
+		Stream    bool            `json:"stream"`
+		System    json.RawMessage `json:"system"`
+		Messages  []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		Tools []struct {
+			Name string `json:"name"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return nil, err
+	}
+	q := &query{
+		model: in.Model, stream: in.Stream, messages: len(in.Messages), raw: body, header: header,
+		tools: make(map[string]bool, len(in.Tools)),
+	}
+	q.system, _, _ = flatten(in.System)
+	for _, t := range in.Tools {
+		q.tools[t.Name] = true
+	}
+	for i := len(in.Messages) - 1; i >= 0; i-- {
+		if m := in.Messages[i]; m.Role == "user" {
+			q.text, q.result, q.hasResult = flatten(m.Content)
+			q.text = reminder.ReplaceAllString(q.text, "")
+			break
+		}
+	}
+	switch {
+	case strings.Contains(q.text, compactPrompt):
+		q.kind = Compact
+	case in.MaxTokens == 1:
+		q.kind = Quota
+	case len(in.Tools) == 0 && (sideTask.MatchString(q.system) || sideTask.MatchString(q.text)):
+		q.kind = Side
+	default:
+		q.kind = Main
+	}
+	return q, nil
+}
+
+// flatten returns the texts in a content field, which is a string or a list of
+// blocks, and those of its tool results.
+func flatten(content json.RawMessage) (text, result string, hasResult bool) {
+	if len(content) == 0 || json.Unmarshal(content, &text) == nil {
+		return text, "", false
+	}
+	var blocks []struct {
+		Type    string          `json:"type"`
+		Text    string          `json:"text"`
+		Content json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal(content, &blocks) != nil {
+		return "", "", false
+	}
+	var texts, results []string
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			texts = append(texts, b.Text)
+		case "tool_result":
+			inner, _, _ := flatten(b.Content)
+			results = append(results, inner)
+		}
+	}
+	return strings.Join(texts, "\n"), strings.Join(results, "\n"), len(results) > 0
+}
+
+// maxBody bounds the body of a request, in bytes.
+const maxBody = 64 << 20
+
+// readBody reads the body, which the client may have compressed. A body above
+// maxBody is an error.
+func readBody(r *http.Request) ([]byte, error) {
+	src := http.MaxBytesReader(nil, r.Body, maxBody)
+	if r.Header.Get("Content-Encoding") != "gzip" {
+		return io.ReadAll(src)
+	}
+	zr, err := gzip.NewReader(src)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(http.MaxBytesReader(nil, zr, maxBody))
+}

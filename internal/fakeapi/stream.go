@@ -1,0 +1,150 @@
+package fakeapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+	"unicode/utf8"
+)
+
+// errScripted ends a stream where the script says so.
+var errScripted = errors.New("ended by the script")
+
+// A stream sends server-sent events, and does to them what the reply's delivery
+// wants. It belongs to one handler.
+type stream struct {
+	ctx  context.Context // the request's: a client that went away ends the waiting
+	w    http.ResponseWriter
+	rep  *Reply
+	sent int // events
+}
+
+// send sends the message event by event. A client that went away and a fault of
+// the script both end it early; neither is an error of the server.
+func (m *message) send(ctx context.Context, w http.ResponseWriter, rep *Reply) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
+	s := &stream{ctx: ctx, w: w, rep: rep}
+
+	start := m.usage
+	start.OutputTokens = 1
+	err := s.event("message_start", map[string]any{"message": map[string]any{
+		"id": m.id, "type": "message", "role": "assistant", "model": m.model,
+		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": start,
+	}})
+	if err == nil {
+		err = s.event("ping", map[string]any{})
+	}
+	for i := range m.blocks {
+		if err == nil {
+			err = s.block(i, &m.blocks[i])
+		}
+	}
+	if err == nil {
+		err = s.event("message_delta", map[string]any{
+			"delta": map[string]any{"stop_reason": m.stop, "stop_sequence": nil}, "usage": m.usage,
+		})
+	}
+	if err == nil {
+		s.event("message_stop", map[string]any{})
+	}
+}
+
+// block sends the events of one content block.
+func (s *stream) block(index int, b *filled) error {
+	if err := s.event("content_block_start", map[string]any{"index": index, "content_block": b.start}); err != nil {
+		return err
+	}
+	delta := func(kind, field, value string) error {
+		return s.event("content_block_delta", map[string]any{
+			"index": index, "delta": map[string]any{"type": kind, field: value},
+		})
+	}
+	if b.kind != "" {
+		for _, piece := range pieces(b.value, s.rep.ChunkRunes) {
+			if !sleep(s.ctx, s.rep.ChunkDelayMS) {
+				return s.ctx.Err()
+			}
+			if err := delta(b.kind, b.field, piece); err != nil {
+				return err
+			}
+		}
+	}
+	if b.signature != "" {
+		if err := delta("signature_delta", "signature", b.signature); err != nil {
+			return err
+		}
+	}
+	return s.event("content_block_stop", map[string]any{"index": index})
+}
+
+// event sends one event, unless a fault is due in its place.
+func (s *stream) event(name string, data map[string]any) error {
+	rep := s.rep
+	if rep.CutAfterEvents > 0 && s.sent >= rep.CutAfterEvents {
+		cut(s.w, rep.CutWithReset)
+		return errScripted
+	}
+	if rep.ErrorAfterEvents > 0 && s.sent >= rep.ErrorAfterEvents {
+		s.write("error", map[string]any{"error": map[string]any{
+			"type": orElse(rep.ErrorType, "overloaded_error"), "message": orElse(rep.ErrorMessage, "Overloaded"),
+		}})
+		return errScripted
+	}
+	if rep.StallAfterEvents > 0 && s.sent == rep.StallAfterEvents && !sleep(s.ctx, rep.StallMS) {
+		return s.ctx.Err()
+	}
+	s.sent++
+	return s.write(name, data)
+}
+
+func (s *stream) write(name string, data map[string]any) error {
+	data["type"] = name
+	buf, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, buf); err != nil {
+		return err
+	}
+	return http.NewResponseController(s.w).Flush()
+}
+
+// pieces cuts s into parts of at most n runes (0 means 4000), never inside a
+// rune. An empty text is one empty piece.
+func pieces(s string, n int) []string {
+	if n <= 0 {
+		n = 4000
+	}
+	var all []string
+	for {
+		end := 0
+		for count := 0; end < len(s) && count < n; count++ {
+			_, size := utf8.DecodeRuneInString(s[end:])
+			end += size
+		}
+		all = append(all, s[:end])
+		if s = s[end:]; s == "" {
+			return all
+		}
+	}
+}
+
+// sleep waits for so many milliseconds; it is false when ctx ended first.
+func sleep(ctx context.Context, ms int) bool {
+	if ms <= 0 {
+		return true
+	}
+	t := time.NewTimer(time.Duration(ms) * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
