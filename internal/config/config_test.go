@@ -1,0 +1,303 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// write puts a configuration into a new folder and returns its path.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, config.Name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func load(t *testing.T, path string) *config.File {
+	t.Helper()
+	f, err := config.Load(path)
+	if err != nil {
+		t.Fatalf("Load: %v", err)
+	}
+	return f
+}
+
+var unexported = cmpopts.IgnoreUnexported(config.File{})
+
+func TestNothingWrittenIsTheDefault(t *testing.T) {
+	path := write(t, "agents: {coder: }\n")
+	dir := filepath.Dir(path)
+	got := load(t, path)
+	want := &config.File{
+		Path: path, Dir: dir, DeadDropDir: filepath.Join(dir, ".dead-drop"), ProjectDir: dir,
+		Debounce: time.Second, MaxRunning: got.MaxRunning, MaxWaiting: 10_000,
+		Agents: []config.Agent{{
+			Name: "coder", Backend: "claude", Command: []string{"claude"},
+			PermissionMode: "acceptEdits", WindowTokens: 100_000, CompactWindow: 200_000,
+			StallTimeout: 10 * time.Minute, TurnTimeout: 2 * time.Hour, RetryDelay: 30 * time.Second,
+			MaxFailures: 3, Session: config.SessionResume, Cwd: dir,
+		}},
+		Log: config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
+	}
+	if diff := cmp.Diff(want, got, unexported); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got.MaxRunning < 1 {
+		t.Errorf("MaxRunning = %d, want at least 1", got.MaxRunning)
+	}
+}
+
+func TestEveryKey(t *testing.T) {
+	path := write(t, `
+agents:
+  coder:
+    role: coder
+    zone: "Zone A: the parser"
+    system: |
+      You are coder.
+      Be brief.
+    backend: claude
+    command: 'bin/claude --flag "two words"'
+    permission_mode: plan
+    window_tokens: 50_000
+    compact_window: 150000
+    stall_timeout: 90s
+    turn_timeout: 1h30m
+    retry_delay: 500ms
+    max_failures: 5
+    session: fresh
+    linger: 0s
+    allowed_tools: "Read, Bash(git diff:*, git log:*),mcp__dead-drop__*"
+    disallowed_tools: [WebFetch, "WebSearch,Task"]
+    model: opus
+    thinking: high
+    cwd: sub
+    reread: [BACKLOG.md, docs/protocol.md]
+    env: {PORT: 8080, DEBUG: true, EMPTY: "", OCTAL: 010}
+    env_drop: [AWS_*, EDITOR]
+dead_drop_dir: mail
+project_dir: project
+debounce: 2s
+max_running: 3
+max_waiting: 50
+log: {max_size_mb: 1, max_backups: 2, max_age_days: 3}
+audit: {git: true}
+retention: {done_days: 7, done_mb: 9}
+`)
+	dir := filepath.Dir(path)
+	allowed := []string{"Read", "Bash(git diff:*, git log:*)", "mcp__dead-drop__*"}
+	disallowed := []string{"WebFetch", "WebSearch", "Task"}
+	want := &config.File{
+		Path: path, Dir: dir, DeadDropDir: filepath.Join(dir, "mail"), ProjectDir: filepath.Join(dir, "project"),
+		Debounce: 2 * time.Second, MaxRunning: 3, MaxWaiting: 50,
+		Agents: []config.Agent{{
+			Name: "coder", Role: "coder", Zone: "Zone A: the parser", System: "You are coder.\nBe brief.\n",
+			Backend: "claude", Command: []string{filepath.Join(dir, "bin/claude"), "--flag", "two words"},
+			PermissionMode: "plan", WindowTokens: 50_000, CompactWindow: 150_000,
+			StallTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, RetryDelay: 500 * time.Millisecond,
+			MaxFailures: 5, Session: config.SessionFresh, AllowedTools: &allowed, DisallowedTools: &disallowed,
+			Model: "opus", Thinking: "high", Cwd: filepath.Join(dir, "project/sub"),
+			Reread:  []string{"BACKLOG.md", "docs/protocol.md"},
+			Env:     map[string]string{"PORT": "8080", "DEBUG": "true", "EMPTY": "", "OCTAL": "010"},
+			EnvDrop: []string{"AWS_*", "EDITOR"},
+		}},
+		Log:       config.Log{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
+		Audit:     config.Audit{Git: true},
+		Retention: config.Retention{DoneDays: 7, DoneMB: 9},
+	}
+	if diff := cmp.Diff(want, load(t, path), unexported); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAnAgentsOwnKeyWins(t *testing.T) {
+	f := load(t, write(t, `
+agents:
+  plain:
+  own:
+    model: null
+    allowed_tools: null
+    reread: []
+    env: {B: own, C: c}
+    retry_delay: 1s
+    command: [claude, "a b"]
+  none:
+    allowed_tools: []
+defaults:                 # below the agents, and still read first
+  model: opus
+  allowed_tools: Read
+  reread: [A.md, B.md]
+  env: {A: a, B: b}
+  retry_delay: 5s
+  cwd: sub
+`))
+	if got, want := f.Names(), []string{"plain", "own", "none"}; !slices.Equal(got, want) {
+		t.Fatalf("Names() = %q, want the order of the file, %q", got, want)
+	}
+	plain, _ := f.Agent("plain")
+	own, _ := f.Agent("own")
+	none, _ := f.Agent("none")
+	if plain.Model != "opus" || plain.AllowedTools == nil || len(plain.Reread) != 2 || plain.RetryDelay != 5*time.Second || filepath.Base(plain.Cwd) != "sub" {
+		t.Errorf("plain = %+v, want what defaults says", plain)
+	}
+	if own.Model != "" || own.AllowedTools != nil || len(own.Reread) != 0 || own.RetryDelay != time.Second || own.Command[1] != "a b" {
+		t.Errorf("own = %+v, want its own keys", own)
+	}
+	if none.AllowedTools == nil || len(*none.AllowedTools) != 0 {
+		t.Errorf("none.AllowedTools = %v, want a list without entries, which allows none", none.AllowedTools)
+	}
+	if diff := cmp.Diff(map[string]string{"A": "a", "B": "own", "C": "c"}, own.Env); diff != "" {
+		t.Errorf("env of own, -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"A": "a", "B": "b"}, plain.Env); diff != "" {
+		t.Errorf("env of plain was changed by own, -want +got:\n%s", diff)
+	}
+	if _, ok := f.Agent("nobody"); ok {
+		t.Error(`Agent("nobody") is there`)
+	}
+}
+
+// The example of the document that this project began with must work as it is
+// written; only its project_dir is on another person's machine.
+func TestTheFirstDocumentsExample(t *testing.T) {
+	text, err := os.ReadFile("testdata/first-document.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, string(text))
+	f := load(t, path)
+	if got, want := f.Names(), []string{"opus-engineer", "opus-q1", "codex"}; !slices.Equal(got, want) {
+		t.Errorf("Names() = %q, want %q", got, want)
+	}
+	if f.ProjectDir != "/Users/hung/projects/TTS.cpp" {
+		t.Errorf("ProjectDir = %q", f.ProjectDir)
+	}
+	if want := filepath.Join(filepath.Dir(path), ".dead-drop"); f.DeadDropDir != want {
+		t.Errorf("DeadDropDir = %q, want %q", f.DeadDropDir, want)
+	}
+	reviewer, _ := f.Agent("codex")
+	if reviewer.AllowedTools == nil || !slices.Equal(*reviewer.AllowedTools, []string{"Read", "Glob", "Grep", "mcp__dead-drop__*"}) {
+		t.Errorf("tools of codex = %v", reviewer.AllowedTools)
+	}
+	engineer, _ := f.Agent("opus-engineer")
+	if engineer.AllowedTools != nil || engineer.Model != "" || engineer.Role != "coder" ||
+		engineer.Zone != "Zone A: Metal backend (ggml-metal.m, ggml-metal.metal)" ||
+		!strings.HasSuffix(engineer.System, "Send ONE summary when done.\n") {
+		t.Errorf("opus-engineer = %+v", engineer)
+	}
+
+	// It loads, so that mail can be sent; only what starts agents misses the folder.
+	err = f.CheckFolders()
+	if e, ok := errors.AsType[*config.Error](err); !ok || e.Line != 3 || !strings.Contains(e.Problem, "/Users/hung/projects/TTS.cpp does not exist") {
+		t.Errorf("CheckFolders() = %v, want the missing project_dir at line 3", err)
+	}
+	here := filepath.Dir(path)
+	f, err = config.Parse(path, []byte(strings.Replace(string(text), "/Users/hung/projects/TTS.cpp", here, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.CheckFolders(); err != nil {
+		t.Errorf("CheckFolders() with a project_dir that is there = %v", err)
+	}
+}
+
+func TestCheckFolders(t *testing.T) {
+	path := write(t, "agents:\n  a: {cwd: gone}\n  b: {cwd: file}\n  c: {}\n")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := load(t, path).CheckFolders()
+	errs, _ := errors.AsType[config.Errors](err)
+	if len(errs) != 2 || errs[0].Line != 2 || errs[0].Column != 12 || errs[1].Line != 3 ||
+		!strings.Contains(errs[0].Problem, "does not exist") || !strings.Contains(errs[1].Problem, "not a folder") {
+		t.Errorf("CheckFolders() = %v, want a missing folder at 2:12 and a file at line 3", err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	path := write(t, "agents: {coder: }\n")
+	deep := filepath.Join(filepath.Dir(path), "a", "b")
+	// A folder of that name is no configuration, so the search goes on above it.
+	if err := os.MkdirAll(filepath.Join(deep, config.Name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{filepath.Dir(path), filepath.Dir(deep), deep} {
+		if got, err := config.Find(from); got != path || err != nil {
+			t.Errorf("Find(%q) = %q, %v, want %q", from, got, err, path)
+		}
+	}
+	t.Chdir(deep)
+	if got, err := config.Find("."); got != path || err != nil {
+		t.Errorf("Find of the working folder = %q, %v, want %q", got, err, path)
+	}
+	if got, err := config.Find(t.TempDir()); !errors.Is(err, config.ErrNoProject) {
+		t.Errorf("Find without a project = %q, %v, want ErrNoProject", got, err)
+	}
+}
+
+func TestLoadWhatIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := config.Load(filepath.Join(dir, "gone.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Load of a missing file: %v, want os.ErrNotExist", err)
+	}
+	if _, err := config.Load(dir); err == nil {
+		t.Error("Load of a folder: no error")
+	}
+	big := filepath.Join(dir, "big.yaml")
+	if err := os.WriteFile(big, make([]byte, 2<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(big); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+		t.Errorf("Load of 2 MiB: %v, want that it is too large", err)
+	}
+}
+
+func TestReadingIsForgivingWhereNothingIsLost(t *testing.T) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		text string
+		good func(*config.File) bool
+	}{
+		"byte order mark":          {"\ufeffagents: {coder: }\n", func(f *config.File) bool { return f.Names()[0] == "coder" }},
+		"carriage returns":         {"agents:\r\n  coder:\r\n    role: a\r\n", func(f *config.File) bool { return f.Agents[0].Role == "a" }},
+		"alias":                    {"agents:\n  a: &a {role: x}\n  b: *a\n", func(f *config.File) bool { return f.Agents[1].Role == "x" }},
+		"home":                     {"project_dir: ~/p\nagents: {a: }\n", func(f *config.File) bool { return f.ProjectDir == filepath.Join(home, "p") }},
+		"home itself as cwd":       {"agents: {a: {cwd: '~'}}\n", func(f *config.File) bool { return f.Agents[0].Cwd == home }},
+		"program in the home":      {"agents: {a: {command: ~/bin/claude -x}}\n", func(f *config.File) bool { return f.Agents[0].Command[0] == filepath.Join(home, "bin/claude") }},
+		"sections without entries": {"defaults:\nlog:\naudit:\nretention:\nagents: {a: {env: , reread: , env_drop: }}\n", func(f *config.File) bool { return f.Log.MaxBackups == 5 }},
+		"max_running auto":         {"max_running: auto\nagents: {a: }\n", func(f *config.File) bool { return f.MaxRunning >= 1 }},
+		"continue alone":           {"agents: {a: {session: continue, cwd: x}, b: {cwd: y}}\n", func(f *config.File) bool { return f.Agents[0].Session == config.SessionContinue }},
+		"a name of digits":         {"agents: {123: }\n", func(f *config.File) bool { return f.Names()[0] == "123" }},
+		// The doubled quotes are YAML's: the command is x "a $b\"c" 'd e' f\ g "".
+		"quotes in a command": {`agents: {a: {command: 'x "a $b\"c" ''d e'' f\ g ""'}}` + "\n", func(f *config.File) bool {
+			return slices.Equal(f.Agents[0].Command, []string{"x", `a $b"c`, "d e", "f g", ""})
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := load(t, write(t, c.text))
+			if !c.good(f) {
+				t.Errorf("Load(%q) = %+v", c.text, f)
+			}
+		})
+	}
+}

@@ -1,0 +1,24 @@
+// Package config reads claude-swarm.yaml, the one file that says which agents a
+// project has.
+//
+// [Find] walks up from a folder to the file, [Load] reads it. What Load returns
+// is complete: paths are absolute, every key has a value, and what stands under
+// defaults has been merged into each agent, where an agent's own key wins: a
+// list replaces the other list; only the variables of env are merged one by one.
+//
+//	claude-swarm.yaml --Find--> path --Load--> File --CheckFolders--> start
+//	                                  \--> Errors (exit status 78)
+//
+// A file that is wrong gives [Errors]: every problem in it, in the order of the
+// file, each with line, column and the nearest known name. Nothing is guessed
+// and nothing is ignored: an unknown key is an error, a key of a part that is
+// not built yet is refused as such, and a number that would be read as
+// something else is refused.
+//
+// Load looks at the file alone. Whether the folders in it are there is asked by
+// [File.CheckFolders], which start and doctor call: a mailbox can be read and
+// written on a machine that lacks the project's folder.
+//
+// [Keys] is the reference: every key with its type, default and meaning.
+// docs/configuration.md is made of it, and [Template] is what init writes.
+package config

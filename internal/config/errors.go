@@ -1,0 +1,64 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrNoProject is returned by [Find] where no folder above has a
+// claude-swarm.yaml.
+var ErrNoProject = errors.New("no claude-swarm.yaml here or in any folder above")
+
+// An Error is one thing that is wrong with a configuration file.
+type Error struct {
+	Path    string   // the file, as it was named to Load
+	Line    int      // from 1; always a line of the file
+	Column  int      // from 1, in characters
+	Problem string   // what is wrong, one line
+	Near    []string // names that were perhaps meant, nearest first, at most three
+	Try     string   // what to write or type next; may be empty
+}
+
+// Error is path:line:column, the problem, and the names that were perhaps meant.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s:%d:%d: %s", e.Path, e.Line, e.Column, e.Problem)
+	if len(e.Near) > 0 {
+		text += "; did you mean " + or(e.Near) + "?"
+	}
+	return text
+}
+
+// Errors are all problems of one file, at least one, in the order of the file.
+// The first is found by errors.AsType[*Error].
+type Errors []*Error
+
+// Error has a line for each problem.
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives the problems one by one.
+func (es Errors) Unwrap() []error {
+	list := make([]error, len(es))
+	for i, e := range es {
+		list[i] = e
+	}
+	return list
+}
+
+// or lists names as a person would: a, b or c.
+func or(names []string) string {
+	switch n := len(names); n {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+}

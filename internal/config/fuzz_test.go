@@ -1,0 +1,67 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// Whatever the file holds, it is either a project with agents and absolute
+// paths, or every error names a place that is in the file.
+func FuzzParse(f *testing.F) {
+	paths, err := filepath.Glob("testdata/bad/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range append(paths, "testdata/first-document.yaml", "template.yaml") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, text, found := strings.Cut(string(data), "-- claude-swarm.yaml --\n")
+		if !found {
+			text = string(data)
+		}
+		text, _, _ = strings.Cut(text, "-- want --\n")
+		f.Add([]byte(text))
+	}
+	f.Add([]byte("agents: &a {a: *a}"))
+	f.Add([]byte("a\u0085b: \u2028c: d\r: e"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := config.Parse("/p/claude-swarm.yaml", data)
+		if err == nil {
+			if len(got.Agents) == 0 || got.MaxRunning < 1 || !filepath.IsAbs(got.ProjectDir) || !filepath.IsAbs(got.DeadDropDir) {
+				t.Fatalf("a file without error gives %+v", got)
+			}
+			for _, a := range got.Agents {
+				if a.Name == "" || len(a.Command) == 0 || !filepath.IsAbs(a.Cwd) || a.StallTimeout <= 0 {
+					t.Fatalf("a file without error gives the agent %+v", a)
+				}
+			}
+			return
+		}
+		errs, ok := errors.AsType[config.Errors](err)
+		if !ok || len(errs) == 0 {
+			t.Fatalf("Parse: %v, want config.Errors", err)
+		}
+		lines := strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n")
+		last := 0
+		for _, e := range errs {
+			if e.Problem == "" || strings.Contains(e.Problem, "\n") {
+				t.Fatalf("problem %q, want one line", e.Problem)
+			}
+			if e.Line < 1 || e.Line > len(lines) || e.Column < 1 || e.Column > utf8.RuneCountInString(lines[e.Line-1])+1 {
+				t.Fatalf("%v: there is no such place in the file of %d lines", e, len(lines))
+			}
+			if e.Line < last {
+				t.Fatalf("%v: comes after a problem of line %d", e, last)
+			}
+			last = e.Line
+		}
+	})
+}

@@ -1,0 +1,201 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A Key is one line of the reference: docs/configuration.md is made of these.
+type Key struct {
+	// Path is where the key stands: "debounce", "log.max_size_mb",
+	// "agents.NAME.role". What stands at agents.NAME may stand under defaults
+	// as well.
+	Path string
+	// Type is what may be written, in words: "text", "time span", "true or
+	// false", or the words themselves, parted by |.
+	Type string
+	// Default is the value of a key that is not written, as YAML.
+	Default string
+	// Doc says what the key does, with its unit and bounds.
+	Doc string
+}
+
+// Keys is the reference of every key, in the order of the documentation.
+func Keys() []Key {
+	keys := make([]Key, 0, len(fileKeys)+len(agentKeys))
+	after := slices.IndexFunc(fileKeys, func(k fileKey) bool { return strings.Contains(k.Path, ".") })
+	for _, k := range fileKeys[:after] {
+		keys = append(keys, k.Key)
+	}
+	for _, k := range agentKeys {
+		keys = append(keys, Key{"agents.NAME." + k.Path, k.Type, k.Default, k.Doc})
+	}
+	for _, k := range fileKeys[after:] {
+		keys = append(keys, k.Key)
+	}
+	return keys
+}
+
+// Later are the keys of parts that this version does not have. They are refused
+// by name, so that nobody believes them to work.
+func Later() []string { return slices.Clone(later) }
+
+var later = []string{"policy", "irc", "mcp_servers", "lead", "budget", "supervisor", "webhooks", "worktree"}
+
+// laterBackends are known by name, for the same reason.
+var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
+
+// claude is the one backend of this version, and the program that it runs.
+const claude = "claude"
+
+var (
+	permissionModes = []string{"default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"}
+	sessions        = []string{string(SessionResume), string(SessionContinue), string(SessionFresh)}
+	thinkings       = []string{"off", "low", "medium", "high", "xhigh", "max"}
+)
+
+// leastCompactWindow is the CLI's own bound: Claude Code 2.1.197 counts an
+// autoCompactWindow below this as this.
+const leastCompactWindow = 100_000
+
+// leastDays keeps done/ for as long as the duplicate guard looks back.
+const leastDays = 7
+
+// A fileKey is a key of the top level or of a section, and how to read it.
+type fileKey struct {
+	Key
+	set func(r *reader, n *yaml.Node, name string, f *File)
+}
+
+// fileKeys has the top level first, then the sections.
+var fileKeys = []fileKey{
+	{Key{"dead_drop_dir", "path", ".dead-drop", "The folder with the mailboxes. Relative to this file; ~/ is the home folder. It needs a folder of its own."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.DeadDropDir)(r.folder(n, name)) }},
+	{Key{"project_dir", "path", ".", "The folder in which the agents work. Relative to this file. It may be missing while mail is read or written; `start` refuses then."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.ProjectDir)(r.folder(n, name)) }},
+	{Key{"debounce", "time span", "1s", "How long a file dropped by hand must rest, unchanged, before it is taken in. Messages from `send` and other programs that deliver by rename wake the agent at once."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Debounce)(r.span(n, name)) }},
+	{Key{"max_running", "number or auto", "auto", "The most turns that run at once; further agents wait in line. auto: twice the processor cores, but not more than one for each 600 MB of memory."},
+		func(r *reader, n *yaml.Node, name string, f *File) {
+			switch v := follow(n); {
+			case v.Kind == yaml.ScalarNode && v.Value == "auto":
+				f.MaxRunning = auto()
+			case v.Kind == yaml.ScalarNode && v.Tag == "!!str":
+				r.fail(v, "%s: want a whole number or auto, got %s", name, v.Value)
+			default:
+				set(&f.MaxRunning)(r.number(n, name, 1))
+			}
+		}},
+	{Key{"max_waiting", "number", "10000", "The most messages that may wait in one mailbox; senders are refused above that. Answers and alerts always pass."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.MaxWaiting)(r.number(n, name, 1)) }},
+
+	{Key{"log.max_size_mb", "number", "20", "The log of an agent is rotated when it reaches this size, in MB."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Log.MaxSizeMB)(r.number(n, name, 1)) }},
+	{Key{"log.max_backups", "number", "5", "How many rotated logs are kept for each agent."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Log.MaxBackups)(r.number(n, name, 1)) }},
+	{Key{"log.max_age_days", "number", "30", "Rotated logs and the recorded streams of turns are removed after this many days."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Log.MaxAgeDays)(r.number(n, name, 1)) }},
+	{Key{"audit.git", "true or false", "false", "Record every finished turn as a commit on the branch dead-drop of the repository that holds the mailboxes. Your own branch, index and hooks are not touched, and nothing is pushed."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Audit.Git)(r.truth(n, name)) }},
+	{Key{"retention.done_days", "number", "0", "Finished messages are removed after this many days, at least 7; 0 keeps them."},
+		func(r *reader, n *yaml.Node, name string, f *File) {
+			days, ok := r.number(n, name, 0)
+			if ok && days > 0 && days < leastDays {
+				r.fail(follow(n), "%s: %d is too small; the least is %d, or 0 to keep everything", name, days, leastDays)
+				return
+			}
+			set(&f.Retention.DoneDays)(days, ok)
+		}},
+	{Key{"retention.done_mb", "number", "0", "The oldest finished messages are removed when a mailbox's done/ grows over this size, in MB, but none younger than 7 days; 0 keeps them."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Retention.DoneMB)(r.number(n, name, 0)) }},
+}
+
+// An agentKey is a key of an agent and of defaults, and how to read it.
+type agentKey struct {
+	Key
+	set func(r *reader, n *yaml.Node, name string, a *Agent)
+}
+
+var agentKeys = []agentKey{
+	{Key{"role", "text", `""`, "What the agent is for, one line. It and the other agents read it."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Role)(r.line(n, name)) }},
+	{Key{"zone", "text", `""`, "The part of the project that the agent minds, one line."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Zone)(r.line(n, name)) }},
+	{Key{"system", "text", `""`, "Added to the client's system prompt at every turn. Name, role, zone, the other agents and how to send mail are told by themselves."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.System)(r.text(n, name)) }},
+	{Key{"backend", claude, claude, "The kind of agent program."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Backend)(r.backend(n, name)) }},
+	{Key{"command", "text or list", claude, "The program of the backend and its first arguments. Text is split at blanks, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Command)(r.command(n, name)) }},
+	{Key{"permission_mode", strings.Join(permissionModes, " | "), "acceptEdits", "What the client may do without asking. bypassPermissions allows everything, and counts only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) {
+			set(&a.PermissionMode)(r.oneOf(n, name, permissionModes))
+		}},
+	{Key{"window_tokens", "number", "100000", "How much of its last turns is kept for the agent and given back after the client compacted its context, in tokens of 4 bytes."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.WindowTokens)(r.number(n, name, 1)) }},
+	{Key{"compact_window", "number", "200000", "The context size, in tokens, by which the client decides when to compact (it does 33,000 below). The least is 100000: the client counts less as that."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) {
+			set(&a.CompactWindow)(r.number(n, name, leastCompactWindow))
+		}},
+	{Key{"stall_timeout", "time span", "10m", "A turn without an event, an open tool call or a child that uses the processor for this long is ended; that counts as a failure."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.StallTimeout)(r.span(n, name)) }},
+	{Key{"turn_timeout", "time span", "2h", "The longest a turn may take; that counts as a failure."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.TurnTimeout)(r.span(n, name)) }},
+	{Key{"retry_delay", "time span", "30s", "The wait after a failed turn; it doubles with every further one, up to 10 minutes."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.RetryDelay)(r.span(n, name)) }},
+	{Key{"max_failures", "number", "3", "How often one message may fail before it becomes a dead letter and its sender is told."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.MaxFailures)(r.number(n, name, 1)) }},
+	{Key{"session", strings.Join(sessions, " | "), "resume", "The conversation that a turn goes on with. resume: the agent's own. continue: the newest of the folder, so no two agents may share it. fresh: a new one for every message."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) {
+			set((*string)(&a.Session))(r.oneOf(n, name, sessions))
+		}},
+	{Key{"linger", "time span", "0s", "How long the client stays for the next message. This version knows 0s alone: a process for each turn."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) {
+			d, ok := r.duration(n, name)
+			if ok && d != 0 {
+				r.fail(follow(n), "%s: not in this version, which knows 0s alone", name)
+				return
+			}
+			set(&a.Linger)(d, ok)
+		}},
+	{Key{"allowed_tools", "text, list or null", "null", "The tools that the agent may use, parted by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; everything that is not on a list is denied. Sending and reading mail is always allowed."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.AllowedTools)(r.tools(n, name)) }},
+	{Key{"disallowed_tools", "text, list or null", "null", "The tools that the agent may not use, even when they are allowed above; written in the same way."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.DisallowedTools)(r.tools(n, name)) }},
+	{Key{"model", "text or null", "null", "The model, by the client's name or alias for it; null is the client's own choice."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) {
+			if isNull(follow(n)) {
+				a.Model = ""
+				return
+			}
+			set(&a.Model)(r.word(n, name))
+		}},
+	{Key{"thinking", strings.Join(thinkings, " | ") + " | null", "null", "How much the model thinks before it answers; null is the client's own choice."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) {
+			if isNull(follow(n)) {
+				a.Thinking = ""
+				return
+			}
+			set(&a.Thinking)(r.oneOf(n, name, thinkings))
+		}},
+	{Key{"cwd", "path", ".", "The folder in which the agent works. Relative to project_dir."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Cwd)(r.folder(n, name)) }},
+	{Key{"reread", "list", "[]", "Files that every turn begins with reading, as seen from cwd."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Reread)(r.list(n, name)) }},
+	{Key{"env", "keys with values", "{}", "Variables added to the client's environment. Values are taken as they are written, nothing is expanded. An agent's variables are added to those of defaults."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { r.env(n, name, a) }},
+	{Key{"env_drop", "list", "[]", "Variables taken out of the client's environment: NAME, or PREFIX_* for all that begin so."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.EnvDrop)(r.drops(n, name)) }},
+}
+
+// set returns a function that stores a value unless a problem was found. It
+// takes both results of a reading method at once.
+func set[T any](to *T) func(value T, ok bool) {
+	return func(value T, ok bool) {
+		if ok {
+			*to = value
+		}
+	}
+}

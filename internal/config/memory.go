@@ -1,0 +1,66 @@
+package config
+
+import (
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// TurnMemory is the memory that we count for a running client, in bytes. Claude
+// Code 2.1.197 takes 300 MB by itself; the rest is for its tools.
+const TurnMemory = 600_000_000
+
+// DefaultRunning is how many turns run at once where max_running is auto: twice
+// the cores, since a turn mostly waits for its model, but not more than one for
+// each [TurnMemory] bytes of memory, and at least one. 0 is unknown memory.
+func DefaultRunning(cores int, memory uint64) int {
+	most := max(1, 2*cores)
+	if memory == 0 {
+		return most
+	}
+	return max(1, int(min(uint64(most), memory/TurnMemory)))
+}
+
+// auto is DefaultRunning of this machine.
+func auto() int {
+	memory := cgroupLimit("/proc/self/cgroup", "/sys/fs/cgroup")
+	if total := totalMemory(); total > 0 {
+		memory = min(memory, total)
+	}
+	if memory == math.MaxUint64 {
+		memory = 0
+	}
+	return DefaultRunning(runtime.NumCPU(), memory)
+}
+
+// cgroupLimit is the least memory limit of the control groups (version 2) that
+// this process is in, in bytes, or math.MaxUint64. A container or a systemd
+// unit with MemoryMax= has one.
+func cgroupLimit(self, root string) uint64 {
+	limit := uint64(math.MaxUint64)
+	data, err := os.ReadFile(self)
+	if err != nil {
+		return limit
+	}
+	_, rest, found := strings.Cut("\n"+string(data), "\n0::")
+	if !found {
+		return limit
+	}
+	group, _, _ := strings.Cut(rest, "\n")
+	for group = path.Clean("/" + group); ; group = path.Dir(group) {
+		text, err := os.ReadFile(filepath.Join(root, group, "memory.max"))
+		if err == nil {
+			// "max", where there is no limit, is no number.
+			if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
+				limit = min(limit, n)
+			}
+		}
+		if group == "/" {
+			return limit
+		}
+	}
+}

@@ -1,0 +1,12 @@
+package config
+
+import "golang.org/x/sys/unix"
+
+// totalMemory is the memory of this machine in bytes, or 0 if it is not known.
+func totalMemory() uint64 {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return 0
+	}
+	return uint64(info.Totalram) * uint64(info.Unit) // Totalram has 32 bits on some machines
+}
