@@ -1,0 +1,143 @@
+package floorplan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floors says which of our packages each package may import. A package that is
+// missing here fails the test: give it a line, and look twice at what it asks.
+var floors = map[string][]string{
+	"dropbox":                 {},
+	"streamjson":              {},
+	"window":                  {},
+	"swarm/runner":            {"streamjson"},
+	"swarm/runner/claude":     {"streamjson", "swarm/runner"},
+	"swarm/runner/runnertest": {"streamjson", "swarm/runner"},
+	"swarm":                   {"dropbox", "streamjson", "window", "swarm/runner"},
+	"internal/config":         {"dropbox"},
+	"internal/control":        {"dropbox", "swarm"},
+	"internal/fakeapi":        {},
+	"internal/floorplan":      {},
+	"internal/git":            {"swarm"},
+	"internal/provision":      {"dropbox", "internal/config", "internal/control", "swarm", "swarm/runner"},
+	"internal/standin":        {},
+	"internal/tmux":           {},
+	"cmd/claude-swarm":        {"*"}, // the one place that wires
+	"docs":                    {},
+	"examples":                {},
+}
+
+// listed is what go list says of one package.
+type listed struct {
+	ImportPath, Dir string
+	Imports         []string
+	GoFiles         []string
+}
+
+func packages(t *testing.T) (module string, all []listed) {
+	t.Helper()
+	module = strings.TrimSpace(goList(t, "-m")) + "/"
+	dec := json.NewDecoder(strings.NewReader(goList(t, "-json=ImportPath,Dir,Imports,GoFiles", module+"...")))
+	for {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return module, all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func goList(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	return string(out)
+}
+
+func TestFloorPlan(t *testing.T) {
+	module, all := packages(t)
+	for _, p := range all {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		allowed, ok := floors[name]
+		if !ok {
+			t.Errorf("package %s is not on the floor plan", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			ours, found := strings.CutPrefix(imp, module)
+			if found && !slices.Contains(allowed, ours) && !slices.Contains(allowed, "*") {
+				t.Errorf("%s imports %s, which the floor plan does not allow", name, ours)
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItPromises(t *testing.T) {
+	module, all := packages(t)
+	for _, p := range all {
+		doc := ""
+		for _, file := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, file), nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc += f.Doc.Text()
+		}
+		if len(strings.Fields(doc)) < 12 {
+			t.Errorf("package %s has no comment that says what it promises", strings.TrimPrefix(p.ImportPath, module))
+		}
+	}
+}
+
+func TestNoRoomWithoutAName(t *testing.T) {
+	module, all := packages(t)
+	vague := []string{"util", "utils", "common", "helpers", "types", "constants", "misc", "base"}
+	for _, p := range all {
+		if name := filepath.Base(p.ImportPath); slices.Contains(vague, name) {
+			t.Errorf("package %s has a name that says nothing", strings.TrimPrefix(p.ImportPath, module))
+		}
+	}
+}
+
+// TestTrackedFilesSpeakOfTheProductAlone looks for what belongs to one machine
+// and not to the product.
+func TestTrackedFilesSpeakOfTheProductAlone(t *testing.T) {
+	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
+	out, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v", err)
+	}
+	leak := regexp.MustCompile(`(^|[^A-Za-z0-9_.>}$*-])/(work|farm)/|https?://(proxy|sum|registry|deb|security)\.`)
+	for name := range strings.SplitSeq(strings.Trim(string(out), "\x00"), "\x00") {
+		if strings.HasPrefix(name, "internal/floorplan/") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // deleted and not committed yet
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if at := leak.FindIndex(data); at != nil {
+			line := 1 + strings.Count(string(data[:at[0]]), "\n")
+			t.Errorf("%s:%d names a path or host of one machine: %s", name, line, data[at[0]:at[1]])
+		}
+	}
+}

@@ -1,0 +1,310 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// The keys of the daemon's log.
+const (
+	keyAgent   = "agent"
+	keyMessage = "message"
+	keyTurn    = "turn"
+	keyErr     = "err"
+	keyState   = "state"
+	keyWhy     = "why"
+	keyTook    = "took"
+	keyCost    = "cost_usd"
+)
+
+// house is what all agents of a daemon share. Everything in it is safe for
+// several goroutines.
+type house struct {
+	home     Home
+	project  string
+	program  string
+	environ  []string
+	store    *dropbox.Store
+	backends map[string]runner.Backend
+	books    *books
+	feed     *feed
+	slots    *slots
+	grown    *grown
+	restart  RestartPolicy
+	log      *slog.Logger
+	audit    doorbell // somebody finished a turn
+	wakeAll  func(account string)
+	plan     func() Plan
+	trouble  *trouble
+	doors    *doors
+}
+
+// books are the daemon's durable notes.
+type books struct {
+	ledger    *ledger
+	standings *standings
+	sessions  *sessions
+
+	tokensMu sync.Mutex
+	tokens   Tokens
+}
+
+// An agent owns one mailbox and one session. Its goroutine is the one that runs
+// run; fields below own are touched by nothing else.
+type agent struct {
+	*house
+	name  string
+	box   *dropbox.Mailbox
+	bell  doorbell
+	queue queue
+	view  view
+	reins reins
+
+	// own
+	log   *slog.Logger
+	diary *diary
+}
+
+// reins are how others steer an agent: its settings, and the running turn to
+// end. They are safe for several goroutines.
+type reins struct {
+	mu      sync.Mutex
+	spec    Spec
+	end     context.CancelCauseFunc // ends the running turn; nil when none runs
+	current *record                 // of the running turn; its fields do not change once it is here
+	ended   chan struct{}           // closed when the running turn has ended
+	wrote   map[string]time.Time    // files of its own that the agent's turns wrote into the mailbox folder
+}
+
+// Why a turn is ended before its end; the causes of its context.
+var (
+	errAborted  = errors.New("aborted")
+	errStopping = errors.New("the daemon is stopping")
+)
+
+// run serves the agent until stop is done, then lets the running turn end; when
+// kill is done it ends that too. It takes up first what an earlier daemon left,
+// and then calls ready. A panic is a broken promise of ours: it stops this
+// agent alone, until a person starts it again.
+func (a *agent) run(stop, kill context.Context, ready func()) {
+	defer a.diary.close()
+	ready = sync.OnceFunc(ready)
+	for a.serve(stop, kill, ready) {
+		ready()
+		for stop.Err() == nil && a.books.standings.of(a.name).Stopped != nil {
+			a.bell.wait(stop, forever)
+		}
+	}
+}
+
+// serve is run until a panic; it tells whether there was one.
+func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = true
+			a.log.Error("agent panicked", keyErr, fmt.Sprint(p), "stack", string(debug.Stack()))
+			why := "a fault in claude-swarm: " + fmt.Sprint(p)
+			hint := "report it with " + a.home.DaemonLog() + ", then claude-swarm start " + a.name
+			a.halt(why, hint)
+			a.show(Stopped, why, hint)
+		}
+	}()
+	a.show(Starting, "", "")
+	if err := a.takeUp(kill); err != nil {
+		a.diskTrouble(stop, "take up what an earlier daemon left", err)
+	}
+	ready()
+	a.queue.ring("")
+	for stop.Err() == nil {
+		if wait := a.step(stop, kill); wait != 0 {
+			a.bell.wait(stop, wait)
+		}
+	}
+	return false
+}
+
+// forever is longer than any wait that means something; the 30 s look at the
+// folders rings anyway.
+const forever = 365 * 24 * time.Hour
+
+// wait returns at the next ring, after d, or when ctx is done.
+func (b doorbell) wait(ctx context.Context, d time.Duration) {
+	if d == forever { // an idle agent holds no timer
+		select {
+		case <-b:
+		case <-ctx.Done():
+		}
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-b:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// step does the next thing that is to be done, and says how long nothing will
+// be; 0 means look again at once.
+func (a *agent) step(stop, kill context.Context) time.Duration {
+	if wait, held := a.held(time.Now()); held {
+		return wait
+	}
+	if err := a.queue.refresh(a.box.List); err != nil {
+		return a.diskTrouble(stop, "list the mailbox", err)
+	}
+	e, ok := a.queue.head()
+	if !ok {
+		a.show(Idle, "", "")
+		return forever
+	}
+	if m, err := a.box.Read(e); err == nil && !m.Type.Wakes() {
+		a.queue.markNote(e)
+		return 0
+	}
+	if a.slots.full() {
+		a.show(Queued, "all places for running turns are taken", "runs as soon as one is free")
+	}
+	if a.slots.acquire(stop, e.Base()) != nil {
+		return forever // stop is done
+	}
+	defer a.slots.release()
+	if _, held := a.held(time.Now()); held { // while it waited
+		return 0
+	}
+	return a.work(stop, kill)
+}
+
+// held tells whether something keeps the agent from working now, shows it, and
+// says when to look again.
+func (a *agent) held(now time.Time) (time.Duration, bool) {
+	st := a.books.standings.of(a.name)
+	switch {
+	case st.Stopped != nil:
+		a.view.breaker(st.Stopped.Breaker)
+		a.showSince(Stopped, st.Stopped.Since, join(st.Stopped.Why, st.Stopped.By), orElse(st.Stopped.Hint, "claude-swarm start "+a.name))
+		return forever, true
+	case st.Paused != nil && (st.Paused.Until.IsZero() || st.Paused.Until.After(now)):
+		next := "claude-swarm resume " + a.name
+		if !st.Paused.Until.IsZero() {
+			next = "goes on by itself at " + clock(st.Paused.Until) + ", or " + next
+		}
+		a.showSince(Paused, st.Paused.Since, join(st.Paused.Why, st.Paused.By), next)
+		return until(st.Paused.Until, now), true
+	case st.Paused != nil:
+		a.note(a.books.standings.change(a.name, func(s *standing) { s.Paused = nil }))
+	}
+	a.view.breaker(false)
+	if l, ok := a.books.standings.limitOf(a.account(), now); ok {
+		a.show(Limited, l.Why, "goes on by itself at "+clock(l.Until))
+		return until(l.Until, now), true
+	}
+	if st.Until.After(now) {
+		// A clock that was set back must not hold an agent longer than the
+		// longest wait that there is.
+		if st.Until.Sub(now) <= 2*a.restart.orDefaults().MaxDelay {
+			a.show(Backoff, st.Why, "tries again at "+clock(st.Until)+", or at once after claude-swarm resume "+a.name)
+			return until(st.Until, now), true
+		}
+	}
+	if a.store.Halted() {
+		a.show(Paused, "everything is halted", "claude-swarm unhalt")
+		return forever, true
+	}
+	return 0, false
+}
+
+// until is how long it is from now to t; a zero t is never.
+func until(t, now time.Time) time.Duration {
+	if t.IsZero() {
+		return forever
+	}
+	return max(t.Sub(now), time.Millisecond)
+}
+
+func (a *agent) spec() Spec {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	return a.reins.spec
+}
+
+// show publishes a change of state.
+func (a *agent) show(s State, why, next string) { a.showSince(s, time.Now(), why, next) }
+
+func (a *agent) showSince(s State, since time.Time, why, next string) {
+	a.view.waiting(a.queue.waiting())
+	if !a.view.set(s, since, why, next) {
+		return
+	}
+	a.log.Info("agent state changed", keyState, string(s), keyWhy, why)
+	a.feed.publish(FeedEvent{Kind: FeedState, At: time.Now().UTC(), Agent: a.name, State: s, Text: why})
+}
+
+// diskTrouble shows that the agent cannot use its files, and says when to try
+// again. Nothing is claimed meanwhile.
+func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.Duration {
+	a.log.Error("mailbox not usable", "doing", doing, keyErr, err)
+	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every 5 s; see claude-swarm doctor")
+	a.queue.ring("")
+	t := time.NewTimer(5 * time.Second)
+	defer t.Stop()
+	select { // not the doorbell: trouble that rings must not spin
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return 0
+}
+
+// halt opens the breaker: the agent stops until a person says so.
+func (a *agent) halt(why, hint string) {
+	now := time.Now().UTC()
+	a.note(a.books.standings.change(a.name, func(s *standing) {
+		s.Stopped = &stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
+	}))
+	a.tellLead("stopped:"+a.name+":"+now.Format(time.RFC3339), a.name+" is stopped",
+		fmt.Sprintf("%s is stopped: %s.\n\nIts mail waits. To go on: %s\n", a.name, why, hint))
+}
+
+// note logs an error that cannot be acted on here, and keeps it in the status.
+func (a *agent) note(err error) {
+	if err != nil {
+		a.log.Error("could not be written down", keyErr, err)
+		a.trouble.set("notes", err.Error())
+	}
+}
+
+// account names the account that the agent's client uses: agents that share a
+// login or key share its usage limit.
+func (a *agent) account() string { return accountOf(a.environ, a.spec().Env) }
+
+// jitter is the share by which a wait is lengthened.
+func jitter(d time.Duration) time.Duration { return jittered(d, rand.Float64()) }
+
+func join(why, by string) string {
+	switch {
+	case by == "" || by == dropbox.Swarm:
+		return why
+	case why == "":
+		return "by " + by
+	}
+	return why + " (by " + by + ")"
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func clock(t time.Time) string { return t.Local().Format("15:04:05") }

@@ -1,0 +1,132 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// owed says what answer the daemon owes the sender of a message whose turn
+// ended well: the agent's last words, for a task or a question, unless the
+// agent answered by itself. Nothing ever answers a result, so two agents cannot
+// keep each other awake with answers to answers.
+func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner.Outcome) *Answer {
+	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm {
+		return nil
+	}
+	if slices.ContainsFunc(sent, func(s sentNote) bool {
+		return s.To == m.From && (s.ReplyTo == m.ID || s.Type == dropbox.Result)
+	}) {
+		return nil
+	}
+	ans := &Answer{
+		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: append(slices.Clone(m.Path), a.name),
+		Subject: answerSubject(m), Body: out.Text,
+	}
+	if strings.TrimSpace(ans.Body) == "" {
+		ans.Body = "(done, without a word)\n"
+	}
+	if len(r.Denied) > 0 {
+		ans.Body = strings.TrimRight(ans.Body, "\n") + "\n\nNot permitted in this turn:\n- " + strings.Join(r.Denied, "\n- ") + "\n"
+	}
+	if ans.Hops > dropbox.MaxHops {
+		ans.Refused = fmt.Sprintf("passed on more than %d times", dropbox.MaxHops)
+	}
+	return ans
+}
+
+func answerSubject(m *dropbox.Message) string {
+	s := describe(m)
+	if !strings.HasPrefix(s, "Re: ") {
+		s = "Re: " + s
+	}
+	return s
+}
+
+// answer delivers what a receipt says is owed. Its key makes it the same answer
+// however often it is delivered.
+func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
+	ans := r.Answer
+	if ans == nil || ans.Refused != "" {
+		return nil
+	}
+	err := a.deliver(a.name, ans.To, &dropbox.Message{
+		From: a.name, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
+		ReplyTo: m.ID, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + m.ID, Priority: dropbox.Normal,
+		Body: []byte(ans.Body),
+	})
+	if unknown, ok := errors.AsType[*dropbox.UnknownError](err); ok {
+		// Whoever asked has no mailbox, as a message that was written by hand
+		// may say. The lead gets to know.
+		a.tellLead("result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, who has no mailbox (%v):\n\n%s", a.name, ans.To, unknown, ans.Body))
+		return nil
+	}
+	return err
+}
+
+// deliver sends a message of the daemon's or in an agent's name. The store makes
+// a result that is too long an attachment.
+func (a *agent) deliver(as, to string, m *dropbox.Message) error {
+	token := a.books.token(as)
+	d, err := a.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+		if token == "" {
+			return ""
+		}
+		return dropbox.Proof(token, m, to)
+	})
+	if err == nil && !d.Duplicate {
+		a.doors.set(d.ID, viaSwarm)
+	}
+	return err
+}
+
+// tellLead sends the person a message of the daemon's, once per key.
+func (a *agent) tellLead(key, subject, body string) {
+	a.feed.publish(FeedEvent{Kind: FeedAlert, At: time.Now().UTC(), Agent: a.name, Text: subject})
+	err := a.deliver(dropbox.Swarm, dropbox.Lead, &dropbox.Message{
+		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: subject, Key: key, Priority: dropbox.Normal, Body: []byte(body),
+	})
+	if err != nil {
+		a.log.Error("lead could not be told", "subject", subject, keyErr, err)
+		a.trouble.set("lead", "the lead could not be told of: "+subject)
+	}
+}
+
+// bury gives a message up: into dead/ with the reason, and the sender is told,
+// once.
+func (a *agent) bury(c *dropbox.Claim, reason string) error {
+	if err := a.tellSender(c, reason); err != nil {
+		return err
+	}
+	a.log.Warn("message given up", keyMessage, c.ID, keyWhy, reason)
+	return a.box.Bury(c.Entry, reason)
+}
+
+// tellSender tells the sender that a message will not be done. An agent that
+// waits for an answer is woken by it, others read it with their next turn.
+func (a *agent) tellSender(c *dropbox.Claim, reason string) error {
+	m := c.Message
+	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\nTo try again: claude-swarm dead retry %s\n", a.name, reason, c.ID, c.ID)
+	if m == nil || m.From == dropbox.Swarm || m.From == "" {
+		a.tellLead("dead:"+c.ID, "not done: "+c.ID, body)
+		return nil
+	}
+	bounce := &dropbox.Message{
+		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Status, Subject: "not done: " + describe(m),
+		Thread: m.Thread, Trace: m.Trace, ReplyTo: m.ID, Key: "dead:" + c.ID, Priority: dropbox.Normal, Body: []byte(body),
+	}
+	if m.Type.WantsAnswer() {
+		bounce.Type = dropbox.Result
+	}
+	err := a.deliver(dropbox.Swarm, m.From, bounce)
+	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
+		a.tellLead("dead:"+c.ID, "not done: "+describe(m), body)
+		return nil
+	}
+	return err
+}

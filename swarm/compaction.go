@@ -1,0 +1,140 @@
+package swarm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/window"
+)
+
+// hookChars is how much of the window the hook gives back at once, in
+// characters. Claude Code 2.1.197 passes 9,993 characters of a hook whole and
+// makes a preview of 10,013; the rest is the frame around the text.
+const hookChars = 9500
+
+// handbackLead begins what the hook gives back; by it the daemon knows our
+// hook's answer from that of a hook of the user's own.
+const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
+
+// A handback is the part of the window that the compaction hook gave back, in
+// positions of the window. The hook writes it, the daemon reads it.
+type handback struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+}
+
+func (h Home) handbackFile(turn string) string { return h.turnFile(turn, ".hook.json") }
+
+// HookCompact is what the client runs, in a process of its own, while it
+// compacts in the middle of a turn: it prints the newest part of the agent's
+// window in the form of a SessionStart hook's answer, so that the agent goes on
+// in the same turn with what it just did. It needs no daemon: the window as it
+// stood before the turn and the turn's stream are both files.
+//
+// It prints nothing when the turn's prompt carried the window already, or when
+// it was asked before in this turn.
+func HookCompact(home Home, turn string, out io.Writer) error {
+	rec, err := readRecord(home, turn)
+	if err != nil {
+		return fmt.Errorf("turn %s: %w", turn, err)
+	}
+	if rec.Reinjected {
+		return nil
+	}
+	if _, err := os.Stat(home.handbackFile(turn)); err == nil {
+		return nil
+	}
+	win, err := window.Load(home.windowFile(rec.Agent), windowOptions(rec.WindowBytes))
+	if err != nil && !errors.Is(err, window.ErrBroken) {
+		return err
+	}
+	if err := replay(win, home.Stream(turn)); err != nil {
+		return err
+	}
+	from, to := win.Newest(hookChars), win.End()
+	if from == to {
+		return nil
+	}
+	text := win.AppendRange(nil, from, to)
+	if err := writeJSON(home.handbackFile(turn), handback{From: from, To: to}); err != nil {
+		return err
+	}
+	answer := map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName":     "SessionStart",
+		"additionalContext": handbackLead + "\n\n" + string(text),
+	}}
+	return json.NewEncoder(out).Encode(answer)
+}
+
+// replay feeds a stream to a window, as far as it is written.
+func replay(win *window.Buffer, stream string) error {
+	f, err := os.Open(stream)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	dec := streamjson.NewDecoder(f, 0)
+	calls := callNames{}
+	for {
+		ev, err := dec.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		feedWindow(win, calls, ev)
+	}
+}
+
+// compactions follows the compactions of one turn.
+type compactions struct {
+	home       Home
+	turn       string
+	reinjected bool // the turn's prompt carried the window
+	hookDone   bool // our hook was seen to succeed since the last boundary
+	seen       int
+}
+
+// hook notes the answer of a hook.
+func (c *compactions) hook(h *streamjson.Hook) {
+	if h != nil && h.Phase == "response" && h.Event == "SessionStart" && strings.Contains(h.Output, handbackLead) {
+		c.hookDone = h.Outcome == "success" && h.ExitCode == 0
+	}
+}
+
+// boundary is called when a compaction has happened: it says what of the window
+// as it stands now the next prompt has to give back. Nothing when this turn
+// gave it back already.
+func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
+	c.seen++
+	hookDone := c.hookDone
+	c.hookDone = false
+	if c.reinjected || c.seen > 1 {
+		return nil, nil
+	}
+	end := win.End()
+	if !hookDone {
+		return win.AppendRange(nil, win.Start(), end), nil
+	}
+	var h handback
+	data, err := os.ReadFile(c.home.handbackFile(c.turn))
+	if errors.Is(err, fs.ErrNotExist) {
+		// Our hook answered, and had nothing to give, or it was another's hook.
+		return win.AppendRange(nil, win.Start(), end), nil
+	} else if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &h); err != nil {
+		return nil, fmt.Errorf("what the hook gave back: %w", err)
+	}
+	older := win.AppendRange(nil, win.Start(), h.From)
+	return win.AppendRange(older, h.To, end), nil
+}

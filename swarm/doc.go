@@ -1,0 +1,39 @@
+// Package swarm is the daemon: it owns the agents, wakes them for their mail,
+// runs their turns, and files what comes of it.
+//
+// One goroutine owns one agent; its error is its state, never another's. An
+// agent works on one message at a time:
+//
+//	         mail                 place free             good end
+//	idle ---------> queued -----------------> working -------------> idle
+//	 ^                ^                          |
+//	 |                |      failed              v
+//	 |                +---------------------- backoff
+//	 |                |      usage limit         |
+//	 |                +---------------------- limited
+//	 |   resume                                  |
+//	 +---------- paused  <--- by hand            |
+//	 |   start                                   |
+//	 +---------- stopped <--- by hand, or the breaker after failures
+//
+// # What is promised
+//
+// A message that was accepted is done, or ends in dead/ with the reason and
+// somebody is told. It is claimed at the start of a turn and acknowledged at
+// its good end; whatever cuts in between, the next start of the daemon finds
+// out from the files how far it came, and goes on from there (see recover.go).
+// The commit point of a turn is its receipt, durable beside the message in
+// cur/: before it the message is put back, after it only filed.
+//
+// # Files
+//
+// Mail lies in the mailboxes of package dropbox. What is the daemon's own lies
+// in a [Home]: a record and a stream for each turn, the ledger, the windows,
+// the sessions, what was paused or stopped. The layout of both is in
+// docs/protocol.md.
+//
+// # Sockets
+//
+// A swarm runs clients through [runner.Backend] and tells an [Auditor] of
+// finished turns. Everybody else listens to its [Swarm.Subscribe] feed.
+package swarm

@@ -1,0 +1,122 @@
+package swarm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A Home is the folder .claude-swarm of one project: the daemon's own files.
+// Nothing there is mail, and nothing there belongs in git.
+type Home struct {
+	dir string
+}
+
+// HomeOf names the home of a project; nothing is made.
+func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
+
+// Make makes the folders, readable by their owner alone. It is harmless to
+// repeat.
+func (h Home) Make() error {
+	for _, d := range []string{"", "logs", "turns", "pids", "window"} {
+		if err := os.MkdirAll(filepath.Join(h.dir, d), 0o700); err != nil {
+			return fmt.Errorf("make the daemon's folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// Dir is the folder itself.
+func (h Home) Dir() string { return h.dir }
+
+// LockFile is held by the one daemon of the project.
+func (h Home) LockFile() string { return filepath.Join(h.dir, "daemon.lock") }
+
+// DaemonLog is the daemon's own log, JSON lines.
+func (h Home) DaemonLog() string { return filepath.Join(h.dir, "daemon.log") }
+
+// AgentLog is the readable log of one agent.
+func (h Home) AgentLog(agent string) string { return filepath.Join(h.dir, "logs", agent+".log") }
+
+// PIDFile holds the process of the agent's running turn.
+func (h Home) PIDFile(agent string) string { return filepath.Join(h.dir, "pids", agent+".pid") }
+
+// Ledger has one line for every attempt that ended.
+func (h Home) Ledger() string { return filepath.Join(h.dir, "ledger.jsonl") }
+
+// Turns is the folder of the turns' own files.
+func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
+
+// Stream is the standard output of a turn's client.
+func (h Home) Stream(turn string) string { return h.turnFile(turn, ".jsonl") }
+
+func (h Home) turnFile(turn, ending string) string {
+	return filepath.Join(h.dir, "turns", turn+ending)
+}
+
+func (h Home) windowFile(agent string) string { return filepath.Join(h.dir, "window", agent) }
+
+// pendingFile holds what a compaction took and the next prompt gives back.
+func (h Home) pendingFile(agent string) string {
+	return filepath.Join(h.dir, "window", agent+".pending")
+}
+
+func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json") }
+func (h Home) stateFile() string    { return filepath.Join(h.dir, "state.json") }
+func (h Home) tokensFile() string   { return filepath.Join(h.dir, "tokens") }
+
+// writeDurable replaces path by data: after it returns, a power cut leaves the
+// old content or the new, never a part.
+func writeDurable(path string, data []byte) error {
+	dir, name := filepath.Split(path)
+	tmp, err := os.CreateTemp(dir, "."+name+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	err = errors.Join(err, tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// writeJSON writes v durably.
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeDurable(path, append(data, '\n'))
+}
+
+// readJSON fills v from path. A missing file leaves v as it is.
+func readJSON(path string, v any) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package swarm
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Tokens prove who sent a message: each name has a secret of its own, in a file
+// that only its owner can read. Agents that run as the same user could read
+// each other's; the proof guards against mistakes and against text that claims
+// to be somebody, not against a hostile program of the same user.
+type Tokens map[string]string
+
+// Tokens reads the tokens, and makes those that are missing for names.
+func (h Home) Tokens(names ...string) (Tokens, error) {
+	t := Tokens{}
+	data, err := os.ReadFile(h.tokensFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the tokens: %w", err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if name, token, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			t[name] = token
+		}
+	}
+	missing := false
+	for _, name := range names {
+		if t[name] == "" {
+			t[name] = rand.Text()
+			missing = true
+		}
+	}
+	if !missing {
+		return t, nil
+	}
+	var out bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(&out, "%s %s\n", name, t[name])
+	}
+	if err := h.Make(); err != nil {
+		return nil, err
+	}
+	if err := writeDurable(h.tokensFile(), out.Bytes()); err != nil {
+		return nil, fmt.Errorf("write the tokens: %w", err)
+	}
+	return t, nil
+}
+
+// An Identity is whoever uses the command line: the lead, or an agent inside
+// one of its turns.
+type Identity struct {
+	Name  string
+	Token string
+	Turn  string // "" outside a turn
+	home  Home
+}
+
+// WhoAmI reads the identity from the environment: inside an agent's turn it is
+// that agent, everywhere else the lead.
+func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
+	id := Identity{Name: dropbox.Lead, home: home}
+	if name := getenv(runner.AgentVar); name != "" {
+		id.Name, id.Token, id.Turn = name, getenv(runner.TokenVar), getenv(runner.MarkVar)
+		return id, nil
+	}
+	tokens, err := home.Tokens()
+	if err != nil {
+		return Identity{}, err
+	}
+	id.Token = tokens[dropbox.Lead]
+	return id, nil
+}
+
+// Sign makes the proof of a message to one recipient, for [dropbox.Store.Send].
+// Without a token there is no proof.
+func (id Identity) Sign(m *dropbox.Message, to string) string {
+	if id.Token == "" {
+		return ""
+	}
+	return dropbox.Proof(id.Token, m, to)
+}
+
+// Envelope fills in what a message sent from inside a turn inherits from the
+// message that the turn works on: its thread and trace, one hop more, and the
+// path. Outside a turn it only names the sender.
+func (id Identity) Envelope(m *dropbox.Message) error {
+	m.From = id.Name
+	if id.Turn == "" {
+		return nil
+	}
+	m.Turn = id.Turn
+	rec, err := readRecord(id.home, id.Turn)
+	if err != nil {
+		return fmt.Errorf("turn %s: %w", id.Turn, err)
+	}
+	if m.Thread == "" {
+		m.Thread = rec.Thread
+	}
+	m.Trace = rec.Trace
+	m.Hops = rec.Hops + 1
+	m.Path = append(slices.Clone(rec.Path), id.Name)
+	return nil
+}
+
+// Sent notes in the running turn what was sent in it, so that its receipt can
+// say so and the daemon does not answer a second time. Outside a turn it does
+// nothing.
+func (id Identity) Sent(sent []dropbox.Delivery, m *dropbox.Message) error {
+	if id.Turn == "" {
+		return nil
+	}
+	var lines bytes.Buffer
+	for _, d := range sent {
+		fmt.Fprintf(&lines, "%s %s %s %s\n", d.ID, d.To, m.Type, orDash(m.ReplyTo))
+	}
+	f, err := os.OpenFile(id.home.turnFile(id.Turn, ".sent"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("note what was sent: %w", err)
+	}
+	_, err = f.Write(lines.Bytes())
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// A sentNote is a line of a turn's .sent file.
+type sentNote struct {
+	ID, To  string
+	Type    dropbox.Type
+	ReplyTo string
+}
+
+// sentIn lists what a turn sent by itself.
+func sentIn(home Home, turn string) ([]sentNote, error) {
+	data, err := os.ReadFile(home.turnFile(turn, ".sent"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var notes []sentNote
+	for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); {
+		f := strings.Fields(sc.Text())
+		if len(f) != 4 { // a line cut off by a crash: its message is in the mailbox all the same
+			continue
+		}
+		n := sentNote{ID: f[0], To: f[1], Type: dropbox.Type(f[2]), ReplyTo: f[3]}
+		if n.ReplyTo == "-" {
+			n.ReplyTo = ""
+		}
+		notes = append(notes, n)
+	}
+	return notes, nil
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

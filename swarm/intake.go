@@ -1,0 +1,174 @@
+package swarm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// intake takes in what was laid into mailboxes by hand, when it has come to
+// rest. It runs in one goroutine for the whole swarm, and sleeps while nothing
+// lies there.
+type intake struct {
+	swarm *Swarm
+	bell  doorbell
+	seen  map[strayKey]strayState // what lay there at the last look
+}
+
+type strayKey struct{ mailbox, name string }
+
+// strayState is how a file looked, and since when it has looked so.
+type strayState struct {
+	size    int64
+	modTime time.Time
+	since   time.Time
+}
+
+func newIntake(s *Swarm) *intake {
+	return &intake{swarm: s, bell: newDoorbell(), seen: map[strayKey]strayState{}}
+}
+
+func (in *intake) run(stop context.Context) {
+	in.bell.ring()
+	for stop.Err() == nil {
+		wait := in.look(time.Now())
+		in.bell.wait(stop, wait)
+	}
+}
+
+// look takes in what has rested long enough, and says when to look again.
+func (in *intake) look(now time.Time) time.Duration {
+	rest := in.swarm.Plan().debounce()
+	again := forever
+	still := map[strayKey]strayState{}
+	for _, m := range in.swarm.members() {
+		strays, err := m.box.Strays()
+		if err != nil {
+			m.log.Warn("mailbox could not be looked at", keyErr, err)
+			continue
+		}
+		for _, st := range strays {
+			key := strayKey{m.name, st.Name}
+			was, known := in.seen[key]
+			if !known || was.size != st.Size || !was.modTime.Equal(st.ModTime) {
+				was = strayState{size: st.Size, modTime: st.ModTime, since: now}
+			}
+			if left := rest - now.Sub(was.since); left > 0 && left <= rest {
+				still[key] = was
+				again = min(again, left)
+				continue
+			}
+			if !m.takeIn(st) {
+				was.since = now
+				still[key] = was
+				again = min(again, rest)
+			}
+		}
+	}
+	in.seen = still
+	return again
+}
+
+// takeIn files one thing that has come to rest in the agent's folder. It is
+// false when that has to wait.
+func (a *agent) takeIn(st dropbox.Stray) bool {
+	log := a.log.With("file", st.Name)
+	if a.ownWork(st.Name) {
+		if err := a.box.MoveToWork(st); err != nil {
+			log.Warn("file could not be moved to work/", keyErr, err)
+			return false
+		}
+		log.Info("the agent's own file was moved to work/")
+		return true
+	}
+	d, err := a.box.TakeIn(st, a.inherited())
+	switch {
+	case err == nil:
+		a.doors.set(d.ID, viaHand)
+		log.Info("dropped file was taken in", keyMessage, d.ID)
+		return true
+	case errors.Is(err, dropbox.ErrChanged), errors.Is(err, dropbox.ErrGone):
+		return false
+	case errors.Is(err, dropbox.ErrHops):
+		reason := fmt.Sprintf("passed on more than %d times: %s keeps writing to itself", dropbox.MaxHops, a.name)
+		if err := a.box.SetAside(st, reason); err != nil {
+			log.Warn("dropped file could not be set aside", keyErr, err)
+			return false
+		}
+		err = &dropbox.InvalidError{Reason: reason}
+	}
+	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
+		log.Warn("dropped file is no message", keyErr, err)
+		a.countDead()
+		a.tellLead("stray:"+a.name+":"+st.Name+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
+			"The file "+st.Name+" in the mailbox of "+a.name+" is not a message: "+bad.Error()+".\n\nIt is kept in dead/: claude-swarm dead list\n")
+		return true
+	}
+	log.Warn("dropped file could not be taken in", keyErr, err)
+	return false
+}
+
+// inherited is what a file that comes to rest in an agent's folder during its
+// turn takes over from the message of that turn; outside a turn it comes from
+// the lead.
+func (a *agent) inherited() dropbox.Defaults {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	d := dropbox.Defaults{From: dropbox.Lead}
+	if rec := a.reins.current; rec != nil {
+		d = dropbox.Defaults{From: a.name, Thread: rec.Thread, Trace: rec.Trace, Hops: rec.Hops + 1, Path: append(slices.Clone(rec.Path), a.name)}
+	}
+	return d
+}
+
+// ownWorkMemory is how long a write of the agent is remembered. The file comes
+// to rest within seconds after it.
+const ownWorkMemory = 10 * time.Minute
+
+// ownWork tells whether a turn of the agent wrote the file by its own tools.
+func (a *agent) ownWork(name string) bool {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	now := time.Now()
+	for n, at := range a.reins.wrote {
+		if now.Sub(at).Abs() > ownWorkMemory {
+			delete(a.reins.wrote, n)
+		}
+	}
+	_, ok := a.reins.wrote[name]
+	return ok
+}
+
+// writtenPath is the file that a tool call writes; "" when it writes none.
+func writtenPath(tool string, input []byte) string {
+	switch tool {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+	default:
+		return ""
+	}
+	var in struct {
+		FilePath     string `json:"file_path"`
+		NotebookPath string `json:"notebook_path"`
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return ""
+	}
+	return orElse(in.FilePath, in.NotebookPath)
+}
+
+// sameFolder compares two folders, also where one is reached through a link.
+func sameFolder(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}

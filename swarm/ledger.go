@@ -1,0 +1,157 @@
+package swarm
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// A LedgerLine is one attempt that ended, well or badly.
+type LedgerLine struct {
+	V       int       `json:"v"`
+	At      time.Time `json:"at"` // the end
+	Turn    string    `json:"turn"`
+	Agent   string    `json:"agent"`
+	Message string    `json:"message"`
+	From    string    `json:"from"`
+	Subject string    `json:"subject,omitempty"`
+	Outcome string    `json:"outcome"`
+	Reason  string    `json:"reason,omitempty"`
+	Seconds float64   `json:"seconds"`
+	Tokens  Tally     `json:"tokens"`
+	CostUSD float64   `json:"cost_usd"`
+	Model   string    `json:"model,omitempty"`
+	Session string    `json:"session,omitempty"`
+}
+
+// ReadLedger calls yield for every line of a ledger, oldest first, until yield
+// returns false. Lines that a crash cut off are passed over. No ledger is an
+// empty ledger.
+func ReadLedger(path string, yield func(LedgerLine) bool) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	sc := bufio.NewScanner(f)
+	sc.Buffer(make([]byte, 64<<10), 1<<20)
+	for sc.Scan() {
+		var l LedgerLine
+		if json.Unmarshal(sc.Bytes(), &l) != nil || l.Turn == "" {
+			continue
+		}
+		if !yield(l) {
+			return nil
+		}
+	}
+	return sc.Err()
+}
+
+// ledger is the open ledger of a running daemon. It is safe for several
+// goroutines.
+type ledger struct {
+	mu   sync.Mutex
+	file *os.File
+	sums map[string]*agentSum
+	// known are the turns that an earlier daemon wrote; recovery asks for them.
+	known map[string]bool
+}
+
+// agentSum adds up one agent's cost, in US dollars.
+type agentSum struct {
+	total, today float64
+	day          string // UTC day that today belongs to
+}
+
+func openLedger(path string) (*ledger, error) {
+	l := &ledger{sums: map[string]*agentSum{}, known: map[string]bool{}}
+	err := ReadLedger(path, func(line LedgerLine) bool {
+		l.known[line.Turn] = true
+		l.count(line)
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	l.file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return l, l.endLine()
+}
+
+// endLine ends a line that a crash cut off, so that the next one stands alone.
+func (l *ledger) endLine() error {
+	info, err := l.file.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := l.file.ReadAt(last, info.Size()-1); err != nil {
+		return err
+	}
+	if last[0] == '\n' {
+		return nil
+	}
+	_, err = l.file.WriteString("\n")
+	return err
+}
+
+// add appends a line, unless the turn has one.
+func (l *ledger) add(line LedgerLine) error {
+	line.V = 1
+	data, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known[line.Turn] {
+		return nil
+	}
+	if _, err := l.file.Write(append(data, '\n')); err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	l.known[line.Turn] = true
+	l.count(line)
+	return nil
+}
+
+func (l *ledger) count(line LedgerLine) {
+	sum := l.sums[line.Agent]
+	if sum == nil {
+		sum = &agentSum{}
+		l.sums[line.Agent] = sum
+	}
+	if day := utcDay(line.At); day != sum.day {
+		sum.day, sum.today = day, 0
+	}
+	sum.today += line.CostUSD
+	sum.total += line.CostUSD
+}
+
+// cost is what an agent has cost, today and in all.
+func (l *ledger) cost(agent string, now time.Time) Cost {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sum := l.sums[agent]
+	if sum == nil {
+		return Cost{}
+	}
+	c := Cost{Total: sum.total}
+	if sum.day == utcDay(now) {
+		c.Today = sum.today
+	}
+	return c
+}
+
+func (l *ledger) close() error { return l.file.Close() }
+
+func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }

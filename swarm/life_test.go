@@ -1,0 +1,433 @@
+package swarm_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+func TestATaskComesBackDone(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	id := f.send("coder", "@say I look at it.\n@cost 0.25\n@say All done.", subject("PERF-015"))
+	ans := f.answer(id)
+	if ans.Type != dropbox.Result || ans.From != "coder" || ans.Thread != id || ans.Trace != id || ans.Hops != 1 {
+		t.Errorf("answer = type %s from %s thread %s trace %s hops %d", ans.Type, ans.From, ans.Thread, ans.Trace, ans.Hops)
+	}
+	if got := string(ans.Body); !strings.Contains(got, "All done.") {
+		t.Errorf("answer says %q", got)
+	}
+	if !dropbox.Proven(f.tokens["coder"], ans, dropbox.Lead) {
+		t.Error("the answer is not proven to be coder's")
+	}
+	f.untilState("coder", swarm.Idle)
+	f.nothingLeft("coder")
+	r := f.receipt("coder", id)
+	if r.CostUSD != 0.25 || r.Outcome != "done" || len(r.Attempts) != 1 || !r.Proven || r.Via != "mailbox" {
+		t.Errorf("receipt = %+v", r)
+	}
+	if c := f.status("coder").CostUSD; c.Today != 0.25 || c.Total != 0.25 {
+		t.Errorf("cost = %+v", c)
+	}
+}
+
+func TestAResultWakesNobodyIntoAnswering(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	f.start()
+	id := f.send("coder", "@say thanks", typed(dropbox.Result), from("reviewer"))
+	f.until("the result was worked on", func() bool { return len(f.files("coder", "done")) == 2 })
+	f.untilState("coder", swarm.Idle)
+	if r := f.receipt("coder", id); r.Answer != nil {
+		t.Errorf("a result was answered: %+v", r.Answer)
+	}
+	if got := f.mail("reviewer"); len(got) != 0 {
+		t.Errorf("reviewer got %d messages", len(got))
+	}
+}
+
+func TestOrderOfWork(t *testing.T) {
+	f := newField(t, "coder")
+	f.send("coder", "first")
+	f.send("coder", "second")
+	f.send("coder", "low", func(m *dropbox.Message) { m.Priority = dropbox.Low })
+	last := f.send("coder", "urgent", urgent)
+	f.start()
+	f.answer(last)
+	f.until("all are done", func() bool { return len(f.files("coder", "done")) == 8 })
+	if got, want := f.bodies(), []string{"urgent", "first", "second", "low"}; !slices.Equal(got, want) {
+		t.Errorf("order = %v, want %v", got, want)
+	}
+}
+
+func TestAFailedTurnIsTriedAgain(t *testing.T) {
+	f := newField(t, "coder")
+	tries := 0
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		if tries++; tries == 1 {
+			return []runnertest.Step{runnertest.Cost(0.5), runnertest.Fail("the compiler is missing")}
+		}
+		return []runnertest.Step{runnertest.Cost(0.25), runnertest.Say("now it works")}
+	}
+	f.start()
+	id := f.send("coder", "build it")
+	f.answer(id)
+	runs := f.backend.Runs()
+	if len(runs) != 2 {
+		t.Fatalf("%d turns, want 2", len(runs))
+	}
+	if runs[0].Turn.UUID == runs[1].Turn.UUID {
+		t.Error("the second attempt has the first one's uuid: the CLI would not run it")
+	}
+	if !strings.Contains(runs[1].Turn.Prompt, "This was begun before and cut off at ") {
+		t.Errorf("the second prompt does not say that it was begun before:\n%s", runs[1].Turn.Prompt)
+	}
+	if strings.Contains(runs[0].Turn.Prompt, "begun before") {
+		t.Error("the first prompt says that it was begun before")
+	}
+	f.untilState("coder", swarm.Idle)
+	r := f.receipt("coder", id)
+	if len(r.Attempts) != 2 || r.Attempts[0].Outcome != "failed" || r.Attempts[0].Reason == "" || r.CostUSD != 0.75 {
+		t.Errorf("receipt = %+v", r)
+	}
+	if c := f.status("coder").CostUSD.Total; c != 0.75 {
+		t.Errorf("total cost = %v, want 0.75 with the failed attempt", c)
+	}
+}
+
+func TestAMessageThatFailsThreeTimesIsGivenUp(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	bad := f.send("coder", "@fail no luck", subject("hopeless"))
+	good := f.send("coder", "fine")
+	bounce := f.answer(bad)
+	if bounce.From != dropbox.Swarm || bounce.Type != dropbox.Result || !strings.Contains(string(bounce.Body), "failed 3 times") || !strings.Contains(string(bounce.Body), "no luck") {
+		t.Errorf("bounce = %s from %s: %s", bounce.Type, bounce.From, bounce.Body)
+	}
+	f.answer(good) // the next message gets its try
+	if st := f.untilState("coder", swarm.Idle); st.Dead != 1 || st.CircuitOpen {
+		t.Errorf("dead = %d, circuit open = %v", st.Dead, st.CircuitOpen)
+	}
+	if got := len(f.backend.Runs()); got != 4 {
+		t.Errorf("%d turns, want 3 + 1", got)
+	}
+}
+
+func TestTheBreakerOpensWhenTheNextMessageFailsToo(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	f.send("coder", "@fail no luck")
+	f.send("coder", "@fail no luck either")
+	waits := f.send("coder", "fine")
+	st := f.untilState("coder", swarm.Stopped)
+	if !st.CircuitOpen || !strings.Contains(st.Next, "claude-swarm start coder") || st.Waiting.Normal != 2 {
+		t.Errorf("status = %+v", st)
+	}
+	if got := len(f.backend.Runs()); got != 4 {
+		t.Errorf("%d turns, want 3 of the first and 1 of the second", got)
+	}
+	told := 0
+	for _, m := range f.mail(dropbox.Lead) {
+		if strings.Contains(m.Subject, "coder is stopped") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the lead was told %d times, want once", told)
+	}
+
+	// It lives through a restart, and a person starts it again.
+	f.halt()
+	f.start()
+	f.untilState("coder", swarm.Stopped)
+	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(waits)
+}
+
+func TestThreeClientsThatDieAtOnceOpenTheBreaker(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	id := f.send("coder", "@unborn")
+	st := f.untilState("coder", swarm.Stopped)
+	if !st.CircuitOpen || st.TurnCount != 3 {
+		t.Errorf("status = %+v", st)
+	}
+	entries := f.files("coder", "new")
+	if len(entries) != 1 || !strings.Contains(entries[0], id+"~3.0.md") {
+		t.Errorf("new/ = %v, want the message with no failure counted", entries)
+	}
+}
+
+func TestUsageLimitParksAllAgentsOfTheAccount(t *testing.T) {
+	f := newField(t, "coder", "reviewer", "other")
+	f.plan.Agents[2].Env = map[string]string{"CLAUDE_CONFIG_DIR": "/elsewhere"}
+	first := true
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent == "coder" && first {
+			first = false
+			return []runnertest.Step{runnertest.Limited(300 * time.Millisecond)}
+		}
+		return nil
+	}
+	f.start()
+	id := f.send("coder", "work")
+	f.untilState("coder", swarm.Limited)
+	f.untilState("reviewer", swarm.Limited)
+	other := f.send("other", "work")
+	f.answer(other)
+	if st := f.status("other"); st.State == swarm.Limited {
+		t.Error("an agent of another account is parked too")
+	}
+	f.answer(id)
+	if r := f.receipt("coder", id); len(r.Attempts) != 2 || r.Attempts[0].Outcome != "limited" {
+		t.Errorf("attempts = %+v", r.Attempts)
+	}
+	if left := f.files("coder", "dead"); len(left) != 0 {
+		t.Errorf("dead/ = %v", left)
+	}
+	alerts := 0
+	for _, m := range f.mail(dropbox.Lead) {
+		if m.Subject == "usage limit reached" {
+			alerts++
+		}
+	}
+	if alerts != 1 {
+		t.Errorf("%d alerts, want one", alerts)
+	}
+}
+
+func TestWhatCannotWorkStopsAtOnce(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	f.send("coder", "@refused the key is wrong")
+	st := f.untilState("coder", swarm.Stopped)
+	if !strings.Contains(st.Why, "the key is wrong") || len(f.backend.Runs()) != 1 {
+		t.Errorf("after %d turns: why %q", len(f.backend.Runs()), st.Why)
+	}
+	if got := f.files("coder", "new"); len(got) != 1 || !strings.HasSuffix(got[0], "~1.0.md") {
+		t.Errorf("new/ = %v, want the message with no failure counted", got)
+	}
+}
+
+func TestNotesRideAlong(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	note := f.send("coder", "the build is green again", typed(dropbox.Note))
+	f.until("the note is seen", func() bool { return f.status("coder").Waiting.Total() == 1 })
+	if n := len(f.backend.Runs()); n != 0 {
+		t.Fatalf("a note woke the agent (%d turns)", n)
+	}
+	f.answer(f.send("coder", "go on"))
+	f.untilState("coder", swarm.Idle)
+	prompt := f.backend.Runs()[0].Turn.Prompt
+	if !strings.Contains(prompt, "the build is green again") || !strings.Contains(prompt, note) {
+		t.Errorf("the note did not ride along:\n%s", prompt)
+	}
+	if r := f.receipt("coder", note); r.Outcome != "rode along" || r.Answer != nil {
+		t.Errorf("receipt of the note = %+v", r)
+	}
+	f.nothingLeft("coder")
+}
+
+func TestStopLetsTheTurnEnd(t *testing.T) {
+	f := newField(t, "coder")
+	release := make(chan struct{})
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{waitFor(release), runnertest.Say("finished")}
+	}
+	f.start()
+	id := f.send("coder", "one")
+	waits := f.send("coder", "two")
+	f.untilState("coder", swarm.Working)
+	f.stop()
+	close(release)
+	if err := <-f.ended; err != nil {
+		t.Fatal(err)
+	}
+	f.daemon = nil
+	f.answer(id)
+	if got := f.files("coder", "new"); len(got) != 1 || !strings.Contains(got[0], waits+".md") {
+		t.Errorf("new/ = %v, want the second message untouched", got)
+	}
+}
+
+func TestKillPutsTheMessageBack(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	id := f.send("coder", "@hang")
+	f.untilState("coder", swarm.Working)
+	f.halt()
+	if got := f.files("coder", "new"); len(got) != 1 || !strings.Contains(got[0], id+"~1.0.md") {
+		t.Errorf("new/ = %v, want the message with nothing counted", got)
+	}
+	if got := f.files("coder", "cur"); len(got) != 0 {
+		t.Errorf("cur/ = %v", got)
+	}
+}
+
+func TestSteering(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead", Why: "lunch"}); err != nil {
+		t.Fatal(err)
+	}
+	if st := f.untilState("coder", swarm.Paused); st.Why != "lunch (by lead)" || !strings.Contains(st.Next, "resume coder") {
+		t.Errorf("paused: why %q next %q", st.Why, st.Next)
+	}
+	id := f.send("coder", "work")
+	f.halt() // a pause lives through a restart
+	f.start()
+	f.untilState("coder", swarm.Paused)
+	if err := f.daemon.Resume("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(id)
+
+	hang := f.send("coder", "@hang")
+	f.untilState("coder", swarm.Working)
+	if err := f.daemon.Abort(t.Context(), "coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.untilState("coder", swarm.Paused)
+	if got := f.files("coder", "new"); len(got) != 1 || !strings.Contains(got[0], hang) {
+		t.Errorf("new/ = %v, want the aborted message", got)
+	}
+	if err := f.daemon.StopAgent(t.Context(), "coder", "lead", false); err != nil {
+		t.Fatal(err)
+	}
+	f.untilState("coder", swarm.Stopped)
+	if _, err := f.daemon.Status("codr"); err == nil || !strings.Contains(err.Error(), "did you mean coder") {
+		t.Errorf("Status of an unknown agent: %v", err)
+	}
+}
+
+func TestAPauseEndsByItself(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead", For: 50 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(f.send("coder", "work"))
+}
+
+func TestHalt(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	if err := f.store.Halt("test"); err != nil {
+		t.Fatal(err)
+	}
+	id := f.send("coder", "work")
+	f.untilState("coder", swarm.Paused)
+	if n := len(f.backend.Runs()); n != 0 {
+		t.Fatalf("%d turns while halted", n)
+	}
+	if err := f.store.Unhalt(); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(id)
+}
+
+func TestAPanicStopsOneAgentOnly(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	f.start()
+	f.send("coder", "@panic oh no")
+	st := f.untilState("coder", swarm.Stopped)
+	if !strings.Contains(st.Why, "oh no") {
+		t.Errorf("why = %q", st.Why)
+	}
+	f.answer(f.send("reviewer", "work"))
+	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the message is begun again", func() bool { return len(f.backend.Runs()) >= 3 })
+}
+
+func TestTurnsAtOnceAreBounded(t *testing.T) {
+	f := newField(t, "a", "b", "c")
+	f.plan.MaxRunning = 1
+	release := make(chan struct{})
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent == "a" {
+			return []runnertest.Step{waitFor(release)}
+		}
+		return nil
+	}
+	f.start()
+	f.send("a", "first")
+	f.untilState("a", swarm.Working)
+	f.send("b", "second")
+	f.untilState("b", swarm.Queued)
+	c := f.send("c", "urgent", urgent)
+	f.untilState("c", swarm.Queued)
+	f.until("a runs alone", func() bool { return f.backend.Running() == 1 })
+	close(release)
+	f.answer(c)
+	f.until("all ran", func() bool { return len(f.backend.Runs()) == 3 })
+	if got := f.backend.Runs()[1].Turn.Agent; got != "c" {
+		t.Errorf("after a came %s, want c, whose message is urgent", got)
+	}
+}
+
+func TestWhatIsNotWorkedOn(t *testing.T) {
+	f := newField(t, "coder")
+	expired := f.send("coder", "too late", expires(time.Now().Add(20*time.Millisecond)))
+	f.until("it has expired", func() bool {
+		return time.Now().After(f.mail("coder")[0].Expires)
+	})
+	f.start()
+	if b := f.answer(expired); !strings.Contains(string(b.Body), "expired") {
+		t.Errorf("bounce = %s", b.Body)
+	}
+	if n := len(f.backend.Runs()); n != 0 {
+		t.Errorf("%d turns", n)
+	}
+	// What came back by a git checkout has a receipt, and is not run again.
+	id := f.send("coder", "once")
+	f.answer(id)
+	f.untilState("coder", swarm.Idle)
+	restore(f, "coder", id)
+	f.until("it is set aside", func() bool { return len(f.files("coder", "dead")) == 4 && len(f.files("coder", "new")) == 0 })
+	if n := len(f.backend.Runs()); n != 1 {
+		t.Errorf("%d turns, want 1", n)
+	}
+}
+
+func TestReload(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	f.start()
+	f.answer(f.send("coder", "work"))
+	p := swarm.Plan{Debounce: f.plan.Debounce, Agents: slices.Clone(f.plan.Agents[:1])}
+	p.Agents[0].Role = "boss"
+	p.Agents = append(p.Agents, swarm.Spec{Name: "tester", Backend: "scripted", Client: runner.Spec{Dir: f.dir}})
+	c, err := f.daemon.Reload(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.Added, []string{"tester"}) || !slices.Equal(c.Removed, []string{"reviewer"}) || !slices.Equal(c.Changed, []string{"coder"}) {
+		t.Errorf("changes = %+v", c)
+	}
+	f.answer(f.send("tester", "work"))
+	if st := f.status("coder"); st.Role != "boss" {
+		t.Errorf("role = %q", st.Role)
+	}
+	if _, err := f.daemon.Status("reviewer"); err == nil {
+		t.Error("reviewer is still there")
+	}
+	// It comes back, and its mail was kept.
+	id := f.send("reviewer", "work")
+	if _, err := f.daemon.Reload(f.plan); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(id)
+	p.Agents[0].Backend = "nonsense"
+	if _, err := f.daemon.Reload(p); err == nil {
+		t.Error("a plan with an unknown backend was taken")
+	}
+}

@@ -1,0 +1,112 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/window"
+)
+
+// memory is an agent's window while a turn runs, and what a compaction took
+// that the next prompt gives back. It is loaded for a turn and let go after it,
+// so that an idle agent holds no buffers. It belongs to one goroutine.
+type memory struct {
+	home  Home
+	agent string
+	win   *window.Buffer
+	calls callNames
+}
+
+// callNames remembers which tool an open call is of.
+type callNames map[string]string
+
+// windowOptions bounds a window by bytes; see [window.Limit].
+func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: bytes} }
+
+// openMemory loads an agent's window. A broken one is begun anew, which is
+// logged and costs the agent some memory, but no mail.
+func openMemory(home Home, agent string, bytes int, log *slog.Logger) (*memory, error) {
+	win, err := window.Load(home.windowFile(agent), windowOptions(bytes))
+	if errors.Is(err, window.ErrBroken) {
+		log.Warn("window was broken and begun anew", keyErr, err)
+	} else if err != nil {
+		return nil, fmt.Errorf("window of %s: %w", agent, err)
+	}
+	return &memory{home: home, agent: agent, win: win, calls: callNames{}}, nil
+}
+
+// event takes what an event adds to the window.
+func (m *memory) event(ev *streamjson.Event) { feedWindow(m.win, m.calls, ev) }
+
+// feedWindow adds to win what ev says: texts, calls and results of the main
+// conversation. Thinking, what sub-agents say, and the client's own words are
+// left out. The hook of a compaction feeds the same events to the same window
+// in another process, so nothing here may depend on anything else.
+func feedWindow(win *window.Buffer, calls callNames, ev *streamjson.Event) {
+	if ev.Parent != "" || ev.Synthetic {
+		return
+	}
+	switch ev.Kind {
+	case streamjson.KindAssistant:
+		for _, b := range ev.Blocks {
+			switch b.Kind {
+			case streamjson.BlockText:
+				win.AddText(b.Text)
+			case streamjson.BlockToolUse:
+				calls[b.ID] = b.Name
+				win.AddCall(b.Name, b.Input)
+			}
+		}
+	case streamjson.KindUser:
+		for _, b := range ev.Blocks {
+			if b.Kind == streamjson.BlockToolResult {
+				win.AddResult(calls[b.ID], b.Text, b.Failed)
+				delete(calls, b.ID)
+			}
+		}
+	}
+}
+
+// save keeps the window as it is after a turn.
+func (m *memory) save(turn string) error {
+	m.win.SetMark(turn)
+	if err := m.win.Save(m.home.windowFile(m.agent)); err != nil {
+		return fmt.Errorf("window of %s: %w", m.agent, err)
+	}
+	return nil
+}
+
+// whole is all that the window holds.
+func (m *memory) whole() []byte {
+	return m.win.AppendRange(nil, m.win.Start(), m.win.End())
+}
+
+// pending is what the last compaction took and no prompt has given back yet.
+func (m *memory) pending() ([]byte, error) {
+	data, err := os.ReadFile(m.home.pendingFile(m.agent))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// setPending keeps what the next prompt is to give back, durably.
+func (m *memory) setPending(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	return writeDurable(m.home.pendingFile(m.agent), text)
+}
+
+// given forgets what a prompt has given back.
+func (m *memory) given() error {
+	err := os.Remove(m.home.pendingFile(m.agent))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

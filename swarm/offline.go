@@ -1,0 +1,89 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Offline is the status of a project in which no daemon runs, as far as the
+// files tell: what waits, what is dead, what was paused or stopped, what it has
+// cost. Daemon is nil in it.
+func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
+	st := Status{V: 1, Project: project, Halted: store.Halted(), Agents: []AgentStatus{}}
+	standings, err := openStandings(home.stateFile())
+	if err != nil {
+		return st, err
+	}
+	se, err := openSessions(home.sessionsFile())
+	if err != nil {
+		return st, err
+	}
+	sums := ledger{sums: map[string]*agentSum{}}
+	if err := ReadLedger(home.Ledger(), func(l LedgerLine) bool { sums.count(l); return true }); err != nil {
+		return st, fmt.Errorf("ledger: %w", err)
+	}
+	for _, spec := range p.Agents {
+		a := AgentStatus{
+			Name: spec.Name, Role: spec.Role, Backend: spec.backend(), State: Stopped, Activity: "paused",
+			Why: "no daemon runs", Next: "claude-swarm start", CostUSD: sums.cost(spec.Name, now),
+		}
+		if s, ok := se.get(spec.Name); ok {
+			a.Session = s.ID
+		}
+		switch was := standings.of(spec.Name); {
+		case was.Stopped != nil:
+			a.Since, a.Why, a.CircuitOpen = was.Stopped.Since, join(was.Stopped.Why, was.Stopped.By), was.Stopped.Breaker
+			a.Next = orElse(was.Stopped.Hint, "claude-swarm start "+spec.Name)
+		case was.Paused != nil:
+			a.State, a.Paused, a.Since, a.Why = Paused, true, was.Paused.Since, join(was.Paused.Why, was.Paused.By)
+		}
+		if err := countBox(store, &a); err != nil {
+			return st, err
+		}
+		st.Agents = append(st.Agents, a)
+	}
+	st.Lead.Unread, err = unreadLead(store)
+	return st, err
+}
+
+// countBox fills in what waits in an agent's mailbox, and what is dead.
+func countBox(store *dropbox.Store, a *AgentStatus) error {
+	box, err := store.Mailbox(a.Name)
+	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
+		return nil // not made yet: nothing can wait there
+	} else if err != nil {
+		return err
+	}
+	entries, err := box.List()
+	if err != nil {
+		return err
+	}
+	q := queue{list: entries}
+	a.Waiting = q.waiting()
+	dead, err := box.Dead()
+	a.Dead = len(dead)
+	return err
+}
+
+// unreadLead counts what the person has not read.
+func unreadLead(store *dropbox.Store) (int, error) {
+	box, err := store.Mailbox(dropbox.Lead)
+	if err != nil {
+		return 0, err
+	}
+	entries, err := box.List()
+	return len(entries), err
+}
+
+// countDead brings the number of dead letters in the status up to date.
+func (a *agent) countDead() {
+	dead, err := a.box.Dead()
+	if err != nil {
+		a.log.Warn("dead letters could not be counted", keyErr, err)
+		return
+	}
+	a.view.dead(len(dead))
+}

@@ -1,0 +1,150 @@
+package swarm
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Options are what a swarm cannot do without. Project, Store, Plan and Backends
+// are required.
+type Options struct {
+	// Project is the folder of claude-swarm.yaml; the daemon's own files lie in
+	// its .claude-swarm.
+	Project string
+	// Store holds the mailboxes. The caller opens, locks and closes it.
+	Store *dropbox.Store
+	// Plan says which agents there are. Reload replaces it.
+	Plan Plan
+	// Backends by the name that an agent's Spec asks for.
+	Backends map[string]runner.Backend
+	// Program is the path of our own program: its folder comes first in the
+	// agents' PATH, and it is the command of the compaction hook. Empty: agents
+	// get neither.
+	Program string
+	// Version is shown in the status.
+	Version string
+	// Audit is told of every finished turn; nil records nothing.
+	Audit Auditor
+	// Log gets the daemon's own log; nil discards it.
+	Log *slog.Logger
+	// Environ is the environment that agents inherit, before our rules strip
+	// and add to it; nil means none.
+	Environ []string
+	// Restart and Sweep replace the documented times; their zero values are the
+	// documented times.
+	Restart RestartPolicy
+	// Sweep is how often the folders are looked at without a reason; 0 means 30 s.
+	Sweep time.Duration
+}
+
+// A Plan is the part of a swarm that its configuration decides.
+type Plan struct {
+	Agents     []Spec
+	MaxRunning int           // turns at once; 0 means 4
+	Debounce   time.Duration // rest of a hand-dropped file before it is taken in; 0 means 1 s
+	Log        LogPolicy
+	Retention  Retention
+}
+
+// LogPolicy bounds the log of each agent and the kept streams of its turns.
+// Zero values mean 20 MB, 5 backups and 30 days.
+type LogPolicy struct {
+	MaxSizeMB, MaxBackups, MaxAgeDays int
+}
+
+// Retention bounds done/. Zero values keep everything.
+type Retention struct {
+	Days int
+	MB   int64
+}
+
+// SessionMode says which conversation a turn continues.
+type SessionMode string
+
+const (
+	SessionResume   SessionMode = "resume"   // the agent's own session, by its id; the default
+	SessionContinue SessionMode = "continue" // the newest session of the folder, whoever made it
+	SessionFresh    SessionMode = "fresh"    // a new session for every message
+)
+
+// A Spec says how one agent works. It does not change while a turn runs.
+type Spec struct {
+	Name    string
+	Role    string
+	Zone    string
+	Backend string // key of Options.Backends; "" means claude
+	// Client is what the backend needs to know: command, folder, system text,
+	// model, permissions, time limits.
+	Client runner.Spec
+
+	WindowTokens int           // size of the window, in tokens of 4 bytes; 0 means 100,000
+	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
+	MaxFailures  int           // failures of one message before it is given up; 0 means 3
+	Session      SessionMode
+	Reread       []string          // files that the prompt tells the agent to read first
+	Env          map[string]string // added to the client's environment
+	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
+}
+
+// An Auditor records finished turns elsewhere, such as in git. It is called
+// from one goroutine. An error is logged and shown, and stops nothing; what was
+// missed is offered again, so an Auditor must know what it has recorded.
+type Auditor interface {
+	Record(ctx context.Context) error
+}
+
+func (s Spec) backend() string {
+	if s.Backend == "" {
+		return "claude"
+	}
+	return s.Backend
+}
+
+func (s Spec) maxFailures() int {
+	if s.MaxFailures == 0 {
+		return 3
+	}
+	return s.MaxFailures
+}
+
+func (s Spec) retryDelay() time.Duration {
+	if s.RetryDelay == 0 {
+		return 30 * time.Second
+	}
+	return s.RetryDelay
+}
+
+func (s Spec) windowTokens() int {
+	if s.WindowTokens == 0 {
+		return 100_000
+	}
+	return s.WindowTokens
+}
+
+func (p Plan) maxRunning() int {
+	if p.MaxRunning == 0 {
+		return 4
+	}
+	return p.MaxRunning
+}
+
+func (p Plan) debounce() time.Duration {
+	if p.Debounce == 0 {
+		return time.Second
+	}
+	return p.Debounce
+}
+
+// spec finds an agent by its name.
+func (p Plan) spec(name string) (Spec, bool) {
+	for _, s := range p.Agents {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Spec{}, false
+}

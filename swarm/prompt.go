@@ -1,0 +1,99 @@
+package swarm
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/window"
+)
+
+// A prompt is what one turn begins with. Its text never begins with a body, so
+// that no body can be taken for a command of the CLI, and every body stands
+// between two marks that it cannot contain.
+type prompt struct {
+	Agent   string
+	Prior   []byte // the window after a compaction; empty: none
+	Reread  []string
+	Notes   []letter // what rides along
+	Message letter
+	CutOff  time.Time // when an earlier attempt at the message was cut off; zero: never
+}
+
+// A letter is a message with what the daemon knows of it.
+type letter struct {
+	*dropbox.Message
+	Proven bool
+	Via    string
+}
+
+// text makes the prompt. mark returns a new random mark at each call.
+func (p prompt) text(mark func() string) string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+
+	add("claude-swarm: turn for %s", p.Agent)
+	if len(p.Prior) > 0 {
+		parts = append(parts, strings.TrimSuffix(string(window.Banner(nil, len(p.Prior)/4, p.Prior)), "\n"))
+	}
+	if len(p.Reread) > 0 {
+		add("Read these first: %s", strings.Join(p.Reread, ", "))
+	}
+	for _, n := range p.Notes {
+		add("For your information, nothing to answer:")
+		parts = append(parts, n.envelope(), fenced(n.Body, mark))
+	}
+	head := p.Message.envelope()
+	if !p.CutOff.IsZero() {
+		head += fmt.Sprintf("\nThis was begun before and cut off at %s. Look at what is already done.", stamp(p.CutOff))
+	}
+	parts = append(parts, head, fenced(p.Message.Body, mark))
+	add("Do this one task. Other mail comes in later turns. Send one summary when done.")
+	return strings.Join(parts, "\n\n") + "\n"
+}
+
+// envelope is the line above a body. What strangers can choose (the subject) is
+// quoted, so that it cannot break out of the line.
+func (l letter) envelope() string {
+	proof := "unverified"
+	if l.Proven {
+		proof = "proven"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Message %s from %s (%s, through %s), type %s", l.ID, l.From, proof, l.Via, l.Type)
+	if l.Subject != "" {
+		fmt.Fprintf(&b, ", subject %q", l.Subject)
+	}
+	if l.Thread != "" && l.Thread != l.ID {
+		fmt.Fprintf(&b, ", thread %s", l.Thread)
+	}
+	if l.ReplyTo != "" {
+		fmt.Fprintf(&b, ", in reply to %s", l.ReplyTo)
+	}
+	fmt.Fprintf(&b, ", %s", stamp(l.Created))
+	for _, a := range l.Attachments {
+		fmt.Fprintf(&b, "\nAttached: %s (%d bytes)", a.Path, a.Size)
+	}
+	return b.String()
+}
+
+// fenced puts a body between two marks that are not in it, unchanged.
+func fenced(body []byte, mark func() string) string {
+	m := mark()
+	for strings.Contains(string(body), m) {
+		m = mark()
+	}
+	line := "--- " + m + " ---"
+	text := string(body)
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return line + "\n" + text + line
+}
+
+// randomMark is 16 random letters.
+func randomMark() string { return strings.ToLower(rand.Text()[:16]) }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

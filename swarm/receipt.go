@@ -1,0 +1,98 @@
+package swarm
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Receipt says what became of one message. It lies beside the message in
+// done/, and its appearance beside the message in cur/ is the moment from which
+// the turn counts as done.
+type Receipt struct {
+	V        int       `yaml:"v" json:"v"`
+	ID       string    `yaml:"id" json:"id"` // of the message
+	Turn     string    `yaml:"turn,omitempty" json:"turn,omitempty"`
+	Agent    string    `yaml:"agent" json:"agent"`
+	Backend  string    `yaml:"backend,omitempty" json:"backend,omitempty"`
+	Model    string    `yaml:"model,omitempty" json:"model,omitempty"`
+	Session  string    `yaml:"session,omitempty" json:"session,omitempty"`
+	Via      string    `yaml:"via" json:"via"` // the door it came through, as far as the daemon knows
+	Proven   bool      `yaml:"proven" json:"proven"`
+	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, duplicate
+	Ended    time.Time `yaml:"ended" json:"ended"`
+	Attempts []Attempt `yaml:"attempts,omitempty" json:"attempts,omitempty"`
+	Tokens   Tally     `yaml:"tokens" json:"tokens"`
+	CostUSD  float64   `yaml:"cost_usd" json:"cost_usd"` // of all attempts
+
+	ToolCalls   int      `yaml:"tool_calls" json:"tool_calls"`
+	Denied      []string `yaml:"denied,omitempty" json:"denied,omitempty"`
+	Compactions int      `yaml:"compactions,omitempty" json:"compactions,omitempty"`
+	Sent        []string `yaml:"sent,omitempty" json:"sent,omitempty"`   // ids of messages sent in the turn
+	Notes       []string `yaml:"notes,omitempty" json:"notes,omitempty"` // ids of what rode along
+	Files       []string `yaml:"files,omitempty" json:"files,omitempty"` // written by the CLI's own tools
+	Answer      *Answer  `yaml:"answer,omitempty" json:"answer,omitempty"`
+	Text        string   `yaml:"text,omitempty" json:"text,omitempty"` // the last word of the turn
+}
+
+// An Attempt is one begun turn of a message.
+type Attempt struct {
+	Start   time.Time `yaml:"start" json:"start"`
+	End     time.Time `yaml:"end,omitempty" json:"end,omitzero"`
+	Outcome string    `yaml:"outcome" json:"outcome"`
+	Reason  string    `yaml:"reason,omitempty" json:"reason,omitempty"`
+	CostUSD float64   `yaml:"cost_usd" json:"cost_usd"`
+}
+
+// A Tally counts tokens.
+type Tally struct {
+	In         int `yaml:"in" json:"in"`
+	Out        int `yaml:"out" json:"out"`
+	CacheRead  int `yaml:"cache_read" json:"cache_read"`
+	CacheWrite int `yaml:"cache_write" json:"cache_write"`
+}
+
+// An Answer is the result that the daemon owes the sender of a message. It
+// stands in the receipt so that a daemon that takes over after a crash delivers
+// the same one.
+type Answer struct {
+	To      string   `yaml:"to" json:"to"`
+	Thread  string   `yaml:"thread" json:"thread"`
+	Trace   string   `yaml:"trace" json:"trace"`
+	Subject string   `yaml:"subject,omitempty" json:"subject,omitempty"`
+	Hops    int      `yaml:"hops" json:"hops"`
+	Path    []string `yaml:"path,omitempty" json:"path,omitempty"`
+	Body    string   `yaml:"body" json:"body"`
+	Refused string   `yaml:"refused,omitempty" json:"refused,omitempty"` // why it is not sent
+}
+
+func tally(o runner.Outcome) Tally {
+	return Tally{In: o.Tokens.Input, Out: o.Tokens.Output, CacheRead: o.Tokens.CacheRead, CacheWrite: o.Tokens.CacheWrite}
+}
+
+func (r *Receipt) encode() ([]byte, error) {
+	r.V = 1
+	return yaml.Marshal(r)
+}
+
+// ParseReceipt reads a receipt.
+func ParseReceipt(data []byte) (*Receipt, error) {
+	r := new(Receipt)
+	if err := yaml.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("receipt: %w", err)
+	}
+	return r, nil
+}
+
+// ReadReceipt reads a receipt from its file.
+func ReadReceipt(path string) (*Receipt, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReceipt(data)
+}

@@ -1,0 +1,99 @@
+package swarm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A record is the durable note of one attempt at a message, written before its
+// client starts. With it a later daemon finds a client that outlived this one,
+// and with its end the receipt lists what was tried before.
+type record struct {
+	V       int      `json:"v"`
+	Turn    string   `json:"turn"`
+	Agent   string   `json:"agent"`
+	Message string   `json:"message"` // id
+	Thread  string   `json:"thread"`
+	Trace   string   `json:"trace"`
+	Hops    int      `json:"hops"`
+	Path    []string `json:"path,omitempty"`
+	UUID    string   `json:"uuid"` // of the prompt; the client runs each only once
+	Session string   `json:"session"`
+	How     string   `json:"how"` // new, resume or continue
+	Notes   []string `json:"notes,omitempty"`
+	// Reinjected says that the prompt carried the window: a compaction in such
+	// a turn is not answered by another window.
+	Reinjected  bool           `json:"reinjected,omitempty"`
+	WindowBytes int            `json:"window_bytes"` // bound of the agent's window
+	Begun       time.Time      `json:"begun"`
+	Process     runner.Process `json:"process"` // zero until the client runs
+
+	// The end, when it was not a good one (that is in the receipt).
+	End     runner.End `json:"end,omitempty"`
+	Reason  string     `json:"reason,omitempty"`
+	Ended   time.Time  `json:"ended,omitzero"`
+	CostUSD float64    `json:"cost_usd,omitempty"`
+	Counted bool       `json:"counted,omitempty"` // it counts as a failure of the message
+}
+
+// turnID names the try-th process of the begun-th claim of a message:
+// k7f3q9m2xd-1, and for further tries inside the same claim k7f3q9m2xd-1b, …
+func turnID(message string, begun, try int) string {
+	id := fmt.Sprintf("%s-%d", message, begun)
+	if try > 0 {
+		id += string(rune('a' + try))
+	}
+	return id
+}
+
+func (r *record) write(home Home) error {
+	r.V = 1
+	return writeJSON(home.turnFile(r.Turn, ".json"), r)
+}
+
+// readRecord returns [fs.ErrNotExist] for a turn without a record.
+func readRecord(home Home, turn string) (*record, error) {
+	data, err := os.ReadFile(home.turnFile(turn, ".json"))
+	if err != nil {
+		return nil, err
+	}
+	r := new(record)
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("turn record %s: %w", turn, err)
+	}
+	return r, nil
+}
+
+// records lists what is known of the attempts at a message that was begun so
+// many times, oldest first. Records that were rotated away are missing.
+func records(home Home, message string, begun int) ([]*record, error) {
+	var all []*record
+	for n := 1; n <= begun; n++ {
+		tries, err := triesOf(home, message, n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tries...)
+	}
+	return all, nil
+}
+
+// triesOf lists the records of the clients that were started within one claim.
+func triesOf(home Home, message string, begun int) ([]*record, error) {
+	var all []*record
+	for try := 0; ; try++ {
+		r, err := readRecord(home, turnID(message, begun, try))
+		if errors.Is(err, fs.ErrNotExist) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+}

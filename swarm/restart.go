@@ -1,0 +1,124 @@
+package swarm
+
+import (
+	"fmt"
+	"time"
+)
+
+// A RestartPolicy says when an agent goes on after failures. Zero fields have
+// the documented values, which come from the source documents: 5 s and 3 in
+// 300 s for a client that dies at once, 30 s doubling for a failed turn.
+type RestartPolicy struct {
+	Unborn       time.Duration // wait after a client that died before its first event; 5 s
+	UnbornMax    int           // so many of them within UnbornWindow open the breaker; 3
+	UnbornWindow time.Duration // 300 s
+	MaxDelay     time.Duration // bound of the doubling wait after failed turns; 10 min
+	MaxMessages  int           // so many different messages failed in a row open the breaker; 3
+}
+
+// A Failure is a turn that did not end well, since the last one that did.
+type Failure struct {
+	At      time.Time `json:"at"`
+	Message string    `json:"message"`
+	Unborn  bool      `json:"unborn,omitempty"` // the client died before its first event
+	Buried  bool      `json:"buried,omitempty"` // the message was given up with this failure
+	Reason  string    `json:"reason"`
+}
+
+// A Decision is what follows a failure: wait, or stop.
+type Decision struct {
+	Open   bool          // the breaker opens: no further turn until a person says so
+	After  time.Duration // else: how long to wait, before jitter
+	Reason string
+}
+
+func (p RestartPolicy) orDefaults() RestartPolicy {
+	if p.Unborn == 0 {
+		p.Unborn = 5 * time.Second
+	}
+	if p.UnbornMax == 0 {
+		p.UnbornMax = 3
+	}
+	if p.UnbornWindow == 0 {
+		p.UnbornWindow = 300 * time.Second
+	}
+	if p.MaxDelay == 0 {
+		p.MaxDelay = 10 * time.Minute
+	}
+	if p.MaxMessages == 0 {
+		p.MaxMessages = 3
+	}
+	return p
+}
+
+// Decide looks at the failures since the last good turn, oldest first, and says
+// what comes next. first is the agent's wait after a first failed turn. It
+// reads no clock and starts nothing.
+func (p RestartPolicy) Decide(failures []Failure, first time.Duration, now time.Time) Decision {
+	p = p.orDefaults()
+	if len(failures) == 0 {
+		return Decision{Reason: "no failure"}
+	}
+	last := failures[len(failures)-1]
+	if last.Unborn {
+		return p.afterUnborn(failures, now)
+	}
+
+	failed := 0
+	different := map[string]bool{}
+	gaveUp := false // an earlier message was given up, and nothing went well since
+	for i, f := range failures {
+		if f.Unborn {
+			continue
+		}
+		failed++
+		different[f.Message] = true
+		gaveUp = gaveUp || f.Buried && i < len(failures)-1
+	}
+	switch {
+	case len(different) >= p.MaxMessages:
+		return Decision{Open: true, Reason: fmt.Sprintf("%d different messages failed in a row", len(different))}
+	case gaveUp:
+		return Decision{Open: true, Reason: "a message was given up, and the next one failed too"}
+	case last.Buried:
+		// What failed is out of the way; the next message gets its one try
+		// after the first wait.
+		return Decision{After: first, Reason: "the message was given up; the next one gets one try"}
+	}
+	return Decision{
+		After:  doubled(first, failed-1, p.MaxDelay),
+		Reason: fmt.Sprintf("%d failed in a row", failed),
+	}
+}
+
+func (p RestartPolicy) afterUnborn(failures []Failure, now time.Time) Decision {
+	recent := 0
+	for _, f := range failures {
+		// A clock that was set back must not hide failures, so the age counts
+		// in both directions.
+		if f.Unborn && now.Sub(f.At).Abs() < p.UnbornWindow {
+			recent++
+		}
+	}
+	if recent >= p.UnbornMax {
+		return Decision{Open: true, Reason: fmt.Sprintf("the client died at once %d times within %v", recent, p.UnbornWindow)}
+	}
+	return Decision{After: p.Unborn, Reason: "the client died at once"}
+}
+
+// doubled is d doubled so many times, at most limit.
+func doubled(d time.Duration, times int, limit time.Duration) time.Duration {
+	for range times {
+		if d >= limit/2 {
+			return limit
+		}
+		d *= 2
+	}
+	return min(d, limit)
+}
+
+// jittered lengthens d by up to a fifth, so that agents that failed together do
+// not come back together. random is in [0, 1).
+func jittered(d time.Duration, random float64) time.Duration {
+	return d + time.Duration(random*float64(d)/5)
+}

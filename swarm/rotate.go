@@ -1,0 +1,71 @@
+package swarm
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// keptTurns is how many turns are kept whatever their age; it bounds the folder
+// together with the policy's days.
+const keptTurns = 1000
+
+// rotateTurns removes the files of old turns: what is older than the log
+// policy's days, and all but the newest keptTurns. A turn whose record has a
+// living process is left alone, and so is whatever is younger than an hour.
+func rotateTurns(home Home, p LogPolicy, now time.Time) error {
+	days := p.MaxAgeDays
+	if days == 0 {
+		days = 30
+	}
+	entries, err := os.ReadDir(home.Turns())
+	if err != nil {
+		return err
+	}
+	type turn struct {
+		name  string
+		files []string
+		last  time.Time
+	}
+	turns := map[string]*turn{}
+	for _, e := range entries {
+		name, _, _ := strings.Cut(e.Name(), ".")
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		t := turns[name]
+		if t == nil {
+			t = &turn{name: name}
+			turns[name] = t
+		}
+		t.files = append(t.files, e.Name())
+		t.last = later(t.last, info.ModTime())
+	}
+	all := make([]*turn, 0, len(turns))
+	for _, t := range turns {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b *turn) int { return cmp.Compare(b.last.UnixNano(), a.last.UnixNano()) })
+	var errs []error
+	for i, t := range all {
+		age := now.Sub(t.last)
+		if age < time.Hour || i < keptTurns && age < time.Duration(days)*24*time.Hour {
+			continue
+		}
+		if rec, err := readRecord(home, t.name); err == nil && rec.Process.Alive() {
+			continue
+		}
+		for _, f := range t.files {
+			errs = append(errs, os.Remove(filepath.Join(home.Turns(), f)))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,313 @@
+package swarm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// settle files what came of a turn. An error means that a file could not be
+// written: the claim stays where it is, and the next start takes it up.
+func (a *agent) settle(j *job, out runner.Outcome) error {
+	a.report(j, out)
+	switch out.End {
+	case runner.Done:
+		return a.done(j, out)
+	case runner.Stopped:
+		return a.putBackAll(j, out, false)
+	case runner.Limited:
+		return a.limited(j, out)
+	case runner.Refused:
+		hint := orElse(out.Hint, "claude-swarm doctor")
+		if err := a.putBackAll(j, out, false); err != nil {
+			return err
+		}
+		a.halt(out.Reason, hint+", then claude-swarm start "+a.name)
+		return nil
+	}
+	return a.failed(j, out)
+}
+
+// report writes the end of a turn into the logs and the feed.
+func (a *agent) report(j *job, out runner.Outcome) {
+	took := out.Ended.Sub(out.Began).Round(time.Second)
+	text := fmt.Sprintf("= %s %v %.2f USD", out.End, took, out.CostUSD)
+	if out.Reason != "" {
+		text += ": " + out.Reason
+	}
+	a.diary.line(j.claim.ID, text)
+	a.log.Info("turn ended", keyMessage, j.claim.ID, keyTurn, j.rec.Turn, "end", string(out.End), keyWhy, out.Reason, keyTook, took, keyCost, out.CostUSD)
+	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.claim.ID, Text: string(out.End), Cost: out.CostUSD})
+}
+
+// done files a turn that ended well. The receipt is the commit point: from then
+// on the turn counts as done whatever happens, and finish can be repeated from
+// any cut.
+func (a *agent) done(j *job, out runner.Outcome) error {
+	r, err := a.receipt(j, out)
+	if err != nil {
+		return err
+	}
+	data, err := r.encode()
+	if err != nil {
+		return err
+	}
+	if err := a.box.Commit(j.claim.Entry, data); err != nil {
+		return err
+	}
+	a.note(a.books.standings.change(a.name, func(s *standing) {
+		s.Failures, s.Until, s.Why = nil, time.Time{}, ""
+	}))
+	return a.finish(j.claim.Entry, j.claim.Message, r)
+}
+
+// finish does what is left after the commit point: ledger, notes, answer, and
+// the files to done/. It is harmless to repeat.
+func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
+	if err := a.books.ledger.add(ledgerLine(m, r)); err != nil {
+		return err
+	}
+	if err := a.finishNotes(r); err != nil {
+		return err
+	}
+	if err := a.answer(m, r); err != nil {
+		return err
+	}
+	if err := a.box.Finish(e); err != nil {
+		return err
+	}
+	a.audit.ring()
+	return nil
+}
+
+// finishNotes files the notes that rode along with the turn.
+func (a *agent) finishNotes(r *Receipt) error {
+	claimed, err := a.box.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		if !slices.Contains(r.Notes, e.ID) {
+			continue
+		}
+		note := Receipt{ID: e.ID, Turn: r.Turn, Agent: a.name, Via: a.doors.take(e.ID), Outcome: "rode along", Ended: r.Ended}
+		data, err := note.encode()
+		if err != nil {
+			return err
+		}
+		if err := a.box.Commit(e, data); err != nil {
+			return err
+		}
+		if err := a.box.Finish(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed counts a failure of the message and of the agent, and decides what
+// follows.
+func (a *agent) failed(j *job, out runner.Outcome) error {
+	unborn := out.End == runner.Unborn || out.End == runner.NoSession || out.End == runner.Unheard
+	reason := orElse(out.Reason, string(out.End))
+	buried := !unborn && j.claim.Failed+1 >= a.spec().maxFailures()
+	if err := a.recordEnd(j, out, !unborn); err != nil {
+		return err
+	}
+	if err := a.putBackNotes(j); err != nil {
+		return err
+	}
+	if buried {
+		if err := a.bury(j.claim, fmt.Sprintf("failed %d times, last: %s", j.claim.Failed+1, reason)); err != nil {
+			return err
+		}
+		a.countDead()
+	} else if err := a.putBack(j.claim, !unborn); err != nil {
+		return err
+	}
+
+	now := time.Now().UTC()
+	st := a.books.standings.of(a.name)
+	failures := append(append([]Failure(nil), st.Failures...), Failure{At: now, Message: j.claim.ID, Unborn: unborn, Buried: buried, Reason: reason})
+	if len(failures) > maxFailureMemory {
+		failures = failures[len(failures)-maxFailureMemory:]
+	}
+	d := a.restart.Decide(failures, a.spec().retryDelay(), now)
+	if d.Open {
+		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), orElse(out.Hint, "see claude-swarm logs "+a.name)+", then claude-swarm start "+a.name)
+		return nil
+	}
+	wait := jitter(d.After)
+	return a.books.standings.change(a.name, func(s *standing) {
+		s.Failures, s.Until, s.Why = failures, now.Add(wait), reason
+	})
+}
+
+// limited parks every agent of the account; the lead is told once.
+func (a *agent) limited(j *job, out runner.Outcome) error {
+	if err := a.putBackAll(j, out, false); err != nil {
+		return err
+	}
+	now := time.Now().UTC()
+	reset := out.ResetAt
+	if reset.IsZero() {
+		reset = now.Add(unknownReset)
+	}
+	spread := min(jitter(10*time.Second)-10*time.Second+time.Second, time.Minute)
+	account := a.account()
+	news, err := a.books.standings.park(account, limit{Until: reset.Add(spread).UTC(), Why: orElse(out.Reason, "the usage limit is reached")}, now)
+	if err != nil {
+		return err
+	}
+	a.wakeAll(account)
+	if news {
+		a.tellLead("limited:"+account+":"+reset.UTC().Format(time.RFC3339), "usage limit reached",
+			fmt.Sprintf("%s: %s.\n\nAll agents of that account are parked until %s and go on by themselves.\n", a.name, out.Reason, clock(reset)))
+	}
+	return nil
+}
+
+// unknownReset is how long an account is parked when nobody said until when its
+// limit holds.
+const unknownReset = 5 * time.Minute
+
+// putBackAll ends an attempt that is not counted: the message and what rode
+// along wait again.
+func (a *agent) putBackAll(j *job, out runner.Outcome, failed bool) error {
+	if err := a.recordEnd(j, out, failed); err != nil {
+		return err
+	}
+	if err := a.putBackNotes(j); err != nil {
+		return err
+	}
+	return a.putBack(j.claim, failed)
+}
+
+// giveBack puts a message back whose turn could not be started for a reason of
+// ours, and returns that reason. Nothing was begun, so nothing is counted.
+func (a *agent) giveBack(j *job, why error) error {
+	if err := a.putBackNotes(j); err != nil {
+		return err
+	}
+	e, err := a.box.Release(j.claim.Entry)
+	if err != nil {
+		return err
+	}
+	a.queue.add(e)
+	return why
+}
+
+func (a *agent) putBackNotes(j *job) error {
+	for _, n := range j.notes {
+		if err := a.putBack(n, false); err != nil {
+			return err
+		}
+	}
+	j.notes = nil
+	return nil
+}
+
+func (a *agent) putBack(c *dropbox.Claim, failed bool) error {
+	e, err := a.box.PutBack(c.Entry, failed)
+	if err != nil {
+		return err
+	}
+	a.queue.add(e)
+	if c.Message != nil && !c.Message.Type.Wakes() {
+		a.queue.markNote(e)
+	}
+	return nil
+}
+
+// recordEnd makes the end of an attempt durable, with its line in the ledger.
+func (a *agent) recordEnd(j *job, out runner.Outcome, counted bool) error {
+	r := j.rec
+	r.End, r.Reason, r.Ended, r.CostUSD, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, counted
+	if err := r.write(a.home); err != nil {
+		return fmt.Errorf("turn record: %w", err)
+	}
+	return a.books.ledger.add(a.attemptLine(j, out))
+}
+
+// attemptLine is the ledger's line of an attempt that ended badly.
+func (a *agent) attemptLine(j *job, out runner.Outcome) LedgerLine {
+	m := j.claim.Message
+	return LedgerLine{
+		At: out.Ended.UTC(), Turn: j.rec.Turn, Agent: a.name, Message: m.ID, From: m.From, Subject: m.Subject,
+		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
+		Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
+	}
+}
+
+// ledgerLine is the ledger's line of a turn that ended well.
+func ledgerLine(m *dropbox.Message, r *Receipt) LedgerLine {
+	l := LedgerLine{
+		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
+		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
+	}
+	if n := len(r.Attempts); n > 0 {
+		last := r.Attempts[n-1]
+		l.Seconds, l.CostUSD = last.End.Sub(last.Start).Seconds(), last.CostUSD
+	}
+	return l
+}
+
+// receipt says what became of a message whose turn ended well.
+func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
+	m := j.claim.Message
+	r := &Receipt{
+		ID: m.ID, Turn: j.rec.Turn, Agent: a.name, Backend: a.spec().backend(), Model: out.Model, Session: out.Session,
+		Via: j.via, Proven: j.proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
+		Tokens: tally(out), ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
+		Notes: j.rec.Notes, Text: cut(out.Text, 4096),
+	}
+	old, err := records(a.home, m.ID, j.claim.Begun)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range old {
+		if o.Turn == j.rec.Turn {
+			continue
+		}
+		r.Attempts = append(r.Attempts, Attempt{Start: o.Begun, End: o.Ended, Outcome: orElse(string(o.End), "cut off"), Reason: o.Reason, CostUSD: o.CostUSD})
+		r.CostUSD += o.CostUSD
+	}
+	r.Attempts = append(r.Attempts, Attempt{Start: j.rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD})
+	r.CostUSD += out.CostUSD
+	for _, d := range out.Denied {
+		r.Denied = append(r.Denied, denial(d))
+	}
+	sent, err := sentIn(a.home, j.rec.Turn)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sent {
+		r.Sent = append(r.Sent, s.ID)
+	}
+	r.Answer = a.owed(m, r, sent, out)
+	return r, nil
+}
+
+// denial is one line about a tool call that was not permitted.
+func denial(d runner.Denial) string {
+	s := d.Tool
+	if len(d.Input) > 0 {
+		s += " " + oneLine(string(d.Input), 120)
+	}
+	if d.Allow != "" {
+		s += "; allow it with " + d.Allow + " in allowed_tools"
+	}
+	return s
+}
+
+// cut keeps the beginning of a text, whole runes.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

@@ -1,0 +1,114 @@
+package swarm
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+)
+
+// slots bounds the turns that run at once. Who waits is served by the order of
+// the names of their messages: by priority, then by age. It is safe for several
+// goroutines.
+type slots struct {
+	mu      sync.Mutex
+	free    int
+	total   int
+	waiting waiters
+}
+
+// A waiter waits for a slot. got is closed when it has one.
+type waiter struct {
+	order string
+	got   chan struct{}
+	index int // in the heap, -1 when out of it
+}
+
+func newSlots(n int) *slots { return &slots{free: n, total: n} }
+
+// acquire waits for a slot, as the bearer of the message named order. With a
+// nil error the caller must release the slot.
+func (s *slots) acquire(ctx context.Context, order string) error {
+	s.mu.Lock()
+	if s.free > 0 && len(s.waiting) == 0 {
+		s.free--
+		s.mu.Unlock()
+		return nil
+	}
+	w := &waiter{order: order, got: make(chan struct{})}
+	heap.Push(&s.waiting, w)
+	s.mu.Unlock()
+	select {
+	case <-w.got:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.index >= 0 {
+		heap.Remove(&s.waiting, w.index)
+		return ctx.Err()
+	}
+	s.giveBack() // the slot came just now; pass it on
+	return ctx.Err()
+}
+
+// full tells whether a caller of acquire would have to wait.
+func (s *slots) full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.free <= 0 || len(s.waiting) > 0
+}
+
+func (s *slots) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.giveBack()
+}
+
+// resize changes how many slots there are. Running turns are left alone: with
+// fewer slots, the next ones wait longer.
+func (s *slots) resize(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free += n - s.total
+	s.total = n
+	s.serve()
+}
+
+func (s *slots) giveBack() {
+	s.free++
+	s.serve()
+}
+
+// serve hands free slots to the first in line. s.mu is held.
+func (s *slots) serve() {
+	for s.free > 0 && len(s.waiting) > 0 {
+		w := heap.Pop(&s.waiting).(*waiter)
+		s.free--
+		close(w.got)
+	}
+}
+
+// waiters is a heap; the first is the one whose message is to be worked on
+// first.
+type waiters []*waiter
+
+func (w waiters) Len() int           { return len(w) }
+func (w waiters) Less(i, j int) bool { return w[i].order < w[j].order }
+func (w waiters) Swap(i, j int) {
+	w[i], w[j] = w[j], w[i]
+	w[i].index, w[j].index = i, j
+}
+func (w *waiters) Push(x any) {
+	it := x.(*waiter)
+	it.index = len(*w)
+	*w = append(*w, it)
+}
+func (w *waiters) Pop() any {
+	old := *w
+	it := old[len(old)-1]
+	old[len(old)-1] = nil
+	it.index = -1
+	*w = old[:len(old)-1]
+	return it
+}

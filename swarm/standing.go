@@ -1,0 +1,137 @@
+package swarm
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+)
+
+// A standing is what must be known of an agent after a restart of the daemon:
+// who paused or stopped it, and how its last turns failed.
+type standing struct {
+	Paused   *pause    `json:"paused,omitempty"`
+	Stopped  *stop     `json:"stopped,omitempty"`
+	Failures []Failure `json:"failures,omitempty"` // since the last good turn, at most maxFailureMemory
+	Until    time.Time `json:"backoff_until,omitzero"`
+	Why      string    `json:"backoff_why,omitempty"`
+}
+
+// maxFailureMemory bounds the remembered failures of an agent; more than enough
+// for every rule of [RestartPolicy.Decide].
+const maxFailureMemory = 20
+
+type pause struct {
+	By    string    `json:"by"`
+	Why   string    `json:"why,omitempty"`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until,omitzero"` // zero: until somebody resumes it
+}
+
+type stop struct {
+	By      string    `json:"by"`
+	Why     string    `json:"why,omitempty"`
+	Hint    string    `json:"hint,omitempty"`
+	Since   time.Time `json:"since"`
+	Breaker bool      `json:"breaker,omitempty"` // not by hand
+}
+
+// A limit parks all agents of one account.
+type limit struct {
+	Until time.Time `json:"until"`
+	Why   string    `json:"why"`
+}
+
+// standings keeps the standing of every agent and the limits of every account,
+// durably in state.json. It is safe for several goroutines.
+type standings struct {
+	path string
+	mu   sync.Mutex
+	file standingsFile
+}
+
+type standingsFile struct {
+	V      int                 `json:"v"`
+	Agents map[string]standing `json:"agents"`
+	Limits map[string]limit    `json:"limits,omitempty"`
+}
+
+func openStandings(path string) (*standings, error) {
+	s := &standings{path: path}
+	if err := readJSON(path, &s.file); err != nil {
+		return nil, fmt.Errorf("what was paused and stopped: %w", err)
+	}
+	if s.file.Agents == nil {
+		s.file.Agents = map[string]standing{}
+	}
+	if s.file.Limits == nil {
+		s.file.Limits = map[string]limit{}
+	}
+	return s, nil
+}
+
+// of returns the standing of an agent. What it points to must not be changed.
+func (s *standings) of(agent string) standing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file.Agents[agent]
+}
+
+// change lets f change an agent's standing and writes it down. f must set new
+// values, not change what the old ones point to.
+func (s *standings) change(agent string, f func(*standing)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.file.Agents[agent]
+	f(&st)
+	s.file.Agents[agent] = st
+	if st.empty() {
+		delete(s.file.Agents, agent)
+	}
+	return s.write()
+}
+
+func (st standing) empty() bool {
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero()
+}
+
+// park notes that an account has reached its limit. It tells whether this is
+// news: an account that was not parked until about then already.
+func (s *standings) park(account string, l limit, now time.Time) (news bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, parked := s.file.Limits[account]
+	news = !parked || !old.Until.After(now)
+	if parked && old.Until.After(l.Until) {
+		return news, nil
+	}
+	s.file.Limits[account] = l
+	return news, s.write()
+}
+
+// limitOf returns the limit of an account that still holds.
+func (s *standings) limitOf(account string, now time.Time) (limit, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.file.Limits[account]
+	return l, ok && l.Until.After(now)
+}
+
+// liftLimit forgets the limit of an account.
+func (s *standings) liftLimit(account string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.file.Limits[account]; !ok {
+		return nil
+	}
+	delete(s.file.Limits, account)
+	return s.write()
+}
+
+func (s *standings) write() error {
+	s.file.V = 1
+	if err := writeJSON(s.path, standingsFile{V: 1, Agents: maps.Clone(s.file.Agents), Limits: s.file.Limits}); err != nil {
+		return fmt.Errorf("write what was paused and stopped: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package swarm
+
+import "time"
+
+// A State is where an agent is in its life; the package comment draws it.
+type State string
+
+const (
+	Starting State = "starting" // finishing what an earlier daemon left
+	Idle     State = "idle"     // nothing to do
+	Queued   State = "queued"   // has mail, waits for a free place among the running turns
+	Working  State = "working"  // a turn runs
+	Backoff  State = "backoff"  // waits after a failure
+	Limited  State = "limited"  // parked until the usage limit of its account resets
+	Paused   State = "paused"   // by hand; mail waits
+	Stopped  State = "stopped"  // by hand or by the breaker; mail waits
+)
+
+// Status is a picture of the whole swarm at one moment, as `status --json`
+// prints it. The times are UTC.
+type Status struct {
+	V       int           `json:"v"`
+	Project string        `json:"project"`
+	Daemon  *DaemonStatus `json:"daemon"` // nil when no daemon runs
+	Halted  bool          `json:"halted"`
+	Trouble []string      `json:"trouble,omitempty"` // what is wrong with the daemon itself, in sentences
+	Agents  []AgentStatus `json:"agents"`
+	Lead    LeadStatus    `json:"lead"`
+}
+
+// DaemonStatus says which daemon answers.
+type DaemonStatus struct {
+	PID     int       `json:"pid"`
+	Since   time.Time `json:"since"`
+	Version string    `json:"version"`
+}
+
+// LeadStatus says what waits for the person.
+type LeadStatus struct {
+	Unread int `json:"unread"`
+}
+
+// AgentStatus is a picture of one agent.
+type AgentStatus struct {
+	Name    string    `json:"name"`
+	Role    string    `json:"role,omitempty"`
+	Backend string    `json:"backend"`
+	State   State     `json:"state"`
+	Since   time.Time `json:"since"`
+	Why     string    `json:"why,omitempty"`  // why it is in this state
+	Next    string    `json:"next,omitempty"` // what happens next, or what to type
+	// Message is what the running turn works on.
+	Message *MessageStatus `json:"message"`
+	Waiting Waiting        `json:"waiting"`
+	Dead    int            `json:"dead"`
+	PID     int            `json:"pid,omitempty"`
+	Session string         `json:"session,omitempty"`
+	Model   string         `json:"model,omitempty"`
+	Context Context        `json:"context"`
+	CostUSD Cost           `json:"cost_usd"`
+	Last    *LastText      `json:"last"`
+
+	Running        bool     `json:"running"`      // a turn runs
+	Paused         bool     `json:"paused"`       // by hand
+	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
+	TurnCount      int      `json:"turn_count"`   // turns begun since the daemon started
+	LastActivation *float64 `json:"last_activation"`
+	Activity       string   `json:"activity"`    // working, paused or idle
+	Description    string   `json:"description"` // of the running task, one line
+}
+
+// MessageStatus names the message of a running turn.
+type MessageStatus struct {
+	ID      string    `json:"id"`
+	From    string    `json:"from"`
+	Subject string    `json:"subject"`
+	Since   time.Time `json:"since"`
+}
+
+// Waiting counts the messages in new/.
+type Waiting struct {
+	Urgent int `json:"urgent"`
+	Normal int `json:"normal"`
+	Low    int `json:"low"`
+}
+
+// Total is the number of waiting messages.
+func (w Waiting) Total() int { return w.Urgent + w.Normal + w.Low }
+
+// Context is how full an agent's session is, in tokens; 0 when not known.
+type Context struct {
+	Tokens int `json:"tokens"`
+	Limit  int `json:"limit"`
+}
+
+// Cost is what an agent has cost, in US dollars, as its CLI reckons it. A day
+// is a UTC day.
+type Cost struct {
+	Today float64 `json:"today"`
+	Total float64 `json:"total"`
+}
+
+// LastText is the last thing that an agent said, cut to one line.
+type LastText struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}

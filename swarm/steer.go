@@ -1,0 +1,289 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// ErrNoTurn says that an agent has no running turn to end.
+var ErrNoTurn = errors.New("no turn is running")
+
+// A PauseOrder says who pauses an agent, why, and for how long; For is 0 for
+// "until somebody resumes it".
+type PauseOrder struct {
+	By, Why string
+	For     time.Duration
+}
+
+// Pause keeps an agent from beginning another turn. A running one goes on to
+// its end. It lives through a restart.
+func (s *Swarm) Pause(agent string, o PauseOrder) error {
+	now := time.Now().UTC()
+	p := &pause{By: o.By, Why: o.Why, Since: now}
+	if o.For > 0 {
+		p.Until = now.Add(o.For)
+	}
+	return s.steer(agent, func(st *standing) { st.Paused = p })
+}
+
+// Resume lets a paused agent go on, and one that waits after a failure or for
+// its usage limit try at once. One that is stopped stays so: see
+// [Swarm.StartAgent].
+func (s *Swarm) Resume(agent, by string) error {
+	m, err := s.member(agent)
+	if err != nil {
+		return err
+	}
+	if err := s.books.standings.liftLimit(m.account()); err != nil {
+		return err
+	}
+	s.wakeAccount(m.account())
+	return s.steer(agent, func(st *standing) { st.Paused, st.Until, st.Why = nil, time.Time{}, "" })
+}
+
+// StartAgent starts a stopped agent, with its failures forgotten.
+func (s *Swarm) StartAgent(agent, by string) error {
+	return s.steer(agent, func(st *standing) { *st = standing{Paused: st.Paused} })
+}
+
+// steer changes what is remembered of an agent, and wakes it.
+func (s *Swarm) steer(agent string, f func(*standing)) error {
+	m, err := s.member(agent)
+	if err != nil {
+		return err
+	}
+	if err := s.books.standings.change(agent, f); err != nil {
+		return err
+	}
+	m.bell.ring()
+	return nil
+}
+
+// StopAgent stops an agent until it is started again, also by a later daemon.
+// It returns when the running turn has ended; with now, or when ctx is done,
+// that turn is ended, and its message put back with nothing counted.
+func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error {
+	m, err := s.member(agent)
+	if err != nil {
+		return err
+	}
+	if err := s.steer(agent, func(st *standing) { st.Stopped = &stop{By: by, Since: time.Now().UTC()} }); err != nil {
+		return err
+	}
+	ended := m.runningTurn()
+	if ended == nil {
+		return nil
+	}
+	if !now {
+		select {
+		case <-ended:
+			return nil
+		case <-ctx.Done():
+		}
+	}
+	m.endTurn(errStopping)
+	<-ended
+	return nil
+}
+
+// Abort ends the running turn of an agent and puts its message back, with
+// nothing counted; the agent is paused, so that the message is not begun again
+// at once. It returns when the turn has ended, [ErrNoTurn] when there is none.
+func (s *Swarm) Abort(ctx context.Context, agent, by string) error {
+	m, err := s.member(agent)
+	if err != nil {
+		return err
+	}
+	ended := m.runningTurn()
+	if ended == nil {
+		return fmt.Errorf("%s: %w", agent, ErrNoTurn)
+	}
+	if err := s.Pause(agent, PauseOrder{By: by, Why: "its turn was aborted"}); err != nil {
+		return err
+	}
+	m.endTurn(errAborted)
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// runningTurn is closed when the turn that runs now has ended; nil when none
+// runs.
+func (a *agent) runningTurn() <-chan struct{} {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	return a.reins.ended
+}
+
+// endTurn ends the running turn, if there is one.
+func (a *agent) endTurn(why error) {
+	a.reins.mu.Lock()
+	end := a.reins.end
+	a.reins.mu.Unlock()
+	if end != nil {
+		end(why)
+	}
+}
+
+// Changes say what a new plan changed.
+type Changes struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Changed []string `json:"changed"`
+}
+
+// Reload puts a new plan into force. Running turns go on as they began; an
+// agent that is no longer in the plan leaves after its turn, and its mail
+// stays. An error changes nothing.
+func (s *Swarm) Reload(p Plan) (Changes, error) {
+	var c Changes
+	names := []string{dropbox.Lead, dropbox.Swarm}
+	for _, spec := range p.Agents {
+		names = append(names, spec.Name)
+		if s.backends[spec.backend()] == nil {
+			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.backend())
+		}
+	}
+	if err := s.books.addTokens(s.home, names); err != nil {
+		return c, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run == nil || s.run.stop.Err() != nil {
+		return c, errors.New("the daemon is stopping")
+	}
+	fresh := map[string]*member{}
+	for _, spec := range p.Agents {
+		if s.agents[spec.Name] != nil {
+			continue
+		}
+		m, err := s.newMember(spec, p.Log)
+		if err != nil {
+			return Changes{}, err
+		}
+		fresh[spec.Name] = m
+	}
+	for name, m := range s.agents {
+		spec, keep := p.spec(name)
+		if !keep {
+			m.leave()
+			delete(s.agents, name)
+			s.left[name] = m.gone
+			if s.run.watcher != nil {
+				s.run.watcher.Remove(name)
+			}
+			c.Removed = append(c.Removed, name)
+			continue
+		}
+		if m.setSpec(spec) {
+			c.Changed = append(c.Changed, name)
+		}
+		m.bell.ring()
+	}
+	for name, m := range fresh {
+		if s.run.watcher != nil {
+			// Without a watch it is looked at now and then, and the next sweep
+			// tries again.
+			if err := s.run.watcher.Add(name); err != nil {
+				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)
+			}
+		}
+		m.after = s.left[name]
+		s.agents[name] = m
+		s.launch(m, func() {})
+		c.Added = append(c.Added, name)
+	}
+	s.current = p
+	s.slots.resize(p.maxRunning())
+	slices.Sort(c.Added)
+	slices.Sort(c.Removed)
+	slices.Sort(c.Changed)
+	return c, nil
+}
+
+// setSpec gives an agent new settings, from its next turn on. It tells whether
+// they differ.
+func (a *agent) setSpec(to Spec) bool {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	if reflect.DeepEqual(a.reins.spec, to) {
+		return false
+	}
+	a.reins.spec = to
+	a.view.described(to)
+	return true
+}
+
+func (v *view) described(s Spec) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Role, v.s.Backend = s.Role, s.backend()
+}
+
+// Subscribe begins to listen to what happens. The caller closes the
+// subscription.
+func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }
+
+// Status is a picture of the named agents, or of all.
+func (s *Swarm) Status(names ...string) (Status, error) {
+	st := Status{
+		V: 1, Project: s.project, Halted: s.store.Halted(), Trouble: s.trouble.list(),
+		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version},
+		Agents: []AgentStatus{},
+	}
+	members := s.members()
+	if len(names) > 0 {
+		members = nil
+		for _, name := range names {
+			m, err := s.member(name)
+			if err != nil {
+				return Status{}, err
+			}
+			members = append(members, m)
+		}
+	}
+	now := time.Now()
+	for _, m := range members {
+		a := m.view.status()
+		if a.State == Working || a.State == Queued || a.Waiting.Total() == 0 {
+			a.Waiting = m.queue.waiting()
+		}
+		a.CostUSD = s.books.ledger.cost(m.name, now)
+		st.Agents = append(st.Agents, a)
+	}
+	unread, err := unreadLead(s.store)
+	if err != nil {
+		return Status{}, err
+	}
+	st.Lead.Unread = unread
+	return st, nil
+}
+
+// addTokens makes tokens for names that have none.
+func (b *books) addTokens(home Home, names []string) error {
+	tokens, err := home.Tokens(names...)
+	if err != nil {
+		return err
+	}
+	b.tokensMu.Lock()
+	defer b.tokensMu.Unlock()
+	b.tokens = maps.Clone(tokens)
+	return nil
+}
+
+// token is what proves a sender; "" when nothing does.
+func (b *books) token(name string) string {
+	b.tokensMu.Lock()
+	defer b.tokensMu.Unlock()
+	return b.tokens[name]
+}

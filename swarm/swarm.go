@@ -1,0 +1,382 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Swarm is the daemon of one project. Its methods are safe for several
+// goroutines.
+type Swarm struct {
+	house
+	opts    Options
+	started time.Time
+	ready   chan struct{}
+	intake  *intake
+	lost    doorbell // a watch is gone: look at the watches before the next sweep
+
+	mu      sync.Mutex
+	current Plan
+	agents  map[string]*member
+	left    map[string]<-chan struct{} // agents that a reload took out; closed when they have ended
+	run     *runContexts               // nil before Run and after it
+}
+
+// A member is an agent with what its owner, the swarm, needs to end it.
+type member struct {
+	*agent
+	leave context.CancelFunc // no further turn; the goroutine ends after the running one
+	gone  chan struct{}      // closed when the goroutine has ended
+	after <-chan struct{}    // closed when an earlier agent of this name has ended; nil if none was
+}
+
+// runContexts are what Run was called with, for agents that come later.
+type runContexts struct {
+	stop, kill context.Context
+	wg         *sync.WaitGroup
+	watcher    *dropbox.Watcher // nil where nothing can be watched
+}
+
+// UnknownAgentError says that there is no agent of that name.
+type UnknownAgentError struct {
+	Name string
+	Near []string // names that are there and look alike, nearest first
+}
+
+func (e *UnknownAgentError) Error() string {
+	s := fmt.Sprintf("no agent named %q here", e.Name)
+	if len(e.Near) > 0 {
+		s += "; did you mean " + e.Near[0] + "?"
+	}
+	return s
+}
+
+// New makes a swarm from what its project's home remembers. It starts nothing.
+func New(o Options) (*Swarm, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	home := HomeOf(o.Project)
+	if err := home.Make(); err != nil {
+		return nil, err
+	}
+	for _, spec := range o.Plan.Agents {
+		if o.Backends[spec.backend()] == nil {
+			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.backend())
+		}
+	}
+	b, err := openBooks(home, o.Plan)
+	if err != nil {
+		return nil, err
+	}
+	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newDoorbell(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
+	s.house = house{
+		home: home, project: o.Project, program: o.Program, environ: o.Environ, store: o.Store, backends: o.Backends,
+		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), grown: newGrown(), restart: o.Restart.orDefaults(),
+		log: o.Log, audit: newDoorbell(), doors: newDoors(), trouble: &trouble{}, plan: s.Plan, wakeAll: s.wakeAccount,
+	}
+	s.intake = newIntake(s)
+	for _, spec := range o.Plan.Agents {
+		m, err := s.newMember(spec, o.Plan.Log)
+		if err != nil {
+			return nil, errors.Join(err, b.ledger.close())
+		}
+		s.agents[spec.Name] = m
+	}
+	return s, nil
+}
+
+func openBooks(home Home, p Plan) (*books, error) {
+	names := []string{dropbox.Lead, dropbox.Swarm}
+	for _, spec := range p.Agents {
+		names = append(names, spec.Name)
+	}
+	tokens, err := home.Tokens(names...)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStandings(home.stateFile())
+	if err != nil {
+		return nil, err
+	}
+	se, err := openSessions(home.sessionsFile())
+	if err != nil {
+		return nil, err
+	}
+	l, err := openLedger(home.Ledger())
+	if err != nil {
+		return nil, err
+	}
+	return &books{ledger: l, standings: st, sessions: se, tokens: tokens}, nil
+}
+
+// newMember makes an agent's mailbox and the agent.
+func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
+	if err := s.store.MakeMailbox(spec.Name); err != nil {
+		return nil, err
+	}
+	box, err := s.store.Mailbox(spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name)}
+	a.reins.spec = spec
+	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.backend(), State: Starting, Since: time.Now().UTC()}
+	if se, ok := s.books.sessions.get(spec.Name); ok {
+		a.view.s.Session = se.ID
+	}
+	a.diary = newDiary(s.home, spec.Name, p, s.feed, a.note)
+	return &member{agent: a, gone: make(chan struct{})}, nil
+}
+
+// Plan is the plan that is in force.
+func (s *Swarm) Plan() Plan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
+// Ready is closed when the watches are set and every agent has taken up what an
+// earlier daemon left, or follows a client that outlived it.
+func (s *Swarm) Ready() <-chan struct{} { return s.ready }
+
+// Run serves until stop is done and the running turns have ended; when kill is
+// done it ends them. It returns when every goroutine and process that it
+// started has ended. A swarm runs once.
+func (s *Swarm) Run(stop, kill context.Context) error {
+	defer s.feed.closeAll()
+	defer func() { s.note(s.books.ledger.close()) }()
+	s.started = time.Now().UTC()
+
+	watcher, err := s.store.Watch(s.ring)
+	if err != nil {
+		// Slow looking is better than not starting at all.
+		s.trouble.set("watch", "the mailboxes cannot be watched ("+err.Error()+"); they are looked at every "+s.sweepEvery().String())
+	}
+	var agents, rest sync.WaitGroup
+	serving, done := context.WithCancel(kill)
+	defer done()
+	s.grown.start(s.home.Turns(), &rest, serving)
+	rest.Go(func() { s.intake.run(stop) })
+	rest.Go(func() { s.sweep(serving, watcher) })
+	if s.opts.Audit != nil {
+		rest.Go(func() { s.auditor(serving) })
+	}
+
+	s.mu.Lock()
+	s.run = &runContexts{stop: stop, kill: kill, wg: &agents, watcher: watcher}
+	members := slices.Collect(maps.Values(s.agents))
+	var taken sync.WaitGroup
+	for _, m := range members {
+		taken.Add(1)
+		s.launch(m, taken.Done)
+	}
+	s.mu.Unlock()
+	rest.Go(func() { s.announce(serving, &taken) })
+
+	<-stop.Done()
+	agents.Wait()
+	s.mu.Lock()
+	s.run = nil
+	s.mu.Unlock()
+	agents.Wait() // an agent that was added while the others ended
+	done()
+	rest.Wait()
+	if watcher != nil {
+		return watcher.Close()
+	}
+	return nil
+}
+
+// launch starts an agent's goroutine. s.mu is held, and Run waits for the
+// goroutine.
+func (s *Swarm) launch(m *member, ready func()) {
+	stop, leave := context.WithCancel(s.run.stop)
+	m.leave = leave
+	kill := s.run.kill
+	s.run.wg.Go(func() {
+		defer close(m.gone)
+		defer leave()
+		if m.after != nil {
+			<-m.after // one turn at a time, also across a reload
+		}
+		m.agent.run(stop, kill, ready)
+	})
+}
+
+// announce closes ready when the agents have taken up what was left, or after a
+// while: a client that outlived its daemon may work for hours.
+func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
+	all := make(chan struct{})
+	go func() { taken.Wait(); close(all) }() // ends with the agents, which Run waits for
+	t := time.NewTimer(2 * time.Second)
+	defer t.Stop()
+	select {
+	case <-all:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	close(s.ready)
+}
+
+// ring passes what the watcher heard to whom it concerns. It must not block.
+func (s *Swarm) ring(r dropbox.Ring) {
+	s.mu.Lock()
+	m := s.agents[r.Mailbox]
+	s.mu.Unlock()
+	switch {
+	case r.All || r.Halt || r.Lost || r.Mailbox == "":
+		s.ringAll()
+		if r.Lost {
+			s.lost.ring()
+		}
+	case m == nil:
+	case r.Stray:
+		s.intake.bell.ring()
+	default:
+		m.queue.ring(r.Name)
+		m.bell.ring()
+	}
+}
+
+func (s *Swarm) ringAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.agents {
+		m.queue.ring("")
+		m.bell.ring()
+	}
+	s.intake.bell.ring()
+}
+
+// wakeAccount rings every agent of an account.
+func (s *Swarm) wakeAccount(account string) {
+	for _, m := range s.members() {
+		if m.account() == account {
+			m.bell.ring()
+		}
+	}
+}
+
+// members lists the agents by name.
+func (s *Swarm) members() []*member {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := slices.Collect(maps.Values(s.agents))
+	slices.SortFunc(out, func(a, b *member) int {
+		return slices.IndexFunc(s.current.Agents, func(x Spec) bool { return x.Name == a.name }) -
+			slices.IndexFunc(s.current.Agents, func(x Spec) bool { return x.Name == b.name })
+	})
+	return out
+}
+
+// member finds an agent.
+func (s *Swarm) member(name string) (*member, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.agents[name]; m != nil {
+		return m, nil
+	}
+	return nil, &UnknownAgentError{Name: name, Near: dropbox.Nearest(name, slices.Sorted(maps.Keys(s.agents)))}
+}
+
+func (s *Swarm) note(err error) {
+	if err != nil {
+		s.log.Error("could not be written down", keyErr, err)
+		s.trouble.set("notes", err.Error())
+	}
+}
+
+func (s *Swarm) sweepEvery() time.Duration {
+	if s.opts.Sweep == 0 {
+		return 30 * time.Second
+	}
+	return s.opts.Sweep
+}
+
+// sweep looks at everything now and then without a reason, because events can
+// be lost, and tidies up.
+func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
+	t := time.NewTicker(s.sweepEvery())
+	defer t.Stop()
+	tidied := time.Time{}
+	for {
+		if now := time.Now(); now.Sub(tidied).Abs() >= time.Hour {
+			tidied = now
+			s.tidy(now)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		case <-s.lost:
+		}
+		runner.ReapAdopted()
+		if w != nil {
+			switch missing, err := w.Rewatch(); {
+			case err != nil:
+				s.trouble.set("watch", "the mailboxes cannot be watched: "+err.Error())
+			case missing > 0:
+				s.trouble.set("watch", fmt.Sprintf("%d folders cannot be watched; they are looked at every %v", missing, s.sweepEvery()))
+			default:
+				s.trouble.clear("watch")
+			}
+		}
+		s.ringAll()
+	}
+}
+
+// tidy removes what was left half-written, and what is kept no longer.
+func (s *Swarm) tidy(now time.Time) {
+	for _, m := range s.members() {
+		if _, err := m.box.Clean(now); err != nil && !errors.Is(err, os.ErrNotExist) {
+			s.log.Warn("mailbox could not be tidied", keyAgent, m.name, keyErr, err)
+		}
+		m.countDead()
+	}
+	p := s.Plan()
+	if p.Retention != (Retention{}) {
+		removed, err := s.store.Retain(p.Retention.Days, p.Retention.MB)
+		if err != nil {
+			s.log.Warn("done/ could not be tidied", keyErr, err)
+		}
+		if removed > 0 {
+			s.log.Info("old messages were removed from done/", "messages", removed)
+		}
+	}
+	if err := rotateTurns(s.home, p.Log, now); err != nil {
+		s.log.Warn("turns could not be tidied", keyErr, err)
+	}
+}
+
+// auditor records finished turns, one after the other, apart from the agents.
+func (s *Swarm) auditor(ctx context.Context) {
+	for {
+		if err := s.opts.Audit.Record(context.WithoutCancel(ctx)); err != nil {
+			s.log.Error("audit failed", keyErr, err)
+			s.trouble.set("audit", "the audit trail is behind: "+err.Error())
+		} else {
+			s.trouble.clear("audit")
+		}
+		select {
+		case <-s.audit:
+		case <-ctx.Done():
+			select {
+			case <-s.audit: // the last turns before the end
+				continue
+			default:
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package swarm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// field is a project with a store and a scripted backend. A daemon is started on
+// it, stopped, and started again.
+type field struct {
+	t       *testing.T
+	dir     string
+	store   *dropbox.Store
+	backend *runnertest.Scripted
+	plan    swarm.Plan
+	restart swarm.RestartPolicy
+	tokens  swarm.Tokens
+	environ []string
+
+	daemon *swarm.Swarm
+	stop   context.CancelFunc
+	kill   context.CancelFunc
+	ended  chan error
+	log    *syncLog
+}
+
+// quick are restart times that a test can wait for.
+var quick = swarm.RestartPolicy{Unborn: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond}
+
+func newField(t *testing.T, agents ...string) *field {
+	t.Helper()
+	dir := t.TempDir()
+	box := filepath.Join(dir, ".dead-drop")
+	if err := dropbox.Create(box); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(box, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &field{t: t, dir: dir, store: store, backend: &runnertest.Scripted{}, restart: quick, log: &syncLog{}}
+	for _, name := range agents {
+		f.plan.Agents = append(f.plan.Agents, swarm.Spec{Name: name, Backend: "scripted", RetryDelay: 10 * time.Millisecond, Client: runner.Spec{Dir: dir}})
+		if err := store.MakeMailbox(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.plan.Debounce = 50 * time.Millisecond
+	f.tokens, err = swarm.HomeOf(dir).Tokens(append(agents, dropbox.Lead)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		f.halt()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(f.log.String())
+		}
+	})
+	return f
+}
+
+// start starts a daemon and waits until it is ready.
+func (f *field) start() {
+	f.t.Helper()
+	s, err := swarm.New(swarm.Options{
+		Project: f.dir, Store: f.store, Plan: f.plan, Backends: map[string]runner.Backend{"scripted": f.backend},
+		Version: "test", Restart: f.restart, Environ: f.environ,
+		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	stop, cancelStop := context.WithCancel(f.t.Context())
+	kill, cancelKill := context.WithCancel(context.WithoutCancel(f.t.Context()))
+	ended := make(chan error, 1)
+	f.daemon, f.stop, f.kill, f.ended = s, cancelStop, cancelKill, ended
+	go func() { ended <- s.Run(stop, kill) }()
+	select {
+	case <-s.Ready():
+	case err := <-ended:
+		f.t.Fatalf("Run ended: %v", err)
+	}
+}
+
+// halt ends the daemon at once, if one runs.
+func (f *field) halt() {
+	f.t.Helper()
+	if f.daemon == nil {
+		return
+	}
+	f.stop()
+	f.kill()
+	if err := <-f.ended; err != nil {
+		f.t.Errorf("Run: %v", err)
+	}
+	f.daemon = nil
+}
+
+// send delivers a message as the lead, and returns its id.
+func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
+	f.t.Helper()
+	m := &dropbox.Message{Type: dropbox.Task, From: dropbox.Lead, Priority: dropbox.Normal, Body: []byte(body)}
+	for _, s := range set {
+		s(m)
+	}
+	d, err := f.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+		return dropbox.Proof(f.tokens[m.From], m, to)
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return d.ID
+}
+
+// until waits for a condition, which is asked after everything that happens.
+func (f *field) until(what string, ok func() bool) {
+	f.t.Helper()
+	var events *swarm.Subscription
+	ready := make(<-chan struct{})
+	if f.daemon != nil {
+		events = f.daemon.Subscribe(swarm.Filter{})
+		defer events.Close()
+		ready = events.Ready()
+	}
+	deadline := time.After(20 * time.Second)
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for !ok() {
+		select {
+		case <-ready:
+			events.Take()
+		case <-again.C:
+		case <-deadline:
+			st := "no daemon"
+			if f.daemon != nil {
+				s, _ := f.daemon.Status()
+				data, _ := json.MarshalIndent(s.Agents, "", " ")
+				st = string(data)
+			}
+			f.t.Fatalf("never happened: %s\n%s", what, st)
+		}
+	}
+}
+
+// mail lists the messages that wait for somebody.
+func (f *field) mail(name string) []*dropbox.Message {
+	f.t.Helper()
+	box, err := f.store.Mailbox(name)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	entries, err := box.List()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var out []*dropbox.Message
+	for _, e := range entries {
+		m, err := box.Read(e)
+		if errors.Is(err, dropbox.ErrGone) {
+			continue
+		} else if err != nil {
+			f.t.Fatal(err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// answer waits for the result of a message, or its bounce.
+func (f *field) answer(id string) *dropbox.Message {
+	f.t.Helper()
+	var got *dropbox.Message
+	f.until("an answer to "+id, func() bool {
+		for _, m := range f.mail(dropbox.Lead) {
+			if m.ReplyTo == id {
+				got = m
+				return true
+			}
+		}
+		return false
+	})
+	return got
+}
+
+func (f *field) status(name string) swarm.AgentStatus {
+	f.t.Helper()
+	st, err := f.daemon.Status(name)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return st.Agents[0]
+}
+
+// untilState waits until an agent is in a state.
+func (f *field) untilState(name string, want swarm.State) swarm.AgentStatus {
+	f.t.Helper()
+	var got swarm.AgentStatus
+	f.until(name+" "+string(want), func() bool { got = f.status(name); return got.State == want })
+	return got
+}
+
+// files lists what lies in a folder of a mailbox, without folders.
+func (f *field) files(parts ...string) []string {
+	f.t.Helper()
+	var out []string
+	root := filepath.Join(append([]string{f.store.Dir()}, parts...)...)
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(root, path)
+			out = append(out, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return out
+}
+
+// nothingLeft checks that an agent's mailbox has nothing under way.
+func (f *field) nothingLeft(name string) {
+	f.t.Helper()
+	for _, dir := range []string{"tmp", "new", "cur"} {
+		if left := f.files(name, dir); len(left) > 0 {
+			f.t.Errorf("%s/%s still has %v", name, dir, left)
+		}
+	}
+}
+
+// receipt reads the receipt of a message that is done.
+func (f *field) receipt(name, id string) *swarm.Receipt {
+	f.t.Helper()
+	for _, file := range f.files(name, "done") {
+		if strings.Contains(file, id) && strings.HasSuffix(file, ".receipt.yaml") {
+			r, err := swarm.ReadReceipt(filepath.Join(f.store.Dir(), name, "done", file))
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			return r
+		}
+	}
+	f.t.Fatalf("no receipt of %s in %v", id, f.files(name, "done"))
+	return nil
+}
+
+// bodies are the bodies of the prompts that the backend was given.
+func (f *field) bodies() []string {
+	var out []string
+	for _, r := range f.backend.Runs() {
+		if !r.Followed {
+			out = append(out, runnertest.Body(r.Turn.Prompt))
+		}
+	}
+	return out
+}
+
+// syncLog keeps what the daemon logs, for a test that fails.
+type syncLog struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *syncLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *syncLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func subject(s string) func(*dropbox.Message)     { return func(m *dropbox.Message) { m.Subject = s } }
+func typed(t dropbox.Type) func(*dropbox.Message) { return func(m *dropbox.Message) { m.Type = t } }
+func urgent(m *dropbox.Message)                   { m.Priority = dropbox.Urgent }
+func from(name string) func(*dropbox.Message)     { return func(m *dropbox.Message) { m.From = name } }
+func hops(n int) func(*dropbox.Message)           { return func(m *dropbox.Message) { m.Hops = n } }
+func expires(t time.Time) func(*dropbox.Message)  { return func(m *dropbox.Message) { m.Expires = t } }
+func numbered(n int) string                       { return fmt.Sprintf("task %04d", n) }
+
+// waitFor lets a turn go on when ch is closed.
+func waitFor(ch <-chan struct{}) runnertest.Step {
+	return runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
+		select {
+		case <-ch:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+}
+
+// restore puts a message that is done back into new/, as a git checkout may.
+func restore(f *field, name, id string) {
+	f.t.Helper()
+	for _, file := range f.files(name, "done") {
+		if strings.Contains(file, id) && strings.HasSuffix(file, ".md") {
+			err := os.Rename(filepath.Join(f.store.Dir(), name, "done", file), filepath.Join(f.store.Dir(), name, "new", filepath.Base(file)))
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			return
+		}
+	}
+	f.t.Fatalf("%s is not done", id)
+}

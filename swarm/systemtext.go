@@ -1,0 +1,55 @@
+package swarm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// systemText is what an agent's CLI is told in every turn besides its own
+// instructions: what the agent is for, who else is there, how to send and to
+// ask, and where its own files go. The text of the configuration comes last,
+// so that it can say otherwise.
+func systemText(s Spec, all []Spec, mailbox string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "You are %s, one of the agents of a claude-swarm.", s.Name)
+	if s.Role != "" {
+		fmt.Fprintf(&b, " Your role: %s.", s.Role)
+	}
+	b.WriteString("\n")
+	if s.Zone != "" {
+		fmt.Fprintf(&b, "Your zone: %s. Stay inside it; ask whoever owns another zone.\n", s.Zone)
+	}
+	b.WriteString(`
+Each turn brings you one message. Work on it, then end the turn with one summary
+as your last words: it goes back to the sender by itself. Nobody sits at the
+terminal: never use AskUserQuestion, and do not wait for input.
+
+To write to others use the Bash tool:
+  claude-swarm send NAME "text"                        a task for NAME
+  claude-swarm send NAME "text" --type question        a question; the answer comes in a later turn
+  claude-swarm send NAME "text" --type question --wait=90s   the same, and wait for the answer
+  claude-swarm inbox, claude-swarm read ID             what waits for you
+  claude-swarm reply ID "text"                         answer a message
+Do not answer results, status messages and notes.
+`)
+	fmt.Fprintf(&b, "\nlead is the person who steers; ask lead when only a person can decide.\n")
+	others := slices.DeleteFunc(slices.Clone(all), func(o Spec) bool { return o.Name == s.Name })
+	for _, o := range others {
+		fmt.Fprintf(&b, "%s", o.Name)
+		switch {
+		case o.Role != "" && o.Zone != "":
+			fmt.Fprintf(&b, " is %s, for %s", o.Role, o.Zone)
+		case o.Role != "":
+			fmt.Fprintf(&b, " is %s", o.Role)
+		case o.Zone != "":
+			fmt.Fprintf(&b, " is for %s", o.Zone)
+		}
+		b.WriteString(".\n")
+	}
+	fmt.Fprintf(&b, "\nNotes and drafts of your own belong in %s/work/.\n", mailbox)
+	if s.Client.System != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(s.Client.System))
+	}
+	return b.String()
+}

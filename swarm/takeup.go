@@ -1,0 +1,250 @@
+package swarm
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// takeUp goes on with what an earlier daemon left in cur/, whatever it was in
+// the middle of:
+//
+//	receipt beside the message   the turn was done: file it
+//	reason beside the message    it was given up: bury it
+//	record with an end           it failed: put it back, counted as it was
+//	record, client alive         follow the client to its end
+//	record, result in its file   the turn was done: receipt from the file
+//	record, no result            put it back; the prompt will say so
+//	no record                    put it back
+//
+// What is left of dead clients is ended first, by its mark.
+func (a *agent) takeUp(kill context.Context) error {
+	// What has a receipt is finished first: also where only the receipt is left
+	// in cur/, and the notes that rode along with such a turn.
+	committed, err := a.box.Receipts()
+	if err != nil {
+		return err
+	}
+	for _, e := range committed {
+		if err := a.finishCommitted(e); err != nil {
+			return fmt.Errorf("message %s: %w", e.ID, err)
+		}
+	}
+	given, err := a.box.Reasons()
+	if err != nil {
+		return err
+	}
+	for _, e := range given {
+		if err := a.box.Bury(e, ""); err != nil { // the first reason stays
+			return fmt.Errorf("message %s: %w", e.ID, err)
+		}
+	}
+	claimed, err := a.box.Claimed()
+	if err != nil {
+		return err
+	}
+	riders := map[string]bool{}
+	for _, e := range claimed {
+		rec, err := a.lastRecord(e)
+		if err != nil {
+			return err
+		}
+		if rec != nil {
+			for _, id := range rec.Notes {
+				riders[id] = true
+			}
+		}
+	}
+	for _, e := range claimed {
+		if riders[e.ID] {
+			continue // settled with the message that it rode along with
+		}
+		if err := a.takeUpOne(kill, e); err != nil {
+			return fmt.Errorf("message %s: %w", e.ID, err)
+		}
+	}
+	return nil
+}
+
+func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
+	rec, err := a.lastRecord(e)
+	if err != nil {
+		return err
+	}
+	c, err := a.box.Open(e)
+	if err != nil {
+		return err
+	}
+	if c.Bad != nil {
+		return a.bury(c, "not a valid message: "+c.Bad.Error())
+	}
+	j := &job{claim: c, via: a.doors.take(c.ID), proven: a.proves(c.Message), rec: rec, began: time.Now().UTC()}
+	if rec == nil {
+		return a.putBack(c, false)
+	}
+	if j.notes, err = a.claimedNotes(rec); err != nil {
+		return err
+	}
+	if rec.End != "" {
+		return a.finishFailure(j)
+	}
+	if !rec.Process.Alive() {
+		if n := runner.EndLeftovers(rec.Turn, leftoverGrace); n > 0 {
+			a.log.Info("ended what was left of a turn", keyTurn, rec.Turn, "processes", n)
+		}
+	}
+	if rec.Process.PID == 0 {
+		// The record is there, the process is not: nothing was sent.
+		a.log.Info("turn had not begun", keyTurn, rec.Turn)
+		return a.putBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
+	}
+	return a.follow(kill, j)
+}
+
+// leftoverGrace is the time from SIGTERM to SIGKILL for what a dead client left.
+const leftoverGrace = time.Second
+
+// follow goes on with a client that was started by an earlier daemon: to its
+// end if it lives, from its file if not.
+func (a *agent) follow(kill context.Context, j *job) error {
+	spec := a.spec()
+	rec, m := j.rec, j.claim.Message
+	mem, err := openMemory(a.home, a.name, rec.WindowBytes, a.log)
+	if err != nil {
+		return err
+	}
+	a.view.begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, describe(m))
+	defer a.view.end()
+	defer a.diary.close()
+	if rec.Process.Alive() {
+		a.show(Working, "its client outlived an earlier daemon", "")
+		a.view.process(rec.Process.PID)
+	}
+
+	ctx, end := context.WithCancelCause(kill)
+	defer end(nil)
+	a.takeReins(end)
+	defer a.dropReins()
+	a.nowRuns(rec)
+	grown := a.grown.watch(a.home.Stream(rec.Turn))
+	defer a.grown.unwatch(a.home.Stream(rec.Turn))
+
+	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, compactions: compactions{home: a.home, turn: rec.Turn, reinjected: rec.Reinjected}}
+	event := t.event
+	if mem.win.Mark() == rec.Turn {
+		event = nil // the window has this turn already; what else it told was told then
+	}
+	out := a.backend(spec).Follow(ctx, runner.Turn{
+		ID: rec.Turn, Agent: a.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
+		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.Turn), Files: a.turnFiles(rec.Turn), Grown: grown, Event: event,
+	}, rec.Process)
+	if event != nil {
+		t.end(&out)
+	}
+	if out.End == runner.Lost {
+		// Cut off, not failed: it is not counted against the message.
+		a.report(j, out)
+		if err := a.books.ledger.add(a.attemptLine(j, out)); err != nil {
+			return err
+		}
+		if err := a.putBackNotes(j); err != nil {
+			return err
+		}
+		return a.putBack(j.claim, false)
+	}
+	return a.settle(j, out)
+}
+
+// finishCommitted files a message whose receipt lies beside it.
+func (a *agent) finishCommitted(e dropbox.Entry) error {
+	if e.Name == "" {
+		return a.box.Finish(e) // the message is filed already
+	}
+	data, err := a.box.Receipt(e)
+	if err != nil {
+		return err
+	}
+	r, err := ParseReceipt(data)
+	if err != nil {
+		return err
+	}
+	c, err := a.box.Open(e)
+	if err != nil {
+		return err
+	}
+	if r.Outcome != string(runner.Done) || c.Message == nil {
+		return a.box.Finish(e)
+	}
+	a.log.Info("filing a turn that was done", keyMessage, e.ID, keyTurn, r.Turn)
+	return a.finish(e, c.Message, r)
+}
+
+// finishFailure puts a message back whose attempt ended and was written down,
+// as it would have been.
+func (a *agent) finishFailure(j *job) error {
+	if err := a.putBackNotes(j); err != nil {
+		return err
+	}
+	if j.rec.Counted && j.claim.Failed+1 >= a.spec().maxFailures() {
+		return a.bury(j.claim, fmt.Sprintf("failed %d times, last: %s", j.claim.Failed+1, j.rec.Reason))
+	}
+	return a.putBack(j.claim, j.rec.Counted)
+}
+
+// claimedNotes are the riders of a turn that are still in cur/.
+func (a *agent) claimedNotes(rec *record) ([]*dropbox.Claim, error) {
+	if len(rec.Notes) == 0 {
+		return nil, nil
+	}
+	claimed, err := a.box.Claimed()
+	if err != nil {
+		return nil, err
+	}
+	var notes []*dropbox.Claim
+	for _, e := range claimed {
+		if !slices.Contains(rec.Notes, e.ID) {
+			continue
+		}
+		c, err := a.box.Open(e)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, c)
+	}
+	return notes, nil
+}
+
+// lastRecord is the newest record of the claim that e shows; nil when there is
+// none.
+func (a *agent) lastRecord(e dropbox.Entry) (*record, error) {
+	tries, err := triesOf(a.home, e.ID, e.Begun)
+	if err != nil || len(tries) == 0 {
+		return nil, err
+	}
+	return tries[len(tries)-1], nil
+}
+
+// endOrphans ends what is left of turns whose messages are no longer claimed,
+// such as after a mailbox was deleted.
+func endOrphans(home Home, running func(turn string) bool) (int, error) {
+	names, err := filepath.Glob(home.turnFile("*", ".json"))
+	if err != nil {
+		return 0, err
+	}
+	ended := 0
+	for _, name := range names {
+		turn := strings.TrimSuffix(filepath.Base(name), ".json")
+		rec, err := readRecord(home, turn)
+		if err != nil || rec.End != "" || !rec.Process.Alive() || running(turn) {
+			continue
+		}
+		ended += runner.EndLeftovers(turn, leftoverGrace)
+	}
+	return ended, nil
+}

@@ -1,0 +1,124 @@
+package swarm
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/window"
+)
+
+// tracker follows the events of one turn: into the window, the status, the log
+// and the feed. It belongs to the goroutine that runs the turn.
+type tracker struct {
+	agent       *agent
+	id          string // message
+	memory      *memory
+	rec         *record
+	compactions compactions
+	heard       bool // the client has said something: it has the prompt
+}
+
+// started makes the process durable before the prompt is sent.
+func (t *tracker) started(p runner.Process) error {
+	t.rec.Process = p
+	if err := t.rec.write(t.agent.home); err != nil {
+		return err
+	}
+	t.agent.view.process(p.PID)
+	return writePIDFile(t.agent.home.PIDFile(t.agent.name), p)
+}
+
+func (t *tracker) event(ev *streamjson.Event) {
+	a := t.agent
+	if !t.heard && ev.Kind != streamjson.KindBad {
+		t.heard = true
+		if t.rec.Reinjected {
+			// The prompt carried it: whatever comes of the turn, the session
+			// has it now.
+			a.note(t.memory.given())
+		}
+	}
+	switch ev.Kind {
+	case streamjson.KindInit:
+		a.view.learn(ev.Session, ev.Model, 0, 0)
+		if ev.Session != "" && t.rec.How != string(runner.Continue) {
+			a.note(a.books.sessions.learned(a.name, ev.Session, a.spec().Client.Dir))
+		}
+	case streamjson.KindAssistant:
+		t.assistant(ev)
+	case streamjson.KindPartial:
+		for _, b := range ev.Blocks {
+			a.feed.publish(FeedEvent{Kind: FeedPartial, At: time.Now().UTC(), Agent: a.name, ID: t.id, Text: b.Text})
+		}
+	case streamjson.KindHook:
+		t.compactions.hook(ev.Hook)
+	case streamjson.KindCompact:
+		pending, err := t.compactions.boundary(t.memory.win)
+		a.note(err)
+		a.note(t.memory.setPending(pending))
+	case streamjson.KindResult:
+		if ev.Result != nil {
+			a.view.learn("", "", 0, ev.Result.ContextLimit)
+		}
+	}
+	if a.feed.wanted(FeedRaw, a.name) {
+		a.feed.publish(FeedEvent{Kind: FeedRaw, At: time.Now().UTC(), Agent: a.name, ID: t.id, Text: string(ev.Raw)})
+	}
+	a.diary.event(t.id, ev)
+	t.memory.event(ev)
+}
+
+func (t *tracker) assistant(ev *streamjson.Event) {
+	a := t.agent
+	if tokens, ok := ev.ContextTokens(); ok {
+		a.view.learn("", ev.Model, tokens, 0)
+	}
+	for _, b := range ev.Blocks {
+		switch {
+		case b.Kind == streamjson.BlockText && ev.Parent == "":
+			a.view.said(time.Now(), b.Text)
+		case b.Kind == streamjson.BlockToolUse:
+			// A sub-agent's writes are the agent's own too.
+			a.wroteFile(b.Name, b.Input)
+		}
+	}
+}
+
+// end keeps the window as the turn left it.
+func (t *tracker) end(out *runner.Outcome) {
+	a := t.agent
+	if t.heard {
+		a.note(t.memory.save(t.rec.Turn))
+	}
+	a.view.learn(out.Session, out.Model, out.ContextTokens, out.ContextLimit)
+	a.view.process(0)
+	removePIDFile(a.home.PIDFile(a.name))
+}
+
+// window40 bounds an agent's window, in bytes.
+func window40(s Spec) int { return window.Limit(s.windowTokens(), s.Client.CompactWindow) }
+
+// wroteFile notes a file that a tool is about to write into the mailbox's
+// folder: when it comes to rest there it is the agent's work, not its mail.
+func (a *agent) wroteFile(tool string, input []byte) {
+	path := writtenPath(tool, input)
+	if path == "" {
+		return
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.spec().Client.Dir, path)
+	}
+	dir, name := filepath.Split(filepath.Clean(path))
+	if !sameFolder(strings.TrimSuffix(dir, "/"), filepath.Join(a.store.Dir(), a.name)) {
+		return
+	}
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	if a.reins.wrote == nil {
+		a.reins.wrote = map[string]time.Time{}
+	}
+	a.reins.wrote[name] = time.Now()
+}

@@ -1,0 +1,357 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+const (
+	maxNotes    = 16    // messages that ride along with one turn
+	maxNoteSize = 32768 // bytes of their bodies together
+	maxBegun    = 10    // times a message may be begun without an end: then it kills the machine
+	maxTries    = 4     // clients started within one claim, for sessions that are refused
+)
+
+// A job is one claimed message on its way through a turn.
+type job struct {
+	claim  *dropbox.Claim
+	notes  []*dropbox.Claim
+	via    string
+	proven bool
+	cutOff time.Time // when an earlier attempt was cut off
+	rec    *record   // of the attempt that runs, or ran last
+	began  time.Time
+}
+
+// work claims the first message and runs a turn for it. It is called with a
+// place among the running turns.
+func (a *agent) work(stop, kill context.Context) time.Duration {
+	e, ok := a.queue.head()
+	if !ok {
+		return 0
+	}
+	claim, err := a.box.Claim(e)
+	a.queue.remove(e)
+	if errors.Is(err, dropbox.ErrGone) {
+		return 0
+	} else if err != nil {
+		return a.diskTrouble(stop, "claim a message", err)
+	}
+	j := &job{claim: claim, via: a.doors.take(claim.ID), began: time.Now().UTC()}
+	refused, err := a.refuse(j)
+	if err != nil {
+		return a.diskTrouble(stop, "set a message aside", err)
+	}
+	if refused {
+		a.countDead()
+		return 0
+	}
+	j.proven = a.proves(claim.Message)
+	if err := a.runJob(kill, j); err != nil {
+		return a.diskTrouble(stop, "file what came of a turn", err)
+	}
+	return 0
+}
+
+// proves tells whether a message is from whom it says it is.
+func (a *agent) proves(m *dropbox.Message) bool {
+	token := a.books.token(m.From)
+	return token != "" && dropbox.Proven(token, m, a.name)
+}
+
+// refuse sets aside what is not to be worked on.
+func (a *agent) refuse(j *job) (bool, error) {
+	c := j.claim
+	if c.Bad != nil {
+		return true, a.bury(c, "not a valid message: "+c.Bad.Error())
+	}
+	done, err := a.box.HasReceipt(c.Entry)
+	if err != nil {
+		return false, err
+	}
+	now := time.Now()
+	switch {
+	case done:
+		// It came back, as by a git checkout: it was answered then.
+		a.log.Info("message was done already", keyMessage, c.ID)
+		return true, a.box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
+	case !c.Message.Expires.IsZero() && now.After(c.Message.Expires):
+		return true, a.bury(c, "expired at "+stamp(c.Message.Expires))
+	case c.Message.Hops > dropbox.MaxHops:
+		return true, a.bury(c, fmt.Sprintf("passed on %d times, more than %d: a loop", c.Message.Hops, dropbox.MaxHops))
+	}
+	old, err := records(a.home, c.ID, c.Begun)
+	if err != nil {
+		return false, err
+	}
+	if lost := c.Begun - 1 - ended(old); lost >= maxBegun {
+		return true, a.bury(c, fmt.Sprintf("begun %d times without an end", lost))
+	}
+	for _, r := range old {
+		if r.End == "" {
+			j.cutOff = later(j.cutOff, r.Begun)
+		} else {
+			j.cutOff = later(j.cutOff, r.Ended)
+		}
+	}
+	if c.Begun > 1 && j.cutOff.IsZero() {
+		j.cutOff = c.Created // its records were rotated away; it was begun, and no earlier
+	}
+	return false, nil
+}
+
+// ended counts the claims whose turn has an end on record, one for all tries.
+func ended(recs []*record) int {
+	n := 0
+	for _, r := range recs {
+		if r.End != "" && r.End != runner.NoSession && r.End != runner.Unheard {
+			n++
+		}
+	}
+	return n
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// runJob runs the turns of a claimed message until one has an end that counts,
+// and settles it.
+func (a *agent) runJob(kill context.Context, j *job) error {
+	spec := a.spec()
+	ctx, end := context.WithCancelCause(kill)
+	defer end(nil)
+	a.takeReins(end)
+	defer a.dropReins()
+	a.takeNotes(j)
+	m := j.claim.Message
+	a.view.begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
+	a.show(Working, "", "")
+	defer a.view.end()
+	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, m.From, describe(m)))
+	defer a.diary.close()
+
+	var out runner.Outcome
+	for try := range maxTries {
+		session, err := a.session(spec, try, j.rec)
+		if err != nil {
+			return a.giveBack(j, err)
+		}
+		out, err = a.attempt(ctx, j, spec, session, try)
+		if err != nil {
+			return a.giveBack(j, err)
+		}
+		if out.End != runner.NoSession && out.End != runner.Unheard {
+			break
+		}
+		a.log.Info("session not usable, trying otherwise", keyTurn, j.rec.Turn, "end", string(out.End), keyWhy, out.Reason)
+		if try < maxTries-1 {
+			if err := a.recordEnd(j, out, false); err != nil {
+				return err
+			}
+		}
+	}
+	return a.settle(j, out)
+}
+
+// session chooses the session of a try: the agent's own; when the client
+// refuses it, the other form; then a fresh one.
+func (a *agent) session(spec Spec, try int, last *record) (runner.Session, error) {
+	if try == 0 {
+		return a.books.sessions.plan(a.name, spec)
+	}
+	switch {
+	case try == 1 && last.How == string(runner.Resume):
+		return runner.Session{ID: last.Session, How: runner.New}, nil
+	case try == 1 && last.How == string(runner.New):
+		return runner.Session{ID: last.Session, How: runner.Resume}, nil
+	}
+	return a.books.sessions.fresh(a.name, spec)
+}
+
+// attempt runs one client. An error means that it was not started, for a reason
+// of ours.
+func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.Session, try int) (runner.Outcome, error) {
+	m := j.claim.Message
+	mem, err := openMemory(a.home, a.name, window40(spec), a.log)
+	if err != nil {
+		return runner.Outcome{}, err
+	}
+	turn := turnID(m.ID, j.claim.Begun, try)
+	p := prompt{
+		Agent:   a.name,
+		Reread:  spec.Reread,
+		Message: letter{Message: m, Proven: j.proven, Via: j.via},
+		CutOff:  j.cutOff,
+	}
+	for _, n := range j.notes {
+		p.Notes = append(p.Notes, letter{Message: n.Message, Proven: a.proves(n.Message), Via: a.doors.of(n.ID)})
+	}
+	if p.Prior, err = mem.pending(); err != nil {
+		return runner.Outcome{}, err
+	}
+	if session.How == runner.New && spec.Session != SessionFresh {
+		// The agent's conversation is gone, if it had one: it gets back all
+		// that we know of it.
+		p.Prior = mem.whole()
+		if handoff := a.handoff(); handoff != "" && len(p.Prior) > 0 {
+			p.Reread = append(slices.Clone(p.Reread), handoff)
+		}
+	}
+
+	rec := &record{
+		Turn: turn, Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
+		UUID: promptUUID(turn), Session: session.ID, How: string(session.How), Notes: ids(j.notes),
+		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
+	}
+	if err := rec.write(a.home); err != nil {
+		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
+	}
+	j.rec = rec
+
+	a.nowRuns(rec)
+	grown := a.grown.watch(a.home.Stream(turn))
+	defer a.grown.unwatch(a.home.Stream(turn))
+
+	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, compactions: compactions{home: a.home, turn: turn, reinjected: rec.Reinjected}}
+	out := a.backend(spec).Run(ctx, runner.Turn{
+		ID: turn, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
+		Spec: a.clientSpec(spec), Env: a.environment(spec, turn), Files: a.turnFiles(turn),
+		Hook: a.hook(), Partial: a.feed.wanted(FeedPartial, a.name), Grown: grown,
+		Started: t.started, Event: t.event,
+	})
+	t.end(&out)
+	return out, nil
+}
+
+// turnFiles are the files of a turn in the home.
+func (a *agent) turnFiles(turn string) runner.Files {
+	return runner.Files{
+		Stdout:   a.home.Stream(turn),
+		Stderr:   a.home.turnFile(turn, ".stderr"),
+		Settings: a.home.turnFile(turn, ".settings.json"),
+		System:   a.home.turnFile(turn, ".system.md"),
+	}
+}
+
+// clientSpec is the backend's part of the settings, with the system text whole.
+func (a *agent) clientSpec(spec Spec) runner.Spec {
+	c := spec.Client
+	c.System = systemText(spec, a.plan().Agents, filepath.Join(a.store.Dir(), a.name))
+	return c
+}
+
+func (a *agent) environment(spec Spec, turn string) []string {
+	o := runner.EnvOptions{
+		Drop: spec.EnvDrop, Add: spec.Env, Agent: a.name, Dir: a.project, Token: a.books.token(a.name), TurnID: turn,
+	}
+	if a.program != "" {
+		o.BinDir = filepath.Dir(a.program)
+	}
+	return runner.Environ(a.environ, o)
+}
+
+// hook is the command that the client runs after a compaction.
+func (a *agent) hook() string {
+	if a.program == "" {
+		return ""
+	}
+	return shellQuote(a.program) + " hook compact"
+}
+
+// handoff is the file that an earlier session left for its successor.
+func (a *agent) handoff() string {
+	path := filepath.Join(a.store.Dir(), "board", "handoff", a.name+".md")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+func (a *agent) backend(spec Spec) runner.Backend { return a.backends[spec.backend()] }
+
+// takeNotes claims what rides along. A note that cannot be had waits for the
+// next turn.
+func (a *agent) takeNotes(j *job) {
+	size := 0
+	for _, e := range a.queue.notes(maxNotes) {
+		c, err := a.box.Claim(e)
+		a.queue.remove(e)
+		if err != nil {
+			continue
+		}
+		if c.Bad != nil {
+			a.note(a.bury(c, "not a valid message: "+c.Bad.Error()))
+			continue
+		}
+		size += len(c.Message.Body)
+		if size > maxNoteSize && len(j.notes) > 0 {
+			a.putBack(c, false)
+			return
+		}
+		j.notes = append(j.notes, c)
+	}
+}
+
+func ids(claims []*dropbox.Claim) []string {
+	var out []string
+	for _, c := range claims {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+// describe is the one line that the status shows of a task.
+func describe(m *dropbox.Message) string {
+	if m.Subject != "" {
+		return oneLine(m.Subject, 80)
+	}
+	return oneLine(string(m.Body), 80)
+}
+
+// takeReins lets others end the turn that begins.
+func (a *agent) takeReins(end context.CancelCauseFunc) {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	a.reins.end, a.reins.ended = end, make(chan struct{})
+}
+
+// nowRuns says which attempt runs: what the agent drops by hand inherits from
+// it.
+func (a *agent) nowRuns(rec *record) {
+	copied := *rec
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	a.reins.current = &copied
+}
+
+func (a *agent) dropReins() {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	close(a.reins.ended)
+	a.reins.end, a.reins.current, a.reins.ended = nil, nil, nil
+}
+
+// shellQuote makes one word of a shell command.
+func shellQuote(s string) string {
+	out := []byte{'\''}
+	for i := range len(s) {
+		if s[i] == '\'' {
+			out = append(out, `'\''`...)
+			continue
+		}
+		out = append(out, s[i])
+	}
+	return string(append(out, '\''))
+}

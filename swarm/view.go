@@ -1,0 +1,130 @@
+package swarm
+
+import (
+	"strings"
+	"sync"
+	"time"
+)
+
+// view is what the status shows of one agent. Its agent writes it, anybody may
+// read it.
+type view struct {
+	mu sync.Mutex
+	s  AgentStatus
+}
+
+// set changes the state; it tells whether anything is new. The time of the
+// change stays when only the reason changed.
+func (v *view) set(to State, since time.Time, why, next string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.s.State == to && v.s.Why == why {
+		v.s.Next = next
+		return false
+	}
+	if v.s.State != to {
+		v.s.Since = since.UTC()
+	}
+	v.s.State, v.s.Why, v.s.Next = to, why, next
+	return true
+}
+
+func (v *view) waiting(w Waiting) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Waiting = w
+}
+
+func (v *view) dead(n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Dead = n
+}
+
+func (v *view) breaker(open bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.CircuitOpen = open
+}
+
+// begin notes that a turn begins.
+func (v *view) begin(m *MessageStatus, description string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Message, v.s.Description = m, description
+	v.s.TurnCount++
+	epoch := float64(m.Since.UnixMilli()) / 1000
+	v.s.LastActivation = &epoch
+}
+
+// process notes the client of the running turn.
+func (v *view) process(pid int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.PID = pid
+}
+
+// end notes that no turn runs any more.
+func (v *view) end() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Message, v.s.PID, v.s.Description = nil, 0, ""
+}
+
+// learn notes what the client said of itself. Empty values and zeros are "not
+// said".
+func (v *view) learn(session, model string, tokens, limit int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if session != "" {
+		v.s.Session = session
+	}
+	if model != "" {
+		v.s.Model = model
+	}
+	if tokens > 0 {
+		v.s.Context.Tokens = tokens
+	}
+	if limit > 0 {
+		v.s.Context.Limit = limit
+	}
+}
+
+// said notes the agent's last words.
+func (v *view) said(at time.Time, text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Last = &LastText{At: at.UTC(), Text: oneLine(text, 200)}
+}
+
+// status is a copy with what follows from the rest filled in.
+func (v *view) status() AgentStatus {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := v.s
+	s.Running = s.State == Working
+	s.Paused = s.State == Paused
+	switch s.State {
+	case Working:
+		s.Activity = "working"
+	case Paused, Stopped, Limited:
+		s.Activity = "paused"
+	default:
+		s.Activity = "idle"
+	}
+	return s
+}
+
+// oneLine folds white space and cuts text to at most so many runes.
+func oneLine(text string, most int) string {
+	// Fields on a huge text is wasteful; what is cut anyway is not folded.
+	if len(text) > 8*most {
+		text = text[:8*most]
+	}
+	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
+	r := []rune(text)
+	if len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
