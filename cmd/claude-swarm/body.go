@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxBody is the longest body of a message, in bytes. What is longer goes as an
+// attachment.
+const maxBody = 8192
+
+// A textSource says where the text of a message comes from: the words of the
+// command line, the standard input when the only word is "-", or a file.
+type textSource struct {
+	words []string
+	file  string
+	stdin io.Reader
+	// as begins the command line that a hint shows: "claude-swarm send coder".
+	as string
+}
+
+// read returns the text, checked. A single newline at the end of a file or of
+// the standard input is not part of it: every editor puts one there.
+func (s textSource) read() ([]byte, error) {
+	var body []byte
+	switch {
+	case s.file != "" && len(s.words) > 0:
+		return nil, usagef(s.as+" --file "+shellWord(s.file), "the text is given twice: on the command line and by --file")
+	case s.file == "-" || s.file == "" && len(s.words) == 1 && s.words[0] == "-":
+		data, err := readText(s.stdin)
+		if err != nil {
+			return nil, fmt.Errorf("read the standard input: %w", err)
+		}
+		body = trimEnd(data)
+	case s.file != "":
+		data, err := readFileText(s.file)
+		if err != nil {
+			return nil, s.fileError(err)
+		}
+		body = trimEnd(data)
+	case len(s.words) == 0:
+		return nil, usagef(s.as+` "what to do"`, "the text is missing")
+	default:
+		body = []byte(strings.Join(s.words, " "))
+	}
+	return body, s.check(body)
+}
+
+// check refuses what is no text, or too much of it.
+func (s textSource) check(body []byte) error {
+	switch at := bytes.IndexByte(body, 0); {
+	case len(bytes.TrimSpace(body)) == 0:
+		return usagef(s.as+` "what to do"`, "the text is empty")
+	case at >= 0:
+		return usagef(s.attachHint(), "the text has a NUL byte (at byte %d); a message is text", at+1)
+	case !utf8.Valid(body):
+		return usagef(s.attachHint(), "the text is not UTF-8 (at byte %d); a message is text", firstInvalid(body)+1)
+	case len(body) > maxBody:
+		return fail(exitRefused, s.attachHint(), "the text has %s; a message holds at most %s", byteCount(len(body)), byteCount(maxBody))
+	}
+	return nil
+}
+
+func (s textSource) attachHint() string {
+	file := "FILE"
+	if s.file != "" && s.file != "-" {
+		file = shellWord(s.file)
+	}
+	return s.as + ` "see the attachment" --attach ` + file
+}
+
+func (s textSource) fileError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail(exitFailed, s.as+` "what to do"`, "no file %s", s.file)
+	}
+	return fmt.Errorf("read the text: %w", err)
+}
+
+// maxRead is how much is read to say how long a text is that is too long.
+const maxRead = 64 << 20
+
+func readText(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxRead)) }
+
+func readFileText(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder", path)
+	}
+	return readText(f)
+}
+
+func trimEnd(data []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(data, []byte("\n")), []byte("\r"))
+}
+
+func firstInvalid(b []byte) int {
+	for at := 0; at < len(b); {
+		r, n := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && n <= 1 {
+			return at
+		}
+		at += n
+	}
+	return -1
+}
+
+// byteCount says how many bytes, with a comma at the thousands.
+func byteCount(n int) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " bytes"
+}
+
+// shellWord quotes a word for a shell, when it needs it, so that a hint can be
+// typed as it stands.
+func shellWord(word string) string {
+	safe := func(r rune) bool {
+		return r == '/' || r == '.' || r == '-' || r == '_' || r == '~' ||
+			r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

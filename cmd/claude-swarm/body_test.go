@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTextSource(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "task.md")
+	if err := os.WriteFile(file, []byte("from a file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		source textSource
+		want   string
+		err    string // a part of the error
+		code   int
+	}{
+		"words":           {source: textSource{words: []string{"Do", "PERF-015"}}, want: "Do PERF-015"},
+		"a command":       {source: textSource{words: []string{"/clear"}}, want: "/clear"},
+		"a dash":          {source: textSource{words: []string{"-", "one"}}, want: "- one"},
+		"standard input":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("two\nlines\n")}, want: "two\nlines"},
+		"Windows' lines":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("one\r\n")}, want: "one"},
+		"a file":          {source: textSource{file: file}, want: "from a file"},
+		"exactly full":    {source: textSource{words: []string{strings.Repeat("x", maxBody)}}, want: strings.Repeat("x", maxBody)},
+		"nothing":         {source: textSource{}, err: "the text is missing", code: exitUsage},
+		"empty":           {source: textSource{words: []string{""}}, err: "the text is empty", code: exitUsage},
+		"blank":           {source: textSource{words: []string{" \n"}}, err: "the text is empty", code: exitUsage},
+		"empty input":     {source: textSource{words: []string{"-"}, stdin: strings.NewReader("")}, err: "the text is empty", code: exitUsage},
+		"NUL":             {source: textSource{words: []string{"a\x00b"}}, err: "NUL byte (at byte 2)", code: exitUsage},
+		"not UTF-8":       {source: textSource{words: []string{"abc\xff"}}, err: "not UTF-8 (at byte 4)", code: exitUsage},
+		"too long":        {source: textSource{words: []string{strings.Repeat("x", maxBody+1)}}, err: "the text has 8,193 bytes; a message holds at most 8,192 bytes", code: exitRefused},
+		"twice":           {source: textSource{words: []string{"x"}, file: file}, err: "given twice", code: exitUsage},
+		"no such file":    {source: textSource{file: file + "x"}, err: "no file", code: exitFailed},
+		"a folder":        {source: textSource{file: filepath.Dir(file)}, err: "is a folder", code: exitFailed},
+		"too long a file": {source: textSource{words: []string{"-"}, stdin: strings.NewReader(strings.Repeat("x", 1_000_000))}, err: "1,000,000 bytes", code: exitRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.source.as = "claude-swarm send coder"
+			got, err := tc.source.read()
+			if tc.err == "" {
+				if err != nil || string(got) != tc.want {
+					t.Errorf("read() = %q, %v, want %q", got, err, tc.want)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tc.err) || exitCode(err) != tc.code {
+				t.Errorf("read() = %v (exit %d), want %q (exit %d)", err, exitCode(err), tc.err, tc.code)
+			}
+			if hint := nextStep(err); tc.code != exitFailed && !strings.HasPrefix(hint, "claude-swarm send coder") {
+				t.Errorf("the next step is %q, want a command line", hint)
+			}
+		})
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"notes/a.md": "notes/a.md",
+		"a b":        "'a b'",
+		"it's":       `'it'\''s'`,
+		"":           "''",
+		"$HOME":      "'$HOME'",
+	} {
+		if got := shellWord(word); got != want {
+			t.Errorf("shellWord(%q) = %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestFirstInvalid(t *testing.T) {
+	if at := firstInvalid([]byte("é\xe9x")); at != 2 {
+		t.Errorf("firstInvalid = %d, want 2", at)
+	}
+	if at := firstInvalid(bytes.Repeat([]byte("é\uFFFD"), 3)); at != -1 {
+		t.Errorf("firstInvalid of UTF-8 = %d, want -1", at)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func cancelCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "cancel",
+		Category:  groupMail,
+		Usage:     "take back a message that still waits",
+		ArgsUsage: "ID",
+		Description: `Takes a message back that nobody has begun to work on. It is kept among the
+dead letters, with the reason.` +
+			examples("claude-swarm cancel k7f3q9m2xd"),
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: cancel,
+	}
+}
+
+func cancel(c *cli.Context) error {
+	id, err := oneID(c)
+	if err != nil {
+		return err
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	found, err := p.find(id)
+	if err != nil {
+		return err
+	}
+	id = found.Entry.ID
+	if found.State == dropbox.Waiting {
+		box, err := p.mailbox(found.Mailbox)
+		if err != nil {
+			return err
+		}
+		err = box.Cancel(found.Entry)
+		if !errors.Is(err, dropbox.ErrGone) {
+			if err == nil {
+				err = sayCancelled(c, id, found.Mailbox)
+			}
+			return err
+		}
+		// It was taken between our look and now.
+		if found, err = p.find(id); err != nil {
+			return err
+		}
+	}
+	switch {
+	case found.Mailbox == dropbox.Lead:
+		return fail(exitFailed, "claude-swarm inbox --done "+id, "%s is read already", id)
+	case found.State == dropbox.Dead:
+		return fail(exitFailed, "claude-swarm dead show "+id, "%s is a dead letter already", id)
+	case found.State == dropbox.Done:
+		return fail(exitFailed, "claude-swarm trace "+id, "%s is done already", id)
+	}
+	return fail(exitFailed, "claude-swarm abort "+found.Mailbox, "%s works on %s already", found.Mailbox, id)
+}
+
+func sayCancelled(c *cli.Context, id, mailbox string) error {
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int    `json:"v"`
+			ID      string `json:"id"`
+			Mailbox string `json:"mailbox"`
+		}{1, id, mailbox})
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "%s is taken back from %s\n", id, mailbox)
+	return err
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func inboxCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "inbox",
+		Category:  groupMail,
+		Usage:     "list what lies in a mailbox",
+		ArgsUsage: "[AGENT]",
+		Description: `Lists the messages in your mailbox, oldest first: those that are new and those
+that were read and not filed. With AGENT it lists what waits there.
+
+Your mailbox is the lead's; inside a turn it is the agent's own.` +
+			examples("claude-swarm inbox --unread", "claude-swarm inbox --json"),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "unread", Usage: "only those that nobody has read"},
+			&cli.StringSliceFlag{Name: "done", Usage: "file the message `ID`, and list nothing; may be given again, further IDs may follow"},
+			jsonFlag(),
+		},
+		Action: inbox,
+	}
+}
+
+func inbox(c *cli.Context) error {
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if ids := c.StringSlice("done"); len(ids) > 0 {
+		return p.fileAll(c, append(ids, c.Args().Slice()...))
+	}
+	if c.NArg() > 1 {
+		return usagef("claude-swarm inbox "+c.Args().First(), "inbox: one mailbox at a time")
+	}
+	name := p.me.Name
+	if c.NArg() == 1 {
+		names, err := p.recipients(c.Args().First(), "claude-swarm inbox %s")
+		if err != nil {
+			return err
+		}
+		if len(names) != 1 {
+			return usagef("claude-swarm inbox "+names[0], "inbox: one mailbox at a time")
+		}
+		name = names[0]
+	}
+	list, err := p.listMailbox(name, c.Bool("unread"))
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V        int            `json:"v"`
+			Mailbox  string         `json:"mailbox"`
+			Messages []*messageView `json:"messages"`
+		}{1, name, list})
+	}
+	writeInbox(c.App.Writer, name, p.ownName(name), list, time.Now())
+	return nil
+}
+
+// listMailbox reads the messages of a mailbox that are not finished, in the
+// order of the time they came.
+func (p *post) listMailbox(name string, unread bool) ([]*messageView, error) {
+	box, err := p.mailbox(name)
+	if err != nil {
+		return nil, err
+	}
+	list := []*messageView{}
+	add := func(state dropbox.State, entries []dropbox.Entry) {
+		for _, e := range entries {
+			m, err := box.Read(e)
+			if errors.Is(err, dropbox.ErrGone) {
+				continue // taken while we looked
+			} else if err != nil {
+				list = append(list, &messageView{ID: e.ID, Mailbox: name, State: stateOf(name, state), Created: e.Created, Priority: e.Priority.String(), Reason: err.Error()})
+				continue
+			}
+			list = append(list, p.view(name, state, m))
+		}
+	}
+	if !unread {
+		read, err := box.Claimed()
+		if err != nil {
+			return nil, err
+		}
+		add(dropbox.Claimed, read)
+	}
+	fresh, err := box.List()
+	if err != nil {
+		return nil, err
+	}
+	add(dropbox.Waiting, fresh)
+	if name == dropbox.Lead { // agents work by priority, people read by time
+		sortByTime(list)
+	}
+	return list, nil
+}
+
+// writeInbox prints a mailbox as a table.
+func writeInbox(w io.Writer, name, own string, list []*messageView, now time.Time) {
+	if len(list) == 0 {
+		fmt.Fprintf(w, "nothing in %s\n", own)
+		return
+	}
+	pal := paletteOf(w)
+	var t table
+	for _, m := range list {
+		about := m.Reason
+		if about == "" {
+			about = gistOf(m)
+		}
+		t.add(m.ID, moment(m.Created, now), m.State, m.From, string(m.Type), urgentMark(m)+about)
+	}
+	t.write(w, func(row, column int, cell string) string {
+		switch {
+		case column == 3:
+			return pal.paint(cell, agentColour(list[row].From))
+		case list[row].State == stateUnread && column != 1:
+			return pal.paint(cell, color.Bold)
+		}
+		return cell
+	})
+	if name == dropbox.Lead {
+		fmt.Fprintf(w, "\nread one: claude-swarm read %s · answer: claude-swarm reply ID \"…\"\n", list[0].ID)
+	}
+}
+
+func urgentMark(m *messageView) string {
+	if m.Priority == dropbox.Urgent.String() {
+		return "! "
+	}
+	return ""
+}
+
+// fileAll files messages of the own mailbox: they are dealt with.
+func (p *post) fileAll(c *cli.Context, ids []string) error {
+	box, err := p.own()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		found, err := p.find(id)
+		if err != nil {
+			return err
+		}
+		if found.Mailbox != p.me.Name || p.me.Turn != "" {
+			return fail(exitFailed, "claude-swarm cancel "+found.Entry.ID, "%s lies in the mailbox of %s; only the lead's own mail is filed by hand", found.Entry.ID, found.Mailbox)
+		}
+		switch found.State {
+		case dropbox.Done:
+			continue // filed already
+		case dropbox.Dead:
+			return fail(exitFailed, "claude-swarm dead show "+found.Entry.ID, "%s is a dead letter", found.Entry.ID)
+		}
+		if err := box.File(found.Entry); err != nil {
+			return err
+		}
+	}
+	if !c.Bool("json") {
+		fmt.Fprintf(c.App.Writer, "filed %s\n", count(len(ids), "message"))
+		return nil
+	}
+	return printJSON(c.App.Writer, struct {
+		V     int `json:"v"`
+		Filed int `json:"filed"`
+	}{1, len(ids)})
+}

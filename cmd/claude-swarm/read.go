@@ -1,0 +1,126 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func readCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "read",
+		Category:  groupMail,
+		Usage:     "print a message",
+		ArgsUsage: "ID",
+		Description: `Prints the envelope of a message, an empty line, and its text. In the lead's
+mailbox it is marked as read. Any unique end of an id will do.` +
+			examples("claude-swarm read k7f3q9m2xd", "claude-swarm read xd --json"),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "body", Usage: "print the text alone, every byte of it"},
+			jsonFlag(),
+		},
+		Action: read,
+	}
+}
+
+func read(c *cli.Context) error {
+	id, err := oneID(c)
+	if err != nil {
+		return err
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	found, m, err := p.message(id)
+	if err != nil {
+		return err
+	}
+	view := p.view(found.Mailbox, found.State, m)
+	if found.State == dropbox.Dead {
+		view.Reason = p.reasonOf(found)
+	}
+	switch {
+	case c.Bool("json"):
+		err = printJSON(c.App.Writer, view)
+	case c.Bool("body"):
+		_, err = c.App.Writer.Write(m.Body)
+	default:
+		writeMessage(c.App.Writer, view, time.Now())
+	}
+	if err != nil || found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || p.me.Name != dropbox.Lead {
+		return err
+	}
+	box, err := p.own()
+	if err != nil {
+		return err
+	}
+	err = box.MarkRead(found.Entry)
+	if errors.Is(err, dropbox.ErrGone) {
+		return nil // somebody filed it meanwhile
+	}
+	return err
+}
+
+// oneID takes the only argument.
+func oneID(c *cli.Context) (string, error) {
+	if c.NArg() != 1 {
+		return "", usagef("claude-swarm inbox", "%s: name one message by its id", c.Command.Name)
+	}
+	return c.Args().First(), nil
+}
+
+// writeMessage prints a message for a person.
+func writeMessage(w io.Writer, v *messageView, now time.Time) {
+	pal := paletteOf(w)
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s %s\n", pal.paint(fmt.Sprintf("%-9s", name), color.Faint), oneLine(value))
+		}
+	}
+	from := v.From
+	if !v.Proven && v.From != dropbox.Swarm {
+		from += " (unverified)"
+	}
+	line("id", v.ID)
+	line("from", from)
+	line("to", cmp.Or(strings.Join(v.To, ", "), v.Mailbox))
+	line("cc", strings.Join(v.CC, ", "))
+	kind := string(v.Type)
+	if v.Priority != dropbox.Normal.String() {
+		kind += ", " + v.Priority
+	}
+	line("type", kind)
+	line("subject", v.Subject)
+	line("time", moment(v.Created, now))
+	if v.Thread != v.ID {
+		line("thread", v.Thread)
+	}
+	line("answers", v.ReplyTo)
+	if v.Expires != nil {
+		line("expires", moment(*v.Expires, now))
+	}
+	line("state", v.State)
+	line("reason", v.Reason)
+	for _, a := range v.Attachments {
+		line("attached", fmt.Sprintf("%s (%s)", a.Path, byteCount(int(a.Size))))
+	}
+	fmt.Fprintf(w, "\n%s\n", strings.TrimRight(printable(w, []byte(v.Body)), "\n"))
+}
+
+// sortByTime puts the oldest first.
+func sortByTime(list []*messageView) {
+	slices.SortStableFunc(list, func(a, b *messageView) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
+	})
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func replyCommand() *cli.Command {
+	wait := &optionalSpan{}
+	return &cli.Command{
+		Name:      "reply",
+		Category:  groupMail,
+		Usage:     "answer a message in your mailbox",
+		ArgsUsage: "ID TEXT…",
+		Description: `Sends TEXT to the sender of the message ID, in the same conversation, and files
+that message. The id of the answer is printed.
+
+The answer to a task or a question is a result. When the lead answers anything
+else it is a new task, and between agents a note, which wakes nobody; so two
+programs do not go on answering each other. --type says otherwise.` +
+			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply xd "Now the tests" --wait`),
+		Flags: []cli.Flag{
+			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; with =`D` wait no longer"},
+			&cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"},
+			&cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; may be given again"},
+			&cli.StringFlag{Name: "type", Usage: "`TYPE`: task, question, result, status, handoff or note"},
+			&cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error { return reply(c, *wait) },
+	}
+}
+
+func reply(c *cli.Context, wait optionalSpan) error {
+	if c.NArg() == 0 {
+		return usagef("claude-swarm inbox", "reply: say to which message, and what")
+	}
+	id := c.Args().First()
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	found, old, err := p.message(id)
+	if err != nil {
+		return err
+	}
+	if found.Mailbox != p.me.Name {
+		return fail(exitFailed, "claude-swarm send "+found.Mailbox+` "…" --thread `+old.Thread,
+			"%s lies in the mailbox of %s, not in yours", found.Entry.ID, found.Mailbox)
+	}
+	if old.From == dropbox.Swarm {
+		return fail(exitFailed, "claude-swarm inbox --done "+found.Entry.ID, "%s is from the daemon itself, which reads no mail", found.Entry.ID)
+	}
+	m, err := answerTo(old, found.Entry.ID, p.me.Name == dropbox.Lead, c.String("type"))
+	if err != nil {
+		return err
+	}
+	if wait.set && !m.Type.WantsAnswer() {
+		return usagef(`claude-swarm reply `+id+` "…" --type task --wait`, "a %s is not answered, so there is nothing to wait for", m.Type)
+	}
+	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
+		return badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
+	}
+	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + shellWord(id)}
+	if m.Body, err = text.read(); err != nil {
+		return err
+	}
+	if m.To, err = p.recipients(old.From, "claude-swarm send %s "+hintText(text)); err != nil {
+		return err
+	}
+	for _, path := range c.StringSlice("attach") {
+		a, err := p.attach(path)
+		if err != nil {
+			return err
+		}
+		m.Attachments = append(m.Attachments, a)
+	}
+	sent, err := p.send(m)
+	if err != nil {
+		return err
+	}
+	if err := printSent(c, sent, wait.set); err != nil {
+		return err
+	}
+	if err := p.fileAnswered(found); err != nil {
+		return fmt.Errorf("the answer is sent; file %s: %w", found.Entry.ID, err)
+	}
+	p.sayIfNobodyWorks(c, m.To...)
+	if !wait.set {
+		return nil
+	}
+	return p.await(c, sent, wait.span)
+}
+
+// answerTo makes the envelope of an answer. kind, when given, is its type.
+func answerTo(old *dropbox.Message, id string, byLead bool, kind string) (*dropbox.Message, error) {
+	m := &dropbox.Message{
+		Type: dropbox.Type(kind), ReplyTo: id, Thread: cmp.Or(old.Thread, id), Trace: cmp.Or(old.Trace, id),
+		Subject: answerSubject(old.Subject),
+	}
+	switch {
+	case kind == "":
+		m.Type = answerType(old.Type, byLead)
+	case !m.Type.Valid():
+		return nil, badWord("type", kind, typeWords())
+	}
+	return m, nil
+}
+
+// answerType decides what an answer is. A result is owed for a task and a
+// question. What a person says to anything else is something to be done; what a
+// program says must not wake another one, or they would never end.
+func answerType(to dropbox.Type, byLead bool) dropbox.Type {
+	switch {
+	case to.WantsAnswer():
+		return dropbox.Result
+	case byLead:
+		return dropbox.Task
+	}
+	return dropbox.Note
+}
+
+func answerSubject(old string) string {
+	if old == "" || strings.HasPrefix(old, "Re: ") {
+		return old
+	}
+	return cut("Re: "+old, 200)
+}
+
+// fileAnswered files the message that was answered. What a turn works on is
+// filed by the daemon when the turn ends.
+func (p *post) fileAnswered(found dropbox.Found) error {
+	if found.State != dropbox.Waiting && (found.State != dropbox.Claimed || p.me.Name != dropbox.Lead) {
+		return nil
+	}
+	box, err := p.own()
+	if err != nil {
+		return err
+	}
+	return box.File(found.Entry)
+}

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func sendCommand() *cli.Command {
+	wait := &optionalSpan{}
+	return &cli.Command{
+		Name:      "send",
+		Category:  groupMail,
+		Usage:     "leave a message in an agent's mailbox",
+		ArgsUsage: "AGENT TEXT…",
+		Description: `Leaves a message in the mailbox of AGENT, and prints its id as soon as it is on
+the disk for good. No daemon is needed for that; the message waits for one.
+
+AGENT is the name of an agent, several with commas between them, all, or lead.
+TEXT is one message, its words joined by blanks; - reads it from the standard
+input. Inside an agent's turn the sender is that agent, else the lead.` +
+			examples(
+				`claude-swarm send coder "Do PERF-015" --wait`,
+				`git diff | claude-swarm send reviewer - --subject "Please look at this"`,
+				`claude-swarm send coder "See the log" --attach build.log --priority urgent`),
+		Flags: []cli.Flag{
+			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer when it comes; with =`D` wait no longer than that (--wait=10m)"},
+			&cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"},
+			&cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; may be given again"},
+			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
+			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, result, status, handoff or note; default task"},
+			&cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"},
+			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; may be given again"},
+			&cli.StringFlag{Name: "thread", Usage: "go on with the conversation `ID`"},
+			&cli.StringFlag{Name: "reply-to", Usage: "say that it answers the message `ID`"},
+			&cli.StringFlag{Name: "key", Usage: "deliver it once only: a second message with the same `KEY` within 7 days is not sent"},
+			&cli.StringFlag{Name: "expires", Usage: "do not begin it after `WHEN`: a span (2h) or a time (2026-11-21T18:00:00Z)"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error { return send(c, *wait) },
+	}
+}
+
+// send is the verb.
+func send(c *cli.Context, wait optionalSpan) error {
+	if c.NArg() == 0 {
+		return usagef(`claude-swarm send coder "what to do"`, "send: say whom and what")
+	}
+	to := c.Args().First()
+	text := textSource{
+		words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader,
+		as: "claude-swarm send " + shellWord(to),
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+
+	m, err := envelopeOf(c, time.Now())
+	if err != nil {
+		return err
+	}
+	if wait.set && !m.Type.WantsAnswer() {
+		return usagef(text.as+` "…"`, "a %s is not answered, so there is nothing to wait for", m.Type)
+	}
+	if m.To, err = p.recipients(to, "claude-swarm send %s "+hintText(text)); err != nil {
+		return err
+	}
+	for _, name := range c.StringSlice("cc") {
+		cc, err := p.recipients(name, "claude-swarm send "+shellWord(to)+" "+hintText(text)+" --cc %s")
+		if err != nil {
+			return err
+		}
+		m.CC = append(m.CC, cc...)
+	}
+	if m.Body, err = text.read(); err != nil {
+		return err
+	}
+	for _, at := range []struct{ flag, id string }{{"thread", c.String("thread")}, {"reply-to", c.String("reply-to")}} {
+		if at.id == "" {
+			continue
+		}
+		found, old, err := p.message(at.id)
+		if err != nil {
+			return err
+		}
+		if at.flag == "reply-to" {
+			m.ReplyTo = found.Entry.ID
+		}
+		if m.Thread == "" {
+			m.Thread = old.Thread
+		}
+		m.Trace = old.Trace
+	}
+	for _, path := range c.StringSlice("attach") {
+		a, err := p.attach(path)
+		if err != nil {
+			return err
+		}
+		m.Attachments = append(m.Attachments, a)
+	}
+	sent, err := p.send(m)
+	if err != nil {
+		return err
+	}
+	if err := printSent(c, sent, wait.set); err != nil {
+		return err
+	}
+	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
+	if !wait.set {
+		return nil
+	}
+	return p.await(c, sent, wait.span)
+}
+
+// envelopeOf makes the envelope of the flags.
+func envelopeOf(c *cli.Context, now time.Time) (*dropbox.Message, error) {
+	m := &dropbox.Message{
+		Type:    dropbox.Type(c.String("type")),
+		Subject: oneLine(c.String("subject")),
+		Key:     c.String("key"),
+	}
+	if !m.Type.Valid() {
+		return nil, badWord("type", string(m.Type), typeWords())
+	}
+	var err error
+	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
+		return nil, badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
+	}
+	if when := c.String("expires"); when != "" {
+		if m.Expires, err = parseWhen(when, now); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func typeWords() []string {
+	var words []string
+	for _, t := range dropbox.Types() {
+		words = append(words, string(t))
+	}
+	return words
+}
+
+// badWord refuses a value that is none of a few words.
+func badWord(flag, value string, words []string) error {
+	next := "--" + flag + " " + words[0]
+	text := fmt.Sprintf("--%s: %q is none of %s", flag, value, strings.Join(words, ", "))
+	if near := nearest(value, words); near != "" {
+		next = "--" + flag + " " + near
+	}
+	return usagef(next, "%s", text)
+}
+
+// parseWhen reads a span from now, or a time.
+func parseWhen(s string, now time.Time) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, s)
+	if d, derr := parseSpan(s); derr == nil {
+		at, err = now.Add(d), nil
+	}
+	switch {
+	case err != nil:
+		return time.Time{}, usagef("--expires 2h", "--expires: %q is neither a span nor a time", s)
+	case !at.After(now):
+		return time.Time{}, usagef("--expires 2h", "--expires: %s is over already", s)
+	}
+	return at.UTC(), nil
+}
+
+// parseSpan reads a positive time span: 90s, 10m, 2h, 7d.
+func parseSpan(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is no time span; write 30s, 10m, 2h or 7d", s)
+	}
+	return d, nil
+}
+
+// An optionalSpan is the value of a flag that may stand alone: --wait, or
+// --wait=30s.
+type optionalSpan struct {
+	set  bool
+	span time.Duration // 0: no end
+}
+
+// IsBoolFlag lets the flag stand alone; its value is then "true".
+func (o *optionalSpan) IsBoolFlag() bool { return true }
+
+// String is the value that was set.
+func (o *optionalSpan) String() string {
+	if o == nil || o.span == 0 {
+		return ""
+	}
+	return o.span.String()
+}
+
+// Set takes a span, or what the flag parser gives for none.
+func (o *optionalSpan) Set(s string) error {
+	o.set, o.span = s != "false", 0
+	if s == "true" || s == "false" {
+		return nil
+	}
+	d, err := parseSpan(s)
+	o.span = d
+	return err
+}
+
+// recipients are the names in a list with commas, checked: agents, lead, or all
+// for every agent but the sender. next is what to type instead, with %s where
+// the right name goes.
+func (p *post) recipients(list, next string) ([]string, error) {
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		switch {
+		case name == dropbox.All:
+			for _, n := range p.file.Names() {
+				if n != p.me.Name {
+					names = append(names, n)
+				}
+			}
+			if len(names) == 0 {
+				return nil, fail(exitUnknown, "claude-swarm status", "there is no agent but the sender")
+			}
+		case name == dropbox.Lead:
+			names = append(names, name)
+		default:
+			if _, ok := p.file.Agent(name); !ok {
+				return nil, unknownAgent(name, dropbox.Nearest(name, append(p.file.Names(), dropbox.Lead)), next)
+			}
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// hintText is how the text of a message looks in a hint.
+func hintText(s textSource) string {
+	if s.file != "" {
+		return "--file " + shellWord(s.file)
+	}
+	if len(s.words) == 1 && s.words[0] == "-" {
+		return "-"
+	}
+	return `"` + cut(oneLine(strings.Join(s.words, " ")), 40) + `"`
+}
+
+// attach puts a file into the store.
+func (p *post) attach(path string) (dropbox.Attachment, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return dropbox.Attachment{}, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
+	} else if err != nil {
+		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, err)
+	} else if !info.Mode().IsRegular() {
+		return dropbox.Attachment{}, fail(exitFailed, "tar -cf all.tar "+shellWord(path)+"   (then --attach all.tar)", "%s is no regular file", path)
+	}
+	a, err := p.store.Attach(filepath.Base(path), f)
+	if err != nil {
+		return a, refused(fmt.Errorf("attach %s: %w", path, err), "")
+	}
+	return a, nil
+}
+
+// printSent prints what was delivered: the ids alone, one a line.
+func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
+	for _, d := range sent {
+		if d.Duplicate {
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: duplicate of %s: not sent again\n", d.ID)
+		}
+	}
+	if c.Bool("json") && waits {
+		return nil // the answer is the one JSON value
+	}
+	if c.Bool("json") {
+		type line struct {
+			ID        string `json:"id"`
+			To        string `json:"to"`
+			Duplicate bool   `json:"duplicate"`
+		}
+		lines := []line{}
+		for _, d := range sent {
+			lines = append(lines, line{d.ID, d.To, d.Duplicate})
+		}
+		return printJSON(c.App.Writer, struct {
+			V    int    `json:"v"`
+			Sent []line `json:"sent"`
+		}{1, lines})
+	}
+	for _, d := range sent {
+		if _, err := fmt.Fprintln(c.App.Writer, d.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
