@@ -1,0 +1,299 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func deadCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "dead",
+		Category: groupMail,
+		Usage:    "look after dead letters: messages that were given up",
+		Description: `A message that failed too often, was no message, had expired or was taken back
+lies in dead/ of its mailbox, with the reason. Nothing is removed by itself.` +
+			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list them",
+				Description: `Lists the dead letters of all mailboxes, oldest first, with the reasons.` +
+					examples("claude-swarm dead list --json"),
+				Flags: []cli.Flag{jsonFlag()}, Action: deadList,
+			},
+			{
+				Name: "show", Usage: "print one, with the reason", ArgsUsage: "ID",
+				Description: `Prints a dead letter and the whole reason.` +
+					examples("claude-swarm dead show k7f3q9m2xd"),
+				Flags: []cli.Flag{jsonFlag()}, Action: deadShow,
+			},
+			{
+				Name: "retry", Usage: "give it back to its mailbox", ArgsUsage: "ID…",
+				Description: `Puts dead letters back where they came from. They start anew: what they failed
+before is not counted.` +
+					examples("claude-swarm dead retry k7f3q9m2xd"),
+				Flags: []cli.Flag{jsonFlag()}, Action: deadRetry,
+			},
+			{
+				Name: "purge", Usage: "remove them for good", ArgsUsage: "[ID…]",
+				Description: `Removes dead letters from the disk: those that are named, those that are older
+than a time, or all.` +
+					examples("claude-swarm dead purge k7f3q9m2xd", "claude-swarm dead purge --older 30d"),
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "older", Usage: "those that came longer than `D` ago (12h, 30d)"},
+					&cli.BoolFlag{Name: "all", Usage: "all of them"},
+					jsonFlag(),
+				},
+				Action: deadPurge,
+			},
+		},
+	}
+}
+
+// A deadView is a dead letter as --json prints it.
+type deadView struct {
+	ID      string       `json:"id"`
+	Mailbox string       `json:"mailbox"`
+	Created time.Time    `json:"created"`
+	Reason  string       `json:"reason"`
+	From    string       `json:"from,omitempty"` // "" when it is no message
+	Type    dropbox.Type `json:"type,omitempty"`
+	Subject string       `json:"subject,omitempty"` // or the beginning of the text
+
+	letter dropbox.DeadLetter
+	box    *dropbox.Mailbox
+}
+
+// deadLetters lists the dead letters of all mailboxes, oldest first.
+func (p *post) deadLetters() ([]deadView, error) {
+	names, err := p.store.Mailboxes()
+	if err != nil {
+		return nil, err
+	}
+	list := []deadView{}
+	for _, name := range names {
+		box, err := p.mailbox(name)
+		if err != nil {
+			return nil, err
+		}
+		letters, err := box.Dead()
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range letters {
+			list = append(list, p.deadView(box, d))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b deadView) int { return a.Created.Compare(b.Created) })
+	return list, nil
+}
+
+func (p *post) deadView(box *dropbox.Mailbox, d dropbox.DeadLetter) deadView {
+	v := deadView{
+		ID: cmp.Or(d.ID, d.Name), Mailbox: box.Name(), Created: d.Created, Subject: d.Original,
+		Reason: cmp.Or(d.Reason, "no reason is kept"), letter: d, box: box,
+	}
+	if d.Original != "" {
+		return v
+	}
+	found := dropbox.Found{Mailbox: box.Name(), State: dropbox.Dead, Entry: d.Entry, Path: box.Name() + "/dead/" + d.Name}
+	if m, err := p.store.Load(found); err == nil {
+		v.From, v.Type, v.Subject = m.From, m.Type, gist(m)
+	}
+	return v
+}
+
+// pickDead finds dead letters by the ends of their ids.
+func (p *post) pickDead(ids []string) ([]deadView, error) {
+	all, err := p.deadLetters()
+	if err != nil {
+		return nil, err
+	}
+	var picked []deadView
+	for _, id := range ids {
+		var hits []deadView
+		for _, d := range all {
+			if strings.HasSuffix(d.ID, id) {
+				hits = append(hits, d)
+			}
+		}
+		switch {
+		case len(hits) == 1:
+			picked = append(picked, hits[0])
+		case len(hits) > 1:
+			return nil, fail(exitUnknown, "claude-swarm dead list", "%q fits %d dead letters", id, len(hits))
+		default:
+			found, err := p.find(id)
+			if err != nil {
+				return nil, fail(exitUnknown, "claude-swarm dead list", "no dead letter %q", id)
+			}
+			return nil, fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s is no dead letter: it is %s in the mailbox of %s",
+				found.Entry.ID, stateOf(found.Mailbox, found.State), found.Mailbox)
+		}
+	}
+	return picked, nil
+}
+
+func deadList(c *cli.Context) error {
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	list, err := p.deadLetters()
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int        `json:"v"`
+			Letters []deadView `json:"letters"`
+		}{1, list})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.App.Writer, "no dead letters")
+		return err
+	}
+	now := time.Now()
+	for i, d := range list {
+		if i > 0 {
+			fmt.Fprintln(c.App.Writer)
+		}
+		from := ""
+		if d.From != "" {
+			from = d.From + " → "
+		}
+		fmt.Fprintln(c.App.Writer, cut(fmt.Sprintf("%s  %s  %s%s  %s", d.ID, moment(d.Created, now), from, d.Mailbox, oneLine(d.Subject)), width))
+		fmt.Fprintln(c.App.Writer, cut("  "+oneLine(d.Reason), width))
+	}
+	fmt.Fprintf(c.App.Writer, "\ntry again: claude-swarm dead retry %s · more: claude-swarm dead show ID\n", list[0].ID)
+	return nil
+}
+
+func deadShow(c *cli.Context) error {
+	id, err := oneID(c)
+	if err != nil {
+		return err
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	picked, err := p.pickDead([]string{id})
+	if err != nil {
+		return err
+	}
+	d := picked[0]
+	found, m, err := p.message(d.ID)
+	if d.letter.Original == "" && err == nil {
+		view := p.view(found.Mailbox, found.State, m)
+		view.Reason = d.Reason
+		if c.Bool("json") {
+			return printJSON(c.App.Writer, view)
+		}
+		writeMessage(c.App.Writer, view, time.Now())
+		return nil
+	}
+	// It is no message: say what it is, and where.
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, d)
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "id        %s\nmailbox   %s\ntime      %s\nreason    %s\nfile      %s\n",
+		d.ID, d.Mailbox, moment(d.Created, time.Now()), oneLine(d.Reason), filepath.Join(p.store.Dir(), d.Mailbox, "dead", d.letter.Name))
+	return err
+}
+
+func deadRetry(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usagef("claude-swarm dead list", "dead retry: name the letters")
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	picked, err := p.pickDead(c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	for _, d := range picked {
+		if err := d.box.Retry(d.letter); err != nil {
+			return err
+		}
+	}
+	if err := sayDead(c, "given back", picked); err != nil {
+		return err
+	}
+	var to []string
+	for _, d := range picked {
+		to = append(to, d.Mailbox)
+	}
+	p.sayIfNobodyWorks(c, to...)
+	return nil
+}
+
+func deadPurge(c *cli.Context) error {
+	older, all := c.String("older"), c.Bool("all")
+	ways := 0
+	for _, given := range []bool{c.NArg() > 0, older != "", all} {
+		if given {
+			ways++
+		}
+	}
+	if ways != 1 {
+		return usagef("claude-swarm dead purge --older 30d", "dead purge: say which: IDs, --older D, or --all")
+	}
+	var age time.Duration
+	if older != "" {
+		var err error
+		if age, err = parseSpan(older); err != nil {
+			return usagef("claude-swarm dead purge --older 30d", "--older: %v", err)
+		}
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	var picked []deadView
+	if c.NArg() > 0 {
+		picked, err = p.pickDead(c.Args().Slice())
+	} else {
+		picked, err = p.deadLetters()
+		before := time.Now().Add(-age)
+		picked = slices.DeleteFunc(picked, func(d deadView) bool { return d.Created.After(before) })
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range picked {
+		if err := d.box.Purge(d.letter); err != nil {
+			return err
+		}
+	}
+	return sayDead(c, "removed", picked)
+}
+
+// sayDead says what was done to how many.
+func sayDead(c *cli.Context, what string, letters []deadView) error {
+	if c.Bool("json") {
+		ids := []string{}
+		for _, d := range letters {
+			ids = append(ids, d.ID)
+		}
+		return printJSON(c.App.Writer, struct {
+			V   int      `json:"v"`
+			IDs []string `json:"ids"`
+		}{1, ids})
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "%s %s\n", what, count(len(letters), "letter"))
+	return err
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A tracedMessage is one message of a trace, with everything that became of it.
+// The tree of them is what trace prints.
+type tracedMessage struct {
+	ID      string       `json:"id"`
+	From    string       `json:"from"`
+	To      string       `json:"to"` // the mailbox it lies in
+	Type    dropbox.Type `json:"type"`
+	Subject string       `json:"subject,omitempty"`
+	Thread  string       `json:"thread"`
+	ReplyTo string       `json:"reply_to,omitempty"`
+	Turn    string       `json:"turn,omitempty"` // the turn it was sent in
+	Hops    int          `json:"hops"`
+	Created time.Time    `json:"created"`
+
+	State    string          `json:"state"`            // waiting, working, done, read, unread, dead
+	Reason   string          `json:"reason,omitempty"` // why it is dead
+	Parent   string          `json:"parent,omitempty"` // the message that it came of
+	Attempts []swarm.Attempt `json:"attempts,omitempty"`
+	Receipt  *swarm.Receipt  `json:"receipt,omitempty"`
+
+	sub []*tracedMessage
+}
+
+// A traceView is one message with its whole family.
+type traceView struct {
+	V        int              `json:"v"`
+	Trace    string           `json:"trace"`
+	Messages []*tracedMessage `json:"messages"` // by time
+	Turns    int              `json:"turns"`
+	CostUSD  float64          `json:"cost_usd"`
+	Began    time.Time        `json:"began"`
+	Ended    time.Time        `json:"ended"` // the last thing known
+
+	roots []*tracedMessage
+}
+
+// newTrace finds out which message came of which, and adds up. The messages
+// may be in any order. A message belongs under the one whose turn sent it, else
+// under the one it answers; what belongs to none is a root.
+func newTrace(id string, messages []*tracedMessage) *traceView {
+	slices.SortStableFunc(messages, func(a, b *tracedMessage) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
+	})
+	view := &traceView{V: 1, Trace: id, Messages: messages}
+	byID := map[string]*tracedMessage{}
+	sentBy := map[string]*tracedMessage{}
+	for _, m := range messages {
+		byID[m.ID] = m
+		if m.Receipt != nil {
+			for _, sent := range m.Receipt.Sent {
+				sentBy[sent] = m
+			}
+		}
+	}
+	for _, m := range messages {
+		parent := sentBy[m.ID]
+		if parent == nil {
+			parent = byID[messageOf(m.Turn)]
+		}
+		if parent == nil {
+			parent = byID[m.ReplyTo]
+		}
+		// A forged reply_to could name a later message, and two of them each
+		// other: only an older one can be where a message came from.
+		if parent != nil && !parent.Created.After(m.Created) && parent != m && !parent.under(m) {
+			m.Parent = parent.ID
+			parent.sub = append(parent.sub, m)
+		} else {
+			view.roots = append(view.roots, m)
+		}
+		view.count(m)
+	}
+	return view
+}
+
+// under tells whether m stands somewhere below above.
+func (m *tracedMessage) under(above *tracedMessage) bool {
+	for _, s := range above.sub {
+		if s == m || m.under(s) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *traceView) count(m *tracedMessage) {
+	if v.Began.IsZero() || m.Created.Before(v.Began) {
+		v.Began = m.Created
+	}
+	v.seen(m.Created)
+	for _, a := range m.Attempts {
+		v.Turns++
+		v.CostUSD += a.CostUSD
+		v.seen(a.End)
+	}
+}
+
+func (v *traceView) seen(at time.Time) {
+	if at.After(v.Ended) {
+		v.Ended = at
+	}
+}
+
+// messageOf takes the message out of the name of a turn: k7f3q9m2xd-1b is a
+// turn of k7f3q9m2xd.
+func messageOf(turn string) string {
+	message, _, _ := strings.Cut(turn, "-")
+	return message
+}
+
+// write prints the tree, 80 columns wide. Ids are cut to what is asked for
+// nowhere: they are printed whole, so that they can be typed again.
+func (v *traceView) write(w io.Writer, asked string, now time.Time) {
+	p := paletteOf(w)
+	for _, root := range v.roots {
+		root.write(w, p, "", "", asked, now)
+	}
+	total := count(len(v.Messages), "message") + " · " + count(v.Turns, "turn")
+	if v.CostUSD > 0 {
+		total += " · " + usd(v.CostUSD)
+	}
+	if took := v.Ended.Sub(v.Began); took > 0 {
+		total += " · " + span(took)
+	}
+	fmt.Fprintf(w, "\n%s\n", total)
+}
+
+// write prints a message: first begins its own line, rest everything below it.
+func (m *tracedMessage) write(w io.Writer, p palette, first, rest, asked string, now time.Time) {
+	id := m.ID
+	if id == asked {
+		id = p.paint(id, color.Bold)
+	}
+	line := fmt.Sprintf("%s  %s → %s  %s", moment(m.Created, now), m.From, m.To, m.Type)
+	fmt.Fprintf(w, "%s%s  %s%s\n", first, id, line, p.paint(m.tail(len([]rune(first))+12+len([]rune(line))), color.Faint))
+	notes := m.notes(now)
+	bar := "│ "
+	if len(m.sub) == 0 {
+		bar = "  "
+	}
+	for _, n := range notes {
+		text := cut(oneLine(n), max(width-len([]rune(rest))-3, 20))
+		fmt.Fprintf(w, "%s%s %s\n", rest, bar, text)
+	}
+	for i, s := range m.sub {
+		if i == len(m.sub)-1 {
+			s.write(w, p, rest+"└─ ", rest+"   ", asked, now)
+		} else {
+			s.write(w, p, rest+"├─ ", rest+"│  ", asked, now)
+		}
+	}
+}
+
+// tail is the subject, as far as the line has room for it.
+func (m *tracedMessage) tail(used int) string {
+	room := width - used - 2
+	if m.Subject == "" || room < 8 {
+		return ""
+	}
+	return "  " + cut(oneLine(m.Subject), room)
+}
+
+// notes are the lines below a message: its turns, and where it is now.
+func (m *tracedMessage) notes(now time.Time) []string {
+	var out []string
+	for i, a := range m.Attempts {
+		line := fmt.Sprintf("turn %d %s", i+1, a.Outcome)
+		if a.Outcome != "done" && a.Reason != "" {
+			line += ": " + a.Reason
+		}
+		if !a.End.IsZero() {
+			line += " · " + span(a.End.Sub(a.Start))
+		}
+		if a.CostUSD > 0 {
+			line += " · " + usd(a.CostUSD)
+		}
+		if r := m.Receipt; r != nil && i == len(m.Attempts)-1 {
+			if r.ToolCalls > 0 {
+				line += " · " + count(r.ToolCalls, "tool call")
+			}
+			if r.Compactions > 0 {
+				line += " · " + count(r.Compactions, "compaction")
+			}
+		}
+		out = append(out, line)
+	}
+	if r := m.Receipt; r != nil {
+		if len(r.Files) > 0 {
+			out = append(out, "wrote "+strings.Join(r.Files, ", "))
+		}
+		if len(r.Denied) > 0 {
+			out = append(out, "denied "+strings.Join(r.Denied, "; "))
+		}
+		if r.Outcome != "done" {
+			out = append(out, r.Outcome)
+		}
+		if r.Answer != nil && r.Answer.Refused != "" {
+			out = append(out, "not answered: "+r.Answer.Refused)
+		}
+	}
+	switch m.State {
+	case stateDone:
+		if m.Receipt == nil {
+			out = append(out, "filed")
+		}
+	case stateDead:
+		out = append(out, "dead: "+cmp.Or(m.Reason, "no reason is kept"))
+	case stateWaiting:
+		out = append(out, "waits since "+span(now.Sub(m.Created)))
+	case stateWorking:
+		out = append(out, "is being worked on")
+	default:
+		out = append(out, m.State)
+	}
+	return out
+}
+
+// moment is the time of day to the second, local; with the day when that is not
+// today.
+func moment(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format("2006-01-02 15:04")
+}

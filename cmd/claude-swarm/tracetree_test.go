@@ -1,0 +1,118 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// family is a task, a question asked in its turn, the answer to that, and the
+// result.
+func family(at time.Time) []*tracedMessage {
+	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
+	return []*tracedMessage{
+		{ID: "resultresu", From: "coder", To: "lead", Type: dropbox.Result, Subject: "Re: greet the world", ReplyTo: "tasktaskta", Turn: "tasktaskta-1", Created: second(9), State: stateUnread},
+		{ID: "answeransw", From: "reviewer", To: "coder", Type: dropbox.Result, Subject: "Re: whom?", ReplyTo: "questionqu", Turn: "questionqu-1", Created: second(5), State: stateDone},
+		{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet the world", Created: second(0), State: stateDone,
+			Attempts: []swarm.Attempt{
+				{Start: second(1), End: second(2), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01},
+				{Start: second(3), End: second(8), Outcome: "done", CostUSD: 0.04},
+			},
+			Receipt: &swarm.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"greet.sh", "test.sh"}, Denied: []string{"Bash(rm x)"}}},
+		{ID: "questionqu", From: "coder", To: "reviewer", Type: dropbox.Question, Subject: "whom?", Created: second(4), State: stateDone,
+			Attempts: []swarm.Attempt{{Start: second(4), End: second(5), Outcome: "done", CostUSD: 0.02}},
+			Receipt:  &swarm.Receipt{Outcome: "done"}},
+	}
+}
+
+func TestTraceTree(t *testing.T) {
+	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
+	view := newTrace("tasktaskta", family(at))
+	var out strings.Builder
+	view.write(&out, "tasktaskta", at.Add(time.Minute))
+	want := `tasktaskta  05:12:00  lead → coder  task  greet the world
+│  turn 1 failed: the API is overloaded · 1 s · 0.01 USD
+│  turn 2 done · 5 s · 0.04 USD · 5 tool calls
+│  wrote greet.sh, test.sh
+│  denied Bash(rm x)
+├─ questionqu  05:12:04  coder → reviewer  question  whom?
+│  │  turn 1 done · 1 s · 0.02 USD
+│  └─ answeransw  05:12:05  reviewer → coder  result  Re: whom?
+│        filed
+└─ resultresu  05:12:09  coder → lead  result  Re: greet the world
+      unread
+
+4 messages · 3 turns · 0.07 USD · 9 s
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("the tree (-want +got):\n%s", diff)
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+func TestTraceParents(t *testing.T) {
+	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		messages []*tracedMessage
+		want     map[string]string // parents
+	}{
+		"what a turn sent": {family(at), map[string]string{
+			"tasktaskta": "", "questionqu": "tasktaskta", "answeransw": "questionqu", "resultresu": "tasktaskta",
+		}},
+		"what came first is not below what came later": {[]*tracedMessage{
+			{ID: "a", ReplyTo: "b", Created: at},
+			{ID: "b", ReplyTo: "a", Created: at.Add(time.Second)},
+		}, map[string]string{"a": "", "b": "a"}},
+		"two that name each other at one moment": {[]*tracedMessage{
+			{ID: "a", ReplyTo: "b", Created: at},
+			{ID: "b", ReplyTo: "a", Created: at},
+		}, map[string]string{"a": "b", "b": ""}},
+		"itself":              {[]*tracedMessage{{ID: "a", ReplyTo: "a", Created: at}}, map[string]string{"a": ""}},
+		"one that was purged": {[]*tracedMessage{{ID: "a", ReplyTo: "gone", Created: at}}, map[string]string{"a": ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := map[string]string{}
+			for _, m := range newTrace("x", tc.messages).Messages {
+				got[m.ID] = m.Parent
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("parents (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A ring of three that all name each other must neither be lost nor be walked
+// for ever.
+func TestTraceRing(t *testing.T) {
+	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
+	view := newTrace("x", []*tracedMessage{
+		{ID: "a", ReplyTo: "c", Created: at}, {ID: "b", ReplyTo: "a", Created: at}, {ID: "c", ReplyTo: "b", Created: at},
+	})
+	var out strings.Builder
+	view.write(&out, "", at)
+	for _, id := range []string{"a  ", "b  ", "c  "} {
+		if strings.Count(out.String(), id) != 1 {
+			t.Errorf("message %s is printed %d times, want once:\n%s", id, strings.Count(out.String(), id), out.String())
+		}
+	}
+}
+
+func TestMoment(t *testing.T) {
+	now := time.Date(2026, 11, 21, 18, 0, 0, 0, time.Local)
+	if got := moment(now.Add(-time.Hour), now); got != "17:00:00" {
+		t.Errorf("today: %s", got)
+	}
+	if got := moment(now.Add(-24*time.Hour), now); got != "2026-11-20 18:00" {
+		t.Errorf("yesterday: %s", got)
+	}
+}
