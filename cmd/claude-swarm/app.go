@@ -20,7 +20,19 @@ const (
 
 // verbs lists the verbs in the order of the help, one file each.
 func verbs() []*cli.Command {
-	return []*cli.Command{}
+	return []*cli.Command{
+		completionCommand(),
+		versionCommand(),
+		historyCommand(),
+		sendCommand(),
+		inboxCommand(),
+		readCommand(),
+		replyCommand(),
+		cancelCommand(),
+		deadCommand(),
+		traceCommand(),
+		completeCommand(),
+	}
 }
 
 // newApp builds the command line. It costs nothing but memory: what a verb

@@ -1,0 +1,306 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// The scripts ask the hidden verb __complete at every press of the tab key, so
+// they never have to be made again.
+var (
+	//go:embed completion/claude-swarm.bash
+	bashCompletion string
+	//go:embed completion/claude-swarm.zsh
+	zshCompletion string
+	//go:embed completion/claude-swarm.fish
+	fishCompletion string
+)
+
+func completionCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "completion",
+		Category:  groupProject,
+		Usage:     "print the completion for a shell",
+		ArgsUsage: "bash|zsh|fish",
+		Description: `Prints a script that makes a shell complete verbs, flags, names of agents and ids
+of messages.` +
+			examples(
+				`source <(claude-swarm completion bash)`,
+				`claude-swarm completion zsh > "${fpath[1]}/_claude-swarm"`,
+				`claude-swarm completion fish > ~/.config/fish/completions/claude-swarm.fish`),
+		Action: func(c *cli.Context) error {
+			scripts := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
+			script, ok := scripts[c.Args().First()]
+			if !ok || c.NArg() != 1 {
+				return usagef("claude-swarm completion bash", "completion: name a shell: bash, zsh or fish")
+			}
+			_, err := io.WriteString(c.App.Writer, script)
+			return err
+		},
+	}
+}
+
+// completeCommand is what the scripts call: __complete -- WORD… with the words
+// of the command line up to the cursor, the last one perhaps empty. It prints a
+// candidate a line, a tab and what it is; or ":files" where a file belongs.
+func completeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "__complete", Hidden: true, SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
+			if len(words) > 0 && words[0] == "--" {
+				words = words[1:]
+			}
+			if len(words) == 0 {
+				words = []string{""}
+			}
+			f := &finder{c: c, last: words[len(words)-1]}
+			f.complete(words[:len(words)-1])
+			for _, cand := range f.found {
+				fmt.Fprintf(c.App.Writer, "%s\t%s\n", cand.text, cand.about)
+			}
+			if f.files {
+				fmt.Fprintln(c.App.Writer, ":files")
+			}
+			return nil
+		},
+	}
+}
+
+// A candidate completes a word.
+type candidate struct{ text, about string }
+
+// A finder collects what may stand where the cursor is.
+type finder struct {
+	c     *cli.Context
+	last  string // the word under the cursor, as far as it is typed
+	found []candidate
+	files bool
+}
+
+func (f *finder) offer(text, about string) {
+	if strings.HasPrefix(text, f.last) {
+		f.found = append(f.found, candidate{text, oneLine(about)})
+	}
+}
+
+// complete walks over the words before the cursor, as [arrange] does, but
+// forgives what it does not know.
+func (f *finder) complete(before []string) {
+	app := f.c.App
+	commands, flags := app.Commands, app.Flags
+	var chain []string
+	operands, onlyOperands := 0, false
+	for i := 0; i < len(before); i++ {
+		word := before[i]
+		switch {
+		case onlyOperands:
+			operands++
+		case word == "--":
+			onlyOperands = true
+		case flagShape.MatchString(word):
+			fl := cmpFlag(lookup(flags, flagName(word)), lookup(app.Flags, flagName(word)))
+			if fl == nil || strings.Contains(word, "=") || !takesValue(fl) {
+				continue
+			}
+			if i == len(before)-1 {
+				f.value(fl.Names()[0])
+				return
+			}
+			i++
+		case len(commands) > 0:
+			if word == "help" && len(chain) == 0 {
+				continue
+			}
+			c := find(commands, word)
+			if c == nil {
+				return
+			}
+			chain = append(chain, c.Name)
+			commands, flags = c.Subcommands, c.Flags
+		default:
+			operands++
+		}
+	}
+	switch {
+	case strings.HasPrefix(f.last, "-") && !onlyOperands:
+		f.flags(flags)
+	case len(commands) > 0:
+		for _, c := range commands {
+			if !c.Hidden {
+				f.offer(c.Name, c.Usage)
+			}
+		}
+		if len(chain) == 0 {
+			f.offer("help", "tell more about a verb")
+		}
+	default:
+		f.operand(strings.Join(chain, " "), operands)
+	}
+}
+
+func flagName(word string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	return name
+}
+
+// cmpFlag is the first that is there. A nil cli.Flag in a variable of that type
+// is not a nil any, so [cmp.Or] does not do.
+func cmpFlag(flags ...cli.Flag) cli.Flag {
+	for _, f := range flags {
+		if f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (f *finder) flags(flags []cli.Flag) {
+	for _, fl := range append(slices.Clone(flags), f.c.App.Flags...) {
+		usage := ""
+		if doc, ok := fl.(cli.DocGenerationFlag); ok {
+			usage = strings.ReplaceAll(doc.GetUsage(), "`", "")
+		}
+		for _, name := range fl.Names() {
+			f.offer(dashes(name), usage)
+		}
+	}
+	f.offer("--help", "tell more about this verb")
+}
+
+// value offers what a flag may be set to.
+func (f *finder) value(flag string) {
+	switch flag {
+	case "file", "attach", "config", "dir":
+		f.files = true
+	case "type":
+		for _, t := range typeWords() {
+			f.offer(t, "")
+		}
+	case "priority":
+		for _, p := range []string{"urgent", "normal", "low"} {
+			f.offer(p, "")
+		}
+	case "cc":
+		f.agents(dropbox.Lead, dropbox.All)
+	case "thread", "reply-to":
+		f.mail(nil)
+	case "done":
+		f.mail([]string{stateUnread, stateRead})
+	}
+}
+
+// operand offers what may stand at the n-th place behind a verb.
+func (f *finder) operand(verb string, n int) {
+	switch verb {
+	case "send":
+		if n == 0 {
+			f.agents(dropbox.Lead, dropbox.All)
+		}
+	case "inbox":
+		if n == 0 {
+			f.agents(dropbox.Lead)
+		}
+	case "history", "logs", "pause", "resume", "abort":
+		if n == 0 {
+			f.agents()
+		}
+	case "start", "stop", "restart", "status":
+		f.agents()
+	case "read", "reply", "trace":
+		if n == 0 {
+			f.mail(nil)
+		}
+	case "cancel":
+		if n == 0 {
+			f.waiting()
+		}
+	case "dead show":
+		if n == 0 {
+			f.dead()
+		}
+	case "dead retry", "dead purge":
+		f.dead()
+	case "completion":
+		if n == 0 {
+			for _, shell := range []string{"bash", "zsh", "fish"} {
+				f.offer(shell, "")
+			}
+		}
+	}
+}
+
+// agents offers the names of the project. Where there is none, or its
+// configuration is broken, there is nothing to offer; the verb itself will say
+// why.
+func (f *finder) agents(also ...string) {
+	p, err := loadProject(f.c)
+	if err != nil {
+		return
+	}
+	for _, a := range p.file.Agents {
+		f.offer(a.Name, a.Role)
+	}
+	for _, name := range also {
+		f.offer(name, map[string]string{dropbox.Lead: "whoever steers", dropbox.All: "every agent"}[name])
+	}
+}
+
+// withPost calls do with the mailboxes, if there are any.
+func (f *finder) withPost(do func(p *post)) {
+	p, err := openPost(f.c)
+	if err != nil {
+		return
+	}
+	defer p.close()
+	do(p)
+}
+
+// mail offers the messages in the own mailbox; states nil is any.
+func (f *finder) mail(states []string) {
+	f.withPost(func(p *post) {
+		list, err := p.listMailbox(p.me.Name, false)
+		if err != nil {
+			return
+		}
+		for _, m := range slices.Backward(list) {
+			if states == nil || slices.Contains(states, m.State) {
+				f.offer(m.ID, m.From+": "+cut(gistOf(m), 50))
+			}
+		}
+	})
+}
+
+// waiting offers what can be taken back.
+func (f *finder) waiting() {
+	f.withPost(func(p *post) {
+		for _, name := range p.file.Names() {
+			list, err := p.listMailbox(name, true)
+			if err != nil {
+				continue
+			}
+			for _, m := range list {
+				f.offer(m.ID, "to "+name+": "+cut(gistOf(m), 50))
+			}
+		}
+	})
+}
+
+func (f *finder) dead() {
+	f.withPost(func(p *post) {
+		list, err := p.deadLetters()
+		if err != nil {
+			return
+		}
+		for _, d := range list {
+			f.offer(d.ID, d.Mailbox+": "+cut(d.Reason, 50))
+		}
+	})
+}
