@@ -8,8 +8,8 @@ import (
 
 // kindOf says what a line of this type and subtype is. Hooks and tasks are known
 // by the beginning of their subtype; the rest of it is the phase.
-func kindOf(typ, subtype string) Kind {
-	switch typ {
+func kindOf[T string | []byte](typ, subtype T) Kind {
+	switch string(typ) {
 	case "assistant":
 		return KindAssistant
 	case "user":
@@ -21,7 +21,7 @@ func kindOf(typ, subtype string) Kind {
 	case "control_request", "control_response", "control_cancel_request":
 		return KindControl
 	case "system":
-		switch subtype {
+		switch string(subtype) {
 		case "init":
 			return KindInit
 		case "status":
@@ -32,9 +32,9 @@ func kindOf(typ, subtype string) Kind {
 			return KindRetry
 		}
 		switch {
-		case strings.HasPrefix(subtype, "hook_"):
+		case strings.HasPrefix(string(subtype), "hook_"):
 			return KindHook
-		case strings.HasPrefix(subtype, "task_"):
+		case strings.HasPrefix(string(subtype), "task_"):
 			return KindTask
 		}
 	}

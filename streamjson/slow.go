@@ -3,7 +3,6 @@ package streamjson
 import (
 	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -283,12 +282,4 @@ func slowControl(o object, typ string) *Control {
 		c.OK = c.Subtype == "success"
 	}
 	return c
-}
-
-// clip lets go of what a reused slice may hold beyond its length.
-func clip[T any](s []T) []T {
-	if len(s) == 0 {
-		return nil
-	}
-	return slices.Clip(s)
 }
