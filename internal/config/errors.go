@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // ErrNoProject is returned by [Find] where no folder above has a
@@ -61,4 +62,21 @@ func or(names []string) string {
 	default:
 		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 	}
+}
+
+// oneLine shows a text that may quote the file: a value can have line ends and
+// more letters than a terminal.
+func oneLine(s string) string {
+	const most = 300
+	shown := make([]rune, 0, min(len(s), most+1))
+	for _, c := range s {
+		if len(shown) == most {
+			return string(append(shown, '…'))
+		}
+		if !unicode.IsPrint(c) {
+			c = ' '
+		}
+		shown = append(shown, c)
+	}
+	return strings.TrimSpace(string(shown))
 }

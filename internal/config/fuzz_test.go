@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
@@ -30,6 +31,8 @@ func FuzzParse(f *testing.F) {
 		text, _, _ = strings.Cut(text, "-- want --\n")
 		f.Add([]byte(text))
 	}
+	f.Add([]byte("!%0A")) // a tag with a line end
+	f.Add([]byte("max_running: \"a\\nb\"\nagents: {a: {model: !!int \"\\n\"}}"))
 	f.Add([]byte("agents: &a {a: *a}"))
 	f.Add([]byte("a\u0085b: \u2028c: d\r: e"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -52,8 +55,8 @@ func FuzzParse(f *testing.F) {
 		lines := strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n")
 		last := 0
 		for _, e := range errs {
-			if e.Problem == "" || strings.Contains(e.Problem, "\n") {
-				t.Fatalf("problem %q, want one line", e.Problem)
+			if e.Problem == "" || strings.ContainsFunc(e.Problem+e.Try, unicode.IsControl) {
+				t.Fatalf("problem %q, try %q, want one line each", e.Problem, e.Try)
 			}
 			if e.Line < 1 || e.Line > len(lines) || e.Column < 1 || e.Column > utf8.RuneCountInString(lines[e.Line-1])+1 {
 				t.Fatalf("%v: there is no such place in the file of %d lines", e, len(lines))

@@ -31,6 +31,9 @@ func Parse(path string, data []byte) (*File, error) {
 		r.checkFolderSharing(f)
 	}
 	if len(r.errs) > 0 {
+		for _, e := range r.errs {
+			e.Problem, e.Try = oneLine(e.Problem), oneLine(e.Try)
+		}
 		slices.SortStableFunc(r.errs, func(a, b *Error) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
