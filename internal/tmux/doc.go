@@ -1,0 +1,19 @@
+// Package tmux shows a swarm in the tmux program: a session with a titled pane
+// for each agent. It is a thin wrapper; what runs in a pane is the caller's
+// command.
+//
+//	session  swarm-TTS-cpp-1f3a9c
+//	window   +- coder ------------+- reviewer ---------+
+//	         | 15:04:05 coder …   | 15:04:07 reviewer …|
+//	         +- status -----------+--------------------+
+//	         | coder  working 12s |
+//	         +--------------------+
+//
+// The panes only look: each runs a viewer such as `claude-swarm logs -f`, so a
+// pane, the session or tmux itself can be closed at any time, and the swarm goes
+// on. [Server.Show] brings back what was closed.
+//
+// What tells a process that it belongs to a turn (CLAUDE_SWARM_*) is taken out
+// of the environment that tmux gets: a tmux server that was first started by an
+// agent would else be ended together with that agent's turn.
+package tmux

@@ -1,0 +1,125 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrMissing is returned by [Find] where there is no tmux.
+var ErrMissing = errors.New("tmux is missing")
+
+// Options choose a tmux server. The zero value is the person's own server.
+type Options struct {
+	Program string   // "" is tmux, looked up in PATH
+	Socket  string   // name of a server apart from the person's own, as for tmux -L
+	Environ []string // for the tmux program; nil is that of this process
+}
+
+// A Server is a running tmux server, or one that the first session will start.
+// It holds nothing open and is safe for several goroutines.
+type Server struct {
+	program string
+	socket  string
+	env     []string
+}
+
+// Find looks for the tmux program and starts nothing. The error is [ErrMissing]
+// where it is not installed.
+func Find(o Options) (*Server, error) {
+	if o.Program == "" {
+		o.Program = "tmux"
+	}
+	program, err := exec.LookPath(o.Program)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMissing, err)
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	env := slices.DeleteFunc(slices.Clone(o.Environ), func(v string) bool {
+		return strings.HasPrefix(v, "CLAUDE_SWARM_")
+	})
+	return &Server{program: program, socket: o.Socket, env: env}, nil
+}
+
+// SessionName makes the name of a project's session from its folder: readable,
+// its own for every folder, and without the characters that mean something in a
+// tmux target.
+func SessionName(project string) string {
+	base := strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+			return c
+		}
+		return '-'
+	}, filepath.Base(project))
+	sum := sha256.Sum256([]byte(project))
+	return "swarm-" + base[:min(len(base), 24)] + "-" + hex.EncodeToString(sum[:3])
+}
+
+// Has says whether the session is there.
+func (s *Server) Has(ctx context.Context, session string) (bool, error) {
+	_, err := s.run(ctx, "has-session", "-t", exactly(session))
+	if ee, ok := errors.AsType[*exec.ExitError](err); ok && ee.Exited() {
+		return false, nil // no such session, or no server at all
+	}
+	return err == nil, err
+}
+
+// Close ends the session and the viewers in its panes.
+func (s *Server) Close(ctx context.Context, session string) error {
+	_, err := s.run(ctx, "kill-session", "-t", exactly(session))
+	return err
+}
+
+// Attach is the command that shows the session in this terminal; the caller
+// gives it the terminal and runs it. Inside tmux it switches the client that is
+// there. It returns when the person detaches.
+func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
+	inside := slices.ContainsFunc(s.env, func(v string) bool {
+		return strings.HasPrefix(v, "TMUX=") && v != "TMUX="
+	})
+	if inside && s.socket == "" {
+		return s.command(ctx, "switch-client", "-t", exactly(session))
+	}
+	cmd := s.command(ctx, "attach-session", "-t", exactly(session))
+	// A server apart cannot be switched to; tmux refuses to nest while this is set.
+	cmd.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(v string) bool { return strings.HasPrefix(v, "TMUX=") })
+	return cmd
+}
+
+// exactly is a target that is not taken for the beginning of another name.
+func exactly(session string) string { return "=" + session }
+
+func (s *Server) command(ctx context.Context, args ...string) *exec.Cmd {
+	if s.socket != "" {
+		args = append([]string{"-L", s.socket}, args...)
+	}
+	cmd := exec.CommandContext(ctx, s.program, args...)
+	cmd.Env = s.env
+	return cmd
+}
+
+// run runs one tmux command and returns what it prints, without the last line
+// end. The error has what tmux said.
+func (s *Server) run(ctx context.Context, args ...string) (string, error) {
+	cmd := s.command(ctx, args...)
+	var out, says bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &says
+	if err := cmd.Run(); err != nil {
+		if text := strings.TrimSpace(says.String()); text != "" {
+			return "", fmt.Errorf("tmux %s: %s: %w", args[0], text, err)
+		}
+		return "", fmt.Errorf("tmux %s: %w", args[0], err)
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}

@@ -1,0 +1,199 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Pane is what one pane shows.
+type Pane struct {
+	Title   string   // in its upper border; must be unique in the session
+	Command []string // program and arguments, run without a shell
+	Dir     string   // working folder; "" is the caller's
+}
+
+// Shown says what [Server.Show] had to do.
+type Shown struct {
+	Created bool     // the session was not there
+	Added   []string // titles of the panes that were made
+	Revived []string // titles of the panes whose command had ended and runs again
+}
+
+// A window of a new session has this size until a terminal shows it: tmux's own
+// 80 by 24 cannot be split for more than a few agents.
+const (
+	columns = "220"
+	rows    = "55"
+)
+
+// mostPanes is how many panes a window gets; more cannot be read.
+const mostPanes = 9
+
+// mark is the option of a pane that holds its title for us: the title itself can
+// be changed by what runs in the pane.
+const mark = "@claude-swarm"
+
+// Show makes the session with these panes or, where it is there, adds the panes
+// that are missing and runs those again whose command has ended. Other panes and
+// windows of the session are left alone. It attaches no terminal.
+func (s *Server) Show(ctx context.Context, session string, panes []Pane) (Shown, error) {
+	var done Shown
+	for _, p := range panes {
+		if p.Title == "" || len(p.Command) == 0 {
+			return done, fmt.Errorf("pane %q: needs a title and a command", p.Title)
+		}
+	}
+	if len(panes) == 0 {
+		return done, errors.New("a session needs a pane")
+	}
+	there, err := s.Has(ctx, session)
+	if err != nil {
+		return done, err
+	}
+	if !there {
+		if err := s.create(ctx, session, panes[0]); err == nil {
+			done.Created = true
+			done.Added = append(done.Added, panes[0].Title)
+		} else if there, _ := s.Has(ctx, session); !there { // else another start was quicker: join it
+			return done, err
+		}
+	}
+	have, err := s.list(ctx, session)
+	if err != nil {
+		return done, err
+	}
+	for _, p := range panes {
+		i := slices.IndexFunc(have, func(old pane) bool { return old.title == p.Title })
+		switch {
+		case i < 0:
+			if err := s.add(ctx, session, p); err != nil {
+				return done, fmt.Errorf("pane %s: %w", p.Title, err)
+			}
+			done.Added = append(done.Added, p.Title)
+		case have[i].dead:
+			args := append([]string{"respawn-pane", "-k", "-t", have[i].id}, start(p)...)
+			if _, err := s.run(ctx, args...); err != nil {
+				return done, fmt.Errorf("pane %s: %w", p.Title, err)
+			}
+			done.Revived = append(done.Revived, p.Title)
+		}
+	}
+	return done, nil
+}
+
+// Titles are the titles of our panes in the session, and whether the command of
+// each is running.
+func (s *Server) Titles(ctx context.Context, session string) (map[string]bool, error) {
+	have, err := s.list(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	titles := make(map[string]bool, len(have))
+	for _, p := range have {
+		titles[p.title] = !p.dead
+	}
+	return titles, nil
+}
+
+// create makes the session with its first pane.
+func (s *Server) create(ctx context.Context, session string, p Pane) error {
+	args := []string{"new-session", "-d", "-s", session, "-x", columns, "-y", rows, "-n", "swarm", "-P", "-F", "#{pane_id}"}
+	id, err := s.run(ctx, append(args, start(p)...)...)
+	if err != nil {
+		return err
+	}
+	return s.dress(ctx, id, p)
+}
+
+// add makes one more pane, in the last of our windows that has room.
+func (s *Server) add(ctx context.Context, session string, p Pane) error {
+	have, err := s.list(ctx, session)
+	if err != nil {
+		return err
+	}
+	count := make(map[string]int)
+	last := make(map[string]string) // the pane of each window after which the next comes
+	for _, old := range have {
+		count[old.window]++
+		last[old.window] = old.id
+	}
+	// The colon: a window of the session, not one that is called so.
+	args := []string{"new-window", "-d", "-t", exactly(session) + ":", "-n", "swarm"}
+	for _, old := range have {
+		if count[old.window] < mostPanes {
+			args = []string{"split-window", "-d", "-t", last[old.window]}
+		}
+	}
+	args = append(args, "-P", "-F", "#{pane_id}")
+	id, err := s.run(ctx, append(args, start(p)...)...)
+	if err != nil {
+		return err
+	}
+	return s.dress(ctx, id, p)
+}
+
+// dress gives a new pane its title, and its window borders that show titles and
+// room for one more. A pane stays when its command ends, so that the last words
+// of a viewer can be read.
+func (s *Server) dress(ctx context.Context, id string, p Pane) error {
+	_, err := s.run(ctx,
+		"set-option", "-p", "-t", id, mark, argument(p.Title), ";",
+		"select-pane", "-t", id, "-T", argument(strings.ReplaceAll(p.Title, "#", "##")), ";",
+		"set-option", "-w", "-t", id, "remain-on-exit", "on", ";",
+		"set-option", "-w", "-t", id, "pane-border-status", "top", ";",
+		"set-option", "-w", "-t", id, "pane-border-format", " #{?"+mark+",#{"+mark+"},#{pane_title}} ", ";",
+		"select-layout", "-t", id, "tiled")
+	return err
+}
+
+// A pane is one of ours in a running session.
+type pane struct {
+	id, window, title string
+	dead              bool
+}
+
+// list finds our panes in all windows of the session, in the order of the screen.
+func (s *Server) list(ctx context.Context, session string) ([]pane, error) {
+	out, err := s.run(ctx, "list-panes", "-s", "-t", exactly(session), "-F", "#{pane_id} #{window_id} #{pane_dead} #{"+mark+"}")
+	if err != nil {
+		return nil, err
+	}
+	var panes []pane
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4)
+		if len(f) == 4 && f[3] != "" {
+			panes = append(panes, pane{id: f[0], window: f[1], dead: f[2] == "1", title: f[3]})
+		}
+	}
+	return panes, nil
+}
+
+// start are the arguments that say what a pane runs, and where.
+func start(p Pane) []string {
+	var args []string
+	if p.Dir != "" {
+		// The folder is a format to tmux.
+		args = append(args, "-c", argument(strings.ReplaceAll(p.Dir, "#", "##")))
+	}
+	args = append(args, "--")
+	if len(p.Command) == 1 {
+		// A single word goes to a shell, several do not.
+		return append(args, "'"+strings.ReplaceAll(p.Command[0], "'", `'\''`)+"'")
+	}
+	for _, word := range p.Command {
+		args = append(args, argument(word))
+	}
+	return args
+}
+
+// argument keeps tmux from taking a ; at the end of a word for the end of its
+// command.
+func argument(word string) string {
+	if cut, found := strings.CutSuffix(word, ";"); found {
+		return cut + `\;`
+	}
+	return word
+}
