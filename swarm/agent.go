@@ -45,7 +45,6 @@ type house struct {
 	wakeAll  func(account string)
 	plan     func() Plan
 	trouble  *trouble
-	doors    *doors
 }
 
 // books are the daemon's durable notes.
@@ -68,6 +67,7 @@ type agent struct {
 	queue queue
 	view  view
 	reins reins
+	doors doors
 
 	// own
 	log   *slog.Logger

@@ -73,15 +73,12 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
 // a result that is too long an attachment.
 func (a *agent) deliver(as, to string, m *dropbox.Message) error {
 	token := a.books.token(as)
-	d, err := a.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+	_, err := a.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
 		if token == "" {
 			return ""
 		}
 		return dropbox.Proof(token, m, to)
 	})
-	if err == nil && !d.Duplicate {
-		a.doors.set(d.ID, viaSwarm)
-	}
 	return err
 }
 
@@ -103,6 +100,7 @@ func (a *agent) bury(c *dropbox.Claim, reason string) error {
 	if err := a.tellSender(c, reason); err != nil {
 		return err
 	}
+	a.doors.forget(c.ID)
 	a.log.Warn("message given up", keyMessage, c.ID, keyWhy, reason)
 	return a.box.Bury(c.Entry, reason)
 }

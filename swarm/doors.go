@@ -7,41 +7,44 @@ import "sync"
 const (
 	viaMailbox = "mailbox" // delivered into new/ by some program, such as claude-swarm send
 	viaHand    = "hand"    // a file laid into the folder by hand, taken in by the daemon
-	viaSwarm   = "swarm"   // delivered by the daemon
 )
 
-// maxDoors bounds what is remembered of messages that nobody claims.
-const maxDoors = 10_000
-
-// doors remembers through which door waiting messages came. It is safe for
-// several goroutines.
+// doors remembers which of an agent's messages the daemon took in by itself. The
+// zero value is ready to use; it is safe for several goroutines.
 type doors struct {
-	mu  sync.Mutex
-	via map[string]string // by message id
+	mu   sync.Mutex
+	hand map[string]bool // message ids
 }
 
-func newDoors() *doors { return &doors{via: map[string]string{}} }
-
-func (d *doors) set(id, via string) {
+// takeIn calls f, which delivers what was dropped by hand, and remembers the id.
+// Whoever asks meanwhile waits: the message can be claimed before f returns.
+func (d *doors) takeIn(f func() (id string, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.via) < maxDoors {
-		d.via[id] = via
+	id, err := f()
+	if err != nil {
+		return err
 	}
+	if d.hand == nil {
+		d.hand = map[string]bool{}
+	}
+	d.hand[id] = true
+	return nil
 }
 
 // of says through which door a message came.
 func (d *doors) of(id string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return orElse(d.via[id], viaMailbox)
+	if d.hand[id] {
+		return viaHand
+	}
+	return viaMailbox
 }
 
-// take is of, and forgets it.
-func (d *doors) take(id string) string {
+// forget lets a message go that is settled.
+func (d *doors) forget(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	via := orElse(d.via[id], viaMailbox)
-	delete(d.via, id)
-	return via
+	delete(d.hand, id)
 }

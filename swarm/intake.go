@@ -88,11 +88,13 @@ func (a *agent) takeIn(st dropbox.Stray) bool {
 		log.Info("the agent's own file was moved to work/")
 		return true
 	}
-	d, err := a.box.TakeIn(st, a.inherited())
+	err := a.doors.takeIn(func() (string, error) {
+		d, err := a.box.TakeIn(st, a.inherited())
+		return d.ID, err
+	})
 	switch {
 	case err == nil:
-		a.doors.set(d.ID, viaHand)
-		log.Info("dropped file was taken in", keyMessage, d.ID)
+		log.Info("dropped file was taken in")
 		return true
 	case errors.Is(err, dropbox.ErrChanged), errors.Is(err, dropbox.ErrGone):
 		return false

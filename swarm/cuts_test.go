@@ -1,0 +1,253 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// errCut is what the disk says from the moment of a cut on: nothing that the
+// dead daemon would still have done reaches it.
+var errCut = errors.New("the daemon is dead")
+
+// cut makes a store whose changes stop for good when at first says so: what
+// is on disk then is what a daemon leaves that is killed there.
+func (f *field) cutStore(at func(dropbox.Step) bool) {
+	f.t.Helper()
+	dead := make(chan struct{})
+	once := false
+	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		select {
+		case <-dead:
+			return errCut
+		default:
+		}
+		if !once && at(st) {
+			once = true
+			close(dead)
+			return errCut
+		}
+		return nil
+	}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	whole := f.store
+	f.store = store
+	f.start()
+	select {
+	case <-dead:
+	case <-f.t.Context().Done():
+		f.t.Fatal("never cut")
+	}
+	f.halt()
+	if err := store.Close(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.store = whole
+}
+
+// TestCutsAroundTheEndOfATurn stops the disk at every change that a good turn
+// makes to the mailboxes after the client has ended, one after the other, and
+// starts again: the task is done once, answered once, and nothing is left.
+func TestCutsAroundTheEndOfATurn(t *testing.T) {
+	// First a whole run, to know the changes.
+	var steps []dropbox.Step
+	probe := newField(t, "coder")
+	probe.store.Close()
+	recording := false
+	store, err := dropbox.Open(probe.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if recording {
+			steps = append(steps, st)
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe.store = store
+	probe.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
+			recording = true
+			return nil
+		})}
+	}
+	probe.start()
+	probe.send("coder", "work")
+	probe.until("done", func() bool { return len(probe.files("coder", "done")) == 2 })
+	probe.untilState("coder", swarm.Idle)
+	probe.halt()
+	if len(steps) < 8 {
+		t.Fatalf("only %d changes after the client's end: %v", len(steps), steps)
+	}
+
+	for n := range steps {
+		t.Run(strings.ReplaceAll(string(steps[n].Op)+" "+filepath.Dir(steps[n].Name), "/", "_"), func(t *testing.T) {
+			f := newField(t, "coder")
+			did := 0
+			counting := false
+			f.backend.Script = func(runner.Turn) []runnertest.Step {
+				return []runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
+					did++
+					counting = true
+					return nil
+				})}
+			}
+			id := f.send("coder", "work")
+			seen := 0
+			f.cutStore(func(dropbox.Step) bool {
+				if !counting {
+					return false
+				}
+				seen++
+				return seen == n+1
+			})
+			counting = false
+			f.start()
+			f.answer(id)
+			f.receipt("coder", id)
+			f.untilState("coder", swarm.Idle)
+			f.nothingLeft("coder")
+			answers := 0
+			for _, m := range f.mail(dropbox.Lead) {
+				if m.ReplyTo == id {
+					answers++
+				}
+			}
+			if did != 1 || answers != 1 {
+				t.Errorf("cut before %v: done %d times, answered %d times; want once each", steps[n], did, answers)
+			}
+			lines := 0
+			if err := swarm.ReadLedger(swarm.HomeOf(f.dir).Ledger(), func(swarm.LedgerLine) bool { lines++; return true }); err != nil || lines != 1 {
+				t.Errorf("the ledger has %d lines (%v), want 1", lines, err)
+			}
+		})
+	}
+}
+
+func TestClaimedWithoutARecordGoesBack(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "work")
+	claim(f, "coder", id)
+	f.start()
+	f.answer(id)
+	if got := f.backend.Runs()[0].Turn; !strings.Contains(got.Prompt, "begun before") || !strings.HasSuffix(got.ID, "-2") {
+		t.Errorf("turn %s:\n%s", got.ID, got.Prompt)
+	}
+}
+
+func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "work")
+	turn := claim(f, "coder", id)
+	// The record of a turn whose client still runs: this process stands for it.
+	self, err := runner.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeRecord(f, turn, id, self)
+	f.backend.Outlive = func(runner.Turn, runner.Process) []runnertest.Step {
+		return []runnertest.Step{runnertest.Say("finished on my own")}
+	}
+	f.start()
+	if ans := f.answer(id); !strings.Contains(string(ans.Body), "finished on my own") {
+		t.Errorf("answer = %s", ans.Body)
+	}
+	runs := f.backend.Runs()
+	if len(runs) != 1 || !runs[0].Followed {
+		t.Errorf("%d turns, followed %v: the work was done twice", len(runs), runs[0].Followed)
+	}
+}
+
+func TestADeadClientWithoutAResultIsTriedAgain(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "work")
+	turn := claim(f, "coder", id)
+	writeRecord(f, turn, id, runner.Process{PID: 1 << 22, Start: 1})
+	f.start()
+	f.answer(id)
+	if got := f.files("coder", "dead"); len(got) != 0 {
+		t.Errorf("dead/ = %v", got)
+	}
+	r := f.receipt("coder", id)
+	if len(r.Attempts) != 2 || r.Attempts[0].Outcome != "cut off" {
+		t.Errorf("attempts = %+v", r.Attempts)
+	}
+}
+
+func TestAMessageBegunTenTimesWithoutAnEndIsGivenUp(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "kills the machine")
+	box, err := f.store.Mailbox("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		claim(f, "coder", id)
+		entries, err := box.Claimed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := box.PutBack(entries[0], false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.start()
+	if b := f.answer(id); !strings.Contains(string(b.Body), "begun 10 times without an end") {
+		t.Errorf("bounce = %s", b.Body)
+	}
+	if n := len(f.backend.Runs()); n != 0 {
+		t.Errorf("it was begun again, %d times", n)
+	}
+}
+
+// claim takes a message as a daemon does that dies right after, and returns the
+// id of its turn.
+func claim(f *field, name, id string) string {
+	f.t.Helper()
+	box, err := f.store.Mailbox(name)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	entries, err := box.List()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.ID == id {
+			c, err := box.Claim(e)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			return id + "-" + string(rune('0'+c.Begun))
+		}
+	}
+	f.t.Fatalf("%s does not wait", id)
+	return ""
+}
+
+func writeRecord(f *field, turn, id string, p runner.Process) {
+	f.t.Helper()
+	home := swarm.HomeOf(f.dir)
+	if err := home.Make(); err != nil {
+		f.t.Fatal(err)
+	}
+	data := `{"v":1,"turn":"` + turn + `","agent":"coder","message":"` + id + `","thread":"` + id + `","trace":"` + id +
+		`","uuid":"00000000-0000-5000-8000-000000000001","session":"00000000-0000-4000-8000-000000000001","how":"new","begun":"2026-11-21T04:51:02Z","process":` +
+		`{"pid":` + fmt.Sprint(p.PID) + `,"start":` + fmt.Sprint(p.Start) + `}}`
+	if err := os.WriteFile(filepath.Join(home.Turns(), turn+".json"), []byte(data), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(home.Stream(turn), nil, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}

@@ -1,0 +1,127 @@
+package swarm_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+func drop(f *field, agent, name, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.store.Dir(), agent, name), []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func TestADroppedFileIsDoneLikeAnyOther(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	drop(f, "coder", "task.md", "fix the parser\n")
+	f.until("an answer", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
+	ans := f.mail(dropbox.Lead)[0]
+	if !strings.Contains(string(ans.Body), "fix the parser") || ans.Type != dropbox.Result {
+		t.Errorf("answer = %s: %s", ans.Type, ans.Body)
+	}
+	r := f.receipt("coder", ans.ReplyTo)
+	if r.Via != "hand" || r.Proven {
+		t.Errorf("via %s, proven %v", r.Via, r.Proven)
+	}
+	if !strings.Contains(f.backend.Runs()[0].Turn.Prompt, "from lead (unverified, through hand), type task") {
+		t.Errorf("prompt:\n%s", f.backend.Runs()[0].Turn.Prompt)
+	}
+}
+
+func TestAFileDroppedBeforeTheStart(t *testing.T) {
+	f := newField(t, "coder")
+	drop(f, "coder", "task.md", "---\nfrom: lead\nsubject: early\n---\nwork\n")
+	f.start()
+	f.until("an answer", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
+}
+
+// Document 4's own system text lets agents write their work into their mailbox.
+func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
+	f := newField(t, "opus-engineer")
+	mine := filepath.Join(f.store.Dir(), "opus-engineer", "perf-015.md")
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{
+			runnertest.Tool("Write", map[string]any{"file_path": mine, "content": "notes"}, ""),
+			runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(mine, []byte("notes"), 0o600) }),
+			runnertest.Say("written"),
+		}
+	}
+	f.start()
+	f.answer(f.send("opus-engineer", "Do PERF-015"))
+	f.until("the file is moved to work/", func() bool {
+		_, err := os.Stat(filepath.Join(f.store.Dir(), "opus-engineer", "work", "perf-015.md"))
+		return err == nil
+	})
+	f.untilState("opus-engineer", swarm.Idle)
+	if n := len(f.backend.Runs()); n != 1 {
+		t.Errorf("%d turns: the agent woke itself", n)
+	}
+}
+
+func TestWhatAnAgentDropsInheritsItsTurn(t *testing.T) {
+	f := newField(t, "coder")
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if strings.Contains(turn.Prompt, "step two") {
+			return nil
+		}
+		return []runnertest.Step{
+			runnertest.Do(func(context.Context, runner.Turn) error {
+				drop(f, "coder", "next.md", "step two")
+				return nil
+			}),
+			// The turn goes on until the file was taken in.
+			runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
+				f.until("taken in", func() bool { return len(f.files("coder", "new")) == 1 })
+				return nil
+			}),
+		}
+	}
+	f.start()
+	id := f.send("coder", "step one")
+	f.until("both steps are done", func() bool { return len(f.files("coder", "done")) == 4 })
+	for _, file := range f.files("coder", "done") {
+		data, err := os.ReadFile(filepath.Join(f.store.Dir(), "coder", "done", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(data), "step two") || strings.HasSuffix(file, ".yaml") {
+			continue
+		}
+		m, err := dropbox.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Thread != id || m.Hops != 1 || m.From != "coder" {
+			t.Errorf("thread %s hops %d from %s, want %s 1 coder", m.Thread, m.Hops, m.From, id)
+		}
+		return
+	}
+	t.Error("the dropped file is not in done/")
+}
+
+func TestWhatIsNoMessageIsSetAsideAndTold(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	drop(f, "coder", "broken.md", "---\nfrom: [\n---\nwork\n")
+	drop(f, "coder", "binary.md", "a\x00b")
+	if err := os.Symlink("/etc/passwd", filepath.Join(f.store.Dir(), "coder", "link.md")); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the lead is told of all three", func() bool { return len(f.mail(dropbox.Lead)) == 3 })
+	if n := len(f.backend.Runs()); n != 0 {
+		t.Errorf("%d turns", n)
+	}
+	if got := f.files("coder", "dead"); len(got) != 6 {
+		t.Errorf("dead/ = %v, want three things with their reasons", got)
+	}
+}
