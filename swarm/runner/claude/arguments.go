@@ -1,0 +1,159 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// builtIn are the tools of the client that may need a permission, of this
+// version and earlier ones; a name that it does not know does no harm.
+var builtIn = []string{
+	"Agent", "Bash", "BashOutput", "CronCreate", "CronDelete", "CronList", "Edit", "EnterWorktree", "ExitWorktree",
+	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings", "ScheduleWakeup",
+	"SendMessage", "Skill", "SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop",
+	"TaskUpdate", "TodoWrite", "WebFetch", "WebSearch", "Workflow", "Write",
+}
+
+// mail is what every agent may do, whatever else it may not.
+var mail = []string{
+	"Bash(claude-swarm send:*)", "Bash(claude-swarm reply:*)", "Bash(claude-swarm inbox:*)", "Bash(claude-swarm read:*)",
+}
+
+func command(t runner.Turn) []string {
+	if len(t.Spec.Command) == 0 {
+		return []string{"claude"}
+	}
+	return slices.Clone(t.Spec.Command)
+}
+
+// arguments are the flags of a turn.
+func arguments(t runner.Turn) []string {
+	s := t.Spec
+	args := []string{
+		"-p", "--input-format", "stream-json", "--output-format", "stream-json",
+		"--verbose", "--replay-user-messages",
+		"--strict-mcp-config", // else the project's .mcp.json is started, unasked
+	}
+	switch t.Session.How {
+	case runner.Resume:
+		args = append(args, "--resume", t.Session.ID)
+	case runner.Continue:
+		args = append(args, "--continue")
+	default:
+		args = append(args, "--session-id", t.Session.ID)
+	}
+	if s.System != "" {
+		args = append(args, "--append-system-prompt-file", t.System)
+	}
+	if t.Settings != "" {
+		args = append(args, "--settings", t.Settings)
+	}
+	if s.Model != "" {
+		args = append(args, "--model", s.Model)
+	}
+	if effort, _ := thinking(s.Thinking); effort != "" {
+		args = append(args, "--effort", effort)
+	}
+	if t.Partial {
+		args = append(args, "--include-partial-messages")
+	}
+	if mode := permissionMode(s); mode != "" {
+		args = append(args, "--permission-mode", mode)
+	}
+	args = append(args, "--allowedTools")
+	args = append(args, allowed(s)...)
+	args = append(args, "--disallowedTools", "AskUserQuestion")
+	if s.DisallowedTools != nil {
+		args = append(args, *s.DisallowedTools...)
+	}
+	return args
+}
+
+func permissionMode(s runner.Spec) string {
+	if s.AllowedTools == nil || s.PermissionMode == "bypassPermissions" || s.PermissionMode == "plan" {
+		return s.PermissionMode
+	}
+	return "dontAsk"
+}
+
+func allowed(s runner.Spec) []string {
+	switch {
+	case s.AllowedTools != nil:
+		return append(slices.Clone(*s.AllowedTools), mail...)
+	case s.PermissionMode == "plan":
+		return mail // Bash in a list is allowed in plan, too, whatever it does
+	}
+	return append(slices.Clone(builtIn), mail...)
+}
+
+// thinking translates the setting: to a word for --effort, or to a number of
+// tokens for the environment.
+func thinking(setting string) (effort, tokens string) {
+	if setting == "off" {
+		return "", "0"
+	}
+	if _, err := strconv.ParseUint(setting, 10, 32); err == nil {
+		return "", setting
+	}
+	return setting, ""
+}
+
+func environment(t runner.Turn) []string {
+	env := slices.Clone(t.Env)
+	if _, tokens := thinking(t.Spec.Thinking); tokens != "" {
+		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, "MAX_THINKING_TOKENS=") })
+		env = append(env, "MAX_THINKING_TOKENS="+tokens)
+	}
+	return env
+}
+
+// hookTimeout is how long, in seconds, the client waits for our hook, which
+// reads one file. The turn goes on without it.
+const hookTimeout = 20
+
+// settings are what has no flag.
+func settings(t runner.Turn) []byte {
+	type hook struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+	}
+	type matcher struct {
+		Matcher string `json:"matcher"`
+		Hooks   []hook `json:"hooks"`
+	}
+	var s struct {
+		AutoCompactWindow int                  `json:"autoCompactWindow,omitempty"`
+		Hooks             map[string][]matcher `json:"hooks,omitempty"`
+	}
+	s.AutoCompactWindow = t.Spec.CompactWindow
+	if t.Hook != "" {
+		s.Hooks = map[string][]matcher{"SessionStart": {{Matcher: "compact", Hooks: []hook{{"command", t.Hook, hookTimeout}}}}}
+	}
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		panic("claude: settings cannot fail to be JSON: " + err.Error())
+	}
+	return append(data, '\n')
+}
+
+// writeFiles writes what the client reads from files.
+func writeFiles(t runner.Turn) error {
+	if t.Settings != "" {
+		if err := os.WriteFile(t.Settings, settings(t), 0o600); err != nil {
+			return fmt.Errorf("settings of the turn: %w", err)
+		}
+	}
+	if t.Spec.System != "" {
+		if err := os.WriteFile(t.System, []byte(t.Spec.System), 0o600); err != nil {
+			return fmt.Errorf("system text of the turn: %w", err)
+		}
+	}
+	return nil
+}

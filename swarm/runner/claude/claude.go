@@ -1,0 +1,170 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Options tune the backend. The zero value is ready to use.
+type Options struct {
+	Timing runner.Timing
+}
+
+// New returns the backend. It holds nothing, so nothing has to be closed.
+func New(o Options) runner.Backend {
+	return &backend{timing: o.Timing.Or(runner.DefaultTiming())}
+}
+
+type backend struct{ timing runner.Timing }
+
+func (b *backend) Name() string { return "claude" }
+
+// Run starts the client and follows it.
+func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
+	r := newRun(ctx, t, b.timing)
+	if err := writeFiles(t); err != nil {
+		return r.never(runner.Failed, err.Error(), "look at the disk and at the rights of the folder")
+	}
+	child, out, err := b.start(t)
+	if err != nil {
+		end, reason, hint := startError(t, err)
+		return r.never(end, reason, hint)
+	}
+	defer out.Close()
+	if t.Started != nil {
+		if err := t.Started(child.Process()); err != nil {
+			// Nothing was sent, so nothing was done.
+			r.exit = child.Finish(t.ID, b.timing.Leftovers)
+			return r.never(runner.Failed, "the turn could not be recorded: "+err.Error(), "look at the disk")
+		}
+	}
+	r.feed = newFeed(child.Stdin())
+	defer r.feed.close()
+	r.feed.send(promptLine(t))
+	return r.follow(child, out)
+}
+
+// start opens the files and starts the client. The file is its output, to be read.
+func (b *backend) start(t runner.Turn) (*runner.Child, *os.File, error) {
+	const fresh = os.O_CREATE | os.O_TRUNC | os.O_APPEND | os.O_WRONLY
+	stdout, err := os.OpenFile(t.Stdout, fresh, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer stdout.Close()
+	stderr, err := os.OpenFile(t.Stderr, fresh, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer stderr.Close()
+	out, err := os.Open(t.Stdout)
+	if err != nil {
+		return nil, nil, err
+	}
+	child, err := runner.Start(runner.Command{
+		Args: append(command(t), arguments(t)...), Dir: t.Spec.Dir, Env: environment(t), Stdout: stdout, Stderr: stderr,
+	})
+	if err != nil {
+		out.Close()
+		return nil, nil, &startFailure{err}
+	}
+	return child, out, nil
+}
+
+// Follow takes up a turn of an earlier daemon.
+func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
+	r := newRun(ctx, t, b.timing)
+	r.followed = true
+	out, err := os.Open(t.Stdout)
+	if err != nil {
+		// A client without its file can tell nothing any more; it must not go
+		// on beside the next attempt.
+		if adopted, alive := runner.Adopt(p); alive {
+			r.exit = adopted.Finish(t.ID, b.timing.Leftovers)
+		} else {
+			r.exit.Leftovers = runner.EndLeftovers(t.ID, b.timing.Leftovers)
+		}
+		return r.never(runner.Lost, "the output of the earlier daemon's turn is gone: "+err.Error(), "")
+	}
+	defer out.Close()
+	adopted, alive := runner.Adopt(p)
+	if !alive {
+		return r.follow(nil, out)
+	}
+	return r.follow(adopted, out)
+}
+
+// never is the outcome of a turn that was not begun.
+func (r *run) never(end runner.End, reason, hint string) runner.Outcome {
+	return runner.Outcome{End: end, Reason: oneLine(reason), Hint: hint, Exit: r.exit, Began: r.began, Ended: time.Now()}
+}
+
+// follow reads the client's output to its end, and sees to it that there is one.
+// A nil client is a dead one.
+func (r *run) follow(client runner.Client, out *os.File) runner.Outcome {
+	if client != nil {
+		r.client = client
+	}
+	defer r.poll.Stop()
+	dec := streamjson.NewDecoder(&watched{r, runner.NewTail(out, r.wait)}, 0)
+	var broken error
+	for {
+		ev, err := dec.Next()
+		if ev != nil {
+			r.observe(ev)
+		}
+		if err != nil {
+			broken = err
+			break
+		}
+	}
+	// Usually the client has ended. If its file cannot be read, it is ended here.
+	if r.client != nil {
+		r.exit = r.client.Finish(r.turn.ID, r.timing.Leftovers)
+	} else {
+		r.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.ID, r.timing.Leftovers)}
+	}
+	o := runner.Outcome{Exit: r.exit, Began: r.began, Ended: time.Now(), Stream: dec.Stats()}
+	r.account.Fill(&o)
+	r.stderr = tailOf(r.turn.Stderr, 8<<10)
+	v := r.judge()
+	if isReadError(broken) && !v.end.OK() {
+		v = verdict{end: runner.Failed, reason: "the client's output could not be read: " + broken.Error(), hint: "look at the disk"}
+	}
+	o.End, o.Reason, o.Hint, o.ResetAt = v.end, oneLine(v.reason), v.hint, v.resetAt
+	if o.Text == "" {
+		o.Text = r.lastWords()
+	}
+	return o
+}
+
+// A startFailure is an error of starting the client, not of our own files.
+type startFailure struct{ err error }
+
+func (e *startFailure) Error() string { return e.err.Error() }
+func (e *startFailure) Unwrap() error { return e.err }
+
+// startError says what a failed start means.
+func startError(t runner.Turn, err error) (end runner.End, reason, hint string) {
+	if _, ok := errors.AsType[*startFailure](err); !ok {
+		return runner.Failed, err.Error(), "look at the disk and at the rights of the folder"
+	}
+	program := command(t)[0]
+	if info, serr := os.Stat(t.Spec.Dir); serr != nil || !info.IsDir() {
+		return runner.Refused, "the working folder " + t.Spec.Dir + " is not there", fmt.Sprintf("make it, or change cwd: of agent %s", t.Agent)
+	}
+	switch {
+	case isTransient(err):
+		return runner.Unborn, "the system could not start " + program + ": " + err.Error(), "the machine is out of processes or memory; lower max_running"
+	case isMissing(err):
+		return runner.Refused, program + " is not installed: " + err.Error(),
+			fmt.Sprintf("npm install -g @anthropic-ai/claude-code, or set command: of agent %s; then claude-swarm start %s", t.Agent, t.Agent)
+	}
+	return runner.Refused, program + " cannot be run: " + err.Error(), fmt.Sprintf("check command: of agent %s; then claude-swarm start %s", t.Agent, t.Agent)
+}

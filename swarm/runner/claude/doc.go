@@ -1,0 +1,43 @@
+// Package claude is the backend for Claude Code (observed with 2.1.197).
+//
+// A turn is one process:
+//
+//	claude -p --input-format stream-json --output-format stream-json --verbose
+//	       --replay-user-messages --session-id|--resume UUID …
+//
+// Its standard input is a pipe of ours and carries the prompt as one line of
+// JSON. It stays open until the result and is closed then, so the client ends;
+// and since the pipe dies with the daemon, a client that outlives its daemon
+// ends by itself after this turn. Standard output and error are files that the
+// client writes itself, so it is never held up and nothing that it says is lost.
+//
+// # What is passed
+//
+// The system text and the settings go by file, the prompt by standard input:
+// one argument holds at most 128 KiB, and a prompt may begin with a dash. A
+// session keeps neither permissions nor system text, so all of it is passed
+// every time.
+//
+// Permissions: claude-swarm send, reply, inbox and read are always allowed, and
+// AskUserQuestion, which nobody could answer, never. With a list of allowed
+// tools the permission mode is dontAsk, which denies the rest; the default mode
+// acceptEdits would let a reviewer write. (In dontAsk, too, the client permits
+// shell commands that it knows to read only, such as ls.) Without a list all
+// built-in tools are allowed. A mode plan or bypassPermissions that is written
+// in the configuration stays as it is, and plan allows nothing more by itself.
+//
+// Thinking: "off" sets MAX_THINKING_TOKENS=0, a number sets it to that, another
+// word is passed as --effort (low, medium, high, xhigh, max).
+//
+// # How a turn is judged
+//
+// The result that belongs to our prompt decides by its is_error, not the exit
+// status; a bad key is "success" in other fields, and a signal may exit 0. Its
+// place is behind the line that repeats our prompt. Later results, of turns that
+// the client begins by itself when a background job ends, add to the text and
+// the cost. Without a result, what the client wrote on standard error decides.
+//
+// A refused key is retried by the client for three minutes; the turn is ended
+// at the second attempt. Other retries are the client's to make: an overloaded
+// API comes back, and the work so far would be lost.
+package claude

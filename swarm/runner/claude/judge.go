@@ -1,0 +1,150 @@
+package claude
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A verdict is what a turn comes to, and what to say about it.
+type verdict struct {
+	end     runner.End // "" in a cause: none
+	reason  string
+	hint    string
+	resetAt time.Time
+}
+
+// evidence is all that a verdict is made of.
+type evidence struct {
+	turn     runner.Turn
+	cause    verdict // why we ended the client, if we did
+	own      *streamjson.Result
+	began    bool   // there was an event
+	problem  string // error word of the last assistant line
+	words    string // its text
+	stderr   string // the end of it
+	exit     runner.Exit
+	followed bool
+	resetAt  time.Time // told by an event
+	now      time.Time
+}
+
+func (r *run) judge() verdict {
+	return judge(evidence{
+		turn: r.turn, cause: r.cause, own: r.own(), began: r.account.Began(), problem: r.seen.problem, words: r.seen.words,
+		stderr: r.stderr, exit: r.exit, followed: r.followed, resetAt: r.seen.resetAt, now: time.Now(),
+	})
+}
+
+// judge decides. It reads no clock and no file.
+func judge(e evidence) verdict {
+	switch {
+	case e.own != nil && !e.own.IsError:
+		return verdict{end: runner.Done} // also when it was being ended: the work is done, and not to be done again
+	case e.cause.end != "":
+		return e.cause
+	case e.own != nil:
+		return e.errorResult()
+	}
+	return e.noResult()
+}
+
+// errorResult judges a result that says that it is an error.
+func (e evidence) errorResult() verdict {
+	text := firstOf(e.own.Text, strings.Join(e.own.Errors, "; "), e.words, "the client says that it failed ("+e.own.Subtype+")")
+	if contains(text+" "+strings.Join(e.own.Errors, " "), "no conversation found") {
+		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here"}
+	}
+	status := e.own.APIStatus
+	switch {
+	case status == 429 || e.problem == "rate_limit" || isLimitText(text):
+		return e.limited(text)
+	case e.problem == "billing_error" || contains(text, "credit balance"):
+		return verdict{end: runner.Refused, reason: text, hint: "pay in credit for the API key, or use another login; " + e.again()}
+	case status == 401 || status == 403 || e.problem == "authentication_failed" || contains(text, "please run /login"):
+		return e.refusedKey(text)
+	case status == 404 || e.problem == "model_not_found":
+		return verdict{end: runner.Refused, reason: text, hint: fmt.Sprintf("set model: of agent %s to one that your account has; %s", e.turn.Agent, e.again())}
+	case contains(text, "prompt is too long"):
+		return verdict{end: runner.Failed, reason: text, hint: "set session: fresh for this agent, or a smaller compact_window"}
+	case e.own.Subtype == "error_max_turns":
+		return verdict{end: runner.Failed, reason: "it reached the most turns that its command allows", hint: "raise --max-turns in command:, or give it less to do at once"}
+	case e.own.Subtype == "error_max_budget_usd":
+		return verdict{end: runner.Failed, reason: "it spent what its command allows for one turn", hint: "raise --max-budget-usd in command:, or give it less to do at once"}
+	case status >= 500:
+		return verdict{end: runner.Failed, reason: text, hint: "the API has trouble; look at https://status.claude.com"}
+	}
+	return verdict{end: runner.Failed, reason: text, hint: e.look()}
+}
+
+// noResult judges a turn that ended without a result of its own.
+func (e evidence) noResult() verdict {
+	said := lastLine(e.stderr)
+	ended := "the client " + exitText(e.exit)
+	switch {
+	case contains(e.stderr, "is already in use"):
+		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " exists already"}
+	case contains(e.stderr, "no conversation found"):
+		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here"}
+	case e.followed:
+		return verdict{end: runner.Lost, reason: "the client of the earlier daemon is dead and left no result"}
+	case e.began:
+		return verdict{end: runner.Failed, reason: withDetail(ended+" without a result", said), hint: e.look()}
+	case contains(e.stderr, "root/sudo"):
+		return verdict{end: runner.Refused, reason: said,
+			hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: where the machine is one; " + e.again()}
+	case badCommand(e.stderr, e.exit):
+		return verdict{end: runner.Refused, reason: withDetail("the client does not take its command line", firstLine(e.stderr)),
+			hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (2.1.197 is known to work); %s", e.turn.Agent, e.again())}
+	}
+	return verdict{end: runner.Unborn, reason: withDetail(ended+" before it said anything", said),
+		hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
+}
+
+// badCommand recognizes a client that refuses its flags, or that is none.
+func badCommand(stderr string, exit runner.Exit) bool {
+	if exit.ExitCode == 126 || exit.ExitCode == 127 { // the shell's and env's words for "cannot run that"
+		return true
+	}
+	if exit.ExitCode != 1 && exit.ExitCode != 2 {
+		return false
+	}
+	for _, words := range []string{"error: unknown option", "error: option '", "error: unknown command", "error: missing required argument",
+		"requires --verbose", "settings file not found", "invalid json", "can only be used with"} {
+		if contains(stderr, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// limited is the verdict of a turn that reached the usage limit.
+func (e evidence) limited(text string) verdict {
+	at := e.resetAt
+	if at.IsZero() {
+		at = resetTime(text, e.now)
+	}
+	v := verdict{end: runner.Limited, reason: text, resetAt: at, hint: "nothing has to be done: work goes on when the limit is lifted"}
+	return v
+}
+
+func (e evidence) refusedKey(text string) verdict {
+	return verdict{end: runner.Refused, reason: text,
+		hint: fmt.Sprintf("log in with claude /login, or set ANTHROPIC_API_KEY in env: of agent %s; %s", e.turn.Agent, e.again())}
+}
+
+func (r *run) refusedKey(text string) verdict { return evidence{turn: r.turn}.refusedKey(text) }
+
+func (e evidence) again() string { return "then claude-swarm start " + e.turn.Agent }
+
+func (e evidence) look() string { return "claude-swarm logs " + e.turn.Agent + " shows what it did" }
+
+func exitText(x runner.Exit) string {
+	if x.Signal != "" {
+		return "was ended by a signal (" + x.Signal + ")"
+	}
+	return fmt.Sprintf("exited with status %d", x.ExitCode)
+}

@@ -1,0 +1,87 @@
+package claude_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/standin"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+	"go.uber.org/goleak"
+)
+
+// asClient makes the test binary the stand-in client when it is set.
+const asClient = "SWARM_TEST_CLIENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asClient) != "" {
+		os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	}
+	// Orphans of the clients become ours, as they do in the daemon.
+	if err := runner.BecomeReaper(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// short are times that a test can wait for, and that a busy machine keeps.
+var short = runner.Timing{
+	Interrupt: 300 * time.Millisecond,
+	Terminate: 300 * time.Millisecond,
+	Close:     500 * time.Millisecond,
+	Unheard:   500 * time.Millisecond,
+	Leftovers: 200 * time.Millisecond,
+	Sample:    200 * time.Millisecond,
+}
+
+// newTurn makes a turn of the stand-in in a home and folder of its own. env is
+// added to the client's environment.
+func newTurn(t *testing.T, script string, env ...string) runner.Turn {
+	t.Helper()
+	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()
+	add := map[string]string{asClient: "1", "HOME": home}
+	script = strings.TrimSpace(script)
+	if script == "@unborn" {
+		add["STANDIN_UNBORN"] = "1"
+	}
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		add[name] = value
+	}
+	session := runnertest.NewUUID()
+	id := "claude-test-" + session
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runner.Turn{
+		ID: id, Agent: "coder", UUID: runnertest.NewUUID(), Prompt: script,
+		Session: runner.Session{ID: session, How: runner.New},
+		Spec:    runner.Spec{Command: []string{self}, Dir: dir, PermissionMode: "acceptEdits"},
+		Env:     runner.Environ(os.Environ(), runner.EnvOptions{Add: add, Agent: "coder", Dir: dir, Token: "secret", TurnID: id}),
+		Files: runner.Files{
+			Stdout: filepath.Join(files, "turn.jsonl"), Stderr: filepath.Join(files, "turn.err"),
+			Settings: filepath.Join(files, "settings.json"), System: filepath.Join(files, "system.md"),
+		},
+	}
+}
+
+func TestSuite(t *testing.T) {
+	runnertest.Suite(t, runnertest.Fixture{
+		Backend: claude.New(claude.Options{Timing: short}),
+		Turn:    func(t *testing.T, script string) runner.Turn { return newTurn(t, script) },
+	})
+}

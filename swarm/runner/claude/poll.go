@@ -1,0 +1,37 @@
+package claude
+
+import "time"
+
+// A poller times the looks at a file that nobody rings for: soon after it grew,
+// seldom while it rests.
+type poller struct {
+	timer *time.Timer
+	pause time.Duration
+	most  time.Duration
+}
+
+const shortestPause = 2 * time.Millisecond
+
+func newPoller(most time.Duration) poller {
+	t := time.NewTimer(0)
+	t.Stop()
+	return poller{timer: t, pause: shortestPause, most: most}
+}
+
+// next returns a channel that gives something at the next look, at due at the
+// latest unless that is zero.
+func (p *poller) next(due time.Time) <-chan time.Time {
+	d := p.pause
+	p.pause = min(2*p.pause, p.most)
+	if !due.IsZero() {
+		d = min(d, max(time.Until(due), 0))
+	}
+	p.timer.Reset(d)
+	return p.timer.C
+}
+
+// reset makes the next looks frequent again.
+func (p *poller) reset() { p.pause = min(shortestPause, p.most) }
+
+// Stop frees the timer.
+func (p *poller) Stop() { p.timer.Stop() }

@@ -1,0 +1,285 @@
+package claude
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A run is one turn being followed. All of it belongs to the goroutine of Run
+// or Follow.
+type run struct {
+	ctx      context.Context // Run's own, for as long as Run
+	turn     runner.Turn
+	timing   runner.Timing
+	began    time.Time
+	followed bool
+
+	client runner.Client // nil: dead
+	feed   *feed         // nil: its standard input is not ours
+	ladder runner.Ladder
+	cause  verdict // why the client is being ended, if it is
+	exit   runner.Exit
+	stderr string // the end of it
+
+	account runner.Account
+	seen    seen
+	poll    poller
+	watch   watch
+}
+
+// seen is what the stream has told beyond the account.
+type seen struct {
+	last     time.Time // when the last event came, or may still be waited for
+	init     bool
+	replay   time.Time // of our prompt; zero: not yet
+	before   int       // results before it
+	closing  time.Time // when the group is killed because it does not go; zero: not armed
+	problem  string    // error word of the last assistant line
+	words    string    // text of the last assistant line
+	resetAt  time.Time // told by a rate limit event
+	refusals int       // retries after a refused key
+}
+
+// watch is what is looked at now and then.
+type watch struct {
+	stderrAt time.Time     // next look at the size of standard error
+	sampleAt time.Time     // when the second look at the processor time is due; zero: no first one yet
+	sample   time.Duration // what the first look saw
+}
+
+func newRun(ctx context.Context, t runner.Turn, timing runner.Timing) *run {
+	now := time.Now()
+	r := &run{ctx: ctx, turn: t, timing: timing, began: now, poll: newPoller(timing.Poll)}
+	r.ladder.Timing = timing
+	r.seen.last = now
+	return r
+}
+
+// observe takes in one event.
+func (r *run) observe(ev *streamjson.Event) {
+	now := time.Now()
+	if now.After(r.seen.last) {
+		r.seen.last = now
+	}
+	r.watch.sampleAt = time.Time{}
+	r.account.Observe(ev)
+	switch ev.Kind {
+	case streamjson.KindReplay:
+		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
+			r.seen.replay, r.seen.before = now, len(r.account.Results())
+		}
+	case streamjson.KindInit:
+		r.seen.init = true
+		r.seen.closing = time.Time{} // a turn that the client began by itself
+	case streamjson.KindAssistant:
+		r.seen.problem = strings.Clone(ev.Error)
+		for _, b := range ev.Blocks {
+			if b.Kind == streamjson.BlockText && ev.Parent == "" {
+				r.seen.words = strings.Clone(b.Text)
+			}
+		}
+	case streamjson.KindRetry:
+		r.retry(ev.Retry, now)
+	case streamjson.KindOther:
+		r.rateLimit(ev.Raw)
+	case streamjson.KindResult:
+		if r.own() != nil {
+			r.closeInput(now)
+		}
+	}
+	if r.turn.Event != nil {
+		r.turn.Event(ev)
+	}
+}
+
+// own is the result that belongs to our prompt: the first one behind the line
+// that repeats it, or the very first one when no such line came.
+func (r *run) own() *streamjson.Result {
+	results := r.account.Results()
+	if len(results) <= r.seen.before {
+		return nil
+	}
+	return &results[r.seen.before]
+}
+
+// retry notes that the client will ask the API again: until then it is silent.
+func (r *run) retry(retry *streamjson.Retry, now time.Time) {
+	if retry == nil {
+		return
+	}
+	r.seen.last = now.Add(retry.Delay)
+	if retry.Status != 401 && retry.Status != 403 {
+		return
+	}
+	// One refusal may be a login that is just being renewed.
+	if r.seen.refusals++; r.seen.refusals >= 2 {
+		r.end(r.refusedKey(fmt.Sprintf("the API refuses the key or login (%d)", retry.Status)), now)
+	}
+}
+
+// rateLimit reads when a limit ends from an event that subscriptions get.
+func (r *run) rateLimit(raw []byte) {
+	if !bytes.Contains(raw, []byte(`"rate_limit_event"`)) {
+		return
+	}
+	var ev struct {
+		Info struct {
+			Status   string `json:"status"`
+			ResetsAt int64  `json:"resetsAt"`
+		} `json:"rate_limit_info"`
+	}
+	if json.Unmarshal(raw, &ev) == nil && ev.Info.Status == "rejected" && ev.Info.ResetsAt > 0 {
+		r.seen.resetAt = time.Unix(ev.Info.ResetsAt, 0)
+	}
+}
+
+// closeInput tells the client that its work is done.
+func (r *run) closeInput(now time.Time) {
+	if r.feed != nil {
+		r.feed.close()
+	}
+	r.seen.closing = now.Add(r.timing.Close)
+}
+
+// end begins to end the client, for the first cause only.
+func (r *run) end(cause verdict, now time.Time) {
+	if r.client == nil || r.ladder.Begun() {
+		return
+	}
+	r.cause = cause
+	r.ladder.Begin(r.client, now)
+	if r.feed != nil {
+		r.feed.close()
+	}
+}
+
+// tick does what is due. It is called before every read and after every wait,
+// so neither a client that never stops talking nor a silent one escapes it.
+func (r *run) tick(now time.Time) {
+	if r.client == nil {
+		return
+	}
+	r.ladder.Climb(r.client, now)
+	if now.After(r.watch.stderrAt) {
+		r.watch.stderrAt = now.Add(100 * time.Millisecond)
+		boundFile(r.turn.Stderr)
+	}
+	if !r.seen.closing.IsZero() {
+		if now.After(r.seen.closing) {
+			r.ladder.BeginAtKill(r.client, now) // it has done its work, so it is no failure
+		}
+		if r.ctx.Err() == nil {
+			return
+		}
+	}
+	if r.ladder.Begun() {
+		return
+	}
+	silent := now.Sub(r.seen.last)
+	spec := r.turn.Spec
+	switch {
+	case r.ctx.Err() != nil:
+		r.end(verdict{end: runner.Stopped, reason: "the turn was stopped"}, now)
+	case spec.Timeout > 0 && now.Sub(r.began) >= spec.Timeout:
+		r.end(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
+			hint: "give it less to do at once, or raise turn_timeout"}, now)
+	case !r.followed && !r.seen.replay.IsZero() && !r.seen.init && silent >= r.timing.Unheard:
+		r.end(verdict{end: runner.Unheard, reason: "the client knows this prompt already and does not run it"}, now)
+	case spec.Stall > 0 && silent >= spec.Stall && r.account.OpenCalls() == 0 && r.idle(now):
+		r.end(verdict{end: runner.Stalled, reason: "no sign of life for " + silent.Round(time.Second).String(),
+			hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
+	}
+}
+
+// busyShare is the share of one core above which a turn counts as busy. A client
+// that waits uses less than 1 %.
+const busyShare = 0.05
+
+// idle measures, over two calls, whether the turn's processes use the processor.
+func (r *run) idle(now time.Time) bool {
+	switch {
+	case r.watch.sampleAt.IsZero():
+		r.watch.sample = runner.CPUTime(r.turn.ID)
+		r.watch.sampleAt = now.Add(r.timing.Sample)
+		return false
+	case now.Before(r.watch.sampleAt):
+		return false
+	}
+	over := now.Sub(r.watch.sampleAt) + r.timing.Sample
+	used := runner.CPUTime(r.turn.ID) - r.watch.sample
+	r.watch.sampleAt = time.Time{} // if it was busy, begin anew
+	return used < time.Duration(busyShare*float64(over))
+}
+
+// wait blocks until it is worth looking at the file again, and reports whether
+// the client may still write to it.
+func (r *run) wait() bool {
+	if r.client == nil {
+		return false
+	}
+	timer := r.poll.next(r.due())
+	stop := r.ctx.Done()
+	if r.ladder.Begun() || r.ctx.Err() != nil {
+		stop = nil // known already
+	}
+	select {
+	case <-r.client.Exited():
+		return false
+	case <-r.turn.Grown:
+		r.poll.reset()
+	case <-timer:
+	case <-stop:
+	}
+	r.tick(time.Now())
+	return true
+}
+
+// due is when the ladder or the closing must be looked at.
+func (r *run) due() time.Time {
+	due := r.ladder.Due()
+	if c := r.seen.closing; !c.IsZero() && (due.IsZero() || c.Before(due)) {
+		due = c
+	}
+	return due
+}
+
+// lastWords are what the model said last, for a turn without a result.
+func (r *run) lastWords() string { return strings.TrimSpace(r.seen.words) }
+
+// watched is the client's output, with a look at what is due before every read.
+type watched struct {
+	run  *run
+	tail *runner.Tail
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.run.tick(time.Now())
+	n, err := w.tail.Read(p)
+	if n > 0 {
+		w.run.poll.reset()
+	}
+	return n, err
+}
+
+// maxStderr is how much of the standard error is kept, in bytes: its beginning
+// and its newest part.
+const (
+	maxStderr  = 4 << 20
+	keptStderr = 1 << 20
+)
+
+// boundFile cuts a file that has grown too long. The client appends, so it goes
+// on behind what is kept.
+func boundFile(path string) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxStderr {
+		os.Truncate(path, keptStderr)
+	}
+}
