@@ -32,7 +32,7 @@ func (t *turn) command(ctx context.Context, name string) error {
 			t.said = tooShort
 			return errCommand
 		}
-		if err := c.compact(ctx, "manual", ""); err != nil {
+		if err := c.compact(ctx, "manual"); err != nil {
 			return err
 		}
 		c.out.line(&userLine{

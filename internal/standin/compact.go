@@ -3,6 +3,7 @@ package standin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,13 +61,19 @@ func (c *client) full() bool {
 }
 
 // compact makes the context small: the status lines, the SessionStart hooks in
-// between, the boundary, the summary. An empty summary gets a scripted one.
-func (c *client) compact(ctx context.Context, trigger, summary string) error {
-	if summary == "" {
-		summary = "1. Primary Request and Intent:\n   Scripted summary of the conversation so far."
-	}
+// between, the boundary, the summary. Where the summary cannot be made the turn
+// goes on as it is.
+func (c *client) compact(ctx context.Context, trigger string) error {
 	began := time.Now()
 	c.status("compacting", "", "")
+	summary := "1. Primary Request and Intent:\n   Scripted summary of the conversation so far."
+	if base := c.getenv("ANTHROPIC_BASE_URL"); base != "" {
+		var problem error
+		if summary, problem = c.summarize(ctx, base); problem != nil && ctx.Err() == nil {
+			c.status("", "failed", problem.Error())
+			return nil
+		}
+	}
 	given := c.runHooks(ctx, "compact")
 	if ctx.Err() != nil {
 		c.status("", "failed", "API Error: Request was aborted.")
@@ -83,12 +90,17 @@ func (c *client) compact(ctx context.Context, trigger, summary string) error {
 	pre := c.sess.context
 	post := 600 + (len(summary)+len(given))/4
 	c.sess.context = firstContext + post
+	anchor, kept := newUUID(), newUUID()
 	c.out.line(&systemLine{
 		Type: "system", Subtype: "compact_boundary", SessionID: c.sess.id, UUID: newUUID(),
-		Compact: &compact{Trigger: trigger, Pre: pre, Post: post, Dropped: pre - post, DurationMS: time.Since(began).Milliseconds()},
+		Compact: &compact{
+			Trigger: trigger, Pre: pre, Post: post, Dropped: pre - post, DurationMS: time.Since(began).Milliseconds(),
+			Segment:  keptSegment{Head: kept, Anchor: anchor, Tail: kept},
+			Messages: keptMessages{Anchor: anchor, UUIDs: []string{kept}, All: []string{kept}},
+		},
 	})
 	line := &userLine{
-		Type: "user", Message: message{Role: "user"}, SessionID: c.sess.id, UUID: newUUID(), Timestamp: timestamp(), Synthetic: true,
+		Type: "user", Message: message{Role: "user"}, SessionID: c.sess.id, UUID: anchor, Timestamp: timestamp(), Synthetic: true,
 	}
 	if trigger == "manual" {
 		line.Message.Content, line.IsReplay = encode(whole), new(false)
@@ -100,11 +112,14 @@ func (c *client) compact(ctx context.Context, trigger, summary string) error {
 		whole += "\n\nSessionStart hook additional context: " + given
 	}
 	// A restart forgets the uuids before a compaction; this process does not.
-	known := c.sess.known
+	known, rest := c.sess.known, c.sess.history[c.sess.mark:]
 	err := c.sess.add(record{
 		Type: "compact", Message: &message{Role: "user", Content: encode(whole)}, Context: c.sess.context, Model: c.model,
 	})
-	c.sess.known = known
+	c.sess.known, c.sess.mark = known, 1
+	for i := range rest { // the running turn is kept whole
+		err = errors.Join(err, c.sess.add(record{Type: "message", Message: &rest[i]}))
+	}
 	return err
 }
 

@@ -74,7 +74,10 @@
 // # Environment
 //
 //	STANDIN_LOG=FILE     a line when a turn begins and one when it ends:
-//	                     "begin AGENT UUID PID FIRST-LINE-OF-THE-BODY"
+//	                     "begin AGENT UUID PID FIRST-LINE-OF-THE-BODY", "end …"
+//	                     (before the result is printed; none after @exit and
+//	                     the like); also "steer …" for a message taken into a
+//	                     running turn, and "deaf …" when @hang or @spin begins
 //	STANDIN_UNBORN=1     exits with 1 before it prints anything
 //	STANDIN_SILENT=1     does its work and prints nothing
 //	STANDIN_NOREPLAY=1   prints no replay line

@@ -86,8 +86,14 @@ type syntheticMessage struct {
 	StopSequence string         `json:"stop_sequence"`
 	Type         string         `json:"type"`
 	Usage        syntheticUsage `json:"usage"`
-	Content      []block        `json:"content"`
+	Content      []textBlock    `json:"content"`
 	Management   any            `json:"context_management"`
+}
+
+// textBlock is a block whose text may be empty.
+type textBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
 }
 
 type syntheticUsage struct {
@@ -130,26 +136,41 @@ type userLine struct {
 }
 
 type systemLine struct {
-	Type          string   `json:"type"`
-	Subtype       string   `json:"subtype"`
-	Attempt       int      `json:"attempt,omitempty"`
-	MaxRetries    int      `json:"max_retries,omitempty"`
-	RetryDelayMS  float64  `json:"retry_delay_ms,omitempty"`
-	ErrorStatus   int      `json:"error_status,omitempty"`
-	Error         string   `json:"error,omitempty"`
-	Estimated     int      `json:"estimated_tokens,omitempty"`
-	EstimatedMore int      `json:"estimated_tokens_delta,omitempty"`
-	SessionID     string   `json:"session_id"`
-	UUID          string   `json:"uuid"`
-	Compact       *compact `json:"compact_metadata,omitempty"`
+	Type          string     `json:"type"`
+	Subtype       string     `json:"subtype"`
+	Attempt       int        `json:"attempt,omitempty"`
+	MaxRetries    int        `json:"max_retries,omitempty"`
+	RetryDelayMS  float64    `json:"retry_delay_ms,omitempty"`
+	ErrorStatus   *apiStatus `json:"error_status,omitempty"`
+	Error         string     `json:"error,omitempty"`
+	Estimated     int        `json:"estimated_tokens,omitempty"`
+	EstimatedMore int        `json:"estimated_tokens_delta,omitempty"`
+	SessionID     string     `json:"session_id"`
+	UUID          string     `json:"uuid"`
+	Compact       *compact   `json:"compact_metadata,omitempty"`
 }
 
+// compact says what a compaction did. What was kept whole is told by uuids.
 type compact struct {
-	Trigger    string `json:"trigger"`
-	Pre        int    `json:"pre_tokens"`
-	Post       int    `json:"post_tokens"`
-	Dropped    int    `json:"cumulative_dropped_tokens"`
-	DurationMS int64  `json:"duration_ms"`
+	Trigger    string       `json:"trigger"`
+	Pre        int          `json:"pre_tokens"`
+	Post       int          `json:"post_tokens"`
+	Dropped    int          `json:"cumulative_dropped_tokens"`
+	DurationMS int64        `json:"duration_ms"`
+	Segment    keptSegment  `json:"preserved_segment"`
+	Messages   keptMessages `json:"preserved_messages"`
+}
+
+type keptSegment struct {
+	Head   string `json:"head_uuid"`
+	Anchor string `json:"anchor_uuid"`
+	Tail   string `json:"tail_uuid"`
+}
+
+type keptMessages struct {
+	Anchor string   `json:"anchor_uuid"`
+	UUIDs  []string `json:"uuids"`
+	All    []string `json:"all_uuids"`
 }
 
 type statusLine struct {
@@ -255,7 +276,7 @@ type resultLine struct {
 }
 
 // apiStatus is the status of an API error; 0 is printed as null, which is what
-// a turn without one has.
+// a turn without one has, and a connection that was refused.
 type apiStatus int
 
 // MarshalJSON writes the number, or null.

@@ -63,7 +63,7 @@ func (t *turn) step(ctx context.Context, s step) error {
 		c.model = modelName(s.arg)
 	case "compact":
 		t.endRequest("end_turn")
-		return c.compact(ctx, "auto", "")
+		return c.compact(ctx, "auto")
 	case "fail":
 		return &failure{text: breakLines(s.arg)}
 	case "status":

@@ -61,7 +61,7 @@ func (c *client) synthetic(text, kind string) {
 		Type: "assistant", SessionID: c.sess.id, UUID: newUUID(), Error: kind, RequestID: request,
 		Message: &syntheticMessage{
 			ID: newUUID(), Model: "<synthetic>", Role: "assistant", StopReason: "stop_sequence", Type: "message",
-			Content: []block{{Type: "text", Text: text}},
+			Content: []textBlock{{Type: "text", Text: text}},
 		},
 	})
 }

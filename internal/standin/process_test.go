@@ -166,7 +166,7 @@ func TestSteering(t *testing.T) {
 
 func TestQueuedPromptsAreOneTurn(t *testing.T) {
 	r := newPlace(t).start(stream...)
-	r.send("", "@say a\n@tick 600ms 20ms")
+	r.send("", "@say a\n@tick 1s 20ms")
 	r.until("assistant")
 	r.send(uuidA, "first")
 	r.send(uuidB, "second")
@@ -213,18 +213,24 @@ func TestEnds(t *testing.T) {
 }
 
 func TestDeaf(t *testing.T) {
-	for _, prompt := range []string{"@say a\n@hang", "@say a\n@spin"} {
+	for _, prompt := range []string{"@hang", "@spin"} {
 		t.Run(prompt, func(t *testing.T) {
-			r := newPlace(t).start(stream...)
+			p := newPlace(t)
+			log := filepath.Join(t.TempDir(), "log")
+			p.env = []string{"STANDIN_LOG=" + log}
+			r := p.start(stream...)
 			r.send("", prompt)
-			r.until("assistant")
+			waitFor(t, "the log to say that it is deaf", func() bool {
+				data, err := os.ReadFile(log)
+				return err == nil && strings.Contains(string(data), "\ndeaf - ")
+			})
 			fmt.Fprintln(r.stdin, `{"type":"control_request","request_id":"r1","request":{"subtype":"interrupt"}}`)
 			r.stdin.Close()
 			r.cmd.Process.Signal(syscall.SIGINT)
 			r.cmd.Process.Signal(syscall.SIGTERM)
 			kill := time.AfterFunc(200*time.Millisecond, func() { r.cmd.Process.Kill() })
 			defer kill.Stop()
-			if lines, status := r.ended(); status != -int(syscall.SIGKILL) || strings.Contains(kinds(lines), "result") {
+			if lines, status := r.ended(); status != -int(syscall.SIGKILL) || kinds(lines) != "system/init user/replay" {
 				t.Errorf("%q, %d", kinds(lines), status)
 			}
 		})

@@ -29,6 +29,7 @@ type session struct {
 	context int // tokens
 	turns   int // since the last compaction
 	history []message
+	mark    int // where in history the running turn begins
 }
 
 // record is a line of the file. Type is message (with a uuid when it came over

@@ -69,6 +69,7 @@ func (p *place) start(args ...string) *run {
 	r.cmd.Dir = p.dir
 	r.cmd.Env = append([]string{
 		"CLAUDE_SWARM_STANDIN=1", "HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(),
+		"GORACE=atexit_sleep_ms=0", // else each process of a race build waits a second
 	}, p.env...)
 	r.cmd.Stderr = &r.stderr
 	if r.stdin, err = r.cmd.StdinPipe(); err != nil {

@@ -110,7 +110,9 @@ func (t *turn) answer(id string, a answer) error {
 	t.endRequest("tool_use")
 	blocks := []block{{Type: "tool_result", Content: a.text, ToolUseID: id, IsError: &a.failed}}
 	c.userBlocks(blocks, a.detail)
-	c.sess.context += len(a.text) / 4
+	if !t.counted {
+		c.sess.context += len(a.text) / 4
+	}
 	if err := c.sess.add(record{Type: "message", Message: &message{Role: "user", Content: encode(blocks)}}); err != nil {
 		return err
 	}

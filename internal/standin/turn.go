@@ -16,6 +16,7 @@ type failure struct {
 	text   string
 	status int
 	kind   string // the error of the assistant line: rate_limit, server_error …
+	limit  string // the subtype of the result, where a limit of the client was reached
 }
 
 func (f *failure) Error() string { return f.text }
@@ -35,6 +36,7 @@ type turn struct {
 	// The request that answers at the moment; message is "" between two.
 	message, request string
 	filled           tokens // its usage, which all its lines carry
+	counted          bool   // by the API: nothing is to be guessed
 	blocks           int    // in it so far, for the partial events
 	used             tokens
 	requests         int
@@ -112,6 +114,7 @@ func merge(prompts []prompt) prompt {
 // run prints what stands before the answer and plays the script.
 func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	c := t.c
+	c.sess.mark = len(c.sess.history)
 	if !c.started {
 		c.started = true
 		source := "startup"
@@ -129,7 +132,7 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	c.printInit()
 	c.replay(t.prompt, t.prompt.at)
 	if c.full() {
-		if err := c.compact(ctx, "auto", ""); err != nil {
+		if err := c.compact(ctx, "auto"); err != nil {
 			return err
 		}
 	}
@@ -190,9 +193,11 @@ func (t *turn) emit(b block) error {
 		c.printEvent(map[string]any{"type": "content_block_stop", "index": t.blocks})
 	}
 	t.blocks++
-	size := len(b.Text) + len(b.Thinking) + len(b.Input)
-	t.account(tokens{Output: max(1, size/4)})
-	c.sess.context += size / 4
+	if !t.counted {
+		size := len(b.Text) + len(b.Thinking) + len(b.Input)
+		t.account(tokens{Output: max(1, size/4)})
+		c.sess.context += size / 4
+	}
 	return c.sess.add(record{Type: "message", Message: &message{Role: "assistant", Content: encode([]block{b})}})
 }
 
@@ -250,6 +255,9 @@ func (t *turn) finish(err error) *resultLine {
 		r.FirstMS, r.StreamMS, r.RequestMS = &ms, &ms, &ms
 	case errors.Is(err, errCommand):
 		r.Turns, r.StopReason, r.Terminal, r.Result = 0, nil, "", &t.said
+	case errors.As(err, &failed) && failed.limit != "":
+		r.Subtype, r.IsError, r.StopReason, r.Terminal = failed.limit, true, new("tool_use"), "max_turns"
+		r.Errors = []string{failed.text}
 	case errors.As(err, &failed):
 		c.synthetic(failed.text, failed.kind)
 		r.IsError, r.APIStatus, r.Result = true, new(apiStatus(failed.status)), &failed.text
