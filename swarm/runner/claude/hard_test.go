@@ -1,0 +1,275 @@
+package claude_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+func backend() runner.Backend { return claude.New(claude.Options{Timing: short}) }
+
+// runClean runs a turn and demands that nothing is left of it.
+func runClean(t *testing.T, turn runner.Turn) runner.Outcome {
+	t.Helper()
+	out := backend().Run(t.Context(), turn)
+	if left := runner.Leftovers(turn.ID); len(left) > 0 {
+		t.Errorf("the turn ended %s and left %v", out.End, left)
+	}
+	return out
+}
+
+// A client may do anything. What it did is judged right, and it is gone.
+func TestHardClients(t *testing.T) {
+	for name, c := range map[string]struct {
+		script  string
+		env     string
+		stall   time.Duration
+		timeout time.Duration
+		end     runner.End
+		reason  string // part of it
+	}{
+		"rubbish between the lines":        {script: "@rubbish\n@say ready\n@rubbish\n@unknown", end: runner.Done},
+		"a line of 10 MB":                  {script: "@big 10000000\n@say ready", end: runner.Done},
+		"it stays after the result":        {script: "@say ready\n@linger 10m", end: runner.Done},
+		"it closes its output and stays":   {script: "@say begun\n@closeout\n@sleep 10m", stall: 300 * time.Millisecond, end: runner.Stalled},
+		"it is killed":                     {script: "@say begun\n@die", end: runner.Failed, reason: "killed"},
+		"it exits with a status":           {script: "@say begun\n@exit 3", end: runner.Failed, reason: "status 3"},
+		"it exits well without a result":   {script: "@say begun\n@noresult", end: runner.Failed, reason: "without a result"},
+		"it says nothing and dies":         {env: "STANDIN_UNBORN=1", end: runner.Unborn, reason: "before it said anything"},
+		"it says nothing ever":             {script: "@sleep 10m", env: "STANDIN_SILENT=1", stall: 300 * time.Millisecond, end: runner.Stalled},
+		"it repeats no prompt":             {script: "@say ready", env: "STANDIN_NOREPLAY=1", end: runner.Done},
+		"deaf to signals":                  {script: "@say begun\n@hang", stall: 300 * time.Millisecond, end: runner.Stalled},
+		"silent and busy is no stall":      {script: "@say begun\n@spin", stall: 300 * time.Millisecond, timeout: 2 * time.Second, end: runner.TimedOut},
+		"a long tool call is no stall":     {script: "@sh sleep 1.5\n@say ready", stall: 300 * time.Millisecond, timeout: 20 * time.Second, end: runner.Done},
+		"a grandchild holds the output":    {script: "@orphan 10m\n@say ready", end: runner.Done},
+		"a shell child in its own session": {script: "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say ready", end: runner.Done},
+		"it was interrupted in a tool":     {script: "@sh sleep 600", timeout: 400 * time.Millisecond, end: runner.TimedOut, reason: "longer than 400ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := newTurn(t, c.script)
+			if c.env != "" {
+				turn = newTurn(t, c.script, c.env)
+			}
+			turn.Spec.Stall, turn.Spec.Timeout = c.stall, c.timeout
+			if turn.Spec.Timeout == 0 {
+				turn.Spec.Timeout = 30 * time.Second // so that a failure of this test ends
+			}
+			out := runClean(t, turn)
+			if out.End != c.end || !strings.Contains(out.Reason, c.reason) {
+				t.Errorf("ended %s (%s), want %s (…%s…)", out.End, out.Reason, c.end, c.reason)
+			}
+			if c.end == runner.Done && out.Text != "ready" {
+				t.Errorf("the text is %.40q, want %q", out.Text, "ready")
+			}
+			if out.End != runner.Done && out.Hint == "" && out.End != runner.Stopped {
+				t.Errorf("nothing tells a person what to do after %s (%s)", out.End, out.Reason)
+			}
+		})
+	}
+}
+
+// What outlives its client is ended, and counted.
+func TestLeftovers(t *testing.T) {
+	out := runClean(t, newTurn(t, "@orphan 10m\n@say ready"))
+	if out.End != runner.Done || out.Leftovers == 0 {
+		t.Errorf("ended %s with %d leftovers, want %s with at least 1", out.End, out.Leftovers, runner.Done)
+	}
+}
+
+// A flood of standard error does not fill the disk, and its end is told.
+func TestStderrIsBounded(t *testing.T) {
+	turn := newTurn(t, "")
+	turn.Spec.Command = script(t, `i=0; while [ $i -lt 40 ]; do head -c 1000000 /dev/zero | tr '\0' x >&2; i=$((i+1)); sleep 0.02; done; echo >&2; echo "fatal: out of luck" >&2; exit 9`)
+	out := runClean(t, turn)
+	if out.End != runner.Unborn || !strings.Contains(out.Reason, "out of luck") || len(out.Reason) > 500 {
+		t.Errorf("ended %s (%.600s), want %s and the last line in short", out.End, out.Reason, runner.Unborn)
+	}
+	info, err := os.Stat(turn.Stderr)
+	if err != nil || info.Size() > 16<<20 {
+		t.Errorf("standard error kept %v bytes of 40 MB (%v)", info.Size(), err)
+	}
+}
+
+// script makes a command of a few lines of shell.
+func script(t *testing.T, lines string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "client")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+lines+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return []string{file}
+}
+
+// A client that cannot be started is refused, with what to do; a client that
+// does not take its flags too.
+func TestCannotStart(t *testing.T) {
+	notExecutable := filepath.Join(t.TempDir(), "client")
+	if err := os.WriteFile(notExecutable, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	noShell := filepath.Join(t.TempDir(), "client")
+	if err := os.WriteFile(noShell, []byte("#!/no/such/shell\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		command []string
+		dir     string
+		reason  string
+		hint    string
+	}{
+		"not in the path": {command: []string{"no-such-claude"}, reason: "not installed", hint: "npm install"},
+		"no such file":    {command: []string{"/no/such/claude"}, reason: "not installed", hint: "npm install"},
+		"not executable":  {command: []string{notExecutable}, reason: "not executable", hint: "command:"},
+		"no interpreter":  {command: []string{noShell}, reason: "client", hint: "command:"},
+		"no folder":       {command: []string{"/bin/sh"}, dir: "/no/such/folder", reason: "/no/such/folder", hint: "cwd:"},
+		"unknown flag":    {command: script(t, `echo "error: unknown option '--verbose'" >&2; exit 1`), reason: "unknown option", hint: "version"},
+		"as root":         {command: script(t, `echo "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons" >&2; exit 1`), reason: "root", hint: "IS_SANDBOX"},
+		"node is missing": {command: script(t, `exec env no-such-node`), reason: "no-such-node", hint: "command:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := newTurn(t, "@say ready")
+			turn.Spec.Command = c.command
+			if c.dir != "" {
+				turn.Spec.Dir = c.dir
+			}
+			out := runClean(t, turn)
+			if out.End != runner.Refused || !strings.Contains(out.Reason, c.reason) || !strings.Contains(out.Hint, c.hint) {
+				t.Errorf("ended %s (%s; %s), want %s (…%s…; …%s…)", out.End, out.Reason, out.Hint, runner.Refused, c.reason, c.hint)
+			}
+			if strings.Contains(out.Reason, "\n") {
+				t.Errorf("the reason %q has more than one line", out.Reason)
+			}
+		})
+	}
+}
+
+// A refused key is known after the second attempt, not after the tenth.
+func TestDeadKeyIsKnownSoon(t *testing.T) {
+	turn := newTurn(t, "")
+	retry := `echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"}'`
+	turn.Spec.Command = script(t, "trap 'exit 130' INT\n"+retry+"\n"+retry+"\nwhile :; do sleep 0.1; done")
+	turn.Spec.Timeout = 20 * time.Second
+	out := runClean(t, turn)
+	if out.End != runner.Refused || !strings.Contains(out.Hint, "/login") || out.Ended.Sub(out.Began) > 10*time.Second {
+		t.Errorf("ended %s (%s; %s) after %v, want %s soon", out.End, out.Reason, out.Hint, out.Ended.Sub(out.Began), runner.Refused)
+	}
+}
+
+// A stop lets an obedient client end by itself: the tool's child is ended too.
+func TestStopDuringATool(t *testing.T) {
+	turn := newTurn(t, "@sh echo $$ > pid; exec sleep 600")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	turn.Event = func(ev *streamjson.Event) {
+		for _, b := range ev.Blocks {
+			if b.Kind == streamjson.BlockToolUse {
+				cancel()
+			}
+		}
+	}
+	out := backend().Run(ctx, turn)
+	if out.End != runner.Stopped || out.Signal != "" {
+		t.Errorf("ended %s (%s) with %+v, want %s without force", out.End, out.Reason, out.Exit, runner.Stopped)
+	}
+	if left := runner.Leftovers(turn.ID); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// A client that lost its daemon ends by itself, and is followed to its end.
+func TestFollowALivingClient(t *testing.T) {
+	turn := newTurn(t, "@say begun\n@sleep 1s\n@cost 0.5\n@say ready")
+	p := orphanClient(t, turn)
+	var said []string
+	turn.Event = func(ev *streamjson.Event) {
+		for _, b := range ev.Blocks {
+			if b.Kind == streamjson.BlockText && ev.Kind == streamjson.KindAssistant {
+				said = append(said, b.Text)
+			}
+		}
+	}
+	out := backend().Follow(t.Context(), turn, p)
+	if out.End != runner.Done || out.Text != "ready" || out.CostUSD != 0.5 || strings.Join(said, " ") != "begun ready" {
+		t.Errorf("Follow = %s %q %v (%s), heard %q; want %s %q 0.5", out.End, out.Text, out.CostUSD, out.Reason, said, runner.Done, "ready")
+	}
+	if p.Alive() {
+		t.Errorf("%v lives on", p)
+	}
+}
+
+// A stop reaches a client of an earlier daemon too.
+func TestStopAFollowedClient(t *testing.T) {
+	for _, script := range []string{"@say begun\n@sh sleep 600", "@say begun\n@hang"} {
+		turn := newTurn(t, script)
+		p := orphanClient(t, turn)
+		ctx, cancel := context.WithCancel(t.Context())
+		turn.Event = func(ev *streamjson.Event) {
+			if ev.Kind == streamjson.KindAssistant {
+				cancel()
+			}
+		}
+		out := backend().Follow(ctx, turn, p)
+		cancel()
+		if out.End != runner.Stopped || p.Alive() || len(runner.Leftovers(turn.ID)) > 0 {
+			t.Errorf("%q: ended %s (%s), alive %v, left %v; want %s and nothing left", script, out.End, out.Reason, p.Alive(), runner.Leftovers(turn.ID), runner.Stopped)
+		}
+	}
+}
+
+// orphanClient starts the turn's client as a daemon does that is killed right
+// after it has sent the prompt.
+func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
+	t.Helper()
+	stdout, err := os.OpenFile(turn.Stdout, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close()
+	cmd := exec.Command(turn.Spec.Command[0], "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+		"--replay-user-messages", "--session-id", turn.Session.ID)
+	cmd.Dir, cmd.Env, cmd.Stdout = turn.Spec.Dir, turn.Env, stdout
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdin = strings.NewReader(claude.PromptLine(turn))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := runner.Identify(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaped := make(chan struct{})
+	go func() { cmd.Wait(); close(reaped) }() // as init would; the clean-up waits for it
+	t.Cleanup(func() { cmd.Process.Kill(); <-reaped })
+	return p
+}
+
+// The files hold what the client is told, and the hook is asked for.
+func TestCompactionRunsTheHook(t *testing.T) {
+	turn := newTurn(t, "@say before\n@compact\n@say ready")
+	turn.Hook = "echo you did this and that"
+	turn.Spec.CompactWindow = 200000
+	turn.Spec.System = "You are coder.\n"
+	told := ""
+	turn.Event = func(ev *streamjson.Event) {
+		if ev.Kind == streamjson.KindHook && ev.Hook.Phase == "response" {
+			told = ev.Hook.Output
+		}
+	}
+	out := runClean(t, turn)
+	if out.End != runner.Done || out.Compactions != 1 || !strings.Contains(told, "you did this and that") {
+		t.Errorf("ended %s (%s) after %d compactions, the hook said %q", out.End, out.Reason, out.Compactions, told)
+	}
+	if data, err := os.ReadFile(turn.System); err != nil || string(data) != turn.Spec.System {
+		t.Errorf("the system text's file holds %q, %v", data, err)
+	}
+}
