@@ -66,9 +66,7 @@ func (l letter) envelope() string {
 	if l.Subject != "" {
 		fmt.Fprintf(&b, ", subject %q", l.Subject)
 	}
-	if l.Thread != "" && l.Thread != l.ID {
-		fmt.Fprintf(&b, ", thread %s", l.Thread)
-	}
+	fmt.Fprintf(&b, ", thread %s", orElse(l.Thread, l.ID))
 	if l.ReplyTo != "" {
 		fmt.Fprintf(&b, ", in reply to %s", l.ReplyTo)
 	}

@@ -44,6 +44,8 @@ Do not answer results, status messages and notes.
 			fmt.Fprintf(&b, " is %s", o.Role)
 		case o.Zone != "":
 			fmt.Fprintf(&b, " is for %s", o.Zone)
+		default:
+			b.WriteString(" is another agent")
 		}
 		b.WriteString(".\n")
 	}
