@@ -410,12 +410,13 @@ func TestLoadRefuses(t *testing.T) {
 		`{} {}`:                 "follows",
 		`{"replys":[]}`:         `unknown field "replys"`,
 		`{"replies":[{"x":1}]}`: `unknown field "x"`,
-		`{"replies":[{"match":{"last_user_regexp":"("}}]}`:        "missing closing",
-		`{"replies":[{"match":{"kind":"mian"}}]}`:                 `reply-1: kind "mian"`,
-		`{"replies":[{"name":"n","status":42}]}`:                  "n: status 42",
-		`{"replies":[{"content":[{}]}]}`:                          "block 1 has 0",
-		`{"replies":[{"content":[{"text":"a","thinking":"b"}]}]}`: "block 1 has 2",
-		`{"compact":{"content":[{"tool_use":{"input":{}}}]}}`:     "compact: block 1: the tool has no name",
+		`{"replies":[{"match":{"last_user_regexp":"("}}]}`:               "missing closing",
+		`{"replies":[{"match":{"kind":"mian"}}]}`:                        `reply-1: kind "mian"`,
+		`{"replies":[{"name":"n","status":42}]}`:                         "n: status 42",
+		`{"replies":[{"content":[{}]}]}`:                                 "block 1 has 0",
+		`{"replies":[{"content":[{"text":"a","thinking":"b"}]}]}`:        "block 1 has 2",
+		`{"compact":{"content":[{"tool_use":{"input":{}}}]}}`:            "compact: block 1: the tool has no name",
+		`{"replies":[{"content":[{"repeat":{"text":"a","times":-1}}]}]}`: "block 1 is repeated -1 times",
 	} {
 		if _, err := fakeapi.Load(strings.NewReader(script)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load(%s) = %v, want %q in it", script, err, want)
@@ -473,4 +474,29 @@ func TestListenEndsWithItsContext(t *testing.T) {
 	if _, _, err := fakeapi.Listen(t.Context(), "127.0.0.1:no-port", s); err == nil {
 		t.Error("Listen took an address without a port")
 	}
+}
+
+// FuzzRequest: whatever is asked, the answer is a message or an error of the
+// API, both as JSON.
+func FuzzRequest(f *testing.F) {
+	f.Add([]byte(says("hello", false)))
+	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","content":[{}]}]}]}`))
+	f.Add([]byte(`{"messages":[{"role":"user","content":7}],"tools":[{}],"system":[]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if bytes.Contains(bytes.ToLower(body), []byte("stream")) {
+			return // a stream is not one JSON text
+		}
+		sc := load(t, `{"replies":[{"match":{"last_user_regexp":"a+","tool_offered":"Bash"},"text":"{{last_user}}"}]}`)
+		w := httptest.NewRecorder()
+		fakeapi.New(sc, io.Discard).ServeHTTP(w, httptest.NewRequest("POST", "/v1/messages", bytes.NewReader(body)))
+		var answer struct {
+			Type string `json:"type"`
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatalf("status %d, %v: %q", w.Code, err, w.Body.Bytes())
+		}
+		if want := map[int]string{200: "message", 400: "error"}[w.Code]; answer.Type != want {
+			t.Errorf("status %d with type %q", w.Code, answer.Type)
+		}
+	})
 }

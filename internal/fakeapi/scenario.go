@@ -178,6 +178,9 @@ func (r *Reply) check() error {
 		if set != 1 {
 			return fmt.Errorf("block %d has %d of text, thinking, redacted_thinking, repeat, tool_use, raw, want 1", i+1, set)
 		}
+		if b.Repeat != nil && b.Repeat.Times < 0 {
+			return fmt.Errorf("block %d is repeated %d times", i+1, b.Repeat.Times)
+		}
 		if b.ToolUse != nil && b.ToolUse.Name == "" {
 			return fmt.Errorf("block %d: the tool has no name", i+1)
 		}

@@ -16,58 +16,58 @@ var errScripted = errors.New("ended by the script")
 // A stream sends server-sent events, and does to them what the reply's delivery
 // wants. It belongs to one handler.
 type stream struct {
-	ctx  context.Context // the request's: a client that went away ends the waiting
 	w    http.ResponseWriter
 	rep  *Reply
 	sent int // events
 }
 
-// send sends the message event by event. A client that went away and a fault of
+// send sends the message event by event, until ctx, the request's own, is done.
+// A client that went away and a fault of
 // the script both end it early; neither is an error of the server.
 func (m *message) send(ctx context.Context, w http.ResponseWriter, rep *Reply) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	s := &stream{ctx: ctx, w: w, rep: rep}
+	s := &stream{w: w, rep: rep}
 
 	start := m.usage
 	start.OutputTokens = 1
-	err := s.event("message_start", map[string]any{"message": map[string]any{
+	err := s.event(ctx, "message_start", map[string]any{"message": map[string]any{
 		"id": m.id, "type": "message", "role": "assistant", "model": m.model,
 		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": start,
 	}})
 	if err == nil {
-		err = s.event("ping", map[string]any{})
+		err = s.event(ctx, "ping", map[string]any{})
 	}
 	for i := range m.blocks {
 		if err == nil {
-			err = s.block(i, &m.blocks[i])
+			err = s.block(ctx, i, &m.blocks[i])
 		}
 	}
 	if err == nil {
-		err = s.event("message_delta", map[string]any{
+		err = s.event(ctx, "message_delta", map[string]any{
 			"delta": map[string]any{"stop_reason": m.stop, "stop_sequence": nil}, "usage": m.usage,
 		})
 	}
 	if err == nil {
-		s.event("message_stop", map[string]any{})
+		s.event(ctx, "message_stop", map[string]any{})
 	}
 }
 
 // block sends the events of one content block.
-func (s *stream) block(index int, b *filled) error {
-	if err := s.event("content_block_start", map[string]any{"index": index, "content_block": b.start}); err != nil {
+func (s *stream) block(ctx context.Context, index int, b *filled) error {
+	if err := s.event(ctx, "content_block_start", map[string]any{"index": index, "content_block": b.start}); err != nil {
 		return err
 	}
 	delta := func(kind, field, value string) error {
-		return s.event("content_block_delta", map[string]any{
+		return s.event(ctx, "content_block_delta", map[string]any{
 			"index": index, "delta": map[string]any{"type": kind, field: value},
 		})
 	}
 	if b.kind != "" {
 		for _, piece := range pieces(b.value, s.rep.ChunkRunes) {
-			if !sleep(s.ctx, s.rep.ChunkDelayMS) {
-				return s.ctx.Err()
+			if !sleep(ctx, s.rep.ChunkDelayMS) {
+				return ctx.Err()
 			}
 			if err := delta(b.kind, b.field, piece); err != nil {
 				return err
@@ -79,11 +79,11 @@ func (s *stream) block(index int, b *filled) error {
 			return err
 		}
 	}
-	return s.event("content_block_stop", map[string]any{"index": index})
+	return s.event(ctx, "content_block_stop", map[string]any{"index": index})
 }
 
 // event sends one event, unless a fault is due in its place.
-func (s *stream) event(name string, data map[string]any) error {
+func (s *stream) event(ctx context.Context, name string, data map[string]any) error {
 	rep := s.rep
 	if rep.CutAfterEvents > 0 && s.sent >= rep.CutAfterEvents {
 		cut(s.w, rep.CutWithReset)
@@ -95,8 +95,8 @@ func (s *stream) event(name string, data map[string]any) error {
 		}})
 		return errScripted
 	}
-	if rep.StallAfterEvents > 0 && s.sent == rep.StallAfterEvents && !sleep(s.ctx, rep.StallMS) {
-		return s.ctx.Err()
+	if rep.StallAfterEvents > 0 && s.sent == rep.StallAfterEvents && !sleep(ctx, rep.StallMS) {
+		return ctx.Err()
 	}
 	s.sent++
 	return s.write(name, data)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -191,12 +190,13 @@ func (c *client) hookContext(stdout []byte) string {
 	if json.Unmarshal(stdout, &reply) == nil {
 		text = reply.Specific.Context
 	}
-	if runes := []rune(text); len(runes) > hookLimit {
-		path := filepath.Join(sessionDir(c.getenv, c.cwd), c.sess.id, "tool-results")
-		text = string(runes[:preview]) + "\n[the rest is in " + path + "]"
-		if file, err := c.keep(stdout); err == nil {
-			text = string(runes[:preview]) + "\n[the rest is in " + file + "]"
-		}
+	runes := []rune(text)
+	if len(runes) <= hookLimit {
+		return text
 	}
-	return text
+	where := "lost"
+	if file, err := c.keep(stdout); err == nil {
+		where = "in " + file
+	}
+	return string(runes[:preview]) + "\n[the rest is " + where + "]"
 }

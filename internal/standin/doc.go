@@ -71,6 +71,13 @@
 // the process; SIGTERM and SIGHUP end it at once with 143 and 129 and leave a
 // running Bash command alone. All this as the real program does.
 //
+// # What it leaves out
+//
+// Hooks other than SessionStart, MCP servers, sub-agents, background commands,
+// plugins, titles of sessions, "priority" on a message, and the budgets: their
+// flags are accepted and change nothing. A prompt of the form /word is answered
+// as the real program does, but only /compact and /clear do something.
+//
 // # Environment
 //
 //	STANDIN_LOG=FILE     a line when a turn begins and one when it ends:

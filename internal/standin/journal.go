@@ -3,7 +3,6 @@ package standin
 import (
 	"fmt"
 	"os"
-	"time"
 )
 
 // journal appends a line to STANDIN_LOG: what happened to the prompt p.
@@ -25,13 +24,4 @@ func (c *client) journal(what string, p prompt) {
 	if _, err := fmt.Fprintf(f, "%s %s %s %d %s\n", what, agent, p.uuid, os.Getpid(), firstLine(p.text)); err != nil {
 		c.complain("standin: " + err.Error())
 	}
-}
-
-// delay is how long STANDIN_DELAY holds back each result.
-func (c *client) delay() time.Duration {
-	d, err := parseDuration(c.getenv("STANDIN_DELAY"))
-	if err != nil {
-		return 0
-	}
-	return d
 }

@@ -33,12 +33,18 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 		out:     &printer{w: stdout, format: "text", silent: env["STANDIN_SILENT"] != ""},
 		inbox:   newInbox(),
 		exit:    make(chan int, 1),
-		began:   time.Now(),
 		models:  map[string]*modelUsage{},
 	}
 	if env["STANDIN_UNBORN"] != "" {
 		c.complain("standin: unborn, as STANDIN_UNBORN says")
 		return 1
+	}
+	if delay := env["STANDIN_DELAY"]; delay != "" {
+		var err error
+		if c.delay, err = parseDuration(delay); err != nil {
+			c.complain("standin: STANDIN_DELAY: " + err.Error())
+			return 2
+		}
 	}
 	o, err := parseOptions(args)
 	if err != nil {
@@ -61,7 +67,7 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 	} else if err := c.readText(stdin); err != nil {
 		return c.refused(err)
 	}
-	go c.serve()
+	go c.serve(context.Background())
 	for {
 		select {
 		case code := <-c.exit:
@@ -93,10 +99,10 @@ type client struct {
 	stderr   io.Writer
 	out      *printer
 	inbox    *inbox
-	exit     chan int // what the process exits with; the first one counts
-	began    time.Time
-	deaf     atomic.Bool // @hang and @spin hear nothing
-	leaving  atomic.Bool // SIGINT: the process ends with the turn
+	exit     chan int      // what the process exits with; the first one counts
+	delay    time.Duration // before each result
+	deaf     atomic.Bool   // @hang and @spin hear nothing
+	leaving  atomic.Bool   // SIGINT: the process ends with the turn
 
 	mu     sync.Mutex
 	cancel context.CancelFunc // ends the running turn; nil between turns
@@ -196,20 +202,20 @@ func (c *client) readText(stdin io.Reader) error {
 }
 
 // serve runs one turn after the other until the input ends.
-func (c *client) serve() {
+func (c *client) serve(ctx context.Context) {
 	for {
 		prompts := c.inbox.wait()
 		if len(prompts) == 0 {
 			break
 		}
-		c.turn(prompts)
+		c.turn(ctx, prompts)
 		if c.leaving.Load() {
 			// The real program exits with 0 here when its input is a stream.
 			c.end(boolStatus(c.bad && c.o.input == "text"))
 			return
 		}
 	}
-	pause(context.Background(), c.linger)
+	pause(ctx, c.linger)
 	c.end(boolStatus(c.bad))
 }
 

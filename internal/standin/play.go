@@ -46,7 +46,7 @@ func (t *turn) step(ctx context.Context, s step) error {
 	case "read":
 		return t.call(ctx, "Read", map[string]any{"file_path": c.abs(s.arg)})
 	case "deny":
-		return t.refuse(first, rest)
+		return t.refuse(ctx, first, rest)
 	case "sleep":
 		return t.sleep(ctx, s.d)
 	case "tick":
@@ -88,7 +88,6 @@ func (t *turn) think(text string) error {
 
 func (t *turn) sleep(ctx context.Context, d time.Duration) error {
 	if !pause(ctx, d) {
-		t.inTool = false
 		return errInterrupted
 	}
 	return nil

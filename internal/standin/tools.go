@@ -24,9 +24,10 @@ const (
 
 // answer is what a tool gave: the text for the model and the object beside it.
 type answer struct {
-	text   string
-	failed bool
-	detail any
+	text     string
+	failed   bool
+	detail   any
+	rejected bool // an interrupt ended it
 }
 
 // failed is the answer of a tool that did not do it.
@@ -64,6 +65,7 @@ func (t *turn) call(ctx context.Context, name string, input map[string]any) erro
 // answer. deny returns the text for the model, or "".
 func (t *turn) perform(ctx context.Context, b block, deny func(name string, in *toolInput) string) error {
 	c := t.c
+	t.inTool = true
 	var in toolInput
 	if err := json.Unmarshal(b.Input, &in); err != nil {
 		return t.answer(b.ID, failed("InputValidationError: %v", err))
@@ -86,13 +88,13 @@ func (t *turn) perform(ctx context.Context, b block, deny func(name string, in *
 		a = failed("No such tool available: %s", b.Name)
 	}
 	if ctx.Err() != nil {
-		a = answer{text: rejected, failed: true, detail: "User rejected tool use"}
+		a = answer{text: rejected, failed: true, detail: "User rejected tool use", rejected: true}
 	}
 	return t.answer(b.ID, a)
 }
 
 // refuse plays a call that the rules of a real project would not allow.
-func (t *turn) refuse(name, input string) error {
+func (t *turn) refuse(ctx context.Context, name, input string) error {
 	in := map[string]any{"command": input}
 	if name != "Bash" {
 		in = map[string]any{"file_path": t.c.abs(input), "content": ""}
@@ -101,7 +103,7 @@ func (t *turn) refuse(name, input string) error {
 	if err := t.emit(b); err != nil {
 		return err
 	}
-	return t.perform(context.Background(), b, ask)
+	return t.perform(ctx, b, ask)
 }
 
 // answer prints the result of a tool, and then lets in what came meanwhile.
@@ -116,9 +118,10 @@ func (t *turn) answer(id string, a answer) error {
 	if err := c.sess.add(record{Type: "message", Message: &message{Role: "user", Content: encode(blocks)}}); err != nil {
 		return err
 	}
-	if a.detail == "User rejected tool use" {
+	if a.rejected {
 		return errInterrupted
 	}
+	t.inTool = false
 	t.steer()
 	return nil
 }

@@ -47,7 +47,7 @@ type turn struct {
 
 // turn runs the prompts that wait: those that the session knows are only
 // acknowledged, the others are one turn together.
-func (c *client) turn(waiting []prompt) {
+func (c *client) turn(ctx context.Context, waiting []prompt) {
 	var fresh []prompt
 	for _, p := range waiting {
 		if c.sess.known[p.uuid] {
@@ -59,7 +59,7 @@ func (c *client) turn(waiting []prompt) {
 	if len(fresh) == 0 {
 		return
 	}
-	ctx, done := c.begin(fresh[len(fresh)-1])
+	ctx, done := c.begin(ctx, fresh[len(fresh)-1])
 	defer done()
 
 	t := &turn{c: c, began: time.Now(), prompt: merge(fresh)}
@@ -68,7 +68,7 @@ func (c *client) turn(waiting []prompt) {
 		c.journal("begin", p)
 	}
 	err := t.run(ctx, fresh)
-	if err == nil && !pause(ctx, c.delay()) {
+	if err == nil && !pause(ctx, c.delay) {
 		err = errInterrupted
 	}
 	result := t.finish(err)
@@ -79,8 +79,8 @@ func (c *client) turn(waiting []prompt) {
 }
 
 // begin makes the context that an interrupt cancels.
-func (c *client) begin(last prompt) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+func (c *client) begin(ctx context.Context, last prompt) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	c.mu.Lock()
 	c.cancel = cancel
 	c.mu.Unlock()
