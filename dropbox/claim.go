@@ -2,7 +2,6 @@ package dropbox
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"golang.org/x/sys/unix"
@@ -58,12 +57,16 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	case errors.Is(bad, fs.ErrNotExist):
 		return nil, ErrGone
 	default:
+		// Perhaps it is not the file that is strange, but the way to it.
+		if err := b.disk.isFolder(b.dir(newFolder)); err != nil {
+			return nil, err
+		}
 		bad = cannotOpen(bad)
 	}
 	c := &Claim{Entry: e, Bad: bad}
 	c.Begun++
 	c.Name = c.FileName()
-	if err := b.disk.move(from, b.at(curFolder, c.Name)); errors.Is(err, fs.ErrNotExist) {
+	if err := b.disk.moveInto(from, b.at(curFolder, c.Name)); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrGone
 	} else if err != nil {
 		return nil, err
@@ -129,43 +132,35 @@ func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	if failed {
 		back.Failed++
 	}
+	back, err := b.putBack(e, back)
+	return back, b.wrap("put back "+e.ID, err)
+}
+
+// Release is PutBack for a turn that never began: the claim is not counted.
+func (b *Mailbox) Release(e Entry) (Entry, error) {
+	back := e
+	back.Begun = max(0, e.Begun-1)
+	back, err := b.putBack(e, back)
+	return back, b.wrap("release "+e.ID, err)
+}
+
+func (b *Mailbox) putBack(e, back Entry) (Entry, error) {
 	back.Name = back.FileName()
-	err := b.disk.move(b.at(curFolder, e.Name), b.at(newFolder, back.Name))
-	if errors.Is(err, fs.ErrNotExist) {
-		if there, _ := b.disk.exists(b.at(curFolder, e.Name)); there { // new/ was deleted
-			if err = makeMailbox(b.disk, b.name); err == nil {
-				err = b.disk.move(b.at(curFolder, e.Name), b.at(newFolder, back.Name))
-			}
-		} else {
-			err = ErrGone
+	from, to := b.at(curFolder, e.Name), b.at(newFolder, back.Name)
+	err := b.disk.move(from, to)
+	if errors.Is(err, fs.ErrNotExist) { // which of the two?
+		if there, statErr := b.disk.exists(from); !there {
+			return Entry{}, errors.Join(ErrGone, statErr)
+		}
+		if err = makeMailbox(b.disk, b.name); err == nil {
+			err = b.disk.move(from, to)
 		}
 	}
 	if err == nil {
 		err = b.disk.syncDir(b.dir(newFolder))
 	}
 	if err != nil {
-		return Entry{}, b.wrap("put back "+e.ID, err)
+		return Entry{}, err
 	}
 	return back, nil
-}
-
-// Release is PutBack for a turn that never began: the claim is not counted.
-func (b *Mailbox) Release(e Entry) (Entry, error) {
-	if e.Begun == 0 {
-		return Entry{}, b.wrap("release "+e.ID, fmt.Errorf("%w: it was not claimed", ErrInvalid))
-	}
-	old := e.Name
-	e.Begun--
-	e.Name = e.FileName()
-	err := b.disk.move(b.at(curFolder, old), b.at(newFolder, e.Name))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrGone
-	}
-	if err == nil {
-		err = b.disk.syncDir(b.dir(newFolder))
-	}
-	if err != nil {
-		return Entry{}, b.wrap("release "+e.ID, err)
-	}
-	return e, nil
 }

@@ -54,17 +54,7 @@ func (b *Mailbox) bury(e Entry, reason string) error {
 
 // note writes a reason into dead/, durable; one that is there stays.
 func (b *Mailbox) note(name, reason string) error {
-	write := func() error {
-		return b.disk.put(b.at(tmpFolder, "reason-"+NewID()), b.at(deadFolder, name),
-			[]byte(strings.TrimRight(reason, "\n")+"\n"))
-	}
-	err := write()
-	if errors.Is(err, fs.ErrNotExist) { // a folder was deleted
-		if err = makeMailbox(b.disk, b.name); err == nil {
-			err = write()
-		}
-	}
-	return err
+	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
 
 // Reasons returns the messages in cur/ that have a reason in dead/ already, in the
@@ -198,7 +188,7 @@ func (b *Mailbox) purge(d DeadLetter) error {
 	}
 	if m, parseErr := Parse(data); err == nil && parseErr == nil && m.Key != "" && d.Original == "" {
 		mark := keyFile(b.name, m.Key) + purgedEnd
-		if err := b.disk.put(b.at(tmpFolder, "purged-"+NewID()), mark, nil); err != nil {
+		if err := b.put("purged", mark, nil); err != nil {
 			return err
 		}
 	}

@@ -115,7 +115,7 @@ func (s *Store) place(to, name string, data []byte) error {
 	if err := s.disk.write(scratch, data); err != nil {
 		return err
 	}
-	if err := s.disk.move(scratch, to+"/"+newFolder+"/"+name); err != nil {
+	if err := s.disk.moveInto(scratch, to+"/"+newFolder+"/"+name); err != nil {
 		return errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
 	}
 	return s.disk.syncFolder(fresh)

@@ -2,6 +2,7 @@ package dropbox
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -194,6 +195,15 @@ func (d *disk) write(name string, data []byte) (err error) {
 // Of several callers that move one file, one alone succeeds; for the others it is
 // gone, fs.ErrNotExist.
 func (d *disk) move(name, to string) error {
+	if err := d.isFolder(path.Dir(to)); err != nil {
+		return err
+	}
+	return d.moveInto(name, to)
+}
+
+// moveInto is move for callers that hold the folder of to open, and so know that it
+// is a folder.
+func (d *disk) moveInto(name, to string) error {
 	err := d.ask(OpMove, name, to)
 	if err == nil {
 		err = linkError("rename", name, to, again(func() error { return renameNew(d.fd, name, to) }))
@@ -213,11 +223,23 @@ func (d *disk) move(name, to string) error {
 
 // replace renames a file over another, or to a name that is free.
 func (d *disk) replace(name, to string) error {
+	if err := d.isFolder(path.Dir(to)); err != nil {
+		return err
+	}
 	if err := d.ask(OpReplace, name, to); err != nil {
 		return err
 	}
 	err := again(func() error { return unix.Renameat(d.fd, name, d.fd, to) })
 	return linkError("rename", name, to, err)
+}
+
+// isFolder refuses a symlink where a folder should be: a rename would go through.
+func (d *disk) isFolder(name string) error {
+	f, err := d.folder(name)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // link gives a file a second name, or, on a file system that cannot, puts a copy
@@ -235,18 +257,17 @@ func (d *disk) link(name, to string, data []byte) error {
 	if err := d.write(scratch, data); err != nil {
 		return err
 	}
-	if err := d.ask(OpMove, scratch, to); err != nil {
-		return errors.Join(err, d.remove(scratch))
+	err = d.ask(OpMove, scratch, to)
+	if err == nil {
+		err = linkError("rename", scratch, to, again(func() error { return renameNew(d.fd, scratch, to) }))
 	}
-	err = again(func() error { return renameNew(d.fd, scratch, to) })
 	if err == nil {
 		return nil
 	}
-	cleanErr := d.remove(scratch)
 	if unsupported(err) {
-		err = ErrFileSystem
+		err = fmt.Errorf("%w: %w", ErrFileSystem, err)
 	}
-	return errors.Join(linkError("rename", scratch, to, err), cleanErr)
+	return errors.Join(err, d.remove(scratch))
 }
 
 // unsupported says whether an error means that this disk never does such a thing.
@@ -314,93 +335,4 @@ func ignoreMissing(err error) error {
 		return nil
 	}
 	return err
-}
-
-// readFile reads a whole regular file of at most limit bytes. A thing of another
-// kind under that name is an [*InvalidError], a larger file a [*TooLargeError].
-func (d *disk) readFile(name string, limit int64) ([]byte, error) {
-	f, err := d.openRead(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.close()
-	return f.read(limit)
-}
-
-// A readable is a file opened to be read once. It is a bare descriptor: an
-// [os.File] would be offered to the poller first, since the open did not wait.
-type readable struct {
-	fd   int
-	name string
-	st   unix.Stat_t
-}
-
-// openRead opens what is there, of whatever kind. It waits for no fifo.
-func (d *disk) openRead(name string) (readable, error) {
-	fd, err := openBeneath(d.fd, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return readable{}, pathError("open", name, err)
-	}
-	f := readable{fd: fd, name: name}
-	if err := again(func() error { return unix.Fstat(fd, &f.st) }); err != nil {
-		f.close()
-		return readable{}, pathError("stat", name, err)
-	}
-	return f, nil
-}
-
-func (f *readable) close() { unix.Close(f.fd) }
-
-func (f *readable) read(limit int64) ([]byte, error) {
-	if k := kindOf(f.st.Mode); k != KindFile {
-		return nil, invalid("not a file but a %s", k)
-	}
-	if f.st.Size > limit {
-		return nil, &TooLargeError{What: "file", Size: f.st.Size, Max: limit}
-	}
-	data := make([]byte, f.st.Size)
-	for n := 0; n < len(data); {
-		m, err := unix.Read(f.fd, data[n:])
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return nil, pathError("read", f.name, err)
-		case m == 0:
-			return data[:n], nil
-		default:
-			n += m
-		}
-	}
-	return data, nil
-}
-
-// A Kind says what lies under a name.
-type Kind string
-
-// The kinds of things.
-const (
-	KindFile       Kind = "file"
-	KindUnreadable Kind = "unreadable file"
-	KindSymlink    Kind = "symlink"
-	KindFolder     Kind = "folder"
-	KindFifo       Kind = "fifo"
-	KindSocket     Kind = "socket"
-	KindDevice     Kind = "device"
-)
-
-// kindOf reads the mode that the kernel gives. (uint32 on Linux, uint16 on macOS.)
-func kindOf[M uint16 | uint32](mode M) Kind {
-	switch uint32(mode) & unix.S_IFMT {
-	case unix.S_IFREG:
-		return KindFile
-	case unix.S_IFLNK:
-		return KindSymlink
-	case unix.S_IFDIR:
-		return KindFolder
-	case unix.S_IFIFO:
-		return KindFifo
-	case unix.S_IFSOCK:
-		return KindSocket
-	}
-	return KindDevice
 }

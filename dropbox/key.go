@@ -26,6 +26,11 @@ func keyFile(mailbox, key string) string {
 func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) {
 	guard := keyFile(d.To, key)
 	scratch := d.To + "/" + tmpFolder + "/" + d.Name
+	keys, err := s.disk.folder(d.To + "/" + keysFolder)
+	if err != nil {
+		return Delivery{}, err
+	}
+	defer keys.Close()
 	if there, err := s.disk.exists(guard); err != nil {
 		return Delivery{}, err
 	} else if there { // spare the disk a message that will not be needed
@@ -51,10 +56,10 @@ func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) 
 		}
 		return first, errors.Join(err, s.disk.remove(scratch))
 	}
-	if err := s.disk.syncDir(d.To + "/" + keysFolder); err != nil {
+	if err := s.disk.syncFolder(keys); err != nil {
 		return Delivery{}, err
 	}
-	err := s.disk.move(scratch, d.To+"/"+newFolder+"/"+d.Name)
+	err = s.disk.move(scratch, d.To+"/"+newFolder+"/"+d.Name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, err
 	} // fs.ErrNotExist: a second caller was quicker and finished this very delivery

@@ -106,10 +106,23 @@ func (b *Mailbox) markFull(full bool) error {
 		return err
 	}
 	if full {
-		return b.disk.put(b.at(tmpFolder, "full-"+NewID()), mark,
+		return b.put("full", mark,
 			[]byte("Too many messages wait here. Senders are refused until there is room.\n"))
 	}
 	return ignoreMissing(b.disk.remove(mark))
+}
+
+// put makes a small file of the mailbox durable; see disk.put. Folders that somebody
+// deleted are made again.
+func (b *Mailbox) put(what, name string, data []byte) error {
+	scratch := b.at(tmpFolder, what+"-"+NewID())
+	err := b.disk.put(scratch, name, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeMailbox(b.disk, b.name); err == nil {
+			err = b.disk.put(scratch, name, data)
+		}
+	}
+	return err
 }
 
 // Read reads a message that waits, without claiming it: a note that rides along,

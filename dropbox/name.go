@@ -34,8 +34,8 @@ type Entry struct {
 	Name     string // the file's name as it is now; empty if only a receipt is left of it
 }
 
-// ParseName reads a message's file name. It accepts exactly the names that a
-// store writes; any other is an [*InvalidError].
+// ParseName reads a message's file name, and nothing else: FileName of what it
+// returns is that name again. Any other name is an [*InvalidError].
 func ParseName(name string) (Entry, error) {
 	e, ok := parseName(name)
 	if !ok {
@@ -152,7 +152,8 @@ const idLetters = "abcdefghijklmnopqrstuvwxyz234567"
 
 var idEncoding = base32.NewEncoding(idLetters).WithPadding(base32.NoPadding)
 
-// NewID makes an id: 10 letters of lower-case base32, 50 random bits.
+// NewID makes an id: 10 letters of lower-case base32 (a-z and 2-7), 50 random bits.
+// A store reads any 10 of a-z and 0-9, since other programs may deliver, too.
 func NewID() string {
 	var raw [7]byte
 	rand.Read(raw[:]) // never fails: it ends the program instead
@@ -169,7 +170,7 @@ func validID(id string) bool {
 // idEndShape says whether s may be the end of an id.
 func idEndShape(s string) bool {
 	for _, c := range []byte(s) {
-		if !('a' <= c && c <= 'z' || '2' <= c && c <= '7') {
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9') {
 			return false
 		}
 	}

@@ -15,7 +15,7 @@ const dayLayout = "2006-01-02"
 // the commit point: whoever finds a receipt there runs nothing and calls Finish.
 // If there is a receipt already it stays, and the error is nil.
 func (b *Mailbox) Commit(e Entry, receipt []byte) error {
-	err := b.disk.put(b.at(tmpFolder, "receipt-"+NewID()), b.at(curFolder, e.receiptName()), receipt)
+	err := b.put("receipt", b.at(curFolder, e.receiptName()), receipt)
 	return b.wrap("commit "+e.ID, err)
 }
 

@@ -1,0 +1,96 @@
+package dropbox
+
+import "golang.org/x/sys/unix"
+
+// readFile reads a whole regular file of at most limit bytes. A thing of another
+// kind under that name is an [*InvalidError], a larger file a [*TooLargeError].
+func (d *disk) readFile(name string, limit int64) ([]byte, error) {
+	f, err := d.openRead(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	return f.read(limit)
+}
+
+// A readable is a file opened to be read once. It is a bare descriptor: an
+// [os.File] would be offered to the poller first, since the open did not wait.
+type readable struct {
+	fd   int
+	name string
+	st   unix.Stat_t
+}
+
+// readFlags open what is to be read: no symlink, and no wait for the other end of a
+// fifo.
+const readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOFOLLOW
+
+// openRead opens what is there, of whatever kind. It waits for no fifo.
+func (d *disk) openRead(name string) (readable, error) {
+	fd, err := openBeneath(d.fd, name, readFlags, 0)
+	if err != nil {
+		return readable{}, pathError("open", name, err)
+	}
+	f := readable{fd: fd, name: name}
+	if err := again(func() error { return unix.Fstat(fd, &f.st) }); err != nil {
+		f.close()
+		return readable{}, pathError("stat", name, err)
+	}
+	return f, nil
+}
+
+func (f *readable) close() { unix.Close(f.fd) }
+
+func (f *readable) read(limit int64) ([]byte, error) {
+	if k := kindOf(f.st.Mode); k != KindFile {
+		return nil, invalid("not a file but a %s", k)
+	}
+	if f.st.Size > limit {
+		return nil, &TooLargeError{What: "file", Size: f.st.Size, Max: limit}
+	}
+	data := make([]byte, f.st.Size)
+	for n := 0; n < len(data); {
+		m, err := unix.Read(f.fd, data[n:])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return nil, pathError("read", f.name, err)
+		case m == 0:
+			return data[:n], nil
+		default:
+			n += m
+		}
+	}
+	return data, nil
+}
+
+// A Kind says what lies under a name.
+type Kind string
+
+// The kinds of things.
+const (
+	KindFile       Kind = "file"
+	KindUnreadable Kind = "unreadable file"
+	KindSymlink    Kind = "symlink"
+	KindFolder     Kind = "folder"
+	KindFifo       Kind = "fifo"
+	KindSocket     Kind = "socket"
+	KindDevice     Kind = "device"
+)
+
+// kindOf reads the mode that the kernel gives. (uint32 on Linux, uint16 on macOS.)
+func kindOf[M uint16 | uint32](mode M) Kind {
+	switch uint32(mode) & unix.S_IFMT {
+	case unix.S_IFREG:
+		return KindFile
+	case unix.S_IFLNK:
+		return KindSymlink
+	case unix.S_IFDIR:
+		return KindFolder
+	case unix.S_IFIFO:
+		return KindFifo
+	case unix.S_IFSOCK:
+		return KindSocket
+	}
+	return KindDevice
+}
