@@ -1,0 +1,331 @@
+package dropbox_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// drop leaves a file as a person does.
+func drop(t testing.TB, s *dropbox.Store, agent, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.Dir(), agent, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func onlyStray(t testing.TB, b *dropbox.Mailbox) dropbox.Stray {
+	t.Helper()
+	strays, err := b.Strays()
+	if err != nil || len(strays) != 1 {
+		t.Fatalf("Strays() = %+v, %v, want one", strays, err)
+	}
+	return strays[0]
+}
+
+func onlyDead(t testing.TB, b *dropbox.Mailbox) dropbox.DeadLetter {
+	t.Helper()
+	dead, err := b.Dead()
+	if err != nil || len(dead) != 1 {
+		t.Fatalf("Dead() = %+v, %v, want one", dead, err)
+	}
+	return dead[0]
+}
+
+func TestTakeInPlainText(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	drop(t, s, "coder", "Fix this.txt", "Please fix it.\n")
+	d, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{From: "tester", Thread: "aaaaaaaaaa", Trace: "bbbbbbbbbb", Hops: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := claim(t, b, list(t, b)[0]).Message
+	if m.ID != d.ID || m.From != "tester" || m.Type != dropbox.Task || m.Thread != "aaaaaaaaaa" || m.Trace != "bbbbbbbbbb" ||
+		m.Hops != 2 || string(m.Body) != "Please fix it.\n" || !slices.Equal(m.To, []string{"coder"}) {
+		t.Errorf("taken in as %+v", m)
+	}
+	if strays, err := b.Strays(); err != nil || len(strays) > 0 {
+		t.Errorf("still there: %v, %v", strays, err)
+	}
+}
+
+func TestTakeInFrontMatter(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder", "tester")
+	b := mailbox(t, s, "coder")
+	drop(t, s, "coder", "plan.md", "\xef\xbb\xbf---\nid: zzzzzzzzzz\nv: 1\ncreated: 1999-01-01T00:00:00Z\nturn: t9\nproof: abc\nfrom: reviewer\n"+
+		"to: tester\ncc: [tester, nobody]\ntype: question\npriority: urgent\nhops: 1\ncolour: green\n---\nWhy?\n")
+	if _, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"}); err != nil {
+		t.Fatal(err)
+	}
+	e := list(t, b)[0]
+	m := claim(t, b, e).Message
+	if m.ID == "zzzzzzzzzz" || m.Created.Year() < 2020 || m.Turn != "" || m.Proof != "" {
+		t.Errorf("believed what only a store may say: %+v", m)
+	}
+	if m.From != "reviewer" || m.Type != dropbox.Question || e.Priority != dropbox.Urgent || m.Hops != 1 ||
+		m.Extra != "colour: green\n" || string(m.Body) != "Why?\n" || !slices.Equal(m.To, []string{"coder"}) {
+		t.Errorf("did not keep what the file says: %+v", m)
+	}
+	other := mailbox(t, s, "tester")
+	copied := claim(t, other, list(t, other)[0]).Message
+	if copied.Type != dropbox.Note || copied.Thread != m.Thread || copied.ID == m.ID {
+		t.Errorf("the copy is %+v", copied)
+	}
+}
+
+func TestTakeInLongBody(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	long := strings.Repeat("ein schönes Wort\n", 2000)
+	drop(t, s, "coder", "long.md", long)
+	if _, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{}); err != nil {
+		t.Fatal(err)
+	}
+	m := claim(t, b, list(t, b)[0]).Message
+	if len(m.Body) > 8<<10 || !utf8.Valid(m.Body) || !bytes.HasPrefix(m.Body, []byte(long[:4000])) || len(m.Attachments) != 1 {
+		t.Fatalf("body of %d bytes, attachments %+v", len(m.Body), m.Attachments)
+	}
+	f, err := s.OpenAttachment(m.Attachments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if data, err := io.ReadAll(f); err != nil || string(data) != long {
+		t.Errorf("attachment has %d bytes, %v, want %d", len(data), err, len(long))
+	}
+}
+
+// What can never be a message is set aside with the reason, and does no harm.
+func TestTakeInRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		content string
+		reason  string
+		from    string
+	}{
+		"empty":       {" \n", "empty", ""},
+		"NUL":         {"a\x00b", "NUL", ""},
+		"not UTF-8":   {"a\xff\xfeb", "UTF-8", ""},
+		"broken":      {"---\nfrom: tester\nto: [\n---\nbody", "front matter", "tester"},
+		"no end":      {"---\nfrom: 'tester'\nbody", "no end", "tester"},
+		"type":        {"---\nfrom: tester\ntype: order\n---\nbody", "order", "tester"},
+		"says naught": {"---\nfrom: tester\n---\n", "empty", "tester"},
+		"loop":        {"---\nfrom: tester\nhops: 9\n---\nbody", "passed on", "tester"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, dropbox.Options{}, "coder", "tester")
+			b := mailbox(t, s, "coder")
+			drop(t, s, "coder", "x.md", test.content)
+			_, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{})
+			bad, ok := errors.AsType[*dropbox.InvalidError](err)
+			if !ok || !strings.Contains(bad.Reason, test.reason) || bad.From != test.from {
+				t.Fatalf("TakeIn = %v (%+v), want a reason with %q from %q", err, bad, test.reason, test.from)
+			}
+			dead := onlyDead(t, b)
+			if dead.Original != "x.md" || !strings.Contains(dead.Reason, test.reason) {
+				t.Errorf("dead letter %+v", dead)
+			}
+			if data, err := os.ReadFile(filepath.Join(s.Dir(), "coder/dead", dead.Name)); err != nil || string(data) != test.content {
+				t.Errorf("kept %q, %v", data, err)
+			}
+			// A person mends it where it lies, and tries again.
+			if err := b.Retry(dead); err != nil {
+				t.Fatal(err)
+			}
+			if st := onlyStray(t, b); st.Name != "x.md" {
+				t.Errorf("after Retry there is %+v", st)
+			}
+		})
+	}
+}
+
+func TestTakeInStrangeThings(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for kind, build := range map[dropbox.Kind]func(path string) error{
+		dropbox.KindSymlink: func(path string) error { return os.Symlink(secret, path) },
+		dropbox.KindFifo:    func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		dropbox.KindFolder:  func(path string) error { return os.Mkdir(path, 0o700) },
+		dropbox.KindFile:    func(path string) error { return truncated(path, 50<<20) },
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			s := newStore(t, dropbox.Options{}, "coder")
+			b := mailbox(t, s, "coder")
+			if err := build(filepath.Join(s.Dir(), "coder", "x.md")); err != nil {
+				t.Fatal(err)
+			}
+			st := onlyStray(t, b)
+			if st.Kind != kind {
+				t.Errorf("kind %q, want %q", st.Kind, kind)
+			}
+			if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
+				t.Errorf("TakeIn = %v, want ErrInvalid", err)
+			}
+			dead := onlyDead(t, b)
+			if dead.Reason == "" {
+				t.Error("no reason")
+			}
+			if data, err := os.ReadFile(secret); err != nil || string(data) != "secret" {
+				t.Errorf("the file behind the symlink: %q, %v", data, err)
+			}
+			if err := b.Purge(dead); err != nil {
+				t.Fatal(err)
+			}
+			if left := tree(t, filepath.Join(s.Dir(), "coder/dead")); len(left) > 0 {
+				t.Errorf("after Purge: %v", left)
+			}
+		})
+	}
+}
+
+func truncated(path string, size int64) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(size), f.Close())
+}
+
+func TestTakeInUnreadable(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	drop(t, s, "coder", "x.md", "hidden")
+	if err := os.Chmod(filepath.Join(s.Dir(), "coder/x.md"), 0); err != nil {
+		t.Fatal(err)
+	}
+	st := onlyStray(t, b)
+	if os.Getuid() == 0 { // root reads everything: tell the store what another would see
+		st.Kind = dropbox.KindUnreadable
+	} else if st.Kind != dropbox.KindUnreadable {
+		t.Errorf("kind %q", st.Kind)
+	}
+	if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
+		t.Errorf("TakeIn = %v, want ErrInvalid", err)
+	}
+	if dead := onlyDead(t, b); !strings.Contains(dead.Reason, "permissions") {
+		t.Errorf("reason %q", dead.Reason)
+	}
+}
+
+func TestTakeInWhileItGrows(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	drop(t, s, "coder", "x.md", "half")
+	st := onlyStray(t, b)
+	drop(t, s, "coder", "x.md", "half and more")
+	if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrChanged) {
+		t.Errorf("TakeIn of a file that grew = %v, want ErrChanged", err)
+	}
+	path := filepath.Join(s.Dir(), "coder/x.md")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrGone) {
+		t.Errorf("TakeIn of a file that went = %v, want ErrGone", err)
+	}
+	if err := os.Symlink("/etc/passwd", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrChanged) {
+		t.Errorf("TakeIn of what became a symlink = %v, want ErrChanged", err)
+	}
+	if dead, err := b.Dead(); err != nil || len(dead) > 0 || len(list(t, b)) > 0 {
+		t.Errorf("something was taken: %v, %v", dead, err)
+	}
+}
+
+func TestStraysLeaveOut(t *testing.T) {
+	s := newStore(t, dropbox.Options{MaxWaiting: 1}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("x"))
+	list(t, b) // puts FULL down
+	for _, name := range []string{".hidden", "a~", ".a.swp", "a.tmp", "a.part", "#a#", "a.crdownload"} {
+		drop(t, s, "coder", name, "x")
+	}
+	drop(t, s, "coder", "real.md", "x")
+	if st := onlyStray(t, b); st.Name != "real.md" {
+		t.Errorf("found %+v", st)
+	}
+}
+
+func TestMoveToWork(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	for _, content := range []string{"one", "two"} { // the second replaces the first
+		drop(t, s, "coder", "out.md", content)
+		if err := b.MoveToWork(onlyStray(t, b)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(s.Dir(), "coder/work/out.md")); err != nil || string(data) != "two" {
+		t.Errorf("work/out.md: %q, %v", data, err)
+	}
+	if err := os.Mkdir(filepath.Join(s.Dir(), "coder/out.md"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.MoveToWork(onlyStray(t, b)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.MoveToWork(dropbox.Stray{Name: "none"}); !errors.Is(err, dropbox.ErrGone) {
+		t.Errorf("MoveToWork of nothing = %v, want ErrGone", err)
+	}
+}
+
+// FuzzTakeIn: whatever is dropped becomes one message or one dead letter, and the
+// bytes of it are kept.
+func FuzzTakeIn(f *testing.F) {
+	f.Add([]byte("hello"))
+	f.Add([]byte("---\nfrom: a\nkey: k\n---\nbody"))
+	f.Add([]byte("---\nx: [\n"))
+	f.Add([]byte{0xff})
+	dir := filepath.Join(f.TempDir(), ".dead-drop")
+	if err := dropbox.Create(dir); err != nil {
+		f.Fatal(err)
+	}
+	s := reopen(f, dir, dropbox.Options{})
+	n := 0
+	f.Fuzz(func(t *testing.T, data []byte) {
+		n++
+		agent := fmt.Sprintf("a%d-%d", os.Getpid(), n)
+		if err := s.MakeMailbox(agent); err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(filepath.Join(dir, agent))
+		b := mailbox(t, s, agent)
+		drop(t, s, agent, "x.md", string(data))
+		_, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"})
+		switch {
+		case err == nil:
+			entries := list(t, b)
+			if len(entries) != 1 {
+				t.Fatalf("%d messages", len(entries))
+			}
+			c := claim(t, b, entries[0])
+			if c.Bad != nil {
+				t.Fatalf("%q was taken in, but the claim says: %v", data, c.Bad)
+			}
+			if len(c.Message.Attachments) == 0 && !bytes.HasSuffix(data, c.Message.Body) {
+				t.Fatalf("%q became %q", data, c.Message.Body)
+			}
+		case errors.Is(err, dropbox.ErrInvalid):
+			kept, err := os.ReadFile(filepath.Join(dir, agent, "dead", onlyDead(t, b).Name))
+			if err != nil || !bytes.Equal(kept, data) {
+				t.Fatalf("set aside %q as %q, %v", data, kept, err)
+			}
+		default:
+			t.Fatalf("TakeIn(%q) = %v", data, err)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package dropbox_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func TestLock(t *testing.T) {
+	s := newStore(t, dropbox.Options{})
+	release, err := s.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := reopen(t, s.Dir(), dropbox.Options{})
+	_, err = other.Lock()
+	locked, ok := errors.AsType[*dropbox.LockedError](err)
+	if !ok || !strings.Contains(locked.Holder, fmt.Sprintf("pid %d", os.Getpid())) {
+		t.Errorf("second Lock = %v, want a LockedError that names this process", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	// A holder that is killed holds nothing.
+	cmd := helper("lock", s.Dir())
+	stdin, _ := cmd.StdinPipe()
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "locked\n" {
+		t.Fatalf("helper says %q, %v", line, err)
+	}
+	if _, err := s.Lock(); !errors.Is(err, dropbox.ErrLocked) {
+		t.Errorf("Lock while another process holds it = %v, want ErrLocked", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	release, err = s.Lock()
+	if err != nil {
+		t.Fatalf("Lock after its holder was killed = %v", err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHalt(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("1"))
+	for _, why := range []string{"the house is on fire", "another reason"} {
+		if err := s.Halt(why); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.HaltReason(); !s.Halted() || got != "the house is on fire" {
+		t.Errorf("Halted() = %v, reason %q", s.Halted(), got)
+	}
+	deliver(t, s, "coder", text("2")) // deliveries go on
+	entries := list(t, b)
+	if _, err := b.Claim(entries[0]); !errors.Is(err, dropbox.ErrHalted) || len(entries) != 2 {
+		t.Errorf("Claim = %v, want ErrHalted", err)
+	}
+	for range 2 {
+		if err := s.Unhalt(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim(t, b, entries[0])
+	if err := os.WriteFile(filepath.Join(s.Dir(), "HALT"), nil, 0o600); err != nil { // touch
+		t.Fatal(err)
+	}
+	if !s.Halted() {
+		t.Error("touch HALT does not halt")
+	}
+}

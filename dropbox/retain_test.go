@@ -1,0 +1,89 @@
+package dropbox_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func TestClean(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	cut, _ := cutAt(t, s.Dir(), 6) // written, guard linked, not moved
+	if _, err := cut.Deliver("coder", keyed("cut")); err == nil {
+		t.Fatal("was not cut off")
+	}
+	kept := deliver(t, s, "coder", keyed("kept"))
+	if n, err := b.Clean(time.Now()); n != 0 || err != nil {
+		t.Errorf("Clean now = %d, %v, want nothing", n, err)
+	}
+	if n, err := b.Clean(time.Now().Add(2 * time.Hour)); n != 1 || err != nil {
+		t.Errorf("Clean after 2 h = %d, %v, want 1", n, err)
+	}
+	if left := tree(t, filepath.Join(s.Dir(), "coder/tmp")); len(left) != 0 {
+		t.Errorf("left in tmp: %v", left)
+	}
+	if _, err := os.Stat(guard(s, "coder", "cut")); err == nil {
+		t.Error("the guard of what was never accepted stays")
+	}
+	if d := deliver(t, s, "coder", keyed("kept")); d.ID != kept.ID {
+		t.Error("Clean forgot a key within the week")
+	}
+	if n, err := b.Clean(time.Now().Add(8 * 24 * time.Hour)); n != 1 || err != nil {
+		t.Errorf("Clean after 8 days = %d, %v, want 1", n, err)
+	}
+	if got := ids(t, b); !slices.Equal(got, []string{kept.ID}) {
+		t.Errorf("%v wait, want %s", got, kept.ID)
+	}
+}
+
+func TestRetain(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
+	b := mailbox(t, s, "coder")
+	for range 20 { // a message a day of 0.2 MB, finished the same day
+		deliver(t, s, "coder", text("x"))
+		c := claim(t, b, list(t, b)[0])
+		if err := errors.Join(b.Commit(c.Entry, make([]byte, 200_000)), b.Finish(c.Entry)); err != nil {
+			t.Fatal(err)
+		}
+		now = now.AddDate(0, 0, 1)
+	}
+	deliver(t, s, "coder", text("no receipt"))
+	if err := b.File(list(t, b)[0]); err != nil {
+		t.Fatal(err)
+	}
+	done := func() (days int) {
+		entries, err := os.ReadDir(filepath.Join(s.Dir(), "coder/done"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	for _, test := range []struct {
+		days    int
+		mb      int64
+		removed int
+		left    int
+	}{
+		{0, 0, 0, 21},
+		{15, 0, 5, 16},
+		{0, 3, 0, 16}, // 15 of 0.2 MB are less
+		{0, 2, 5, 11},
+		{1, 0, 3, 8}, // never below 7 days
+		{0, 1, 0, 8},
+	} {
+		if n, err := s.Retain(test.days, test.mb); n != test.removed || err != nil || done() != test.left {
+			t.Errorf("Retain(%d, %d) = %d, %v, and %d days stay; want %d, and %d", test.days, test.mb, n, err, done(), test.removed, test.left)
+		}
+	}
+	now = now.AddDate(1, 0, 0)
+	if _, err := s.Retain(30, 1); err != nil || done() != 1 {
+		t.Errorf("after a year %d days stay, %v; want the one without a receipt", done(), err)
+	}
+}

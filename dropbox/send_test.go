@@ -1,0 +1,68 @@
+package dropbox_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func TestSend(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "alice", "bob", "carol", dropbox.IRC)
+	signed := make(map[string]string)
+	sent, err := s.Send(&dropbox.Message{From: "alice", To: []string{"all", "bob"}, CC: []string{"carol", "lead"}, Body: []byte("hi")},
+		func(m *dropbox.Message, to string) string {
+			signed[m.ID] = to
+			return dropbox.Proof("t", m, to)
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var to []string
+	for _, d := range sent {
+		to = append(to, d.To)
+		b := mailbox(t, s, d.To)
+		m := claim(t, b, list(t, b)[0]).Message
+		if m.ID != d.ID || m.Thread != sent[0].Thread || signed[d.ID] != d.To || !dropbox.Proven("t", m, d.To) {
+			t.Errorf("%s got %+v", d.To, m)
+		}
+		if want := d.To == "lead"; (m.Type == dropbox.Note) != want {
+			t.Errorf("%s got the type %s", d.To, m.Type)
+		}
+	}
+	if want := []string{"bob", "carol", "lead"}; !slices.Equal(to, want) {
+		t.Errorf("sent to %v, want %v", to, want)
+	}
+	if _, err := s.Send(&dropbox.Message{From: "alice", To: []string{"bob", "carl"}, Body: []byte("x")}, nil); !errors.Is(err, dropbox.ErrNoMailbox) {
+		t.Errorf("Send to carl = %v, want ErrNoMailbox", err)
+	}
+	if n := len(list(t, mailbox(t, s, "bob"))); n != 0 {
+		t.Errorf("a refused Send delivered %d", n)
+	}
+	if _, err := s.Send(&dropbox.Message{Body: []byte("x")}, nil); !errors.Is(err, dropbox.ErrInvalid) {
+		t.Errorf("Send to nobody = %v, want ErrInvalid", err)
+	}
+}
+
+// A Send that was cut off is harmless to repeat, and its thread stays one.
+func TestSendCutOffBetweenRecipients(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "alice", "bob")
+	m := &dropbox.Message{To: []string{"alice", "bob"}, Key: "k", Body: []byte("x")}
+	cut := reopen(t, s.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if strings.HasPrefix(st.Name, "bob/") {
+			return errors.New("cut off")
+		}
+		return nil
+	}})
+	first, err := cut.Send(m, nil)
+	if err == nil || len(first) != 1 {
+		t.Fatalf("Send = %v, %v, want one delivery and an error", first, err)
+	}
+	second, err := s.Send(m, nil)
+	if err != nil || len(second) != 2 || !second[0].Duplicate || second[0].ID != first[0].ID || second[1].Duplicate ||
+		second[1].Thread != first[0].Thread {
+		t.Errorf("Send again = %+v, %v after %+v", second, err, first)
+	}
+}

@@ -1,0 +1,192 @@
+package dropbox_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// rings collects what a watcher tells, without ever blocking it.
+type rings struct {
+	mu    sync.Mutex
+	heard []dropbox.Ring
+	more  chan struct{}
+}
+
+func (r *rings) bell(ring dropbox.Ring) {
+	r.mu.Lock()
+	r.heard = append(r.heard, ring)
+	r.mu.Unlock()
+	select {
+	case r.more <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until a ring is heard that is as wanted, and forgets those before.
+func (r *rings) await(t *testing.T, want dropbox.Ring) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		r.mu.Lock()
+		for i, ring := range r.heard {
+			if ring == want {
+				r.heard = r.heard[i+1:]
+				r.mu.Unlock()
+				return
+			}
+		}
+		heard := len(r.heard)
+		r.mu.Unlock()
+		select {
+		case <-r.more:
+		case <-deadline:
+			t.Fatalf("no ring %+v among %d others", want, heard)
+		}
+	}
+}
+
+func watch(t *testing.T, s *dropbox.Store) (*dropbox.Watcher, *rings) {
+	t.Helper()
+	r := &rings{more: make(chan struct{}, 1)}
+	w, err := s.Watch(r.bell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w, r
+}
+
+func TestWatch(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	w, r := watch(t, s)
+
+	d := deliver(t, s, "coder", text("x"))
+	r.await(t, dropbox.Ring{Mailbox: "coder", Name: d.Name})
+	drop(t, s, "coder", "plan.md", "x")
+	r.await(t, dropbox.Ring{Mailbox: "coder", Stray: true})
+	if err := s.Halt("stop"); err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, dropbox.Ring{Halt: true})
+
+	// A new mailbox is heard of, but not from, until it is added.
+	if err := s.MakeMailbox("late"); err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, dropbox.Ring{All: true})
+	for range 2 {
+		if err := w.Add("late"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d = deliver(t, s, "late", text("x"))
+	r.await(t, dropbox.Ring{Mailbox: "late", Name: d.Name})
+
+	w.Remove("late")
+	w.Remove("late")
+	deliver(t, s, "late", text("unheard"))
+	d = deliver(t, s, "coder", text("x"))
+	r.await(t, dropbox.Ring{Mailbox: "coder", Name: d.Name})
+	r.mu.Lock()
+	for _, ring := range r.heard {
+		if ring.Mailbox == "late" {
+			t.Errorf("heard %+v of a mailbox that was removed", ring)
+		}
+	}
+	r.mu.Unlock()
+	if err := w.Add("nobody"); err == nil {
+		t.Error("Add of a mailbox that is not there succeeds")
+	}
+}
+
+func TestRewatch(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	w, r := watch(t, s)
+	rewatch := func() {
+		t.Helper()
+		if missing, err := w.Rewatch(); missing != 0 || err != nil {
+			t.Fatalf("Rewatch() = %d, %v", missing, err)
+		}
+	}
+	hear := func() {
+		t.Helper()
+		d := deliver(t, s, "coder", text("x"))
+		r.await(t, dropbox.Ring{Mailbox: "coder", Name: d.Name})
+	}
+	inNew := filepath.Join(s.Dir(), "coder/new")
+	if err := os.RemoveAll(inNew); err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, dropbox.Ring{Mailbox: "coder", Lost: true})
+	rewatch()
+	hear()
+
+	// A folder that was moved away, and another in its place.
+	coder := filepath.Join(s.Dir(), "coder")
+	if err := os.Rename(coder, filepath.Join(t.TempDir(), "away")); err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, dropbox.Ring{All: true, Lost: true})
+	rewatch()
+	hear()
+
+	// What cannot be watched is told, and tried again.
+	if err := os.RemoveAll(coder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), coder); err != nil {
+		t.Fatal(err)
+	}
+	if missing, err := w.Rewatch(); missing != 1 || err == nil {
+		t.Errorf("Rewatch with a symlink in the way = %d, %v, want 1 and why", missing, err)
+	}
+	if err := os.Remove(coder); err != nil {
+		t.Fatal(err)
+	}
+	rewatch()
+	hear()
+}
+
+// A burst that the kernel cannot queue is told as "look everywhere".
+func TestWatchOverflow(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	r := &rings{more: make(chan struct{}, 1)}
+	stuck, free := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	w, err := s.Watch(func(ring dropbox.Ring) {
+		once.Do(func() {
+			close(stuck)
+			<-free // a bell as it must not be
+		})
+		if ring.All {
+			r.bell(ring)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	deliver(t, s, "coder", text("x"))
+	<-stuck
+	a, b := filepath.Join(s.Dir(), "coder/new/.a"), filepath.Join(s.Dir(), "coder/new/.b")
+	if err := os.WriteFile(a, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 20_000 { // two events each; the queue holds 16,384 and we 4,096
+		if err := os.Rename(a, b); err != nil {
+			t.Fatal(err)
+		}
+		a, b = b, a
+	}
+	close(free)
+	r.await(t, dropbox.Ring{All: true, Lost: true})
+}
