@@ -43,7 +43,7 @@ type Audit struct {
 // Retention bounds the folders done/. Zero keeps everything.
 type Retention struct {
 	DoneDays int // finished messages are removed after so many days; default 0 (never), else at least 7
-	DoneMB   int // the oldest are removed when done/ grows over this, in MB; default 0 (never)
+	DoneMB   int // the oldest are removed when all done/ together are larger, in MB; default 0 (never)
 }
 
 // A Session says which conversation of the client a turn goes on with.

@@ -108,7 +108,7 @@ var fileKeys = []fileKey{
 			}
 			set(&f.Retention.DoneDays)(days, ok)
 		}},
-	{Key{"retention.done_mb", "number", "0", "The oldest finished messages are removed when a mailbox's done/ grows over this size, in MB, but none younger than 7 days; 0 keeps them."},
+	{Key{"retention.done_mb", "number", "0", "The oldest finished messages are removed when those of all mailboxes together are larger than this, in MB, but none younger than 7 days; 0 keeps them."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Retention.DoneMB)(r.number(n, name, 0)) }},
 }
 
