@@ -2,7 +2,7 @@ package window
 
 const (
 	leastRun     = 256 // bytes of base64 that are cut; shorter ones may be a key or a hash
-	leastSegment = 60  // bytes of a line of wrapped base64: MIME has 76, PEM 64
+	leastSegment = 64  // bytes of a line of wrapped base64: PEM has 64, MIME 76
 	keptOfRun    = 24  // bytes that stay, which is enough to tell a PNG from a key
 )
 
@@ -30,48 +30,49 @@ var kind = func() (t [256]byte) {
 	return t
 }()
 
-// appendWithoutBase64 appends text to dst, and cuts runs of base64 out of it:
-// at least leastRun bytes without a break, or broken into lines of one length.
-func appendWithoutBase64(dst []byte, text string) []byte {
+// cutBase64 cuts runs of base64 out of a text: at least leastRun bytes without a
+// break, or broken into lines of one length. It returns a text without any as it is.
+func cutBase64(text string) string {
+	var kept []byte
 	done := 0
 	for at := 0; ; {
 		begin, end := segment(text, at)
 		if begin < 0 {
-			return append(dst, text[done:]...)
+			break
 		}
 		end = wrapped(text, begin, end)
 		if end-begin >= leastRun && looksRandom(text[begin:end]) {
-			dst = append(dst, text[done:begin+keptOfRun]...)
-			dst = appendNote(dst, end-begin-keptOfRun)
+			kept = append(kept, text[done:begin+keptOfRun]...)
+			kept = appendNote(kept, end-begin-keptOfRun)
 			done = end
 		}
 		at = end
 	}
+	if done == 0 {
+		return text
+	}
+	return string(append(kept, text[done:]...))
 }
 
 // segment finds the next stretch of at least leastSegment bytes of the alphabet
-// from at on. It looks at every leastSegment-th byte, since none of them can be
-// missed by such a stretch, and at more only where that one fits.
+// from at on; at must not be inside one. Such a stretch is looked for from its
+// last byte backwards, so that of ordinary text only a few bytes are looked at:
+// the first one that does not fit is where the next stretch can begin at the
+// earliest.
 func segment(text string, at int) (begin, end int) {
-	for probe := at + leastSegment - 1; probe < len(text); {
-		if kind[text[probe]] == 0 {
-			at = probe + 1
-			probe = at + leastSegment - 1
+	known := at // text[known:at+leastSegment] is known to fit, as far as it is behind at
+	for last := at + leastSegment - 1; last < len(text); last = at + leastSegment - 1 {
+		i := last
+		for i >= known && kind[text[i]] != 0 {
+			i--
+		}
+		if i >= known {
+			at, known = i+1, last+1
 			continue
 		}
-		begin = probe
-		for begin > at && kind[text[begin-1]] != 0 {
-			begin--
+		for end = last + 1; end < len(text) && kind[text[end]] != 0; end++ {
 		}
-		end = probe + 1
-		for end < len(text) && kind[text[end]] != 0 {
-			end++
-		}
-		if end-begin >= leastSegment {
-			return begin, end
-		}
-		at = end
-		probe = at + leastSegment - 1
+		return at, end
 	}
 	return -1, -1
 }

@@ -1,6 +1,8 @@
 package window
 
 import (
+	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -67,7 +69,7 @@ type Buffer struct {
 	end   int64   // position behind the newest byte
 	index []int64 // positions where the kept entries begin, oldest first
 	mark  string
-	room  []byte // where an entry is rendered
+	room  []byte // where the head of an entry is rendered
 }
 
 // New returns an empty window that begins at position 0.
@@ -82,56 +84,63 @@ func (b *Buffer) Clone() *Buffer {
 	return &c
 }
 
-// AddText adds a text of the agent, as it is but for base64. A blank one adds nothing.
+// AddText adds a text of the agent, as it is but for base64 and the newlines
+// around it. A blank one adds nothing.
 func (b *Buffer) AddText(text string) {
-	text = strings.Trim(text, "\r\n")
-	if strings.TrimSpace(text) == "" {
-		return
+	text = trimNewlines(text)
+	if strings.TrimSpace(text) != "" {
+		b.add(b.room[:0], text, math.MaxInt)
 	}
-	b.add(appendWithoutBase64(b.room[:0], text))
 }
 
 // AddCall adds a call of a tool. Of the tools of Claude Code that are used most
 // the one argument is shown that tells the most (the command, the path or the
 // pattern); of others the input as compact JSON. It is cut at 2 KiB.
-func (b *Buffer) AddCall(name string, input []byte) { b.add(appendCall(b.room[:0], name, input)) }
+func (b *Buffer) AddCall(name string, input []byte) {
+	arg := argument(name, input)
+	b.add(appendCallHead(b.room[:0], name, arg != ""), arg, maxCall)
+}
 
 // AddResult adds the result of a call of the tool name, which may be "" when it
 // is not known: "→ Bash: …", or "✗ Bash: …" when the tool failed.
 func (b *Buffer) AddResult(name, text string, failed bool) {
-	b.add(appendResult(b.room[:0], name, text, failed, b.o.MaxResult))
+	text = trimNewlines(text)
+	b.add(appendResultHead(b.room[:0], name, text != "", failed), text, b.o.MaxResult)
 }
 
-// add takes a rendered entry, which is in room.
-func (b *Buffer) add(entry []byte) {
-	if !utf8.Valid(entry) {
-		// Characters are counted byte by byte, which is right for UTF-8 only.
-		entry = []byte(strings.ToValidUTF8(string(entry), "\uFFFD"))
+// add adds an entry of a head, which is in room, and a text, which is cut.
+func (b *Buffer) add(head []byte, text string, most int) {
+	// Characters are counted byte by byte, which is right for UTF-8 only.
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
-	entry = append(entry, '\n')
-	b.put(entry)
-	b.room = entry[:0]
-	if cap(b.room) > 4*defaultMaxResult {
-		b.room = nil // one huge text must not cost its memory for ever
+	if !utf8.Valid(head) {
+		head = bytes.ToValidUTF8(head, []byte("\uFFFD"))
 	}
+	b.put(head, cut(text, most))
+	b.room = head[:0]
 }
 
 // put appends an entry and evicts what it displaces.
-func (b *Buffer) put(entry []byte) {
+func (b *Buffer) put(head []byte, text string) {
+	size := len(head) + len(text) + 1
 	begin := b.end
-	b.end += int64(len(entry))
-	b.index = append(b.index, begin)
-	if over := len(entry) - b.o.MaxBytes; over > 0 {
+	b.end += int64(size)
+	if over := size - b.o.MaxBytes; over > 0 {
 		// It fills the window alone, from a character's beginning on.
-		for over < len(entry) && !utf8.RuneStart(entry[over]) {
+		text = string(head) + text
+		for over < len(text) && !utf8.RuneStart(text[over]) {
 			over++
 		}
-		entry = entry[over:]
 		begin += int64(over)
-		b.index[len(b.index)-1] = begin
+		head, text = nil, text[over:]
 	}
+	b.index = append(b.index, begin)
 	b.evict(b.end - int64(b.o.MaxBytes))
-	b.ring.write(entry, begin, int(begin-b.start), b.o.MaxBytes)
+	b.ring.reserve(b.start, int(begin-b.start), b.Len(), b.o.MaxBytes)
+	write(&b.ring, begin, head)
+	write(&b.ring, begin+int64(len(head)), text)
+	write(&b.ring, b.end-1, "\n")
 }
 
 // evict lets go of whole entries until none begins before low.

@@ -158,7 +158,10 @@ func restore(h header, body []byte, o Options) (*Buffer, error) {
 		if n <= 0 || n > len(body) {
 			return nil, &brokenError{why: "an entry is longer than the file"}
 		}
-		b.put(body[:n])
+		if body[n-1] != '\n' {
+			return nil, &brokenError{why: "an entry has no end"}
+		}
+		b.put(nil, string(body[:n-1]))
 		body = body[n:]
 	}
 	if len(body) > 0 {

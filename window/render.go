@@ -1,98 +1,48 @@
 package window
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
-const (
-	maxCall  = 2 << 10 // bytes of a call's argument
-	noteRoom = 48      // bytes, at least as long as the longest note of a cut
-)
+const noteRoom = 48 // bytes, at least as long as the longest note of a cut
 
-// telling names, for the tools of Claude Code that are used most, the arguments
-// that say what a call is about; the first that is there is shown.
-var telling = map[string][]string{
-	"Bash":         {"command"},
-	"Read":         {"file_path"},
-	"Write":        {"file_path"},
-	"Edit":         {"file_path"},
-	"MultiEdit":    {"file_path"},
-	"NotebookEdit": {"notebook_path"},
-	"Glob":         {"pattern"},
-	"Grep":         {"pattern"},
-	"WebFetch":     {"url"},
-	"WebSearch":    {"query"},
-}
-
-func appendCall(dst []byte, name string, input []byte) []byte {
-	dst = append(dst, "$ "...)
-	dst = append(dst, name...)
-	arg := argument(name, input)
-	if arg == "" {
-		return dst
+// appendResultHead appends what stands before the text of a result.
+func appendResultHead(dst []byte, name string, text, failed bool) []byte {
+	mark := "→"
+	if failed {
+		mark = "✗"
 	}
-	dst = append(dst, ' ')
-	from := len(dst)
-	dst = appendWithoutBase64(dst, arg)
-	return cutMiddle(dst, from, maxCall)
-}
-
-// argument is what is shown of a call's input.
-func argument(name string, input []byte) string {
-	var fields map[string]json.RawMessage
-	if keys := telling[name]; keys != nil && json.Unmarshal(input, &fields) == nil {
-		for _, key := range keys {
-			var arg string
-			if json.Unmarshal(fields[key], &arg) == nil && arg != "" {
-				return strings.TrimRight(arg, "\r\n")
-			}
+	dst = append(dst, mark...)
+	if name != "" {
+		dst = append(append(dst, ' '), name...)
+		if text {
+			dst = append(dst, ':')
 		}
 	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, input) != nil {
-		return string(bytes.TrimSpace(input))
-	}
-	switch s := compact.String(); s {
-	case "{}", "null":
-		return ""
-	default:
-		return s
-	}
-}
-
-func appendResult(dst []byte, name, text string, failed bool, most int) []byte {
-	if failed {
-		dst = append(dst, "✗"...)
-	} else {
-		dst = append(dst, "→"...)
-	}
-	if name != "" {
+	if text {
 		dst = append(dst, ' ')
-		dst = append(dst, name...)
 	}
-	text = strings.Trim(text, "\r\n")
-	if text == "" {
-		return dst
-	}
-	if name != "" {
-		dst = append(dst, ':')
-	}
-	dst = append(dst, ' ')
-	from := len(dst)
-	dst = appendWithoutBase64(dst, text)
-	return cutMiddle(dst, from, most)
+	return dst
 }
 
-// cutMiddle makes dst[from:] at most so many bytes long: its head and its tail
-// stay, with a note of the cut between them.
-func cutMiddle(dst []byte, from, most int) []byte {
-	text := dst[from:]
+// trimNewlines takes away the newlines around a text.
+func trimNewlines(text string) string {
+	for len(text) > 0 && (text[0] == '\n' || text[0] == '\r') {
+		text = text[1:]
+	}
+	for len(text) > 0 && (text[len(text)-1] == '\n' || text[len(text)-1] == '\r') {
+		text = text[:len(text)-1]
+	}
+	return text
+}
+
+// cut takes the base64 out of a text, and its middle when it is still longer
+// than most bytes; a note stands in its place.
+func cut(text string, most int) string {
+	text = cutBase64(text)
 	if len(text) <= most {
-		return dst
+		return text
 	}
 	side := (most - noteRoom) / 2
 	head, tail := side, len(text)-side
@@ -103,12 +53,8 @@ func cutMiddle(dst []byte, from, most int) []byte {
 		tail++
 	}
 	var buf [noteRoom]byte
-	note := appendNote(append(buf[:0], '\n'), tail-head)
-	note = append(note, '\n')
-	n := head
-	n += copy(text[n:], note)
-	n += copy(text[n:], text[tail:])
-	return dst[:from+n]
+	note := append(appendNote(append(buf[:0], '\n'), tail-head), '\n')
+	return text[:head] + string(note) + text[tail:]
 }
 
 // appendNote appends "[… 12,345 bytes cut …]".

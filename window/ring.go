@@ -8,31 +8,40 @@ type ring struct {
 
 const leastRing = 4 << 10
 
-// write puts data at position pos, behind kept bytes that are to stay. The ring
-// grows by doubling, up to most bytes.
-func (r *ring) write(data []byte, pos int64, kept, most int) {
-	if need := kept + len(data); need > len(r.bytes) {
-		size := max(len(r.bytes), leastRing)
-		for size < need {
-			size *= 2
-		}
-		r.resize(min(size, most), pos-int64(kept), kept)
+// reserve makes room for need bytes from position pos on, of which the first
+// kept are there already. The ring grows by doubling, up to most bytes.
+func (r *ring) reserve(pos int64, kept, need, most int) {
+	if need <= len(r.bytes) {
+		return
 	}
-	at := r.index(pos)
-	n := copy(r.bytes[at:], data)
+	size := max(len(r.bytes), leastRing)
+	for size < need {
+		size *= 2
+	}
+	next := ring{bytes: make([]byte, min(size, most))}
+	if kept > 0 {
+		first, second := r.parts(pos, kept)
+		write(&next, pos, first)
+		write(&next, pos+int64(len(first)), second)
+	}
+	*r = next
+}
+
+// write puts data at position pos, where there is room for it.
+func write[T string | []byte](r *ring, pos int64, data T) {
+	if len(data) == 0 {
+		return
+	}
+	n := copy(r.bytes[r.index(pos):], data)
 	copy(r.bytes, data[n:])
 }
 
-// resize moves n bytes from position pos on into a ring of another size.
-func (r *ring) resize(size int, pos int64, n int) {
-	next := ring{bytes: make([]byte, size)}
-	if n > 0 {
-		at := r.index(pos)
-		first := r.bytes[at:min(at+n, len(r.bytes))]
-		next.write(first, pos, 0, size)
-		next.write(r.bytes[:n-len(first)], pos+int64(len(first)), 0, size)
-	}
-	*r = next
+// parts are the n bytes from position pos on; the second part is empty unless
+// they go over the ring's end.
+func (r *ring) parts(pos int64, n int) (first, second []byte) {
+	at := r.index(pos)
+	first = r.bytes[at:min(at+n, len(r.bytes))]
+	return first, r.bytes[:n-len(first)]
 }
 
 func (r *ring) index(pos int64) int { return int(pos % int64(len(r.bytes))) }
@@ -41,8 +50,6 @@ func (r *ring) at(pos int64) byte { return r.bytes[r.index(pos)] }
 
 // appendTo appends n bytes from position pos on to dst.
 func (r *ring) appendTo(dst []byte, pos int64, n int) []byte {
-	at := r.index(pos)
-	first := r.bytes[at:min(at+n, len(r.bytes))]
-	dst = append(dst, first...)
-	return append(dst, r.bytes[:n-len(first)]...)
+	first, second := r.parts(pos, n)
+	return append(append(dst, first...), second...)
 }
