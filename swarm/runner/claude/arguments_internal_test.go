@@ -1,0 +1,159 @@
+package claude
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// after returns the words behind flag, up to the next flag.
+func after(args []string, flag string) []string {
+	i := slices.Index(args, flag)
+	if i < 0 {
+		return nil
+	}
+	rest := args[i+1:]
+	if end := slices.IndexFunc(rest, func(a string) bool { return strings.HasPrefix(a, "--") }); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
+}
+
+func TestPermissions(t *testing.T) {
+	list := func(tools ...string) *[]string { return &tools }
+	for name, c := range map[string]struct {
+		spec   runner.Spec
+		mode   string
+		allows []string
+		denies []string // not in the list
+	}{
+		"nothing written":    {runner.Spec{PermissionMode: "acceptEdits"}, "acceptEdits", []string{"Bash", "Write", "WebFetch"}, nil},
+		"a list":             {runner.Spec{PermissionMode: "acceptEdits", AllowedTools: list("Read", "mcp__dead-drop__*")}, "dontAsk", []string{"Read", "mcp__dead-drop__*"}, []string{"Bash", "Write"}},
+		"an empty list":      {runner.Spec{AllowedTools: list()}, "dontAsk", nil, []string{"Read", "Bash"}},
+		"a list and bypass":  {runner.Spec{PermissionMode: "bypassPermissions", AllowedTools: list("Read")}, "bypassPermissions", []string{"Read"}, []string{"Bash"}},
+		"a plan":             {runner.Spec{PermissionMode: "plan"}, "plan", nil, []string{"Bash", "Write"}},
+		"the client decides": {runner.Spec{}, "", []string{"Bash"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := ""
+			if c.spec.AllowedTools != nil {
+				before = strings.Join(*c.spec.AllowedTools, " ")
+			}
+			args := arguments(runner.Turn{Spec: c.spec})
+			if got := strings.Join(after(args, "--permission-mode"), " "); got != c.mode {
+				t.Errorf("the mode is %q, want %q", got, c.mode)
+			}
+			allowed := after(args, "--allowedTools")
+			for _, tool := range append(c.allows, "Bash(claude-swarm send:*)", "Bash(claude-swarm reply:*)", "Bash(claude-swarm inbox:*)", "Bash(claude-swarm read:*)") {
+				if !slices.Contains(allowed, tool) {
+					t.Errorf("%q is not among the allowed %q", tool, allowed)
+				}
+			}
+			for _, tool := range c.denies {
+				if slices.Contains(allowed, tool) {
+					t.Errorf("%q is among the allowed %q", tool, allowed)
+				}
+			}
+			if !slices.Contains(after(args, "--disallowedTools"), "AskUserQuestion") {
+				t.Error("AskUserQuestion is not refused")
+			}
+			if c.spec.AllowedTools != nil && strings.Join(*c.spec.AllowedTools, " ") != before {
+				t.Errorf("the agent's own list became %q", *c.spec.AllowedTools)
+			}
+		})
+	}
+}
+
+func TestArguments(t *testing.T) {
+	turn := runner.Turn{
+		Session: runner.Session{ID: "s-1", How: runner.Resume},
+		Spec:    runner.Spec{System: "You are coder.", Model: "opus", Thinking: "high", DisallowedTools: &[]string{"WebFetch"}},
+		Files:   runner.Files{System: "/t/system.md", Settings: "/t/settings.json"},
+		Partial: true,
+	}
+	args := arguments(turn)
+	for flag, want := range map[string]string{
+		"--resume": "s-1", "--append-system-prompt-file": "/t/system.md", "--settings": "/t/settings.json", "--model": "opus",
+		"--effort": "high", "--disallowedTools": "AskUserQuestion WebFetch", "--input-format": "stream-json", "--output-format": "stream-json",
+	} {
+		if got := strings.Join(after(args, flag), " "); got != want {
+			t.Errorf("%s is %q, want %q", flag, got, want)
+		}
+	}
+	for _, flag := range []string{"-p", "--verbose", "--replay-user-messages", "--strict-mcp-config", "--include-partial-messages"} {
+		if !slices.Contains(args, flag) {
+			t.Errorf("%s is missing in %q", flag, args)
+		}
+	}
+	for how, flag := range map[runner.How]string{runner.New: "--session-id", runner.Continue: "--continue"} {
+		turn.Session.How = how
+		if args := arguments(turn); !slices.Contains(args, flag) || slices.Contains(args, "--resume") {
+			t.Errorf("a session %s gives %q, want %s", how, args, flag)
+		}
+	}
+}
+
+func TestThinking(t *testing.T) {
+	for setting, want := range map[string]struct{ effort, tokens string }{
+		"":       {},
+		"off":    {tokens: "0"},
+		"high":   {effort: "high"},
+		"16000":  {tokens: "16000"},
+		"medium": {effort: "medium"},
+	} {
+		effort, tokens := thinking(setting)
+		if effort != want.effort || tokens != want.tokens {
+			t.Errorf("thinking(%q) = %q, %q, want %q, %q", setting, effort, tokens, want.effort, want.tokens)
+		}
+	}
+	env := environment(runner.Turn{Env: []string{"A=1", "MAX_THINKING_TOKENS=5"}, Spec: runner.Spec{Thinking: "off"}})
+	if want := []string{"A=1", "MAX_THINKING_TOKENS=0"}; !slices.Equal(env, want) {
+		t.Errorf("environment is %q, want %q", env, want)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	var got struct {
+		AutoCompactWindow int
+		Hooks             map[string][]struct {
+			Matcher string
+			Hooks   []struct{ Type, Command string }
+		}
+	}
+	data := settings(runner.Turn{Hook: `claude-swarm hook "x"`, Spec: runner.Spec{CompactWindow: 200000}})
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	hooks := got.Hooks["SessionStart"]
+	if got.AutoCompactWindow != 200000 || len(hooks) != 1 || hooks[0].Matcher != "compact" || hooks[0].Hooks[0].Command != `claude-swarm hook "x"` || hooks[0].Hooks[0].Type != "command" {
+		t.Errorf("settings are %s", data)
+	}
+	if data := settings(runner.Turn{}); strings.TrimSpace(string(data)) != "{}" {
+		t.Errorf("settings of a turn that needs none are %s", data)
+	}
+}
+
+func FuzzPromptLine(f *testing.F) {
+	f.Add("hello")
+	f.Add("two\nlines \u2028 \x00 \xff --- \"quoted\"")
+	f.Fuzz(func(t *testing.T, prompt string) {
+		line := promptLine(runner.Turn{Prompt: prompt, UUID: "u-1"})
+		if strings.Count(string(line), "\n") != 1 || line[len(line)-1] != '\n' {
+			t.Fatalf("%q is not one line", line)
+		}
+		var got struct {
+			Type    string
+			UUID    string
+			Message struct{ Role, Content string }
+		}
+		if err := json.Unmarshal(line, &got); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.ToValidUTF8(prompt, "\uFFFD"); got.Type != "user" || got.UUID != "u-1" || got.Message.Role != "user" || len([]rune(got.Message.Content)) < len([]rune(want)) {
+			t.Errorf("the client reads %+v, want %q", got, want)
+		}
+	})
+}

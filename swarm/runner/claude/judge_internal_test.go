@@ -1,0 +1,120 @@
+package claude
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+func TestJudge(t *testing.T) {
+	good := &streamjson.Result{Subtype: "success", Text: "ready"}
+	bad := func(status int, text string) *streamjson.Result {
+		return &streamjson.Result{Subtype: "success", IsError: true, APIStatus: status, Text: text}
+	}
+	stopped := verdict{end: runner.Stopped, reason: "the turn was stopped"}
+	for name, c := range map[string]struct {
+		e      evidence
+		end    runner.End
+		reason string // part of it
+		hint   string // part of it
+	}{
+		"good":                        {evidence{own: good}, runner.Done, "", ""},
+		"good, with exit status 1":    {evidence{own: good, exit: runner.Exit{ExitCode: 1}}, runner.Done, "", ""},
+		"good, while it was stopped":  {evidence{own: good, cause: stopped}, runner.Done, "", ""},
+		"killed after a good result":  {evidence{own: good, exit: runner.Exit{ExitCode: -1, Signal: "killed"}}, runner.Done, "", ""},
+		"bad, while it was stopped":   {evidence{own: bad(0, "x"), cause: stopped}, runner.Stopped, "stopped", ""},
+		"bad key":                     {evidence{own: bad(401, "Invalid API key · Fix external API key"), problem: "authentication_failed"}, runner.Refused, "Invalid API key", "claude /login"},
+		"no login":                    {evidence{own: bad(0, "Not logged in · Please run /login")}, runner.Refused, "Not logged in", "claude-swarm start coder"},
+		"forbidden":                   {evidence{own: bad(403, "no")}, runner.Refused, "no", "/login"},
+		"no credit":                   {evidence{own: bad(400, "Credit balance is too low"), problem: "billing_error"}, runner.Refused, "Credit balance", "credit"},
+		"unknown model":               {evidence{own: bad(404, "There's an issue with the selected model"), problem: "model_not_found"}, runner.Refused, "selected model", "model:"},
+		"rate limit":                  {evidence{own: bad(429, "API Error: Request rejected (429)"), problem: "rate_limit"}, runner.Limited, "429", "nothing"},
+		"usage limit":                 {evidence{own: bad(0, "Claude AI usage limit reached|1795237200")}, runner.Limited, "usage limit", ""},
+		"overloaded":                  {evidence{own: bad(529, "API Error: Repeated 529 Overloaded errors")}, runner.Failed, "529", "status.claude.com"},
+		"too long":                    {evidence{own: bad(400, "Prompt is too long")}, runner.Failed, "too long", "compact_window"},
+		"most turns":                  {evidence{own: &streamjson.Result{Subtype: "error_max_turns", IsError: true}}, runner.Failed, "most turns", "--max-turns"},
+		"most money":                  {evidence{own: &streamjson.Result{Subtype: "error_max_budget_usd", IsError: true}}, runner.Failed, "spent", "--max-budget-usd"},
+		"an error without a text":     {evidence{own: &streamjson.Result{Subtype: "error_during_execution", IsError: true}}, runner.Failed, "error_during_execution", "logs coder"},
+		"session to resume missing":   {evidence{own: &streamjson.Result{Subtype: "error_during_execution", IsError: true, Errors: []string{"No conversation found with session ID: s-1"}}}, runner.NoSession, "s-1", ""},
+		"the same, on stderr only":    {evidence{stderr: "No conversation found with session ID: s-1\n", exit: runner.Exit{ExitCode: 1}}, runner.NoSession, "s-1", ""},
+		"session to make exists":      {evidence{stderr: "Error: Session ID s-1 is already in use.\n", exit: runner.Exit{ExitCode: 1}}, runner.NoSession, "exists", ""},
+		"no result":                   {evidence{began: true, exit: runner.Exit{ExitCode: 143}, stderr: "Warning: x\nbye\n"}, runner.Failed, "status 143 without a result: bye", "logs coder"},
+		"dead before the first event": {evidence{exit: runner.Exit{ExitCode: -1, Signal: "killed"}}, runner.Unborn, "a signal (killed)", "by hand"},
+		"unknown flag":                {evidence{exit: runner.Exit{ExitCode: 1}, stderr: "error: unknown option '--x'\n"}, runner.Refused, "--x", "command:"},
+		"bad mode":                    {evidence{exit: runner.Exit{ExitCode: 1}, stderr: "error: option '--permission-mode <mode>' argument 'x' is invalid. Allowed choices are acceptEdits.\n"}, runner.Refused, "permission-mode", "permission_mode:"},
+		"no node":                     {evidence{exit: runner.Exit{ExitCode: 127}, stderr: "env: 'node': No such file or directory\n"}, runner.Refused, "node", "command:"},
+		"followed, dead":              {evidence{followed: true, began: true, exit: runner.Exit{ExitCode: -1}}, runner.Lost, "no result", ""},
+		"followed, never spoke":       {evidence{followed: true, exit: runner.Exit{ExitCode: -1}}, runner.Lost, "no result", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.e.turn = runner.Turn{Agent: "coder", Session: runner.Session{ID: "s-1"}}
+			v := judge(c.e)
+			if v.end != c.end || !strings.Contains(v.reason, c.reason) || !strings.Contains(v.hint, c.hint) {
+				t.Errorf("judge = %s, %q, %q; want %s, …%s…, …%s…", v.end, v.reason, v.hint, c.end, c.reason, c.hint)
+			}
+			if (v.reason == "") != (v.end == runner.Done) {
+				t.Errorf("%s has the reason %q", v.end, v.reason)
+			}
+		})
+	}
+}
+
+func TestResetTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC) // 15:30 in Berlin
+	for text, want := range map[string]time.Time{
+		"Claude AI usage limit reached|1795237200":                   time.Unix(1795237200, 0),
+		"You've hit your limit · resets 3pm (Europe/Berlin)":         time.Date(2026, 11, 22, 15, 0, 0, 0, berlin),
+		"You've hit your session limit · resets 5:45pm (UTC)":        time.Date(2026, 11, 21, 17, 45, 0, 0, time.UTC),
+		"5-hour limit reached ∙ resets 12am":                         time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC),
+		"Weekly limit reached ∙ resets Jan 3, 10am":                  time.Date(2027, 1, 3, 10, 0, 0, 0, time.UTC),
+		"You've hit your weekly limit · resets Nov 24 at 9am (UTC)":  time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC),
+		"usage limit, resets at 18:05":                               time.Date(2026, 11, 21, 18, 5, 0, 0, time.UTC),
+		"limit reached, resets in 2h 30m":                            now.Add(150 * time.Minute),
+		"limit reached, resets in 3 days":                            now.Add(72 * time.Hour),
+		"You've hit your limit · resets 3pm (Nowhere/At All)":        {},
+		"limit reached · resets 25:00":                               {},
+		"limit reached · resets 3":                                   {},
+		"API Error: Request rejected (429) · Please try again later": {},
+	} {
+		if got := resetTime(text, now); !got.Equal(want) {
+			t.Errorf("resetTime(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestLimitTexts(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Claude AI usage limit reached|1795237200":        true,
+		"You've hit your limit · resets 3pm":              true,
+		"You've hit your Opus weekly limit":               true,
+		"5-hour limit reached ∙ resets 2am":               true,
+		"the speed limit of this road":                    false,
+		"API Error: Repeated 529 Overloaded errors":       false,
+		"Bash: ulimit: open files: cannot modify limit: ": false,
+	} {
+		if got := isLimitText(text); got != want {
+			t.Errorf("isLimitText(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"one\n two\r\n":                "one two",
+		"\x1b[31mred\x1b[0m":           "[31mred[0m",
+		"bad \xff byte":                "bad \uFFFD byte",
+		strings.Repeat("ä", 300):       strings.Repeat("ä", 200) + "…",
+		"a" + strings.Repeat("ä", 300): "a" + strings.Repeat("ä", 199) + "…",
+	} {
+		if got := oneLine(text); got != want {
+			t.Errorf("oneLine(%.40q) = %q, want %q", text, got, want)
+		}
+	}
+}

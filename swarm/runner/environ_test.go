@@ -1,0 +1,48 @@
+package runner_test
+
+import (
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEnviron(t *testing.T) {
+	base := []string{
+		"PATH=/usr/bin:/bin", "HOME=/home/dev", "LANG=C.UTF-8", "broken", "=odd",
+		"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=outer", "CLAUDE_SWARM_TURN=outer-1", "CLAUDE_SWARM_TOKEN=outer", "AI_AGENT=claude",
+		"CLAUDE_CONFIG_DIR=/home/dev/.claude", "CLAUDE_CODE_OAUTH_TOKEN=login", "CLAUDE_CODE_USE_BEDROCK=1",
+		"ANTHROPIC_API_KEY=key", "AWS_SECRET=s", "AWS_REGION=r", "AWSOME=kept",
+	}
+	got := runner.Environ(base, runner.EnvOptions{
+		Drop:   []string{"AWS_*", "LANG"},
+		Add:    map[string]string{"CLAUDE_CODE_MAX_RETRIES": "2", "AWS_REGION": "ours", "CLAUDE_SWARM_AGENT": "forged"},
+		Agent:  "coder",
+		Dir:    "/home/dev/project",
+		Token:  "secret",
+		TurnID: "k7f3q9m2xd-1",
+		BinDir: "/opt/swarm/bin",
+	})
+	want := []string{
+		"ANTHROPIC_API_KEY=key",
+		"AWSOME=kept",
+		"AWS_REGION=ours",
+		"CLAUDE_CODE_MAX_RETRIES=2",
+		"CLAUDE_CODE_OAUTH_TOKEN=login",
+		"CLAUDE_CODE_USE_BEDROCK=1",
+		"CLAUDE_CONFIG_DIR=/home/dev/.claude",
+		"CLAUDE_SWARM_AGENT=coder",
+		"CLAUDE_SWARM_DIR=/home/dev/project",
+		"CLAUDE_SWARM_TOKEN=secret",
+		"CLAUDE_SWARM_TURN=k7f3q9m2xd-1",
+		"HOME=/home/dev",
+		"PATH=/opt/swarm/bin:/usr/bin:/bin",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Environ (-want +got):\n%s", diff)
+	}
+	alone := runner.Environ(nil, runner.EnvOptions{BinDir: "/opt/bin", Agent: "a", Dir: "d", Token: "t", TurnID: "i"})
+	if want := "PATH=/opt/bin"; alone[len(alone)-1] != want {
+		t.Errorf("Environ without a PATH ends with %q, want %q and no empty part, which would mean the working folder", alone[len(alone)-1], want)
+	}
+}
