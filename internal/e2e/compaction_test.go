@@ -1,0 +1,59 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A real compaction: the newest part of the window comes back in the same turn,
+// by the hook; the older rest at the head of the next prompt; nothing twice; and
+// no second compaction follows from it.
+func TestARealCompactionGivesTheWindowBack(t *testing.T) {
+	long := strings.Repeat("a line of older history, one of many\\n", 250) // 9,500 characters as JSON text
+	p := newProject(t, `{"replies":[
+		{"name":"oldest","match":{"last_user_contains":"First task"},"text":"OLDEST-WORD `+long+`","context_tokens":15000},
+		{"name":"middle","match":{"last_user_contains":"Second task"},"text":"MIDDLE-WORD `+long+`","context_tokens":20000},
+		{"name":"fill","match":{"last_user_contains":"Third task"},"text":"NEWEST-WORD","context_tokens":68000},
+		{"name":"compacted","match":{"last_user_contains":"Fourth task"},"text":"AFTER-WORD","context_tokens":15000},
+		{"name":"rest","times":-1,"text":"Done.","context_tokens":16000}],
+		"compact":{"name":"summary","text":"<summary>They worked on tasks.</summary>"}}`, `  coder:
+    role: coder
+    compact_window: 100000
+`)
+	p.start()
+	for _, task := range []string{"First task", "Second task", "Third task", "Fourth task", "Fifth task", "Sixth task"} {
+		p.receipt("coder", p.send("coder", task))
+	}
+	reqs := p.requests()
+	byReply := map[string]turnRequest{}
+	rest := []turnRequest{}
+	for _, r := range reqs {
+		byReply[r.Reply] = r
+		if r.Reply == "rest" {
+			rest = append(rest, r)
+		}
+	}
+	fourth, ok := byReply["compacted"]
+	if !ok || len(rest) != 2 {
+		t.Fatalf("requests: %d, %v", len(reqs), byReply)
+	}
+	if !strings.Contains(fourth.All, "NEWEST-WORD") || !strings.Contains(fourth.All, "What you did last, word for word") {
+		t.Error("the newest part did not come back in the turn that compacted")
+	}
+	if strings.Contains(fourth.All, "OLDEST-WORD") {
+		t.Error("the hook gave back more than the newest part")
+	}
+	fifth := rest[0].LastUser
+	if !strings.Contains(fifth, "RECENT HISTORY") || !strings.Contains(fifth, "OLDEST-WORD") {
+		t.Errorf("the older rest did not come at the head of the next prompt:\n%.2000s", fifth)
+	}
+	if strings.Contains(fifth, "NEWEST-WORD") || strings.Contains(fifth, "AFTER-WORD") {
+		t.Error("the next prompt repeats what the hook gave, or what came after the boundary")
+	}
+	if strings.Contains(rest[1].LastUser, "RECENT HISTORY") {
+		t.Error("the window came back a second time")
+	}
+	if n := p.api.Stats().Answered["summary"]; n != 1 {
+		t.Errorf("the CLI compacted %d times, want once", n)
+	}
+}

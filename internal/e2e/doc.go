@@ -1,0 +1,9 @@
+// Package e2e holds the tests that run everything for real: our program as a
+// process, the real Claude Code CLI, and the scripted Messages API on loopback
+// in its place of the model.
+//
+// They need the CLI that `make tools` installs below .tools (or a claude in the
+// PATH), and fail without it. Each test has a project, a home folder and a key
+// of its own; where the machine allows it, all of it runs in a network namespace
+// that has nothing but loopback.
+package e2e

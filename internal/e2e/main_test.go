@@ -1,0 +1,86 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Built once for all tests.
+var (
+	program string // our program
+	cli     string // the real Claude Code
+)
+
+const insideVar = "CLAUDE_SWARM_E2E_INSIDE" // set in the network namespace
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (int, error) {
+	if os.Getenv(insideVar) == "" {
+		if exec.Command("unshare", "--net", "true").Run() == nil {
+			return again("unshare", "--net")
+		}
+		if exec.Command("unshare", "--user", "--map-root-user", "--net", "true").Run() == nil {
+			return again("unshare", "--user", "--map-root-user", "--net")
+		}
+	}
+	root, err := repository()
+	if err != nil {
+		return 0, err
+	}
+	if cli, err = findCLI(root); err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "e2e")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "claude-swarm")
+	build := exec.Command("go", "build", "-o", program, "./cmd/claude-swarm")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return m.Run(), nil
+}
+
+// again runs this test binary in a network namespace with loopback only.
+func again(unshare ...string) (int, error) {
+	args := append(unshare[1:], "sh", "-c", `ip link set lo up && exec "$0" "$@"`, os.Args[0])
+	cmd := exec.Command(unshare[0], append(args, os.Args[1:]...)...)
+	cmd.Env = append(os.Environ(), insideVar+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return 0, err
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+func repository() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+func findCLI(root string) (string, error) {
+	path := filepath.Join(root, ".tools", "node_modules", ".bin", "claude")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if path, err := exec.LookPath("claude"); err == nil {
+		return path, nil
+	}
+	return "", fmt.Errorf("the real Claude Code is missing\n  try: make tools")
+}
