@@ -72,7 +72,8 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 		return nil, err
 	}
 	if err := b.disk.syncFolder(cur); err != nil {
-		return nil, err
+		// Not claimed for sure, so not claimed: or it would lie there until a restart.
+		return nil, errors.Join(err, b.disk.move(b.at(curFolder, c.Name), from))
 	}
 	if c.Bad == nil {
 		c.read(&f, b.store.maxFile())

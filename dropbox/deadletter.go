@@ -145,9 +145,8 @@ func (b *Mailbox) Retry(d DeadLetter) error {
 }
 
 func (b *Mailbox) retry(d DeadLetter) error {
-	to, reason := b.at(newFolder, d.Base()+".md"), d.reasonName()
 	if d.Original != "" {
-		to, reason = b.name+"/"+d.Original, d.Name+reasonEnd
+		return b.retryDrop(d)
 	}
 	if there, err := b.disk.exists(b.at(deadFolder, d.Name)); err != nil {
 		return err
@@ -156,19 +155,31 @@ func (b *Mailbox) retry(d DeadLetter) error {
 	}
 	// The reason goes first. A message in new/ that still had one would be buried
 	// again by the next start after a crash.
-	if err := ignoreMissing(b.disk.remove(b.at(deadFolder, reason))); err != nil {
+	if err := ignoreMissing(b.disk.remove(b.at(deadFolder, d.reasonName()))); err != nil {
 		return err
 	}
 	if err := b.disk.syncDir(b.dir(deadFolder)); err != nil {
 		return err
 	}
-	err := b.disk.move(b.at(deadFolder, d.Name), to)
+	err := b.disk.move(b.at(deadFolder, d.Name), b.at(newFolder, d.Base()+".md"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrGone
 	} else if err != nil {
 		return err
 	}
-	return b.disk.syncDir(path.Dir(to))
+	return b.disk.syncDir(b.dir(newFolder))
+}
+
+// retryDrop lays a thing where it was dropped, unless another of its name is there.
+func (b *Mailbox) retryDrop(d DeadLetter) error {
+	err := b.disk.move(b.at(deadFolder, d.Name), b.name+"/"+d.Original)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrGone
+	} else if err != nil {
+		return err
+	}
+	err = ignoreMissing(b.disk.remove(b.at(deadFolder, d.Name+reasonEnd)))
+	return errors.Join(err, b.disk.syncDir(b.name))
 }
 
 // Purge removes a dead letter and its reason for good. Its key stays known: a
@@ -245,7 +256,13 @@ func tameName(name string) string {
 		_, n := utf8.DecodeRuneInString(name)
 		name = name[n:]
 	}
-	return strings.TrimLeft(name, ".-")
+	if name = strings.TrimLeft(name, ".-"); name == "" {
+		return "file"
+	}
+	if strings.HasSuffix(name, reasonEnd) {
+		name += "_" // or it would pass for the reason of another
+	}
+	return name
 }
 
 // SetAside moves what was dropped by hand to dead/ and notes the reason.

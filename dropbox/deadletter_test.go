@@ -2,7 +2,10 @@ package dropbox_test
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -61,5 +64,43 @@ func TestDeadLetters(t *testing.T) {
 	}
 	if left := tree(t, filepath.Join(s.Dir(), "coder/dead")); len(left) != 0 {
 		t.Errorf("left in dead: %v", left)
+	}
+}
+
+// Whatever a dropped thing is called, it can be listed, tried again and purged.
+func TestSetAsideNames(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	for name, want := range map[string]string{
+		"a\nb\x1b[31m.md":        "a_b_[31m.md",
+		"---":                    "file",
+		"-rf":                    "rf",
+		"not\xffutf8":            "not_utf8",
+		strings.Repeat("ü", 127): strings.Repeat("ü", 60),
+		"x.reason.txt":           "x.reason.txt_",
+		"Über uns.md":            "Über uns.md",
+	} {
+		drop(t, s, "coder", name, "content")
+		if err := b.SetAside(onlyStray(t, b), "why"); err != nil {
+			t.Fatal(err)
+		}
+		dead := onlyDead(t, b)
+		if dead.Original != want || !strings.Contains(dead.Reason, "why") {
+			t.Errorf("%q became %+v, want %q", name, dead, want)
+		}
+		if f, err := s.Find(dead.ID); err != nil || f.State != dropbox.Dead {
+			t.Errorf("Find(%s) = %+v, %v", dead.ID, f, err)
+		}
+		// Another of that name is not replaced, and the reason stays meanwhile.
+		drop(t, s, "coder", want, "another")
+		if err := b.Retry(dead); !errors.Is(err, fs.ErrExist) || onlyDead(t, b) != dead {
+			t.Errorf("Retry over another file = %v", err)
+		}
+		if err := os.Remove(filepath.Join(s.Dir(), "coder", want)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(b.Retry(dead), b.SetAside(onlyStray(t, b), "again"), b.Purge(onlyDead(t, b))); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -161,11 +161,15 @@ func (s *Store) checkRoom(to string, m *Message) error {
 		return nil
 	}
 	full, err := s.disk.exists(to + "/" + fullFile)
-	if err != nil {
+	if err != nil || !full {
 		return err
 	}
-	if full {
-		return ErrFull
+	if m.Key != "" {
+		// What was delivered before needs no room: its sender is told so.
+		known, err := s.disk.exists(keyFile(to, m.Key))
+		if err != nil || known {
+			return err
+		}
 	}
-	return nil
+	return ErrFull
 }

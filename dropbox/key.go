@@ -60,9 +60,15 @@ func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) 
 		return Delivery{}, err
 	}
 	err = s.disk.move(scratch, d.To+"/"+newFolder+"/"+d.Name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		// A second caller was quicker and finished this very delivery; or somebody
+		// emptied tmp/. Either way the guard knows.
+		first, err := s.finish(d.To, guard)
+		first.Duplicate = first.ID != d.ID
+		return first, err
+	} else if err != nil {
 		return Delivery{}, err
-	} // fs.ErrNotExist: a second caller was quicker and finished this very delivery
+	}
 	return d, s.disk.syncDir(d.To + "/" + newFolder)
 }
 

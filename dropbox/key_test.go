@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,6 +188,41 @@ func TestKeyWithoutMessage(t *testing.T) {
 	d := deliver(t, s, "coder", keyed("k"))
 	if got := ids(t, b); !d.Duplicate || !slices.Equal(got, []string{first.ID}) {
 		t.Errorf("told %+v, and %v wait, want %s", d, got, first.ID)
+	}
+}
+
+// Somebody empties tmp/ between the guard and the move.
+func TestKeyWithoutScratch(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	rude := reopen(t, s.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if st.Op == dropbox.OpMove {
+			return ignoreMissing(os.Remove(filepath.Join(s.Dir(), st.Name)))
+		}
+		return nil
+	}})
+	d, err := rude.Deliver("coder", keyed("k"))
+	if got := ids(t, mailbox(t, s, "coder")); err != nil || d.Duplicate || !slices.Equal(got, []string{d.ID}) {
+		t.Errorf("Deliver = %+v, %v, and %v wait", d, err, got)
+	}
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// A full mailbox still tells the sender of a known key that it has the message.
+func TestKeyInAFullMailbox(t *testing.T) {
+	s := newStore(t, dropbox.Options{MaxWaiting: 1}, "coder")
+	first := deliver(t, s, "coder", keyed("k"))
+	list(t, mailbox(t, s, "coder"))
+	if d := deliver(t, s, "coder", keyed("k")); d.ID != first.ID || !d.Duplicate {
+		t.Errorf("Deliver again = %+v", d)
+	}
+	if _, err := s.Deliver("coder", keyed("other")); !errors.Is(err, dropbox.ErrFull) {
+		t.Errorf("Deliver of another key = %v, want ErrFull", err)
 	}
 }
 

@@ -62,8 +62,8 @@ func (b *Mailbox) List() ([]Entry, error) {
 		return nil, b.wrap("list", err)
 	}
 	for _, name := range odd {
-		err := b.setAside(newFolder, name, "it lay in new/ and has not the name of a message: "+
-			"use `claude-swarm send`, or put it into "+b.name+"/ itself")
+		err := b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+
+			"what is dropped by hand belongs into "+b.name+"/ itself")
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, b.wrap("list", err)
 		}

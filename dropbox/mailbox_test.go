@@ -339,3 +339,18 @@ func TestReleaseIsNotCounted(t *testing.T) {
 		t.Errorf("PutBack of what is not claimed = %v, want ErrGone", err)
 	}
 }
+
+// A claim that the disk cannot make durable is none.
+func TestClaimOnAFailingDisk(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	deliver(t, s, "coder", text("x"))
+	bad := reopen(t, s.Dir(), dropbox.Options{Step: refuse(syscall.EIO, dropbox.OpSyncDir)})
+	b := mailbox(t, bad, "coder")
+	e := list(t, b)[0]
+	if _, err := b.Claim(e); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Claim = %v, want EIO", err)
+	}
+	if now := list(t, b); len(now) != 1 || now[0] != e {
+		t.Errorf("after it %+v waits, want %+v", now, e)
+	}
+}
