@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"strconv"
@@ -16,6 +17,10 @@ import (
 // helloTimeout is how long a client waits for the daemon's first line. A daemon
 // that is that late is stuck.
 const helloTimeout = 5 * time.Second
+
+// errHungUp is what a daemon gives that dies while it is called: the kernel has
+// taken the call, and nobody answers any more.
+var errHungUp = errors.New("hung up before the first line")
 
 // A Client talks to the daemon of one project. It may be used by several
 // goroutines. A stream that is not read holds up the other answers: who does
@@ -56,7 +61,11 @@ func Dial(ctx context.Context, project, version string, getenv func(string) stri
 		conn, err := d.DialContext(ctx, "unix", path)
 		switch {
 		case err == nil:
-			return newClient(ctx, conn, path, version)
+			c, err := newClient(ctx, conn, path, version)
+			if errors.Is(err, errHungUp) {
+				continue
+			}
+			return c, err
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
 			continue
 		}
@@ -95,8 +104,11 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 		line, err = lines.next()
 	}
 	if err != nil {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+			return nil, errHungUp
 		}
 		return nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("what listens at %s does not answer: %v", c.path, err),
 			Hint: "claude-swarm doctor"}
