@@ -20,7 +20,10 @@ const (
 
 // verbs lists the verbs in the order of the help, one file each.
 func verbs() []*cli.Command {
-	return []*cli.Command{
+	return append(daemonVerbs(), []*cli.Command{
+		initCommand(),
+		configCommand(),
+		demoCommand(),
 		completionCommand(),
 		versionCommand(),
 		historyCommand(),
@@ -32,7 +35,7 @@ func verbs() []*cli.Command {
 		deadCommand(),
 		traceCommand(),
 		completeCommand(),
-	}
+	}...)
 }
 
 // newApp builds the command line. It costs nothing but memory: what a verb

@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // The exit statuses (docs/cli.md).
@@ -72,10 +77,37 @@ func exitCode(err error) int {
 		}
 		e = he.err
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return exitTimeout
+	if code, ok := codeOf(err); ok {
+		return code
 	}
 	return exitFailed
+}
+
+// codeOf is the exit status of the errors of our packages.
+func codeOf(err error) (int, bool) {
+	for _, kind := range []struct {
+		err  error
+		code int
+	}{
+		{control.ErrNoDaemon, exitNoDaemon},
+		{dropbox.ErrNoMailbox, exitUnknown}, {dropbox.ErrNotFound, exitUnknown}, {dropbox.ErrAmbiguous, exitUnknown},
+		{dropbox.ErrTooLarge, exitRefused}, {dropbox.ErrHops, exitRefused}, {dropbox.ErrFull, exitRefused},
+		{context.DeadlineExceeded, exitTimeout},
+	} {
+		if errors.Is(err, kind.err) {
+			return kind.code, true
+		}
+	}
+	if _, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
+		return exitUnknown, true
+	}
+	if _, ok := errors.AsType[config.Errors](err); ok {
+		return exitConfig, true
+	}
+	if e, ok := errors.AsType[*control.Error](err); ok && e.Code == control.CodeBadConfig {
+		return exitConfig, true
+	}
+	return 0, false
 }
 
 // nextStep is the hint nearest to the surface.
@@ -85,6 +117,12 @@ func nextStep(err error) string {
 			return he.hint
 		}
 		return nextStep(he.err)
+	}
+	if e, ok := errors.AsType[*control.Error](err); ok {
+		return e.Hint
+	}
+	if e, ok := errors.AsType[*control.PathError](err); ok {
+		return e.Hint
 	}
 	return ""
 }

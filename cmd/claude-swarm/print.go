@@ -12,10 +12,30 @@ import (
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 )
 
-// width is how wide our tables are: every terminal has that.
+// width is how wide our tables are where no terminal says more.
 const width = 80
+
+// screenWidth is the width of the terminal behind w, within reason.
+func screenWidth(w io.Writer) int {
+	columns, _ := screenSize(w)
+	return columns
+}
+
+// screenSize is the size of the terminal behind w; rows is 0 when it is none.
+func screenSize(w io.Writer) (columns, rows int) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return width, 0
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil || size.Col == 0 {
+		return width, 0
+	}
+	return min(max(int(size.Col), 40), 200), int(size.Row)
+}
 
 // isTerminal tells whether a person looks at w.
 func isTerminal(w io.Writer) bool {
@@ -66,17 +86,33 @@ func printJSON(w io.Writer, v any) error {
 // A table lines up its columns. The last column gets what is left of the width
 // and is cut there.
 type table struct {
-	rows [][]string
+	width int // of the screen; 0 means 80
+	rows  []tableRow
 }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+type tableRow struct {
+	cells []string
+	below []string // lines of their own, from the second column on
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: cells}) }
+
+// below adds lines under the last row, indented to the second column.
+func (t *table) below(lines ...string) {
+	last := &t.rows[len(t.rows)-1]
+	last.below = append(last.below, lines...)
+}
 
 // write prints the table. decorate, when not nil, colours a padded cell; it
 // must not change its width on the screen.
 func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
+	screen := t.width
+	if screen == 0 {
+		screen = width
+	}
 	var widths []int
 	for _, row := range t.rows {
-		for i, cell := range row {
+		for i, cell := range row.cells {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
@@ -85,9 +121,9 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 	}
 	for r, row := range t.rows {
 		var line strings.Builder
-		room := width
-		for i, cell := range row {
-			if i == len(row)-1 {
+		room := screen
+		for i, cell := range row.cells {
+			if i == len(row.cells)-1 {
 				cell = cut(cell, max(room, 8))
 			} else {
 				cell += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
@@ -99,6 +135,9 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 			line.WriteString(cell)
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		for _, text := range row.below {
+			fmt.Fprintf(w, "%*s%s\n", widths[0]+2, "", cut(text, max(screen-widths[0]-2, 8)))
+		}
 	}
 }
 

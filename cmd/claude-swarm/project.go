@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // envConfig names the configuration inside a turn where its file has another
@@ -30,7 +31,7 @@ func findConfig(c *cli.Context) (string, error) {
 	if path := os.Getenv(envConfig); path != "" {
 		return path, nil
 	}
-	from := os.Getenv(swarm.EnvDir)
+	from := os.Getenv(runner.DirVar)
 	if from == "" {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -47,8 +48,20 @@ func findConfig(c *cli.Context) (string, error) {
 
 // A project is a swarm's files, as a verb sees them. It needs no daemon.
 type project struct {
-	file *config.File
+	dir  string // of the configuration
 	home swarm.Home
+	file *config.File // nil after locate
+}
+
+// locate finds the project and does not read its configuration: whoever only
+// talks to the daemon can do so while the file is being changed.
+func locate(c *cli.Context) (*project, error) {
+	path, err := findConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(path)
+	return &project{dir: dir, home: swarm.HomeOf(dir)}, nil
 }
 
 // loadProject finds and reads the configuration. A bad one is exit status 78.
@@ -61,12 +74,15 @@ func loadProject(c *cli.Context) (*project, error) {
 	if err != nil {
 		return nil, badConfig(err)
 	}
-	return &project{file: file, home: swarm.HomeOf(file.Dir)}, nil
+	return &project{dir: file.Dir, home: swarm.HomeOf(file.Dir), file: file}, nil
 }
 
 // badConfig gives the errors of a configuration their exit status and the next
 // step.
 func badConfig(err error) error {
+	if _, ok := errors.AsType[*hintError](err); ok {
+		return err // it says more than we could
+	}
 	errs, ok := errors.AsType[config.Errors](err)
 	if !ok {
 		return &hintError{err: err, code: exitConfig, hint: "claude-swarm config check"}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// dial finds the project's daemon. Without one the error is
+// [control.ErrNoDaemon] with the next step. The caller closes the client.
+func dial(c *cli.Context, p *project) (*control.Client, error) {
+	note := readLockNote(p.home)
+	client, err := control.Dial(c.Context, p.dir, version, os.Getenv, note.Socket)
+	switch {
+	case err == nil:
+		if w := client.Warning(); w != "" {
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: claude-swarm restart\n", w)
+		}
+		return client, nil
+	case !errors.Is(err, control.ErrNoDaemon):
+		return nil, err
+	case lockHeld(p.home):
+		if note.PID == 0 {
+			return nil, hint(fmt.Errorf("%w at its socket, but something holds %s", control.ErrNoDaemon, p.home.LockFile()), "claude-swarm doctor")
+		}
+		return nil, hint(fmt.Errorf("%w at its socket, but pid %d holds the project", control.ErrNoDaemon, note.PID),
+			"wait, if it starts or stops just now; else kill %d", note.PID)
+	}
+	return nil, hint(control.ErrNoDaemon, "claude-swarm start")
+}
+
+// ask runs f with a connection to the daemon and the name of who asks. An agent
+// that the daemon does not know is named with what was probably meant.
+func ask(c *cli.Context, p *project, f func(client *control.Client, by string) error) error {
+	me, err := p.whoAmI()
+	if err != nil {
+		return err
+	}
+	client, err := dial(c, p)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(f(client, me.Name), client.Close())
+	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
+		return unknownAgent(unknown.Name, unknown.Near, "claude-swarm "+c.Command.Name+" %s")
+	}
+	return err
+}
+
+// oneAgent finds the project and takes the one agent that the command line
+// names. Whether there is such an agent the daemon knows best.
+func oneAgent(c *cli.Context) (*project, string, error) {
+	verb := c.Command.Name
+	if c.NArg() == 0 {
+		return nil, "", usagef("claude-swarm status", "%s: which agent?", verb)
+	}
+	if c.NArg() > 1 {
+		return nil, "", usagef("claude-swarm help "+verb, "%s: one agent at a time, not %d", verb, c.NArg())
+	}
+	p, err := locate(c)
+	return p, c.Args().First(), err
+}
+
+// noArguments refuses arguments of a verb that takes none.
+func noArguments(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return usagef("claude-swarm "+c.Command.Name, "%s takes no arguments", c.Command.Name)
+	}
+	return nil
+}
+
+// clock prints a time for a person: the time of a day that is today, else with
+// its date.
+func clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format("15:04")
+	}
+	return t.Format("2006-01-02 15:04")
+}

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"gopkg.in/natefinch/lumberjack.v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A daemon is the swarm of one project with what this program adds: the
+// configuration that can be read again, and the two ways to stop.
+type daemon struct {
+	*swarm.Swarm
+	log *slog.Logger
+
+	stopping, killing context.Context
+	stop, kill        context.CancelFunc
+
+	mu      sync.Mutex
+	file    *config.File // in force
+	refused string       // why the last reload kept the old file; ""
+}
+
+// A daemonOrder says how a daemon is started.
+type daemonOrder struct {
+	project *project
+	agents  []string // start only these, stop the others; none: leave all as they were
+	by      string
+	stderr  io.Writer // people see what happens; nil when nobody looks
+	ready   func()    // called once
+}
+
+// runDaemon is the daemon's life. It returns when the last turn has ended.
+func runDaemon(ctx context.Context, o daemonOrder) (err error) {
+	// The daemon's life is longer than that of the verb which began it: Ctrl-C
+	// asks to stop, and does not cancel what runs.
+	ctx = context.WithoutCancel(ctx)
+	p := o.project
+	if err := p.file.CheckFolders(); err != nil {
+		return badConfig(err)
+	}
+	if err := p.home.Make(); err != nil {
+		return err
+	}
+	// Whoever waits for the end of the daemon waits for the end of their
+	// connection; so that comes last, when everything is free for the next one.
+	answering, silent := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer silent()
+	last := func(f func() error) { err = errors.Join(err, f()) }
+
+	release, err := lockDaemon(p.home)
+	if err != nil {
+		return alreadyRuns(err)
+	}
+	defer func() { last(release) }()
+	log := newDaemonLog(p, o.stderr)
+	if err := runner.BecomeReaper(); err != nil {
+		log.Warn("orphans of a turn can be found by their mark only", "err", err)
+	}
+	store, err := openOwnStore(p)
+	if err != nil {
+		return err
+	}
+	defer func() { last(store.Close) }()
+	unlock, err := store.Lock()
+	if locked, ok := errors.AsType[*dropbox.LockedError](err); ok {
+		return fail(exitFailed, "stop the other daemon, or give this project a dead_drop_dir of its own",
+			"another daemon works on %s: %s", p.file.DeadDropDir, locked.Holder)
+	} else if err != nil {
+		return err
+	}
+	defer func() { last(unlock) }()
+	listener, err := control.Listen(p.file.Dir, os.Getenv)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	note := lockNote{PID: os.Getpid(), Since: time.Now(), Version: version, Socket: listener.Addr().String()}
+	if err := note.write(p.home); err != nil {
+		return err
+	}
+
+	d, err := newDaemon(ctx, p, store, log)
+	if err != nil {
+		return err
+	}
+	if err := d.choose(ctx, o.agents, o.by); err != nil {
+		return err
+	}
+	wg.Go(func() { d.signals(answering, o.stderr) })
+	wg.Go(func() { d.answer(answering, listener, o.ready) })
+	err = d.Run(d.stopping, d.killing)
+	log.Info("daemon stopped")
+	return err
+}
+
+// newDaemon makes the swarm.
+func newDaemon(ctx context.Context, p *project, store *dropbox.Store, log *slog.Logger) (*daemon, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s, err := swarm.New(swarm.Options{
+		Project: p.file.Dir, Store: store, Plan: planOf(p.file), Backends: backends(),
+		Program: program, Version: version, Log: log, Environ: os.Environ(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{Swarm: s, log: log, file: p.file}
+	d.killing, d.kill = context.WithCancel(ctx)
+	d.stopping, d.stop = context.WithCancel(d.killing) // to kill is to stop as well
+	return d, nil
+}
+
+// choose starts the named agents and stops the others. No name leaves every
+// agent as it was.
+func (d *daemon) choose(ctx context.Context, names []string, by string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range d.file.Names() {
+		var err error
+		if slices.Contains(names, name) {
+			err = d.StartAgent(name, by)
+		} else {
+			err = d.StopAgent(ctx, name, by, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer serves the socket from the moment when the swarm is ready.
+func (d *daemon) answer(ctx context.Context, l *net.UnixListener, ready func()) {
+	select {
+	case <-d.Ready():
+	case <-ctx.Done():
+		return
+	}
+	d.log.Info("daemon is ready", "pid", os.Getpid(), "version", version, "socket", l.Addr().String())
+	ready()
+	if err := control.NewServer(d, control.Options{Version: version, Log: d.log}).Serve(ctx, l); err != nil {
+		d.log.Error("control socket ended", "err", err)
+	}
+}
+
+// signals obeys the signals: the first asks to stop, the second ends the
+// running turns, SIGHUP reads the configuration again.
+func (d *daemon) signals(ctx context.Context, stderr io.Writer) {
+	sigs := make(chan os.Signal, 8)
+	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(sigs)
+	asked := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case sig := <-sigs:
+			switch {
+			case sig == syscall.SIGHUP:
+				if _, err := d.Reload(sig.String()); err != nil && stderr != nil {
+					fmt.Fprintf(stderr, "claude-swarm: the old configuration stays: %v\n", err)
+				}
+			case asked:
+				d.Shutdown(sig.String(), true)
+			default:
+				asked = true
+				d.Shutdown(sig.String(), false)
+				if stderr != nil {
+					fmt.Fprintln(stderr, "claude-swarm: stopping when the running turns have ended; once more to end them")
+				}
+			}
+		}
+	}
+}
+
+// Shutdown begins the end.
+func (d *daemon) Shutdown(by string, now bool) {
+	d.log.Info("daemon was told to stop", "by", by, "now", now)
+	if now {
+		d.kill()
+	} else {
+		d.stop()
+	}
+}
+
+// Subscribe makes the swarm's feed a feed of the socket.
+func (d *daemon) Subscribe(f swarm.Filter) control.Feed { return d.Swarm.Subscribe(f) }
+
+// Status adds what the swarm cannot know.
+func (d *daemon) Status(names ...string) (swarm.Status, error) {
+	st, err := d.Swarm.Status(names...)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil && d.refused != "" {
+		st.Trouble = append(st.Trouble, d.refused)
+	}
+	return st, err
+}
+
+// Reload reads the configuration again. What is wrong with it keeps the old one
+// in force, and stands in the status until a good one is read.
+func (d *daemon) Reload(by string) (swarm.Changes, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	file, err := config.Load(d.file.Path)
+	if err == nil {
+		err = file.CheckFolders()
+	}
+	if err == nil {
+		err = needsRestart(d.file, file)
+	}
+	var changes swarm.Changes
+	if err == nil {
+		changes, err = d.Swarm.Reload(planOf(file))
+	}
+	if err != nil {
+		d.log.Warn("configuration was not reloaded", "by", by, "err", err)
+		d.refused = "the configuration was not reloaded, the old one is in force: " + firstLine(err.Error())
+		err = badConfig(err)
+		return changes, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
+	}
+	d.file, d.refused = file, ""
+	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed)
+	return changes, nil
+}
+
+// needsRestart says which changed keys a running daemon cannot take over.
+func needsRestart(old, new *config.File) error {
+	var keys []string
+	for key, differs := range map[string]bool{
+		"dead_drop_dir": old.DeadDropDir != new.DeadDropDir,
+		"max_waiting":   old.MaxWaiting != new.MaxWaiting,
+		"audit":         old.Audit != new.Audit,
+	} {
+		if differs {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	slices.Sort(keys)
+	return fail(exitConfig, "claude-swarm restart", "a change of %s needs a restart", strings.Join(keys, " and "))
+}
+
+// openOwnStore opens the mailboxes, and makes them where there are none yet.
+func openOwnStore(p *project) (*dropbox.Store, error) {
+	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
+	if !errors.Is(err, dropbox.ErrNoStore) {
+		return store, err
+	}
+	if err := dropbox.Create(p.file.DeadDropDir); err != nil {
+		return nil, err
+	}
+	return dropbox.Open(p.file.DeadDropDir, p.storeOptions())
+}
+
+// newDaemonLog writes JSON to the daemon's log, and text for a person who
+// looks. The log is never closed: its last line is written after everything
+// else has ended.
+func newDaemonLog(p *project, stderr io.Writer) *slog.Logger {
+	file := &lumberjack.Logger{Filename: p.home.DaemonLog(),
+		MaxSize: p.file.Log.MaxSizeMB, MaxBackups: p.file.Log.MaxBackups, MaxAge: p.file.Log.MaxAgeDays}
+	handler := slog.Handler(slog.NewJSONHandler(file, nil))
+	if stderr != nil {
+		handler = slog.NewMultiHandler(handler, slog.NewTextHandler(stderr, nil))
+	}
+	return slog.New(handler)
+}
+
+func alreadyRuns(err error) error {
+	if _, ok := errors.AsType[*runningError](err); ok {
+		return hint(err, "claude-swarm status   (or claude-swarm restart)")
+	}
+	return err
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// logPoll is how often a followed file is looked at. A daemon tells of each
+// line, so this is for when there is none.
+const logPoll = 250 * time.Millisecond
+
+func logsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "logs", Category: groupAgents, ArgsUsage: "AGENT",
+		Usage: "what an agent says and does",
+		Description: `Prints the last lines of an agent's log; with -f goes on with what is added, also
+when the daemon stops and starts again. On a terminal text appears while it is
+written. Works without a daemon.
+
+Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, the end of a
+turn is = with its duration and cost. --raw prints the client's own event stream
+of the last turn, JSON lines.` +
+			examples("claude-swarm logs coder", "claude-swarm logs coder -f", "claude-swarm logs coder --raw -n 5"),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "go on with what is added, until Ctrl-C"},
+			&cli.IntFlag{Name: "n", Aliases: []string{"lines"}, Value: 50, Usage: "begin with the last `N` lines"},
+			&cli.BoolFlag{Name: "raw", Usage: "the client's event stream"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usagef("claude-swarm status", "logs: which agent?")
+			}
+			if c.Int("n") < 0 {
+				return usagef("claude-swarm help logs", "-n must not be negative")
+			}
+			p, err := loadProject(c)
+			if err != nil {
+				return err
+			}
+			a, err := p.agent(c.Args().First(), "claude-swarm logs %s")
+			if err != nil {
+				return err
+			}
+			if c.Bool("raw") {
+				return rawLog(c, p, a.Name)
+			}
+			return readableLog(c, p, a.Name)
+		},
+	}
+}
+
+func readableLog(c *cli.Context, p *project, agent string) error {
+	t, lines, err := openTail(p.home.AgentLog(agent), c.Int("n"))
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	out := &logPrinter{w: c.App.Writer, live: isTerminal(c.App.Writer), p: paletteOf(c.App.Writer), agent: agent}
+	out.lines(lines)
+	if !c.Bool("f") {
+		if t.file == nil {
+			fmt.Fprintf(c.App.ErrWriter, "%s has done nothing yet\n", agent)
+		}
+		return nil
+	}
+	return follow(c, swarm.Filter{Agent: agent, Text: out.live}, out.partial, func() error {
+		lines, err := t.more()
+		out.lines(lines)
+		return err
+	})
+}
+
+// follow calls more whenever there may be something to read, and text with each
+// piece of text that is being written, until Ctrl-C. The file is the truth; the
+// daemon's events only say that it is time to look.
+func follow(c *cli.Context, filter swarm.Filter, text func(swarm.FeedEvent), more func() error) error {
+	ctx, cancel := context.WithCancel(c.Context)
+	events := make(chan swarm.FeedEvent)
+	ended := make(chan struct{})
+	go func() { // ends with ctx, waited for below
+		defer close(ended)
+		for ctx.Err() == nil {
+			// Without a daemon the file is read all the same; it may be back soon.
+			_ = followEvents(ctx, c, filter, func(ev swarm.FeedEvent) {
+				select {
+				case events <- ev:
+				case <-ctx.Done():
+				}
+			})
+			wait(ctx, time.Second)
+		}
+	}()
+	defer func() { cancel(); <-ended }()
+	tick := time.NewTicker(logPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.Context.Done():
+			return nil // Ctrl-C is how one leaves
+		case ev := <-events:
+			if ev.Kind == swarm.FeedPartial {
+				text(ev)
+				continue
+			}
+		case <-tick.C:
+		}
+		if err := more(); err != nil {
+			return err
+		}
+	}
+}
+
+// A logPrinter prints an agent's log. On a terminal it shows text while it is
+// written, and then of the finished line only what is missing.
+type logPrinter struct {
+	w     io.Writer
+	live  bool
+	p     palette
+	agent string
+	open  string // text that is shown already and is no line yet
+}
+
+// logIndent begins the further lines of one entry.
+const logIndent = "    "
+
+// partial shows a piece of text.
+func (l *logPrinter) partial(ev swarm.FeedEvent) {
+	text := strings.ReplaceAll(plain(ev.Text), "\n", "\n"+logIndent)
+	if l.open == "" {
+		text = strings.TrimLeft(text, "\n ")
+		if text == "" {
+			return
+		}
+		fmt.Fprint(l.w, l.head(ev.At.Local().Format(time.TimeOnly), l.agent, ev.ID))
+	}
+	fmt.Fprint(l.w, text)
+	l.open += text
+}
+
+// lines prints finished lines of the log.
+func (l *logPrinter) lines(data []byte) {
+	for len(data) > 0 {
+		// An entry is a line and the indented lines after it.
+		end := bytes.IndexByte(data, '\n') + 1
+		for bytes.HasPrefix(data[end:], []byte(logIndent)) {
+			end += bytes.IndexByte(data[end:], '\n') + 1
+		}
+		l.entry(strings.TrimSuffix(string(data[:end]), "\n"))
+		data = data[end:]
+	}
+}
+
+func (l *logPrinter) entry(entry string) {
+	if l.live {
+		entry = plain(entry)
+	}
+	head, body, ok := strings.Cut(entry, "  ")
+	words := strings.Fields(head)
+	if !ok || len(words) != 3 {
+		l.finish()
+		fmt.Fprintln(l.w, entry)
+		return
+	}
+	if l.open != "" {
+		rest, ok := strings.CutPrefix(body, l.open)
+		if !ok && strings.TrimRight(l.open, "\n ") == body {
+			rest, ok = "", true // the log leaves out white space at the end
+		}
+		if ok {
+			fmt.Fprintln(l.w, rest)
+			l.open = ""
+			return
+		}
+		l.finish()
+	}
+	fmt.Fprintln(l.w, l.head(words[0], words[1], words[2])+l.colour(body))
+}
+
+// finish ends text that was shown and is not what the log says.
+func (l *logPrinter) finish() {
+	if l.open != "" {
+		fmt.Fprintln(l.w)
+		l.open = ""
+	}
+}
+
+func (l *logPrinter) head(at, agent, id string) string {
+	return l.p.paint(at, color.Faint) + " " + l.p.paint(agent, agentColour(agent)) + " " + l.p.paint(id, color.Faint) + "  "
+}
+
+func (l *logPrinter) colour(body string) string {
+	switch {
+	case strings.HasPrefix(body, "$ "):
+		return l.p.paint(body, color.Faint)
+	case strings.HasPrefix(body, "= "):
+		return l.p.paint(body, color.Bold)
+	case strings.HasPrefix(body, "✗ "):
+		return l.p.paint(body, color.FgRed)
+	}
+	return body
+}
+
+// rawLog prints the event stream of the agent's newest turn, and with -f goes
+// on with the turns that follow.
+func rawLog(c *cli.Context, p *project, agent string) error {
+	turns := &turnFiles{home: p.home, agent: agent, seen: map[string]bool{}}
+	newest, err := turns.next()
+	if err != nil {
+		return err
+	}
+	if newest == "" && !c.Bool("f") {
+		fmt.Fprintf(c.App.ErrWriter, "no turn of %s is kept\n", agent)
+		return nil
+	}
+	var t *tail
+	show := func(path string, n int) error {
+		var lines []byte
+		var err error
+		if t, lines, err = openTail(path, n); err == nil {
+			_, err = c.App.Writer.Write(lines)
+		}
+		return err
+	}
+	if newest != "" {
+		if err := show(newest, c.Int("n")); err != nil {
+			return err
+		}
+		defer func() { t.close() }()
+	}
+	if !c.Bool("f") {
+		return nil
+	}
+	return follow(c, swarm.Filter{Agent: agent}, func(swarm.FeedEvent) {}, func() error {
+		// The next turn is asked for first: when it is there the one before has
+		// ended, and the rest of it is all there is.
+		next, err := turns.next()
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			lines, err := t.more()
+			if err != nil {
+				return err
+			}
+			if _, err := c.App.Writer.Write(lines); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		if t != nil {
+			if err := t.close(); err != nil {
+				return err
+			}
+		}
+		t = &tail{path: next}
+		return nil
+	})
+}
+
+// turnFiles finds the streams of an agent's turns. Each record is read once.
+type turnFiles struct {
+	home  swarm.Home
+	agent string
+	seen  map[string]bool
+}
+
+// next returns the stream of the newest turn that was not there at the last
+// call, or "".
+func (f *turnFiles) next() (string, error) {
+	files, err := os.ReadDir(f.home.Turns())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	newest, at := "", time.Time{}
+	for _, file := range files {
+		name := file.Name()
+		if f.seen[name] || filepath.Ext(name) != ".json" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(f.home.Turns(), name))
+		if err != nil {
+			continue // rotated away just now
+		}
+		var rec struct {
+			Turn, Agent string
+			Begun       time.Time
+		}
+		if json.Unmarshal(data, &rec) != nil {
+			continue
+		}
+		f.seen[name] = true
+		if rec.Agent == f.agent && rec.Begun.After(at) {
+			newest, at = f.home.Stream(rec.Turn), rec.Begun
+		}
+	}
+	return newest, nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/tmux"
+)
+
+// statusPane is the title of the pane that shows the status; no agent can have
+// that name's capital letter.
+const statusPane = "Status"
+
+// showInTmux makes the project's tmux session, or what is missing of it: a pane
+// for each agent, and one for the status. On a terminal it goes there.
+func showInTmux(c *cli.Context, p *project) error {
+	server, err := tmux.Find(tmux.Options{})
+	if errors.Is(err, tmux.ErrMissing) {
+		return hint(err, "install tmux, or claude-swarm status --watch")
+	} else if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	verb := func(words ...string) []string {
+		return append([]string{self, "--config", p.file.Path}, words...)
+	}
+	var panes []tmux.Pane
+	for _, name := range p.file.Names() {
+		panes = append(panes, tmux.Pane{Title: name, Dir: p.dir, Command: verb("logs", "-f", name)})
+	}
+	panes = append(panes, tmux.Pane{Title: statusPane, Dir: p.dir, Command: verb("status", "--watch")})
+
+	session := tmux.SessionName(p.dir)
+	shown, err := server.Show(c.Context, session, panes)
+	if err != nil {
+		return err
+	}
+	if !isTerminal(c.App.Writer) {
+		what := "there already"
+		if shown.Created {
+			what = "made"
+		}
+		fmt.Fprintf(c.App.Writer, "tmux session %s, %s\n  next: tmux attach -t %s\n", session, what, session)
+		return nil
+	}
+	cmd := server.Attach(c.Context, session)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+)
+
+// birthTimeout is how long start waits for a new daemon. It is ready in some
+// milliseconds, or after two seconds where it takes up long turns.
+const birthTimeout = 30 * time.Second
+
+func startCommand() *cli.Command {
+	return &cli.Command{
+		Name: "start", Category: groupDaemon, ArgsUsage: "[AGENT…]",
+		Usage: "start the daemon, or agents of a running one",
+		Description: `Starts the daemon of this project and returns when it is ready, or says why it
+is not. With names only these agents work; the others are stopped until they are
+started by name. When the daemon runs already, names start agents that were
+stopped, by hand or after failures.
+
+The daemon goes on when the terminal is closed. Its log is .claude-swarm/daemon.log.` +
+			examples("claude-swarm start", "claude-swarm start coder", "claude-swarm start --foreground"),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "foreground", Usage: "stay in this terminal; for systemd and the like"},
+			&cli.BoolFlag{Name: "tmux", Usage: "show each agent in a pane of tmux; closing it stops nothing"},
+			&cli.IntFlag{Name: "ready-fd", Hidden: true},
+		},
+		Action: start,
+	}
+}
+
+func start(c *cli.Context) error {
+	p, err := loadProject(c)
+	if err != nil {
+		return err
+	}
+	names := c.Args().Slice()
+	if _, err := p.agents(names, "claude-swarm start %s"); err != nil {
+		return err
+	}
+	if c.Bool("foreground") {
+		if c.Bool("tmux") {
+			return usagef("claude-swarm start --tmux", "--foreground and --tmux exclude each other")
+		}
+		return foreground(c, p, names)
+	}
+	client, err := dial(c, p)
+	switch {
+	case err == nil:
+		err = errors.Join(startAgents(c, p, client, names), client.Close())
+	case errors.Is(err, control.ErrNoDaemon) && !lockHeld(p.home):
+		err = startDaemon(c, p, names)
+	}
+	if err != nil || !c.Bool("tmux") {
+		return err
+	}
+	return showInTmux(c, p)
+}
+
+// startAgents starts agents of a running daemon. Without names there is nothing
+// to start but a second daemon, which is refused; or the panes, which are not.
+func startAgents(c *cli.Context, p *project, client *control.Client, names []string) error {
+	if len(names) == 0 && !c.Bool("tmux") {
+		return alreadyRuns(&runningError{readLockNote(p.home)})
+	}
+	me, err := p.whoAmI()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := client.Start(c.Context, name, me.Name); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.App.Writer, "%s started\n", name)
+	}
+	return nil
+}
+
+// A birth is what a new daemon tells the start that waits for it.
+type birth struct {
+	PID     int    `json:"pid"`
+	Problem string `json:"problem,omitempty"`
+	Next    string `json:"next,omitempty"`
+	Code    int    `json:"code,omitempty"`
+}
+
+// foreground is the daemon itself.
+func foreground(c *cli.Context, p *project, names []string) error {
+	if err := leaveTurn(p, c, names); err != nil {
+		return err
+	}
+	order := daemonOrder{project: p, agents: names, by: "start"}
+	fd := c.Int("ready-fd")
+	if fd == 0 {
+		order.stderr = c.App.ErrWriter
+		order.ready = func() {
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: ready, pid %d, agents %s\n", os.Getpid(), strings.Join(p.file.Names(), " "))
+		}
+		return runDaemon(c.Context, order)
+	}
+	syscall.CloseOnExec(fd) // no agent may hold it
+	parent := os.NewFile(uintptr(fd), "ready")
+	// The one who waits may be gone, which harms nobody.
+	tell := func(b birth) { _ = errors.Join(json.NewEncoder(parent).Encode(b), parent.Close()) }
+	order.ready = func() { tell(birth{PID: os.Getpid()}) }
+	err := runDaemon(c.Context, order)
+	if err != nil {
+		tell(birth{Problem: err.Error(), Next: nextStep(err), Code: exitCode(err)})
+	}
+	return err
+}
+
+// leaveTurn begins the program anew without our variables where it was started
+// inside a turn: what carries the mark of a turn is ended with it.
+func leaveTurn(p *project, c *cli.Context, names []string) error {
+	env := withoutMarks(os.Environ())
+	if len(env) == len(os.Environ()) {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(self, daemonArgs(p, c.Int("ready-fd"), names), env)
+}
+
+// withoutMarks is the environment less what makes us part of a turn.
+func withoutMarks(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		return strings.HasPrefix(entry, "CLAUDE_SWARM_")
+	})
+}
+
+func daemonArgs(p *project, fd int, names []string) []string {
+	args := []string{"claude-swarm", "--config", p.file.Path, "start", "--foreground"}
+	if fd != 0 {
+		args = append(args, fmt.Sprintf("--ready-fd=%d", fd))
+	}
+	return append(args, names...)
+}
+
+// startDaemon starts the daemon in a session of its own, so that no terminal
+// takes it along, and waits until it says that it is ready or why not.
+func startDaemon(c *cli.Context, p *project, names []string) error {
+	if err := p.file.CheckFolders(); err != nil {
+		return badConfig(err)
+	}
+	if err := p.home.Make(); err != nil {
+		return err
+	}
+	b, err := spawn(c.Context, p, names)
+	if err != nil {
+		return err
+	}
+	if b.Problem != "" {
+		return &hintError{err: errors.New(b.Problem), hint: b.Next, code: b.Code}
+	}
+	fmt.Fprintf(c.App.Writer, "ready, pid %d, agents %s\n", b.PID, strings.Join(p.file.Names(), " "))
+	return nil
+}
+
+func spawn(ctx context.Context, p *project, names []string) (birth, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return birth{}, err
+	}
+	// A panic is written where the rest of the story is.
+	out, err := os.OpenFile(p.home.DaemonLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return birth{}, err
+	}
+	defer out.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return birth{}, err
+	}
+	defer r.Close()
+	cmd := &exec.Cmd{
+		Path: self, Args: daemonArgs(p, 3, names), Dir: p.file.Dir, Env: withoutMarks(os.Environ()),
+		Stdout: out, Stderr: out, ExtraFiles: []*os.File{w},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	err = errors.Join(cmd.Start(), w.Close())
+	if err != nil {
+		return birth{}, fmt.Errorf("start the daemon: %w", err)
+	}
+	pid := cmd.Process.Pid
+	if err := cmd.Process.Release(); err != nil {
+		return birth{}, err
+	}
+	if err := r.SetReadDeadline(time.Now().Add(birthTimeout)); err != nil {
+		return birth{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { r.Close() })
+	defer stop()
+	var b birth
+	switch err := json.NewDecoder(r).Decode(&b); {
+	case err == nil:
+		return b, nil
+	case ctx.Err() != nil:
+		return b, ctx.Err()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return b, fail(exitTimeout, "claude-swarm status", "the daemon (pid %d) is not ready after %v", pid, birthTimeout)
+	case errors.Is(err, io.EOF):
+		return b, fail(exitFailed, "tail "+p.home.DaemonLog(), "the daemon died before it was ready")
+	default:
+		return b, fmt.Errorf("wait for the daemon: %w", err)
+	}
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+func statusCommand() *cli.Command {
+	return &cli.Command{
+		Name: "status", Category: groupAgents, ArgsUsage: "[AGENT…]",
+		Usage: "what the agents do, what waits, what needs you",
+		Description: `Shows each agent with its state, since when and why, its waiting mail, its dead
+letters, what it cost today, its task and what to do next. Works without a
+daemon too, from the files.` +
+			examples("claude-swarm status", "claude-swarm status coder --json", "claude-swarm status --watch"),
+		Flags: []cli.Flag{
+			jsonFlag(),
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "draw it again whenever something changes, until Ctrl-C"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Bool("watch") {
+				return watchStatus(c)
+			}
+			st, err := statusNow(c)
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return printJSON(c.App.Writer, st)
+			}
+			writeStatus(c.App.Writer, st, time.Now(), paletteOf(c.App.Writer), screenWidth(c.App.Writer))
+			return nil
+		},
+	}
+}
+
+// statusNow asks the daemon, or reads the files where none answers.
+func statusNow(c *cli.Context) (st swarm.Status, err error) {
+	p, err := locate(c)
+	if err != nil {
+		return st, err
+	}
+	err = ask(c, p, func(client *control.Client, _ string) (err error) {
+		st, err = client.Status(c.Context, c.Args().Slice()...)
+		return err
+	})
+	if !errors.Is(err, control.ErrNoDaemon) {
+		return st, err
+	}
+	silent := ""
+	if lockHeld(p.home) {
+		silent = err.Error()
+	}
+	st, err = offline(c)
+	if silent != "" {
+		st.Trouble = append(st.Trouble, silent)
+	}
+	return st, err
+}
+
+// offline is the status as far as the files tell.
+func offline(c *cli.Context) (st swarm.Status, err error) {
+	p, err := loadProject(c)
+	if err != nil {
+		return st, err
+	}
+	names, err := p.agents(c.Args().Slice(), "claude-swarm status %s")
+	if err != nil {
+		return st, err
+	}
+	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
+	if errors.Is(err, dropbox.ErrNoStore) {
+		return st, fail(exitUnknown, "claude-swarm start", "no mailboxes at %s yet", p.file.DeadDropDir)
+	} else if err != nil {
+		return st, err
+	}
+	defer store.Close()
+	st, err = swarm.Offline(p.home, store, planOf(p.file), p.dir, time.Now())
+	st.Agents = slices.DeleteFunc(st.Agents, func(a swarm.AgentStatus) bool { return !slices.Contains(names, a.Name) })
+	return st, err
+}
+
+// stateColours say at a glance who needs somebody.
+var stateColours = map[swarm.State]color.Attribute{
+	swarm.Working: color.FgGreen,
+	swarm.Backoff: color.FgYellow,
+	swarm.Limited: color.FgYellow,
+	swarm.Paused:  color.FgYellow,
+	swarm.Stopped: color.FgRed,
+}
+
+// writeStatus prints the status for a person, columns wide.
+func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns int) {
+	fmt.Fprintln(w, cut(headline(st, now), columns))
+	if st.Halted {
+		fmt.Fprintln(w, p.paint("HALTED: no turn is begun", color.FgRed, color.Bold)+"   next: claude-swarm unhalt")
+	}
+	for _, t := range st.Trouble {
+		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(wrap(oneLine(t), columns-2), "\n", "\n  "), color.FgYellow))
+	}
+	fmt.Fprintln(w)
+	t := table{width: columns}
+	t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
+	for _, a := range st.Agents {
+		if st.Daemon == nil && a.State == swarm.Stopped && a.Next == startDaemonHint {
+			a.Why, a.Next = "", "" // the first line says so for all
+		}
+		t.add(cut(a.Name, 20), string(a.State), since(a.Since, now), mail(a.Waiting), number(a.Dead), money(a.CostUSD.Today), task(a))
+		t.below(details(a, now)...)
+	}
+	t.write(w, func(row, column int, cell string) string {
+		switch {
+		case row == 0:
+			return p.paint(cell, color.Bold)
+		case column == 0:
+			return p.paint(cell, agentColour(strings.TrimSpace(cell)))
+		case column == 1:
+			if c, ok := stateColours[swarm.State(strings.TrimSpace(cell))]; ok {
+				return p.paint(cell, c)
+			}
+		}
+		return cell
+	})
+	if st.Lead.Unread > 0 {
+		fmt.Fprintf(w, "\n%s for you   next: claude-swarm inbox\n", count(st.Lead.Unread, "unread message"))
+	}
+}
+
+// startDaemonHint is the next step of whoever only lacks a daemon.
+const startDaemonHint = "claude-swarm start"
+
+func headline(st swarm.Status, now time.Time) string {
+	name := filepath.Base(st.Project)
+	if st.Daemon == nil {
+		return name + ": no daemon runs   next: " + startDaemonHint
+	}
+	return fmt.Sprintf("%s: daemon pid %d for %s, version %s", name, st.Daemon.PID, since(st.Daemon.Since, now), st.Daemon.Version)
+}
+
+func since(t, now time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	d := now.Sub(t)
+	if d < time.Second {
+		d = 0 // milliseconds only make the table restless
+	}
+	return span(d)
+}
+
+// mail counts what waits; what is urgent stands out: "3 (1!)".
+func mail(w swarm.Waiting) string {
+	if w.Urgent > 0 {
+		return fmt.Sprintf("%d (%d!)", w.Total(), w.Urgent)
+	}
+	return number(w.Total())
+}
+
+// money is what was spent today, in US dollars.
+func money(amount float64) string {
+	if amount == 0 {
+		return "-"
+	}
+	return strings.TrimSuffix(usd(amount), " USD")
+}
+
+func number(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// task is what an agent works on, or why it does not.
+func task(a swarm.AgentStatus) string {
+	if m := a.Message; m != nil {
+		what := m.Subject
+		if what == "" {
+			what = a.Description
+		}
+		return oneLine(fmt.Sprintf("%s from %s: %s", m.ID, m.From, what))
+	}
+	return oneLine(a.Why)
+}
+
+// details are the lines below an agent: its process and session, its last word,
+// and what comes next. What is not known is left out.
+func details(a swarm.AgentStatus, now time.Time) []string {
+	var facts, lines []string
+	if a.Message != nil && a.Why != "" {
+		lines = append(lines, oneLine(a.Why))
+	}
+	if a.PID != 0 {
+		facts = append(facts, fmt.Sprintf("pid %d", a.PID))
+	}
+	if a.Session != "" {
+		facts = append(facts, "session "+cut(a.Session, 9))
+	}
+	if a.Context.Limit > 0 {
+		facts = append(facts, fmt.Sprintf("context %d %%", a.Context.Tokens*100/a.Context.Limit))
+	}
+	if a.Model != "" {
+		facts = append(facts, oneLine(a.Model))
+	}
+	if len(facts) > 0 {
+		lines = append(lines, strings.Join(facts, ", "))
+	}
+	if a.Last != nil {
+		lines = append(lines, oneLine(fmt.Sprintf("last %s: %s", clock(a.Last.At, now), a.Last.Text)))
+	}
+	if a.Next != "" {
+		lines = append(lines, "next: "+oneLine(a.Next))
+	} else if a.Dead > 0 {
+		lines = append(lines, "next: claude-swarm dead list "+a.Name)
+	}
+	return lines
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+func pauseCommand() *cli.Command {
+	return &cli.Command{
+		Name: "pause", Category: groupAgents, ArgsUsage: "AGENT",
+		Usage: "let an agent begin no further turn",
+		Description: `The agent's running turn goes on to its end; mail waits. A pause lives through a
+restart of the daemon, and ends with resume or after --for.` +
+			examples("claude-swarm pause coder", `claude-swarm pause coder --for 1h --why "release day"`),
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "for", Usage: "end the pause after `TIME`, such as 30m"},
+			&cli.StringFlag{Name: "why", Usage: "a `TEXT` that the status shows"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Duration("for") < 0 {
+				return usagef("claude-swarm help pause", "--for must not be negative")
+			}
+			p, agent, err := oneAgent(c)
+			if err != nil {
+				return err
+			}
+			return ask(c, p, func(client *control.Client, by string) error {
+				order := swarm.PauseOrder{By: by, Why: c.String("why"), For: c.Duration("for")}
+				if err := client.Pause(c.Context, agent, order); err != nil {
+					return err
+				}
+				until := ""
+				if order.For > 0 {
+					until = " until " + clock(time.Now().Add(order.For), time.Now())
+				}
+				fmt.Fprintf(c.App.Writer, "%s paused%s\n", agent, until)
+				return nil
+			})
+		},
+	}
+}
+
+func resumeCommand() *cli.Command {
+	return &cli.Command{
+		Name: "resume", Category: groupAgents, ArgsUsage: "AGENT",
+		Usage: "end a pause, or a wait after a failure",
+		Description: `The agent takes up its mail again: after a pause, and at once where it waits after
+a failed turn or for a usage limit. A stopped agent is started instead.` +
+			examples("claude-swarm resume coder"),
+		Action: func(c *cli.Context) error {
+			p, agent, err := oneAgent(c)
+			if err != nil {
+				return err
+			}
+			return ask(c, p, func(client *control.Client, by string) error {
+				if err := client.Resume(c.Context, agent, by); err != nil {
+					return err
+				}
+				fmt.Fprintf(c.App.Writer, "%s resumed\n", agent)
+				return nil
+			})
+		},
+	}
+}
+
+func abortCommand() *cli.Command {
+	return &cli.Command{
+		Name: "abort", Category: groupAgents, ArgsUsage: "AGENT",
+		Usage: "end an agent's running turn",
+		Description: `Ends the turn and everything that it started. Its message is put back, nothing is
+counted against it, and the agent is paused, so that it does not begin the same
+again at once. Cancel the message or resume the agent then.` +
+			examples("claude-swarm abort coder"),
+		Action: func(c *cli.Context) error {
+			p, agent, err := oneAgent(c)
+			if err != nil {
+				return err
+			}
+			return ask(c, p, func(client *control.Client, by string) error {
+				err := client.Abort(c.Context, agent, by)
+				if errors.Is(err, swarm.ErrNoTurn) {
+					return fail(exitFailed, "claude-swarm status "+agent, "%s runs no turn", agent)
+				} else if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.App.Writer, "%s: the turn was ended, its message waits, and the agent is paused\n  next: claude-swarm resume %s\n", agent, agent)
+				return nil
+			})
+		},
+	}
+}
+
+func reloadCommand() *cli.Command {
+	return &cli.Command{
+		Name: "reload", Category: groupDaemon,
+		Usage: "make the daemon read its configuration again",
+		Description: `What is new, gone or changed is taken over; a running turn ends as it began. A
+file with a mistake changes nothing, and the status says so. The signal SIGHUP
+does the same.` +
+			examples("claude-swarm reload"),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			p, err := locate(c)
+			if err != nil {
+				return err
+			}
+			return ask(c, p, func(client *control.Client, by string) error {
+				changes, err := client.Reload(c.Context, by)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(c.App.Writer, changesText(changes))
+				return nil
+			})
+		},
+	}
+}
+
+func changesText(ch swarm.Changes) string {
+	var parts []string
+	for _, part := range []struct {
+		what  string
+		names []string
+	}{{"added", ch.Added}, {"removed", ch.Removed}, {"changed", ch.Changed}} {
+		if len(part.names) > 0 {
+			parts = append(parts, part.what+" "+strings.Join(part.names, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		return "reloaded: no agent changed"
+	}
+	return "reloaded: " + strings.Join(parts, "; ")
+}
+
+func haltCommand() *cli.Command {
+	return &cli.Command{
+		Name: "halt", Category: groupAgents, ArgsUsage: "[WHY…]",
+		Usage: "let no agent begin a turn, until unhalt",
+		Description: `Puts the file HALT into the mailboxes' folder: while it is there nothing is
+claimed. Running turns go on, mail waits. It needs no daemon, outlives every
+restart, and touch .dead-drop/HALT does the same.` +
+			examples("claude-swarm halt", "claude-swarm halt the disk is full"),
+		Action: func(c *cli.Context) error {
+			p, err := loadProject(c)
+			if err != nil {
+				return err
+			}
+			store, err := p.openStore()
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			me, err := p.whoAmI()
+			if err != nil {
+				return err
+			}
+			why := "by " + me.Name
+			if c.NArg() > 0 {
+				why += ": " + oneLine(strings.Join(c.Args().Slice(), " "))
+			}
+			if err := store.Halt(why); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.App.Writer, "halted: no turn is begun; running turns go on\n  next: claude-swarm unhalt")
+			return nil
+		},
+	}
+}
+
+func unhaltCommand() *cli.Command {
+	return &cli.Command{
+		Name: "unhalt", Category: groupAgents,
+		Usage:       "let the agents work again after halt",
+		Description: `Takes the file HALT away.` + examples("claude-swarm unhalt"),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			p, err := loadProject(c)
+			if err != nil {
+				return err
+			}
+			store, err := p.openStore()
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			if !store.Halted() {
+				fmt.Fprintln(c.App.Writer, "was not halted")
+				return nil
+			}
+			if err := store.Unhalt(); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.App.Writer, "the agents work again")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+func stopCommand() *cli.Command {
+	return &cli.Command{
+		Name: "stop", Category: groupDaemon, ArgsUsage: "[AGENT…]",
+		Usage: "stop the daemon, or agents of it",
+		Description: `Stops the daemon: no turn is begun any more, and it ends when the running turns
+have ended. With names it stops only these agents, until they are started again;
+the daemon goes on. Waits for the end, and says what it waits for.
+
+With --now running turns are ended too. Their messages are put back, and nothing
+is counted against them.` +
+			examples("claude-swarm stop", "claude-swarm stop coder", "claude-swarm stop --timeout 1m", "claude-swarm stop --now"),
+		Flags:  stopFlags(),
+		Action: stop,
+	}
+}
+
+func restartCommand() *cli.Command {
+	return &cli.Command{
+		Name: "restart", Category: groupDaemon,
+		Usage: "stop the daemon and start it again",
+		Description: `Stops the daemon as stop does and starts a new one: of another version, or with
+settings that reload cannot change. Where none runs it only starts one.` +
+			examples("claude-swarm restart", "claude-swarm restart --now"),
+		Flags: stopFlags(),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			p, err := loadProject(c)
+			if err != nil {
+				return err
+			}
+			// A file that would not start keeps the old daemon running.
+			if err := p.file.CheckFolders(); err != nil {
+				return badConfig(err)
+			}
+			if err := stopDaemon(c, p); err != nil && !(errors.Is(err, control.ErrNoDaemon) && !lockHeld(p.home)) {
+				return err
+			}
+			return startDaemon(c, p, nil)
+		},
+	}
+}
+
+func stopFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "now", Usage: "end running turns too"},
+		&cli.DurationFlag{Name: "timeout", Usage: "wait no longer than `TIME`, such as 30s or 5m (exit status 5)"},
+	}
+}
+
+func stop(c *cli.Context) error {
+	p, err := locate(c)
+	if err != nil {
+		return err
+	}
+	names := c.Args().Slice()
+	if len(names) == 0 {
+		return stopDaemon(c, p)
+	}
+	return ask(c, p, func(client *control.Client, by string) error {
+		ctx, cancel := patience(c)
+		defer cancel()
+		told := waitingFor(c.App.ErrWriter, client, names)
+		var wg sync.WaitGroup
+		errs := make([]error, len(names))
+		for i, name := range names {
+			wg.Go(func() { errs[i] = client.Stop(ctx, name, by, c.Bool("now")) })
+		}
+		done := make(chan struct{})
+		go func() { wg.Wait(); close(done) }() // read to its end below
+		told.until(c.Context, done)
+		<-done
+		if ctx.Err() != nil {
+			return gaveUp(c, client, names, "the agents stop when their turns have ended")
+		}
+		for i, name := range names {
+			if errs[i] == nil {
+				fmt.Fprintf(c.App.Writer, "%s stopped\n", name)
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// stopDaemon tells the daemon to stop and waits until it is gone.
+func stopDaemon(c *cli.Context, p *project) error {
+	return ask(c, p, func(client *control.Client, by string) error {
+		if err := client.Shutdown(c.Context, by, c.Bool("now")); err != nil && !errors.Is(err, control.ErrGone) {
+			return err
+		}
+		ctx, cancel := patience(c)
+		defer cancel()
+		waitingFor(c.App.ErrWriter, client, nil).until(ctx, client.Gone())
+		select {
+		case <-client.Gone():
+			fmt.Fprintln(c.App.Writer, "stopped")
+			return nil
+		default:
+			return gaveUp(c, client, nil, "the daemon stops when its turns have ended")
+		}
+	})
+}
+
+// patience is a context that ends with --timeout.
+func patience(c *cli.Context) (context.Context, context.CancelFunc) {
+	if d := c.Duration("timeout"); d > 0 {
+		return context.WithTimeout(c.Context, d)
+	}
+	return context.WithCancel(c.Context)
+}
+
+// gaveUp says what still runs after a time-out or Ctrl-C.
+func gaveUp(c *cli.Context, client *control.Client, names []string, meanwhile string) error {
+	now := "claude-swarm stop --now"
+	if len(names) > 0 {
+		now = "claude-swarm stop " + strings.Join(names, " ") + " --now"
+	}
+	if err := c.Context.Err(); err != nil {
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: %s\n", meanwhile, now)
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Context, time.Second)
+	defer cancel()
+	running := ""
+	if st, err := client.Status(ctx, names...); err == nil {
+		running = ": " + runningTurns(st, time.Now())
+	}
+	return fail(exitTimeout, now, "not stopped after %v%s", c.Duration("timeout"), running)
+}
+
+// runningTurns names the turns that run: "coder (k7f3q9m2xd, 12 s)".
+func runningTurns(st swarm.Status, now time.Time) string {
+	var turns []string
+	for _, a := range st.Agents {
+		if a.Message != nil {
+			turns = append(turns, fmt.Sprintf("%s (%s, %s)", a.Name, a.Message.ID, span(now.Sub(a.Message.Since))))
+		}
+	}
+	if len(turns) == 0 {
+		return "no turn runs"
+	}
+	return strings.Join(turns, ", ")
+}
+
+// A waiting says what a stop waits for: on a terminal on one line that is
+// written again every second, elsewhere once.
+type waiting struct {
+	w      io.Writer
+	client *control.Client
+	names  []string
+}
+
+func waitingFor(w io.Writer, client *control.Client, names []string) *waiting {
+	return &waiting{w: w, client: client, names: names}
+}
+
+// until tells until done is closed or ctx is done. What ends at once is not
+// worth a word.
+func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
+	live := isTerminal(t.w)
+	shown := false
+	timer := time.NewTimer(300 * time.Millisecond)
+	defer timer.Stop()
+	for {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		case <-timer.C:
+			asking, cancel := context.WithTimeout(ctx, time.Second)
+			st, err := t.client.Status(asking, t.names...)
+			cancel()
+			switch {
+			case err != nil:
+			case live:
+				fmt.Fprintf(t.w, "\r\x1b[Kwaiting for %s", cut(runningTurns(st, time.Now()), width-13))
+				shown = true
+			case !shown:
+				fmt.Fprintf(t.w, "waiting for %s\n", runningTurns(st, time.Now()))
+				shown = true
+			}
+			timer.Reset(time.Second)
+			continue
+		}
+		if live && shown {
+			fmt.Fprint(t.w, "\r\x1b[K")
+		}
+		return
+	}
+}

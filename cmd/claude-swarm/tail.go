@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// A tail reads the lines that are added to a file, also when the file is
+// rotated away and begun anew. A file that is not there yet is an empty one.
+type tail struct {
+	path string
+	file *os.File
+	rest []byte // of a line whose end is not written yet
+}
+
+// tailChunk is how far tail reads back at a time when it looks for the last
+// lines, in bytes.
+const tailChunk = 64 << 10
+
+// openTail opens path and returns its last n lines.
+func openTail(path string, n int) (*tail, []byte, error) {
+	t := &tail{path: path}
+	if err := t.open(); err != nil || t.file == nil {
+		return t, nil, err
+	}
+	lines, err := t.lastLines(n)
+	if err != nil {
+		return nil, nil, errors.Join(err, t.close())
+	}
+	return t, lines, nil
+}
+
+func (t *tail) open() error {
+	f, err := os.Open(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	t.file = f
+	return nil
+}
+
+func (t *tail) close() error {
+	if t.file == nil {
+		return nil
+	}
+	err := t.file.Close()
+	t.file = nil
+	return err
+}
+
+// lastLines reads backwards until it has n lines, and leaves the file at its
+// end. What follows the last newline stays for more.
+func (t *tail) lastLines(n int) ([]byte, error) {
+	end, err := t.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	for at := end; at > 0 && bytes.Count(data, []byte("\n")) <= n; {
+		size := min(at, tailChunk)
+		at -= size
+		chunk := make([]byte, size, int(size)+len(data))
+		if _, err := t.file.ReadAt(chunk, at); err != nil {
+			return nil, err // the file shrank meanwhile
+		}
+		data = append(chunk, data...)
+	}
+	cut := bytes.LastIndexByte(data, '\n') + 1
+	t.rest = bytes.Clone(data[cut:])
+	data = data[:cut]
+	for extra := bytes.Count(data, []byte("\n")) - n; extra > 0; extra-- {
+		data = data[bytes.IndexByte(data, '\n')+1:]
+	}
+	return data, nil
+}
+
+// more returns the whole lines that were added since the last call.
+func (t *tail) more() ([]byte, error) {
+	var out []byte
+	for {
+		if t.file == nil {
+			if err := t.open(); err != nil || t.file == nil {
+				return out, err
+			}
+		}
+		data, err := io.ReadAll(t.file)
+		if err != nil {
+			return out, err
+		}
+		data = append(t.rest, data...)
+		cut := bytes.LastIndexByte(data, '\n') + 1
+		out, t.rest = append(out, data[:cut]...), bytes.Clone(data[cut:])
+		replaced, err := t.replaced()
+		if err != nil || !replaced {
+			return out, err
+		}
+		// Nothing is added to a file that was rotated away, so all of it is
+		// read; a cut line in it will stay cut.
+		t.rest = nil
+		if err := t.close(); err != nil {
+			return out, err
+		}
+	}
+}
+
+// replaced tells whether the path leads to another file by now, or to ours cut
+// short.
+func (t *tail) replaced() (bool, error) {
+	now, err := os.Stat(t.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // between the rename and the new file
+	} else if err != nil {
+		return false, err
+	}
+	ours, err := t.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	at, err := t.file.Seek(0, io.SeekCurrent)
+	return !os.SameFile(now, ours) || now.Size() < at, err
+}

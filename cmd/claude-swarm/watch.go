@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// What the terminal understands.
+const (
+	screenEnter = "\x1b[?1049h\x1b[?25l" // the other screen, no cursor
+	screenLeave = "\x1b[?25h\x1b[?1049l"
+	screenHome  = "\x1b[H"
+	lineRest    = "\x1b[K" // clear what an earlier, longer line left
+	screenRest  = "\x1b[J"
+)
+
+// watchStatus shows the status until Ctrl-C: on a terminal in place, elsewhere
+// one status after the other, each when something has changed; with --json one
+// line each.
+func watchStatus(c *cli.Context) error {
+	w := c.App.Writer
+	live := isTerminal(w) && !c.Bool("json")
+	if live {
+		fmt.Fprint(w, screenEnter)
+		defer fmt.Fprint(w, screenLeave)
+	}
+	rung := make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(c.Context)
+	rings := make(chan struct{})
+	go func() { // ends with ctx, waited for below
+		defer close(rings)
+		ringOnEvents(ctx, c, rung)
+	}()
+	defer func() { cancel(); <-rings }()
+
+	var before []byte
+	for {
+		st, err := statusNow(c)
+		switch {
+		case c.Context.Err() != nil:
+			return nil // Ctrl-C is how one leaves
+		case err != nil:
+			return err
+		}
+		now, err := frame(c, st)
+		if err != nil {
+			return err
+		}
+		if live {
+			redraw(w, now)
+		} else if !bytes.Equal(now, before) {
+			if _, err := w.Write(now); err != nil {
+				return err
+			}
+			before = now
+		}
+		tick := time.NewTimer(time.Second)
+		select {
+		case <-c.Context.Done():
+		case <-rung:
+			// Events come in bursts, and nobody reads faster than this.
+			tick.Reset(100 * time.Millisecond)
+			select {
+			case <-tick.C:
+			case <-c.Context.Done():
+			}
+		case <-tick.C:
+		}
+		tick.Stop()
+	}
+}
+
+// frame is one picture of the status.
+func frame(c *cli.Context, st swarm.Status) ([]byte, error) {
+	var out bytes.Buffer
+	if c.Bool("json") {
+		err := json.NewEncoder(&out).Encode(st)
+		return out.Bytes(), err
+	}
+	at := time.Now()
+	if !isTerminal(c.App.Writer) {
+		at = at.Truncate(time.Minute) // else every second is a change
+	}
+	writeStatus(&out, st, at, paletteOf(c.App.Writer), screenWidth(c.App.Writer))
+	return out.Bytes(), nil
+}
+
+// redraw writes over what is there, line by line, and clears only what is left
+// over: a screen that is cleared first flickers. What does not fit is left out.
+func redraw(w io.Writer, text []byte) {
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	if _, rows := screenSize(w); rows > 1 && len(lines) > rows {
+		more := len(lines) - rows + 1
+		lines = append(lines[:rows-1], fmt.Sprintf("… %d more lines", more))
+	}
+	fmt.Fprint(w, screenHome+strings.Join(lines, lineRest+"\n")+lineRest+screenRest)
+}
+
+// ringOnEvents rings whenever the daemon tells of a change, also after it was
+// restarted, until ctx is done.
+func ringOnEvents(ctx context.Context, c *cli.Context, rung chan<- struct{}) {
+	for ctx.Err() == nil {
+		if err := followEvents(ctx, c, swarm.Filter{}, func(ev swarm.FeedEvent) {
+			if ev.Kind == swarm.FeedLine {
+				return // once a second is enough for the last word
+			}
+			select {
+			case rung <- struct{}{}:
+			default:
+			}
+		}); errors.Is(err, context.Canceled) {
+			return
+		}
+		wait(ctx, 2*time.Second)
+	}
+}
+
+// followEvents calls f with what happens until the daemon ends or ctx is done.
+func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f func(swarm.FeedEvent)) error {
+	p, err := locate(c)
+	if err != nil {
+		return err
+	}
+	client, err := control.Dial(ctx, p.dir, version, os.Getenv, readLockNote(p.home).Socket)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	stream, err := client.Subscribe(ctx, filter)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	for {
+		ev, err := stream.Next(ctx)
+		if err != nil {
+			return err
+		}
+		f(ev)
+	}
+}
+
+// wait sleeps, but not longer than ctx.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

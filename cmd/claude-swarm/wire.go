@@ -1,0 +1,69 @@
+package main
+
+import (
+	"maps"
+	"path/filepath"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+// backends are the kinds of agent programs that this version runs.
+func backends() map[string]runner.Backend {
+	b := claude.New(claude.Options{})
+	return map[string]runner.Backend{b.Name(): b}
+}
+
+// planOf translates what the configuration says into what the daemon wants.
+func planOf(f *config.File) swarm.Plan {
+	plan := swarm.Plan{
+		MaxRunning: f.MaxRunning,
+		Debounce:   f.Debounce,
+		Log:        swarm.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
+		Retention:  swarm.Retention{Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB)},
+	}
+	for _, a := range f.Agents {
+		plan.Agents = append(plan.Agents, specOf(f, a))
+	}
+	return plan
+}
+
+func specOf(f *config.File, a config.Agent) swarm.Spec {
+	spec := swarm.Spec{
+		Name:    a.Name,
+		Role:    a.Role,
+		Zone:    a.Zone,
+		Backend: a.Backend,
+		Client: runner.Spec{
+			Command:         a.Command,
+			Dir:             a.Cwd,
+			System:          a.System,
+			Model:           a.Model,
+			Thinking:        a.Thinking,
+			PermissionMode:  a.PermissionMode,
+			AllowedTools:    a.AllowedTools,
+			DisallowedTools: a.DisallowedTools,
+			CompactWindow:   a.CompactWindow,
+			Stall:           a.StallTimeout,
+			Timeout:         a.TurnTimeout,
+		},
+		WindowTokens: a.WindowTokens,
+		RetryDelay:   a.RetryDelay,
+		MaxFailures:  a.MaxFailures,
+		Session:      swarm.SessionMode(a.Session),
+		Reread:       a.Reread,
+		Env:          a.Env,
+		EnvDrop:      a.EnvDrop,
+	}
+	if filepath.Base(f.Path) != config.Name {
+		// Else the agent's own claude-swarm would look for the usual name.
+		spec.Env = maps.Clone(a.Env)
+		if spec.Env == nil {
+			spec.Env = make(map[string]string)
+		}
+		spec.Env[envConfig] = f.Path
+	}
+	return spec
+}
