@@ -1,0 +1,218 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/claude-swarm/claude-swarm/internal/standin"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// The test binary is the program and the stand-in for the agents' client, so
+// the scripts run real daemons with real processes below them, and no model.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"claude-swarm": main,
+		"claude": func() {
+			os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+		},
+	})
+}
+
+func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+
+func TestTmuxScripts(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		if os.Getenv("SWARM_STRICT") == "1" {
+			t.Fatal("not run: tmux is missing")
+		}
+		t.Skip("not run: tmux is missing")
+	}
+	testscript.Run(t, scripts("testdata/tmux"))
+}
+
+// scripts says how the scripts of a folder run. Each has a home and a folder
+// for its sockets of its own, and leaves no daemon behind.
+//
+// Beside the usual commands they know:
+//
+//	until [!] PATTERN COMMAND…   run a command again until its stdout matches
+//	gone FILE                    wait until the process whose pid is in FILE has ended
+//	signal NAME FILE             send HUP, INT, TERM or KILL to that process
+//	mail MAILBOX FOLDER N        wait until so many messages are in new, cur, done or dead
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		Setup:               setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"until":  until,
+			"gone":   gone,
+			"signal": sendSignal,
+			"mail":   countMail,
+		},
+	}
+}
+
+func setup(env *testscript.Env) error {
+	// The path of a socket has about 100 bytes.
+	runtime, err := os.MkdirTemp("", "cs")
+	if err != nil {
+		return err
+	}
+	home := filepath.Join(env.WorkDir, ".home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return err
+	}
+	env.Setenv("HOME", home)
+	env.Setenv("XDG_RUNTIME_DIR", runtime)
+	env.Setenv("TMUX_TMPDIR", runtime)
+	env.Setenv("TZ", "UTC")
+	env.Setenv("SHELL", "/bin/sh")
+	env.Setenv("LANG", "C.UTF-8")
+	env.Setenv("TERM", "screen")
+	env.Defer(func() {
+		endTmux(runtime)
+		endDaemons(env)
+		os.RemoveAll(runtime)
+	})
+	return nil
+}
+
+// endDaemons ends every daemon that a script left, whether it passed or not.
+func endDaemons(env *testscript.Env) {
+	_ = filepath.WalkDir(env.WorkDir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "daemon.lock" {
+			return nil // what cannot be looked at holds no daemon of ours
+		}
+		home := swarm.HomeOf(filepath.Dir(filepath.Dir(path)))
+		pid := readLockNote(home).PID
+		if pid == 0 || !lockHeld(home) {
+			return nil
+		}
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
+			_ = syscall.Kill(pid, sig) // it may have ended meanwhile
+			for range 100 {
+				if !lockHeld(home) {
+					return nil
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}
+		return fmt.Errorf("daemon %d of %s does not end", pid, path)
+	})
+}
+
+func endTmux(dir string) {
+	if tmux, err := exec.LookPath("tmux"); err == nil {
+		cmd := exec.Command(tmux, "kill-server") // most scripts have none
+		cmd.Env = []string{"TMUX_TMPDIR=" + dir}
+		_ = cmd.Run()
+	}
+}
+
+// patience is how long a script waits for something that must come.
+const scriptPatience = 20 * time.Second
+
+// poll calls f until it is true.
+func poll(f func() bool) bool {
+	for deadline := time.Now().Add(scriptPatience); !f(); time.Sleep(30 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	want := !neg
+	if len(args) > 0 && args[0] == "!" {
+		want, args = false, args[1:]
+	}
+	if len(args) < 2 {
+		ts.Fatalf("usage: until [!] PATTERN COMMAND…")
+	}
+	re, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	var out string
+	if !poll(func() bool {
+		_ = ts.Exec(args[1], args[2:]...) // its status does not matter, what it prints does
+		out = ts.ReadFile("stdout")
+		return re.MatchString(out) == want
+	}) {
+		ts.Fatalf("%q does not match %q (want %v) after %v:\n%s%s", args[1:], args[0], want, scriptPatience, out, ts.ReadFile("stderr"))
+	}
+}
+
+// pidIn reads a number from a file; daemon.lock and our pid files begin with
+// "pid N" or the number.
+func pidIn(ts *testscript.TestScript, file string) int {
+	data := strings.TrimPrefix(ts.ReadFile(file), "pid ")
+	pid, err := strconv.Atoi(strings.Fields(data)[0])
+	ts.Check(err)
+	return pid
+}
+
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: gone FILE")
+	}
+	pid := pidIn(ts, args[0])
+	if !poll(func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) }) {
+		ts.Fatalf("process %d lives after %v", pid, scriptPatience)
+	}
+}
+
+// zombie tells whether a process has ended and only waits for its parent,
+// which for a daemon is whatever the container calls init.
+func zombie(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(data), ") ")
+	return strings.HasPrefix(after, "Z")
+}
+
+func sendSignal(ts *testscript.TestScript, neg bool, args []string) {
+	signals := map[string]syscall.Signal{"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	if neg || len(args) != 2 || signals[args[0]] == 0 {
+		ts.Fatalf("usage: signal HUP|INT|TERM|KILL FILE")
+	}
+	ts.Check(syscall.Kill(pidIn(ts, args[1]), signals[args[0]]))
+}
+
+func countMail(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 || !slices.Contains([]string{"new", "cur", "done", "dead"}, args[1]) {
+		ts.Fatalf("usage: mail MAILBOX new|cur|done|dead N")
+	}
+	want, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	n := 0
+	if !poll(func() bool {
+		n = 0
+		_ = filepath.WalkDir(ts.MkAbs(filepath.Join(".dead-drop", args[0], args[1])), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".md") {
+				n++
+			}
+			return nil
+		})
+		return n == want
+	}) {
+		ts.Fatalf("%d messages in %s/%s after %v, want %d", n, args[0], args[1], scriptPatience, want)
+	}
+}
