@@ -177,7 +177,7 @@ func TestStopDuringATool(t *testing.T) {
 			}
 		}
 	}
-	out := backend().Run(ctx, turn)
+	out := claude.New(claude.Options{}).Run(ctx, turn) // with the real times: an obedient client needs no force
 	if out.End != runner.Stopped || out.Signal != "" {
 		t.Errorf("ended %s (%s) with %+v, want %s without force", out.End, out.Reason, out.Exit, runner.Stopped)
 	}

@@ -201,7 +201,7 @@ func (r *run) tick(now time.Time) {
 
 // busyShare is the share of one core above which a turn counts as busy. A client
 // that waits uses less than 1 %.
-const busyShare = 0.05
+const busyShare = 0.02
 
 // idle measures, over two calls, whether the turn's processes use the processor.
 func (r *run) idle(now time.Time) bool {
