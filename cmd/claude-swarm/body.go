@@ -116,13 +116,16 @@ func firstInvalid(b []byte) int {
 	return -1
 }
 
-// byteCount says how many bytes, with a comma at the thousands.
-func byteCount(n int) string {
+// byteCount says how many bytes.
+func byteCount(n int) string { return thousands(n) + " bytes" }
+
+// thousands prints a number with a comma at the thousands.
+func thousands(n int) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	return digits + " bytes"
+	return digits
 }
 
 // shellWord quotes a word for a shell, when it needs it, so that a hint can be

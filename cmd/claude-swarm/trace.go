@@ -45,6 +45,7 @@ func trace(c *cli.Context) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, view)
 	}
+	view.dir = p.file.ProjectDir
 	view.write(c.App.Writer, found.Entry.ID, time.Now())
 	return nil
 }

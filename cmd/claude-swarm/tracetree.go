@@ -48,6 +48,7 @@ type traceView struct {
 	Ended    time.Time        `json:"ended"` // the last thing known
 
 	roots []*tracedMessage
+	dir   string // of the project; files in it are shown without it
 }
 
 // newTrace finds out which message came of which, and adds up. The messages
@@ -124,12 +125,12 @@ func messageOf(turn string) string {
 	return message
 }
 
-// write prints the tree, 80 columns wide. Ids are cut to what is asked for
-// nowhere: they are printed whole, so that they can be typed again.
+// write prints the tree, 80 columns wide. Ids are printed
+// whole, so that they can be typed again.
 func (v *traceView) write(w io.Writer, asked string, now time.Time) {
 	p := paletteOf(w)
 	for _, root := range v.roots {
-		root.write(w, p, "", "", asked, now)
+		root.write(w, tree{palette: p, asked: asked, dir: v.dir, now: now}, "", "")
 	}
 	total := count(len(v.Messages), "message") + " · " + count(v.Turns, "turn")
 	if v.CostUSD > 0 {
@@ -141,15 +142,23 @@ func (v *traceView) write(w io.Writer, asked string, now time.Time) {
 	fmt.Fprintf(w, "\n%s\n", total)
 }
 
+// A tree is how messages are printed.
+type tree struct {
+	palette
+	asked string // the id that was asked for
+	dir   string // of the project
+	now   time.Time
+}
+
 // write prints a message: first begins its own line, rest everything below it.
-func (m *tracedMessage) write(w io.Writer, p palette, first, rest, asked string, now time.Time) {
+func (m *tracedMessage) write(w io.Writer, t tree, first, rest string) {
 	id := m.ID
-	if id == asked {
-		id = p.paint(id, color.Bold)
+	if id == t.asked {
+		id = t.paint(id, color.Bold)
 	}
-	line := fmt.Sprintf("%s  %s → %s  %s", moment(m.Created, now), m.From, m.To, m.Type)
-	fmt.Fprintf(w, "%s%s  %s%s\n", first, id, line, p.paint(m.tail(len([]rune(first))+12+len([]rune(line))), color.Faint))
-	notes := m.notes(now)
+	line := fmt.Sprintf("%s  %s → %s  %s", moment(m.Created, t.now), m.From, m.To, m.Type)
+	fmt.Fprintf(w, "%s%s  %s%s\n", first, id, line, t.paint(m.tail(len([]rune(first))+12+len([]rune(line))), color.Faint))
+	notes := m.notes(t)
 	bar := "│ "
 	if len(m.sub) == 0 {
 		bar = "  "
@@ -160,9 +169,9 @@ func (m *tracedMessage) write(w io.Writer, p palette, first, rest, asked string,
 	}
 	for i, s := range m.sub {
 		if i == len(m.sub)-1 {
-			s.write(w, p, rest+"└─ ", rest+"   ", asked, now)
+			s.write(w, t, rest+"└─ ", rest+"   ")
 		} else {
-			s.write(w, p, rest+"├─ ", rest+"│  ", asked, now)
+			s.write(w, t, rest+"├─ ", rest+"│  ")
 		}
 	}
 }
@@ -177,7 +186,7 @@ func (m *tracedMessage) tail(used int) string {
 }
 
 // notes are the lines below a message: its turns, and where it is now.
-func (m *tracedMessage) notes(now time.Time) []string {
+func (m *tracedMessage) notes(t tree) []string {
 	var out []string
 	for i, a := range m.Attempts {
 		line := fmt.Sprintf("turn %d %s", i+1, a.Outcome)
@@ -202,7 +211,7 @@ func (m *tracedMessage) notes(now time.Time) []string {
 	}
 	if r := m.Receipt; r != nil {
 		if len(r.Files) > 0 {
-			out = append(out, "wrote "+strings.Join(r.Files, ", "))
+			out = append(out, "wrote "+strings.ReplaceAll(strings.Join(r.Files, ", "), t.dir+"/", ""))
 		}
 		if len(r.Denied) > 0 {
 			out = append(out, "denied "+strings.Join(r.Denied, "; "))
@@ -222,7 +231,7 @@ func (m *tracedMessage) notes(now time.Time) []string {
 	case stateDead:
 		out = append(out, "dead: "+cmp.Or(m.Reason, "no reason is kept"))
 	case stateWaiting:
-		out = append(out, "waits since "+span(now.Sub(m.Created)))
+		out = append(out, "waits since "+span(t.now.Sub(m.Created)))
 	case stateWorking:
 		out = append(out, "is being worked on")
 	default:

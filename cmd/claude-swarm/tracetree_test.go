@@ -23,7 +23,7 @@ func family(at time.Time) []*tracedMessage {
 				{Start: second(1), End: second(2), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01},
 				{Start: second(3), End: second(8), Outcome: "done", CostUSD: 0.04},
 			},
-			Receipt: &swarm.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"greet.sh", "test.sh"}, Denied: []string{"Bash(rm x)"}}},
+			Receipt: &swarm.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"/p/greet.sh", "/p/test.sh"}, Denied: []string{"Bash(rm x)"}}},
 		{ID: "questionqu", From: "coder", To: "reviewer", Type: dropbox.Question, Subject: "whom?", Created: second(4), State: stateDone,
 			Attempts: []swarm.Attempt{{Start: second(4), End: second(5), Outcome: "done", CostUSD: 0.02}},
 			Receipt:  &swarm.Receipt{Outcome: "done"}},
@@ -33,6 +33,7 @@ func family(at time.Time) []*tracedMessage {
 func TestTraceTree(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	view := newTrace("tasktaskta", family(at))
+	view.dir = "/p"
 	var out strings.Builder
 	view.write(&out, "tasktaskta", at.Add(time.Minute))
 	want := `tasktaskta  05:12:00  lead → coder  task  greet the world

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// demoLimit is how long the demo waits for the answer. With the scripted model
+// it comes within seconds; a real one may think.
+const demoLimit = 10 * time.Minute
+
+func demoCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "demo",
+		Category: groupProject,
+		Usage:    "show two agents at work, in a scratch folder",
+		Description: `Makes a scratch git repository with two agents, starts a daemon there, gives one
+of them a task, and prints what happens: the coder asks the reviewer, changes
+files, runs a test, and the answer comes to the mailbox of the lead.
+
+The model is scripted and runs on this machine, so no account is needed; what
+edits the files is the claude program, or a stand-in where there is none. With
+--live the model is the real one and your own account pays: some cents up to
+about half a US dollar.` +
+			examples("claude-swarm demo", "claude-swarm demo --dir /tmp/demo"),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "live", Usage: "use the real model, with your account"},
+			&cli.BoolFlag{Name: "keep", Usage: "leave the folder for a look"},
+			&cli.StringFlag{Name: "dir", Usage: "use the empty or new folder `D`, and leave it"},
+		},
+		Action: demo,
+	}
+}
+
+func demo(c *cli.Context) (err error) {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	// A demo that is ended in any way a terminal knows takes its daemon along,
+	// also when whoever read its output has gone.
+	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	defer stop()
+	s, err := newStage(ctx, c.String("dir"), c.Bool("keep"), c.Bool("live"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.clear(ctx)) }()
+	s.out, s.pal = c.App.Writer, paletteOf(c.App.Writer)
+	if err := s.play(ctx); err != nil {
+		switch {
+		case c.Context.Err() != nil:
+			return context.Canceled
+		case ctx.Err() != nil:
+			return fail(exitInterrupted, "", "ended before it was done")
+		}
+		return hint(fmt.Errorf("the demo failed: %w", err), "claude-swarm demo --keep   (and look into the folder that it names)")
+	}
+	return nil
+}
+
+// play is the demo: everything is done by the program's own verbs, as a person
+// would type them.
+func (s *stage) play(ctx context.Context) error {
+	s.say("  project  %s\n", s.dir)
+	s.say("  client   %s\n", s.client.about)
+	if s.live {
+		s.say("  model    the real one: your own account pays for it\n")
+	} else {
+		s.say("  model    scripted, on this machine: no account, no network, no cost\n")
+	}
+	if err := s.build(ctx); err != nil {
+		return err
+	}
+	s.command("claude-swarm start")
+	if err := s.startDaemon(ctx); err != nil {
+		return err
+	}
+	id, answer, err := s.sendTask(ctx)
+	if err := errors.Join(err, s.stopDaemon(ctx)); err != nil {
+		return err
+	}
+	if answer == "" {
+		return errors.New("no answer came")
+	}
+	s.say("\n  The answer, in the mailbox of the lead:\n\n")
+	s.say("%s\n", indent(wrap(answer, width-6), "    "))
+	if err := s.showChanges(ctx); err != nil {
+		return err
+	}
+	s.command("claude-swarm trace " + id)
+	tree, err := s.self(ctx, "trace", id).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("trace: %w: %s", err, tree)
+	}
+	s.say("%s", tree)
+	return s.showReceipts()
+}
+
+// say prints.
+func (s *stage) say(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
+
+// command shows a command line that is run now.
+func (s *stage) command(line string) {
+	s.say("\n%s\n", s.pal.paint("$ "+line, color.Bold))
+}
+
+// startDaemon starts our own program as the daemon of the scratch project, and
+// returns when it is ready.
+func (s *stage) startDaemon(ctx context.Context) error {
+	cmd := s.self(context.WithoutCancel(ctx), "start", "--foreground")
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	s.daemon = &child{cmd: cmd, lines: make(chan string, 64), done: make(chan struct{})}
+	go s.daemon.watch(errs) // stopDaemon waits for it
+	for {
+		select {
+		case line, ok := <-s.daemon.lines:
+			if !ok {
+				<-s.daemon.done
+				return fmt.Errorf("the daemon did not start: %s", s.daemon.last)
+			}
+			if strings.Contains(line, "ready") {
+				s.say("ready\n")
+				return nil
+			}
+		case <-time.After(birthTimeout):
+			return errors.Join(errors.New("the daemon is not ready"), s.stopDaemon(ctx))
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), s.stopDaemon(ctx))
+		}
+	}
+}
+
+// A child is the running daemon.
+type child struct {
+	cmd   *exec.Cmd
+	lines chan string // what it says; closed at its end
+	last  string      // the last line; read it after done
+	done  chan struct{}
+	err   error // how it ended; read it after done
+}
+
+// watch reads what the daemon says until its end.
+func (d *child) watch(r io.Reader) {
+	defer close(d.done)
+	text := &lineBuffer{}
+	buf := make([]byte, 4096)
+	for {
+		n, err := r.Read(buf)
+		for _, line := range text.add(buf[:n]) {
+			d.last = line
+			select {
+			case d.lines <- line:
+			default: // nobody reads any more
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(d.lines)
+	d.err = d.cmd.Wait()
+}
+
+// stopDaemon ends the daemon: it is asked, which lets a running turn end; asked
+// again, which ends the turn, at once where ctx is done; and then killed. It may
+// be called again.
+func (s *stage) stopDaemon(ctx context.Context) error {
+	if s.daemon == nil {
+		return nil
+	}
+	d := s.daemon
+	s.daemon = nil
+	patience := 10 * time.Second
+	if ctx.Err() != nil {
+		patience = 200 * time.Millisecond
+	}
+	for _, step := range []struct {
+		signal os.Signal
+		wait   time.Duration
+	}{{os.Interrupt, patience}, {os.Interrupt, 25 * time.Second}, {os.Kill, 5 * time.Second}} {
+		if err := d.cmd.Process.Signal(step.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("stop the daemon: %w", err)
+		}
+		select {
+		case <-d.done:
+			if d.err != nil {
+				return fmt.Errorf("the daemon ended badly: %w: %s", d.err, d.last)
+			}
+			return nil
+		case <-time.After(step.wait):
+		}
+	}
+	return errors.New("the daemon could not be stopped")
+}
+
+// sendTask gives coder the task, and shows what happens until the answer is
+// there.
+func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
+	s.command("claude-swarm send coder --file task.md --wait")
+	s.say("%s\n\n", s.pal.paint(indent(strings.TrimSpace(demoTask), "  | "), color.Faint))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	line := newTimeline(s)
+	shown := make(chan struct{})
+	watched, unwatch := context.WithCancel(ctx)
+	go func() { // waited for below
+		defer close(shown)
+		line.follow(watched)
+	}()
+	cmd := s.self(ctx, "send", "coder", "--file", "task.md", fmt.Sprintf("--wait=%s", demoLimit))
+	cmd.Stderr = new(strings.Builder)
+	out, err := cmd.Output()
+	unwatch()
+	<-shown
+	line.look() // what came between its last look and the answer
+	if err != nil {
+		return "", "", fmt.Errorf("%w: %s%s", err, strings.TrimSpace(fmt.Sprint(cmd.Stderr)), line.failures())
+	}
+	id, answer, _ = strings.Cut(string(out), "\n")
+	return id, strings.TrimSpace(answer), nil
+}
+
+// showChanges shows what was done to the files, and proves it.
+func (s *stage) showChanges(ctx context.Context) error {
+	s.command("git diff --stat")
+	if _, err := s.git(ctx, "add", "-AN", "--", ".", ":!.dead-drop"); err != nil {
+		return err
+	}
+	stat, err := s.git(ctx, "diff", "--stat")
+	if err != nil {
+		return err
+	}
+	s.say("%s\n", strings.TrimRight(stat, "\n"))
+	s.command("sh test.sh")
+	test := s.run(ctx, "sh", "test.sh")
+	out, err := test.CombinedOutput()
+	s.say("%s\n", strings.TrimSpace(string(out)))
+	if err != nil {
+		return fmt.Errorf("the test that coder wrote does not pass: %w", err)
+	}
+	return nil
+}
+
+// showReceipts shows what it has cost, from the receipts of the two turns.
+func (s *stage) showReceipts() error {
+	file, err := config.Load(s.path(config.Name))
+	if err != nil {
+		return err
+	}
+	p := &post{project: &project{file: file, home: swarm.HomeOf(file.Dir)}}
+	if p.store, err = p.openStore(); err != nil {
+		return err
+	}
+	defer p.close()
+	var t table
+	total := 0.0
+	for _, name := range file.Names() {
+		h, err := p.history(name, time.Time{}, 0)
+		if err != nil {
+			return err
+		}
+		for _, turn := range h.Turns {
+			r := turn.Receipt
+			if r == nil {
+				return fmt.Errorf("a turn of %s failed: %s", name, turn.Reason)
+			}
+			t.add("receipt", name, fmt.Sprintf("%.1f s", turn.Seconds), count(r.ToolCalls, "tool call"),
+				thousands(r.Tokens.In+r.Tokens.CacheRead+r.Tokens.CacheWrite)+" tokens in, "+thousands(r.Tokens.Out)+" out", usd(r.CostUSD))
+			total += r.CostUSD
+		}
+	}
+	if len(t.rows) < 2 {
+		return fmt.Errorf("%s instead of two", count(len(t.rows), "turn"))
+	}
+	s.say("\n")
+	t.write(s.out, nil)
+	if s.live {
+		s.say("\nDone in %s. It has cost %s, as the client reckons it.\n", span(time.Since(s.began)), usd(total))
+	} else {
+		s.say("\nDone in %s. The costs are the client's reckoning; nothing was paid.\n", span(time.Since(s.began)))
+	}
+	if s.keep {
+		s.say("Everything is in %s\n", s.dir)
+	}
+	return nil
+}
+
+// lineBuffer cuts a stream into lines.
+type lineBuffer struct{ rest string }
+
+func (b *lineBuffer) add(data []byte) []string {
+	b.rest += string(data)
+	var lines []string
+	for {
+		line, rest, ok := strings.Cut(b.rest, "\n")
+		if !ok {
+			return lines
+		}
+		lines, b.rest = append(lines, line), rest
+	}
+}
+
+// indent puts a prefix before each line.
+func indent(text, prefix string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(prefix+line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wrap breaks the lines of a text at blanks, so that none is longer than n
+// characters if its words are not.
+func wrap(text string, n int) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		now := ""
+		for _, word := range strings.Fields(line) {
+			if now != "" && len([]rune(now))+1+len([]rune(word)) > n {
+				out = append(out, now)
+				now = ""
+			}
+			if now != "" {
+				now += " "
+			}
+			now += word
+		}
+		out = append(out, now)
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// demoAgents are the agents whose logs are shown.
+var demoAgents = []string{"coder", "reviewer"}
+
+// A timeline shows what happens on a stage while it happens: each message as it
+// is delivered, and each line that an agent's log gets. It looks at the files,
+// as anybody could.
+type timeline struct {
+	s     *stage
+	from  time.Time
+	seen  map[string]bool  // messages
+	read  map[string]int64 // bytes of each log
+	wrong []string         // lines about what failed
+}
+
+func newTimeline(s *stage) *timeline {
+	return &timeline{s: s, from: time.Now(), seen: map[string]bool{}, read: map[string]int64{}}
+}
+
+// follow looks again and again until ctx is done.
+func (t *timeline) follow(ctx context.Context) {
+	every := time.NewTicker(100 * time.Millisecond)
+	defer every.Stop()
+	for {
+		t.look()
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look prints what is new: first what the lead sent, then what agents did, then
+// what they sent. Within one look the order is not known better.
+func (t *timeline) look() {
+	t.messages(func(m *dropbox.Message) bool { return m.From == dropbox.Lead })
+	for _, name := range demoAgents {
+		t.log(name)
+	}
+	t.messages(func(*dropbox.Message) bool { return true })
+}
+
+// messages shows the envelopes of new messages that which takes.
+func (t *timeline) messages(which func(*dropbox.Message) bool) {
+	file, err := config.Load(t.s.path(config.Name))
+	if err != nil {
+		return
+	}
+	store, err := dropbox.Open(file.DeadDropDir, dropbox.Options{})
+	if err != nil {
+		return
+	}
+	defer store.Close()
+	err = store.Walk(func(_ dropbox.Found, m *dropbox.Message) bool {
+		if !t.seen[m.ID] && which(m) {
+			t.seen[m.ID] = true
+			t.entry(m.From, fmt.Sprintf("→ %s: %s %s", strings.Join(m.To, ", "), m.Type, m.ID), color.Bold)
+		}
+		return true
+	})
+	if err != nil {
+		t.wrong = append(t.wrong, err.Error())
+	}
+}
+
+// log shows what an agent's log has got.
+func (t *timeline) log(agent string) {
+	f, err := os.Open(swarm.HomeOf(t.s.path("")).AgentLog(agent))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	} else if err != nil {
+		t.wrong = append(t.wrong, err.Error())
+		return
+	}
+	defer f.Close()
+	var data bytes.Buffer
+	if _, err := f.Seek(t.read[agent], 0); err == nil {
+		_, err = data.ReadFrom(f)
+		if err != nil {
+			t.wrong = append(t.wrong, err.Error())
+		}
+	}
+	whole := bytes.LastIndexByte(data.Bytes(), '\n') + 1
+	t.read[agent] += int64(whole)
+	for _, text := range logEntries(string(data.Bytes()[:whole])) {
+		if begun.MatchString(text) {
+			continue // its message was shown
+		}
+		t.entry(agent, strings.ReplaceAll(text, t.s.path("")+string(os.PathSeparator), ""))
+	}
+}
+
+// begun is the line of a log that says which message a turn works on.
+var begun = regexp.MustCompile(`^= [a-z]+ from `)
+
+// logEntries takes the text out of the lines of a log; further lines of one
+// entry are indented there, and belong to it.
+func logEntries(log string) []string {
+	var out []string
+	for line := range strings.Lines(log) {
+		line = strings.TrimSuffix(line, "\n")
+		if more, ok := strings.CutPrefix(line, "    "); ok && len(out) > 0 {
+			out[len(out)-1] += "\n" + more
+			continue
+		}
+		// TIME AGENT ID, two blanks, and the text.
+		if _, text, ok := strings.Cut(line, "  "); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// entry prints one line of the timeline, wrapped below itself.
+func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
+	if strings.HasPrefix(text, "✗") || strings.HasPrefix(text, "= failed") {
+		t.wrong = append(t.wrong, who+": "+text)
+	}
+	const margin = 20
+	switch {
+	case strings.HasPrefix(text, "$ "):
+		text = cut(oneLine(text), width-margin)
+	default:
+		text = wrap(plain(text), width-margin)
+	}
+	first, rest, more := strings.Cut(text, "\n")
+	name := t.s.pal.paint(fmt.Sprintf("%-9s", who), agentColour(who))
+	t.s.say("%6.1f s  %s %s\n", time.Since(t.from).Seconds(), name, t.s.pal.paint(first, attrs...))
+	if more {
+		t.s.say("%s\n", indent(rest, strings.Repeat(" ", margin)))
+	}
+}
+
+// failures says what went wrong, for an error.
+func (t *timeline) failures() string {
+	if len(t.wrong) == 0 {
+		return ""
+	}
+	return " (" + cut(oneLine(strings.Join(t.wrong[max(0, len(t.wrong)-3):], "; ")), 300) + ")"
+}
