@@ -113,10 +113,10 @@ func (b *Mailbox) Dead() ([]DeadLetter, error) {
 	}
 	var list []DeadLetter
 	for _, name := range names {
-		d := DeadLetter{}
-		if strings.HasSuffix(name, reasonEnd) || strings.HasPrefix(name, ".") {
+		if !isLetter(name) {
 			continue
 		}
+		d := DeadLetter{}
 		reason := name + reasonEnd
 		if e, ok := parseName(name); ok {
 			d.Entry, reason = e, e.reasonName()
@@ -135,6 +135,27 @@ func (b *Mailbox) Dead() ([]DeadLetter, error) {
 		return strings.Compare(a.Name, c.Name)
 	})
 	return list, nil
+}
+
+// DeadCount is how many dead letters there are, without opening one: for a status
+// that is asked often.
+func (b *Mailbox) DeadCount() (int, error) {
+	names, err := b.disk.names(b.dir(deadFolder))
+	if err != nil {
+		return 0, b.wrap("count dead letters", err)
+	}
+	n := 0
+	for _, name := range names {
+		if isLetter(name) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// isLetter says whether a name in dead/ is that of a dead letter, not of a reason.
+func isLetter(name string) bool {
+	return !strings.HasSuffix(name, reasonEnd) && !strings.HasPrefix(name, ".")
 }
 
 // Retry gives a dead letter another chance, its counts at nothing: a message waits

@@ -39,6 +39,9 @@ func onlyDead(t testing.TB, b *dropbox.Mailbox) dropbox.DeadLetter {
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("Dead() = %+v, %v, want one", dead, err)
 	}
+	if n, err := b.DeadCount(); err != nil || n != 1 {
+		t.Fatalf("DeadCount() = %d, %v, want 1", n, err)
+	}
 	return dead[0]
 }
 

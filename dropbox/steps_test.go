@@ -1,0 +1,146 @@
+package dropbox_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// What a store does on disk, step by step: content is durable before it gets its
+// name, each change of state is one rename, and that is durable before the call
+// returns. A step more or less here is a change of the promise.
+func TestStepsOnDisk(t *testing.T) {
+	var steps []string
+	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		steps = append(steps, st.String())
+		return nil
+	}}, "coder")
+	b := mailbox(t, s, "coder")
+	names := []struct{ pattern, with string }{
+		{`1-\d{8}T\d{6}\.\d{6}Z-[a-z2-7]{10}`, "MESSAGE"},
+		{`\d{4}-\d\d-\d\d`, "DAY"},
+		{`[0-9a-f]{64}`, "SHA256"},
+		{`([-.])[a-z2-7]{10}\b`, "${1}ID"},
+	}
+	var got strings.Builder
+	told := func(what string) {
+		got.WriteString(what + "\n")
+		for _, step := range steps {
+			for _, n := range names {
+				step = regexp.MustCompile(n.pattern).ReplaceAllString(step, n.with)
+			}
+			got.WriteString("\t" + step + "\n")
+		}
+		steps = nil
+	}
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps = nil
+
+	deliver(t, s, "coder", text("x"))
+	told("Deliver")
+	c := claim(t, b, list(t, b)[0])
+	told("Claim")
+	back, err := b.PutBack(c.Entry, true)
+	ok(err)
+	told("PutBack")
+	c = claim(t, b, back)
+	steps = nil
+	ok(b.Commit(c.Entry, []byte("r")))
+	told("Commit")
+	ok(b.Finish(c.Entry))
+	told("Finish")
+	deliver(t, s, "coder", keyed("k"))
+	told("Deliver with a key")
+	deliver(t, s, "coder", keyed("k"))
+	told("Deliver with the same key")
+	c = claim(t, b, list(t, b)[0])
+	steps = nil
+	ok(b.Bury(c.Entry, "why"))
+	told("Bury")
+	ok(b.Retry(onlyDead(t, b)))
+	told("Retry")
+	ok(b.Cancel(list(t, b)[0]))
+	told("Cancel")
+	_, err = s.Attach("a.txt", strings.NewReader("a"))
+	ok(err)
+	told("Attach")
+
+	const want = `Deliver
+	create coder/tmp/MESSAGE.md
+	write coder/tmp/MESSAGE.md
+	sync coder/tmp/MESSAGE.md
+	move coder/tmp/MESSAGE.md coder/new/MESSAGE.md
+	syncdir coder/new
+Claim
+	move coder/new/MESSAGE.md coder/cur/MESSAGE~1.0.md
+	syncdir coder/cur
+PutBack
+	move coder/cur/MESSAGE~1.0.md coder/new/MESSAGE~1.1.md
+	syncdir coder/new
+Commit
+	create coder/tmp/receipt-ID
+	write coder/tmp/receipt-ID
+	sync coder/tmp/receipt-ID
+	move coder/tmp/receipt-ID coder/cur/MESSAGE.receipt.yaml
+	syncdir coder/cur
+Finish
+	mkdir coder/done/DAY
+	syncdir coder/done
+	replace coder/cur/MESSAGE~2.1.md coder/done/DAY/MESSAGE.md
+	syncdir coder/done/DAY
+	replace coder/cur/MESSAGE.receipt.yaml coder/done/DAY/MESSAGE.receipt.yaml
+	syncdir coder/done/DAY
+Deliver with a key
+	create coder/tmp/MESSAGE.md
+	write coder/tmp/MESSAGE.md
+	sync coder/tmp/MESSAGE.md
+	link coder/tmp/MESSAGE.md coder/keys/SHA256
+	syncdir coder/keys
+	move coder/tmp/MESSAGE.md coder/new/MESSAGE.md
+	syncdir coder/new
+Deliver with the same key
+	syncdir coder/keys
+	syncdir coder/new
+Bury
+	create coder/tmp/reason-ID
+	write coder/tmp/reason-ID
+	sync coder/tmp/reason-ID
+	move coder/tmp/reason-ID coder/dead/MESSAGE.reason.txt
+	syncdir coder/dead
+	replace coder/cur/MESSAGE~1.0.md coder/dead/MESSAGE.md
+	syncdir coder/dead
+Retry
+	remove coder/dead/MESSAGE.reason.txt
+	syncdir coder/dead
+	move coder/dead/MESSAGE.md coder/new/MESSAGE.md
+	syncdir coder/new
+Cancel
+	move coder/new/MESSAGE.md coder/dead/MESSAGE.md
+	create coder/tmp/reason-ID
+	write coder/tmp/reason-ID
+	sync coder/tmp/reason-ID
+	move coder/tmp/reason-ID coder/dead/MESSAGE.reason.txt
+	syncdir coder/dead
+Attach
+	mkdir attach
+	mkdir attach/SHA256
+	syncdir attach
+	create attach/SHA256/.ID
+	write attach/SHA256/.ID
+	sync attach/SHA256/.ID
+	replace attach/SHA256/.ID attach/SHA256/a.txt
+	syncdir attach/SHA256
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Error(diff)
+	}
+}
