@@ -37,17 +37,19 @@ func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 		return r.never(end, reason, hint)
 	}
 	defer out.Close()
+	r.client = child
+	defer r.finish() // for a panic of the callbacks; else it was done before
 	if t.Started != nil {
 		if err := t.Started(child.Process()); err != nil {
 			// Nothing was sent, so nothing was done.
-			r.exit = child.Finish(t.ID, b.timing.Leftovers)
+			r.finish()
 			return r.never(runner.Failed, "the turn could not be recorded: "+err.Error(), "look at the disk")
 		}
 	}
 	r.feed = newFeed(child.Stdin())
 	defer r.feed.close()
 	r.feed.send(promptLine(t))
-	return r.follow(child, out)
+	return r.follow(out)
 }
 
 // start opens the files and starts the client. The file is its output, to be read.
@@ -86,18 +88,17 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 		// A client without its file can tell nothing any more; it must not go
 		// on beside the next attempt.
 		if adopted, alive := runner.Adopt(p); alive {
-			r.exit = adopted.Finish(t.ID, b.timing.Leftovers)
-		} else {
-			r.exit.Leftovers = runner.EndLeftovers(t.ID, b.timing.Leftovers)
+			r.client = adopted
 		}
+		r.finish()
 		return r.never(runner.Lost, "the output of the earlier daemon's turn is gone: "+err.Error(), "")
 	}
 	defer out.Close()
-	adopted, alive := runner.Adopt(p)
-	if !alive {
-		return r.follow(nil, out)
+	if adopted, alive := runner.Adopt(p); alive {
+		r.client = adopted
 	}
-	return r.follow(adopted, out)
+	defer r.finish()
+	return r.follow(out)
 }
 
 // never is the outcome of a turn that was not begun.
@@ -106,11 +107,7 @@ func (r *run) never(end runner.End, reason, hint string) runner.Outcome {
 }
 
 // follow reads the client's output to its end, and sees to it that there is one.
-// A nil client is a dead one.
-func (r *run) follow(client runner.Client, out *os.File) runner.Outcome {
-	if client != nil {
-		r.client = client
-	}
+func (r *run) follow(out *os.File) runner.Outcome {
 	defer r.poll.Stop()
 	dec := streamjson.NewDecoder(&watched{r, runner.NewTail(out, r.wait)}, 0)
 	var broken error
@@ -125,11 +122,7 @@ func (r *run) follow(client runner.Client, out *os.File) runner.Outcome {
 		}
 	}
 	// Usually the client has ended. If its file cannot be read, it is ended here.
-	if r.client != nil {
-		r.exit = r.client.Finish(r.turn.ID, r.timing.Leftovers)
-	} else {
-		r.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.ID, r.timing.Leftovers)}
-	}
+	r.finish()
 	o := runner.Outcome{Exit: r.exit, Began: r.began, Ended: time.Now(), Stream: dec.Stats()}
 	r.account.Fill(&o)
 	r.stderr = tailOf(r.turn.Stderr, 8<<10)
@@ -142,6 +135,18 @@ func (r *run) follow(client runner.Client, out *os.File) runner.Outcome {
 		o.Text = r.lastWords()
 	}
 	return o
+}
+
+// finish sees to it that nothing of the turn runs any more. Once is enough.
+func (r *run) finish() {
+	switch {
+	case r.finished:
+	case r.client != nil:
+		r.exit = r.client.Finish(r.turn.ID, r.timing.Leftovers)
+	default:
+		r.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.ID, r.timing.Leftovers)}
+	}
+	r.finished = true
 }
 
 // A startFailure is an error of starting the client, not of our own files.

@@ -165,6 +165,42 @@ func TestDeadKeyIsKnownSoon(t *testing.T) {
 	}
 }
 
+// A panic of the daemon's own code leaves no client behind.
+func TestPanicLeavesNothing(t *testing.T) {
+	turn := newTurn(t, "@say begun\n@hang")
+	turn.Event = func(ev *streamjson.Event) {
+		if ev.Kind == streamjson.KindAssistant {
+			panic("a broken promise")
+		}
+	}
+	early := newTurn(t, "@say begun")
+	early.Started = func(runner.Process) error { panic("a broken promise") }
+	for _, turn := range []runner.Turn{turn, early} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			backend().Run(t.Context(), turn)
+		}()
+		if left := runner.Leftovers(turn.ID); len(left) > 0 {
+			t.Errorf("a panic left %v", left)
+		}
+	}
+}
+
+// A client whose bell nobody rings any more is followed all the same.
+func TestBellIsClosed(t *testing.T) {
+	turn := newTurn(t, "@say begun\n@sleep 300ms\n@say ready")
+	bell := make(chan struct{})
+	close(bell)
+	turn.Grown = bell
+	if out := runClean(t, turn); out.End != runner.Done || out.Text != "ready" {
+		t.Errorf("ended %s %q (%s), want %s", out.End, out.Text, out.Reason, runner.Done)
+	}
+}
+
 // A stop lets an obedient client end by itself: the tool's child is ended too.
 func TestStopDuringATool(t *testing.T) {
 	turn := newTurn(t, "@sh echo $$ > pid; exec sleep 600")

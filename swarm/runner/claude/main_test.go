@@ -49,7 +49,7 @@ var short = runner.Timing{
 
 // newTurn makes a turn of the stand-in in a home and folder of its own. env is
 // added to the client's environment.
-func newTurn(t *testing.T, script string, env ...string) runner.Turn {
+func newTurn(t testing.TB, script string, env ...string) runner.Turn {
 	t.Helper()
 	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()
 	add := map[string]string{asClient: "1", "HOME": home}

@@ -10,7 +10,7 @@ type poller struct {
 	most  time.Duration
 }
 
-const shortestPause = 2 * time.Millisecond
+const shortestPause = 500 * time.Microsecond
 
 func newPoller(most time.Duration) poller {
 	t := time.NewTimer(0)

@@ -26,8 +26,10 @@ type run struct {
 	feed   *feed         // nil: its standard input is not ours
 	ladder runner.Ladder
 	cause  verdict // why the client is being ended, if it is
-	exit   runner.Exit
-	stderr string // the end of it
+
+	finished bool // nothing of the turn runs any more: exit is known
+	exit     runner.Exit
+	stderr   string // the end of it
 
 	account runner.Account
 	seen    seen
@@ -40,6 +42,7 @@ type seen struct {
 	last     time.Time // when the last event came, or may still be waited for
 	init     bool
 	replay   time.Time // of our prompt; zero: not yet
+	after    bool      // something followed that
 	before   int       // results before it
 	closing  time.Time // when the group is killed because it does not go; zero: not armed
 	problem  string    // error word of the last assistant line
@@ -71,6 +74,7 @@ func (r *run) observe(ev *streamjson.Event) {
 	}
 	r.watch.sampleAt = time.Time{}
 	r.account.Observe(ev)
+	r.seen.after = !r.seen.replay.IsZero()
 	switch ev.Kind {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
@@ -191,7 +195,7 @@ func (r *run) tick(now time.Time) {
 	case spec.Timeout > 0 && now.Sub(r.began) >= spec.Timeout:
 		r.end(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
 			hint: "give it less to do at once, or raise turn_timeout"}, now)
-	case !r.followed && !r.seen.replay.IsZero() && !r.seen.init && silent >= r.timing.Unheard:
+	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.Unheard:
 		r.end(verdict{end: runner.Unheard, reason: "the client knows this prompt already and does not run it"}, now)
 	case spec.Stall > 0 && silent >= spec.Stall && r.account.OpenCalls() == 0 && r.idle(now):
 		r.end(verdict{end: runner.Stalled, reason: "no sign of life for " + silent.Round(time.Second).String(),
@@ -233,7 +237,10 @@ func (r *run) wait() bool {
 	select {
 	case <-r.client.Exited():
 		return false
-	case <-r.turn.Grown:
+	case _, open := <-r.turn.Grown:
+		if !open {
+			r.turn.Grown = nil // nobody rings any more: look by ourselves
+		}
 		r.poll.reset()
 	case <-timer:
 	case <-stop:
