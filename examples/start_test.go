@@ -1,0 +1,219 @@
+package examples_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// patience bounds one command; each takes some milliseconds.
+const patience = 60 * time.Second
+
+// built is the folder of the real program, and beside it, as claude, the
+// stand-in that is a part of it. It is made once.
+var built = sync.OnceValues(func() (string, error) {
+	bin, err := os.MkdirTemp("", "cs-bin")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "claude-swarm"), "../cmd/claude-swarm").CombinedOutput()
+	if err != nil {
+		return bin, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return bin, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\nexec claude-swarm standin \"$@\"\n"), 0o700)
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if bin, _ := built(); bin != "" {
+		os.RemoveAll(bin)
+	}
+	os.Exit(code)
+}
+
+// A swarm is a copy of an example with a home of its own. The daemon's socket
+// lies below the home, so the path of that is short.
+type swarm struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func copyExample(t *testing.T, name string) *swarm {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := os.MkdirTemp("", "cs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	s := &swarm{t: t, dir: filepath.Join(top, name)}
+	for _, dir := range []string{"home", "run"} {
+		if err := os.Mkdir(filepath.Join(top, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.env = []string{
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + filepath.Join(top, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(top, "run"), "TZ=UTC",
+	}
+	if err := os.CopyFS(s.dir, os.DirFS(name)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// Only where a test failed half-way is there still a daemon.
+		stop := s.command(context.Background(), "stop", "--now")
+		_ = stop.Run()
+	})
+	return s
+}
+
+func (s *swarm) command(ctx context.Context, args ...string) *exec.Cmd {
+	bin, _ := built()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "claude-swarm"), args...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	return cmd
+}
+
+// run runs a verb, which must succeed, and returns what it prints.
+func (s *swarm) run(args ...string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	var stderr bytes.Buffer
+	cmd := s.command(ctx, args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("claude-swarm %q: %v\n%s%s", args, err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// quiet fails if a message still waits or is half-way, or if a socket is left.
+func (s *swarm) quiet(agents []string) {
+	s.t.Helper()
+	for _, agent := range append(slices.Clone(agents), dropbox.Lead) {
+		for _, folder := range []string{"tmp", "new", "cur", "dead"} {
+			entries, err := os.ReadDir(filepath.Join(s.dir, ".dead-drop", agent, folder))
+			if err != nil {
+				s.t.Error(err)
+			}
+			for _, e := range entries {
+				s.t.Errorf("left in %s/%s: %s", agent, folder, e.Name())
+			}
+		}
+	}
+	_ = filepath.WalkDir(filepath.Dir(s.dir), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type()&fs.ModeSocket != 0 {
+			s.t.Errorf("left: the socket %s", path)
+		}
+		return nil
+	})
+}
+
+// Each example is a swarm that starts as it stands: every agent does one task,
+// and its answer comes back.
+func TestProjectsStart(t *testing.T) {
+	for name, agents := range projects {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := copyExample(t, name)
+			s.run("init")
+			if got, want := s.run("start"), "agents "+strings.Join(agents, " ")+"\n"; !strings.HasSuffix(got, want) {
+				t.Errorf("start prints %q, want it to end with %q", got, want)
+			}
+			for _, agent := range agents {
+				out := s.run("send", agent, "Say hello", "--wait=30s")
+				id, answer, _ := strings.Cut(out, "\n")
+				if want := "Done: Say hello"; !strings.Contains(answer, want) {
+					t.Errorf("send %s --wait prints %q after %s, want %q", agent, answer, id, want)
+				}
+			}
+			if got := s.run("stop"); got != "stopped\n" {
+				t.Errorf("stop prints %q", got)
+			}
+			s.quiet(agents)
+		})
+	}
+}
+
+// A file that is copied into a mailbox is done like any other.
+func TestSoloTakesAFile(t *testing.T) {
+	t.Parallel()
+	s := copyExample(t, "solo")
+	s.run("init")
+	if err := os.WriteFile(filepath.Join(s.dir, ".dead-drop/coder/task.md"), []byte("Say hello\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.run("start")
+	deadline := time.Now().Add(patience)
+	for !strings.Contains(s.run("inbox", "--json"), `"unread"`) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no answer to a dropped file within %v", patience)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if out := s.run("history", "coder"); !strings.Contains(out, "Say hello") {
+		t.Errorf("history prints %q, want the dropped task", out)
+	}
+	s.run("stop")
+}
+
+// The units start the daemon in the foreground, read the configuration again by
+// SIGHUP and end it by SIGTERM; a clean end has the status 0.
+func TestForegroundAsTheUnitsRunIt(t *testing.T) {
+	t.Parallel()
+	s := copyExample(t, "solo")
+	s.run("init")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := s.command(ctx, "start", "--foreground")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	seen := func(what string) {
+		t.Helper()
+		buf := make([]byte, 4096)
+		for !strings.Contains(said.String(), what) {
+			n, err := stderr.Read(buf)
+			said.Write(buf[:n])
+			if err != nil {
+				t.Fatalf("the daemon ended before it said %q:\n%s", what, said.String())
+			}
+		}
+	}
+	seen("ready")
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	seen("configuration was reloaded")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	seen("daemon stopped")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the daemon ended with %v:\n%s", err, said.String())
+	}
+	s.quiet([]string{"coder"})
+}
