@@ -58,15 +58,12 @@ func (b *Mailbox) List() ([]Entry, error) {
 	if err != nil {
 		return nil, b.wrap("list", err)
 	}
-	if err := b.markFull(len(entries) >= b.store.opts.MaxWaiting); err != nil {
-		return nil, b.wrap("list", err)
-	}
+	// Neither may keep anybody from the mail, on a full disk say: what fails here is
+	// tried again by the next listing.
+	_ = b.markFull(len(entries) >= b.store.opts.MaxWaiting)
 	for _, name := range odd {
-		err := b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+
+		_ = b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+
 			"what is dropped by hand belongs into "+b.name+"/ itself")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, b.wrap("list", err)
-		}
 	}
 	return entries, nil
 }

@@ -354,3 +354,16 @@ func TestClaimOnAFailingDisk(t *testing.T) {
 		t.Errorf("after it %+v waits, want %+v", now, e)
 	}
 }
+
+// A disk on which nothing can be written keeps nobody from the mail.
+func TestListOnAFullDisk(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	deliver(t, s, "coder", text("x"))
+	if err := os.WriteFile(filepath.Join(s.Dir(), "coder/new/odd.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := reopen(t, s.Dir(), dropbox.Options{MaxWaiting: 1, Step: func(dropbox.Step) error { return syscall.ENOSPC }})
+	if n := len(list(t, mailbox(t, full, "coder"))); n != 1 {
+		t.Errorf("List on a full disk has %d entries, want 1", n)
+	}
+}
