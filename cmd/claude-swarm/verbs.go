@@ -16,6 +16,7 @@ func daemonVerbs() []*cli.Command {
 		abortCommand(),
 		haltCommand(),
 		unhaltCommand(),
+		doctorCommand(),
 		hookCommand(),
 		standinCommand(),
 	}

@@ -22,7 +22,6 @@ type fakeDaemon struct {
 
 	mu     sync.Mutex
 	asked  []string
-	feeds  []*fakeFeed
 	reload error
 	opened chan *fakeFeed
 }

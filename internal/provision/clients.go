@@ -1,0 +1,71 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// testedClient is the version of Claude Code with which this program is tested.
+const testedClient = "2.1.197"
+
+// clients asks every agent program for its version, each once.
+func (e *exam) clients(ctx context.Context) {
+	var asked [][]string
+	for _, a := range e.file.Agents {
+		if slices.ContainsFunc(asked, func(c []string) bool { return slices.Equal(c, a.Command) }) {
+			continue
+		}
+		asked = append(asked, a.Command)
+		e.client(ctx, a.Command, a.Cwd)
+	}
+}
+
+func (e *exam) client(ctx context.Context, command []string, dir string) {
+	const name = "client"
+	program := strings.Join(command, " ")
+	path, err := exec.LookPath(command[0])
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		e.wrong(name, "npm install -g @anthropic-ai/claude-code, or command: in "+e.Config, "%s is not on the PATH", command[0])
+		return
+	case err != nil:
+		e.wrong(name, "command: in "+e.Config, "%s cannot be run: %v", command[0], err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.ClientTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, append(slices.Clone(command[1:]), "--version")...)
+	cmd.Dir = dir
+	// A client that starts others and hangs is ended with all of them.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	switch {
+	case ctx.Err() != nil:
+		e.wrong(name, program+" --version", "%s did not tell its version within %v", program, e.ClientTimeout)
+		return
+	case err != nil:
+		said := ""
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			said = oneLine(string(exit.Stderr))
+		}
+		e.wrong(name, program+" --version", "%s --version failed: %v %s", program, err, said)
+		return
+	}
+	// "2.1.197 (Claude Code)"
+	version, _, _ := strings.Cut(oneLine(string(out)), " ")
+	switch {
+	case version == "" || version[0] < '0' || version[0] > '9':
+		e.wrong(name, "command: in "+e.Config, "%s is no Claude Code: it says %q", program, oneLine(string(out)))
+	case version != testedClient:
+		e.warn(name, "npm install -g @anthropic-ai/claude-code@"+testedClient, "%s is version %s; tested is %s", program, version, testedClient)
+	default:
+		e.good(name, "%s, %s", path, oneLine(string(out)))
+	}
+}

@@ -1,0 +1,214 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A Grade says how bad a finding is.
+type Grade string
+
+// The grades.
+const (
+	Good  Grade = "ok"
+	Warn  Grade = "warn"  // it works, but somebody should know
+	Wrong Grade = "wrong" // it does not work
+)
+
+// A Finding is what an examination found out about one thing.
+type Finding struct {
+	Grade Grade  `json:"grade"`
+	Name  string `json:"name"` // of the thing, such as "client" or "socket"
+	Text  string `json:"text"` // one line
+	Try   string `json:"try,omitempty"`
+}
+
+// DoctorOptions say what is examined. Config and Getenv are required.
+type DoctorOptions struct {
+	Config  string // claude-swarm.yaml, absolute
+	Version string // of this program
+	Getenv  func(string) string
+
+	// Socket is where a daemon said that it listens, if it did.
+	Socket string
+	// LockedBy is the process that holds the daemon's lock, 0 when nobody does
+	// and -1 when it is not known who.
+	LockedBy int
+
+	// ClientTimeout is how long a client may take to tell its version; 0 means
+	// 10 s.
+	ClientTimeout time.Duration
+}
+
+// exam is one examination. It belongs to one goroutine.
+type exam struct {
+	DoctorOptions
+	file     *config.File
+	home     swarm.Home
+	status   *swarm.Status // of the running daemon, if any
+	findings []Finding
+}
+
+// Examine looks at everything that a swarm needs: configuration, clients,
+// folders, file system, daemon, and what earlier turns left behind. It changes
+// nothing that stays. It takes as long as the slowest client takes to tell its
+// version, and ends early when ctx is done.
+func Examine(ctx context.Context, o DoctorOptions) []Finding {
+	if o.ClientTimeout == 0 {
+		o.ClientTimeout = 10 * time.Second
+	}
+	e := &exam{DoctorOptions: o, home: swarm.HomeOf(filepath.Dir(o.Config))}
+	e.configuration()
+	if e.file != nil {
+		e.permissions()
+		e.rereads()
+		e.clients(ctx)
+		e.mailboxes()
+		e.fileSystem()
+		e.watches()
+	}
+	e.homeFolder()
+	e.daemon(ctx)
+	e.leftovers()
+	e.git(ctx)
+	return e.findings
+}
+
+// Healthy tells whether nothing is wrong; warnings do not count.
+func Healthy(findings []Finding) bool {
+	for _, f := range findings {
+		if f.Grade == Wrong {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *exam) good(name, format string, args ...any) {
+	e.findings = append(e.findings, Finding{Good, name, fmt.Sprintf(format, args...), ""})
+}
+
+func (e *exam) warn(name, try, format string, args ...any) {
+	e.findings = append(e.findings, Finding{Warn, name, fmt.Sprintf(format, args...), try})
+}
+
+func (e *exam) wrong(name, try, format string, args ...any) {
+	e.findings = append(e.findings, Finding{Wrong, name, fmt.Sprintf(format, args...), try})
+}
+
+func (e *exam) configuration() {
+	const name = "configuration"
+	file, err := config.Load(e.Config)
+	if err == nil {
+		e.file = file
+		err = file.CheckFolders()
+	}
+	switch errs, ok := errors.AsType[config.Errors](err); {
+	case ok:
+		for _, one := range errs {
+			e.wrong(name, one.Try, "%v", one)
+		}
+	case err != nil:
+		e.wrong(name, "", "%v", err)
+	default:
+		e.good(name, "%s, %s", e.Config, plural(len(file.Agents), "agent"))
+	}
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func pluralEs(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ses", n, thing)
+}
+
+// permissions names the agents that may do everything without being asked.
+func (e *exam) permissions() {
+	for _, a := range e.file.Agents {
+		if a.PermissionMode == "bypassPermissions" {
+			e.warn("permissions", fmt.Sprintf("permission_mode: acceptEdits, or allowed_tools, for %s", a.Name),
+				"agent %s has permission_mode bypassPermissions: it may run any command as you", a.Name)
+		}
+	}
+}
+
+// rereads looks for the files that an agent is told to read first.
+func (e *exam) rereads() {
+	for _, a := range e.file.Agents {
+		for _, name := range a.Reread {
+			path := name
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(a.Cwd, name)
+			}
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				e.warn("reread", "", "agent %s is told to read %s, which is not in %s", a.Name, name, a.Cwd)
+			}
+		}
+	}
+}
+
+// homeFolder looks at the daemon's own files: nobody else may read them.
+func (e *exam) homeFolder() {
+	const name = "daemon's folder"
+	for _, path := range []string{e.home.Dir(), filepath.Join(e.home.Dir(), "tokens"), e.home.Turns()} {
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if path == e.home.Dir() {
+				e.good(name, "not there yet; start makes it")
+				return
+			}
+			continue
+		case err != nil:
+			e.wrong(name, "", "%v", err)
+			return
+		case info.Mode().Perm()&0o077 != 0:
+			e.wrong(name, "chmod go-rwx "+path, "%s can be read by others (mode %04o)", path, info.Mode().Perm())
+			return
+		}
+	}
+	if err := writable(e.home.Dir()); err != nil {
+		e.wrong(name, "", "%v", err)
+		return
+	}
+	e.good(name, "%s", e.home.Dir())
+}
+
+// writable makes a file in dir and takes it away.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return fmt.Errorf("nothing can be written: %w", err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// oneLine is the first line of what a program printed.
+func oneLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if runes := []rune(line); len(runes) > 200 {
+		line = string(runes[:200]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, line)
+}

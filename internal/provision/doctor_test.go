@@ -1,0 +1,108 @@
+package provision_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/provision"
+)
+
+// examine looks at a project with one agent whose client is the shell script.
+func examine(t *testing.T, script string) []provision.Finding {
+	t.Helper()
+	dir := t.TempDir()
+	client := filepath.Join(dir, "client")
+	if script != "" {
+		if err := os.WriteFile(client, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	yaml := fmt.Sprintf("agents: {coder: {command: %s}}\n", client)
+	path := filepath.Join(dir, "claude-swarm.yaml")
+	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return provision.Examine(t.Context(), provision.DoctorOptions{
+		Config: path, Version: "1.0", ClientTimeout: 500 * time.Millisecond,
+		Getenv: func(name string) string { return map[string]string{"HOME": "/h"}[name] },
+	})
+}
+
+// of returns the findings about one thing.
+func of(findings []provision.Finding, name string) (out []provision.Finding) {
+	for _, f := range findings {
+		if f.Name == name {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func TestClients(t *testing.T) {
+	for name, tc := range map[string]struct {
+		script string
+		grade  provision.Grade
+		text   string
+	}{
+		"the tested version": {"echo '2.1.197 (Claude Code)'", provision.Good, "2.1.197 (Claude Code)"},
+		"another version":    {"echo '3.0.1 (Claude Code)'", provision.Warn, "version 3.0.1; tested is 2.1.197"},
+		"another program":    {"echo 'GNU bash'", provision.Wrong, `it says "GNU bash"`},
+		"silent":             {":", provision.Wrong, `it says ""`},
+		"failing":            {"echo 'no node here' >&2; exit 3", provision.Wrong, "exit status 3 no node here"},
+		"hanging":            {"sleep 60 & sleep 60", provision.Wrong, "did not tell its version within 500ms"},
+		"missing":            {"", provision.Wrong, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Now()
+			findings := examine(t, tc.script)
+			if took := time.Since(begun); took > 10*time.Second {
+				t.Errorf("Examine took %v: it waited for a client that hangs", took)
+			}
+			got := of(findings, "client")
+			if len(got) != 1 || got[0].Grade != tc.grade || !strings.Contains(got[0].Text, tc.text) {
+				t.Fatalf("client: %+v, want %s with %q", got, tc.grade, tc.text)
+			}
+			if tc.grade != provision.Good && got[0].Try == "" {
+				t.Errorf("client: %+v says not what to do", got[0])
+			}
+			if want := tc.grade != provision.Wrong; provision.Healthy(findings) != want {
+				t.Errorf("Healthy = %v, want %v: %+v", !want, want, findings)
+			}
+		})
+	}
+}
+
+func TestExamineLeavesNothing(t *testing.T) {
+	findings := examine(t, "echo 2.1.197")
+	path := strings.TrimSuffix(of(findings, "configuration")[0].Text, ", 1 agent")
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "claude-swarm.yaml" && e.Name() != "client" {
+			t.Errorf("Examine left %s", e.Name())
+		}
+	}
+}
+
+func TestALockWithoutAnAnswer(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "claude-swarm.yaml")
+	if err := os.WriteFile(path, []byte("agents: {coder: {}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for by, want := range map[int]string{4711: "pid 4711 holds the project", -1: "something holds"} {
+		got := of(provision.Examine(t.Context(), provision.DoctorOptions{
+			Config: path, Version: "1.0", LockedBy: by,
+			Getenv: func(name string) string { return map[string]string{"HOME": "/h", "PATH": ""}[name] },
+		}), "daemon")
+		if len(got) != 1 || got[0].Grade != provision.Wrong || !strings.Contains(got[0].Text, want) || got[0].Try == "" {
+			t.Errorf("LockedBy %d: %+v, want wrong with %q and what to do", by, got, want)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package provision
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// mailboxes looks at the folder of the mailboxes, and for mail that nobody
+// fetches.
+func (e *exam) mailboxes() {
+	const name = "mailboxes"
+	dir := e.file.DeadDropDir
+	store, err := dropbox.Open(dir, dropbox.Options{})
+	switch {
+	case errors.Is(err, dropbox.ErrNoStore):
+		e.warn(name, "claude-swarm init", "none at %s yet", dir)
+		return
+	case err != nil:
+		e.wrong(name, "", "%v", err)
+		return
+	}
+	defer store.Close()
+	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
+		e.warn(name, "chmod 700 "+dir, "%s can be entered by others (mode %04o)", dir, info.Mode().Perm())
+	}
+	if store.Halted() {
+		e.warn("halt", "claude-swarm unhalt", "no turn is begun: %s", oneLine("HALT is there "+store.HaltReason()))
+	}
+	boxes, err := store.Mailboxes()
+	if err != nil {
+		e.wrong(name, "", "%v", err)
+		return
+	}
+	agents := e.file.Names()
+	for _, box := range boxes {
+		if box != dropbox.Lead && box != "irc" && !slices.Contains(agents, box) {
+			e.forsaken(store, box)
+		}
+	}
+	strangers, err := store.Strangers()
+	if err != nil {
+		e.wrong(name, "", "%v", err)
+		return
+	}
+	for _, s := range strangers {
+		try := "rm -r " + filepath.Join(dir, s)
+		if near := dropbox.Nearest(s, agents); len(near) > 0 {
+			try = "mv " + filepath.Join(dir, s, "*") + " " + filepath.Join(dir, near[0])
+		}
+		e.warn(name, try, "%s is no mailbox: nobody reads what is dropped there", filepath.Join(dir, s))
+	}
+	e.good(name, "%s, %s", dir, pluralEs(len(boxes), "mailbox"))
+}
+
+// forsaken looks for mail in the mailbox of an agent that is no more.
+func (e *exam) forsaken(store *dropbox.Store, name string) {
+	box, err := store.Mailbox(name)
+	if err != nil {
+		return // taken away meanwhile
+	}
+	waiting, err := box.List()
+	if err == nil && len(waiting) > 0 {
+		e.warn("mailboxes", "add "+name+" to "+e.Config+", or move its mail",
+			"%s in %s, which belongs to no agent", plural(len(waiting), "message"), name)
+	}
+}
+
+// fileSystem tries out in a scratch folder beside the mailboxes what a delivery
+// needs.
+func (e *exam) fileSystem() {
+	const name = "file system"
+	parent := e.file.DeadDropDir
+	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
+		parent = filepath.Dir(parent)
+	}
+	scratch, err := os.MkdirTemp(parent, ".doctor-*")
+	if err != nil {
+		e.wrong(name, "chmod u+rwx "+parent, "nothing can be written in %s: %v", parent, err)
+		return
+	}
+	defer os.RemoveAll(scratch)
+	took, err := tryDelivery(scratch)
+	if err != nil {
+		e.wrong(name, "dead_drop_dir: on a local disk", "a message cannot be delivered: %v", err)
+		return
+	}
+	if kind := remoteKind(parent); kind != "" {
+		e.warn(name, "dead_drop_dir: on a local disk",
+			"%s is on %s: other machines' changes are seen every 30 s only, and locks may not hold", parent, kind)
+	}
+	how := "hard links"
+	if !linksWork(scratch) {
+		how = "no hard links, so renames that replace nothing"
+	}
+	e.good(name, "a durable delivery takes %v; %s", took.Round(10*time.Microsecond), how)
+}
+
+// tryDelivery makes a store in dir and delivers a message.
+func tryDelivery(dir string) (took time.Duration, err error) {
+	path := filepath.Join(dir, "store")
+	if err := dropbox.Create(path); err != nil {
+		return 0, err
+	}
+	store, err := dropbox.Open(path, dropbox.Options{})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	begun := time.Now()
+	_, err = store.Deliver(dropbox.Lead, &dropbox.Message{Type: "note", Body: []byte("a trial of the file system\n")})
+	return time.Since(begun), err
+}
+
+func linksWork(dir string) bool {
+	file := filepath.Join(dir, "file")
+	return os.WriteFile(file, nil, 0o600) == nil && os.Link(file, file+".link") == nil
+}

@@ -1,0 +1,158 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// daemon asks whether one runs, and looks for what one left behind.
+func (e *exam) daemon(ctx context.Context) {
+	const name = "daemon"
+	dir := filepath.Dir(e.Config)
+	client, err := control.Dial(ctx, dir, e.Version, e.Getenv, e.Socket)
+	switch {
+	case err == nil:
+		e.ask(ctx, client)
+		return
+	case !errors.Is(err, control.ErrNoDaemon):
+		try := ""
+		if pe, ok := errors.AsType[*control.PathError](err); ok {
+			try = pe.Hint
+		}
+		e.wrong(name, try, "%v", err)
+		return
+	case e.LockedBy > 0:
+		e.wrong(name, fmt.Sprintf("kill %d", e.LockedBy), "pid %d holds the project and does not answer", e.LockedBy)
+		return
+	case e.LockedBy < 0:
+		e.wrong(name, "fuser "+e.home.LockFile(), "something holds %s and does not answer", e.home.LockFile())
+		return
+	}
+	stale := ""
+	if paths, err := control.Paths(dir, e.Getenv); err == nil {
+		for _, path := range paths {
+			if _, err := os.Lstat(path); err == nil {
+				stale = path
+			}
+		}
+	}
+	if stale != "" {
+		e.warn(name, "claude-swarm start", "none runs; %s was left by a crash, and the next start takes it away", stale)
+		return
+	}
+	e.good(name, "none runs")
+}
+
+func (e *exam) ask(ctx context.Context, client *control.Client) {
+	const name = "daemon"
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	st, err := client.Status(ctx)
+	switch {
+	case err != nil:
+		e.wrong(name, "claude-swarm restart", "it does not answer: %v", err)
+		return
+	case client.Warning() != "":
+		e.warn(name, "claude-swarm restart", "%s", client.Warning())
+	default:
+		e.good(name, "pid %d, version %s", st.Daemon.PID, st.Daemon.Version)
+	}
+	e.status = &st
+	for _, t := range st.Trouble {
+		e.warn(name, "", "%s", oneLine(t))
+	}
+	for _, a := range st.Agents {
+		if a.CircuitOpen {
+			e.wrong("agent "+a.Name, "claude-swarm start "+a.Name, "stopped after failures: %s", oneLine(a.Why))
+		}
+	}
+}
+
+// leftovers looks for processes that carry the mark of one of our turns which
+// does not run any more.
+func (e *exam) leftovers() {
+	const name = "processes"
+	mine := os.Getenv(runner.MarkVar) // doctor may be called inside a turn
+	var orphans []string
+	project := e.home.Dir()
+	carriers(runner.DirVar+"="+filepath.Dir(project), func(pid int, environ []string) {
+		turn := valueOf(environ, runner.MarkVar)
+		if turn != "" && turn != mine && !e.runs(turn) {
+			orphans = append(orphans, fmt.Sprint(pid))
+		}
+	})
+	switch {
+	case len(orphans) == 0:
+		e.good(name, "none is left of earlier turns")
+	case e.status == nil:
+		e.warn(name, "claude-swarm start", "%s of earlier turns (pid %s) without a daemon; the next one takes them up or ends them",
+			pluralEs(len(orphans), "process"), strings.Join(orphans, " "))
+	default:
+		e.wrong(name, "kill "+strings.Join(orphans, " "), "left of turns that have ended: pid %s", strings.Join(orphans, " "))
+	}
+}
+
+// runs tells whether the daemon works on a turn. A turn's id begins with that
+// of its message.
+func (e *exam) runs(turn string) bool {
+	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
+		return a.Message != nil && strings.HasPrefix(turn, a.Message.ID+"-")
+	})
+}
+
+func valueOf(environ []string, name string) string {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// git looks whether the daemon's own files could get into a commit, tokens
+// among them.
+func (e *exam) git(ctx context.Context) {
+	const name = "git"
+	git, err := exec.LookPath("git")
+	if err != nil {
+		if e.file != nil && e.file.Audit.Git {
+			e.wrong(name, "install git, or audit: {git: false}", "audit.git is on and git is not on the PATH")
+		}
+		return
+	}
+	dir := filepath.Dir(e.Config)
+	run := func(args ...string) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, git, append([]string{"-C", dir}, args...)...).Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	if inside, err := run("rev-parse", "--is-inside-work-tree"); err != nil || inside != "true" {
+		if e.file != nil && e.file.Audit.Git {
+			e.wrong(name, "git init", "audit.git is on and %s is in no git work tree", dir)
+		}
+		return
+	}
+	home := filepath.Base(e.home.Dir())
+	if tracked, err := run("ls-files", "--", home); err == nil && tracked != "" {
+		e.wrong(name, "git rm -r --cached "+home, "%s is tracked, with its tokens", home)
+		return
+	}
+	if _, err := run("check-ignore", "-q", home+"/tokens"); err != nil {
+		e.warn(name, "echo /"+home+"/ >> "+filepath.Join(dir, ".gitignore"), "%s is not ignored, so git add . takes its tokens along", home)
+		return
+	}
+	e.good(name, "%s is ignored", home)
+}

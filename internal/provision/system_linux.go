@@ -1,0 +1,91 @@
+package provision
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// remoteKind names the kind of a file system on which another machine can
+// change files without our kernel knowing; "" for a local one.
+func remoteKind(dir string) string {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return ""
+	}
+	switch uint32(st.Type) {
+	case unix.NFS_SUPER_MAGIC:
+		return "NFS"
+	case unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.SMB_SUPER_MAGIC:
+		return "SMB"
+	case unix.V9FS_MAGIC:
+		return "9P"
+	case unix.FUSE_SUPER_MAGIC:
+		return "FUSE"
+	case unix.CEPH_SUPER_MAGIC:
+		return "Ceph"
+	}
+	return ""
+}
+
+// watches looks whether the kernel lets one more program watch folders, and
+// enough of them.
+func (e *exam) watches() {
+	const name = "watches"
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if errors.Is(err, unix.EMFILE) {
+		e.warn(name, "sysctl fs.inotify.max_user_instances=512",
+			"no further inotify instance (%s at most): mailboxes are looked at every 30 s only", limit("max_user_instances"))
+		return
+	} else if err != nil {
+		e.warn(name, "", "inotify: %v", err)
+		return
+	}
+	unix.Close(fd)
+	// Two folders of each mailbox and the one of all, the turns, and as much for
+	// others.
+	need := 2 * (2*(len(e.file.Agents)+2) + 2)
+	if have, err := strconv.Atoi(limit("max_user_watches")); err == nil && have < need {
+		e.warn(name, "sysctl fs.inotify.max_user_watches="+strconv.Itoa(max(65536, 2*need)),
+			"%d folders can be watched, %d may be needed", have, need)
+		return
+	}
+	e.good(name, "%s folders by inotify", limit("max_user_watches"))
+}
+
+func limit(name string) string {
+	data, err := os.ReadFile("/proc/sys/fs/inotify/" + name)
+	if err != nil {
+		return "an unknown number"
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// carriers calls f with each process that has entry in the environment it was
+// started with, and with the rest of that environment.
+func carriers(entry string, f func(pid int, environ []string)) {
+	dirs, err := os.ReadDir("/proc")
+	if err != nil {
+		return
+	}
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		data, err := os.ReadFile("/proc/" + d.Name() + "/environ")
+		if err != nil {
+			continue // another user's, or gone
+		}
+		environ := strings.Split(strings.TrimRight(string(data), "\x00"), "\x00")
+		for _, have := range environ {
+			if have == entry {
+				f(pid, environ)
+				break
+			}
+		}
+	}
+}

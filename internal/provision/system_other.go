@@ -1,0 +1,36 @@
+//go:build !linux
+
+package provision
+
+import (
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// remoteKind knows nothing here.
+func remoteKind(string) string { return "" }
+
+// watches has no limit to look at here: kqueue takes a file descriptor for each
+// folder, and Go raises our limit of those as far as it may.
+func (e *exam) watches() {}
+
+// carriers calls f with each process that has entry in the environment it was
+// started with, and with the rest of that environment, as far as ps shows it.
+func carriers(entry string, f func(pid int, environ []string)) {
+	out, err := exec.Command("ps", "-axEww", "-o", "pid=,command=").Output()
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		for i, word := range words {
+			if i > 0 && word == entry {
+				if pid, err := strconv.Atoi(words[0]); err == nil {
+					f(pid, words[1:])
+				}
+				break
+			}
+		}
+	}
+}
