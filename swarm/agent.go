@@ -72,6 +72,9 @@ type agent struct {
 	// own
 	log   *slog.Logger
 	diary *diary
+	// unsettled says that cur/ may hold what is to be taken up: at the start, and
+	// after the disk refused to file what came of a turn.
+	unsettled bool
 }
 
 // reins are how others steer an agent: its settings, and the running turn to
@@ -82,6 +85,7 @@ type reins struct {
 	end     context.CancelCauseFunc // ends the running turn; nil when none runs
 	current *record                 // of the running turn; its fields do not change once it is here
 	ended   chan struct{}           // closed when the running turn has ended
+	aborter string                  // who aborted the running turn
 	wrote   map[string]time.Time    // files of its own that the agent's turns wrote into the mailbox folder
 }
 
@@ -119,11 +123,12 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 		}
 	}()
 	a.show(Starting, "", "")
-	if err := a.takeUp(kill); err != nil {
-		a.diskTrouble(stop, "take up what an earlier daemon left", err)
+	a.queue.ring("")
+	a.unsettled = true
+	if err := a.settleLeft(kill); err != nil {
+		a.diskTrouble(stop, "take up what was left", err)
 	}
 	ready()
-	a.queue.ring("")
 	for stop.Err() == nil {
 		if wait := a.step(stop, kill); wait != 0 {
 			a.bell.wait(stop, wait)
@@ -160,6 +165,9 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if wait, held := a.held(time.Now()); held {
 		return wait
 	}
+	if err := a.settleLeft(kill); err != nil {
+		return a.diskTrouble(stop, "take up what was left", err)
+	}
 	if err := a.queue.refresh(a.box.List); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}
@@ -183,6 +191,18 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		return 0
 	}
 	return a.work(stop, kill)
+}
+
+// settleLeft takes up what is left in cur/, if there may be something.
+func (a *agent) settleLeft(kill context.Context) error {
+	if !a.unsettled {
+		return nil
+	}
+	if err := a.takeUp(kill); err != nil {
+		return err
+	}
+	a.unsettled = false
+	return nil
 }
 
 // held tells whether something keeps the agent from working now, shows it, and
@@ -254,9 +274,9 @@ func (a *agent) showSince(s State, since time.Time, why, next string) {
 // again. Nothing is claimed meanwhile.
 func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.Duration {
 	a.log.Error("mailbox not usable", "doing", doing, keyErr, err)
-	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every 5 s; see claude-swarm doctor")
+	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")
 	a.queue.ring("")
-	t := time.NewTimer(5 * time.Second)
+	t := time.NewTimer(a.restart.Disk)
 	defer t.Stop()
 	select { // not the doorbell: trouble that rings must not spin
 	case <-t.C:

@@ -52,7 +52,12 @@ func answerSubject(m *dropbox.Message) string {
 // however often it is delivered.
 func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
 	ans := r.Answer
-	if ans == nil || ans.Refused != "" {
+	if ans == nil {
+		return nil
+	}
+	if ans.Refused != "" {
+		a.tellLead("refused:"+m.ID, "an answer was not sent on", fmt.Sprintf(
+			"%s was to answer %s, but that was %s. The trace says how it came to that:\n  claude-swarm trace %s\n", a.name, ans.To, ans.Refused, m.ID))
 		return nil
 	}
 	err := a.deliver(a.name, ans.To, &dropbox.Message{

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -249,5 +251,70 @@ func writeRecord(f *field, turn, id string, p runner.Process) {
 	}
 	if err := os.WriteFile(home.Stream(turn), nil, 0o600); err != nil {
 		f.t.Fatal(err)
+	}
+}
+
+// A disk that is full for a while stops the work and not the daemon; what was
+// done is filed when there is room again, and not done a second time.
+func TestAFullDiskIsWaitedFor(t *testing.T) {
+	f := newField(t, "coder")
+	var full atomic.Bool
+	refused := make(chan struct{}, 1)
+	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if !full.Load() {
+			return nil
+		}
+		select {
+		case refused <- struct{}{}:
+		default:
+		}
+		return syscall.ENOSPC
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	id := f.send("coder", "work")
+	f.store = store
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
+			full.Store(true)
+			return nil
+		})}
+	}
+	f.start()
+	<-refused
+	if st := f.untilState("coder", swarm.Backoff); !strings.Contains(st.Why, "no space left") {
+		t.Errorf("why = %q", st.Why)
+	}
+	full.Store(false)
+	f.answer(id)
+	f.receipt("coder", id)
+	if n := len(f.bodies()); n != 1 {
+		t.Errorf("%d turns, want 1", n)
+	}
+}
+
+func TestARetriedDeadLetterRunsUnderNewNames(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	id := f.send("coder", "@fail no luck")
+	f.answer(id)
+	box, err := f.store.Mailbox("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dead []dropbox.DeadLetter
+	f.until("it is dead", func() bool { dead, err = box.Dead(); return err == nil && len(dead) == 1 })
+	if err := box.Retry(dead[0]); err != nil {
+		t.Fatal(err)
+	}
+	f.until("it ran again", func() bool { return len(f.bodies()) >= 4 })
+	seen := map[string]bool{}
+	for _, r := range f.backend.Runs() {
+		if seen[r.Turn.UUID] {
+			t.Errorf("turn %s has the uuid of an earlier one: the CLI would not run it", r.Turn.ID)
+		}
+		seen[r.Turn.UUID] = true
 	}
 }

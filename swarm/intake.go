@@ -108,7 +108,6 @@ func (a *agent) takeIn(st dropbox.Stray) bool {
 	}
 	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
 		log.Warn("dropped file is no message", keyErr, err)
-		a.countDead()
 		a.tellLead("stray:"+a.name+":"+st.Name+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
 			"The file "+st.Name+" in the mailbox of "+a.name+" is not a message: "+bad.Error()+".\n\nIt is kept in dead/: claude-swarm dead list\n")
 		return true

@@ -60,9 +60,14 @@ type ledger struct {
 	mu   sync.Mutex
 	file *os.File
 	sums map[string]*agentSum
-	// known are the turns that an earlier daemon wrote; recovery asks for them.
-	known map[string]bool
+	// known and older are the newest turns in it: what a crash or a full disk cut
+	// off is filed again, and must not be counted twice.
+	known, older map[string]bool
 }
+
+// maxKnown bounds the remembered turns; what is filed again was the last that
+// some agent did.
+const maxKnown = 10_000
 
 // agentSum adds up one agent's cost, in US dollars.
 type agentSum struct {
@@ -73,7 +78,7 @@ type agentSum struct {
 func openLedger(path string) (*ledger, error) {
 	l := &ledger{sums: map[string]*agentSum{}, known: map[string]bool{}}
 	err := ReadLedger(path, func(line LedgerLine) bool {
-		l.known[line.Turn] = true
+		l.know(line.Turn)
 		l.count(line)
 		return true
 	})
@@ -113,15 +118,22 @@ func (l *ledger) add(line LedgerLine) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known[line.Turn] {
+	if l.known[line.Turn] || l.older[line.Turn] {
 		return nil
 	}
 	if _, err := l.file.Write(append(data, '\n')); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	l.known[line.Turn] = true
+	l.know(line.Turn)
 	l.count(line)
 	return nil
+}
+
+func (l *ledger) know(turn string) {
+	if len(l.known) >= maxKnown {
+		l.known, l.older = map[string]bool{}, l.known
+	}
+	l.known[turn] = true
 }
 
 func (l *ledger) count(line LedgerLine) {

@@ -295,10 +295,10 @@ func TestSteering(t *testing.T) {
 	if err := f.daemon.Abort(t.Context(), "coder", "lead"); err != nil {
 		t.Fatal(err)
 	}
-	f.untilState("coder", swarm.Paused)
-	if got := f.files("coder", "new"); len(got) != 1 || !strings.Contains(got[0], hang) {
-		t.Errorf("new/ = %v, want the aborted message", got)
+	if b := f.answer(hang); !strings.Contains(string(b.Body), "aborted by lead") {
+		t.Errorf("bounce = %s", b.Body)
 	}
+	f.answer(f.send("coder", "the next one"))
 	if err := f.daemon.StopAgent(t.Context(), "coder", "lead", false); err != nil {
 		t.Fatal(err)
 	}
@@ -429,5 +429,19 @@ func TestReload(t *testing.T) {
 	p.Agents[0].Backend = "nonsense"
 	if _, err := f.daemon.Reload(p); err == nil {
 		t.Error("a plan with an unknown backend was taken")
+	}
+}
+
+// Two programs that pass a message on for ever are stopped by its hops, and the
+// person is told.
+func TestALoopEnds(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	id := f.send("coder", "once more", hops(dropbox.MaxHops))
+	f.until("the lead is told", func() bool {
+		return slices.ContainsFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.Subject == "an answer was not sent on" })
+	})
+	if r := f.receipt("coder", id); r.Answer == nil || r.Answer.Refused == "" {
+		t.Errorf("receipt = %+v", r)
 	}
 }

@@ -63,8 +63,7 @@ func countBox(store *dropbox.Store, a *AgentStatus) error {
 	}
 	q := queue{list: entries}
 	a.Waiting = q.waiting()
-	dead, err := box.Dead()
-	a.Dead = len(dead)
+	a.Dead, err = box.DeadCount()
 	return err
 }
 
@@ -76,14 +75,4 @@ func unreadLead(store *dropbox.Store) (int, error) {
 	}
 	entries, err := box.List()
 	return len(entries), err
-}
-
-// countDead brings the number of dead letters in the status up to date.
-func (a *agent) countDead() {
-	dead, err := a.box.Dead()
-	if err != nil {
-		a.log.Warn("dead letters could not be counted", keyErr, err)
-		return
-	}
-	a.view.dead(len(dead))
 }

@@ -42,14 +42,13 @@ type record struct {
 	Counted bool       `json:"counted,omitempty"` // it counts as a failure of the message
 }
 
-// turnID names the try-th process of the begun-th claim of a message:
-// k7f3q9m2xd-1, and for further tries inside the same claim k7f3q9m2xd-1b, …
+// turnID names the client that is started for a message, in the begun-th claim
+// of it: k7f3q9m2xd-1, and further ones inside the same claim k7f3q9m2xd-1-2, …
 func turnID(message string, begun, try int) string {
-	id := fmt.Sprintf("%s-%d", message, begun)
-	if try > 0 {
-		id += string(rune('a' + try))
+	if try == 0 {
+		return fmt.Sprintf("%s-%d", message, begun)
 	}
-	return id
+	return fmt.Sprintf("%s-%d-%d", message, begun, try+1)
 }
 
 func (r *record) write(home Home) error {

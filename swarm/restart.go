@@ -14,6 +14,7 @@ type RestartPolicy struct {
 	UnbornWindow time.Duration // 300 s
 	MaxDelay     time.Duration // bound of the doubling wait after failed turns; 10 min
 	MaxMessages  int           // so many different messages failed in a row open the breaker; 3
+	Disk         time.Duration // wait before files that could not be used are tried again; 5 s
 }
 
 // A Failure is a turn that did not end well, since the last one that did.
@@ -47,6 +48,9 @@ func (p RestartPolicy) orDefaults() RestartPolicy {
 	}
 	if p.MaxMessages == 0 {
 		p.MaxMessages = 3
+	}
+	if p.Disk == 0 {
+		p.Disk = 5 * time.Second
 	}
 	return p
 }

@@ -34,14 +34,40 @@ func (a *agent) settle(j *job, out runner.Outcome) error {
 
 // report writes the end of a turn into the logs and the feed.
 func (a *agent) report(j *job, out runner.Outcome) {
-	took := out.Ended.Sub(out.Began).Round(time.Second)
-	text := fmt.Sprintf("= %s %v %.2f USD", out.End, took, out.CostUSD)
+	took := out.Ended.Sub(out.Began)
+	text := fmt.Sprintf("= %s %s %.2f USD", out.End, seconds(took), out.CostUSD)
 	if out.Reason != "" {
 		text += ": " + out.Reason
 	}
 	a.diary.line(j.claim.ID, text)
 	a.log.Info("turn ended", keyMessage, j.claim.ID, keyTurn, j.rec.Turn, "end", string(out.End), keyWhy, out.Reason, keyTook, took, keyCost, out.CostUSD)
 	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.claim.ID, Text: string(out.End), Cost: out.CostUSD})
+}
+
+// seconds writes a duration as people do: 12 s, 3 min 5 s, 2 h 10 min.
+func seconds(d time.Duration) string {
+	switch s := int(d.Round(time.Second).Seconds()); {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	}
+}
+
+// aborted gives up the message of a turn that a person ended: the agent goes on
+// with the next one, and the message can be tried again from dead/.
+func (a *agent) aborted(j *job, out runner.Outcome) error {
+	a.report(j, out)
+	out.Reason = "aborted by " + a.abortedBy()
+	if err := a.recordEnd(j, out, false); err != nil {
+		return err
+	}
+	if err := a.putBackNotes(j); err != nil {
+		return err
+	}
+	return a.bury(j.claim, out.Reason)
 }
 
 // done files a turn that ended well. The receipt is the commit point: from then
@@ -59,9 +85,11 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 	if err := a.box.Commit(j.claim.Entry, data); err != nil {
 		return err
 	}
-	a.note(a.books.standings.change(a.name, func(s *standing) {
-		s.Failures, s.Until, s.Why = nil, time.Time{}, ""
-	}))
+	if st := a.books.standings.of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() {
+		a.note(a.books.standings.change(a.name, func(s *standing) {
+			s.Failures, s.Until, s.Why = nil, time.Time{}, ""
+		}))
+	}
 	return a.finish(j.claim.Entry, j.claim.Message, r)
 }
 
@@ -126,7 +154,6 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 		if err := a.bury(j.claim, fmt.Sprintf("failed %d times, last: %s", j.claim.Failed+1, reason)); err != nil {
 			return err
 		}
-		a.countDead()
 	} else if err := a.putBack(j.claim, !unborn); err != nil {
 		return err
 	}

@@ -93,9 +93,9 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error
 	return nil
 }
 
-// Abort ends the running turn of an agent and puts its message back, with
-// nothing counted; the agent is paused, so that the message is not begun again
-// at once. It returns when the turn has ended, [ErrNoTurn] when there is none.
+// Abort ends the running turn of an agent and gives its message up: it goes to
+// dead/, its sender is told, and the agent goes on with its next message. It
+// returns when the turn has ended, [ErrNoTurn] when there is none.
 func (s *Swarm) Abort(ctx context.Context, agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -105,9 +105,9 @@ func (s *Swarm) Abort(ctx context.Context, agent, by string) error {
 	if ended == nil {
 		return fmt.Errorf("%s: %w", agent, ErrNoTurn)
 	}
-	if err := s.Pause(agent, PauseOrder{By: by, Why: "its turn was aborted"}); err != nil {
-		return err
-	}
+	m.reins.mu.Lock()
+	m.reins.aborter = by
+	m.reins.mu.Unlock()
 	m.endTurn(errAborted)
 	select {
 	case <-ended:
@@ -115,6 +115,12 @@ func (s *Swarm) Abort(ctx context.Context, agent, by string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func (a *agent) abortedBy() string {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	return orElse(a.reins.aborter, dropbox.Lead)
 }
 
 // runningTurn is closed when the turn that runs now has ended; nil when none
@@ -241,6 +247,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version},
 		Agents: []AgentStatus{},
 	}
+	var err error
 	members := s.members()
 	if len(names) > 0 {
 		members = nil
@@ -259,6 +266,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			a.Waiting = m.queue.waiting()
 		}
 		a.CostUSD = s.books.ledger.cost(m.name, now)
+		if a.Dead, err = m.box.DeadCount(); err != nil {
+			return Status{}, err
+		}
 		st.Agents = append(st.Agents, a)
 	}
 	unread, err := unreadLead(s.store)

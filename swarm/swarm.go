@@ -223,6 +223,7 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	defer t.Stop()
 	select {
 	case <-all:
+		s.endOrphans()
 	case <-t.C:
 	case <-ctx.Done():
 	}
@@ -342,7 +343,6 @@ func (s *Swarm) tidy(now time.Time) {
 		if _, err := m.box.Clean(now); err != nil && !errors.Is(err, os.ErrNotExist) {
 			s.log.Warn("mailbox could not be tidied", keyAgent, m.name, keyErr, err)
 		}
-		m.countDead()
 	}
 	p := s.Plan()
 	if p.Retention != (Retention{}) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -39,7 +38,7 @@ type field struct {
 }
 
 // quick are restart times that a test can wait for.
-var quick = swarm.RestartPolicy{Unborn: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond}
+var quick = swarm.RestartPolicy{Unborn: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, Disk: 20 * time.Millisecond}
 
 func newField(t *testing.T, agents ...string) *field {
 	t.Helper()
@@ -297,7 +296,6 @@ func urgent(m *dropbox.Message)                   { m.Priority = dropbox.Urgent 
 func from(name string) func(*dropbox.Message)     { return func(m *dropbox.Message) { m.From = name } }
 func hops(n int) func(*dropbox.Message)           { return func(m *dropbox.Message) { m.Hops = n } }
 func expires(t time.Time) func(*dropbox.Message)  { return func(m *dropbox.Message) { m.Expires = t } }
-func numbered(n int) string                       { return fmt.Sprintf("task %04d", n) }
 
 // waitFor lets a turn go on when ch is closed.
 func waitFor(ch <-chan struct{}) runnertest.Step {

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -158,6 +159,9 @@ func (a *agent) follow(kill context.Context, j *job) error {
 		}
 		return a.putBack(j.claim, false)
 	}
+	if out.End == runner.Stopped && errors.Is(context.Cause(ctx), errAborted) {
+		return a.aborted(j, out)
+	}
 	return a.settle(j, out)
 }
 
@@ -230,21 +234,38 @@ func (a *agent) lastRecord(e dropbox.Entry) (*record, error) {
 	return tries[len(tries)-1], nil
 }
 
-// endOrphans ends what is left of turns whose messages are no longer claimed,
-// such as after a mailbox was deleted.
-func endOrphans(home Home, running func(turn string) bool) (int, error) {
-	names, err := filepath.Glob(home.turnFile("*", ".json"))
-	if err != nil {
-		return 0, err
+// endOrphans ends what is left of turns that no agent has taken up, such as
+// after a mailbox was deleted while its client worked.
+func (s *Swarm) endOrphans() {
+	running := map[string]bool{}
+	for _, m := range s.members() {
+		if turn := m.currentTurn(); turn != "" {
+			running[turn] = true
+		}
 	}
-	ended := 0
+	names, err := filepath.Glob(s.home.turnFile("*", ".json"))
+	if err != nil {
+		s.log.Warn("turns could not be looked at", keyErr, err)
+		return
+	}
 	for _, name := range names {
 		turn := strings.TrimSuffix(filepath.Base(name), ".json")
-		rec, err := readRecord(home, turn)
-		if err != nil || rec.End != "" || !rec.Process.Alive() || running(turn) {
+		rec, err := readRecord(s.home, turn)
+		if err != nil || rec.End != "" || running[turn] || !rec.Process.Alive() {
 			continue
 		}
-		ended += runner.EndLeftovers(turn, leftoverGrace)
+		if n := runner.EndLeftovers(turn, leftoverGrace); n > 0 {
+			s.log.Info("ended what was left of a turn", keyTurn, turn, "processes", n)
+		}
 	}
-	return ended, nil
+}
+
+// currentTurn is the turn that runs now; "" when none does.
+func (a *agent) currentTurn() string {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	if a.reins.current == nil {
+		return ""
+	}
+	return a.reins.current.Turn
 }

@@ -46,18 +46,18 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 		return a.diskTrouble(stop, "claim a message", err)
 	}
 	j := &job{claim: claim, via: a.doors.of(claim.ID), began: time.Now().UTC()}
+	a.unsettled = true // until it is settled
 	refused, err := a.refuse(j)
 	if err != nil {
 		return a.diskTrouble(stop, "set a message aside", err)
 	}
-	if refused {
-		a.countDead()
-		return 0
+	if !refused {
+		j.proven = a.proves(claim.Message)
+		if err := a.runJob(kill, j); err != nil {
+			return a.diskTrouble(stop, "file what came of a turn", err)
+		}
 	}
-	j.proven = a.proves(claim.Message)
-	if err := a.runJob(kill, j); err != nil {
-		return a.diskTrouble(stop, "file what came of a turn", err)
-	}
+	a.unsettled = false
 	return 0
 }
 
@@ -142,13 +142,19 @@ func (a *agent) runJob(kill context.Context, j *job) error {
 	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, m.From, describe(m)))
 	defer a.diary.close()
 
+	// A dead letter that was given another chance has attempts of its earlier
+	// life on record: its turns must not bear their names.
+	earlier, err := triesOf(a.home, m.ID, j.claim.Begun)
+	if err != nil {
+		return a.giveBack(j, err)
+	}
 	var out runner.Outcome
 	for try := range maxTries {
 		session, err := a.session(spec, try, j.rec)
 		if err != nil {
 			return a.giveBack(j, err)
 		}
-		out, err = a.attempt(ctx, j, spec, session, try)
+		out, err = a.attempt(ctx, j, spec, session, len(earlier)+try)
 		if err != nil {
 			return a.giveBack(j, err)
 		}
@@ -161,6 +167,9 @@ func (a *agent) runJob(kill context.Context, j *job) error {
 				return err
 			}
 		}
+	}
+	if out.End == runner.Stopped && errors.Is(context.Cause(ctx), errAborted) {
+		return a.aborted(j, out)
 	}
 	return a.settle(j, out)
 }
@@ -297,7 +306,13 @@ func (a *agent) takeNotes(j *job) {
 		}
 		size += len(c.Message.Body)
 		if size > maxNoteSize && len(j.notes) > 0 {
-			a.putBack(c, false)
+			e, err := a.box.Release(c.Entry)
+			if err != nil {
+				a.note(err)
+				return
+			}
+			a.queue.add(e)
+			a.queue.markNote(e)
 			return
 		}
 		j.notes = append(j.notes, c)

@@ -35,12 +35,6 @@ func (v *view) waiting(w Waiting) {
 	v.s.Waiting = w
 }
 
-func (v *view) dead(n int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Dead = n
-}
-
 func (v *view) breaker(open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

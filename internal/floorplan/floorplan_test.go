@@ -27,6 +27,8 @@ var floors = map[string][]string{
 	"swarm":                   {"dropbox", "streamjson", "window", "swarm/runner"},
 	"internal/config":         {"dropbox"},
 	"internal/control":        {"dropbox", "swarm"},
+	"internal/bench":          {},
+	"internal/e2e":            {},
 	"internal/fakeapi":        {},
 	"internal/floorplan":      {},
 	"internal/git":            {"swarm"},
