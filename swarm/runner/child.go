@@ -107,6 +107,9 @@ func (c *Child) Finish(mark string, grace time.Duration) Exit {
 }
 
 func exitOf(s *os.ProcessState) Exit {
+	if s == nil {
+		return Exit{ExitCode: -1} // somebody else has reaped it
+	}
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return Exit{ExitCode: -1, Signal: ws.Signal().String()}
 	}

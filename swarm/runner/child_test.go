@@ -235,5 +235,7 @@ func TestAdoptedIsKilled(t *testing.T) {
 	if left := runner.Leftovers(mark(t)); len(left) > 0 {
 		t.Errorf("Finish left %v", left)
 	}
-	c.Finish("", 0)
+	if e := c.Finish("", 0); e.Signal != "killed" {
+		t.Errorf("the parent's Finish = %+v, want that its child was killed", e)
+	}
 }

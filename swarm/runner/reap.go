@@ -37,9 +37,10 @@ func (r *registry) has(pid int) bool {
 }
 
 // reapGroup reaps those of our children that are in the group, which has been
-// killed. The group is that of a turn, so nobody else waits for them.
+// killed. Where somebody waits for the group's leader nothing is done: that
+// would steal its exit status.
 func reapGroup(pgid int) {
-	if pgid <= 1 || pgid == syscall.Getpgrp() {
+	if pgid <= 1 || pgid == syscall.Getpgrp() || children.has(pgid) {
 		return
 	}
 	// A killed process takes a moment to die, and longer when the disk holds

@@ -19,7 +19,7 @@ func TestReapAdopted(t *testing.T) {
 	if err := own.Start(); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("sh", "-c", "setsid sh -c 'exit 0' & echo $!").Output()
+	out, err := exec.Command("sh", "-c", "setsid sleep 0.1 >/dev/null 2>&1 & echo $!").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
