@@ -290,6 +290,7 @@ func TestSteering(t *testing.T) {
 	}
 	f.answer(id)
 
+	f.untilState("coder", swarm.Idle)
 	hang := f.send("coder", "@hang")
 	f.untilState("coder", swarm.Working)
 	if err := f.daemon.Abort(t.Context(), "coder", "lead"); err != nil {
