@@ -40,9 +40,13 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 	}
 	claim, err := a.box.Claim(e)
 	a.queue.remove(e)
-	if errors.Is(err, dropbox.ErrGone) {
+	switch {
+	case errors.Is(err, dropbox.ErrGone):
 		return 0
-	} else if err != nil {
+	case errors.Is(err, dropbox.ErrHalted): // since it was asked
+		a.queue.add(e)
+		return 0
+	case err != nil:
 		return a.diskTrouble(stop, "claim a message", err)
 	}
 	j := &job{claim: claim, via: a.doors.of(claim.ID), began: time.Now().UTC()}
