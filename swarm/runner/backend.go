@@ -24,7 +24,8 @@ type Backend interface {
 	// followed to its end, as in Run; then, or if it is dead, its file is read
 	// to the end. Without a result in the file the outcome is [Lost]. Events of
 	// the file are passed to t.Event from the first one on. Started is not
-	// called, and nothing is sent to the client but signals.
+	// called, and nothing is sent to the client but signals. Spec.Timeout counts
+	// from the call.
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
 

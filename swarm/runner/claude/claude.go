@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,20 +15,26 @@ import (
 // Options tune the backend. The zero value is ready to use.
 type Options struct {
 	Timing runner.Timing
+	// MaxOutput ends a turn whose client has printed more, in bytes; 0 means
+	// 1 GiB. A client that loops would fill the disk.
+	MaxOutput int64
 }
 
 // New returns the backend. It holds nothing, so nothing has to be closed.
 func New(o Options) runner.Backend {
-	return &backend{timing: o.Timing.Or(runner.DefaultTiming())}
+	return &backend{timing: o.Timing.Or(runner.DefaultTiming()), maxOutput: cmp.Or(o.MaxOutput, 1<<30)}
 }
 
-type backend struct{ timing runner.Timing }
+type backend struct {
+	timing    runner.Timing
+	maxOutput int64
+}
 
 func (b *backend) Name() string { return "claude" }
 
 // Run starts the client and follows it.
 func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
-	r := newRun(ctx, t, b.timing)
+	r := b.newRun(ctx, t)
 	if err := writeFiles(t); err != nil {
 		return r.never(runner.Failed, err.Error(), "look at the disk and at the rights of the folder")
 	}
@@ -81,7 +88,7 @@ func (b *backend) start(t runner.Turn) (*runner.Child, *os.File, error) {
 
 // Follow takes up a turn of an earlier daemon.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
-	r := newRun(ctx, t, b.timing)
+	r := b.newRun(ctx, t)
 	r.followed = true
 	out, err := os.Open(t.Stdout)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestHardClients(t *testing.T) {
 			if c.end == runner.Done && out.Text != "ready" {
 				t.Errorf("the text is %.40q, want %q", out.Text, "ready")
 			}
-			if out.End != runner.Done && out.Hint == "" && out.End != runner.Stopped {
+			if out.End != runner.Done && out.Hint == "" {
 				t.Errorf("nothing tells a person what to do after %s (%s)", out.End, out.Reason)
 			}
 		})
@@ -97,6 +97,22 @@ func TestStderrIsBounded(t *testing.T) {
 	info, err := os.Stat(turn.Stderr)
 	if err != nil || info.Size() > 16<<20 {
 		t.Errorf("standard error kept %v bytes of 40 MB (%v)", info.Size(), err)
+	}
+}
+
+// A client that never stops talking is heard out up to a bound, and a stop
+// reaches it at once.
+func TestStdoutIsBounded(t *testing.T) {
+	turn := newTurn(t, "")
+	turn.Spec.Command = script(t, `exec yes '{"type":"assistant","message":{"content":[{"type":"text","text":"again"}]}}'`)
+	out := claude.New(claude.Options{Timing: short, MaxOutput: 4 << 20}).Run(t.Context(), turn)
+	if out.End != runner.Failed || !strings.Contains(out.Reason, "more than 4 MiB") {
+		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	turn.Event = func(*streamjson.Event) { cancel() }
+	if out := backend().Run(ctx, turn); out.End != runner.Stopped {
+		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Stopped)
 	}
 }
 

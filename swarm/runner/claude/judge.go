@@ -52,11 +52,17 @@ func judge(e evidence) verdict {
 	return e.noResult()
 }
 
+// Hints for what the daemon mends by itself.
+const (
+	freshSession = "nothing has to be done: it is tried the other way, then with a fresh session"
+	goesBack     = "nothing has to be done: the message goes back to its mailbox"
+)
+
 // errorResult judges a result that says that it is an error.
 func (e evidence) errorResult() verdict {
 	text := firstOf(e.own.Text, strings.Join(e.own.Errors, "; "), e.words, "the client says that it failed ("+e.own.Subtype+")")
 	if contains(text+" "+strings.Join(e.own.Errors, " "), "no conversation found") {
-		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here"}
+		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here", hint: freshSession}
 	}
 	status := e.own.APIStatus
 	switch {
@@ -86,11 +92,11 @@ func (e evidence) noResult() verdict {
 	ended := "the client " + exitText(e.exit)
 	switch {
 	case contains(e.stderr, "is already in use"):
-		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " exists already"}
+		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " exists already", hint: freshSession}
 	case contains(e.stderr, "no conversation found"):
-		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here"}
+		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here", hint: freshSession}
 	case e.followed:
-		return verdict{end: runner.Lost, reason: "the client of the earlier daemon is dead and left no result"}
+		return verdict{end: runner.Lost, reason: "the client of the earlier daemon is dead and left no result", hint: goesBack}
 	case e.began:
 		return verdict{end: runner.Failed, reason: withDetail(ended+" without a result", said), hint: e.look()}
 	case contains(e.stderr, "root/sudo"):
@@ -127,8 +133,7 @@ func (e evidence) limited(text string) verdict {
 	if at.IsZero() {
 		at = resetTime(text, e.now)
 	}
-	v := verdict{end: runner.Limited, reason: text, resetAt: at, hint: "nothing has to be done: work goes on when the limit is lifted"}
-	return v
+	return verdict{end: runner.Limited, reason: text, resetAt: at, hint: "nothing has to be done: work goes on when the limit is lifted"}
 }
 
 func (e evidence) refusedKey(text string) verdict {

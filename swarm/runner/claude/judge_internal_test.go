@@ -55,8 +55,8 @@ func TestJudge(t *testing.T) {
 			if v.end != c.end || !strings.Contains(v.reason, c.reason) || !strings.Contains(v.hint, c.hint) {
 				t.Errorf("judge = %s, %q, %q; want %s, …%s…, …%s…", v.end, v.reason, v.hint, c.end, c.reason, c.hint)
 			}
-			if (v.reason == "") != (v.end == runner.Done) {
-				t.Errorf("%s has the reason %q", v.end, v.reason)
+			if (v.reason == "") != (v.end == runner.Done) || v.end != c.e.cause.end && (v.hint == "") != (v.end == runner.Done) {
+				t.Errorf("%s has the reason %q and the hint %q", v.end, v.reason, v.hint)
 			}
 		})
 	}

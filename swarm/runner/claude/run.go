@@ -22,6 +22,9 @@ type run struct {
 	began    time.Time
 	followed bool
 
+	maxOutput int64
+	read      int64 // of the client's output, in bytes
+
 	client runner.Client // nil: dead
 	feed   *feed         // nil: its standard input is not ours
 	ladder runner.Ladder
@@ -58,10 +61,10 @@ type watch struct {
 	sample   time.Duration // what the first look saw
 }
 
-func newRun(ctx context.Context, t runner.Turn, timing runner.Timing) *run {
+func (b *backend) newRun(ctx context.Context, t runner.Turn) *run {
 	now := time.Now()
-	r := &run{ctx: ctx, turn: t, timing: timing, began: now, poll: newPoller(timing.Poll)}
-	r.ladder.Timing = timing
+	r := &run{ctx: ctx, turn: t, timing: b.timing, began: now, maxOutput: b.maxOutput, poll: newPoller(b.timing.Poll)}
+	r.ladder.Timing = b.timing
 	r.seen.last = now
 	return r
 }
@@ -190,13 +193,16 @@ func (r *run) tick(now time.Time) {
 	silent := now.Sub(r.seen.last)
 	spec := r.turn.Spec
 	switch {
+	case r.read > r.maxOutput:
+		r.end(verdict{end: runner.Failed, reason: fmt.Sprintf("the client printed more than %d MiB", r.maxOutput>>20), hint: "look at the beginning of " + r.turn.Stdout}, now)
 	case r.ctx.Err() != nil:
-		r.end(verdict{end: runner.Stopped, reason: "the turn was stopped"}, now)
+		r.end(verdict{end: runner.Stopped, reason: "the turn was stopped", hint: goesBack}, now)
 	case spec.Timeout > 0 && now.Sub(r.began) >= spec.Timeout:
 		r.end(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
 			hint: "give it less to do at once, or raise turn_timeout"}, now)
 	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.Unheard:
-		r.end(verdict{end: runner.Unheard, reason: "the client knows this prompt already and does not run it"}, now)
+		r.end(verdict{end: runner.Unheard, reason: "the client knows this prompt already and does not run it",
+			hint: "nothing has to be done: the next attempt has another name"}, now)
 	case spec.Stall > 0 && silent >= spec.Stall && r.account.OpenCalls() == 0 && r.idle(now):
 		r.end(verdict{end: runner.Stalled, reason: "no sign of life for " + silent.Round(time.Second).String(),
 			hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
@@ -271,6 +277,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	w.run.tick(time.Now())
 	n, err := w.tail.Read(p)
 	if n > 0 {
+		w.run.read += int64(n)
 		w.run.poll.reset()
 	}
 	return n, err
