@@ -25,8 +25,9 @@ type textSource struct {
 	as string
 }
 
-// read returns the text, checked. A single newline at the end of a file or of
-// the standard input is not part of it: every editor puts one there.
+// read returns the text, checked. What comes from a file or the standard input
+// stays as it is, byte for byte; words get a newline at their end, so that every
+// message ends as a text file does.
 func (s textSource) read() ([]byte, error) {
 	var body []byte
 	switch {
@@ -37,17 +38,20 @@ func (s textSource) read() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the standard input: %w", err)
 		}
-		body = trimEnd(data)
+		body = data
 	case s.file != "":
 		data, err := readFileText(s.file)
 		if err != nil {
 			return nil, s.fileError(err)
 		}
-		body = trimEnd(data)
+		body = data
 	case len(s.words) == 0:
 		return nil, usagef(s.as+` "what to do"`, "the text is missing")
 	default:
 		body = []byte(strings.Join(s.words, " "))
+		if len(body) < maxBody && !bytes.HasSuffix(body, []byte("\n")) {
+			body = append(body, '\n')
+		}
 	}
 	return body, s.check(body)
 }
@@ -99,10 +103,6 @@ func readFileText(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is a folder", path)
 	}
 	return readText(f)
-}
-
-func trimEnd(data []byte) []byte {
-	return bytes.TrimSuffix(bytes.TrimSuffix(data, []byte("\n")), []byte("\r"))
 }
 
 func firstInvalid(b []byte) int {

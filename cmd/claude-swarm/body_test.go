@@ -19,12 +19,12 @@ func TestTextSource(t *testing.T) {
 		err    string // a part of the error
 		code   int
 	}{
-		"words":           {source: textSource{words: []string{"Do", "PERF-015"}}, want: "Do PERF-015"},
-		"a command":       {source: textSource{words: []string{"/clear"}}, want: "/clear"},
-		"a dash":          {source: textSource{words: []string{"-", "one"}}, want: "- one"},
-		"standard input":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("two\nlines\n")}, want: "two\nlines"},
-		"Windows' lines":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("one\r\n")}, want: "one"},
-		"a file":          {source: textSource{file: file}, want: "from a file"},
+		"words":           {source: textSource{words: []string{"Do", "PERF-015"}}, want: "Do PERF-015\n"},
+		"a command":       {source: textSource{words: []string{"/clear"}}, want: "/clear\n"},
+		"a dash":          {source: textSource{words: []string{"-", "one"}}, want: "- one\n"},
+		"standard input":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("two\nlines\n")}, want: "two\nlines\n"},
+		"no end of line":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("one\r\n\n two")}, want: "one\r\n\n two"},
+		"a file":          {source: textSource{file: file}, want: "from a file\n"},
 		"exactly full":    {source: textSource{words: []string{strings.Repeat("x", maxBody)}}, want: strings.Repeat("x", maxBody)},
 		"nothing":         {source: textSource{}, err: "the text is missing", code: exitUsage},
 		"empty":           {source: textSource{words: []string{""}}, err: "the text is empty", code: exitUsage},

@@ -58,9 +58,7 @@ func completeCommand() *cli.Command {
 			if len(words) > 0 && words[0] == "--" {
 				words = words[1:]
 			}
-			if len(words) == 0 {
-				words = []string{""}
-			}
+			words = withoutEquals(words)
 			f := &finder{c: c, last: words[len(words)-1]}
 			f.complete(words[:len(words)-1])
 			for _, cand := range f.found {
@@ -72,6 +70,24 @@ func completeCommand() *cli.Command {
 			return nil
 		},
 	}
+}
+
+// withoutEquals undoes what bash does to --flag=value, which it hands over as
+// three words. There is always a last word, the one to complete.
+func withoutEquals(words []string) []string {
+	var out []string
+	for i, w := range words {
+		switch {
+		case w != "=":
+			out = append(out, w)
+		case i == len(words)-1:
+			out = append(out, "")
+		}
+	}
+	if len(out) == 0 {
+		out = []string{""}
+	}
+	return out
 }
 
 // A candidate completes a word.
@@ -106,15 +122,22 @@ func (f *finder) complete(before []string) {
 		case word == "--":
 			onlyOperands = true
 		case flagShape.MatchString(word):
-			fl := cmpFlag(lookup(flags, flagName(word)), lookup(app.Flags, flagName(word)))
-			if fl == nil || strings.Contains(word, "=") || !takesValue(fl) {
+			fl := firstFlag(lookup(flags, flagName(word)), lookup(app.Flags, flagName(word)))
+			if fl == nil || !takesValue(fl) {
 				continue
 			}
-			if i == len(before)-1 {
+			_, value, given := strings.Cut(word, "=")
+			if !given && i == len(before)-1 {
 				f.value(fl.Names()[0])
 				return
 			}
-			i++
+			if !given {
+				i++
+				value = before[i]
+			}
+			if fl.Names()[0] == "config" && f.c.Set("config", value) != nil {
+				return
+			}
 		case len(commands) > 0:
 			if word == "help" && len(chain) == 0 {
 				continue
@@ -151,9 +174,9 @@ func flagName(word string) string {
 	return name
 }
 
-// cmpFlag is the first that is there. A nil cli.Flag in a variable of that type
+// firstFlag is the first that is there. A nil cli.Flag in a variable of that type
 // is not a nil any, so [cmp.Or] does not do.
-func cmpFlag(flags ...cli.Flag) cli.Flag {
+func firstFlag(flags ...cli.Flag) cli.Flag {
 	for _, f := range flags {
 		if f != nil {
 			return f
