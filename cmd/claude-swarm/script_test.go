@@ -52,6 +52,8 @@ func TestTmuxScripts(t *testing.T) {
 //	gone FILE                    wait until the process whose pid is in FILE has ended
 //	signal NAME FILE             send HUP, INT, TERM or KILL to that process
 //	mail MAILBOX FOLDER N        wait until so many messages are in new, cur, done or dead
+//	code N COMMAND…              run a command and demand its exit status
+//	keep NAME                    put the first word of stdout into a variable
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
@@ -64,6 +66,8 @@ func scripts(dir string) testscript.Params {
 			"gone":   gone,
 			"signal": sendSignal,
 			"mail":   countMail,
+			"code":   exitsWith,
+			"keep":   keep,
 		},
 	}
 }
