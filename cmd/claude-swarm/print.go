@@ -86,7 +86,8 @@ func printJSON(w io.Writer, v any) error {
 // A table lines up its columns. The last column gets what is left of the width
 // and is cut there.
 type table struct {
-	width int // of the screen; 0 means 80
+	width int  // of the screen; 0 means 80
+	spill bool // a last cell that is too long gets a line of its own, from the second column on
 	rows  []tableRow
 }
 
@@ -124,6 +125,10 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 		room := screen
 		for i, cell := range row.cells {
 			if i == len(row.cells)-1 {
+				if t.spill && utf8.RuneCountInString(cell) > room {
+					row.below = append([]string{cell}, row.below...)
+					cell = ""
+				}
 				cell = cut(cell, max(room, 8))
 			} else {
 				cell += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)

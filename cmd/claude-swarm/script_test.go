@@ -182,14 +182,16 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // zombie tells whether a process has ended and only waits for its parent,
-// which for a daemon is whatever the container calls init.
+// which for a daemon is whatever the container calls init. The first thread may
+// be one while others still hold the files.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false
 	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	_, after, _ := strings.Cut(string(data), ") ")
-	return strings.HasPrefix(after, "Z")
+	return err == nil && len(threads) <= 1 && strings.HasPrefix(after, "Z")
 }
 
 func sendSignal(ts *testscript.TestScript, neg bool, args []string) {

@@ -111,7 +111,7 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(wrap(oneLine(t), columns-2), "\n", "\n  "), color.FgYellow))
 	}
 	fmt.Fprintln(w)
-	t := table{width: columns}
+	t := table{width: columns, spill: true}
 	t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
 	for _, a := range st.Agents {
 		if st.Daemon == nil && a.State == swarm.Stopped && a.Next == startDaemonHint {

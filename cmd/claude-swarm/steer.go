@@ -74,9 +74,9 @@ func abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "end an agent's running turn",
-		Description: `Ends the turn and everything that it started. Its message is put back, nothing is
-counted against it, and the agent is paused, so that it does not begin the same
-again at once. Cancel the message or resume the agent then.` +
+		Description: `Ends the turn and everything that it started, and gives its message up: it goes to
+the dead letters, its sender is told, and the agent goes on with its next
+message. To end a turn and do its message later, stop the agent instead.` +
 			examples("claude-swarm abort coder"),
 		Action: func(c *cli.Context) error {
 			p, agent, err := oneAgent(c)
@@ -90,7 +90,7 @@ again at once. Cancel the message or resume the agent then.` +
 				} else if err != nil {
 					return err
 				}
-				fmt.Fprintf(c.App.Writer, "%s: the turn was ended, its message waits, and the agent is paused\n  next: claude-swarm resume %s\n", agent, agent)
+				fmt.Fprintf(c.App.Writer, "%s: the turn was ended, and its message is a dead letter\n  next: claude-swarm dead list %s\n", agent, agent)
 				return nil
 			})
 		},

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// On a terminal text is shown while it is written, and its line only adds what
+// is missing.
+func TestLogPrinter(t *testing.T) {
+	const head = "04:51:02 coder k7f3q9m2xd  "
+	at := time.Date(2026, 11, 21, 4, 51, 2, 0, time.Local)
+	for name, tc := range map[string]struct {
+		steps []string // "…text" is a piece of text, all else lines of the log
+		want  string
+	}{
+		"a line":                    {[]string{head + "hello\n"}, head + "hello\n"},
+		"text, then its line":       {[]string{"…hel", "…lo", head + "hello\n"}, head + "hello\n"},
+		"the line has more":         {[]string{"…hel", head + "hello world\n"}, head + "hello world\n"},
+		"several lines of text":     {[]string{"…one\n", "…two", head + "one\n    two\n"}, head + "one\n    two\n"},
+		"white space at its end":    {[]string{"…hello\n\n", head + "hello\n"}, head + "hello\n    \n    \n"},
+		"the line has another text": {[]string{"…hel", head + "$ Bash ls\n"}, head + "hel\n" + head + "$ Bash ls\n"},
+		"nothing but white space":   {[]string{"…\n ", "…hello", head + "hello\n"}, head + "hello\n"},
+		"what steers a terminal":    {[]string{"…a\x1b[2Jb", head + "a\x1b[2Jb\n"}, head + "a[2Jb\n"},
+		"no line of ours":           {[]string{"rubbish\n"}, "rubbish\n"},
+		"two entries":               {[]string{head + "a\n    b\n" + head + "= done\n"}, head + "a\n    b\n" + head + "= done\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			l := &logPrinter{w: &out, live: true, agent: "coder"}
+			for _, step := range tc.steps {
+				if text, ok := strings.CutPrefix(step, "…"); ok {
+					l.partial(swarm.FeedEvent{Kind: swarm.FeedPartial, At: at, Agent: "coder", ID: "k7f3q9m2xd", Text: text})
+				} else {
+					l.lines([]byte(step))
+				}
+			}
+			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
+				t.Errorf("after %q (-want +got):\n%s", tc.steps, diff)
+			}
+		})
+	}
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTail(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	tl, lines, err := openTail(path, 10)
+	if err != nil || len(lines) != 0 {
+		t.Fatalf("openTail of a missing file = %q, %v, want nothing", lines, err)
+	}
+	defer func() { tl.close() }()
+	for i, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() {}, ""},
+		{func() { appendTo(t, path, "a\nb\n") }, "a\nb\n"},
+		{func() { appendTo(t, path, "half") }, ""},
+		{func() { appendTo(t, path, " whole\n") }, "half whole\n"},
+		{func() { appendTo(t, path, "last\n"); rename(t, path); appendTo(t, path, "first\n") }, "last\nfirst\n"},
+		{func() { rename(t, path) }, ""},
+		{func() { appendTo(t, path, "again\n") }, "again\n"},
+		{func() {
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+			appendTo(t, path, "cut\n")
+		}, "cut\n"},
+	} {
+		step.do()
+		got, err := tl.more()
+		if err != nil || string(got) != step.want {
+			t.Errorf("step %d: more() = %q, %v, want %q", i, got, err, step.want)
+		}
+	}
+}
+
+func rename(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Rename(path, fmt.Sprintf("%s.%d", path, time.Now().UnixNano())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLastLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	var all []string
+	for i := range 20_000 { // more than one step back
+		all = append(all, fmt.Sprintf("line %d\n", i))
+	}
+	appendTo(t, path, strings.Join(all, "")+"cut")
+	for _, n := range []int{0, 1, 50, 19_999, 20_000, 30_000} {
+		tl, got, err := openTail(path, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Join(all[len(all)-min(n, len(all)):], ""); string(got) != want {
+			t.Errorf("the last %d lines are %d bytes, want %d", n, len(got), len(want))
+		}
+		if err := tl.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tl, _, err := openTail(path, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tl.close()
+	appendTo(t, path, " and whole\n")
+	if got, err := tl.more(); err != nil || string(got) != "cut and whole\n" {
+		t.Errorf("more() = %q, %v, want the line that was cut", got, err)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+func TestWriteStatus(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	st := swarm.Status{
+		Project: "/home/ann/tts", Halted: true,
+		Daemon:  &swarm.DaemonStatus{PID: 4711, Since: ago(125 * time.Minute), Version: "1.0"},
+		Trouble: []string{"the configuration was not reloaded, the old one is in force: /home/ann/tts/claude-swarm.yaml:3:1: unknown key"},
+		Agents: []swarm.AgentStatus{
+			{Name: "coder", State: swarm.Working, Since: ago(12 * time.Second), PID: 4712, Session: "0f3a1b2c-aaaa",
+				Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: "Do PERF-015\nand\x1b[2J do it well, please, before the others come back from lunch"},
+				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: swarm.Cost{Today: 0.04}, Model: "opus",
+				Context: swarm.Context{Tokens: 68_000, Limit: 200_000}, Last: &swarm.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
+			{Name: "reviewer", State: swarm.Paused, Since: ago(3 * time.Minute), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
+			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: ago(100 * time.Hour), CostUSD: swarm.Cost{Today: 0.0012}},
+		},
+		Lead: swarm.LeadStatus{Unread: 2},
+	}
+	const want = `tts: daemon pid 4711 for 2 h 05 min, version 1.0
+HALTED: no turn is begun   next: claude-swarm unhalt
+! the configuration was not reloaded, the old one is in force:
+  /home/ann/tts/claude-swarm.yaml:3:1: unknown key
+
+AGENT                 STATE    FOR    MAIL    DEAD  USD     TASK
+coder                 working  12 s   3 (1!)  1     0.04
+                      k7f3q9m2xd from lead: Do PERF-015 and [2J do it well, ple…
+                      pid 4712, session 0f3a1b2c…, context 34 %, opus
+                      last 10:29: I look at the parser
+                      next: claude-swarm dead list coder
+reviewer              paused   3 min  -       -     -       lunch (by lead)
+                      next: claude-swarm resume reviewer
+an-agent-with-a-ver…  idle     4 d    -       -     0.0012
+
+2 unread messages for you   next: claude-swarm inbox
+`
+	var out bytes.Buffer
+	writeStatus(&out, st, now, false, 80)
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	out.Reset()
+	writeStatus(&out, st, now, true, 80)
+	if !bytes.Contains(out.Bytes(), []byte("\x1b[")) || bytes.Contains(out.Bytes(), []byte("\x1b[2J")) {
+		t.Errorf("with colours: %q, want colours of ours and none of an agent's", out.String())
+	}
+	for _, columns := range []int{40, 60, 80, 120} {
+		out.Reset()
+		writeStatus(&out, st, now, false, columns)
+		for line := range bytes.Lines(out.Bytes()) {
+			// The fixed columns need what they need; texts give way.
+			if n := utf8.RuneCount(line) - 1; n > max(columns, 70) {
+				t.Errorf("at %d columns a line has %d: %q", columns, n, line)
+			}
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0 s", 0: "0 ms", 850 * time.Millisecond: "850 ms", 12 * time.Second: "12 s", 200 * time.Second: "3 min",
+		125 * time.Minute: "2 h 05 min", 100 * time.Hour: "4 d",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("span(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
