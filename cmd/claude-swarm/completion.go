@@ -29,8 +29,8 @@ func completionCommand() *cli.Command {
 		Category:  groupProject,
 		Usage:     "print the completion for a shell",
 		ArgsUsage: "bash|zsh|fish",
-		Description: `Prints a script that makes a shell complete verbs, flags, names of agents and ids
-of messages.` +
+		Description: `Prints a script that makes a shell complete verbs, flags, names of agents and
+ids of messages.` +
 			examples(
 				`source <(claude-swarm completion bash)`,
 				`claude-swarm completion zsh > "${fpath[1]}/_claude-swarm"`,

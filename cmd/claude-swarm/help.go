@@ -74,9 +74,11 @@ func writeFlags(w io.Writer, flags []cli.Flag) {
 			left += " " + value
 		}
 		if len(left) > 16 {
-			fmt.Fprintf(w, "  %s\n%19s%s\n", left, "", usage)
-			continue
+			fmt.Fprintf(w, "  %s\n", left)
+			left = ""
 		}
+		margin := strings.Repeat(" ", 19)
+		usage = strings.TrimPrefix(indent(wrap(usage, width-len(margin)), margin), margin)
 		fmt.Fprintf(w, "  %-16s %s\n", left, usage)
 	}
 }

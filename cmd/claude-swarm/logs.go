@@ -27,9 +27,9 @@ func logsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "logs", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "what an agent says and does",
-		Description: `Prints the last lines of an agent's log; with -f goes on with what is added, also
-when the daemon stops and starts again. On a terminal text appears while it is
-written. Works without a daemon.
+		Description: `Prints the last lines of an agent's log; with -f goes on with what is added,
+also when the daemon stops and starts again. On a terminal text appears while it
+is written. Works without a daemon.
 
 Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, the end of a
 turn is = with its duration and cost. --raw prints the client's own event stream

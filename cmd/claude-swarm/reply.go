@@ -25,7 +25,7 @@ else it is a new task, and between agents a note, which wakes nobody; so two
 programs do not go on answering each other. --type says otherwise.` +
 			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply xd "Now the tests" --wait`),
 		Flags: []cli.Flag{
-			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; with =`D` wait no longer"},
+			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},
 			&cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"},
 			&cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; may be given again"},
 			&cli.StringFlag{Name: "type", Usage: "`TYPE`: task, question, result, status, handoff or note"},

@@ -34,7 +34,7 @@ input. Inside an agent's turn the sender is that agent, else the lead.` +
 				`git diff | claude-swarm send reviewer - --subject "Please look at this"`,
 				`claude-swarm send coder "See the log" --attach build.log --priority urgent`),
 		Flags: []cli.Flag{
-			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer when it comes; with =`D` wait no longer than that (--wait=10m)"},
+			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer when it comes; --wait=10m waits no longer than that"},
 			&cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"},
 			&cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; may be given again"},
 			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},

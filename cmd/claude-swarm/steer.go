@@ -51,8 +51,8 @@ func resumeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "resume", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "end a pause, or a wait after a failure",
-		Description: `The agent takes up its mail again: after a pause, and at once where it waits after
-a failed turn or for a usage limit. A stopped agent is started instead.` +
+		Description: `The agent takes up its mail again: after a pause, and at once where it waits
+after a failed turn or for a usage limit. A stopped agent is started instead.` +
 			examples("claude-swarm resume coder"),
 		Action: func(c *cli.Context) error {
 			p, agent, err := oneAgent(c)
@@ -74,8 +74,8 @@ func abortCommand() *cli.Command {
 	return &cli.Command{
 		Name: "abort", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "end an agent's running turn",
-		Description: `Ends the turn and everything that it started, and gives its message up: it goes to
-the dead letters, its sender is told, and the agent goes on with its next
+		Description: `Ends the turn and everything that it started, and gives its message up: it goes
+to the dead letters, its sender is told, and the agent goes on with its next
 message. To end a turn and do its message later, stop the agent instead.` +
 			examples("claude-swarm abort coder"),
 		Action: func(c *cli.Context) error {

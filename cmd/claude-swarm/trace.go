@@ -16,8 +16,9 @@ func traceCommand() *cli.Command {
 		Category:  groupMail,
 		Usage:     "follow a message through every hop and turn",
 		ArgsUsage: "ID",
-		Description: `Prints everything that came of the first cause of a message: who wrote to whom,
-the turns that worked on it, their ends and costs, and what they sent, as a tree.` +
+		Description: `Prints everything that came of the first cause of a message, as a tree: who
+wrote to whom, the turns that worked on it, their ends and costs, and what they
+sent.` +
 			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace xd --json"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: trace,
