@@ -9,6 +9,7 @@ const (
 // kinds of bytes, as far as base64 (both alphabets, with padding) is concerned.
 const (
 	inBase64 = 1 << iota
+	inRun    // or a newline, which base64 may be broken by
 	isUpper
 	isLower
 	isDigit
@@ -18,13 +19,15 @@ var kind = func() (t [256]byte) {
 	for c := range 256 {
 		switch {
 		case c >= 'A' && c <= 'Z':
-			t[c] = inBase64 | isUpper
+			t[c] = inRun | inBase64 | isUpper
 		case c >= 'a' && c <= 'z':
-			t[c] = inBase64 | isLower
+			t[c] = inRun | inBase64 | isLower
 		case c >= '0' && c <= '9':
-			t[c] = inBase64 | isDigit
+			t[c] = inRun | inBase64 | isDigit
 		case c == '+', c == '/', c == '-', c == '_', c == '=':
-			t[c] = inBase64
+			t[c] = inRun | inBase64
+		case c == '\n', c == '\r':
+			t[c] = inRun
 		}
 	}
 	return t
@@ -36,15 +39,21 @@ func cutBase64(text string) string {
 	var kept []byte
 	done := 0
 	for at := 0; ; {
-		begin, end := segment(text, at)
+		begin, end := stretch(text, at, leastRun, inRun)
 		if begin < 0 {
 			break
 		}
-		end = wrapped(text, begin, end)
-		if end-begin >= leastRun && looksRandom(text[begin:end]) {
-			kept = append(kept, text[done:begin+keptOfRun]...)
-			kept = appendNote(kept, end-begin-keptOfRun)
-			done = end
+		for at = begin; ; {
+			begin, stop := stretch(text[:end], at, leastSegment, inBase64)
+			if begin < 0 {
+				break
+			}
+			at = wrapped(text, begin, stop)
+			if at-begin >= leastRun && looksRandom(text[begin:at]) {
+				kept = append(kept, text[done:begin+keptOfRun]...)
+				kept = appendNote(kept, at-begin-keptOfRun)
+				done = at
+			}
 		}
 		at = end
 	}
@@ -54,23 +63,22 @@ func cutBase64(text string) string {
 	return string(append(kept, text[done:]...))
 }
 
-// segment finds the next stretch of at least leastSegment bytes of the alphabet
-// from at on; at must not be inside one. Such a stretch is looked for from its
-// last byte backwards, so that of ordinary text only a few bytes are looked at:
-// the first one that does not fit is where the next stretch can begin at the
-// earliest.
-func segment(text string, at int) (begin, end int) {
-	known := at // text[known:at+leastSegment] is known to fit, as far as it is behind at
-	for last := at + leastSegment - 1; last < len(text); last = at + leastSegment - 1 {
+// stretch finds the next stretch of at least so many bytes of a kind from at on;
+// at must not be inside one. Such a stretch is looked for from its last byte
+// backwards, so that of ordinary text only a few bytes are looked at: the first
+// one that does not fit is where the next stretch can begin at the earliest.
+func stretch(text string, at, least int, of byte) (begin, end int) {
+	known := at // text[at:known] was looked at, and fits
+	for last := at + least - 1; last < len(text); last = at + least - 1 {
 		i := last
-		for i >= known && kind[text[i]] != 0 {
+		for i >= known && kind[text[i]]&of != 0 {
 			i--
 		}
 		if i >= known {
 			at, known = i+1, last+1
 			continue
 		}
-		for end = last + 1; end < len(text) && kind[text[end]] != 0; end++ {
+		for end = last + 1; end < len(text) && kind[text[end]]&of != 0; end++ {
 		}
 		return at, end
 	}
@@ -90,7 +98,7 @@ func wrapped(text string, begin, end int) int {
 			return end
 		}
 		stop := next
-		for stop < len(text) && stop-next <= width && kind[text[stop]] != 0 {
+		for stop < len(text) && stop-next <= width && kind[text[stop]]&inBase64 != 0 {
 			stop++
 		}
 		switch {
