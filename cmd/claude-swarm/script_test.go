@@ -86,6 +86,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("XDG_RUNTIME_DIR", runtime)
 	env.Setenv("TMUX_TMPDIR", runtime)
 	env.Setenv("TZ", "UTC")
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program waits a second at its end
 	env.Setenv("SHELL", "/bin/sh")
 	env.Setenv("LANG", "C.UTF-8")
 	env.Setenv("TERM", "screen")
