@@ -1,7 +1,6 @@
 package main
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -9,9 +8,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// flagShape is what counts as a flag. A text such as "- one" or "-5 degrees" is
-// an argument, so that a message may begin with a dash.
-var flagShape = regexp.MustCompile(`(?s)^--?[A-Za-z][A-Za-z0-9-]*(=.*)?$`)
+// isFlag tells what counts as a flag: one or two dashes and a word, perhaps with
+// = and a value. A text such as "- one" or "-5 degrees" is an argument, so that
+// a message may begin with a dash.
+func isFlag(arg string) bool {
+	word, dashed := strings.CutPrefix(arg, "-")
+	word, _, _ = strings.Cut(strings.TrimPrefix(word, "-"), "=")
+	if !dashed || word == "" || !isLetter(word[0]) {
+		return false
+	}
+	for i := range len(word) {
+		if c := word[i]; !isLetter(c) && c != '-' && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // A commandLine is a command line put in the order that the flag parser wants:
 // it stops at the first argument, people write `logs coder -f`.
@@ -95,7 +109,7 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 		if arg == "--" {
 			return l, append(operands, args...), nil
 		}
-		if !flagShape.MatchString(arg) {
+		if !isFlag(arg) {
 			operands = append(operands, arg)
 			if !all {
 				return l, append(operands, args...), nil

@@ -121,7 +121,7 @@ func (f *finder) complete(before []string) {
 			operands++
 		case word == "--":
 			onlyOperands = true
-		case flagShape.MatchString(word):
+		case isFlag(word):
 			fl := firstFlag(lookup(flags, flagName(word)), lookup(app.Flags, flagName(word)))
 			if fl == nil || !takesValue(fl) {
 				continue

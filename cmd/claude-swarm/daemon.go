@@ -28,7 +28,8 @@ import (
 // configuration that can be read again, and the two ways to stop.
 type daemon struct {
 	*swarm.Swarm
-	log *slog.Logger
+	log    *slog.Logger
+	socket *socket
 
 	stopping, killing context.Context
 	stop, kill        context.CancelFunc
@@ -89,25 +90,22 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 		return err
 	}
 	defer func() { last(unlock) }()
-	listener, err := control.Listen(p.file.Dir, os.Getenv)
+	socket, err := openSocket(p)
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
-	note := lockNote{PID: os.Getpid(), Since: time.Now(), Version: version, Socket: listener.Addr().String()}
-	if err := note.write(p.home); err != nil {
-		return err
-	}
+	defer socket.close()
 
 	d, err := newDaemon(ctx, p, store, log)
 	if err != nil {
 		return err
 	}
+	d.socket = socket
 	if err := d.choose(ctx, o.agents, o.by); err != nil {
 		return err
 	}
 	wg.Go(func() { d.signals(answering, o.stderr) })
-	wg.Go(func() { d.answer(answering, listener, o.ready) })
+	wg.Go(func() { d.answer(answering, o.ready) })
 	err = d.Run(d.stopping, d.killing)
 	log.Info("daemon stopped")
 	return err
@@ -152,17 +150,44 @@ func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 	return nil
 }
 
+// socketCheck is how often the daemon looks whether its socket is still there.
+const socketCheck = 30 * time.Second
+
 // answer serves the socket from the moment when the swarm is ready.
-func (d *daemon) answer(ctx context.Context, l *net.UnixListener, ready func()) {
+func (d *daemon) answer(ctx context.Context, ready func()) {
 	select {
 	case <-d.Ready():
 	case <-ctx.Done():
 		return
 	}
-	d.log.Info("daemon is ready", "pid", os.Getpid(), "version", version, "socket", l.Addr().String())
+	d.log.Info("daemon is ready", "pid", os.Getpid(), "version", version, "socket", d.socket.path())
 	ready()
-	if err := control.NewServer(d, control.Options{Version: version, Log: d.log}).Serve(ctx, l); err != nil {
-		d.log.Error("control socket ended", "err", err)
+	server := control.NewServer(d, control.Options{Version: version, Log: d.log})
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	serve := func(l *net.UnixListener) {
+		wg.Go(func() {
+			if err := server.Serve(ctx, l); err != nil {
+				d.log.Error("control socket ended", "err", err)
+			}
+		})
+	}
+	serve(d.socket.listener())
+	check := time.NewTicker(socketCheck)
+	defer check.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-check.C:
+		}
+		l, err := d.socket.renew()
+		if err != nil {
+			d.log.Warn("control socket was taken away and cannot be made again", "err", err)
+		} else if l != nil {
+			d.log.Warn("control socket was taken away and made again", "socket", l.Addr().String())
+			serve(l)
+		}
 	}
 }
 

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+)
+
+// A socket is the daemon's control socket. It can be made again: systemd takes
+// the runtime folder of a user away who has logged out, and the daemon works on.
+type socket struct {
+	project *project
+	note    lockNote
+
+	mu     sync.Mutex
+	l      *net.UnixListener
+	closed bool
+}
+
+// openSocket listens, and notes in the daemon's lock where.
+func openSocket(p *project) (*socket, error) {
+	s := &socket{project: p, note: lockNote{PID: os.Getpid(), Since: time.Now(), Version: version}}
+	return s, s.listen()
+}
+
+func (s *socket) listen() error {
+	l, err := control.Listen(s.project.dir, os.Getenv)
+	if err != nil {
+		return err
+	}
+	s.note.Socket = l.Addr().String()
+	if err := s.note.write(s.project.home); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.l = l
+	return nil
+}
+
+func (s *socket) listener() *net.UnixListener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.l
+}
+
+func (s *socket) path() string { return s.listener().Addr().String() }
+
+// renew makes the socket again if its file is gone; it returns nil if it is
+// there. Connections of the old one live on.
+func (s *socket) renew() (*net.UnixListener, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil
+	}
+	if _, err := os.Lstat(s.note.Socket); !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	old := s.l
+	if err := s.listen(); err != nil {
+		return nil, err
+	}
+	// Closing it must not take the new file away, which may have its name.
+	old.SetUnlinkOnClose(false)
+	return s.l, old.Close()
+}
+
+// close takes the socket away: no further client comes.
+func (s *socket) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.l.Close() // it was closed before only if the server broke down
+}
