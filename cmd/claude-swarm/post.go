@@ -86,9 +86,20 @@ func (p *post) send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	var sent []dropbox.Delivery
 	err := p.sendAll(m, &sent)
 	if len(sent) > 0 {
-		err = errors.Join(err, p.me.Sent(sent, m))
+		err = errors.Join(err, p.note(sent, m))
 	}
 	return sent, err
+}
+
+// note tells the running turn what was sent in it. Only a result takes the
+// place of the one that the daemon sends at the end: who was asked something, or
+// told how things stand, still gets that.
+func (p *post) note(sent []dropbox.Delivery, m *dropbox.Message) error {
+	noted := *m
+	if m.Type != dropbox.Result {
+		noted.ReplyTo = ""
+	}
+	return p.me.Sent(sent, &noted)
 }
 
 // sign makes the lead's token, if no daemon has done so yet.
