@@ -1,0 +1,303 @@
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
+)
+
+// A console is a terminal in a scratch project: a small git repository, a home of
+// its own, and a client whose model plays testdata/model.json.
+type console struct {
+	t   *testing.T
+	dir string
+	env []string
+	ids map[string]string // of the page to those of this run
+}
+
+func newConsole(t *testing.T) *console {
+	t.Helper()
+	bin := program(t)
+	top, err := os.MkdirTemp("", "cs") // short: the daemon's socket lies below it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	c := &console{t: t, dir: filepath.Join(top, "greet"), ids: make(map[string]string)}
+	if err := os.CopyFS(c.dir, os.DirFS("testdata/greet")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"home", "run"} {
+		if err := os.Mkdir(filepath.Join(top, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scenario, err := fakeapi.Load(strings.NewReader(read(t, "testdata/model.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(fakeapi.New(scenario, io.Discard))
+	t.Cleanup(server.Close)
+	c.env = []string{
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + filepath.Join(top, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(top, "run"), "TZ=UTC", "LANG=C.UTF-8",
+		"ANTHROPIC_BASE_URL=" + server.URL, "ANTHROPIC_API_KEY=sk-ant-test-0000",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+	}
+	t.Cleanup(func() {
+		// Only where a test failed half-way is there still a daemon.
+		_, _ = c.run(context.Background(), "claude-swarm stop --now")
+	})
+	if out, err := c.run(t.Context(), "git init -q . && git add . && git -c user.name=ada -c user.email=ada@example.com commit -q -m begin"); err != nil {
+		t.Fatalf("make a repository: %v\n%s", err, out)
+	}
+	return c
+}
+
+// shownDir stands in the pages for the folder of a project.
+const shownDir = "/home/ada/greet"
+
+// run runs a command line and returns all that the terminal shows.
+func (c *console) run(ctx context.Context, line string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.dir, c.env, &out, &out
+	err := cmd.Run()
+	return strings.ReplaceAll(out.String(), c.dir, shownDir), err
+}
+
+// quiet waits until every agent has done what there is to do, so that what a
+// command prints does not depend on how fast this machine is.
+func (c *console) quiet() {
+	c.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
+		busy := c.busy()
+		if busy == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("after %v %s", patience, busy)
+		}
+	}
+}
+
+func (c *console) busy() string {
+	dropped, err := filepath.Glob(filepath.Join(c.dir, ".dead-drop", "*", "*.md"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	out, err := c.run(c.t.Context(), "claude-swarm status --json 2>/dev/null")
+	if err != nil {
+		return "" // no project yet
+	}
+	var st struct {
+		Daemon any
+		Halted bool
+		Agents []struct {
+			Name, State string
+			Waiting     struct{ Urgent, Normal, Low int }
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &st); err != nil {
+		c.t.Fatal(err)
+	}
+	if st.Daemon == nil {
+		return ""
+	}
+	if len(dropped) > 0 {
+		return "there is still " + dropped[0]
+	}
+	for _, a := range st.Agents {
+		switch {
+		case a.State == "starting", a.State == "queued", a.State == "working":
+			return a.Name + " is " + a.State
+		case a.State == "idle" && !st.Halted && a.Waiting.Urgent+a.Waiting.Normal+a.Waiting.Low > 0:
+			return a.Name + " has mail"
+		}
+	}
+	return ""
+}
+
+var block = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+
+// play runs the blocks of a page in their order. With UPDATE it returns the page
+// with what was printed, else it compares.
+func (c *console) play(page, text string) string {
+	c.t.Helper()
+	return block.ReplaceAllStringFunc(text, func(b string) string {
+		var out strings.Builder
+		out.WriteString("```console\n")
+		steps := strings.Split(strings.TrimSuffix(strings.TrimPrefix(b, "```console\n"), "```"), "\n$ ")
+		for i, step := range steps {
+			if i == 0 {
+				step = strings.TrimPrefix(step, "$ ")
+			}
+			line, want, _ := strings.Cut(step, "\n")
+			out.WriteString("$ " + line + "\n")
+			c.quiet()
+			got, _ := c.run(c.t.Context(), c.rename(line)) // a status that is not 0 shows in what is printed
+			out.WriteString(c.compare(page, line, strings.TrimSuffix(want, "\n"), strings.TrimSuffix(got, "\n")))
+		}
+		return out.String() + "```"
+	})
+}
+
+// compare returns what the page is to show of a command: what it shows, if that
+// is what was printed.
+func (c *console) compare(page, line, want, got string) string {
+	c.t.Helper()
+	re, ids := c.pattern(want)
+	m := re.FindStringSubmatch(got)
+	switch {
+	case m != nil:
+		for i, id := range ids {
+			c.ids[id] = m[i+1]
+		}
+	case !update || strings.Contains("\n"+want+"\n", "\n…\n"): // what was left out only a person knows
+		c.t.Errorf("%s shows of %q\n%s\nand this is printed:\n%s", page, line, want, got)
+	default:
+		want = c.shown(got)
+	}
+	if want == "" {
+		return ""
+	}
+	return want + "\n"
+}
+
+// shown is what was printed with the ids of the page. One that is new gets a
+// digit, so that it is known as an id.
+func (c *console) shown(got string) string {
+	ofPage := make(map[string]string)
+	for id, now := range c.ids {
+		ofPage[now] = id
+	}
+	for _, id := range c.messages() {
+		if ofPage[id] == "" {
+			known := id
+			if !strings.ContainsAny(id, "234567") {
+				known = id[:9] + "7"
+			}
+			c.ids[known], ofPage[id] = id, known
+		}
+		got = strings.ReplaceAll(got, id, ofPage[id])
+	}
+	return got
+}
+
+// messages are the ids of all messages of this run.
+func (c *console) messages() []string {
+	var ids []string
+	err := filepath.WalkDir(filepath.Join(c.dir, ".dead-drop"), func(path string, d fs.DirEntry, err error) error {
+		if e, bad := dropbox.ParseName(filepath.Base(path)); err == nil && bad == nil {
+			ids = append(ids, e.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return ids
+}
+
+var (
+	// An id of a page has a digit, or it could be a word.
+	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
+	// What differs from run to run, and blanks, whose number depends on that.
+	varied = regexp.MustCompile(`\b[a-z2-7]{10}\b|\b[0-9a-f]{8}…|[0-9]+([.,:][0-9]+)*|\b(ms|s|min)\b| +|\n…\n`)
+)
+
+// rename puts the ids of this run in place of those of the page.
+func (c *console) rename(text string) string {
+	return idShape.ReplaceAllStringFunc(text, func(id string) string {
+		if now, ok := c.ids[id]; ok {
+			return now
+		}
+		return id
+	})
+}
+
+// pattern matches what a page shows, whatever the ids, numbers and times are;
+// its groups are the ids that are new.
+func (c *console) pattern(want string) (*regexp.Regexp, []string) {
+	var b strings.Builder
+	var ids []string
+	at := 0
+	want = c.rename(want)
+	for _, span := range varied.FindAllStringIndex(want, -1) {
+		b.WriteString(regexp.QuoteMeta(want[at:span[0]]))
+		at = span[1]
+		switch text := want[span[0]:span[1]]; {
+		case text == "\n…\n":
+			b.WriteString(`\n(?:.*\n)*?`)
+		case strings.TrimSpace(text) == "":
+			b.WriteString(` +`)
+		case text == "ms" || text == "s" || text == "min":
+			b.WriteString(`(?:ms|s|min)`)
+		case strings.HasSuffix(text, "…"):
+			b.WriteString(`[0-9a-f]{8}…`)
+		case len(text) == 10 && !c.known(text) && strings.ContainsAny(text, "234567") && !isNumber(text):
+			ids = append(ids, text)
+			b.WriteString(`([a-z2-7]{10})`)
+		case isNumber(text):
+			b.WriteString(`[0-9]+(?:[.,:][0-9]+)*`)
+		default:
+			b.WriteString(regexp.QuoteMeta(text))
+		}
+	}
+	b.WriteString(regexp.QuoteMeta(want[at:]))
+	return regexp.MustCompile(`\A` + b.String() + `\z`), ids
+}
+
+// known says whether an id is one of this run.
+func (c *console) known(id string) bool {
+	for _, now := range c.ids {
+		if now == id {
+			return true
+		}
+	}
+	return false
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.Atoi(strings.NewReplacer(".", "", ",", "", ":", "").Replace(text))
+	return err == nil
+}
+
+// What the pages show of a terminal is what a terminal shows.
+func TestConsole(t *testing.T) {
+	for _, page := range []string{"../README.md", "quickstart.md", "troubleshooting.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			text := read(t, page)
+			if !block.MatchString(text) {
+				t.Fatalf("%s shows no terminal", page)
+			}
+			c := newConsole(t)
+			played := c.play(page, text)
+			if update && played != text {
+				if err := os.WriteFile(page, []byte(played), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if out, err := c.run(t.Context(), "claude-swarm status --json"); err != nil || !strings.Contains(out, `"daemon": null`) {
+				t.Errorf("%s leaves a daemon behind: %v", page, fmt.Sprint(err))
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package docs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// shell takes the program out of the page on the message format.
+func shell(t *testing.T) string {
+	t.Helper()
+	m := regexp.MustCompile("(?ms)^```sh\n(#!/bin/sh\n.*?)^```$").FindStringSubmatch(read(t, "message-format.md"))
+	if m == nil {
+		t.Fatal("message-format.md has no program")
+	}
+	if n := strings.Count(m[1], "\n"); n > 16 { // with its first line
+		t.Errorf("the program has %d lines", n)
+	}
+	file := filepath.Join(t.TempDir(), "drop.sh")
+	if err := os.WriteFile(file, []byte(m[1]), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// The program of the page delivers a message that the library takes.
+func TestShellProgramDelivers(t *testing.T) {
+	program, dir := shell(t), t.TempDir()
+	box := mailbox(t, filepath.Join(dir, ".dead-drop"), "coder")
+
+	id := drop(t, program, dir, "coder", "Fix the \"build\", 100 % of it")
+	entries, err := box.List()
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("List() = %v, %v, want one message", entries, err)
+	}
+	claim, err := box.Claim(entries[0])
+	if err != nil || claim.Bad != nil {
+		t.Fatalf("Claim: %v, %v", err, claim)
+	}
+	m := claim.Message
+	if m.ID != id || m.From != "lead" || m.Type != dropbox.Task || string(m.Body) != "Fix the \"build\", 100 % of it\n" {
+		t.Errorf("the message is %+v, body %q; want id %s", m, m.Body, id)
+	}
+	left, err := os.ReadDir(filepath.Join(dir, ".dead-drop/coder/tmp"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in tmp/: %v, %v", left, err)
+	}
+
+	for name, prepare := range map[string]func() error{
+		"unknown agent": func() error { return os.RemoveAll(filepath.Join(dir, ".dead-drop/coder")) },
+		"full mailbox":  func() error { return os.WriteFile(filepath.Join(dir, ".dead-drop/lead/FULL"), nil, 0o600) },
+	} {
+		if err := prepare(); err != nil {
+			t.Fatal(err)
+		}
+		to := map[string]string{"unknown agent": "coder", "full mailbox": "lead"}[name]
+		cmd := exec.CommandContext(t.Context(), program, to, "text")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err == nil {
+			t.Errorf("%s: delivered all the same: %s", name, out)
+		}
+	}
+}
+
+// And the daemon wakes for it at once.
+func TestShellProgramWakesAnAgent(t *testing.T) {
+	program := shell(t)
+	c := newConsole(t)
+	for _, line := range []string{"claude-swarm init", "claude-swarm start"} {
+		if out, err := c.run(t.Context(), line); err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+	}
+	drop(t, program, c.dir, "reviewer", "Is there a test that greets Ada?")
+	c.quiet()
+	out, err := c.run(t.Context(), "claude-swarm history reviewer && claude-swarm inbox && claude-swarm stop")
+	if err != nil || !strings.Contains(out, "done") || !strings.Contains(out, "Re: Is there a test") {
+		t.Errorf("history and inbox say: %v\n%s", err, out)
+	}
+}
+
+func drop(t *testing.T, program, dir, to, text string) (id string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, to, text)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("drop.sh %s: %v\n%s", to, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func mailbox(t *testing.T, dir, name string) *dropbox.Mailbox {
+	t.Helper()
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(dir, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	if err := store.MakeMailbox(name); err != nil {
+		t.Fatal(err)
+	}
+	box, err := store.Mailbox(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}

@@ -1,0 +1,137 @@
+package docs_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readmeBlock is the block of the README that begins with a line.
+func readmeBlock(t *testing.T, begin string) []string {
+	t.Helper()
+	for _, m := range fenced.FindAllStringSubmatch(read(t, "../README.md"), -1) {
+		if strings.HasPrefix(m[2], begin) {
+			return strings.Split(strings.TrimSuffix(m[2], "\n"), "\n")
+		}
+	}
+	t.Fatalf("README.md has no block that begins with %q", begin)
+	return nil
+}
+
+// realClient is the folder of the pinned client, which `make test` installs.
+func realClient(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../.tools/node_modules/.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "claude")); err == nil {
+		return dir
+	}
+	path, err := exec.LookPath("claude")
+	if err != nil {
+		t.Fatal("the claude program is missing\n  try: make tools")
+	}
+	return filepath.Dir(path)
+}
+
+// What the README shows of the demo is what the demo prints: each line of the one
+// is a line of the other, but for numbers, ids, times and the folder. Their order
+// may differ where two agents speak at the same time.
+func TestReadmeShowsTheDemo(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.Link(filepath.Join(program(t), "claude-swarm"), filepath.Join(bin, "claude-swarm")); err != nil {
+		t.Fatal(err)
+	}
+	top, err := os.MkdirTemp("", "cs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "claude-swarm"), "demo", "--dir", filepath.Join(top, "demo"))
+	cmd.Env = []string{
+		"PATH=" + bin + ":" + os.Getenv("PATH") + ":" + realClient(t), "HOME=" + top, "XDG_RUNTIME_DIR=" + top, "TMPDIR=" + top,
+		"TZ=UTC", "LANG=C.UTF-8", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
+	}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("demo: %v\n%s", err, out)
+	}
+	printed, _, _ := strings.Cut(string(out), "Everything is in") // as --dir says
+	printed = strings.Trim(strings.ReplaceAll(printed, filepath.Join(top, "demo"), "/tmp/claude-swarm-demo"), "\n")
+	shown := readmeBlock(t, "  project ")
+	got, want := shapes(strings.Split(printed, "\n")), shapes(shown)
+	if update && !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		readme := strings.Replace(read(t, "../README.md"), strings.Join(shown, "\n"), printed, 1)
+		if err := os.WriteFile("../README.md", []byte(readme), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("README.md shows %q, which the demo does not print", line)
+		}
+	}
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			t.Errorf("the demo prints %q, which README.md does not show", line)
+		}
+	}
+}
+
+var shape = regexp.MustCompile(`/tmp/\S+|\b[a-z2-7]{10}\b|[0-9]+(?:[.,:][0-9]+)*|\b(?:ms|s|min)\b| +`)
+
+// shapes are lines without what differs from run to run. A word of the length of
+// an id goes with it.
+func shapes(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		s := strings.TrimSpace(shape.ReplaceAllStringFunc(line, func(m string) string {
+			if strings.TrimSpace(m) == "" {
+				return " "
+			}
+			return "#"
+		}))
+		if s != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// The README shows the beginning and the end of what `make test` prints: lines of
+// packages that are there and have tests.
+func TestReadmeShowsTheTests(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}ok{{else}}?{{end}} {{.ImportPath}}", "../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Split(strings.TrimSpace(string(out)), "\n")
+	shown := readmeBlock(t, "go test ./...")[1:]
+	var elided bool
+	for _, line := range shown {
+		words := strings.Fields(line)
+		if line == "…" {
+			elided = true
+			continue
+		}
+		if len(words) < 3 || !slices.Contains(packages, words[0]+" "+words[1]) {
+			t.Errorf("README.md shows %q of make test, and there is no such package", line)
+		}
+	}
+	if first := strings.Fields(shown[0])[1]; !elided || !strings.HasSuffix(packages[0], first) {
+		t.Errorf("README.md begins with %s and leaves out lines: %v; the first package is %s", first, elided, packages[0])
+	}
+	if !strings.HasPrefix(read(t, "../Makefile"), "#") || !strings.Contains(read(t, "../Makefile"), "\ntest: tools\n\tgo test ./...\n") {
+		t.Error("make test does not run what README.md shows")
+	}
+}

@@ -1,0 +1,158 @@
+package docs_test
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// fields are the names of a type's fields on the wire, those of its parts too.
+func fields(t reflect.Type, tag string) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.PkgPath() == "time" {
+		return nil
+	}
+	var names []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+		if name != "" && name != "-" {
+			names = append(names, name)
+		}
+		names = append(names, fields(f.Type, tag)...)
+	}
+	return names
+}
+
+// Every field that goes over the wire or into a file is described.
+func TestFieldsAreDescribed(t *testing.T) {
+	for page, values := range map[string][]struct {
+		value any
+		tag   string
+	}{
+		"protocol.md":       {{swarm.Status{}, "json"}, {swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {swarm.LedgerLine{}, "json"}},
+		"message-format.md": {{swarm.Receipt{}, "yaml"}},
+	} {
+		text := read(t, page)
+		for _, v := range values {
+			names := fields(reflect.TypeOf(v.value), v.tag)
+			if len(names) < 3 {
+				t.Errorf("%T has only the fields %q", v.value, names)
+			}
+			for _, name := range names {
+				if !regexp.MustCompile("[`. ]" + name + "[`. \n]").MatchString(text) {
+					t.Errorf("%s does not speak of %q of %T", page, name, v.value)
+				}
+			}
+		}
+	}
+}
+
+// Every key of an envelope has its line in the table.
+func TestEnvelopeIsDescribed(t *testing.T) {
+	full := dropbox.Message{
+		V: 1, ID: "k7f3q9m2xd", From: "a", To: []string{"b"}, CC: []string{"c"}, Type: dropbox.Task, Subject: "s", Thread: "t", ReplyTo: "r",
+		Trace: "t", Key: "k", Turn: "u", Proof: "p", Hops: 1, Path: []string{"a"},
+	}
+	data, err := full.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := read(t, "message-format.md")
+	keys := 0
+	for line := range strings.Lines(string(data)) {
+		key, _, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		keys++
+		if !regexp.MustCompile("(?m)^\\| .*`" + key + "`.* \\|").MatchString(text) {
+			t.Errorf("message-format.md has no line for %s", key)
+		}
+	}
+	if keys < 15 {
+		t.Errorf("only %d keys in\n%s", keys, data)
+	}
+	for _, typ := range dropbox.Types() {
+		if !strings.Contains(read(t, "concepts.md"), "`"+string(typ)+"`") {
+			t.Errorf("concepts.md does not speak of the type %s", typ)
+		}
+	}
+}
+
+// The example of a message file is one.
+func TestExampleOfAMessageParses(t *testing.T) {
+	at := slices.IndexFunc(fenced.FindAllStringSubmatch(read(t, "message-format.md"), -1), func(m []string) bool {
+		if !strings.HasPrefix(m[2], "---\n") {
+			return false
+		}
+		m2, err := dropbox.Parse([]byte(m[2]))
+		if err != nil {
+			t.Errorf("the example does not parse: %v", err)
+		} else if m2.ID != "k7f3q9m2xd" || m2.Subject != "Fix the build" {
+			t.Errorf("the example is read as %+v", m2)
+		}
+		return true
+	})
+	if at < 0 {
+		t.Error("message-format.md shows no message")
+	}
+}
+
+func TestStatesAreDescribed(t *testing.T) {
+	for _, state := range []swarm.State{swarm.Starting, swarm.Idle, swarm.Queued, swarm.Working, swarm.Backoff, swarm.Limited, swarm.Paused, swarm.Stopped} {
+		for _, page := range []string{"concepts.md", "troubleshooting.md"} {
+			if !strings.Contains(read(t, page), "\n| `"+string(state)+"`") {
+				t.Errorf("%s has no line for the state %s", page, state)
+			}
+		}
+	}
+	for _, end := range []runner.End{
+		runner.Done, runner.Failed, runner.Unborn, runner.Limited, runner.Refused, runner.NoSession, runner.Stalled, runner.TimedOut,
+		runner.Stopped, runner.Lost, runner.Unheard,
+	} {
+		if !strings.Contains(read(t, "protocol.md"), "`"+string(end)+"`") {
+			t.Errorf("protocol.md does not speak of the end %s", end)
+		}
+	}
+	for _, code := range []string{
+		control.CodeUnknownAgent, control.CodeNoTurn, control.CodeBadConfig, control.CodeBadRequest, control.CodeUnknownType, control.CodeTooLong,
+		control.CodeBusy, control.CodeVersion, control.CodeCancelled, control.CodeFailed,
+	} {
+		if !strings.Contains(read(t, "protocol.md"), "\n| `"+code+"` |") {
+			t.Errorf("protocol.md has no line for the code %s", code)
+		}
+	}
+}
+
+// The exit statuses of the help are those of the page, and each has its part
+// among the troubles.
+func TestExitStatuses(t *testing.T) {
+	help := strings.Join(strings.Fields(verbs(t).help), " ")
+	_, list, ok := strings.Cut(help, "Exit status: ")
+	if !ok {
+		t.Fatal("help does not speak of the exit status")
+	}
+	page, troubles := read(t, "command-line.md"), read(t, "troubleshooting.md")
+	numbers := regexp.MustCompile(`\b[0-9]+\b`).FindAllString(list, -1)
+	if len(numbers) < 7 {
+		t.Errorf("help lists the statuses %q", numbers)
+	}
+	for _, n := range numbers {
+		if !strings.Contains(page, "\n| "+n+" |") {
+			t.Errorf("command-line.md has no line for the status %s", n)
+		}
+		if n != "0" && !strings.Contains(troubles, "\n**"+n+", ") {
+			t.Errorf("troubleshooting.md has no part for the status %s", n)
+		}
+	}
+}

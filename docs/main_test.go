@@ -1,0 +1,208 @@
+package docs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// update says whether pages are to be written again instead of compared.
+var update = os.Getenv("UPDATE") != ""
+
+// patience bounds one command of a page.
+const patience = 2 * time.Minute
+
+// built is the folder of the real program, and beside it, as claude, the
+// stand-in that is a part of it. It is made once.
+var built = sync.OnceValues(func() (string, error) {
+	if err := noteSources(); err != nil {
+		return "", err
+	}
+	bin, err := os.MkdirTemp("", "cs-bin")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "claude-swarm"), "../cmd/claude-swarm").CombinedOutput()
+	if err != nil {
+		return bin, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return bin, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\nexec claude-swarm standin \"$@\"\n"), 0o700)
+})
+
+// noteSources looks at the folders of the program's source, so that the go command
+// knows that what it keeps of this test is old when one of them has changed.
+func noteSources() error {
+	for _, dir := range []string{"cmd", "dropbox", "internal", "streamjson", "swarm", "window"} {
+		err := filepath.WalkDir(filepath.Join("..", dir), func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			return fmt.Errorf("look at the sources: %w", err)
+		}
+	}
+	return nil
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if bin, _ := built(); bin != "" {
+		os.RemoveAll(bin)
+	}
+	os.Exit(code)
+}
+
+func program(t *testing.T) (bin string) {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// pages are the files that people read, relative to this folder.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range []string{"../*.md", "*.md", "../examples/*.md", "../examples/*/*.md"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, names...)
+	}
+	if len(all) < 14 {
+		t.Fatalf("only %d pages: %q", len(all), all)
+	}
+	return all
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A verb is a verb of the program as its own help tells of it.
+type verb struct {
+	words []string // "dead", "list"
+	help  string
+	flags []string // with their dashes
+	subs  []verb
+}
+
+func (v verb) name() string { return strings.Join(v.words, " ") }
+
+// root is the help of the program with all verbs below it.
+var root = sync.OnceValues(func() (verb, error) { return helpOf(nil) })
+
+func helpOf(words []string) (verb, error) {
+	bin, err := built()
+	if err != nil {
+		return verb{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, filepath.Join(bin, "claude-swarm"), append([]string{"help"}, words...)...).Output()
+	if err != nil {
+		return verb{}, fmt.Errorf("help %q: %w", words, err)
+	}
+	v := verb{words: words, help: string(out)}
+	options := false
+	for line := range strings.Lines(v.help) {
+		if line == "options:\n" {
+			options = true
+		}
+		m := entry.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+		case strings.HasPrefix(m[1], "-"):
+			if options {
+				v.flags = append(v.flags, dashed.FindAllString(m[1], -1)...)
+			}
+		case m[2] != "" && !strings.HasPrefix(line, "  claude-swarm "):
+			sub, err := helpOf(append(slices.Clone(words), m[1]))
+			if err != nil {
+				return verb{}, err
+			}
+			v.subs = append(v.subs, sub)
+		}
+	}
+	return v, nil
+}
+
+var (
+	// A line of the help that is about a verb or a flag: two blanks, the name, and
+	// at least two blanks or a line end before what it is for.
+	entry  = regexp.MustCompile(`^  ([a-z]+|-.*?)(?:  +(\S.*))?\n$`)
+	dashed = regexp.MustCompile(`--?[a-z][a-z-]*\b`)
+)
+
+// all is v and everything below it.
+func (v verb) all() []verb {
+	list := []verb{v}
+	for _, sub := range v.subs {
+		list = append(list, sub.all()...)
+	}
+	return list
+}
+
+func verbs(t *testing.T) verb {
+	t.Helper()
+	v, err := root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.subs) < 20 {
+		t.Fatalf("help lists only %d verbs", len(v.subs))
+	}
+	return v
+}
+
+// fill puts text between the marks of that name in a page, or demands that it
+// stands there.
+func fill(t *testing.T, page, name, text string) {
+	t.Helper()
+	const end = "<!-- end -->\n"
+	begin := "<!-- generated: " + name + "; UPDATE=1 go test ./docs writes it again -->\n"
+	old := read(t, page)
+	before, rest, ok := strings.Cut(old, begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no part %q", page, begin)
+	}
+	want := before + begin + "\n" + strings.TrimSpace(text) + "\n\n" + end + after
+	switch {
+	case want == old:
+	case update:
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s is not what the program says now; look at the difference after UPDATE=1 go test ./docs", page)
+	}
+}
+
+// find says whether a verb of these words exists, and returns it.
+func (v verb) find(words []string) (verb, error) {
+	for _, sub := range v.subs {
+		if len(words) > 0 && sub.words[len(sub.words)-1] == words[0] {
+			return sub.find(words[1:])
+		}
+	}
+	if len(v.words) == 0 {
+		return v, errors.New("no such verb")
+	}
+	return v, nil
+}
