@@ -24,6 +24,9 @@ const patience = 60 * time.Second
 // built is the folder of the real program, and beside it, as claude, the
 // stand-in that is a part of it. It is made once.
 var built = sync.OnceValues(func() (string, error) {
+	if err := noteSources(); err != nil {
+		return "", err
+	}
 	bin, err := os.MkdirTemp("", "cs-bin")
 	if err != nil {
 		return "", err
@@ -34,6 +37,18 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	return bin, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\nexec claude-swarm standin \"$@\"\n"), 0o700)
 })
+
+// noteSources looks at the folders of the program's source, so that the go command
+// knows that what it keeps of this test is old when one of them has changed.
+func noteSources() error {
+	for _, dir := range []string{"cmd", "dropbox", "internal", "streamjson", "swarm", "window"} {
+		err := filepath.WalkDir(filepath.Join("..", dir), func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			return fmt.Errorf("look at the sources: %w", err)
+		}
+	}
+	return nil
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
