@@ -269,15 +269,16 @@ func (s *Swarm) wakeAccount(account string) {
 	}
 }
 
-// members lists the agents by name.
+// members lists the agents in the order of the plan.
 func (s *Swarm) members() []*member {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := slices.Collect(maps.Values(s.agents))
-	slices.SortFunc(out, func(a, b *member) int {
-		return slices.IndexFunc(s.current.Agents, func(x Spec) bool { return x.Name == a.name }) -
-			slices.IndexFunc(s.current.Agents, func(x Spec) bool { return x.Name == b.name })
-	})
+	out := make([]*member, 0, len(s.agents))
+	for i := range s.current.Agents {
+		if m := s.agents[s.current.Agents[i].Name]; m != nil {
+			out = append(out, m)
+		}
+	}
 	return out
 }
 
