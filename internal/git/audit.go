@@ -1,0 +1,186 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// Branch is the branch that holds the audit trail.
+const Branch = "dead-drop"
+
+const (
+	ref = "refs/heads/" + Branch
+	// mailHost ends the e-mail address of every author. The name is reserved for
+	// what does not exist, so no mail can go there.
+	mailHost = "@claude-swarm.invalid"
+	// scribe is the author of what belongs to no turn.
+	scribe = "swarm"
+)
+
+// The errors that a caller may test for with errors.Is.
+var (
+	// ErrNoGit says that there is no git program.
+	ErrNoGit = errors.New("git is not installed")
+	// ErrNoRepository says that the mailboxes lie in no working tree of git.
+	ErrNoRepository = errors.New("not in a git repository: run git init in the project, or set audit: {git: false}")
+	// ErrCheckedOut says that a person looks at the branch: nothing is recorded
+	// until they switch to another.
+	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another, and what was missed is recorded")
+	// ErrForeign says that the branch holds something else.
+	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename it with git branch -m " + Branch + " NAME")
+)
+
+// Options tune an Audit. The zero value is ready to use.
+type Options struct {
+	Git     string           // the program; "" is git, looked up in PATH
+	Environ []string         // for git; what would point it at another repository is taken out; nil is that of this process
+	Log     *slog.Logger     // nil discards it
+	Now     func() time.Time // nil is time.Now
+}
+
+// An Audit records one folder of mailboxes in the git repository around it. It
+// holds nothing open. Record is for one goroutine at a time; any number of audits,
+// in any number of processes and worktrees, may share a repository.
+type Audit struct {
+	git *program
+	dir string // the mailboxes, absolute
+	log *slog.Logger
+	now func() time.Time
+
+	// What the branch is known to hold. It belongs to the goroutine of Record.
+	known  bool   // whether the rest is to be believed
+	tip    string // "" while there is no branch
+	memory memory
+	warned map[string]bool // files that cannot be recorded, told once
+}
+
+var _ swarm.Auditor = (*Audit)(nil)
+
+// OpenAudit finds the git repository that the folder of mailboxes lies in, and
+// changes nothing. There is nothing to close. The error is [ErrNoGit],
+// [ErrNoRepository], or what git has against the repository.
+func OpenAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
+	a, err := openAudit(ctx, deadDrop, o)
+	if err != nil {
+		return nil, fmt.Errorf("audit %s: %w", deadDrop, err)
+	}
+	return a, nil
+}
+
+func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
+	dir, err := filepath.Abs(deadDrop)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, err
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	g, err := findRepository(ctx, o.Git, o.Environ, dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Audit{git: g, dir: dir, log: o.Log, now: o.Now, memory: newMemory(), warned: map[string]bool{}}, nil
+}
+
+// Record commits what is finished and not on the branch yet; where that is nothing
+// it commits nothing. When the error is nil the commits are durable. After an error
+// some may be there, and the next call goes on from whatever the branch holds.
+//
+// Errors to test for: [ErrCheckedOut] and [ErrForeign]. All others come from git or
+// from the disk. If ctx ends, git is ended, and the branch stays as it is or has
+// all commits of one batch.
+func (a *Audit) Record(ctx context.Context) error {
+	err := a.record(ctx)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrCheckedOut) && !errors.Is(err, ErrForeign) {
+		// The branch was moved or locked by somebody else, or an object went with a
+		// gc: all that passes. What was believed of the branch is not believed now.
+		a.known = false
+		err = a.record(ctx)
+	}
+	if err != nil {
+		a.known = false
+		return fmt.Errorf("record in git: %w", err)
+	}
+	return nil
+}
+
+func (a *Audit) record(ctx context.Context) error {
+	root, err := os.OpenRoot(a.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	tip, err := a.git.tip(ctx)
+	if err != nil {
+		return err
+	}
+	tree, err := a.catchUp(ctx, tip)
+	if err != nil {
+		return err
+	}
+	now := a.now()
+	f, err := a.look(root, tree, now)
+	if err != nil {
+		return err
+	}
+	for len(f.turns) > 0 || len(f.rest) > 0 {
+		// Batches keep what a crash costs small, and each within git's patience.
+		batch := f.turns[:min(len(f.turns), maxBatch)]
+		f.turns = f.turns[len(batch):]
+		var rest []change
+		if len(f.turns) == 0 {
+			rest, f.rest = f.rest, nil
+		}
+		if err := a.write(ctx, root, batch, rest); err != nil {
+			return err
+		}
+	}
+	a.memory.settle(now, f.open)
+	a.known = true
+	return nil
+}
+
+// catchUp makes the memory true of the branch as it is now. Where it cannot, it
+// returns the branch's whole tree, for a comparison from the start.
+func (a *Audit) catchUp(ctx context.Context, tip string) (tree map[string]string, err error) {
+	if a.known && tip != a.tip && tip != "" && a.tip != "" {
+		// An audit in another worktree, mostly. If the old commit is gone the branch
+		// was rewritten, and the comparison from the start decides.
+		added, gone, err := a.git.between(ctx, a.tip, tip)
+		if err == nil && a.memory.follow(added, gone) {
+			a.tip = tip
+		}
+	}
+	if a.known && tip == a.tip {
+		return nil, nil
+	}
+	if tip != "" {
+		if ours, err := a.git.ours(ctx, tip); err != nil {
+			return nil, err
+		} else if !ours {
+			return nil, ErrForeign
+		}
+	}
+	if tree, err = a.git.tree(ctx, tip); err != nil {
+		return nil, err
+	}
+	a.known, a.tip = false, tip
+	a.memory.forgetDone()
+	return tree, nil
+}

@@ -1,0 +1,428 @@
+package git_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A project is a scratch repository with mailboxes in it, and a HOME of its own.
+type project struct {
+	testing.TB
+	home, dir string
+	drop      string // the mailboxes
+	now       time.Time
+}
+
+func newProject(t testing.TB, initArgs ...string) *project {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &project{TB: t, home: filepath.Join(base, "home"), dir: filepath.Join(base, "project"), now: time.Now().UTC().Truncate(time.Second)}
+	p.drop = filepath.Join(p.dir, ".dead-drop")
+	p.write(filepath.Join(p.home, ".gitconfig"), "[user]\n\tname = Per Son\n\temail = per@example.org\n[init]\n\tdefaultBranch = main\n")
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.git(append([]string{"init", "-q"}, initArgs...)...)
+	if err := dropbox.Create(p.drop); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *project) environ() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "GIT_CONFIG_NOSYSTEM=1"}
+}
+
+func (p *project) gitIn(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, p.environ()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("git %v: %w\n%s", args, err, &stderr)
+	}
+	return string(out), err
+}
+
+func (p *project) git(args ...string) string {
+	p.Helper()
+	out, err := p.gitIn(p.dir, args...)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return out
+}
+
+func (p *project) write(name, text string) {
+	p.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *project) options() git.Options {
+	return git.Options{Environ: p.environ(), Now: func() time.Time { return p.now }}
+}
+
+func (p *project) audit() *git.Audit { p.Helper(); return p.auditWith(p.options()) }
+
+func (p *project) auditWith(o git.Options) *git.Audit {
+	p.Helper()
+	a, err := git.OpenAudit(p.Context(), p.drop, o)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return a
+}
+
+func (p *project) record(a *git.Audit) {
+	p.Helper()
+	if err := a.Record(p.Context()); err != nil {
+		p.Fatalf("Record = %v", err)
+	}
+}
+
+// turn lays down what a finished turn leaves. seq makes it one of its own.
+func (p *project) turn(agent string, seq int, ended time.Time, change func(*swarm.Receipt)) (base string) {
+	p.Helper()
+	id := fmt.Sprintf("k%09d", seq)
+	r := &swarm.Receipt{
+		V: 1, ID: id, Turn: "turn-" + id, Agent: agent, Backend: "claude", Via: "mailbox", Proven: true,
+		Outcome: "done", Ended: ended, CostUSD: 0.0125, Text: "Done, and tested.",
+	}
+	if change != nil {
+		change(r)
+	}
+	data, err := yaml.Marshal(r)
+	if err != nil {
+		p.Fatal(err)
+	}
+	base = filepath.Join(agent, "done", ended.UTC().Format("2006-01-02"), "1-"+ended.UTC().Format("20060102T150405.000000Z")+"-"+id)
+	p.write(filepath.Join(p.drop, base+".md"), fmt.Sprintf("---\nv: 1\nid: %s\nfrom: lead\nto: [%s]\ntype: task\nsubject: \"Do PERF-%d\"\ntrace: t%s\n---\nPlease.\n", id, agent, seq, id))
+	p.write(filepath.Join(p.drop, base+".receipt.yaml"), string(data))
+	return filepath.ToSlash(base)
+}
+
+// log is the branch's history, oldest first, in a format of git log.
+func (p *project) log(format string) []string {
+	p.Helper()
+	out := p.git("log", "--reverse", "--format="+format+"%x00", git.Branch)
+	lines := strings.Split(strings.TrimSuffix(out, "\x00\n"), "\x00\n")
+	for i := range lines {
+		lines[i] = strings.Trim(lines[i], "\n")
+	}
+	return lines
+}
+
+// tree is the newest tree of the branch.
+func (p *project) tree() []string {
+	p.Helper()
+	out := p.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", git.Branch)
+	return strings.Split(strings.Trim(out, "\x00"), "\x00")
+}
+
+// snapshot is every file below dir with its mode and content, but for what skip names.
+func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, name)
+		if slices.ContainsFunc(skip, func(s string) bool { return rel == s || strings.HasPrefix(rel, s+"/") }) || e.IsDir() {
+			return nil
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		data := []byte(nil)
+		if info.Mode().IsRegular() {
+			data, err = os.ReadFile(name)
+		}
+		files[rel] = fmt.Sprintf("%v %v %s", info.Mode(), info.ModTime(), data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestAFinishedTurnIsACommit(t *testing.T) {
+	p := newProject(t)
+	p.record(p.audit())
+	ended := p.now.Add(-time.Hour)
+	base := p.turn("coder", 15, ended, nil)
+	a := p.audit()
+	p.record(a)
+
+	want := []string{
+		"swarm|swarm@claude-swarm.invalid|swarm: record 2 files|",
+		"coder|coder@claude-swarm.invalid|coder: Do PERF-15|Message-Id: k000000015\nFrom: lead\nProven: yes\nTrace: tk000000015\nTurn: turn-k000000015\nOutcome: done\nCost-USD: 0.0125",
+	}
+	if diff := cmp.Diff(want, p.log("%an|%ae|%s|%(trailers)")); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+	if got := p.log("%at %ct")[1]; got != fmt.Sprintf("%d %d", ended.Unix(), p.now.Unix()) {
+		t.Errorf("author and committer date = %s", got)
+	}
+	if got := p.log("%b")[1]; !strings.HasPrefix(got, "Done, and tested.\n\nMessage-Id: ") {
+		t.Errorf("body = %q", got)
+	}
+	if diff := cmp.Diff([]string{".dead-drop/.gitignore", ".dead-drop/" + base + ".md", ".dead-drop/" + base + ".receipt.yaml", ".dead-drop/version"}, p.tree()); diff != "" {
+		t.Errorf("tree (-want +got):\n%s", diff)
+	}
+	file, err := os.ReadFile(filepath.Join(p.drop, base+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.git("show", git.Branch+":.dead-drop/"+base+".md"); got != string(file) {
+		t.Errorf("recorded message = %q, want %q", got, file)
+	}
+	before := p.git("rev-parse", git.Branch)
+	p.record(a)
+	p.record(p.audit())
+	if after := p.git("rev-parse", git.Branch); after != before {
+		t.Error("Record without news made a commit")
+	}
+	p.git("fsck", "--strict", "--no-dangling")
+}
+
+func TestTheRealMailboxIsUnderstood(t *testing.T) {
+	p := newProject(t)
+	store, err := dropbox.Open(p.drop, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.MakeMailbox("coder"); err != nil {
+		t.Fatal(err)
+	}
+	att, err := store.Attach("plan.txt", strings.NewReader("the plan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := store.Mailbox("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := p.audit()
+	late, err := store.Attach("late.txt", strings.NewReader("came while it ran"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.record(a)
+	finish := func(typ dropbox.Type, subject string, atts []dropbox.Attachment, r swarm.Receipt) dropbox.Entry {
+		t.Helper()
+		d, err := store.Deliver("coder", &dropbox.Message{Type: typ, Subject: subject, Attachments: atts, Body: []byte("Body line.\nSecond.\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := box.List()
+		if err != nil || len(entries) != 1 {
+			t.Fatalf("List = %v, %v", entries, err)
+		}
+		claim, err := box.Claim(entries[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.V, r.ID, r.Agent, r.Ended = 1, d.ID, "coder", p.now
+		data, err := yaml.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := box.Commit(claim.Entry, data); err != nil {
+			t.Fatal(err)
+		}
+		if err := box.Finish(claim.Entry); err != nil {
+			t.Fatal(err)
+		}
+		return claim.Entry
+	}
+	third, err := store.Attach("third.txt", strings.NewReader("after the first look"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := finish(dropbox.Note, "by the way", []dropbox.Attachment{third}, swarm.Receipt{Turn: "t1", Outcome: "rode along"})
+	task := finish(dropbox.Task, "", []dropbox.Attachment{att}, swarm.Receipt{Turn: "t1", Outcome: "done"})
+	p.record(a)
+
+	if diff := cmp.Diff([]string{"coder: Body line.|" + task.ID + "|" + note.ID}, p.log("%s|%(trailers:key=Message-Id,valueonly,separator=%x20)|%(trailers:key=Rode-Along,valueonly,separator=%x20)")[1:]); diff != "" {
+		t.Errorf("commits (-want +got):\n%s", diff)
+	}
+	tree := p.tree()
+	for _, path := range []string{att.Path, late.Path, third.Path} {
+		if !slices.Contains(tree, ".dead-drop/"+path) {
+			t.Errorf("attachment %s is not in the tree", path)
+		}
+	}
+	// What the lead files has no receipt. It rides along with the next commit.
+	if _, err := store.Deliver("lead", &dropbox.Message{From: "coder", Type: dropbox.Status, Body: []byte("fine\n")}); err != nil {
+		t.Fatal(err)
+	}
+	lead, err := store.Mailbox("lead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mail, err := lead.List()
+	if err != nil || len(mail) != 1 {
+		t.Fatalf("List = %v, %v", mail, err)
+	}
+	if err := lead.File(mail[0]); err != nil {
+		t.Fatal(err)
+	}
+	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("give up\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := box.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := box.Bury(entries[0], "it kills the machine"); err != nil {
+		t.Fatal(err)
+	}
+	p.record(a)
+	last := p.log("%an: %s")
+	if got := last[len(last)-1]; got != "swarm: swarm: record 3 files" {
+		t.Errorf("newest commit = %q", got)
+	}
+	for _, part := range []string{mail[0].ID + ".md", d.ID + ".md", d.ID + ".reason.txt"} {
+		if !slices.ContainsFunc(p.tree(), func(n string) bool { return strings.HasSuffix(n, part) }) {
+			t.Errorf("…%s is not in the tree", part)
+		}
+	}
+	// Another chance: the dead letter leaves the newest tree.
+	dead, err := box.Dead()
+	if err != nil || len(dead) != 1 {
+		t.Fatalf("Dead = %v, %v", dead, err)
+	}
+	if err := box.Retry(dead[0]); err != nil {
+		t.Fatal(err)
+	}
+	p.record(a)
+	if slices.ContainsFunc(p.tree(), func(n string) bool { return strings.Contains(n, "/dead/") }) {
+		t.Errorf("tree still has the dead letter: %q", p.tree())
+	}
+}
+
+func TestAMessageWhoseReceiptIsOnItsWayWaits(t *testing.T) {
+	p := newProject(t)
+	a := p.audit()
+	// A daemon was cut between the two renames, four days ago.
+	base := p.turn("coder", 1, p.now.AddDate(0, 0, -4), nil)
+	receipt := filepath.Join(p.drop, base+".receipt.yaml")
+	inCur := filepath.Join(p.drop, "coder/cur", filepath.Base(receipt))
+	p.write(inCur, "")
+	if err := os.Rename(receipt, inCur); err != nil {
+		t.Fatal(err)
+	}
+	p.record(a)
+	if got := p.log("%an"); len(got) != 1 {
+		t.Errorf("commits by %q before the receipt came", got)
+	}
+	if slices.Contains(p.tree(), ".dead-drop/"+base+".md") {
+		t.Error("the message was recorded without its receipt")
+	}
+	if err := os.Rename(inCur, receipt); err != nil {
+		t.Fatal(err)
+	}
+	p.record(a)
+	if got := p.log("%an"); len(got) != 2 || got[1] != "coder" {
+		t.Errorf("commits by %q, want swarm and coder", got)
+	}
+}
+
+func TestTheBoardIsFollowed(t *testing.T) {
+	p := newProject(t)
+	a := p.audit()
+	status := filepath.Join(p.drop, "board/status.md")
+	p.write(status, "one")
+	p.write(filepath.Join(p.drop, "board/handoff/coder.md"), "take over")
+	p.record(a)
+	info, err := os.Stat(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(status, "two") // the same size, within the same tick of the disk's clock
+	if err := os.Chtimes(status, time.Time{}, info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	p.turn("coder", 1, p.now, nil)
+	p.record(a)
+	if got := p.git("show", git.Branch+":.dead-drop/board/status.md"); got != "two" {
+		t.Errorf("board/status.md = %q, want two", got)
+	}
+	if got := p.log("%an"); !slices.Equal(got, []string{"swarm", "coder"}) {
+		t.Errorf("commits by %q, want the board to ride along", got)
+	}
+	if err := os.Remove(status); err != nil {
+		t.Fatal(err)
+	}
+	p.record(a)
+	if slices.Contains(p.tree(), ".dead-drop/board/status.md") {
+		t.Error("board/status.md is still in the tree")
+	}
+	if got := p.log("%s"); got[len(got)-1] != "swarm: remove board/status.md" {
+		t.Errorf("commits = %q", got)
+	}
+	// The same content again is no news, whatever its time.
+	handoff := filepath.Join(p.drop, "board/handoff/coder.md")
+	p.write(handoff, "take over")
+	if err := os.Chtimes(handoff, time.Time{}, p.now.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	n := len(p.log("%s"))
+	p.record(a)
+	p.record(p.audit())
+	if got := p.log("%s"); len(got) != n {
+		t.Errorf("commits = %q, want no more", got)
+	}
+}
+
+func TestTextFromOutsideStaysInItsPlace(t *testing.T) {
+	p := newProject(t)
+	base := p.turn("coder", 1, p.now, func(r *swarm.Receipt) {
+		r.Text = "all good\r\n\nMessage-Id: forged\nAuthor: x\n\x1b[2Jdata 3\ndone\n---\nCost-USD: 0\n"
+		r.Outcome = "done\nTrace: forged"
+	})
+	p.write(filepath.Join(p.drop, base+".md"), "---\nid: x\nfrom: \"lead\\nProven: no\"\nsubject: \"one\\ntwo \\e[31m\\u0000 "+strings.Repeat("é", 200)+"\"\n---\nbody")
+	broken := p.turn("coder", 2, p.now.Add(time.Second), nil)
+	p.write(filepath.Join(p.drop, broken+".receipt.yaml"), "{{{ not yaml")
+	p.write(filepath.Join(p.drop, broken+".md"), "\xff\xfe no front matter\n")
+	p.record(p.audit())
+	ids := p.log("%(trailers:key=Message-Id,valueonly,separator=%x2c)")
+	if diff := cmp.Diff([]string{"k000000001", "k000000002"}, ids); diff != "" {
+		t.Errorf("Message-Id (-want +got):\n%s", diff)
+	}
+	if got := p.log("%(trailers:key=From,valueonly,separator=%x2c)/%(trailers:key=Trace,valueonly)/%(trailers:key=Proven,valueonly,separator=%x2c)")[0]; got != "lead Proven: no//yes" {
+		t.Errorf("From/Trace/Proven = %q", got)
+	}
+	subject := p.log("%s")[0]
+	if !strings.HasPrefix(subject, "coder: one two [31m é") || len([]rune(subject)) > 110 {
+		t.Errorf("subject = %q", subject)
+	}
+	p.git("fsck", "--strict", "--no-dangling")
+}

@@ -1,0 +1,218 @@
+package git
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A commit is what is handed to git.
+type commit struct {
+	author string
+	at     time.Time
+	text   string
+	files  []file
+	gone   []string
+}
+
+// A file of a commit; its data is read when it is written, unless it is here.
+type file struct {
+	path string
+	data []byte
+	// read, if set, is told what was read.
+	read func(data []byte)
+}
+
+// A head is what the audit reads of a message.
+type head struct {
+	ID      string `yaml:"id"`
+	From    string `yaml:"from"`
+	Subject string `yaml:"subject"`
+	Trace   string `yaml:"trace"`
+
+	Attachments []struct {
+		Path string `yaml:"path"`
+	} `yaml:"attachments"`
+}
+
+// maxHead bounds the front matter, in bytes; messages have at most 16 KiB.
+const maxHead = 16 << 10
+
+// parseMessage reads what it can. A message that it cannot read is recorded with an
+// empty head: the audit judges nothing.
+func parseMessage(data []byte) (h head, body []byte) {
+	body = data
+	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
+	if !ok {
+		return h, body
+	}
+	front, after, ok := bytes.Cut(rest, []byte("\n---\n"))
+	if !ok || len(front) > maxHead {
+		return h, body
+	}
+	if yaml.Unmarshal(front, &h) != nil {
+		return head{}, after
+	}
+	return h, after
+}
+
+// attachments are the files of the store that a message names.
+func (h head) attachments() []file {
+	var files []file
+	for _, a := range h.Attachments {
+		if isAttachment(a.Path) {
+			files = append(files, file{path: a.Path})
+		}
+	}
+	return files
+}
+
+// commitOf makes the commit of a turn; false when its receipt is gone.
+func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
+	c := &commit{author: t.mailbox, at: t.ended}
+	for i, p := range t.papers {
+		receipt, _, ok := a.read(root, p.base+receiptEnd)
+		if !ok {
+			if i == 0 {
+				return nil, false
+			}
+			continue
+		}
+		var h head
+		var body []byte
+		if message, _, ok := a.read(root, p.base+messageEnd); ok {
+			h, body = parseMessage(message)
+			c.files = append(c.files, file{path: p.base + messageEnd, data: message})
+		}
+		c.files = append(c.files, file{path: p.base + receiptEnd, data: receipt})
+		c.files = append(c.files, h.attachments()...)
+		if i == 0 {
+			r, err := swarm.ParseReceipt(receipt)
+			if err != nil {
+				r = new(swarm.Receipt) // told when it was found
+			}
+			c.text = turnText(t, r, h, body)
+		}
+	}
+	return c, true
+}
+
+const (
+	maxSubject = 100  // characters
+	maxText    = 2000 // bytes of the agent's last word
+)
+
+// turnText is the message of a turn's commit.
+func turnText(t *turn, r *swarm.Receipt, h head, body []byte) string {
+	id := cmp.Or(r.ID, h.ID, idOf(t.papers[0].base))
+	answer := r.Answer
+	if answer == nil {
+		answer = new(swarm.Answer)
+	}
+	var b strings.Builder
+	title := cmp.Or(oneLine(h.Subject), oneLine(firstLine(body)), oneLine(answer.Subject), "message "+oneLine(id))
+	fmt.Fprintf(&b, "%s: %s\n\n", t.mailbox, cut(title, maxSubject))
+	if text := manyLines(r.Text); text != "" {
+		fmt.Fprintf(&b, "%s\n\n", text)
+	}
+	trailer := func(key, value string) {
+		if value = oneLine(value); value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", key, value)
+		}
+	}
+	trailer("Message-Id", id)
+	trailer("From", cmp.Or(h.From, answer.To))
+	trailer("Proven", map[bool]string{true: "yes", false: "no"}[r.Proven])
+	trailer("Trace", cmp.Or(h.Trace, answer.Trace))
+	trailer("Turn", r.Turn)
+	trailer("Outcome", r.Outcome)
+	trailer("Cost-USD", strconv.FormatFloat(r.CostUSD, 'f', 4, 64))
+	for _, p := range t.papers[1:] {
+		trailer("Rode-Along", idOf(p.base))
+	}
+	return b.String()
+}
+
+// idOf is the id in the name of a message: what follows the last dash.
+func idOf(base string) string {
+	name := path.Base(base)
+	return name[strings.LastIndexByte(name, '-')+1:]
+}
+
+func firstLine(body []byte) string {
+	line, _, _ := bytes.Cut(bytes.TrimSpace(body), []byte("\n"))
+	return string(line[:min(len(line), 4*maxSubject)])
+}
+
+// oneLine makes of any text one line without control characters.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// manyLines is a text as it may stand in a commit's message.
+func manyLines(s string) string {
+	if len(s) > maxText {
+		s = s[:maxText] + "…"
+	}
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.TrimSpace(s)
+}
+
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// add puts what belongs to no turn into a commit.
+func (c *commit) add(a *Audit, root *os.Root, rest []change) {
+	for i := range rest {
+		ch := &rest[i]
+		if ch.gone {
+			c.gone = append(c.gone, ch.path)
+			continue
+		}
+		ch.stamp.blob = "" // what is recorded is what will be read, and may have changed since
+		c.files = append(c.files, file{path: ch.path, read: func(data []byte) { ch.stamp.blob = a.git.blob(data) }})
+		if strings.HasSuffix(ch.path, messageEnd) && !strings.HasPrefix(ch.path, "board/") {
+			if data, _, ok := a.read(root, ch.path); ok {
+				h, _ := parseMessage(data)
+				c.files = append(c.files, h.attachments()...)
+			}
+		}
+	}
+}
+
+// restText is the message of a commit without a turn.
+func restText(rest []change) string {
+	if len(rest) == 1 {
+		verb := "record"
+		if rest[0].gone {
+			verb = "remove"
+		}
+		return fmt.Sprintf("%s: %s %s\n", scribe, verb, oneLine(rest[0].path))
+	}
+	return fmt.Sprintf("%s: record %d files\n", scribe, len(rest))
+}

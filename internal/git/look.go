@@ -1,0 +1,314 @@
+package git
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+const (
+	messageEnd = ".md"
+	receiptEnd = ".receipt.yaml"
+)
+
+// found is what lies in the mailboxes and is not on the branch.
+type found struct {
+	turns []*turn  // in the order in which they ended
+	rest  []change // whatever else
+	open  map[string]bool
+}
+
+// A turn is one finished turn: a receipt, and those of the notes that rode along.
+type turn struct {
+	mailbox string
+	ended   time.Time
+	papers  []paper // the turn's own first
+}
+
+// A paper is a message with its receipt.
+type paper struct {
+	base string // path of both without their endings
+	note bool   // rode along with another's turn
+}
+
+// A change is one file to be recorded, or to be taken out of the newest tree.
+type change struct {
+	path  string
+	gone  bool
+	stamp stamp // of a file that can change; its blob is known when it was read
+}
+
+// look compares the mailboxes with the branch: with tree, or where that is nil with
+// what is remembered.
+func (a *Audit) look(root *os.Root, tree map[string]string, now time.Time) (*found, error) {
+	f := &found{open: map[string]bool{}}
+	entries, err := list(root, ".")
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == "version" || name == ".gitignore":
+			err = a.lookAt(root, e, name, tree, now, seen, f)
+		case !e.IsDir():
+		case name == "board":
+			err = a.lookThrough(root, name, true, tree, now, seen, f)
+		case name == "attach" && tree != nil:
+			err = a.lookAtAttachments(root, tree, f)
+		case isMailbox(name):
+			if err = a.lookAtDone(root, name, tree, f); err == nil {
+				err = a.lookThrough(root, name+"/dead", false, tree, now, seen, f)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	a.lookForGone(tree, seen, f)
+	slices.SortStableFunc(f.turns, func(x, y *turn) int {
+		return cmp.Or(x.ended.Compare(y.ended), strings.Compare(x.papers[0].base, y.papers[0].base))
+	})
+	slices.SortFunc(f.rest, func(x, y change) int { return strings.Compare(x.path, y.path) })
+	return f, nil
+}
+
+var mailboxName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+
+func isMailbox(name string) bool {
+	return mailboxName.MatchString(name) && name != "attach" && name != "refused"
+}
+
+// lookAtDone finds the receipts of a mailbox. What is in done/ does not change, so
+// a name that is recorded is all there is to know.
+func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string, f *found) error {
+	days, err := list(root, mailbox+"/done")
+	if err != nil {
+		return err
+	}
+	turns := map[string]*turn{}
+	for _, day := range days {
+		folder := mailbox + "/done/" + day.Name()
+		if !day.IsDir() || !isDay(day.Name()) || !a.memory.listed(folder) {
+			continue
+		}
+		entries, err := list(root, folder)
+		if err != nil {
+			return err
+		}
+		receipts := map[string]bool{}
+		for _, e := range entries {
+			if base, ok := strings.CutSuffix(e.Name(), receiptEnd); ok && e.Type().IsRegular() {
+				receipts[base] = true
+			}
+		}
+		for _, e := range entries {
+			name := folder + "/" + e.Name()
+			if a.recorded(name, tree) {
+				a.memory.done[name] = true
+				continue
+			}
+			if !e.Type().IsRegular() || hidden(e.Name()) {
+				continue
+			}
+			if base, ok := strings.CutSuffix(name, receiptEnd); ok {
+				a.addReceipt(root, mailbox, base, turns)
+				continue
+			}
+			base, ok := strings.CutSuffix(e.Name(), messageEnd)
+			switch {
+			case ok && receipts[base] && !a.recorded(folder+"/"+base+receiptEnd, tree):
+				// It goes with its receipt.
+			case ok && !receipts[base] && onItsWay(root, mailbox, folder, base):
+				f.open[folder] = true
+			case a.readable(root, name):
+				f.rest = append(f.rest, change{path: name})
+			}
+		}
+	}
+	for _, t := range turns {
+		slices.SortStableFunc(t.papers, func(x, y paper) int {
+			if x.note != y.note {
+				if y.note {
+					return -1
+				}
+				return 1
+			}
+			return strings.Compare(x.base, y.base)
+		})
+		f.turns = append(f.turns, t)
+	}
+	return nil
+}
+
+func (a *Audit) recorded(name string, tree map[string]string) bool {
+	if tree == nil {
+		return a.memory.done[name]
+	}
+	_, ok := tree[name]
+	return ok
+}
+
+// onItsWay says whether the receipt of a message in done/ is about to follow it: the
+// message moves first. Looked at in the order in which the receipt moves.
+func onItsWay(root *os.Root, mailbox, folder, base string) bool {
+	for _, at := range []string{mailbox + "/cur/", folder + "/"} {
+		if _, err := root.Lstat(at + base + receiptEnd); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// addReceipt puts a receipt to its turn. One that cannot be understood is a turn of
+// its own: it is recorded all the same.
+func (a *Audit) addReceipt(root *os.Root, mailbox, base string, turns map[string]*turn) {
+	data, info, ok := a.read(root, base+receiptEnd)
+	if !ok {
+		return
+	}
+	r, err := swarm.ParseReceipt(data)
+	if err != nil {
+		a.warn(base+receiptEnd, err)
+		r = new(swarm.Receipt)
+	}
+	p := paper{base: base, note: r.Outcome == "rode along"}
+	ended := r.Ended
+	if ended.IsZero() {
+		ended = info.ModTime()
+	}
+	key := "turn " + r.Turn
+	if r.Turn == "" {
+		key = base
+	}
+	t := turns[key]
+	if t == nil {
+		t = &turn{mailbox: mailbox, ended: ended}
+		turns[key] = t
+	}
+	if ended.After(t.ended) {
+		t.ended = ended
+	}
+	t.papers = append(t.papers, p)
+}
+
+// lookThrough finds what changed in a folder whose files can change.
+func (a *Audit) lookThrough(root *os.Root, folder string, deep bool, tree map[string]string, now time.Time, seen map[string]bool, f *found) error {
+	entries, err := list(root, folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := folder + "/" + e.Name()
+		switch {
+		case hidden(e.Name()):
+		case e.IsDir() && deep:
+			err = a.lookThrough(root, name, deep, tree, now, seen, f)
+		default:
+			err = a.lookAt(root, e, name, tree, now, seen, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAt finds out whether a file changed. Where its size and time say nothing, its
+// content is read.
+func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[string]string, now time.Time, seen map[string]bool, f *found) error {
+	if !e.Type().IsRegular() {
+		return nil
+	}
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	seen[name] = true
+	was := a.memory.kept[name]
+	same := was.size == info.Size() && was.changed.Equal(info.ModTime())
+	if tree == nil && was.rested && same {
+		return nil
+	}
+	data, info, ok := a.read(root, name)
+	if !ok {
+		return nil
+	}
+	is := stampOf(info, now)
+	is.blob = a.git.blob(data)
+	before := was.blob
+	// In a comparison from the start the branch says what it holds. But what did not
+	// change here since we recorded it may have been changed there, by another
+	// worktree's audit: neither takes that back, or they would never end.
+	if tree != nil && (was.blob == "" || is.blob != was.blob || tree[name] == "") {
+		before = tree[name]
+	}
+	if is.blob == before {
+		a.memory.kept[name] = is
+		return nil
+	}
+	f.rest = append(f.rest, change{path: name, stamp: is})
+	return nil
+}
+
+func stampOf(info fs.FileInfo, now time.Time) stamp {
+	return stamp{size: info.Size(), changed: info.ModTime(), rested: now.Sub(info.ModTime()) > rest}
+}
+
+// lookForGone finds what vanished from board/ and dead/ since it was recorded. Only
+// what this audit saw itself counts: what else is on the branch may be another
+// worktree's.
+func (a *Audit) lookForGone(tree map[string]string, seen map[string]bool, f *found) {
+	for name := range a.memory.kept {
+		if seen[name] {
+			continue
+		}
+		if _, there := tree[name]; tree != nil && !there {
+			delete(a.memory.kept, name)
+			continue
+		}
+		f.rest = append(f.rest, change{path: name, gone: true})
+	}
+}
+
+// lookAtAttachments finds attachments that are not on the branch. Only a comparison
+// from the start does that; later ones come with the message that names them.
+func (a *Audit) lookAtAttachments(root *os.Root, tree map[string]string, f *found) error {
+	folders, err := list(root, "attach")
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		if !folder.IsDir() {
+			continue
+		}
+		entries, err := list(root, "attach/"+folder.Name())
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			name := "attach/" + folder.Name() + "/" + e.Name()
+			if _, there := tree[name]; !there && e.Type().IsRegular() && isAttachment(name) && a.readable(root, name) {
+				f.rest = append(f.rest, change{path: name})
+			}
+		}
+	}
+	return nil
+}
+
+var attachmentFolder = regexp.MustCompile(`^attach/[0-9a-f]{64}/$`)
+
+func isAttachment(name string) bool {
+	folder, file := path.Split(name)
+	return attachmentFolder.MatchString(folder) && !hidden(file)
+}

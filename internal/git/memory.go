@@ -1,0 +1,85 @@
+package git
+
+import (
+	"maps"
+	"path"
+	"strings"
+	"time"
+)
+
+const dayLayout = "2006-01-02"
+
+// A memory is what the branch is known to hold of the files that may still matter:
+// of the last days of done/, and of everything that can change. It does not grow
+// with history. Paths are relative to the mailboxes.
+type memory struct {
+	since string           // earlier days of done/ are recorded and not listed any more
+	open  map[string]bool  // earlier days, as coder/done/2026-11-21, where a receipt is on its way
+	done  map[string]bool  // recorded files of the days that are listed
+	kept  map[string]stamp // board/, dead/, version, .gitignore
+}
+
+// A stamp tells one content of a file from the next.
+type stamp struct {
+	size    int64
+	changed time.Time
+	blob    string // git's name of the content
+	// rested says that the file was not changed just now: a change within the same
+	// tick of the disk's clock would else go unseen.
+	rested bool
+}
+
+// rest is longer than a tick of any file system's clock.
+const rest = 2 * time.Second
+
+func newMemory() memory {
+	return memory{open: map[string]bool{}, done: map[string]bool{}, kept: map[string]stamp{}}
+}
+
+// listed says whether a day's folder of done/ must be looked at.
+func (m *memory) listed(folder string) bool {
+	return path.Base(folder) >= m.since || m.open[folder]
+}
+
+// forgetDone begins a comparison from the start. What was seen in board/ and dead/
+// stays known, so that what vanishes from there is still noticed.
+func (m *memory) forgetDone() {
+	m.since = ""
+	clear(m.open)
+	clear(m.done)
+}
+
+// settle ends a look that found all: from now on only the days since yesterday are
+// listed, by the clock of the look, and those that are open.
+func (m *memory) settle(looked time.Time, open map[string]bool) {
+	m.since = looked.UTC().AddDate(0, 0, -1).Format(dayLayout)
+	m.open = open
+	maps.DeleteFunc(m.done, func(name string, _ bool) bool { return !m.listed(path.Dir(name)) })
+}
+
+// follow learns what somebody else put on the branch. It returns false when they
+// took away what was finished: then nobody knows what is there.
+func (m *memory) follow(added, gone []string) bool {
+	for _, name := range gone {
+		if isDone(name) {
+			return false
+		}
+	}
+	for _, name := range added {
+		if isDone(name) && m.listed(path.Dir(name)) {
+			m.done[name] = true
+		}
+	}
+	return true
+}
+
+// isDone says whether a path is coder/done/2026-11-21/NAME.
+func isDone(name string) bool {
+	parts := strings.Split(name, "/")
+	return len(parts) == 4 && parts[1] == "done" && isDay(parts[2])
+}
+
+func isDay(name string) bool {
+	_, err := time.Parse(dayLayout, name)
+	return err == nil
+}

@@ -1,0 +1,265 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience bounds one git process, so that a git that hangs (a lock on a dead
+// network drive) cannot keep a daemon from ending.
+const patience = 2 * time.Minute
+
+// A program is git as it works on one repository.
+type program struct {
+	path   string
+	env    []string
+	gitDir string // absolute
+	prefix string // of the mailboxes in the working tree, ends with a slash; "" if they are its root
+	sha256 bool   // how the repository names its objects
+}
+
+// findRepository asks git in which repository dir lies.
+func findRepository(ctx context.Context, path string, environ []string, dir string) (*program, error) {
+	if path == "" {
+		path = "git"
+	}
+	found, err := exec.LookPath(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
+	}
+	g := &program{path: found, env: cleaned(environ)}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := g.output(g.raw(ctx, dir, "rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--show-prefix"))
+	if gitErr, ok := errors.AsType[*programError](err); ok && strings.Contains(gitErr.stderr, "not a git repository") {
+		return nil, ErrNoRepository
+	} else if err != nil {
+		return nil, err
+	}
+	// The prefix comes last, so only that may hold a line break.
+	lines := strings.SplitN(string(out), "\n", 4)
+	if len(lines) != 4 || lines[0] != "true" {
+		return nil, ErrNoRepository // a bare one, or the inside of .git
+	}
+	g.sha256 = lines[1] == "sha256"
+	g.gitDir = lines[2]
+	g.prefix = strings.TrimSuffix(lines[3], "\n")
+	return g, nil
+}
+
+// cleaned takes out of an environment what would point git elsewhere, and puts in
+// what keeps it quiet. Where git and its configuration files lie stays.
+func cleaned(environ []string) []string {
+	keep := []string{"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+	env := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasPrefix(name, "GIT_") && !slices.Contains(keep, name)
+	})
+	return append(env,
+		"LC_ALL=C",                // its messages are looked at
+		"GIT_TERMINAL_PROMPT=0",   // nobody is there to answer
+		"GIT_OPTIONAL_LOCKS=0",    // never refresh an index by the way
+		"GIT_NO_LAZY_FETCH=1",     // a partial clone asks nobody
+		"GIT_LITERAL_PATHSPECS=1", // a folder may be called a*b
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_COMMITTER_NAME="+scribe, // in the branch's own reflog
+		"GIT_COMMITTER_EMAIL="+scribe+mailHost,
+	)
+}
+
+// settings win over every configuration file.
+var settings = []string{
+	"-c", "core.hooksPath=/dev/null", // moving a branch runs reference-transaction
+	"-c", "core.fsmonitor=false",
+	"-c", "commit.gpgSign=false",
+	"-c", "gc.auto=0",
+	"-c", "maintenance.auto=false",
+	"-c", "core.fsync=committed", // objects are durable before the branch names them
+	"-c", "core.filesRefLockTimeout=2000", // milliseconds: wait for the user's own git
+	"-c", "core.packedRefsTimeout=5000",
+	"-c", "fastimport.unpackLimit=100", // a turn makes loose objects, a backlog a pack
+}
+
+// command is git in the repository.
+func (g *program) command(ctx context.Context, args ...string) *exec.Cmd {
+	return g.raw(ctx, g.gitDir, append([]string{"--git-dir=" + g.gitDir}, args...)...)
+}
+
+func (g *program) raw(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, g.path, slices.Concat(settings, args)...)
+	cmd.Dir = dir
+	cmd.Env = g.env
+	cmd.WaitDelay = 5 * time.Second
+	// Ctrl-C in the terminal of a foreground daemon is for the daemon, which still
+	// records the last turn; it must not end git in the middle.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// run runs git in the repository and returns what it prints.
+func (g *program) run(ctx context.Context, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return g.output(g.command(ctx, args...))
+}
+
+func (g *program) output(cmd *exec.Cmd) ([]byte, error) {
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, newProgramError(cmd, err, stderr.String())
+	}
+	return stdout.Bytes(), nil
+}
+
+// A programError is a git that ended badly, with what it said.
+type programError struct {
+	verb   string
+	err    error
+	stderr string
+}
+
+func newProgramError(cmd *exec.Cmd, err error, stderr string) *programError {
+	verb := "git"
+	for i := 1; i < len(cmd.Args); i++ {
+		switch arg := cmd.Args[i]; {
+		case arg == "-c":
+			i++
+		case !strings.HasPrefix(arg, "-"):
+			return &programError{"git " + arg, err, stderr}
+		}
+	}
+	return &programError{verb, err, stderr}
+}
+
+func (e *programError) Error() string {
+	said := strings.Join(strings.Fields(e.stderr), " ")
+	if said == "" {
+		return e.verb + ": " + e.err.Error()
+	}
+	if len(said) > 400 {
+		said = strings.ToValidUTF8(said[:400], "") + "…"
+	}
+	return e.verb + ": " + said
+}
+
+func (e *programError) Unwrap() error { return e.err }
+
+// blob is the name that git gives to a file with this content.
+func (g *program) blob(data []byte) string {
+	var h hash.Hash = sha1.New()
+	if g.sha256 {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// scope is the end of a command line that looks at the mailboxes only.
+func (g *program) scope() []string {
+	if g.prefix == "" {
+		return nil
+	}
+	return []string{strings.TrimSuffix(g.prefix, "/")}
+}
+
+// tip returns the newest commit of the branch, "" if there is no branch. The error
+// is [ErrCheckedOut] when moving it would be seen in a working tree.
+func (g *program) tip(ctx context.Context) (string, error) {
+	out, err := g.run(ctx, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(worktreepath)%00", ref)
+	if err != nil {
+		return "", err
+	}
+	// The pattern also matches what lies below it, such as dead-drop/x.
+	fields := strings.Split(string(out), "\x00")
+	for ; len(fields) > 3; fields = fields[3:] {
+		if strings.TrimPrefix(fields[0], "\n") != ref {
+			continue
+		}
+		if tree := fields[2]; tree != "" {
+			if _, err := os.Stat(tree); !errors.Is(err, os.ErrNotExist) {
+				return "", fmt.Errorf("%w in %s", ErrCheckedOut, tree)
+			}
+		}
+		return fields[1], nil
+	}
+	// A branch without a commit can be checked out as well: HEAD just names it.
+	out, err = g.run(ctx, "symbolic-ref", "-q", "HEAD")
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+		return "", err
+	}
+	if strings.TrimSpace(string(out)) == ref {
+		return "", ErrCheckedOut
+	}
+	return "", nil
+}
+
+// ours says whether any commit of the branch was made by an audit.
+func (g *program) ours(ctx context.Context, tip string) (bool, error) {
+	out, err := g.run(ctx, "rev-list", "-1", "--fixed-strings", "--committer="+mailHost, tip)
+	return len(out) > 0, err
+}
+
+// tree returns the files below the mailboxes in a commit with the names of their
+// contents. Paths are relative to the mailboxes.
+func (g *program) tree(ctx context.Context, tip string) (map[string]string, error) {
+	files := map[string]string{}
+	if tip == "" {
+		return files, nil
+	}
+	out, err := g.run(ctx, slices.Concat([]string{"ls-tree", "-r", "-z", "--full-tree", tip}, g.scope())...)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.SplitSeq(string(out), "\x00") {
+		kind, name, _ := strings.Cut(line, "\t")
+		if name, ok := strings.CutPrefix(name, g.prefix); ok && name != "" {
+			files[name] = kind[strings.LastIndexByte(kind, ' ')+1:]
+		}
+	}
+	return files, nil
+}
+
+// between lists what differs below the mailboxes from one commit to another.
+func (g *program) between(ctx context.Context, from, to string) (added, gone []string, err error) {
+	out, err := g.run(ctx, slices.Concat([]string{"diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to, "--"}, g.scope())...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for fields := strings.Split(string(out), "\x00"); len(fields) > 1; fields = fields[2:] {
+		name, ok := strings.CutPrefix(fields[1], g.prefix)
+		switch {
+		case !ok:
+		case fields[0] == "D":
+			gone = append(gone, name)
+		default:
+			added = append(added, name)
+		}
+	}
+	return added, gone, nil
+}
+
+var crashReport = regexp.MustCompile(`dumping crash report to .*(fast_import_crash_\d+)`)
+
+// dropCrashReport removes the file that fast-import leaves in the repository when
+// its input ends too early; what matters of it is in our error.
+func (g *program) dropCrashReport(stderr string) {
+	if m := crashReport.FindStringSubmatch(stderr); m != nil {
+		_ = os.Remove(filepath.Join(g.gitDir, m[1]))
+	}
+}

@@ -1,0 +1,126 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// maxFile bounds one file, in bytes; hosts of git repositories refuse more than 100 MB.
+const maxFile = 64 << 20
+
+// hidden says whether a file stays out: scratch files of editors and of the store,
+// and whatever git or a checkout could take for .git. One name that git refuses
+// would keep everything else from being recorded.
+func hidden(name string) bool {
+	if name == "" || name[0] == '.' {
+		return true
+	}
+	for part := range strings.SplitSeq(name, `\`) { // a separator on Windows
+		part = strings.ToLower(strings.Map(func(r rune) rune {
+			switch { // what HFS+ does not see in a name
+			case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+				return -1
+			}
+			return r
+		}, part))
+		if strings.HasPrefix(part, ".git") || strings.HasPrefix(part, "git~") || part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// list lists a folder; one that is not there, or is something else, is empty.
+func list(root *os.Root, name string) ([]fs.DirEntry, error) {
+	// A root opens no link that leads out of it. Those within are not followed either.
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
+		return nil, nil
+	}
+	var f *os.File
+	if err == nil {
+		f, err = root.Open(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", name, err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", name, err)
+	}
+	return entries, nil
+}
+
+// read reads a regular file. What is gone is passed over, and what cannot be read is
+// told once: a file must not keep all others from being recorded.
+func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo, ok bool) {
+	data, info, err := readFile(root, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.warn(name, err)
+	}
+	return data, info, err == nil
+}
+
+func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
+	f, info, err := openFile(root, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	return data, info, err
+}
+
+// readable says whether read will have something; without it a file that can never
+// be read would make an empty commit at every start.
+func (a *Audit) readable(root *os.Root, name string) bool {
+	f, _, err := openFile(root, name)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.warn(name, err)
+	}
+	return err == nil
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// openFile opens a regular file that is not too large.
+func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, nil, errNotRegular
+	}
+	// Without O_NONBLOCK a fifo that takes the file's place now would block for ever.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err = f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = errNotRegular
+	case info.Size() > maxFile:
+		err = fmt.Errorf("%d bytes are over the bound of %d", info.Size(), maxFile)
+	default:
+		return f, info, nil
+	}
+	return nil, nil, errors.Join(err, f.Close())
+}
+
+func (a *Audit) warn(name string, err error) {
+	if !a.warned[name] {
+		a.warned[name] = true
+		a.log.Warn("file could not be audited", "file", name, "err", err)
+	}
+}

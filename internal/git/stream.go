@@ -1,0 +1,193 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// maxBatch is how many commits one git process makes at most.
+const maxBatch = 1000
+
+// An importer writes commits into a running git fast-import. Nothing is on the
+// branch before finish returns nil: fast-import moves it at its end, from where it
+// was, and only if it got the word "done".
+type importer struct {
+	audit  *Audit
+	cmd    *exec.Cmd
+	cancel context.CancelFunc
+	w      *bufio.Writer
+	stdin  io.Closer
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+	parent string // of the first commit; "" afterwards
+	when   time.Time
+}
+
+// write puts a batch of turns on the branch, and the rest with the newest of them.
+func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []change) error {
+	im, err := a.startImport(ctx)
+	if err != nil {
+		return err
+	}
+	defer im.cancel()
+	// One commit is held back, because the last one carries the rest.
+	var last *commit
+	var written []*turn
+	for _, t := range turns {
+		c, ok := a.commitOf(root, t)
+		if !ok {
+			continue
+		}
+		if last != nil {
+			im.commit(root, last)
+		}
+		last = c
+		written = append(written, t)
+	}
+	if len(rest) > 0 {
+		if last == nil {
+			last = &commit{author: scribe, at: im.when, text: restText(rest)}
+		}
+		last.add(a, root, rest)
+	}
+	if last != nil {
+		im.commit(root, last)
+	}
+	tip, err := im.finish(last != nil)
+	if err != nil {
+		return err
+	}
+	if tip != "" {
+		a.tip = tip
+	}
+	a.learn(written, rest)
+	return nil
+}
+
+// learn remembers what was recorded.
+func (a *Audit) learn(turns []*turn, rest []change) {
+	for _, t := range turns {
+		for _, p := range t.papers {
+			a.memory.done[p.base+messageEnd] = true
+			a.memory.done[p.base+receiptEnd] = true
+		}
+	}
+	for _, ch := range rest {
+		switch {
+		case ch.gone:
+			delete(a.memory.kept, ch.path)
+		case isDone(ch.path):
+			a.memory.done[ch.path] = true
+		case ch.stamp.blob != "" && !strings.HasPrefix(ch.path, "attach/"):
+			a.memory.kept[ch.path] = ch.stamp
+		}
+	}
+}
+
+func (a *Audit) startImport(ctx context.Context) (*importer, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	im := &importer{audit: a, cancel: cancel, parent: a.tip, when: a.now()}
+	im.cmd = a.git.command(ctx, "fast-import", "--quiet", "--done", "--date-format=raw")
+	im.cmd.Stdout, im.cmd.Stderr = &im.stdout, &im.stderr
+	stdin, err := im.cmd.StdinPipe()
+	if err == nil {
+		err = im.cmd.Start()
+	}
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("git fast-import: %w", err)
+	}
+	im.stdin = stdin
+	im.w = bufio.NewWriterSize(stdin, 64<<10)
+	return im, nil
+}
+
+// commit writes one commit. If git is gone the rest falls on deaf ears, and finish
+// says why.
+func (im *importer) commit(root *os.Root, c *commit) {
+	fmt.Fprintf(im.w, "commit %s\nmark :1\n", ref)
+	im.person("author", c.author, c.at)
+	im.person("committer", c.author, im.when)
+	im.data([]byte(c.text))
+	if im.parent != "" {
+		fmt.Fprintf(im.w, "from %s\n", im.parent)
+		im.parent = ""
+	}
+	for _, name := range c.gone {
+		fmt.Fprintf(im.w, "D %s\n", im.quote(name))
+	}
+	for _, f := range c.files {
+		if f.data == nil {
+			data, _, ok := im.audit.read(root, f.path)
+			if !ok {
+				continue // it was there a moment ago: nothing to record
+			}
+			f.data = data
+		}
+		if f.read != nil {
+			f.read(f.data)
+		}
+		fmt.Fprintf(im.w, "M 100644 inline %s\n", im.quote(f.path))
+		im.data(f.data)
+	}
+	im.w.WriteByte('\n')
+}
+
+func (im *importer) person(role, name string, at time.Time) {
+	fmt.Fprintf(im.w, "%s %s <%s%s> %d +0000\n", role, name, name, mailHost, max(at.Unix(), 0))
+}
+
+func (im *importer) data(data []byte) {
+	fmt.Fprintf(im.w, "data %d\n", len(data))
+	im.w.Write(data)
+	im.w.WriteByte('\n')
+}
+
+// quote writes a path of the mailboxes as fast-import reads it.
+func (im *importer) quote(name string) string {
+	name = im.audit.git.prefix + name
+	b := make([]byte, 0, len(name)+2)
+	b = append(b, '"')
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ' || c == 0x7f:
+			b = fmt.Appendf(b, "\\%03o", c)
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(append(b, '"'))
+}
+
+// finish ends the import and returns the newest commit, if there is any.
+func (im *importer) finish(wrote bool) (tip string, err error) {
+	if wrote {
+		im.w.WriteString("get-mark :1\n")
+	}
+	im.w.WriteString("done\n")
+	// An error of the pipe means that git ended early, and Wait knows more of that.
+	writeErr := errors.Join(im.w.Flush(), im.stdin.Close())
+	if err := im.cmd.Wait(); err != nil {
+		im.audit.git.dropCrashReport(im.stderr.String())
+		return "", newProgramError(im.cmd, err, im.stderr.String())
+	}
+	if writeErr != nil {
+		return "", fmt.Errorf("git fast-import: %w", writeErr)
+	}
+	tip = strings.TrimSpace(im.stdout.String())
+	if _, err := hex.DecodeString(tip); err != nil || wrote != (tip != "") {
+		return "", fmt.Errorf("git fast-import: named %q as its newest commit", tip)
+	}
+	return tip, nil
+}

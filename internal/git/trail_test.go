@@ -1,0 +1,359 @@
+package git_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/internal/git"
+)
+
+func textLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
+// gitThat is a git program that does something of its own before or instead of the
+// real one. In its shell script $git is the real one, and "$*" tells what is asked.
+func (p *project) gitThat(script string) git.Options {
+	p.Helper()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		p.Fatal(err)
+	}
+	name := filepath.Join(p.home, "git-wrapper")
+	p.write(name, "#!/bin/sh\ngit="+real+"\n"+script+"\nexec $git \"$@\"\n")
+	if err := os.Chmod(name, 0o700); err != nil {
+		p.Fatal(err)
+	}
+	o := p.options()
+	o.Git = name
+	return o
+}
+
+func TestABacklogIsMadeUpInOrder(t *testing.T) {
+	p := newProject(t)
+	const n = 500
+	want := make([]string, n)
+	bases := make([]string, n)
+	start := p.now.AddDate(0, 0, -20)
+	for i := range n {
+		// The order of ended is neither that of ids nor that of agents.
+		k := (i * 37) % n
+		ended := start.Add(time.Duration(k) * time.Hour)
+		bases[i] = p.turn([]string{"coder", "reviewer", "tester"}[i%3], i, ended, nil)
+		want[k] = fmt.Sprintf("k%09d", i)
+	}
+	p.record(p.audit())
+	ids := p.log("%(trailers:key=Message-Id,valueonly,separator=%x2c)")
+	if diff := cmp.Diff(want, ids); diff != "" {
+		t.Fatalf("commits (-want +got):\n%s", diff)
+	}
+	tree := p.tree()
+	for _, base := range bases {
+		for _, end := range []string{".md", ".receipt.yaml"} {
+			if !slices.Contains(tree, ".dead-drop/"+base+end) {
+				t.Errorf("%s%s is not in the tree", base, end)
+			}
+		}
+	}
+	// Without the audit for a while: one old, one new. Each is one commit.
+	p.turn("coder", 1000, start, nil)
+	p.turn("coder", 1001, p.now, nil)
+	p.record(p.audit())
+	if got := p.log("%s")[n:]; !slices.Equal(got, []string{"coder: Do PERF-1000", "coder: Do PERF-1001"}) {
+		t.Errorf("commits after the gap = %q", got)
+	}
+	p.git("fsck", "--strict", "--no-dangling")
+}
+
+func TestABacklogOfManyBatches(t *testing.T) {
+	p := newProject(t)
+	const n = 2100
+	for i := range n {
+		p.turn("coder", i, p.now.Add(time.Duration(i-n)*time.Minute), nil)
+	}
+	calls := filepath.Join(p.home, "calls")
+	a := p.auditWith(p.gitThat(`case "$*" in *fast-import*) echo x >>` + calls + `;; esac`))
+	p.record(a)
+	if got := len(p.log("%H")); got != n {
+		t.Errorf("%d commits, want %d", got, n)
+	}
+	if data, err := os.ReadFile(calls); err != nil || len(data) != 3*2 {
+		t.Errorf("calls of fast-import = %q, %v; want 3", data, err)
+	}
+}
+
+func TestCutsAreMadeUp(t *testing.T) {
+	// Each script meets the first fast-import only; fault is gone afterwards.
+	for name, script := range map[string]string{
+		"killed before the word done":       `head -c 700 | $git "$@"; kill -9 $$`,
+		"killed in the middle of a file":    `head -c 300 | $git "$@"; kill -9 $$`,
+		"killed between two files":          `awk '/^M /{n++} n==2{exit} {print}' | $git "$@"; kill -9 $$`,
+		"killed between objects and branch": `sed s,refs/heads/dead-drop,refs/scratch/x, | $git "$@" >/dev/null; $git --git-dir="$GIT" update-ref -d refs/scratch/x; kill -9 $$`,
+		"killed after the branch moved":     `$git "$@" >/dev/null; kill -9 $$`,
+		"refused":                           `exit 1`,
+		"objects damaged on the way":        `head -c 700 >/dev/null; exit 0`,
+	} {
+		for _, retries := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%s %d times", name, retries), func(t *testing.T) {
+				p := newProject(t)
+				fault := filepath.Join(p.home, "fault")
+				a := p.auditWith(p.gitThat(fmt.Sprintf(`GIT=%s/.git
+case "$*" in *fast-import*)
+	if [ -s %s ]; then truncate -s -1 %s; %s; fi;;
+esac`, p.dir, fault, fault, script)))
+				if retries == 1 {
+					p.record(a) // so that it has a memory to be wrong about
+				} else {
+					p.record(p.audit())
+				}
+				for i := range 3 {
+					p.turn("coder", i, p.now.Add(time.Duration(i)*time.Second), nil)
+				}
+				p.write(filepath.Join(p.drop, "board/status.md"), "rides along")
+				p.write(fault, strings.Repeat("x", retries))
+				err := a.Record(t.Context())
+				if retries == 1 && err != nil {
+					t.Errorf("Record after one failure = %v, want nil: it tries again", err)
+				}
+				p.record(a)
+				p.turn("coder", 3, p.now.Add(time.Hour), nil)
+				p.record(a)
+				p.record(p.audit())
+				want := []string{"swarm: record 2 files", "coder: Do PERF-0", "coder: Do PERF-1", "coder: Do PERF-2", "coder: Do PERF-3"}
+				if diff := cmp.Diff(want, p.log("%s")); diff != "" {
+					t.Errorf("commits (-want +got):\n%s", diff)
+				}
+				if found, _ := filepath.Glob(filepath.Join(p.dir, ".git/fast_import_crash_*")); len(found) > 0 {
+					t.Errorf("left behind: %q", found)
+				}
+				p.git("fsck", "--strict", "--no-dangling")
+			})
+		}
+	}
+}
+
+func TestSomebodyElseMovesTheBranchMeanwhile(t *testing.T) {
+	p := newProject(t)
+	p.record(p.audit())
+	p.turn("coder", 1, p.now, nil)
+	once := filepath.Join(p.home, "once")
+	p.write(once, "")
+	a := p.auditWith(p.gitThat(fmt.Sprintf(`case "$*" in *fast-import*)
+	if [ -e %[1]s ]; then rm %[1]s
+		c=$($git -C %[2]s commit-tree -p dead-drop -m theirs 'dead-drop^{tree}') && $git -C %[2]s update-ref refs/heads/dead-drop $c
+	fi;;
+esac`, once, p.dir)))
+	p.record(a)
+	if got := p.log("%s"); !slices.Equal(got, []string{"swarm: record 2 files", "theirs", "coder: Do PERF-1"}) {
+		t.Errorf("commits = %q, want theirs kept and ours on top", got)
+	}
+}
+
+func TestALockIsTold(t *testing.T) {
+	p := newProject(t)
+	a := p.audit()
+	p.record(a)
+	lock := filepath.Join(p.dir, ".git/refs/heads/dead-drop.lock")
+	p.write(lock, "")
+	p.turn("coder", 1, p.now, nil)
+	if err := a.Record(t.Context()); err == nil || !strings.Contains(err.Error(), "dead-drop.lock") {
+		t.Errorf("Record with the branch locked = %v, want the lock's name", err)
+	}
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	p.record(a)
+	if got := p.log("%s"); len(got) != 2 {
+		t.Errorf("commits = %q, want 2", got)
+	}
+}
+
+func TestADeletedOrRewrittenBranchIsMadeAgain(t *testing.T) {
+	p := newProject(t)
+	a := p.audit()
+	for i := range 3 {
+		p.turn("coder", i, p.now.AddDate(0, 0, -9+5*i), nil)
+		a = p.audit()
+		p.record(a)
+	}
+	p.git("update-ref", "refs/heads/dead-drop", "dead-drop~2") // keeps the first alone
+	p.record(a)
+	want := []string{"coder: Do PERF-0", "coder: Do PERF-1", "coder: Do PERF-2"}
+	if diff := cmp.Diff(want, p.log("%s")); diff != "" {
+		t.Errorf("commits after a reset (-want +got):\n%s", diff)
+	}
+	p.git("branch", "-q", "-D", "dead-drop")
+	p.git("reflog", "expire", "--expire=now", "--all")
+	p.git("gc", "-q", "--prune=now")
+	p.record(a)
+	if diff := cmp.Diff(want, p.log("%s")); diff != "" {
+		t.Errorf("commits after a delete (-want +got):\n%s", diff)
+	}
+}
+
+func TestGarbageCollectionInBetween(t *testing.T) {
+	p := newProject(t)
+	a := p.audit()
+	for i := range 4 {
+		p.turn("coder", i, p.now.Add(time.Duration(i)*time.Second), nil)
+		p.record(a)
+		p.git("gc", "-q", "--prune=now")
+		p.git("pack-refs", "--all")
+	}
+	p.git("fsck", "--strict", "--no-dangling")
+	if got := p.log("%s"); len(got) != 4 {
+		t.Errorf("commits = %q, want 4", got)
+	}
+}
+
+func TestTwoWorktreesShareTheBranch(t *testing.T) {
+	p := newProject(t)
+	p.git("commit", "-q", "--allow-empty", "-m", "start")
+	p.git("worktree", "add", "-q", "../linked")
+	q := *p
+	q.dir = filepath.Join(p.dir, "../linked")
+	q.drop = filepath.Join(q.dir, ".dead-drop")
+	for _, name := range []string{"version", ".gitignore"} {
+		data, err := os.ReadFile(filepath.Join(p.drop, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.write(filepath.Join(q.drop, name), string(data))
+	}
+	p.write(filepath.Join(p.drop, "coder/dead/1-x.md"), "here")
+	p.write(filepath.Join(p.drop, "board/status.md"), "here")
+	q.write(filepath.Join(q.drop, "board/status.md"), "there")
+	a, b := p.audit(), q.audit()
+	for i := range 3 {
+		p.turn("coder", 2*i, p.now, nil)
+		p.record(a)
+		q.turn("coder", 2*i+1, q.now, nil)
+		q.record(b)
+	}
+	n := len(p.log("%s"))
+	if n != 6 {
+		t.Errorf("commits = %q, want 6", p.log("%s"))
+	}
+	// With nothing new neither takes back what the other recorded.
+	for range 3 {
+		p.record(a)
+		q.record(b)
+	}
+	if got := p.log("%s"); len(got) != n {
+		t.Errorf("Record without news made commits: %q", got[n:])
+	}
+	if !slices.Contains(p.tree(), ".dead-drop/coder/dead/1-x.md") {
+		t.Error("the dead letter of one worktree was taken out by the other")
+	}
+}
+
+func TestATurnCostsTwoProcesses(t *testing.T) {
+	p := newProject(t)
+	for i := range 20 {
+		p.turn("coder", i, p.now.AddDate(0, 0, -i), nil)
+	}
+	calls := filepath.Join(p.home, "calls")
+	a := p.auditWith(p.gitThat(`echo "$*" >>` + calls))
+	p.record(a)
+	if err := os.Remove(calls); err != nil {
+		t.Fatal(err)
+	}
+	p.turn("coder", 100, p.now, nil)
+	p.record(a)
+	p.record(a) // without news: one
+	data, err := os.ReadFile(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var verbs []string
+	for line := range strings.Lines(string(data)) {
+		for _, verb := range []string{"for-each-ref", "fast-import", "ls-tree", "rev-list", "diff-tree"} {
+			if strings.Contains(line, " "+verb+" ") {
+				verbs = append(verbs, verb)
+			}
+		}
+	}
+	if want := []string{"for-each-ref", "fast-import", "for-each-ref"}; !slices.Equal(verbs, want) || strings.Count(string(data), "\n") != len(want) {
+		t.Errorf("git was called for %q, want %q:\n%s", verbs, want, data)
+	}
+	// A receipt from before the last two days is looked for only at the next start.
+	p.turn("coder", 101, p.now.AddDate(0, 0, -5), nil)
+	p.record(a)
+	if got := len(p.log("%s")); got != 21 {
+		t.Errorf("%d commits, want 21: old days are not listed", got)
+	}
+	p.record(p.audit())
+	if got := len(p.log("%s")); got != 22 {
+		t.Errorf("%d commits after a new start, want 22", got)
+	}
+}
+
+func TestMidnightIsNotMissed(t *testing.T) {
+	p := newProject(t)
+	a := p.audit()
+	p.record(a)
+	day := p.now
+	p.now = day.AddDate(0, 0, 3) // nothing was recorded for three days
+	p.turn("coder", 1, day.Add(time.Minute), nil)
+	p.turn("coder", 2, day.AddDate(0, 0, 2), nil)
+	p.record(a)
+	// It was filed a moment before midnight, and its rename came a moment after the look.
+	p.turn("coder", 3, p.now.AddDate(0, 0, -1), nil)
+	p.record(a)
+	if got := p.log("%an"); !slices.Equal(got, []string{"swarm", "coder", "coder", "coder"}) {
+		t.Errorf("commits by %q", got)
+	}
+}
+
+// TestAnEndedContextEndsGit also shows that nothing is on the branch by halves.
+func TestAnEndedContextEndsGit(t *testing.T) {
+	p := newProject(t)
+	p.turn("coder", 1, p.now, nil)
+	fifo := filepath.Join(p.home, "began")
+	a := p.auditWith(p.gitThat(`case "$*" in *fast-import*) echo >` + fifo + `; exec sleep 600;; esac`))
+	ctx, cancel := contextWhen(t, fifo)
+	defer cancel()
+	if err := a.Record(ctx); err == nil {
+		t.Error("Record = nil, want an error")
+	}
+	if _, err := p.gitIn(p.dir, "rev-parse", "-q", "--verify", git.Branch); err == nil {
+		t.Error("the branch is there")
+	}
+	p.record(p.audit())
+	if got := p.log("%s"); len(got) != 1 {
+		t.Errorf("commits = %q, want 1", got)
+	}
+}
+
+// contextWhen ends when somebody opens the fifo, which it makes.
+func contextWhen(t *testing.T, fifo string) (context.Context, context.CancelFunc) {
+	t.Helper()
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		f, err := os.Open(fifo)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		cancel()
+	})
+	t.Cleanup(wg.Wait)
+	return ctx, cancel
+}
