@@ -117,9 +117,13 @@ func newDaemon(ctx context.Context, p *project, store *dropbox.Store, log *slog.
 	if err != nil {
 		return nil, err
 	}
+	audit, err := auditor(ctx, p.file, log)
+	if err != nil {
+		return nil, err
+	}
 	s, err := swarm.New(swarm.Options{
 		Project: p.file.Dir, Store: store, Plan: planOf(p.file), Backends: backends(),
-		Program: program, Version: version, Log: log, Environ: os.Environ(),
+		Program: program, Version: version, Audit: audit, Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"log/slog"
 	"maps"
 	"path/filepath"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
@@ -14,6 +17,19 @@ import (
 func backends() map[string]runner.Backend {
 	b := claude.New(claude.Options{})
 	return map[string]runner.Backend{b.Name(): b}
+}
+
+// auditor records finished turns in git where the configuration wants it. nil
+// records nothing.
+func auditor(ctx context.Context, f *config.File, log *slog.Logger) (swarm.Auditor, error) {
+	if !f.Audit.Git {
+		return nil, nil
+	}
+	audit, err := git.OpenAudit(ctx, f.DeadDropDir, git.Options{Log: log})
+	if err != nil {
+		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
+	}
+	return audit, nil
 }
 
 // planOf translates what the configuration says into what the daemon wants.
