@@ -98,12 +98,12 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
 	lines := newLineReader(c.conn)
-	err := writeFrame(c.conn, hello{Type: typeHello, V: protocolVersion, Version: version})
-	var line []byte
-	if err == nil {
-		line, err = lines.next()
-	}
+	// Who refuses us says why and hangs up, perhaps before we have written; so
+	// what can be read counts, not what could be written.
+	writeErr := writeFrame(c.conn, hello{Type: typeHello, V: protocolVersion, Version: version})
+	line, err := lines.next()
 	if err != nil {
+		err = errors.Join(err, writeErr)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

@@ -253,3 +253,29 @@ func TestAnotherVersionIsAWarning(t *testing.T) {
 		t.Errorf("Warning() of the same version = %q, want none", w)
 	}
 }
+
+func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	serve(t, p, d)
+	var first *control.Client
+	for i := range 256 {
+		c := p.dial(t)
+		if i == 0 {
+			first = c
+		}
+	}
+	for range 20 {
+		_, err := control.Dial(t.Context(), p.project, "1.0", p.getenv)
+		if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeBusy || e.Hint == "" {
+			t.Fatalf("Dial = %v, want the code %s with a hint", err, control.CodeBusy)
+		}
+	}
+	first.Close()
+	within(t, "there is room for another", func() bool {
+		c, err := control.Dial(t.Context(), p.project, "1.0", p.getenv)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+}
