@@ -98,6 +98,21 @@ func (c *console) quiet() {
 	}
 }
 
+// wait waits until an agent has done something.
+func (c *console) wait(agent string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
+		out, err := c.run(c.t.Context(), "claude-swarm history "+agent+" --json")
+		if err == nil && strings.Contains(out, `"outcome"`) {
+			c.quiet()
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("%s has done nothing after %v: %v\n%s", agent, patience, err, out)
+		}
+	}
+}
+
 func (c *console) busy() string {
 	dropped, err := filepath.Glob(filepath.Join(c.dir, ".dead-drop", "*", "*.md"))
 	if err != nil {

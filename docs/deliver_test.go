@@ -70,14 +70,9 @@ func TestShellProgramDelivers(t *testing.T) {
 // And the daemon wakes for it at once.
 func TestShellProgramWakesAnAgent(t *testing.T) {
 	program := shell(t)
-	c := newConsole(t)
-	for _, line := range []string{"claude-swarm init", "claude-swarm start"} {
-		if out, err := c.run(t.Context(), line); err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, out)
-		}
-	}
+	c := started(t)
 	drop(t, program, c.dir, "reviewer", "Is there a test that greets Ada?")
-	c.quiet()
+	c.wait("reviewer")
 	out, err := c.run(t.Context(), "claude-swarm history reviewer && claude-swarm inbox && claude-swarm stop")
 	if err != nil || !strings.Contains(out, "done") || !strings.Contains(out, "Re: Is there a test") {
 		t.Errorf("history and inbox say: %v\n%s", err, out)
