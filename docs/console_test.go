@@ -125,10 +125,7 @@ func (c *console) busy() string {
 	var st struct {
 		Daemon any
 		Halted bool
-		Agents []struct {
-			Name, State string
-			Waiting     struct{ Urgent, Normal, Low int }
-		}
+		Agents []struct{ Name, State string }
 	}
 	if err := json.Unmarshal([]byte(out), &st); err != nil {
 		c.t.Fatal(err)
@@ -143,8 +140,12 @@ func (c *console) busy() string {
 		switch {
 		case a.State == "starting", a.State == "queued", a.State == "working":
 			return a.Name + " is " + a.State
-		case a.State == "idle" && !st.Halted && a.Waiting.Urgent+a.Waiting.Normal+a.Waiting.Low > 0:
-			return a.Name + " has mail"
+		case a.State == "idle" && !st.Halted:
+			// The folders know of mail before the agent does.
+			mail, err := filepath.Glob(filepath.Join(c.dir, ".dead-drop", a.Name, "[nc][eu][wr]", "*.md"))
+			if err != nil || len(mail) > 0 {
+				return fmt.Sprintf("%s has mail: %q, %v", a.Name, mail, err)
+			}
 		}
 	}
 	return ""
