@@ -201,7 +201,7 @@ func splitRules(values []string) []string {
 	var rules []string
 	for _, v := range values {
 		depth := 0
-		for _, rule := range strings.FieldsFunc(v, func(r rune) bool {
+		rules = append(rules, strings.FieldsFunc(v, func(r rune) bool {
 			switch r {
 			case '(':
 				depth++
@@ -209,9 +209,7 @@ func splitRules(values []string) []string {
 				depth--
 			}
 			return depth == 0 && (r == ',' || r == ' ')
-		}) {
-			rules = append(rules, rule)
-		}
+		})...)
 	}
 	return rules
 }
