@@ -20,7 +20,7 @@ func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner
 		return nil
 	}
 	if slices.ContainsFunc(sent, func(s sentNote) bool {
-		return s.To == m.From && (s.ReplyTo == m.ID || s.Type == dropbox.Result)
+		return s.To == m.From && s.Type == dropbox.Result
 	}) {
 		return nil
 	}
