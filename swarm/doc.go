@@ -29,8 +29,8 @@
 //
 // Mail lies in the mailboxes of package dropbox. What is the daemon's own lies
 // in a [Home]: a record and a stream for each turn, the ledger, the windows,
-// the sessions, what was paused or stopped. The layout of both is in
-// docs/protocol.md.
+// the sessions, what was paused or stopped. The layout of the first is in
+// docs/message-format.md, that of the second in docs/architecture.md.
 //
 // # Sockets
 //

@@ -125,3 +125,13 @@ func TestWhatIsNoMessageIsSetAsideAndTold(t *testing.T) {
 		t.Errorf("dead/ = %v, want three things with their reasons", got)
 	}
 }
+
+func TestAFileLaidIntoTheLeadsMailboxIsMail(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	drop(f, "lead", "hello.md", "the build server is down\n")
+	f.until("the lead has it", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
+	if m := f.mail(dropbox.Lead)[0]; m.Type != dropbox.Note || !strings.Contains(string(m.Body), "build server") {
+		t.Errorf("got %s: %s", m.Type, m.Body)
+	}
+}

@@ -48,14 +48,14 @@ func (in *intake) look(now time.Time) time.Duration {
 	rest := in.swarm.Plan().debounce()
 	again := forever
 	still := map[strayKey]strayState{}
-	for _, m := range in.swarm.members() {
-		strays, err := m.box.Strays()
+	for _, p := range in.places() {
+		strays, err := p.box.Strays()
 		if err != nil {
-			m.log.Warn("mailbox could not be looked at", keyErr, err)
+			in.swarm.log.Warn("mailbox could not be looked at", keyAgent, p.box.Name(), keyErr, err)
 			continue
 		}
 		for _, st := range strays {
-			key := strayKey{m.name, st.Name}
+			key := strayKey{p.box.Name(), st.Name}
 			was, known := in.seen[key]
 			if !known || was.size != st.Size || !was.modTime.Equal(st.ModTime) {
 				was = strayState{size: st.Size, modTime: st.ModTime, since: now}
@@ -65,7 +65,7 @@ func (in *intake) look(now time.Time) time.Duration {
 				again = min(again, left)
 				continue
 			}
-			if !m.takeIn(st) {
+			if !p.takeIn(st) {
 				was.since = now
 				still[key] = was
 				again = min(again, rest)
@@ -74,6 +74,39 @@ func (in *intake) look(now time.Time) time.Duration {
 	}
 	in.seen = still
 	return again
+}
+
+// A place is a mailbox in whose folder files may be laid by hand.
+type place struct {
+	box    *dropbox.Mailbox
+	takeIn func(dropbox.Stray) bool // false: that has to wait
+}
+
+// places are the agents' mailboxes and the lead's.
+func (in *intake) places() []place {
+	var out []place
+	for _, m := range in.swarm.members() {
+		out = append(out, place{m.box, m.takeIn})
+	}
+	if box, err := in.swarm.store.Mailbox(dropbox.Lead); err == nil {
+		out = append(out, place{box, func(st dropbox.Stray) bool { return in.takeInForLead(box, st) }})
+	}
+	return out
+}
+
+// takeInForLead files what was laid into the lead's mailbox: a note, unless it
+// says what it is. What is no message is set aside there.
+func (in *intake) takeInForLead(box *dropbox.Mailbox, st dropbox.Stray) bool {
+	log := in.swarm.log.With("file", st.Name)
+	_, err := box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
+	if _, bad := errors.AsType[*dropbox.InvalidError](err); err != nil && !bad {
+		if !errors.Is(err, dropbox.ErrChanged) && !errors.Is(err, dropbox.ErrGone) {
+			log.Warn("file for the lead could not be taken in", keyErr, err)
+		}
+		return false
+	}
+	log.Info("file for the lead was taken in", "set_aside", err != nil)
+	return true
 }
 
 // takeIn files one thing that has come to rest in the agent's folder. It is

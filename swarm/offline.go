@@ -57,14 +57,21 @@ func countBox(store *dropbox.Store, a *AgentStatus) error {
 	} else if err != nil {
 		return err
 	}
-	entries, err := box.List()
-	if err != nil {
+	if a.Waiting, err = countWaiting(box); err != nil {
 		return err
 	}
-	q := queue{list: entries}
-	a.Waiting = q.waiting()
 	a.Dead, err = box.DeadCount()
 	return err
+}
+
+// countWaiting counts what lies in new/ now.
+func countWaiting(box *dropbox.Mailbox) (Waiting, error) {
+	entries, err := box.List()
+	if err != nil {
+		return Waiting{}, err
+	}
+	q := queue{list: entries}
+	return q.waiting(), nil
 }
 
 // unreadLead counts what the person has not read.

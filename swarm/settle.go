@@ -151,7 +151,7 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 		return err
 	}
 	if buried {
-		if err := a.bury(j.claim, fmt.Sprintf("failed %d times, last: %s", j.claim.Failed+1, reason)); err != nil {
+		if err := a.bury(j.claim, failedTimes(j.claim.Failed+1, reason)); err != nil {
 			return err
 		}
 	} else if err := a.putBack(j.claim, !unborn); err != nil {
@@ -173,6 +173,14 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 	return a.books.standings.change(a.name, func(s *standing) {
 		s.Failures, s.Until, s.Why = failures, now.Add(wait), reason
 	})
+}
+
+// failedTimes is why a message is given up.
+func failedTimes(n int, last string) string {
+	if n == 1 {
+		return "failed: " + last
+	}
+	return fmt.Sprintf("failed %d times, last: %s", n, last)
 }
 
 // limited parks every agent of the account; the lead is told once.

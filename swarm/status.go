@@ -46,7 +46,7 @@ type AgentStatus struct {
 	Role    string    `json:"role,omitempty"`
 	Backend string    `json:"backend"`
 	State   State     `json:"state"`
-	Since   time.Time `json:"since"`
+	Since   time.Time `json:"since,omitzero"` // of the state; not known without a daemon
 	Why     string    `json:"why,omitempty"`  // why it is in this state
 	Next    string    `json:"next,omitempty"` // what happens next, or what to type
 	// Message is what the running turn works on.

@@ -262,8 +262,11 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	now := time.Now()
 	for _, m := range members {
 		a := m.view.status()
-		if a.State == Working || a.State == Queued || a.Waiting.Total() == 0 {
-			a.Waiting = m.queue.waiting()
+		if a.Waiting = m.queue.waiting(); a.Waiting.Total() > 0 {
+			// Somebody may have taken back what an agent has in hand.
+			if a.Waiting, err = countWaiting(m.box); err != nil {
+				return Status{}, err
+			}
 		}
 		a.CostUSD = s.books.ledger.cost(m.name, now)
 		if a.Dead, err = m.box.DeadCount(); err != nil {

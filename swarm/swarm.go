@@ -241,9 +241,9 @@ func (s *Swarm) ring(r dropbox.Ring) {
 		if r.Lost {
 			s.lost.ring()
 		}
-	case m == nil:
 	case r.Stray:
 		s.intake.bell.ring()
+	case m == nil:
 	default:
 		m.queue.ring(r.Name)
 		m.bell.ring()

@@ -196,7 +196,7 @@ func (a *agent) finishFailure(j *job) error {
 		return err
 	}
 	if j.rec.Counted && j.claim.Failed+1 >= a.spec().maxFailures() {
-		return a.bury(j.claim, fmt.Sprintf("failed %d times, last: %s", j.claim.Failed+1, j.rec.Reason))
+		return a.bury(j.claim, failedTimes(j.claim.Failed+1, j.rec.Reason))
 	}
 	return a.putBack(j.claim, j.rec.Counted)
 }

@@ -61,7 +61,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 			return line, nil
 		}
 		if len(operands) == 0 {
-			if !line.help {
+			if n := len(line.chain); !line.help && (n == 0 || line.chain[n-1].Action == nil) {
 				return line, noVerb(line.chain)
 			}
 			return line, nil

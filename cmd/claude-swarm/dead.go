@@ -21,10 +21,13 @@ func deadCommand() *cli.Command {
 		Description: `A message that failed too often, was no message, had expired or was taken back
 lies in dead/ of its mailbox, with the reason. Nothing is removed by itself.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: deadList, // alone it lists
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list them",
-				Description: `Lists the dead letters of all mailboxes, oldest first, with the reasons.` +
+				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",
+				Description: `Lists the dead letters of the named mailboxes, or of all, oldest first, with the
+reasons.` +
 					examples("claude-swarm dead list --json"),
 				Flags: []cli.Flag{jsonFlag()}, Action: deadList,
 			},
@@ -71,11 +74,20 @@ type deadView struct {
 	box    *dropbox.Mailbox
 }
 
-// deadLetters lists the dead letters of all mailboxes, oldest first.
-func (p *post) deadLetters() ([]deadView, error) {
-	names, err := p.store.Mailboxes()
+// deadLetters lists the dead letters of the named mailboxes, or of all, oldest
+// first.
+func (p *post) deadLetters(names ...string) ([]deadView, error) {
+	all, err := p.store.Mailboxes() // also of agents that are no longer configured
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return nil, unknownAgent(name, dropbox.Nearest(name, all), "claude-swarm dead list %s")
+		}
+	}
+	if len(names) == 0 {
+		names = all
 	}
 	list := []deadView{}
 	for _, name := range names {
@@ -147,7 +159,7 @@ func deadList(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
-	list, err := p.deadLetters()
+	list, err := p.deadLetters(c.Args().Slice()...)
 	if err != nil {
 		return err
 	}

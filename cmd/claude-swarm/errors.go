@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// The exit statuses (docs/cli.md).
+// The exit statuses (docs/command-line.md).
 const (
 	exitDone        = 0
 	exitFailed      = 1
