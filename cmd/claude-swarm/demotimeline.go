@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fatih/color"
@@ -103,7 +104,7 @@ func (t *timeline) log(agent string) {
 	whole := bytes.LastIndexByte(data.Bytes(), '\n') + 1
 	t.read[agent] += int64(whole)
 	for _, text := range logEntries(string(data.Bytes()[:whole])) {
-		if begun.MatchString(text) {
+		if begun().MatchString(text) {
 			continue // its message was shown
 		}
 		t.entry(agent, strings.ReplaceAll(text, t.s.path("")+string(os.PathSeparator), ""))
@@ -111,7 +112,7 @@ func (t *timeline) log(agent string) {
 }
 
 // begun is the line of a log that says which message a turn works on.
-var begun = regexp.MustCompile(`^= [a-z]+ from `)
+var begun = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^= [a-z]+ from `) })
 
 // logEntries takes the text out of the lines of a log; further lines of one
 // entry are indented there, and belong to it.

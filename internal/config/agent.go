@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -167,8 +168,8 @@ func (r *reader) tools(n *yaml.Node, name string) (*[]string, bool) {
 }
 
 var (
-	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	drop     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+	drop     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`) })
 )
 
 // env adds variables to those that the agent has. A value is taken as it is
@@ -177,7 +178,7 @@ func (r *reader) env(n *yaml.Node, name string, a *Agent) {
 	r.each(n, name, func(key string, k, v *yaml.Node) {
 		v = follow(v)
 		switch {
-		case !variable.MatchString(key):
+		case !variable().MatchString(key):
 			r.fail(k, "%s: %q is no name of a variable", name, key)
 		case strings.HasPrefix(key, "CLAUDE_SWARM_"):
 			r.fail(k, "%s: %s is set by claude-swarm itself", name, key)
@@ -199,7 +200,7 @@ func (r *reader) env(n *yaml.Node, name string, a *Agent) {
 func (r *reader) drops(n *yaml.Node, name string) ([]string, bool) {
 	list, ok := r.list(n, name)
 	for _, s := range list {
-		if ok && !drop.MatchString(s) {
+		if ok && !drop().MatchString(s) {
 			r.fail(follow(n), "%s: %q is no NAME and no PREFIX_*", name, s)
 			return nil, false
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -121,13 +122,13 @@ func printable(c rune) bool {
 
 // lineOf finds the line number that yaml.v3 puts into its errors; it leaves it
 // out for the first line.
-var lineOf = regexp.MustCompile(`^yaml: line (\d+): `)
+var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: line (\d+): `) })
 
 // syntax reports an error of the YAML decoder, which knows the line at most.
 func (r *reader) syntax(err error) {
 	at := position{1, 1}
 	problem := strings.TrimPrefix(err.Error(), "yaml: ")
-	if m := lineOf.FindStringSubmatch(err.Error()); m != nil {
+	if m := lineOf().FindStringSubmatch(err.Error()); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			at.line = min(max(n, 1), len(r.lines))
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Kind is what sort of request the client made; its own small requests must not
@@ -53,8 +54,10 @@ type query struct {
 
 // What Claude Code 2.1.197 writes into its own requests.
 var (
-	reminder      = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>\s*`)
-	sideTask      = regexp.MustCompile(`(?i)\b(session|conversation|short|concise|sentence-case) title\b|generate a [a-z -]*title|new (conversation )?topic|isNewTopic`)
+	reminder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>\s*`) })
+	sideTask = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(session|conversation|short|concise|sentence-case) title\b|generate a [a-z -]*title|new (conversation )?topic|isNewTopic`)
+	})
 	compactPrompt = "Your task is to create a detailed summary of"
 )
 
@@ -87,7 +90,7 @@ func parseQuery(body []byte, header http.Header) (*query, error) {
 	for i := len(in.Messages) - 1; i >= 0; i-- {
 		if m := in.Messages[i]; m.Role == "user" {
 			q.text, q.result, q.hasResult = flatten(m.Content)
-			q.text = reminder.ReplaceAllString(q.text, "")
+			q.text = reminder().ReplaceAllString(q.text, "")
 			break
 		}
 	}
@@ -96,7 +99,7 @@ func parseQuery(body []byte, header http.Header) (*query, error) {
 		q.kind = Compact
 	case in.MaxTokens == 1:
 		q.kind = Quota
-	case len(in.Tools) == 0 && (sideTask.MatchString(q.system) || sideTask.MatchString(q.text)):
+	case len(in.Tools) == 0 && (sideTask().MatchString(q.system) || sideTask().MatchString(q.text)):
 		q.kind = Side
 	default:
 		q.kind = Main

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -81,10 +82,10 @@ func (a *Audit) look(root *os.Root, tree map[string]string, now time.Time) (*fou
 	return f, nil
 }
 
-var mailboxName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+var mailboxName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
 
 func isMailbox(name string) bool {
-	return mailboxName.MatchString(name) && name != "attach" && name != "refused"
+	return mailboxName().MatchString(name) && name != "attach" && name != "refused"
 }
 
 // lookAtDone finds the receipts of a mailbox. What is in done/ does not change, so
@@ -306,9 +307,9 @@ func (a *Audit) lookAtAttachments(root *os.Root, tree map[string]string, f *foun
 	return nil
 }
 
-var attachmentFolder = regexp.MustCompile(`^attach/[0-9a-f]{64}/$`)
+var attachmentFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^attach/[0-9a-f]{64}/$`) })
 
 func isAttachment(name string) bool {
 	folder, file := path.Split(name)
-	return attachmentFolder.MatchString(folder) && !hidden(file)
+	return attachmentFolder().MatchString(folder) && !hidden(file)
 }

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -254,12 +255,12 @@ func (g *program) between(ctx context.Context, from, to string) (added, gone []s
 	return added, gone, nil
 }
 
-var crashReport = regexp.MustCompile(`dumping crash report to .*(fast_import_crash_\d+)`)
+var crashReport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`dumping crash report to .*(fast_import_crash_\d+)`) })
 
 // dropCrashReport removes the file that fast-import leaves in the repository when
 // its input ends too early; what matters of it is in our error.
 func (g *program) dropCrashReport(stderr string) {
-	if m := crashReport.FindStringSubmatch(stderr); m != nil {
+	if m := crashReport().FindStringSubmatch(stderr); m != nil {
 		_ = os.Remove(filepath.Join(g.gitDir, m[1]))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // errCommand ends a turn in which no model was asked.
@@ -12,10 +13,10 @@ var errCommand = errors.New("answered without a model")
 
 // slashWord is what the real program takes for a command: a prompt that begins
 // with one. A path is none, nor is anything after a space.
-var slashWord = regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:-]*(\s|$)`)
+var slashWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:-]*(\s|$)`) })
 
 func slashCommand(text string) (string, bool) {
-	word := slashWord.FindString(text)
+	word := slashWord().FindString(text)
 	return strings.TrimSpace(word), word != ""
 }
 

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -11,28 +12,34 @@ import (
 // allowance: "Claude AI usage limit reached|1760000000", "You've hit your limit
 // · resets 3pm (Europe/Berlin)", "5-hour limit reached ∙ resets 2am".
 func isLimitText(text string) bool {
-	return limitWords.MatchString(text)
+	return limitWords().MatchString(text)
 }
 
 var (
-	limitWords = regexp.MustCompile(`(?i)\blimit reached\b|\bhit your (\w+[ -])*limit\b|\busage limit\b`)
-	resetEpoch = regexp.MustCompile(`\|(\d{10})\b`)
+	limitWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\blimit reached\b|\bhit your (\w+[ -])*limit\b|\busage limit\b`)
+	})
+	resetEpoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\|(\d{10})\b`) })
 	// An optional day, a time on the clock, an optional zone.
-	resetClock = regexp.MustCompile(`(?i)\bresets?(?: at| on)? (?:([a-z]{3,9}) (\d{1,2})(?:,| at)? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?(am|pm)?(?: \(([^)]+)\))?`)
-	resetIn    = regexp.MustCompile(`(?i)\bresets? in (?:(\d+) ?d(?:ays?)? ?)?(?:(\d+) ?h(?:ours?)? ?)?(?:(\d+) ?m(?:in(?:utes?)?)?)?`)
+	resetClock = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bresets?(?: at| on)? (?:([a-z]{3,9}) (\d{1,2})(?:,| at)? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?(am|pm)?(?: \(([^)]+)\))?`)
+	})
+	resetIn = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bresets? in (?:(\d+) ?d(?:ays?)? ?)?(?:(\d+) ?h(?:ours?)? ?)?(?:(\d+) ?m(?:in(?:utes?)?)?)?`)
+	})
 )
 
 // resetTime reads from a limit's text when it is lifted; zero when the text
 // does not say. A time on the clock is the next one after now.
 func resetTime(text string, now time.Time) time.Time {
-	if m := resetEpoch.FindStringSubmatch(text); m != nil {
+	if m := resetEpoch().FindStringSubmatch(text); m != nil {
 		seconds, _ := strconv.ParseInt(m[1], 10, 64)
 		return time.Unix(seconds, 0)
 	}
-	if m := resetIn.FindStringSubmatch(text); m != nil && m[1]+m[2]+m[3] != "" {
+	if m := resetIn().FindStringSubmatch(text); m != nil && m[1]+m[2]+m[3] != "" {
 		return now.Add(time.Duration(number(m[1]))*24*time.Hour + time.Duration(number(m[2]))*time.Hour + time.Duration(number(m[3]))*time.Minute)
 	}
-	m := resetClock.FindStringSubmatch(text)
+	m := resetClock().FindStringSubmatch(text)
 	if m == nil || m[4] == "" && m[5] == "" {
 		return time.Time{} // a bare number is no time
 	}
