@@ -1,9 +1,9 @@
 package main
 
 import (
-	"net"
 	"os"
-	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
 )
@@ -16,10 +16,26 @@ func (p *project) daemonRuns() bool {
 		return false
 	}
 	for _, path := range paths {
-		if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
-			conn.Close()
+		if answers(path) {
 			return true
 		}
 	}
 	return false
+}
+
+// answers tells whether somebody listens at a socket. Package net would start its
+// poller first, which takes longer than all of this.
+func answers(path string) bool {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	unix.CloseOnExec(fd)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return false
+	}
+	err = unix.Connect(fd, &unix.SockaddrUnix{Name: path})
+	// Who has a queue at the door, and so refuses to wait, is there.
+	return err == nil || err == unix.EAGAIN || err == unix.EINPROGRESS
 }

@@ -21,7 +21,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 )
 
 func main() {
@@ -39,8 +38,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		writeHelp(stdout, app, line.chain)
 		return exitDone
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx := newInterruptible()
+	defer ctx.stop()
 	err = app.RunContext(ctx, line.args)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return exitInterrupted
