@@ -104,7 +104,11 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := d.choose(ctx, o.agents, o.by); err != nil {
 		return err
 	}
-	wg.Go(func() { d.signals(answering, o.stderr) })
+	// Whoever hears that the daemon is ready may signal at once.
+	sigs := make(chan os.Signal, 8)
+	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(sigs)
+	wg.Go(func() { d.signals(answering, sigs, o.stderr) })
 	wg.Go(func() { d.answer(answering, o.ready) })
 	err = d.Run(d.stopping, d.killing)
 	log.Info("daemon stopped")
@@ -197,10 +201,7 @@ func (d *daemon) answer(ctx context.Context, ready func()) {
 
 // signals obeys the signals: the first asks to stop, the second ends the
 // running turns, SIGHUP reads the configuration again.
-func (d *daemon) signals(ctx context.Context, stderr io.Writer) {
-	sigs := make(chan os.Signal, 8)
-	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	defer signal.Stop(sigs)
+func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.Writer) {
 	asked := false
 	for {
 		select {
