@@ -19,6 +19,7 @@ import (
 var projects = map[string][]string{
 	"solo": {"coder"},
 	"pair": {"coder", "reviewer"},
+	"team": {"manager", "implementer", "tester", "reviewer", "documenter"},
 	"tts":  {"opus-engineer", "opus-q1", "codex"},
 }
 
@@ -79,7 +80,7 @@ func TestEveryExampleIsListed(t *testing.T) {
 
 // The agents of a reviewer's kind have no tool that writes.
 func TestReviewersOnlyRead(t *testing.T) {
-	for project, agent := range map[string]string{"pair": "reviewer", "tts": "codex"} {
+	for project, agent := range map[string]string{"pair": "reviewer", "team": "reviewer", "tts": "codex"} {
 		f, err := config.Load(filepath.Join(project, config.Name))
 		if err != nil {
 			t.Fatal(err)
