@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -228,6 +229,9 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	case <-ctx.Done():
 	}
 	close(s.ready)
+	// The stacks and buffers of the start are many times what a swarm needs that
+	// waits, and a process without work collects no garbage for minutes.
+	debug.FreeOSMemory()
 }
 
 // ring passes what the watcher heard to whom it concerns. It must not block.
