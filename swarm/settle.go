@@ -34,6 +34,7 @@ func (a *agent) settle(j *job, out runner.Outcome) error {
 
 // report writes the end of a turn into the logs and the feed.
 func (a *agent) report(j *job, out runner.Outcome) {
+	a.tell(j)
 	took := out.Ended.Sub(out.Began)
 	text := fmt.Sprintf("= %s %s %.2f USD", out.End, seconds(took), out.CostUSD)
 	if out.Reason != "" {

@@ -83,7 +83,11 @@ func (s *standings) change(agent string, f func(*standing)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.file.Agents[agent]
+	was := st
 	f(&st)
+	if was.empty() && st.empty() {
+		return nil // as after every good turn
+	}
 	s.file.Agents[agent] = st
 	if st.empty() {
 		delete(s.file.Agents, agent)

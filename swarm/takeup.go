@@ -85,7 +85,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	if c.Bad != nil {
 		return a.bury(c, "not a valid message: "+c.Bad.Error())
 	}
-	j := &job{claim: c, via: a.doors.of(c.ID), proven: a.proves(c.Message), rec: rec, began: time.Now().UTC()}
+	j := &job{claim: c, via: a.doors.of(c.ID), proven: a.proves(c.Message), rec: rec, began: time.Now().UTC(), told: true}
 	if rec == nil {
 		return a.putBack(c, false)
 	}

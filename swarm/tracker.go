@@ -18,7 +18,8 @@ type tracker struct {
 	memory      *memory
 	rec         *record
 	compactions compactions
-	heard       bool // the client has said something: it has the prompt
+	begun       func() // called once the client runs; nil when it ran before
+	heard       bool   // the client has said something: it has the prompt
 }
 
 // started makes the process durable before the prompt is sent.
@@ -27,6 +28,7 @@ func (t *tracker) started(p runner.Process) error {
 	if err := t.rec.write(t.agent.home); err != nil {
 		return err
 	}
+	t.begun()
 	t.agent.view.process(p.PID)
 	return writePIDFile(t.agent.home.PIDFile(t.agent.name), p)
 }

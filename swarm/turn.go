@@ -29,6 +29,7 @@ type job struct {
 	cutOff time.Time // when an earlier attempt was cut off
 	rec    *record   // of the attempt that runs, or ran last
 	began  time.Time
+	told   bool // the agent's log has it
 }
 
 // work claims the first message and runs a turn for it. It is called with a
@@ -143,7 +144,6 @@ func (a *agent) runJob(kill context.Context, j *job) error {
 	a.view.begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
 	a.show(Working, "", "")
 	defer a.view.end()
-	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, m.From, describe(m)))
 	defer a.diary.close()
 
 	// A dead letter that was given another chance has attempts of its earlier
@@ -176,6 +176,17 @@ func (a *agent) runJob(kill context.Context, j *job) error {
 		return a.aborted(j, out)
 	}
 	return a.settle(j, out)
+}
+
+// tell writes into the agent's log what a turn works on, once. It is not written
+// before the client is started, which it would only hold up.
+func (a *agent) tell(j *job) {
+	if j.told {
+		return
+	}
+	j.told = true
+	m := j.claim.Message
+	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, m.From, describe(m)))
 }
 
 // session chooses the session of a try: the agent's own; when the client
@@ -237,7 +248,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	grown := a.grown.watch(a.home.Stream(turn))
 	defer a.grown.unwatch(a.home.Stream(turn))
 
-	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, compactions: compactions{home: a.home, turn: turn, reinjected: rec.Reinjected}}
+	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, begun: func() { a.tell(j) }, compactions: compactions{home: a.home, turn: turn, reinjected: rec.Reinjected}}
 	out := a.backend(spec).Run(ctx, runner.Turn{
 		ID: turn, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
 		Spec: a.clientSpec(spec), Env: a.environment(spec, turn), Files: a.turnFiles(turn),
