@@ -68,7 +68,7 @@ func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentDropsInheritsItsTurn(t *testing.T) {
+func TestWhatIsDroppedDuringATurnInheritsIt(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		if strings.Contains(turn.Prompt, "step two") {
@@ -101,8 +101,14 @@ func TestWhatAnAgentDropsInheritsItsTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Thread != id || m.Hops != 1 || m.From != "coder" {
-			t.Errorf("thread %s hops %d from %s, want %s 1 coder", m.Thread, m.Hops, m.From, id)
+		if m.Thread != id || m.Hops != 1 || m.From != dropbox.Lead {
+			t.Errorf("thread %s hops %d from %s, want %s 1 lead", m.Thread, m.Hops, m.From, id)
+		}
+		// It may be a person's: the answer is for the lead, and no turn for the agent.
+		f.until("the lead has both answers", func() bool { return len(f.mail(dropbox.Lead)) == 2 })
+		f.untilState("coder", swarm.Idle)
+		if n := len(f.backend.Runs()); n != 2 {
+			t.Errorf("%d turns, want 2", n)
 		}
 		return
 	}
@@ -133,5 +139,62 @@ func TestAFileLaidIntoTheLeadsMailboxIsMail(t *testing.T) {
 	f.until("the lead has it", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
 	if m := f.mail(dropbox.Lead)[0]; m.Type != dropbox.Note || !strings.Contains(string(m.Body), "build server") {
 		t.Errorf("got %s: %s", m.Type, m.Body)
+	}
+}
+
+// A turn whose last act is to write a file into a mailbox by the shell must not
+// wake agents for ever, whether the file rests within the turn or after it.
+func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
+	for name, to := range map[string]map[string]string{
+		"its own mailbox": {"a": "a"},
+		"each other's":    {"a": "b", "b": "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "a", "b")
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				path := filepath.Join(f.store.Dir(), to[turn.Agent], turn.ID+".md")
+				return []runnertest.Step{
+					runnertest.Tool("Bash", map[string]any{"command": "echo go on > " + path}, ""),
+					runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(path, []byte("go on\n"), 0o600) }),
+				}
+			}
+			f.start()
+			f.send("a", "begin")
+			f.until("the lead is told of the loop", func() bool {
+				for _, m := range f.mail(dropbox.Lead) {
+					if strings.Contains(string(m.Body), "passed on too often") {
+						return true
+					}
+				}
+				return false
+			})
+			if n := len(f.backend.Runs()); n != dropbox.MaxHops+1 {
+				t.Errorf("%d turns, want %d", n, dropbox.MaxHops+1)
+			}
+		})
+	}
+}
+
+func TestAFileDroppedWhileTheAgentWorksIsAnsweredToTheLead(t *testing.T) {
+	f := newField(t, "coder")
+	release := make(chan struct{})
+	first := true
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		if first {
+			first = false
+			return []runnertest.Step{waitFor(release)}
+		}
+		return nil
+	}
+	f.start()
+	f.send("coder", "long work")
+	f.untilState("coder", swarm.Working)
+	drop(f, "coder", "task.md", "a second task\n")
+	f.until("it is taken in", func() bool { return len(f.files("coder", "new")) == 1 })
+	close(release)
+	f.until("both are answered", func() bool { return len(f.mail(dropbox.Lead)) == 2 })
+	f.untilState("coder", swarm.Idle)
+	if n := len(f.backend.Runs()); n != 2 {
+		t.Errorf("%d turns, want 2", n)
 	}
 }

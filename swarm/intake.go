@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -122,7 +120,7 @@ func (a *agent) takeIn(st dropbox.Stray) bool {
 		return true
 	}
 	err := a.doors.takeIn(func() (string, error) {
-		d, err := a.box.TakeIn(st, a.inherited())
+		d, err := a.box.TakeIn(st, a.inherited(st))
 		return d.ID, err
 	})
 	switch {
@@ -131,35 +129,15 @@ func (a *agent) takeIn(st dropbox.Stray) bool {
 		return true
 	case errors.Is(err, dropbox.ErrChanged), errors.Is(err, dropbox.ErrGone):
 		return false
-	case errors.Is(err, dropbox.ErrHops):
-		reason := fmt.Sprintf("passed on more than %d times: %s keeps writing to itself", dropbox.MaxHops, a.name)
-		if err := a.box.SetAside(st, reason); err != nil {
-			log.Warn("dropped file could not be set aside", keyErr, err)
-			return false
-		}
-		err = &dropbox.InvalidError{Reason: reason}
 	}
 	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
-		log.Warn("dropped file is no message", keyErr, err)
+		log.Warn("dropped file was set aside", keyErr, err)
 		a.tellLead("stray:"+a.name+":"+st.Name+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
-			"The file "+st.Name+" in the mailbox of "+a.name+" is not a message: "+bad.Error()+".\n\nIt is kept in dead/: claude-swarm dead list\n")
+			"The file "+st.Name+" in the mailbox of "+a.name+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list\n")
 		return true
 	}
 	log.Warn("dropped file could not be taken in", keyErr, err)
 	return false
-}
-
-// inherited is what a file that comes to rest in an agent's folder during its
-// turn takes over from the message of that turn; outside a turn it comes from
-// the lead.
-func (a *agent) inherited() dropbox.Defaults {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	d := dropbox.Defaults{From: dropbox.Lead}
-	if rec := a.reins.current; rec != nil {
-		d = dropbox.Defaults{From: a.name, Thread: rec.Thread, Trace: rec.Trace, Hops: rec.Hops + 1, Path: append(slices.Clone(rec.Path), a.name)}
-	}
-	return d
 }
 
 // ownWorkMemory is how long a write of the agent is remembered. The file comes
