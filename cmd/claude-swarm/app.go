@@ -73,10 +73,17 @@ func each(commands []*cli.Command, f func(*cli.Command)) {
 }
 
 // badValue says in our words what the flag parser has against a value.
-func badValue(_ *cli.Context, err error, _ bool) error {
+func badValue(c *cli.Context, err error, _ bool) error {
 	text := strings.TrimSuffix(err.Error(), ": parse error")
 	text = strings.Replace(text, "for flag -", "for --", 1)
-	return usagef("claude-swarm help", "%s", text)
+	if _, why, own := strings.Cut(text, " for -wait: "); own { // the flag says itself what it wants
+		text = "--wait: " + why
+	}
+	next := "claude-swarm help"
+	if c != nil && c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
+		next += " " + c.Command.Name
+	}
+	return usagef(next, "%s", text)
 }
 
 // jsonFlag is the same in every verb that prints facts.

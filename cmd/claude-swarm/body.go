@@ -83,8 +83,13 @@ func (s textSource) fileError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fail(exitFailed, s.as+` "what to do"`, "no file %s", s.file)
 	}
+	if errors.Is(err, errFolder) {
+		return fail(exitFailed, s.as+" --file FILE", "%w", err)
+	}
 	return fmt.Errorf("read the text: %w", err)
 }
+
+var errFolder = errors.New("a folder")
 
 // maxRead is how much is read to say how long a text is that is too long.
 const maxRead = 64 << 20
@@ -100,7 +105,7 @@ func readFileText(path string) ([]byte, error) {
 	if info, err := f.Stat(); err != nil {
 		return nil, err
 	} else if info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder", path)
+		return nil, fmt.Errorf("%s is %w", path, errFolder)
 	}
 	return readText(f)
 }

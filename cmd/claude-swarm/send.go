@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -264,7 +265,8 @@ func hintText(s textSource) string {
 
 // attach puts a file into the store.
 func (p *post) attach(path string) (dropbox.Attachment, error) {
-	f, err := os.Open(path)
+	// Without waiting, since a fifo would wait for somebody who writes.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return dropbox.Attachment{}, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
 	} else if err != nil {

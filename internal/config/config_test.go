@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -258,6 +259,13 @@ func TestLoadWhatIsNoFile(t *testing.T) {
 	}
 	if _, err := config.Load(dir); err == nil {
 		t.Error("Load of a folder: no error")
+	}
+	fifo := filepath.Join(dir, "fifo.yaml")
+	if err := syscall.Mkfifo(fifo, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(fifo); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("Load of a fifo: %v, want that it is not a regular file", err)
 	}
 	big := filepath.Join(dir, "big.yaml")
 	if err := os.WriteFile(big, make([]byte, 2<<20), 0o644); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // maxBytes is far above any real configuration; it keeps a mistaken path from
@@ -41,7 +42,8 @@ func Find(from string) (string, error) {
 // Load reads a configuration file. What is wrong in the file comes back as
 // [Errors]; a file that cannot be read as the operating system's error.
 func Load(path string) (*File, error) {
-	in, err := os.Open(path)
+	// Without waiting, since a fifo would wait for somebody who writes.
+	in, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
