@@ -58,7 +58,7 @@ func start(c *cli.Context) error {
 		}
 		return foreground(c, p, names)
 	}
-	client, err := dial(c, p)
+	client, err := dialSettled(c, p)
 	switch {
 	case err == nil:
 		err = errors.Join(startAgents(c, p, client, names), client.Close())
@@ -69,6 +69,27 @@ func start(c *cli.Context) error {
 		return err
 	}
 	return showInTmux(c, p)
+}
+
+// settlePatience is how long start waits while something holds the project and
+// does not answer: a daemon that was killed just now, or that begins to listen.
+const settlePatience = 2 * time.Second
+
+// dialSettled dials the daemon, and where one comes or goes just now, waits
+// until it is there or gone.
+func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
+	deadline := time.Now().Add(settlePatience)
+	for {
+		client, err := dial(c, p)
+		if !errors.Is(err, control.ErrNoDaemon) || !lockHeld(p.home) || time.Now().After(deadline) {
+			return client, err
+		}
+		select {
+		case <-c.Context.Done():
+			return nil, c.Context.Err()
+		case <-time.After(30 * time.Millisecond):
+		}
+	}
 }
 
 // startAgents starts agents of a running daemon. Without names there is nothing
