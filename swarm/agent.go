@@ -45,6 +45,7 @@ type house struct {
 	wakeAll  func(account string)
 	plan     func() Plan
 	trouble  *trouble
+	reach    *reach
 }
 
 // books are the daemon's durable notes.
@@ -84,6 +85,7 @@ type reins struct {
 	spec    Spec
 	end     context.CancelCauseFunc // ends the running turn; nil when none runs
 	current *record                 // of the running turn; its fields do not change once it is here
+	past    pastTurn                // the one before
 	ended   chan struct{}           // closed when the running turn has ended
 	aborter string                  // who aborted the running turn
 	wrote   map[string]time.Time    // files of its own that the agent's turns wrote into the mailbox folder

@@ -16,8 +16,8 @@ import (
 // agent answered by itself. Nothing ever answers a result, so two agents cannot
 // keep each other awake with answers to answers.
 func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner.Outcome) *Answer {
-	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm {
-		return nil
+	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm || m.From == a.name {
+		return nil // nor does an agent answer itself
 	}
 	if slices.ContainsFunc(sent, func(s sentNote) bool {
 		return s.To == m.From && s.Type == dropbox.Result

@@ -85,6 +85,7 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 		case b.Kind == streamjson.BlockToolUse:
 			// A sub-agent's writes are the agent's own too.
 			a.wroteFile(b.Name, b.Input)
+			a.reach.called(a, b.Input)
 		}
 	}
 }
