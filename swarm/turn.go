@@ -370,6 +370,9 @@ func (a *agent) dropReins() {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
 	close(a.reins.ended)
+	if a.reins.current != nil {
+		a.reins.past = pastTurn{a.reins.current, time.Now()}
+	}
 	a.reins.end, a.reins.current, a.reins.ended = nil, nil, nil
 }
 
