@@ -21,7 +21,7 @@ func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".cla
 // Make makes the folders, readable by their owner alone. It is harmless to
 // repeat.
 func (h Home) Make() error {
-	for _, d := range []string{"", "logs", "turns", "pids", "window"} {
+	for _, d := range []string{"", "logs", "turns", "clients", "pids", "window"} {
 		if err := os.MkdirAll(filepath.Join(h.dir, d), 0o700); err != nil {
 			return fmt.Errorf("make the daemon's folder: %w", err)
 		}
@@ -55,6 +55,12 @@ func (h Home) Stream(turn string) string { return h.turnFile(turn, ".jsonl") }
 
 func (h Home) turnFile(turn, ending string) string {
 	return filepath.Join(h.dir, "turns", turn+ending)
+}
+
+// clientFile is what an agent's client is told by file. It is the same in every
+// turn, until the configuration changes.
+func (h Home) clientFile(agent, ending string) string {
+	return filepath.Join(h.dir, "clients", agent+ending)
 }
 
 func (h Home) windowFile(agent string) string { return filepath.Join(h.dir, "window", agent) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -49,6 +50,16 @@ func turnID(message string, begun, try int) string {
 		return fmt.Sprintf("%s-%d", message, begun)
 	}
 	return fmt.Sprintf("%s-%d-%d", message, begun, try+1)
+}
+
+// beginWrite is write beside what else there is to prepare: written waits until
+// the record is durable, and may be called again. It must be called once at least.
+func (r *record) beginWrite(home Home) (written func() error) {
+	r.V = 1
+	done := make(chan error, 1)
+	copied := *r
+	go func() { done <- copied.write(home) }() // ends when it is written; written waits for it
+	return sync.OnceValue(func() error { return <-done })
 }
 
 func (r *record) write(home Home) error {

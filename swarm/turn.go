@@ -239,9 +239,9 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		UUID: promptUUID(turn), Session: session.ID, How: string(session.How), Notes: ids(j.notes),
 		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
 	}
-	if err := rec.write(a.home); err != nil {
-		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
-	}
+	written := rec.beginWrite(a.home)
+	defer written() // also after a panic of the backend
+	last := j.rec
 	j.rec = rec
 
 	a.nowRuns(rec)
@@ -253,19 +253,23 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		ID: turn, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
 		Spec: a.clientSpec(spec), Env: a.environment(spec, turn), Files: a.turnFiles(turn),
 		Hook: a.hook(), Partial: a.feed.wanted(FeedPartial, a.name), Grown: grown,
-		Started: t.started, Event: t.event,
+		Ready: written, Started: t.started, Event: t.event,
 	})
+	if err := written(); err != nil {
+		j.rec = last // there was no client
+		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
+	}
 	t.end(&out)
 	return out, nil
 }
 
-// turnFiles are the files of a turn in the home.
+// turnFiles are the files of a turn's client in the home.
 func (a *agent) turnFiles(turn string) runner.Files {
 	return runner.Files{
 		Stdout:   a.home.Stream(turn),
 		Stderr:   a.home.turnFile(turn, ".stderr"),
-		Settings: a.home.turnFile(turn, ".settings.json"),
-		System:   a.home.turnFile(turn, ".system.md"),
+		Settings: a.home.clientFile(a.name, ".settings.json"),
+		System:   a.home.clientFile(a.name, ".system.md"),
 	}
 }
 
