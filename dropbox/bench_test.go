@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -59,12 +60,21 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// benchStore makes a store that `go test -artifacts` leaves to be deleted later:
+// deleting slows down whoever makes files next.
+func benchStore(b *testing.B, o dropbox.Options, mailboxes ...string) *dropbox.Store {
+	b.Helper()
+	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID(), ".dead-drop")
+	must(b, dropbox.Create(dir))
+	return reopen(b, dir, o, mailboxes...)
+}
+
 // handBoxes makes the folders that byHand wants.
 func handBoxes(b *testing.B) string {
 	b.Helper()
-	dir := b.TempDir()
+	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
 	for _, folder := range []string{"tmp", "new", "cur"} {
-		must(b, os.Mkdir(filepath.Join(dir, folder), 0o700))
+		must(b, os.MkdirAll(filepath.Join(dir, folder), 0o700))
 	}
 	return dir
 }
@@ -83,7 +93,7 @@ func BenchmarkDeliver(b *testing.B) {
 			})
 		})
 		b.Run(fmt.Sprintf("ours/%d", writers), func(b *testing.B) {
-			s := newStore(b, dropbox.Options{}, "coder")
+			s := benchStore(b, dropbox.Options{}, "coder")
 			m := &dropbox.Message{From: "lead", Subject: "a benchmark", Body: body}
 			inParallel(b, writers, func() error {
 				_, err := s.Deliver("coder", m)
@@ -102,7 +112,7 @@ func inParallel(b *testing.B, writers int, f func() error) {
 		}
 		return
 	}
-	b.SetParallelism(writers) // times GOMAXPROCS: at least so many
+	b.SetParallelism(max(1, writers/runtime.GOMAXPROCS(0)))
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			if err := f(); err != nil {
@@ -148,7 +158,7 @@ func BenchmarkTake(b *testing.B) {
 		}
 	})
 	b.Run("ours", func(b *testing.B) {
-		s := newStore(b, dropbox.Options{}, "coder")
+		s := benchStore(b, dropbox.Options{}, "coder")
 		box := mailbox(b, s, "coder")
 		for range round {
 			deliver(b, s, "coder", &dropbox.Message{Body: body})
@@ -190,7 +200,7 @@ func fill(b testing.TB, s *dropbox.Store, agent string, n int) {
 // BenchmarkList lists 10,000 waiting messages; the floor only reads the names.
 func BenchmarkList(b *testing.B) {
 	const backlog = 10_000
-	s := newStore(b, dropbox.Options{MaxWaiting: 2 * backlog}, "coder")
+	s := benchStore(b, dropbox.Options{MaxWaiting: 2 * backlog}, "coder")
 	fill(b, s, "coder", backlog)
 	box := mailbox(b, s, "coder")
 	b.Run("floor", func(b *testing.B) {
@@ -223,7 +233,7 @@ func BenchmarkBacklog(b *testing.B) {
 		b.Run(fmt.Sprintf("ours/%d", n), func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				s := newStore(b, dropbox.Options{MaxWaiting: 2 * n}, "coder")
+				s := benchStore(b, dropbox.Options{MaxWaiting: 2 * n}, "coder")
 				fill(b, s, "coder", n)
 				box := mailbox(b, s, "coder")
 				syscall.Sync()
