@@ -1,0 +1,386 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// The benchmarks of this package measure the program as it is shipped, in
+// processes of its own. The floors and the client are the small programs in
+// testdata/bench. Where SWARM_BENCH_BIN names a folder, all are there already:
+// building leaves much to delete, which slows down whatever makes files next.
+
+// shipped is the path of the program.
+func shipped(b *testing.B) string {
+	b.Helper()
+	if dir := os.Getenv("SWARM_BENCH_BIN"); dir != "" {
+		return filepath.Join(dir, "claude-swarm")
+	}
+	if out, err := exec.Command("make", "-s", "-C", "../..", "build").CombinedOutput(); err != nil {
+		b.Fatalf("make build: %v\n%s", err, out)
+	}
+	path, err := filepath.Abs("../../bin/claude-swarm")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// small builds one of the programs in testdata/bench, the way ours is built.
+func small(b *testing.B, name string) string {
+	b.Helper()
+	if dir := os.Getenv("SWARM_BENCH_BIN"); dir != "" {
+		return filepath.Join(dir, name)
+	}
+	path := filepath.Join(b.TempDir(), name)
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./testdata/bench/"+name)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("go build %s: %v\n%s", name, err, out)
+	}
+	return path
+}
+
+// A place is a project with homes of its own for everything that the program
+// keeps outside of it.
+type place struct {
+	b       *testing.B
+	program string
+	dir     string
+	env     []string
+}
+
+// newPlace makes a project with so many agents, whose client is the smallest.
+func newPlace(b *testing.B, agents int, env ...string) *place {
+	b.Helper()
+	return newPlaceOf(b, b.ArtifactDir(), agents, small(b, "client"), env...)
+}
+
+func newPlaceOf(b *testing.B, dir string, agents int, client string, env ...string) *place {
+	b.Helper()
+	runtime, err := os.MkdirTemp("", "cs") // the path of a socket has about 100 bytes
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.RemoveAll(runtime) })
+	p := &place{b: b, program: shipped(b), dir: dir}
+	p.env = append(withoutMarks(os.Environ()), append(env, "HOME="+runtime, "XDG_RUNTIME_DIR="+runtime, "PWD="+dir)...)
+	var config bytes.Buffer
+	fmt.Fprintf(&config, "defaults:\n  command: [%q]\nagents:\n", client)
+	for i := range agents {
+		fmt.Fprintf(&config, "  agent%d:\n    role: worker %d\n", i, i)
+	}
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), config.Bytes(), 0o600)); err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+func (p *place) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(p.program, args...)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	return cmd
+}
+
+// start starts the daemon, which the caller stops, and returns its number.
+func (p *place) start() int {
+	p.b.Helper()
+	out, err := p.command("start").CombinedOutput()
+	if err != nil {
+		p.b.Fatalf("start: %v\n%s", err, out)
+	}
+	pid := regexp.MustCompile(`pid (\d+)`).FindSubmatch(out)
+	if pid == nil {
+		p.b.Fatalf("start says no pid: %.200s", out)
+	}
+	n, err := strconv.Atoi(string(pid[1]))
+	if err != nil {
+		p.b.Fatal(err)
+	}
+	return n
+}
+
+func (p *place) stop() {
+	p.b.Helper()
+	if out, err := p.command("stop").CombinedOutput(); err != nil {
+		p.b.Errorf("stop: %v\n%s", err, out)
+	}
+}
+
+// medianOf reports the median of the times of single processes: a mean would
+// count what else the machine had to do.
+func medianOf(b *testing.B, times []time.Duration) {
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
+}
+
+// BenchmarkSend is the life of a process, from the fork to its exit status: of
+// one that does nothing, and of `send`, which reads the configuration and returns
+// when the message is durable.
+func BenchmarkSend(b *testing.B) {
+	var p *place
+	for _, variant := range []struct {
+		name    string
+		command func() *exec.Cmd
+		setUp   func(*testing.B)
+	}{
+		{"floor", func() *exec.Cmd { return exec.Command(p.program) }, func(b *testing.B) { p = &place{program: small(b, "empty")} }},
+		{"ours", func() *exec.Cmd { return p.command("send", "agent0", "hello there") }, func(b *testing.B) {
+			p = newPlace(b, 1)
+			if err := dropbox.Create(filepath.Join(p.dir, ".dead-drop")); err != nil {
+				b.Fatal(err)
+			}
+			if out, err := p.command("send", "agent0", "makes the token").CombinedOutput(); err != nil {
+				b.Fatalf("%v\n%s", err, out)
+			}
+		}},
+	} {
+		b.Run(variant.name, func(b *testing.B) {
+			variant.setUp(b)
+			var times []time.Duration
+			b.ResetTimer()
+			for b.Loop() {
+				cmd := variant.command()
+				began := time.Now()
+				if err := cmd.Run(); err != nil {
+					b.Fatal(err)
+				}
+				times = append(times, time.Since(began))
+			}
+			medianOf(b, times)
+		})
+	}
+}
+
+// BenchmarkSendToStart is the time from an acknowledged delivery to the first
+// instruction of the client, with a daemon that was idle: the least one that does
+// it, and ours.
+func BenchmarkSendToStart(b *testing.B) {
+	b.Run("floor", func(b *testing.B) {
+		dir, client, least := b.ArtifactDir(), small(b, "client"), small(b, "least")
+		store := openBench(b, dir, "agent0")
+		stamps := newStamps(b)
+		cmd := exec.Command(least, filepath.Join(store.Dir(), "agent0"), client)
+		cmd.Env = append(os.Environ(), stamps.env())
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		defer cmd.Wait()
+		defer cmd.Process.Kill()
+		if _, err := out.Read(make([]byte, 16)); err != nil {
+			b.Fatal("the daemon did not say that it is ready: ", err)
+		}
+		sendToStart(b, store, stamps)
+	})
+	b.Run("ours", func(b *testing.B) {
+		stamps := newStamps(b)
+		p := newPlace(b, 1, stamps.env())
+		store := openBench(b, p.dir, "agent0")
+		p.start()
+		defer p.stop()
+		sendToStart(b, store, stamps)
+	})
+}
+
+func openBench(b *testing.B, dir, agent string) *dropbox.Store {
+	b.Helper()
+	box := filepath.Join(dir, ".dead-drop")
+	if err := dropbox.Create(box); err != nil {
+		b.Fatal(err)
+	}
+	store, err := dropbox.Open(box, dropbox.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { store.Close() })
+	if err := store.MakeMailbox(agent); err != nil {
+		b.Fatal(err)
+	}
+	return store
+}
+
+// stamps is where a client says when it was started.
+type stamps struct {
+	path string
+	fifo *os.File
+}
+
+func newStamps(b *testing.B) *stamps {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "stamps")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	fifo, err := os.OpenFile(path, os.O_RDWR, 0) // to read only would wait for a writer
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { fifo.Close() })
+	return &stamps{path, fifo}
+}
+
+func (s *stamps) env() string { return "BENCH_STAMPS=" + s.path }
+
+// next waits for a start and returns its time, in ns of the machine's clock.
+func (s *stamps) next(b *testing.B) int64 {
+	b.Helper()
+	buf := make([]byte, 64)
+	if err := s.fifo.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		b.Fatal(err)
+	}
+	n, err := s.fifo.Read(buf)
+	if err != nil {
+		b.Fatal("the client was not started: ", err)
+	}
+	at, err := strconv.ParseInt(strings.TrimSpace(string(buf[:n])), 10, 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return at
+}
+
+func sendToStart(b *testing.B, store *dropbox.Store, stamps *stamps) {
+	var times []time.Duration
+	for b.Loop() {
+		_, err := store.Deliver("agent0", &dropbox.Message{Body: []byte("Do nothing.\n")})
+		var t unix.Timespec
+		if err := errors.Join(err, unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)); err != nil {
+			b.Fatal(err)
+		}
+		times = append(times, time.Duration(stamps.next(b)-t.Nano()))
+		for busy(filepath.Join(store.Dir(), "agent0")) {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(3 * time.Millisecond) // what is done after a turn is not part of the next start
+	}
+	medianOf(b, times)
+	b.ReportMetric(0, "ns/op") // with the pauses, so it says nothing
+}
+
+// busy tells whether a mailbox has something under way.
+func busy(mailbox string) bool {
+	for _, folder := range []string{"new", "cur"} {
+		if left, err := os.ReadDir(filepath.Join(mailbox, folder)); len(left) > 0 || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// BenchmarkStart is `start` for 5,000 agents, until it says that all are ready:
+// new-ns where nothing is there yet, again-ns where the mailboxes are.
+func BenchmarkStart(b *testing.B) {
+	b.Run("ours", func(b *testing.B) {
+		var times [2]time.Duration
+		for i := range b.N {
+			p := newPlaceOf(b, filepath.Join(b.ArtifactDir(), strconv.Itoa(i)), 5000, small(b, "client"))
+			for j := range times {
+				syscall.Sync()
+				began := time.Now()
+				p.start()
+				times[j] += time.Since(began)
+				p.stop()
+			}
+		}
+		b.ReportMetric(float64(times[0].Nanoseconds())/float64(b.N), "new-ns")
+		b.ReportMetric(float64(times[1].Nanoseconds())/float64(b.N), "again-ns")
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+// quiet is how long an idle daemon is watched, between two of its looks at the
+// folders.
+const quiet = 20 * time.Second
+
+// BenchmarkIdle watches two daemons that have nothing to do, with one agent and
+// with 1,000. MiB is the memory of the first; KiB/agent what each agent more
+// costs; switches/s-… how often all threads of a daemon went to sleep and were
+// woken again.
+func BenchmarkIdle(b *testing.B) {
+	client := small(b, "client")
+	b.Run("ours", func(b *testing.B) {
+		dir := b.ArtifactDir()
+		sizes := []int{1, 1000}
+		for range b.N {
+			var pids []int
+			for _, n := range sizes {
+				p := newPlaceOf(b, filepath.Join(dir, strconv.Itoa(n)), n, client)
+				pids = append(pids, p.start())
+				defer p.stop()
+			}
+			time.Sleep(2 * time.Second) // what was begun at the start comes to its end
+			var memory, before, after []float64
+			for _, pid := range pids {
+				before = append(before, switches(b, pid))
+			}
+			time.Sleep(quiet)
+			for _, pid := range pids {
+				after = append(after, switches(b, pid))
+				memory = append(memory, field(b, fmt.Sprintf("/proc/%d/status", pid), "VmRSS:"))
+			}
+			b.ReportMetric(memory[0]/1024, "MiB")
+			b.ReportMetric((memory[1]-memory[0])/float64(sizes[1]-sizes[0]), "KiB/agent")
+			for i, n := range sizes {
+				b.ReportMetric((after[i]-before[i])/quiet.Seconds(), fmt.Sprintf("switches/s-%d", n))
+			}
+		}
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+// switches counts the context switches of all threads of a process so far.
+func switches(b *testing.B, pid int) float64 {
+	b.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(threads) == 0 {
+		b.Fatalf("threads of %d: %v, %v", pid, threads, err)
+	}
+	all := 0.0
+	for _, path := range threads {
+		all += field(b, path, "voluntary_ctxt_switches:")
+	}
+	return all
+}
+
+// field reads a number from a file in /proc. A thread that ended just now has
+// none.
+func field(b *testing.B, path, name string) float64 {
+	b.Helper()
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0
+	} else if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if value, ok := strings.CutPrefix(line, name); ok {
+			n, err := strconv.ParseFloat(strings.Fields(value)[0], 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n
+		}
+	}
+	b.Fatalf("%s has no %s", path, name)
+	return 0
+}

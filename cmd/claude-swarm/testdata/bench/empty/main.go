@@ -1,0 +1,4 @@
+// Empty does nothing: the floor of every program.
+package main
+
+func main() {}

@@ -1,0 +1,22 @@
+// Bench measures claude-swarm against what its machine can do, and prints one
+// line for each goal. `make bench` runs it, in the folder of the module:
+//
+//	go run ./internal/bench [--json] [--rounds N] [--only WORDS]
+//
+// The benchmarks are those of the packages, where `go test -bench` finds them. A
+// goal is a ratio of ours to a floor: the same thing done by hand, with nothing
+// around it, in the same round on the same machine. Absolute times tell how fast
+// the machine is, and are only shown.
+//
+//	build once ──> round 1 … 7 ──> medians, spread, ratio ──> table
+//	                 |
+//	                 each variant in a process of its own, floor and ours in
+//	                 turns first; before each, the disk comes to rest (syncfs)
+//
+// What the benchmarks leave on the disk is deleted at the end, since one that
+// deletes slows the next by up to ten times. It takes some minutes, and a machine
+// that does nothing else.
+//
+// The exit status is 1 when a benchmark fails. A missed goal is no failure: who
+// reads the table knows what else the machine did.
+package main

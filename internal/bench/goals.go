@@ -1,0 +1,109 @@
+package main
+
+// A variant is a benchmark that is run by itself. Bench is its whole name, with
+// the parts of sub-benchmarks; time is a -benchtime.
+type variant struct {
+	pkg, bench, time string
+}
+
+// A value is a number that a variant reports: "ns/op", or what it names itself.
+type value struct {
+	of   variant
+	unit string
+}
+
+// How a goal compares.
+type comparison int
+
+const (
+	speed comparison = iota // floor/ours, at least the goal: ours does so much of what the floor does
+	cost                    // ours/floor, at most the goal: ours takes so many times as long
+	bound                   // ours alone, at most the goal, in the unit of ours
+)
+
+// A goal is a line of the table.
+type goal struct {
+	what    string
+	how     comparison
+	floor   value // no variant for bound
+	ours    value
+	is      float64
+	inverse bool    // the values are rates, not times: more is better
+	times   float64 // the ratio is multiplied by it; 0 is 1
+	linux   bool    // measured on Linux alone
+}
+
+// The variants, by package.
+var (
+	deliver1Floor = variant{"dropbox", "BenchmarkDeliver/floor/1", "300ms"}
+	deliver1      = variant{"dropbox", "BenchmarkDeliver/ours/1", "300ms"}
+	deliver8Floor = variant{"dropbox", "BenchmarkDeliver/floor/8", "300ms"}
+	deliver8      = variant{"dropbox", "BenchmarkDeliver/ours/8", "300ms"}
+	takeFloor     = variant{"dropbox", "BenchmarkTake/floor", "1500x"}
+	take          = variant{"dropbox", "BenchmarkTake/ours", "1500x"}
+
+	wakeFloor    = variant{"swarm", "BenchmarkWake/floor", "1000x"}
+	wake         = variant{"swarm", "BenchmarkWake/ours", "1000x"}
+	listing      = variant{"swarm", "BenchmarkBacklog/floor/10000", "20x"}
+	backlog      = variant{"swarm", "BenchmarkBacklog/ours/10000", "1x"}
+	smallBacklog = variant{"swarm", "BenchmarkBacklog/ours/1000", "1x"}
+
+	sendFloor  = variant{"cmd/claude-swarm", "BenchmarkSend/floor", "150x"}
+	send       = variant{"cmd/claude-swarm", "BenchmarkSend/ours", "150x"}
+	startFloor = variant{"cmd/claude-swarm", "BenchmarkSendToStart/floor", "60x"}
+	start      = variant{"cmd/claude-swarm", "BenchmarkSendToStart/ours", "60x"}
+	many       = variant{"cmd/claude-swarm", "BenchmarkStart/ours", "1x"}
+	idle       = variant{"cmd/claude-swarm", "BenchmarkIdle/ours", "1x"}
+
+	streamFloor = variant{"streamjson", "BenchmarkStream/all/floor/encoding-json", "300ms"}
+	stream      = variant{"streamjson", "BenchmarkStream/all/ours/decode-and-window", "300ms"}
+	longLine    = variant{"streamjson", "BenchmarkLongLine", "20x"}
+
+	appendFloor = variant{"window", "BenchmarkAppend/floor/copy", "200ms"}
+	appendOurs  = variant{"window", "BenchmarkAppend/ours/add-and-evict", "200ms"}
+	render      = variant{"window", "BenchmarkRender", "200ms"}
+)
+
+// goals are the lines of the table, in their order.
+var goals = []goal{
+	{what: "deliver, 1 writer", how: speed, floor: value{deliver1Floor, "ns/op"}, ours: value{deliver1, "ns/op"}, is: 0.90},
+	{what: "deliver, 8 writers", how: speed, floor: value{deliver8Floor, "ns/op"}, ours: value{deliver8, "ns/op"}, is: 0.90},
+	{what: "take", how: speed, floor: value{takeFloor, "ns/op"}, ours: value{take, "ns/op"}, is: 0.80},
+	{what: "wake, median", how: cost, floor: value{wakeFloor, "p50-ns"}, ours: value{wake, "p50-ns"}, is: 1.6, linux: true},
+	{what: "wake, 99 of 100", how: cost, floor: value{wakeFloor, "p99-ns"}, ours: value{wake, "p99-ns"}, is: 2, linux: true},
+	{what: "send to client start", how: cost, floor: value{startFloor, "p50-ns"}, ours: value{start, "p50-ns"}, is: 1.5, linux: true},
+	{what: "send as a process", how: cost, floor: value{sendFloor, "p50-ns"}, ours: value{send, "p50-ns"}, is: 2.5, linux: true},
+	{what: "10,000 wait: 1st turn", how: bound, floor: value{listing, "ns/op"}, ours: value{backlog, "first-ns"}, is: 50e6},
+	{what: "10,000 against 1,000", how: cost, floor: value{smallBacklog, "ns/op"}, ours: value{backlog, "ns/op"}, times: 10, is: 12},
+	{what: "decode and window", how: speed, floor: value{streamFloor, "MB/s"}, ours: value{stream, "MB/s"}, inverse: true, is: 4},
+	{what: "  allocations a line", how: bound, floor: value{streamFloor, "allocs/line"}, ours: value{stream, "allocs/line"}, is: 2},
+	{what: "10 MiB line, memory", how: bound, ours: value{longLine, "B/op"}, is: 30 << 20},
+	{what: "window: add and evict", how: speed, floor: value{appendFloor, "MB/s"}, ours: value{appendOurs, "MB/s"}, inverse: true, is: 0.2},
+	{what: "window: render 400 KB", how: bound, ours: value{render, "ns/op"}, is: 100e3},
+	{what: "daemon with 1 agent", how: bound, ours: value{idle, "MiB"}, is: 25, linux: true},
+	{what: "each of 1,000 agents", how: bound, ours: value{idle, "KiB/agent"}, is: 16, linux: true},
+	{what: "idle, 1 agent", how: bound, ours: value{idle, "switches/s-1"}, is: 1, linux: true},
+	{what: "idle, 1,000 agents", how: bound, ours: value{idle, "switches/s-1000"}, is: 1, linux: true},
+	{what: "start 5,000 agents", how: bound, ours: value{many, "again-ns"}, is: 1e9, linux: true},
+	{what: "  and 5,000 mailboxes", how: bound, ours: value{many, "new-ns"}, linux: true},
+}
+
+// variants are those that some goals need, each once, floors and ours beside each
+// other.
+func variants(of []goal) [][]variant {
+	var groups [][]variant
+	seen := map[variant]bool{}
+	for _, g := range of {
+		var group []variant
+		for _, v := range []variant{g.floor.of, g.ours.of} {
+			if v.bench != "" && !seen[v] {
+				seen[v] = true
+				group = append(group, v)
+			}
+		}
+		if len(group) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}

@@ -1,0 +1,15 @@
+package main
+
+import "golang.org/x/sys/unix"
+
+// settle asks the system to write what is left; it does not wait for all of it.
+func settle(string) error { return unix.Sync() }
+
+// kernel names the system that runs.
+func kernel() string {
+	release, err := unix.Sysctl("kern.osrelease")
+	if err != nil {
+		return "darwin"
+	}
+	return "darwin " + release
+}
