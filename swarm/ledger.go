@@ -27,7 +27,12 @@ type LedgerLine struct {
 	CostUSD float64   `json:"cost_usd"`
 	Model   string    `json:"model,omitempty"`
 	Session string    `json:"session,omitempty"`
+	Context Context   `json:"context,omitzero"` // of the session at the end
+	Text    string    `json:"text,omitempty"`   // the last words, one line
 }
+
+// maxLastText bounds the last words in the ledger and the status, in runes.
+const maxLastText = 200
 
 // ReadLedger calls yield for every line of a ledger, oldest first, until yield
 // returns false. Lines that a crash cut off are passed over. No ledger is an
@@ -73,6 +78,7 @@ const maxKnown = 10_000
 type agentSum struct {
 	total, today float64
 	day          string // UTC day that today belongs to
+	last         LedgerLine
 }
 
 func openLedger(path string) (*ledger, error) {
@@ -147,6 +153,18 @@ func (l *ledger) count(line LedgerLine) {
 	}
 	sum.today += line.CostUSD
 	sum.total += line.CostUSD
+	sum.last = line
+}
+
+// last is the newest line of an agent.
+func (l *ledger) last(agent string) (LedgerLine, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sum := l.sums[agent]
+	if sum == nil {
+		return LedgerLine{}, false
+	}
+	return sum.last, true
 }
 
 // cost is what an agent has cost, today and in all.

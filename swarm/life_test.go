@@ -284,7 +284,9 @@ func TestSteering(t *testing.T) {
 	id := f.send("coder", "work")
 	f.halt() // a pause lives through a restart
 	f.start()
-	f.untilState("coder", swarm.Paused)
+	if st := f.untilState("coder", swarm.Paused); st.Waiting.Normal != 1 {
+		t.Errorf("waiting = %+v, want the message that came before the restart", st.Waiting)
+	}
 	if err := f.daemon.Resume("coder", "lead"); err != nil {
 		t.Fatal(err)
 	}
@@ -444,5 +446,19 @@ func TestALoopEnds(t *testing.T) {
 	})
 	if r := f.receipt("coder", id); r.Answer == nil || r.Answer.Refused == "" {
 		t.Errorf("receipt = %+v", r)
+	}
+}
+
+func TestTheStatusRemembersAfterARestart(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	f.answer(f.send("coder", "@context 68000\n@model claude-sonnet-4-5\n@say the door is green"))
+	before := f.untilState("coder", swarm.Idle)
+	f.halt()
+	f.start()
+	after := f.status("coder")
+	if after.Last == nil || after.Last.Text != "the door is green" || after.Context != before.Context || after.Model != before.Model ||
+		after.Session != before.Session || after.LastActivation == nil || after.CostUSD != before.CostUSD {
+		t.Errorf("after the restart: %+v\nbefore: %+v", after, before)
 	}
 }

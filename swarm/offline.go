@@ -30,6 +30,11 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 			Name: spec.Name, Role: spec.Role, Backend: spec.backend(), State: Stopped, Activity: "paused",
 			Why: "no daemon runs", Next: "claude-swarm start", CostUSD: sums.cost(spec.Name, now),
 		}
+		if l, ok := sums.last(spec.Name); ok {
+			var v view
+			v.recall(l)
+			a.Model, a.Context, a.Last, a.LastActivation = v.s.Model, v.s.Context, v.s.Last, v.s.LastActivation
+		}
 		if s, ok := se.get(spec.Name); ok {
 			a.Session = s.ID
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// clockSlack forgives what file systems round off when they stamp a file.
-const clockSlack = 100 * time.Millisecond
+// clockSlack is how much older than it is a file may look: file systems stamp
+// by a clock that ticks every few milliseconds.
+const clockSlack = 20 * time.Millisecond
 
 // A pastTurn is the turn that an agent ended last.
 type pastTurn struct {
 	rec   *record
-	ended time.Time
+	ended time.Time // its client
 }
 
 // turnAt is the turn of the agent in which a file was written at that time: the
@@ -27,7 +28,7 @@ func (r *reins) turnAt(written time.Time) *record {
 	switch {
 	case r.current != nil && !written.Before(r.current.Begun.Add(-clockSlack)):
 		return r.current
-	case r.past.rec != nil && !written.Before(r.past.rec.Begun.Add(-clockSlack)) && !written.After(r.past.ended.Add(clockSlack)):
+	case r.past.rec != nil && !written.Before(r.past.rec.Begun.Add(-clockSlack)) && !written.After(r.past.ended):
 		return r.past.rec
 	}
 	return nil

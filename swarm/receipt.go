@@ -28,6 +28,7 @@ type Receipt struct {
 	Attempts []Attempt `yaml:"attempts,omitempty" json:"attempts,omitempty"`
 	Tokens   Tally     `yaml:"tokens" json:"tokens"`
 	CostUSD  float64   `yaml:"cost_usd" json:"cost_usd"` // of all attempts
+	Context  Context   `yaml:"context" json:"context"`   // of the session at the end
 
 	ToolCalls   int      `yaml:"tool_calls" json:"tool_calls"`
 	Denied      []string `yaml:"denied,omitempty" json:"denied,omitempty"`

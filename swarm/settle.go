@@ -277,6 +277,7 @@ func (a *agent) attemptLine(j *job, out runner.Outcome) LedgerLine {
 		At: out.Ended.UTC(), Turn: j.rec.Turn, Agent: a.name, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 		Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
+		Context: Context{out.ContextTokens, out.ContextLimit}, Text: oneLine(out.Text, maxLastText),
 	}
 }
 
@@ -285,6 +286,7 @@ func ledgerLine(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
+		Context: r.Context, Text: oneLine(r.Text, maxLastText),
 	}
 	if n := len(r.Attempts); n > 0 {
 		last := r.Attempts[n-1]
@@ -299,7 +301,7 @@ func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
 	r := &Receipt{
 		ID: m.ID, Turn: j.rec.Turn, Agent: a.name, Backend: a.spec().backend(), Model: out.Model, Session: out.Session,
 		Via: j.via, Proven: j.proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
-		Tokens: tally(out), ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
+		Context: Context{out.ContextTokens, out.ContextLimit}, Tokens: tally(out), ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
 		Notes: j.rec.Notes, Text: cut(out.Text, 4096),
 	}
 	old, err := records(a.home, m.ID, j.claim.Begun)

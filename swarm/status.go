@@ -89,8 +89,8 @@ func (w Waiting) Total() int { return w.Urgent + w.Normal + w.Low }
 
 // Context is how full an agent's session is, in tokens; 0 when not known.
 type Context struct {
-	Tokens int `json:"tokens"`
-	Limit  int `json:"limit"`
+	Tokens int `json:"tokens" yaml:"tokens"`
+	Limit  int `json:"limit" yaml:"limit"`
 }
 
 // Cost is what an agent has cost, in US dollars, as its CLI reckons it. A day

@@ -262,8 +262,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	now := time.Now()
 	for _, m := range members {
 		a := m.view.status()
-		if a.Waiting = m.queue.waiting(); a.Waiting.Total() > 0 {
-			// Somebody may have taken back what an agent has in hand.
+		if a.Waiting = m.queue.waiting(); a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
+			// Somebody may have taken back what an agent has in hand; and one
+			// that may not work does not look.
 			if a.Waiting, err = countWaiting(m.box); err != nil {
 				return Status{}, err
 			}

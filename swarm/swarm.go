@@ -136,6 +136,9 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	if se, ok := s.books.sessions.get(spec.Name); ok {
 		a.view.s.Session = se.ID
 	}
+	if l, ok := s.books.ledger.last(spec.Name); ok {
+		a.view.recall(l)
+	}
 	a.diary = newDiary(s.home, spec.Name, p, s.feed, a.note)
 	return &member{agent: a, gone: make(chan struct{})}, nil
 }

@@ -145,6 +145,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 		ID: rec.Turn, Agent: a.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
 		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.Turn), Files: a.turnFiles(rec.Turn), Grown: grown, Event: event,
 	}, rec.Process)
+	a.hasRun()
 	if event != nil {
 		t.end(&out)
 	}

@@ -245,6 +245,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	j.rec = rec
 
 	a.nowRuns(rec)
+	defer a.hasRun()
 	grown := a.grown.watch(a.home.Stream(turn))
 	defer a.grown.unwatch(a.home.Stream(turn))
 
@@ -370,13 +371,18 @@ func (a *agent) nowRuns(rec *record) {
 	a.reins.current = &copied
 }
 
+// hasRun says that the client of the attempt has ended.
+func (a *agent) hasRun() {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	a.reins.past = pastTurn{a.reins.current, time.Now()}
+	a.reins.current = nil
+}
+
 func (a *agent) dropReins() {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
 	close(a.reins.ended)
-	if a.reins.current != nil {
-		a.reins.past = pastTurn{a.reins.current, time.Now()}
-	}
 	a.reins.end, a.reins.current, a.reins.ended = nil, nil, nil
 }
 

@@ -88,7 +88,20 @@ func (v *view) learn(session, model string, tokens, limit int) {
 func (v *view) said(at time.Time, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Last = &LastText{At: at.UTC(), Text: oneLine(text, 200)}
+	v.s.Last = &LastText{At: at.UTC(), Text: oneLine(text, maxLastText)}
+}
+
+// recall fills in what an earlier daemon knew, from the newest line of the
+// ledger.
+func (v *view) recall(l LedgerLine) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Model, v.s.Context = l.Model, l.Context
+	if l.Text != "" {
+		v.s.Last = &LastText{At: l.At, Text: l.Text}
+	}
+	epoch := float64(l.At.UnixMilli())/1000 - l.Seconds
+	v.s.LastActivation = &epoch
 }
 
 // status is a copy with what follows from the rest filled in.

@@ -59,7 +59,7 @@ func writeVerbs(w io.Writer, commands []*cli.Command, group string) {
 func writeFlags(w io.Writer, flags []cli.Flag) {
 	for _, f := range flags {
 		doc, ok := f.(cli.DocGenerationFlag)
-		if !ok {
+		if v, may := f.(cli.VisibleFlag); !ok || may && !v.IsVisible() {
 			continue
 		}
 		var names []string
