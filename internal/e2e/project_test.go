@@ -162,10 +162,21 @@ func (p *project) agent(name string) swarm.AgentStatus {
 	return swarm.AgentStatus{}
 }
 
-// until waits for a condition.
+// until waits for a condition, a minute at most.
 func (p *project) until(what string, ok func() bool) {
 	p.t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	p.within(time.Minute, what, ok)
+}
+
+// untilLong is until for what takes many turns.
+func (p *project) untilLong(what string, ok func() bool) {
+	p.t.Helper()
+	p.within(15*time.Minute, what, ok)
+}
+
+func (p *project) within(limit time.Duration, what string, ok func() bool) {
+	p.t.Helper()
+	deadline := time.Now().Add(limit)
 	for !ok() {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("never happened: %s\n%s", what, p.swarm("status"))
