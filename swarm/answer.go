@@ -20,7 +20,7 @@ func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner
 		return nil // nor does an agent answer itself
 	}
 	if slices.ContainsFunc(sent, func(s sentNote) bool {
-		return s.To == m.From && s.Type == dropbox.Result
+		return s.To == m.From && s.Type == dropbox.Result && (s.ReplyTo == "" || s.ReplyTo == m.ID)
 	}) {
 		return nil
 	}
@@ -60,39 +60,54 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
 			"%s was to answer %s, but that was %s. The trace says how it came to that:\n  claude-swarm trace %s\n", a.name, ans.To, ans.Refused, m.ID))
 		return nil
 	}
-	err := a.deliver(a.name, ans.To, &dropbox.Message{
+	_, err := a.deliver(a.name, ans.To, &dropbox.Message{
 		From: a.name, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
 		ReplyTo: m.ID, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + m.ID, Priority: dropbox.Normal,
 		Body: []byte(ans.Body),
 	})
-	if unknown, ok := errors.AsType[*dropbox.UnknownError](err); ok {
+	if undeliverable(err) {
 		// Whoever asked has no mailbox, as a message that was written by hand
 		// may say. The lead gets to know.
-		a.tellLead("result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, who has no mailbox (%v):\n\n%s", a.name, ans.To, unknown, ans.Body))
+		a.tellLead("result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", a.name, ans.To, err, ans.Body))
 		return nil
 	}
 	return err
 }
 
+// undeliverable tells whether a message can never be delivered, however often
+// that is tried: it would keep its mailbox from all further work.
+func undeliverable(err error) bool {
+	return slices.ContainsFunc([]error{dropbox.ErrNoMailbox, dropbox.ErrName, dropbox.ErrInvalid, dropbox.ErrTooLarge, dropbox.ErrHops},
+		func(never error) bool { return errors.Is(err, never) })
+}
+
 // deliver sends a message of the daemon's or in an agent's name. The store makes
 // a result that is too long an attachment.
-func (a *agent) deliver(as, to string, m *dropbox.Message) error {
+func (a *agent) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	token := a.books.token(as)
-	_, err := a.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+	return a.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
 		if token == "" {
 			return ""
 		}
 		return dropbox.Proof(token, m, to)
 	})
-	return err
 }
+
+// Bounds of what is told of a message, in bytes: an alert is no attachment, and
+// its body has to fit.
+const (
+	maxTold   = 6 << 10
+	maxReason = 1 << 10
+)
 
 // tellLead sends the person a message of the daemon's, once per key.
 func (a *agent) tellLead(key, subject, body string) {
-	a.feed.publish(FeedEvent{Kind: FeedAlert, At: time.Now().UTC(), Agent: a.name, Text: subject})
-	err := a.deliver(dropbox.Swarm, dropbox.Lead, &dropbox.Message{
-		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: subject, Key: key, Priority: dropbox.Normal, Body: []byte(body),
+	d, err := a.deliver(dropbox.Swarm, dropbox.Lead, &dropbox.Message{
+		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: oneLine(subject, 200), Key: key, Priority: dropbox.Normal, Body: []byte(cut(body, maxTold)),
 	})
+	if !d.Duplicate {
+		a.feed.publish(FeedEvent{Kind: FeedAlert, At: time.Now().UTC(), Agent: a.name, Text: subject})
+	}
 	if err != nil {
 		a.log.Error("lead could not be told", "subject", subject, keyErr, err)
 		a.trouble.set("lead", "the lead could not be told of: "+subject)
@@ -114,7 +129,7 @@ func (a *agent) bury(c *dropbox.Claim, reason string) error {
 // waits for an answer is woken by it, others read it with their next turn.
 func (a *agent) tellSender(c *dropbox.Claim, reason string) error {
 	m := c.Message
-	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\nTo try again: claude-swarm dead retry %s\n", a.name, reason, c.ID, c.ID)
+	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\nTo try again: claude-swarm dead retry %s\n", a.name, cut(reason, maxReason), c.ID, c.ID)
 	if m == nil || m.From == dropbox.Swarm || m.From == "" {
 		a.tellLead("dead:"+c.ID, "not done: "+c.ID, body)
 		return nil
@@ -126,8 +141,8 @@ func (a *agent) tellSender(c *dropbox.Claim, reason string) error {
 	if m.Type.WantsAnswer() {
 		bounce.Type = dropbox.Result
 	}
-	err := a.deliver(dropbox.Swarm, m.From, bounce)
-	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
+	_, err := a.deliver(dropbox.Swarm, m.From, bounce)
+	if undeliverable(err) {
 		a.tellLead("dead:"+c.ID, "not done: "+describe(m), body)
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -132,7 +133,7 @@ func (a *agent) takeIn(st dropbox.Stray) bool {
 	}
 	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
 		log.Warn("dropped file was set aside", keyErr, err)
-		a.tellLead("stray:"+a.name+":"+st.Name+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
+		a.tellLead("stray:"+a.name+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
 			"The file "+st.Name+" in the mailbox of "+a.name+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list\n")
 		return true
 	}

@@ -122,13 +122,14 @@ func (v *view) status() AgentStatus {
 	return s
 }
 
-// oneLine folds white space and cuts text to at most so many runes.
+// oneLine folds white space, takes out control characters, and cuts text to at
+// most so many runes.
 func oneLine(text string, most int) string {
 	// Fields on a huge text is wasteful; what is cut anyway is not folded.
 	if len(text) > 8*most {
 		text = text[:8*most]
 	}
-	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
+	text = strings.Join(strings.Fields(printable(strings.ToValidUTF8(text, ""))), " ")
 	r := []rune(text)
 	if len(r) > most {
 		return string(r[:most-1]) + "…"
