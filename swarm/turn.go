@@ -58,7 +58,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 	}
 	if !refused {
 		j.proven = a.proves(claim.Message)
-		if err := a.runJob(kill, j); err != nil {
+		if err := a.runJob(stop, kill, j); err != nil {
 			return a.diskTrouble(stop, "file what came of a turn", err)
 		}
 	}
@@ -132,13 +132,18 @@ func later(a, b time.Time) time.Time {
 }
 
 // runJob runs the turns of a claimed message until one has an end that counts,
-// and settles it.
-func (a *agent) runJob(kill context.Context, j *job) error {
+// and settles it. When the agent was told to hold since the claim, it gives the
+// message back.
+func (a *agent) runJob(stop, kill context.Context, j *job) error {
 	spec := a.spec()
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
 	a.takeReins(end)
 	defer a.dropReins()
+	// Whoever stopped the agent before it had the reins was told that no turn runs.
+	if _, held := a.held(time.Now()); held || stop.Err() != nil {
+		return a.giveBack(j, nil)
+	}
 	a.takeNotes(j)
 	m := j.claim.Message
 	a.view.begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
