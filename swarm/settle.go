@@ -184,15 +184,19 @@ func failedTimes(n int, last string) string {
 	return fmt.Sprintf("failed %d times, last: %s", n, last)
 }
 
-// limited parks every agent of the account; the lead is told once.
+// limited parks every agent of the account; the lead is told once, and once a
+// day where nobody says how long it takes.
 func (a *agent) limited(j *job, out runner.Outcome) error {
 	if err := a.putBackAll(j, out, false); err != nil {
 		return err
 	}
 	now := time.Now().UTC()
-	reset := out.ResetAt
-	if reset.IsZero() {
-		reset = now.Add(unknownReset)
+	// A limit that is said to be over already, as where two clocks differ, must not
+	// be tried again without a pause.
+	reset := later(out.ResetAt, now.Add(a.spec().retryDelay()))
+	episode := out.ResetAt.UTC().Format(time.RFC3339)
+	if out.ResetAt.IsZero() {
+		reset, episode = now.Add(unknownReset), now.Format(time.DateOnly)
 	}
 	spread := min(jitter(10*time.Second)-10*time.Second+time.Second, time.Minute)
 	account := a.account()
@@ -202,7 +206,7 @@ func (a *agent) limited(j *job, out runner.Outcome) error {
 	}
 	a.wakeAll(account)
 	if news {
-		a.tellLead("limited:"+account+":"+reset.UTC().Format(time.RFC3339), "usage limit reached",
+		a.tellLead("limited:"+account+":"+episode, "usage limit reached",
 			fmt.Sprintf("%s: %s.\n\nAll agents of that account are parked until %s and go on by themselves.\n", a.name, out.Reason, clock(reset)))
 	}
 	return nil
@@ -224,8 +228,9 @@ func (a *agent) putBackAll(j *job, out runner.Outcome, failed bool) error {
 	return a.putBack(j.claim, failed)
 }
 
-// giveBack puts a message back whose turn could not be started for a reason of
-// ours, and returns that reason. Nothing was begun, so nothing is counted.
+// giveBack puts a message back whose turn is not to be started, or could not be
+// for a reason of ours, and returns that reason. Nothing was begun, so nothing
+// is counted.
 func (a *agent) giveBack(j *job, why error) error {
 	if err := a.putBackNotes(j); err != nil {
 		return err

@@ -163,13 +163,13 @@ func Fail(text string) Step {
 	}
 }
 
-// Limited ends the turn at the usage limit, which is lifted after d; 0: the client does not say.
+// Limited ends the turn at the usage limit, which is lifted after d (before 0: was lifted); 0: the client does not say.
 func Limited(d time.Duration) Step {
 	return func(c *client) *runner.Outcome {
 		const text = "the usage limit is reached (429)"
 		c.result(true, text)
 		out := c.outcome(runner.Limited, text)
-		if d > 0 {
+		if d != 0 {
 			out.ResetAt = time.Now().Add(d)
 		}
 		return out
