@@ -347,9 +347,18 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 
 // tidy removes what was left half-written, and what is kept no longer.
 func (s *Swarm) tidy(now time.Time) {
-	for _, m := range s.members() {
-		if _, err := m.box.Clean(now); err != nil && !errors.Is(err, os.ErrNotExist) {
-			s.log.Warn("mailbox could not be tidied", keyAgent, m.name, keyErr, err)
+	// Also the lead's, which gets the most keys, and those of agents that have left.
+	names, err := s.store.Mailboxes()
+	if err != nil {
+		s.log.Warn("mailboxes could not be listed", keyErr, err)
+	}
+	for _, name := range names {
+		box, err := s.store.Mailbox(name)
+		if err == nil {
+			_, err = box.Clean(now)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			s.log.Warn("mailbox could not be tidied", keyAgent, name, keyErr, err)
 		}
 	}
 	p := s.Plan()
