@@ -3,8 +3,10 @@ package swarm
 import (
 	"crypto/rand"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/window"
@@ -54,27 +56,38 @@ func (p prompt) text(mark func() string) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// envelope is the line above a body. What strangers can choose (the subject) is
-// quoted, so that it cannot break out of the line.
+// envelope is the line above a body. What strangers can choose is quoted, unless
+// it is a plain word, so that it cannot pass for what the daemon says.
 func (l letter) envelope() string {
 	proof := "unverified"
 	if l.Proven {
 		proof = "proven"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Message %s from %s (%s, through %s), type %s", l.ID, l.From, proof, l.Via, l.Type)
+	fmt.Fprintf(&b, "Message %s from %s (%s, through %s), type %s", l.ID, word(l.From), proof, l.Via, l.Type)
 	if l.Subject != "" {
 		fmt.Fprintf(&b, ", subject %q", l.Subject)
 	}
-	fmt.Fprintf(&b, ", thread %s", orElse(l.Thread, l.ID))
+	fmt.Fprintf(&b, ", thread %s", word(orElse(l.Thread, l.ID)))
 	if l.ReplyTo != "" {
-		fmt.Fprintf(&b, ", in reply to %s", l.ReplyTo)
+		fmt.Fprintf(&b, ", in reply to %s", word(l.ReplyTo))
 	}
 	fmt.Fprintf(&b, ", %s", stamp(l.Created))
 	for _, a := range l.Attachments {
 		fmt.Fprintf(&b, "\nAttached: %s (%d bytes)", a.Path, a.Size)
 	}
 	return b.String()
+}
+
+// word is s when it is a plain word, as names and ids are, and s in quotes when
+// it is not.
+func word(s string) string {
+	for _, c := range s {
+		if !(unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("-_.@/", c)) {
+			return strconv.Quote(s)
+		}
+	}
+	return s
 }
 
 // fenced puts a body between two marks that are not in it, unchanged.
