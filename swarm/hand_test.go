@@ -142,6 +142,52 @@ func TestAFileLaidIntoTheLeadsMailboxIsMail(t *testing.T) {
 	}
 }
 
+// rm -rf of the mailboxes under a running daemon: they are made again, also what
+// makes them a store, and the next message is worked on. Moved away, the status
+// says so until they are back.
+func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	f.answer(f.send("coder", "before"))
+	f.untilState("coder", swarm.Idle)
+	dir := f.store.Dir()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		os.RemoveAll(filepath.Join(dir, e.Name())) // the daemon may be quicker to make them again
+	}
+	f.until("a store again", func() bool {
+		s, err := dropbox.Open(dir, dropbox.Options{})
+		if err != nil {
+			return false
+		}
+		defer s.Close()
+		_, err = s.Deliver("coder", &dropbox.Message{Body: []byte("after"), Key: "once"})
+		return err == nil
+	})
+	f.until("it is worked on", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
+	if release, err := f.store.Lock(); err == nil {
+		release()
+		t.Error("the lock went with its file: a second daemon could start")
+	}
+
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	trouble := func() bool {
+		st, err := f.daemon.Status()
+		return err == nil && len(st.Trouble) > 0
+	}
+	f.until("the status says that they are gone", trouble)
+	if err := os.Rename(dir+"-away", dir); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the status has nothing to say", func() bool { return !trouble() })
+	f.answer(f.send("coder", "once more"))
+}
+
 // A turn whose last act is to write a file into a mailbox by the shell must not
 // wake agents for ever, whether the file rests within the turn or after it.
 func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {

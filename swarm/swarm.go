@@ -316,6 +316,12 @@ func (s *Swarm) sweepEvery() time.Duration {
 // sweep looks at everything now and then without a reason, because events can
 // be lost, and tidies up.
 func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
+	ground, err := newGround(s.store)
+	if err != nil {
+		s.log.Error("mailboxes could not be looked at", keyErr, err)
+		return
+	}
+	defer func() { s.note(ground.close()) }()
 	t := time.NewTicker(s.sweepEvery())
 	defer t.Stop()
 	tidied := time.Time{}
@@ -331,6 +337,11 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		case <-s.lost:
 		}
 		runner.ReapAdopted()
+		if wrong := ground.check(); wrong != "" {
+			s.trouble.set("ground", wrong)
+		} else {
+			s.trouble.clear("ground")
+		}
 		if w != nil {
 			switch missing, err := w.Rewatch(); {
 			case err != nil:

@@ -78,7 +78,7 @@ func (f *field) start() {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan, Backends: map[string]runner.Backend{"scripted": f.backend},
-		Version: "test", Restart: f.restart, Environ: f.environ,
+		Version: "test", Sweep: 100 * time.Millisecond, Restart: f.restart, Environ: f.environ,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

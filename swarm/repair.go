@@ -1,0 +1,71 @@
+package swarm
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A ground is the folder of the mailboxes as it was when the daemon began. While
+// the daemon runs, somebody may delete, move or replace it. It belongs to the
+// goroutine that sweeps.
+type ground struct {
+	store *dropbox.Store
+	was   fs.FileInfo
+	locks []func() error // of locks that had to be taken again
+}
+
+func newGround(store *dropbox.Store) (*ground, error) {
+	was, err := os.Stat(store.Dir())
+	if err != nil {
+		return nil, err
+	}
+	return &ground{store: store, was: was}, nil
+}
+
+// check makes again what was deleted from the folder, the store's own files and
+// the lock among it, and says what is wrong with it; "" when nothing is.
+func (g *ground) check() string {
+	is, err := os.Stat(g.store.Dir())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return g.store.Dir() + " is gone: put it back, or claude-swarm restart makes a new one"
+	case err != nil:
+		return "the mailboxes cannot be looked at: " + err.Error()
+	case !os.SameFile(is, g.was):
+		return g.store.Dir() + " is another folder than the one that the daemon works on: put that back, or claude-swarm restart"
+	}
+	if !missing(filepath.Join(g.store.Dir(), "version")) && !missing(filepath.Join(g.store.Dir(), ".lock")) {
+		return ""
+	}
+	if err := dropbox.Create(g.store.Dir()); err != nil {
+		return "what was deleted from the mailboxes cannot be made again: " + err.Error()
+	}
+	if !missing(filepath.Join(g.store.Dir(), ".lock")) {
+		return ""
+	}
+	// The lock that is held went with its file; nobody else would see it.
+	release, err := g.store.Lock()
+	if err != nil {
+		return "another daemon may work on the same mailboxes (" + err.Error() + "): stop one of them"
+	}
+	g.locks = append(g.locks, release)
+	return ""
+}
+
+// close frees the locks.
+func (g *ground) close() error {
+	var errs []error
+	for _, release := range g.locks {
+		errs = append(errs, release())
+	}
+	return errors.Join(errs...)
+}
+
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
