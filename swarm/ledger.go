@@ -64,6 +64,7 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 type ledger struct {
 	mu   sync.Mutex
 	file *os.File
+	torn bool // the last line may be cut off
 	sums map[string]*agentSum
 	// known and older are the newest turns in it: what a crash or a full disk cut
 	// off is filed again, and must not be counted twice.
@@ -127,9 +128,16 @@ func (l *ledger) add(line LedgerLine) error {
 	if l.known[line.Turn] || l.older[line.Turn] {
 		return nil
 	}
+	if l.torn { // else this line would be lost with the rest of that one
+		if err := l.endLine(); err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+	}
 	if _, err := l.file.Write(append(data, '\n')); err != nil {
+		l.torn = true
 		return fmt.Errorf("ledger: %w", err)
 	}
+	l.torn = false
 	l.know(line.Turn)
 	l.count(line)
 	return nil

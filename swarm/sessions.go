@@ -44,11 +44,20 @@ func (s *sessions) get(agent string) (session, bool) {
 func (s *sessions) set(agent string, to session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.of[agent] == to {
+	was, had := s.of[agent]
+	if was == to {
 		return nil
 	}
 	s.of[agent] = to
-	return writeJSON(s.path, s.of)
+	err := writeJSON(s.path, s.of)
+	switch {
+	case err == nil:
+	case had: // a session that is not durable must not be begun
+		s.of[agent] = was
+	default:
+		delete(s.of, agent)
+	}
+	return err
 }
 
 // plan says with which session the next turn of an agent runs, and writes it
@@ -79,9 +88,11 @@ func (s *sessions) fresh(agent string, spec Spec) (runner.Session, error) {
 	return runner.Session{ID: to.ID, How: runner.New}, nil
 }
 
-// learned notes the session that a client said it has.
-func (s *sessions) learned(agent, id, dir string) error {
-	return s.set(agent, session{ID: id, Dir: dir, Used: true})
+// learned notes the session that a client said it has, in the folder for which
+// it was planned: the settings may have changed since.
+func (s *sessions) learned(agent, id string) error {
+	planned, _ := s.get(agent)
+	return s.set(agent, session{ID: id, Dir: planned.Dir, Used: true})
 }
 
 func randomUUID() string {

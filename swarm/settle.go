@@ -135,6 +135,7 @@ func (a *agent) finishNotes(r *Receipt) error {
 		if err := a.box.Finish(e); err != nil {
 			return err
 		}
+		a.doors.forget(e.ID)
 	}
 	return nil
 }
@@ -142,7 +143,10 @@ func (a *agent) finishNotes(r *Receipt) error {
 // failed counts a failure of the message and of the agent, and decides what
 // follows.
 func (a *agent) failed(j *job, out runner.Outcome) error {
-	unborn := out.End == runner.Unborn || out.End == runner.NoSession || out.End == runner.Unheard
+	// A client that never said a word was not sent the prompt, or never read it:
+	// the message is not to blame.
+	unborn := out.End == runner.Unborn || out.End == runner.NoSession || out.End == runner.Unheard ||
+		out.End == runner.Failed && !out.FirstEvent
 	reason := orElse(out.Reason, string(out.End))
 	buried := !unborn && j.claim.Failed+1 >= a.spec().maxFailures()
 	if err := a.recordEnd(j, out, !unborn); err != nil {

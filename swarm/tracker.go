@@ -30,7 +30,8 @@ func (t *tracker) started(p runner.Process) error {
 	}
 	t.begun()
 	t.agent.view.process(p.PID)
-	return writePIDFile(t.agent.home.PIDFile(t.agent.name), p)
+	t.agent.note(writePIDFile(t.agent.home.PIDFile(t.agent.name), p))
+	return nil
 }
 
 func (t *tracker) event(ev *streamjson.Event) {
@@ -47,7 +48,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 	case streamjson.KindInit:
 		a.view.learn(ev.Session, ev.Model, 0, 0)
 		if ev.Session != "" && t.rec.How != string(runner.Continue) {
-			a.note(a.books.sessions.learned(a.name, ev.Session, a.spec().Client.Dir))
+			a.note(a.books.sessions.learned(a.name, ev.Session))
 		}
 	case streamjson.KindAssistant:
 		t.assistant(ev)
