@@ -490,3 +490,35 @@ func TestASenderCannotSayThatItIsProven(t *testing.T) {
 		t.Errorf("the prompt believes it:\n%s", prompt)
 	}
 }
+
+// Notes are looked at like other messages before they ride along.
+func TestNotesThatAreOfNoUseDoNotRide(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	f.send("coder", "good news", typed(dropbox.Note))
+	stale := f.send("coder", "old news", typed(dropbox.Note), expires(time.Now().Add(-time.Hour)))
+	f.until("both are seen", func() bool { return f.status("coder").Waiting.Total() == 2 })
+	f.answer(f.send("coder", "go on"))
+	f.untilState("coder", swarm.Idle)
+	if prompt := f.backend.Runs()[0].Turn.Prompt; strings.Contains(prompt, "old news") || !strings.Contains(prompt, "good news") {
+		t.Errorf("an expired note rode along:\n%s", prompt)
+	}
+	if got := f.files("coder", "dead"); len(got) != 2 || !strings.Contains(got[0], stale) {
+		t.Errorf("dead/ = %v, want the expired note and its reason", got)
+	}
+	f.nothingLeft("coder")
+}
+
+// Reading the pid file is a comfort; a turn does not fail for it.
+func TestATurnNeedsNoPIDFile(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	pids := filepath.Join(swarm.HomeOf(f.dir).Dir(), "pids")
+	if err := os.Remove(pids); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(f.send("coder", "work"))
+	if n := len(f.backend.Runs()); n != 1 {
+		t.Errorf("%d turns, want 1", n)
+	}
+}

@@ -75,23 +75,8 @@ func (a *agent) proves(m *dropbox.Message) bool {
 // refuse sets aside what is not to be worked on.
 func (a *agent) refuse(j *job) (bool, error) {
 	c := j.claim
-	if c.Bad != nil {
-		return true, a.bury(c, "not a valid message: "+c.Bad.Error())
-	}
-	done, err := a.box.HasReceipt(c.Entry)
-	if err != nil {
-		return false, err
-	}
-	now := time.Now()
-	switch {
-	case done:
-		// It came back, as by a git checkout: it was answered then.
-		a.log.Info("message was done already", keyMessage, c.ID)
-		return true, a.box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
-	case !c.Message.Expires.IsZero() && now.After(c.Message.Expires):
-		return true, a.bury(c, "expired at "+stamp(c.Message.Expires))
-	case c.Message.Hops > dropbox.MaxHops:
-		return true, a.bury(c, fmt.Sprintf("passed on %d times, more than %d: a loop", c.Message.Hops, dropbox.MaxHops))
+	if useless, err := a.useless(c); useless || err != nil {
+		return useless, err
 	}
 	old, err := records(a.home, c.ID, c.Begun)
 	if err != nil {
@@ -109,6 +94,28 @@ func (a *agent) refuse(j *job) (bool, error) {
 	}
 	if c.Begun > 1 && j.cutOff.IsZero() {
 		j.cutOff = c.Created // its records were rotated away; it was begun, and no earlier
+	}
+	return false, nil
+}
+
+// useless sets aside a message that is not even to be read.
+func (a *agent) useless(c *dropbox.Claim) (bool, error) {
+	if c.Bad != nil {
+		return true, a.bury(c, "not a valid message: "+c.Bad.Error())
+	}
+	done, err := a.box.HasReceipt(c.Entry)
+	switch {
+	case err != nil:
+		return false, err
+	case done:
+		// It came back, as by a git checkout: it was answered then.
+		a.log.Info("message was done already", keyMessage, c.ID)
+		a.doors.forget(c.ID)
+		return true, a.box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
+	case !c.Message.Expires.IsZero() && time.Now().After(c.Message.Expires):
+		return true, a.bury(c, "expired at "+stamp(c.Message.Expires))
+	case c.Message.Hops > dropbox.MaxHops:
+		return true, a.bury(c, fmt.Sprintf("passed on %d times, more than %d: a loop", c.Message.Hops, dropbox.MaxHops))
 	}
 	return false, nil
 }
@@ -325,8 +332,8 @@ func (a *agent) takeNotes(j *job) {
 		if err != nil {
 			continue
 		}
-		if c.Bad != nil {
-			a.note(a.bury(c, "not a valid message: "+c.Bad.Error()))
+		if useless, err := a.useless(c); useless || err != nil {
+			a.note(err)
 			continue
 		}
 		size += len(c.Message.Body)
