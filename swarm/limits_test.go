@@ -48,3 +48,20 @@ func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 		t.Errorf("the lead was told %d times, want once", n)
 	}
 }
+
+// An agent that takes the key out of its environment uses another account.
+func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
+	f := newField(t, "keyed", "login")
+	f.environ = []string{"ANTHROPIC_API_KEY=k"}
+	f.plan.Agents[1].EnvDrop = []string{"ANTHROPIC_*"}
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent == "keyed" {
+			return []runnertest.Step{runnertest.Limited(time.Hour)}
+		}
+		return nil
+	}
+	f.start()
+	f.send("keyed", "work")
+	f.untilState("keyed", swarm.Limited)
+	f.answer(f.send("login", "work"))
+}
