@@ -146,9 +146,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.Turn), Files: a.turnFiles(rec.Turn), Grown: grown, Event: event,
 	}, rec.Process)
 	a.hasRun()
-	if event != nil {
-		t.end(&out)
-	}
+	t.end(&out)
 	if out.End == runner.Lost {
 		// Cut off, not failed: it is not counted against the message.
 		a.report(j, out)
@@ -238,12 +236,6 @@ func (a *agent) lastRecord(e dropbox.Entry) (*record, error) {
 // endOrphans ends what is left of turns that no agent has taken up, such as
 // after a mailbox was deleted while its client worked.
 func (s *Swarm) endOrphans() {
-	running := map[string]bool{}
-	for _, m := range s.members() {
-		if turn := m.currentTurn(); turn != "" {
-			running[turn] = true
-		}
-	}
 	names, err := filepath.Glob(s.home.turnFile("*", ".json"))
 	if err != nil {
 		s.log.Warn("turns could not be looked at", keyErr, err)
@@ -252,13 +244,20 @@ func (s *Swarm) endOrphans() {
 	for _, name := range names {
 		turn := strings.TrimSuffix(filepath.Base(name), ".json")
 		rec, err := readRecord(s.home, turn)
-		if err != nil || rec.End != "" || running[turn] || !rec.Process.Alive() {
+		// Asked last: the agents work already, and a turn is known to run before
+		// its process stands in its record.
+		if err != nil || rec.End != "" || !rec.Process.Alive() || s.runs(turn) {
 			continue
 		}
 		if n := runner.EndLeftovers(turn, leftoverGrace); n > 0 {
 			s.log.Info("ended what was left of a turn", keyTurn, turn, "processes", n)
 		}
 	}
+}
+
+// runs tells whether an agent works on that turn.
+func (s *Swarm) runs(turn string) bool {
+	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.currentTurn() == turn })
 }
 
 // currentTurn is the turn that runs now; "" when none does.
