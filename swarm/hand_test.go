@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -243,4 +244,26 @@ func TestAFileDroppedWhileTheAgentWorksIsAnsweredToTheLead(t *testing.T) {
 	if n := len(f.backend.Runs()); n != 2 {
 		t.Errorf("%d turns, want 2", n)
 	}
+}
+
+// A person may drop a file under a name that the agent used a minute ago.
+func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
+	f := newField(t, "coder")
+	mine := filepath.Join(f.store.Dir(), "coder", "notes.md")
+	var once sync.Once
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		var steps []runnertest.Step
+		once.Do(func() {
+			steps = append(steps, runnertest.Tool("Write", map[string]any{"file_path": mine, "content": "x"}, ""))
+			if err := os.WriteFile(mine, []byte("x"), 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+		return append(steps, runnertest.Say("done"))
+	}
+	f.start()
+	f.answer(f.send("coder", "write"))
+	f.until("it is moved to work/", func() bool { return len(f.files("coder", "work")) == 1 })
+	drop(f, "coder", "notes.md", "read this")
+	f.until("it is done", func() bool { return len(f.backend.Runs()) == 2 })
 }

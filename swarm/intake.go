@@ -117,6 +117,7 @@ func (a *agent) takeIn(st dropbox.Stray) bool {
 			log.Warn("file could not be moved to work/", keyErr, err)
 			return false
 		}
+		a.forgetWork(st.Name)
 		log.Info("the agent's own file was moved to work/")
 		return true
 	}
@@ -157,6 +158,14 @@ func (a *agent) ownWork(name string) bool {
 	}
 	_, ok := a.reins.wrote[name]
 	return ok
+}
+
+// forgetWork is called when that file was moved: what comes under its name later
+// is mail, unless the agent writes it again.
+func (a *agent) forgetWork(name string) {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	delete(a.reins.wrote, name)
 }
 
 // writtenPath is the file that a tool call writes; "" when it writes none.
