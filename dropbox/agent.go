@@ -10,6 +10,7 @@ import (
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "irc",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen",
+	"version", "halt", // files of the store; some disks take HALT and halt for one
 }
 
 // Lead is the mailbox of the person, or agent, that steers. IRC is the mailbox of

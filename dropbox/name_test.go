@@ -103,6 +103,7 @@ func TestCheckAgent(t *testing.T) {
 		"..":                    "only a-z, 0-9, - and _",
 		"ünï":                   "only a-z, 0-9, - and _",
 		"lead":                  "reserved", "all": "reserved", "seen": "reserved", "irc": "reserved",
+		"version": "reserved", "halt": "reserved", // files beside the mailboxes
 	} {
 		err := dropbox.CheckAgent(name)
 		got := ""
