@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -266,4 +268,31 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 	f.until("it is moved to work/", func() bool { return len(f.files("coder", "work")) == 1 })
 	drop(f, "coder", "notes.md", "read this")
 	f.until("it is done", func() bool { return len(f.backend.Runs()) == 2 })
+}
+
+// What cannot be taken in is tried again more and more seldom: a full disk must
+// not fill the log as well.
+func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
+	f := newField(t, "coder")
+	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if strings.HasPrefix(st.Name, "coder/tmp/") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	f.store = store
+	f.start()
+	drop(f, "coder", "task.md", "work")
+	const failed = "could not be taken in"
+	f.until("the first try", func() bool { return strings.Contains(f.log.String(), failed) })
+	first := time.Now()
+	f.until("three more", func() bool { return strings.Count(f.log.String(), failed) >= 4 })
+	// The rest is 50 ms: twice, four times and eight times that.
+	if took := time.Since(first); took < 600*time.Millisecond {
+		t.Errorf("four tries within %v", took)
+	}
 }

@@ -28,7 +28,11 @@ type strayState struct {
 	size    int64
 	modTime time.Time
 	since   time.Time
+	wait    time.Duration // how long it has to rest when it could not be taken in; doubles
 }
+
+// mostPatience bounds how long something that cannot be taken in is left alone.
+const mostPatience = 30 * time.Second
 
 func newIntake(s *Swarm) *intake {
 	return &intake{swarm: s, bell: newDoorbell(), seen: map[strayKey]strayState{}}
@@ -59,15 +63,16 @@ func (in *intake) look(now time.Time) time.Duration {
 			if !known || was.size != st.Size || !was.modTime.Equal(st.ModTime) {
 				was = strayState{size: st.Size, modTime: st.ModTime, since: now}
 			}
-			if left := rest - now.Sub(was.since); left > 0 && left <= rest {
+			need := max(rest, was.wait)
+			if left := need - now.Sub(was.since); left > 0 && left <= need {
 				still[key] = was
 				again = min(again, left)
 				continue
 			}
 			if !p.takeIn(st) {
-				was.since = now
+				was.since, was.wait = now, min(2*need, mostPatience)
 				still[key] = was
-				again = min(again, rest)
+				again = min(again, was.wait)
 			}
 		}
 	}
