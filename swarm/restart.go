@@ -87,7 +87,7 @@ func (p RestartPolicy) Decide(failures []Failure, first time.Duration, now time.
 	case last.Buried:
 		// What failed is out of the way; the next message gets its one try
 		// after the first wait.
-		return Decision{After: first, Reason: "the message was given up; the next one gets one try"}
+		return Decision{After: min(first, p.MaxDelay), Reason: "the message was given up; the next one gets one try"}
 	}
 	return Decision{
 		After:  doubled(first, failed-1, p.MaxDelay),

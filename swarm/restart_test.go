@@ -49,3 +49,14 @@ func TestRestartDecisions(t *testing.T) {
 		})
 	}
 }
+
+// The wait that is held against a clock that was set back is bounded, so every
+// wait must be.
+func TestNoWaitIsLongerThanTheLongest(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for name, last := range map[string]swarm.Failure{"failed": {At: now, Message: "a"}, "given up": {At: now, Message: "a", Buried: true}} {
+		if d := (swarm.RestartPolicy{}).Decide([]swarm.Failure{last}, time.Hour, now); d.After != 10*time.Minute {
+			t.Errorf("%s: after %v, want 10m", name, d.After)
+		}
+	}
+}

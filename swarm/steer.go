@@ -25,7 +25,7 @@ type PauseOrder struct {
 // Pause keeps an agent from beginning another turn. A running one goes on to
 // its end. It lives through a restart.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
-	now := time.Now().UTC()
+	now := time.Now().UTC().Round(0) // by the clock on the wall, also on a machine that slept
 	p := &pause{By: o.By, Why: o.Why, Since: now}
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
