@@ -145,7 +145,7 @@ func (b *Mailbox) Receipts() ([]Entry, error) {
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
 // [ErrNotFound] when there is none.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {
-	const limit = 16 << 20
+	const limit = 256 << 20 // the daemon's own file, with the longest answer that a client can print
 	data, err := b.disk.readFile(b.at(curFolder, e.receiptName()), limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		var day string
