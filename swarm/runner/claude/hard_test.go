@@ -109,6 +109,19 @@ func TestStdoutIsBounded(t *testing.T) {
 	if out.End != runner.Failed || !strings.Contains(out.Reason, "more than 4 MiB") {
 		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
 	}
+	// Also when it prints faster than anybody can read, and takes no notice.
+	turn = newTurn(t, "")
+	turn.Spec.Command = script(t, `trap "" INT TERM; while :; do yes x; done`)
+	began := time.Now()
+	out = claude.New(claude.Options{MaxOutput: 64 << 20}).Run(t.Context(), turn)
+	if out.End != runner.Failed || !strings.Contains(out.Reason, "more than 64 MiB") {
+		t.Errorf("ended %s (%s), want %s for its output", out.End, out.Reason, runner.Failed)
+	}
+	if took := time.Since(began); took > 8*time.Second { // the ladder alone takes 15 s
+		t.Errorf("the flood went on for %v", took)
+	}
+	turn = newTurn(t, "")
+	turn.Spec.Command = script(t, `exec yes '{"type":"assistant","message":{"content":[{"type":"text","text":"again"}]}}'`)
 	ctx, cancel := context.WithCancel(t.Context())
 	turn.Event = func(*streamjson.Event) { cancel() }
 	if out := backend().Run(ctx, turn); out.End != runner.Stopped {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type run struct {
 
 	maxOutput int64
 	read      int64 // of the client's output, in bytes
+	flooded   bool  // it has printed more than maxOutput, whether that was read or not
 
 	client runner.Client // nil: dead
 	feed   *feed         // nil: its standard input is not ours
@@ -56,7 +58,7 @@ type seen struct {
 
 // watch is what is looked at now and then.
 type watch struct {
-	stderrAt time.Time     // next look at the size of standard error
+	stderrAt time.Time     // next look at how much it has printed
 	sampleAt time.Time     // when the second look at the processor time is due; zero: no first one yet
 	sample   time.Duration // what the first look saw
 }
@@ -178,6 +180,9 @@ func (r *run) tick(now time.Time) {
 	if now.After(r.watch.stderrAt) {
 		r.watch.stderrAt = now.Add(100 * time.Millisecond)
 		boundFile(r.turn.Stderr)
+		// A client can print faster than its output is read.
+		info, err := os.Stat(r.turn.Stdout)
+		r.flooded = r.flooded || err == nil && info.Size() > r.maxOutput
 	}
 	if !r.seen.closing.IsZero() {
 		if now.After(r.seen.closing) {
@@ -193,7 +198,7 @@ func (r *run) tick(now time.Time) {
 	silent := now.Sub(r.seen.last)
 	spec := r.turn.Spec
 	switch {
-	case r.read > r.maxOutput:
+	case r.flooded || r.read > r.maxOutput:
 		r.end(verdict{end: runner.Failed, reason: fmt.Sprintf("the client printed more than %d MiB", r.maxOutput>>20), hint: "look at the beginning of " + r.turn.Stdout}, now)
 	case r.ctx.Err() != nil:
 		r.end(verdict{end: runner.Stopped, reason: "the turn was stopped", hint: goesBack}, now)
@@ -275,6 +280,9 @@ type watched struct {
 
 func (w *watched) Read(p []byte) (int, error) {
 	w.run.tick(time.Now())
+	if w.run.flooded || w.run.read > w.run.maxOutput {
+		return 0, io.EOF // the rest is not worth reading, and the client is killed at once
+	}
 	n, err := w.tail.Read(p)
 	if n > 0 {
 		w.run.read += int64(n)
