@@ -116,6 +116,8 @@ func printable(s string) string {
 			return r
 		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
 			return -1
+		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069': // turn text around
+			return -1
 		}
 		return r
 	}, s)

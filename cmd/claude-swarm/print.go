@@ -159,15 +159,21 @@ func cut(text string, n int) string {
 // space, and nothing in it can steer the terminal.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
+		return unicode.IsSpace(r) || steers(r)
 	}), " ")
+}
+
+// steers tells whether a rune does something to the terminal, or turns around
+// what stands beside it, so that a line says another thing than is in it.
+func steers(r rune) bool {
+	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
 // plain takes out of text what could steer the terminal, and keeps newlines
 // and tabs.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+		if r != '\n' && r != '\t' && steers(r) {
 			return -1
 		}
 		return r
