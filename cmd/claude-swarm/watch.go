@@ -19,8 +19,8 @@ import (
 
 // What the terminal understands.
 const (
-	screenEnter = "\x1b[?1049h\x1b[?25l" // the other screen, no cursor
-	screenLeave = "\x1b[?25h\x1b[?1049l"
+	screenEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the other screen, no cursor, long lines cut
+	screenLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	screenHome  = "\x1b[H"
 	lineRest    = "\x1b[K" // clear what an earlier, longer line left
 	screenRest  = "\x1b[J"
@@ -31,7 +31,7 @@ const (
 // line each.
 func watchStatus(c *cli.Context) error {
 	w := c.App.Writer
-	live := isTerminal(w) && !c.Bool("json")
+	live := canRedraw(w) && !c.Bool("json")
 	if live {
 		fmt.Fprint(w, screenEnter)
 		defer fmt.Fprint(w, screenLeave)
@@ -82,6 +82,9 @@ func watchStatus(c *cli.Context) error {
 	}
 }
 
+// canRedraw tells whether a picture can be drawn over the one before.
+func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
+
 // frame is one picture of the status.
 func frame(c *cli.Context, st swarm.Status) ([]byte, error) {
 	var out bytes.Buffer
@@ -90,7 +93,7 @@ func frame(c *cli.Context, st swarm.Status) ([]byte, error) {
 		return out.Bytes(), err
 	}
 	at := time.Now()
-	if !isTerminal(c.App.Writer) {
+	if !canRedraw(c.App.Writer) {
 		at = at.Truncate(time.Minute) // else every second is a change
 	}
 	writeStatus(&out, st, at, paletteOf(c.App.Writer), screenWidth(c.App.Writer))
