@@ -406,6 +406,7 @@ func TestWhatIsNotWorkedOn(t *testing.T) {
 
 func TestReload(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
+	f.sweep = time.Hour // nothing is found because it is looked for now and then
 	f.start()
 	f.answer(f.send("coder", "work"))
 	p := swarm.Plan{Debounce: f.plan.Debounce, Agents: slices.Clone(f.plan.Agents[:1])}
@@ -425,12 +426,16 @@ func TestReload(t *testing.T) {
 	if _, err := f.daemon.Status("reviewer"); err == nil {
 		t.Error("reviewer is still there")
 	}
-	// It comes back, and its mail was kept.
+	// It comes back, and its mail was kept; also what was laid there by hand.
 	id := f.send("reviewer", "work")
+	drop(f, "reviewer", "more.md", "more work\n")
+	drop(f, "coder", "other.md", "other work\n")
+	f.until("the folders were looked at", func() bool { return slices.Contains(f.bodies(), "other work") })
 	if _, err := f.daemon.Reload(f.plan); err != nil {
 		t.Fatal(err)
 	}
 	f.answer(id)
+	f.until("what was laid there is done", func() bool { return slices.Contains(f.bodies(), "more work") })
 	p.Agents[0].Backend = "nonsense"
 	if _, err := f.daemon.Reload(p); err == nil {
 		t.Error("a plan with an unknown backend was taken")

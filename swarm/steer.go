@@ -211,6 +211,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	s.current = p
 	s.slots.resize(p.maxRunning())
+	s.intake.bell.ring() // what lies in the folder of a new agent, and another debounce
 	slices.Sort(c.Added)
 	slices.Sort(c.Removed)
 	slices.Sort(c.Changed)

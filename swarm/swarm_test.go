@@ -29,6 +29,7 @@ type field struct {
 	restart swarm.RestartPolicy
 	tokens  swarm.Tokens
 	environ []string
+	sweep   time.Duration
 
 	daemon *swarm.Swarm
 	stop   context.CancelFunc
@@ -51,7 +52,7 @@ func newField(t *testing.T, agents ...string) *field {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &field{t: t, dir: dir, store: store, backend: &runnertest.Scripted{}, restart: quick, log: &syncLog{}}
+	f := &field{t: t, dir: dir, store: store, backend: &runnertest.Scripted{}, restart: quick, sweep: 100 * time.Millisecond, log: &syncLog{}}
 	for _, name := range agents {
 		f.plan.Agents = append(f.plan.Agents, swarm.Spec{Name: name, Backend: "scripted", RetryDelay: 10 * time.Millisecond, Client: runner.Spec{Dir: dir}})
 		if err := store.MakeMailbox(name); err != nil {
@@ -78,7 +79,7 @@ func (f *field) start() {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan, Backends: map[string]runner.Backend{"scripted": f.backend},
-		Version: "test", Sweep: 100 * time.Millisecond, Restart: f.restart, Environ: f.environ,
+		Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
