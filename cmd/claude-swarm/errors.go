@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -123,6 +125,9 @@ func nextStep(err error) string {
 	}
 	if e, ok := errors.AsType[*control.PathError](err); ok {
 		return e.Hint
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Op != "write" && filepath.IsAbs(e.Path) {
+		return "ls -ld " + shellWord(e.Path)
 	}
 	return ""
 }
