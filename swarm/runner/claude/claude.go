@@ -143,6 +143,9 @@ func (r *run) follow(out *os.File) runner.Outcome {
 	if isReadError(broken) && !v.end.OK() {
 		v = verdict{end: runner.Failed, reason: "the client's output could not be read: " + broken.Error(), hint: "look at the disk"}
 	}
+	if (r.flooded || r.read > r.maxOutput) && !v.end.OK() {
+		os.Truncate(r.turn.Stdout, maxStderr) // its beginning tells enough, and the next attempt may flood too
+	}
 	o.End, o.Reason, o.Hint, o.ResetAt = v.end, oneLine(v.reason), v.hint, v.resetAt
 	if o.Text == "" {
 		o.Text = r.lastWords()

@@ -120,6 +120,9 @@ func TestStdoutIsBounded(t *testing.T) {
 	if took := time.Since(began); took > 8*time.Second { // the ladder alone takes 15 s
 		t.Errorf("the flood went on for %v", took)
 	}
+	if info, err := os.Stat(turn.Stdout); err != nil || info.Size() > 16<<20 {
+		t.Errorf("kept %v bytes of the flood (%v)", info.Size(), err)
+	}
 	turn = newTurn(t, "")
 	turn.Spec.Command = script(t, `exec yes '{"type":"assistant","message":{"content":[{"type":"text","text":"again"}]}}'`)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -292,7 +292,7 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 // maxStderr is how much of the standard error is kept, in bytes: its beginning
-// and its newest part.
+// and its newest part. Of a flood on the standard output the beginning is kept.
 const (
 	maxStderr  = 4 << 20
 	keptStderr = 1 << 20
