@@ -27,29 +27,41 @@ type Claim struct {
 // The file is opened before it is moved and read through that, so what is read is
 // what was claimed.
 func (b *Mailbox) Claim(e Entry) (*Claim, error) {
-	c, err := b.claim(e)
+	c, err := b.take(e)
+	if err == nil {
+		if err = b.disk.syncDir(b.dir(curFolder)); err != nil {
+			// Not claimed for sure, so not claimed: or it would lie there until a restart.
+			err = errors.Join(err, b.disk.move(b.at(curFolder, c.Name), b.at(newFolder, e.Name)))
+		}
+	}
 	if err != nil {
 		return nil, b.wrap("claim "+e.ID, err)
 	}
 	return c, nil
 }
 
-func (b *Mailbox) claim(e Entry) (*Claim, error) {
+// Take is a Claim that a power cut may undo until [Mailbox.SyncClaims] returns.
+// The caller prepares meanwhile what the message does not see: before a turn is
+// begun its claim must be durable.
+func (b *Mailbox) Take(e Entry) (*Claim, error) {
+	c, err := b.take(e)
+	if err != nil {
+		return nil, b.wrap("claim "+e.ID, err)
+	}
+	return c, nil
+}
+
+// SyncClaims makes durable what was taken from this mailbox before the call.
+func (b *Mailbox) SyncClaims() error {
+	return b.wrap("make the claim durable", b.disk.syncDir(b.dir(curFolder)))
+}
+
+// take is the rename. It returns ErrGone when somebody else took the message.
+func (b *Mailbox) take(e Entry) (*Claim, error) {
 	if b.store.Halted() {
 		return nil, ErrHalted
 	}
 	from := b.at(newFolder, e.Name)
-	cur, err := b.disk.folder(b.dir(curFolder))
-	if errors.Is(err, fs.ErrNotExist) { // deleted by somebody: made again
-		if err := makeMailbox(b.disk, b.name); err != nil {
-			return nil, err
-		}
-		cur, err = b.disk.folder(b.dir(curFolder))
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer cur.Close()
 	f, bad := b.disk.openRead(from)
 	switch {
 	case bad == nil:
@@ -66,14 +78,18 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	c := &Claim{Entry: e, Bad: bad}
 	c.Begun++
 	c.Name = c.FileName()
-	if err := b.disk.moveInto(from, b.at(curFolder, c.Name)); errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrGone
-	} else if err != nil {
-		return nil, err
+	to := b.at(curFolder, c.Name)
+	err := b.disk.moveInto(from, to)
+	if errors.Is(err, fs.ErrNotExist) { // which of the two?
+		if there, statErr := b.disk.exists(from); !there {
+			return nil, errors.Join(ErrGone, statErr)
+		}
+		if err = makeMailbox(b.disk, b.name); err == nil { // deleted by somebody: made again
+			err = b.disk.moveInto(from, to)
+		}
 	}
-	if err := b.disk.syncFolder(cur); err != nil {
-		// Not claimed for sure, so not claimed: or it would lie there until a restart.
-		return nil, errors.Join(err, b.disk.move(b.at(curFolder, c.Name), from))
+	if err != nil {
+		return nil, err
 	}
 	if c.Bad == nil {
 		c.read(&f, b.store.maxFile())

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A record is the durable note of one attempt at a message, written before its
-// client starts. With it a later daemon finds a client that outlived this one,
+// A record is the note of one attempt at a message, written before its client
+// starts and durable before the prompt is sent. With it a later daemon finds a client that outlived this one,
 // and with its end the receipt lists what was tried before.
 type record struct {
 	V       int      `json:"v"`
@@ -52,22 +51,35 @@ func turnID(message string, begun, try int) string {
 	return fmt.Sprintf("%s-%d-%d", message, begun, try+1)
 }
 
-// beginWrite is write beside what else there is to prepare: written waits until
-// the record is durable, and may be called again. It must be called once at least.
-func (r *record) beginWrite(home Home) (written func() error) {
+// jot writes the record before its client starts. It outlives this process, so
+// a later daemon finds the client; it need not outlive a power cut, which leaves
+// no client. Before the prompt is sent, write makes it durable.
+func (r *record) jot(home Home) error {
 	r.V = 1
-	done := make(chan error, 1)
-	copied := *r
-	go func() { done <- copied.write(home) }() // ends when it is written; written waits for it
-	return sync.OnceValue(func() error { return <-done })
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(home.turnFile(r.Turn, ".json"), data, 0o600)
 }
 
+// write makes the record durable.
 func (r *record) write(home Home) error {
 	r.V = 1
 	return writeJSON(home.turnFile(r.Turn, ".json"), r)
 }
 
-// readRecord returns [fs.ErrNotExist] for a turn without a record.
+// remove takes back the record of a turn that was not begun.
+func (r *record) remove(home Home) error {
+	err := os.Remove(home.turnFile(r.Turn, ".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// readRecord returns [fs.ErrNotExist] for a turn without a record, or with one
+// that was cut off while it was jotted down: no prompt was sent for that.
 func readRecord(home Home, turn string) (*record, error) {
 	data, err := os.ReadFile(home.turnFile(turn, ".json"))
 	if err != nil {
@@ -75,7 +87,7 @@ func readRecord(home Home, turn string) (*record, error) {
 	}
 	r := new(record)
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("turn record %s: %w", turn, err)
+		return nil, fmt.Errorf("turn record %s: %w: %w", turn, fs.ErrNotExist, err)
 	}
 	return r, nil
 }

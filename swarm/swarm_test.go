@@ -30,6 +30,7 @@ type field struct {
 	tokens  swarm.Tokens
 	environ []string
 	sweep   time.Duration
+	before  func(runner.Turn) // is called before the backend runs a turn; may be nil
 
 	daemon *swarm.Swarm
 	stop   context.CancelFunc
@@ -74,11 +75,24 @@ func newField(t *testing.T, agents ...string) *field {
 	return f
 }
 
+// foreseen is a backend that says which turn comes next.
+type foreseen struct {
+	runner.Backend
+	before func(runner.Turn)
+}
+
+func (b foreseen) Run(ctx context.Context, t runner.Turn) runner.Outcome {
+	if b.before != nil {
+		b.before(t)
+	}
+	return b.Backend.Run(ctx, t)
+}
+
 // start starts a daemon and waits until it is ready.
 func (f *field) start() {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
-		Project: f.dir, Store: f.store, Plan: f.plan, Backends: map[string]runner.Backend{"scripted": f.backend},
+		Project: f.dir, Store: f.store, Plan: f.plan, Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before}},
 		Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})

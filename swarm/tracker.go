@@ -20,13 +20,18 @@ type tracker struct {
 	compactions compactions
 	begun       func() // called once the client runs; nil when it ran before
 	heard       bool   // the client has said something: it has the prompt
+	unrecorded  error  // why the record could not be made durable; nothing was sent then
 }
 
-// started makes the process durable before the prompt is sent.
+// started makes the claim and the record durable before the prompt is sent. The
+// client starts meanwhile, and without a prompt it does nothing.
 func (t *tracker) started(p runner.Process) error {
 	t.rec.Process = p
-	if err := t.rec.write(t.agent.home); err != nil {
-		return err
+	if t.unrecorded = t.agent.box.SyncClaims(); t.unrecorded == nil {
+		t.unrecorded = t.rec.write(t.agent.home)
+	}
+	if t.unrecorded != nil {
+		return t.unrecorded
 	}
 	t.begun()
 	t.agent.view.process(p.PID)

@@ -39,7 +39,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 	if !ok {
 		return 0
 	}
-	claim, err := a.box.Claim(e)
+	claim, err := a.box.Take(e) // durable before the prompt is sent: tracker.started
 	a.queue.remove(e)
 	switch {
 	case errors.Is(err, dropbox.ErrGone):
@@ -251,8 +251,9 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		UUID: promptUUID(turn), Session: session.ID, How: string(session.How), Notes: ids(j.notes),
 		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
 	}
-	written := rec.beginWrite(a.home)
-	defer written() // also after a panic of the backend
+	if err := rec.jot(a.home); err != nil {
+		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
+	}
 	last := j.rec
 	j.rec = rec
 
@@ -266,13 +267,13 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		ID: turn, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
 		Spec: a.clientSpec(spec), Env: a.environment(spec, turn), Files: a.turnFiles(turn),
 		Hook: a.hook(), Partial: a.feed.wanted(FeedPartial, a.name), Grown: grown,
-		Ready: written, Started: t.started, Event: t.event,
+		Started: t.started, Event: t.event,
 	})
-	if err := written(); err != nil {
-		j.rec = last // there was no client
-		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
-	}
 	t.end(&out)
+	if t.unrecorded != nil {
+		j.rec = last // nothing was sent, so nothing was begun
+		return runner.Outcome{}, errors.Join(fmt.Errorf("record the turn: %w", t.unrecorded), rec.remove(a.home))
+	}
 	return out, nil
 }
 
@@ -327,7 +328,7 @@ func (a *agent) backend(spec Spec) runner.Backend { return a.backends[spec.backe
 func (a *agent) takeNotes(j *job) {
 	size := 0
 	for _, e := range a.queue.notes(maxNotes) {
-		c, err := a.box.Claim(e)
+		c, err := a.box.Take(e)
 		a.queue.remove(e)
 		if err != nil {
 			continue

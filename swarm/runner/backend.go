@@ -23,9 +23,9 @@ type Backend interface {
 	// Follow takes up a turn whose daemon died: as long as p lives it is
 	// followed to its end, as in Run; then, or if it is dead, its file is read
 	// to the end. Without a result in the file the outcome is [Lost]. Events of
-	// the file are passed to t.Event from the first one on. Ready and
-	// Started are not called, and nothing is sent to the client but signals. Spec.Timeout counts
-	// from the call.
+	// the file are passed to t.Event from the first one on. Started is not called,
+	// and nothing is sent to the client but signals. Spec.Timeout counts from the
+	// call.
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
 
@@ -52,11 +52,6 @@ type Turn struct {
 	// Grown rings when Stdout has grown. With nil, or between two rings, the
 	// backend looks by itself (Timing.Poll).
 	Grown <-chan struct{}
-	// Ready is called once, when all is prepared and right before the client is
-	// started. It may wait for what must be done by then, such as a record that
-	// is being written. An error ends the turn as Failed and nothing is started.
-	// It may be nil.
-	Ready func() error
 	// Started is called once, after the client has been started and before it
 	// is sent the prompt: what it records is durable before any work can be
 	// done. An error ends the turn as Failed with nothing sent. It may be nil.

@@ -76,12 +76,6 @@ func (b *backend) start(t runner.Turn) (*runner.Child, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.Ready != nil {
-		if err := t.Ready(); err != nil {
-			out.Close()
-			return nil, nil, err
-		}
-	}
 	child, err := runner.Start(runner.Command{
 		Args: append(command(t), arguments(t)...), Dir: t.Spec.Dir, Env: environment(t), Stdout: stdout, Stderr: stderr,
 	})

@@ -92,11 +92,6 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process) run
 		return c.fail(runner.Failed, err.Error())
 	}
 	defer c.close()
-	if t.Ready != nil {
-		if err := t.Ready(); err != nil {
-			return c.fail(runner.Failed, err.Error())
-		}
-	}
 	if t.Started != nil {
 		if err := t.Started(p); err != nil {
 			return c.fail(runner.Failed, "the turn was not recorded: "+err.Error())

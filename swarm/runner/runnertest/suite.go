@@ -134,21 +134,14 @@ func (f Fixture) ends(t *testing.T) {
 	}
 }
 
-// order: Ready, Started, then events, of which none is lost or moved.
+// order: Started, then events, of which none is lost or moved.
 func (f Fixture) order(t *testing.T) {
 	turn := f.Turn(t, "@say one\n@say two\n@say three")
 	var said []string
-	ready, started, last := false, false, streamjson.Kind("")
-	turn.Ready = func() error {
-		if ready || started || last != "" {
-			t.Error("Ready was called twice, or after Started")
-		}
-		ready = true
-		return nil
-	}
+	started, last := false, streamjson.Kind("")
 	turn.Started = func(p runner.Process) error {
-		if !ready || started || last != "" {
-			t.Error("Started was called before Ready, twice, or after an event")
+		if started || last != "" {
+			t.Error("Started was called twice, or after an event")
 		}
 		if p.PID == 0 {
 			t.Errorf("Started was given the process %v", p)
@@ -173,16 +166,8 @@ func (f Fixture) order(t *testing.T) {
 	}
 }
 
-// unrecorded: no work without a record, and no client before it.
+// unrecorded: no work without a record.
 func (f Fixture) unrecorded(t *testing.T) {
-	early := f.Turn(t, "@say ready")
-	early.Ready = func() error { return errors.New("disk full") }
-	early.Started = func(runner.Process) error { t.Error("a client was started before all was ready"); return nil }
-	early.Event = func(ev *streamjson.Event) { t.Errorf("event %s without a client", ev.Kind) }
-	if out := f.run(t, t.Context(), early); out.End != runner.Failed || !strings.Contains(out.Reason, "disk full") {
-		t.Errorf("Run = %s (%s), want %s for the reason that Ready gave", out.End, out.Reason, runner.Failed)
-	}
-
 	turn := f.Turn(t, "@say ready")
 	turn.Started = func(runner.Process) error { return errors.New("disk full") }
 	turn.Event = func(ev *streamjson.Event) {
