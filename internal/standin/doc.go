@@ -85,6 +85,9 @@
 //	                     (before the result is printed; none after @exit and
 //	                     the like); also "steer …" for a message taken into a
 //	                     running turn, and "deaf …" when @hang or @spin begins
+//	STANDIN_LOCK=DIR     holds a lock on DIR/AGENT until it and every command that
+//	                     it started have ended; where another holds it, the log
+//	                     gets "overlap AGENT - PID" and the process exits with 1
 //	STANDIN_UNBORN=1     exits with 1 before it prints anything
 //	STANDIN_SILENT=1     does its work and prints nothing
 //	STANDIN_NOREPLAY=1   prints no replay line

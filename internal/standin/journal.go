@@ -11,17 +11,13 @@ func (c *client) journal(what string, p prompt) {
 	if path == "" {
 		return
 	}
-	agent := c.getenv("CLAUDE_SWARM_AGENT")
-	if agent == "" {
-		agent = "-"
-	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		c.complain("standin: " + err.Error())
 		return
 	}
 	defer f.Close()
-	if _, err := fmt.Fprintf(f, "%s %s %s %d %s\n", what, agent, p.uuid, os.Getpid(), firstLine(p.text)); err != nil {
+	if _, err := fmt.Fprintf(f, "%s %s %s %d %s\n", what, c.agent(), p.uuid, os.Getpid(), firstLine(p.text)); err != nil {
 		c.complain("standin: " + err.Error())
 	}
 }

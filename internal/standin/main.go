@@ -55,6 +55,9 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 		io.WriteString(stdout, Version+"\n")
 		return 0
 	}
+	if err := c.lock(); err != nil {
+		return c.refused(err)
+	}
 	if err := c.open(o); err != nil {
 		return c.refused(err)
 	}

@@ -1,0 +1,45 @@
+package standin
+
+import (
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// lockPatience is how long the lock of the agent's client before may still be
+// held: a process that was killed lets go of its files a moment after it is gone.
+const lockPatience = 50 * time.Millisecond
+
+// lock takes the lock of the agent in STANDIN_LOCK. It is held until this process
+// and every command that it started have ended, so it tells whether two clients
+// of one agent run at once, or one beside what another left behind.
+func (c *client) lock() error {
+	dir := c.getenv("STANDIN_LOCK")
+	if dir == "" {
+		return nil
+	}
+	fd, err := syscall.Open(filepath.Join(dir, c.agent()), syscall.O_CREAT|syscall.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("STANDIN_LOCK: %w", err)
+	}
+	// Never closed, and open in the children too: no O_CLOEXEC.
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil || err != syscall.EWOULDBLOCK {
+			return err
+		}
+		if time.Since(began) > lockPatience {
+			c.journal("overlap", prompt{uuid: "-"})
+			return fmt.Errorf("STANDIN_LOCK: another client of %s runs, or a command of it", c.agent())
+		}
+	}
+}
+
+// agent is the name that the journal and the lock go by.
+func (c *client) agent() string {
+	if name := c.getenv("CLAUDE_SWARM_AGENT"); name != "" {
+		return name
+	}
+	return "-"
+}
