@@ -11,7 +11,7 @@ VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || ech
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
 
-.PHONY: build test race lint fuzz bench check demo darwin tools strict clean
+.PHONY: build test race lint fuzz bench torture check demo darwin tools strict clean
 
 build: bin/claude-swarm
 
@@ -61,6 +61,10 @@ fuzz:
 
 bench: build
 	go run ./internal/bench
+
+# Every fault in its long form; the tests inject each in a short one.
+torture:
+	go run ./internal/torture
 
 # What needs tmux is left out by `make test` where it is missing, and fails here.
 strict: tools

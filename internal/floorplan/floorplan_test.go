@@ -35,6 +35,7 @@ var floors = map[string][]string{
 	"internal/provision":      {"dropbox", "internal/config", "internal/control", "swarm", "swarm/runner"},
 	"internal/standin":        {},
 	"internal/tmux":           {},
+	"internal/torture":        {"dropbox", "internal/control", "swarm", "swarm/runner"},
 	"cmd/claude-swarm":        {"*"}, // the one place that wires
 	"docs":                    {},
 	"examples":                {},

@@ -1,0 +1,210 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// An arenaSpec says how an arena is made. The zero value is one agent.
+type arenaSpec struct {
+	agents   int
+	top      string   // YAML lines for the top of claude-swarm.yaml
+	defaults string   // YAML lines below defaults:, each indented by two
+	env      []string // of the daemon, and so of the stand-ins
+	// prepare is called with the folder of the project before anything is in it.
+	prepare func(dir string) error
+}
+
+// An arena is a scratch project with stand-ins for agents. Its methods are safe
+// for several goroutines.
+type arena struct {
+	program string
+	dir     string // of the project
+	home    string // of everything that is started here; the mark of its processes
+	env     []string
+	agents  []string
+	store   *dropbox.Store
+
+	mu   sync.Mutex
+	jobs []*job // what was sent, in no order
+	next int    // number of the next job
+}
+
+// newArena makes an arena. Its daemon is not started. The caller closes it.
+func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
+	base, err := r.place()
+	if err != nil {
+		return nil, err
+	}
+	a := &arena{program: r.program, dir: filepath.Join(base, "p"), home: filepath.Join(base, "home")}
+	run := filepath.Join(base, "run")
+	for _, d := range []string{a.dir, a.home, run, filepath.Join(base, "locks"), filepath.Join(base, "tmp")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	a.env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + a.home, "XDG_RUNTIME_DIR=" + run, "LANG=C.UTF-8", "TMPDIR=" + filepath.Join(base, "tmp"),
+		"STANDIN_LOG=" + a.journal(), "STANDIN_LOCK=" + filepath.Join(base, "locks"),
+	}, spec.env...)
+	var config strings.Builder
+	fmt.Fprintf(&config, "debounce: 100ms\nmax_waiting: 1000000\n%s", spec.top)
+	if !strings.Contains(spec.top, "max_running") {
+		config.WriteString("max_running: 4\n")
+	}
+	fmt.Fprintf(&config, "log: {max_size_mb: 1000}\ndefaults:\n  command: [%q, standin]\n%s", a.program, spec.defaults)
+	for _, key := range []string{"retry_delay: 200ms", "max_failures: 100"} {
+		if name, _, _ := strings.Cut(key, ":"); !strings.Contains(spec.defaults, name) {
+			config.WriteString("  " + key + "\n")
+		}
+	}
+	config.WriteString("agents:\n")
+	for i := range max(1, spec.agents) {
+		a.agents = append(a.agents, fmt.Sprintf("agent%d", i))
+		config.WriteString("  " + a.agents[i] + ": {}\n")
+	}
+	if spec.prepare != nil {
+		if err := spec.prepare(a.dir); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(a.dir, "claude-swarm.yaml"), []byte(config.String()), 0o600); err != nil {
+		return nil, err
+	}
+	if _, err := a.swarm(ctx, "init"); err != nil {
+		return nil, err
+	}
+	if a.store, err = dropbox.Open(a.mail(), dropbox.Options{}); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *arena) journal() string        { return filepath.Join(filepath.Dir(a.dir), "turns.log") }
+func (a *arena) mail() string           { return filepath.Join(a.dir, ".dead-drop") }
+func (a *arena) own() swarm.Home        { return swarm.HomeOf(a.dir) }
+func (a *arena) box(name string) string { return filepath.Join(a.mail(), name) }
+
+// close ends whatever still runs in the arena, without a word.
+func (a *arena) close() error {
+	for _, p := range a.processes() {
+		p.kill()
+	}
+	return a.store.Close()
+}
+
+// swarm runs a verb of the program and returns what it printed.
+func (a *arena) swarm(ctx context.Context, args ...string) (string, error) {
+	return a.feed(ctx, nil, args...)
+}
+
+// feed is swarm with a standard input.
+func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, a.program, args...)
+	cmd.Dir, cmd.Env = a.dir, a.env
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &errs
+	// A daemon that it leaves must not hold it up.
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return out.String(), &verbError{args: args, code: cmd.ProcessState.ExitCode(), err: err, text: strings.TrimSpace(errs.String())}
+	}
+	return out.String(), nil
+}
+
+// A verbError is a verb of the program that ended badly.
+type verbError struct {
+	args []string
+	code int
+	err  error
+	text string // what it wrote to standard error
+}
+
+func (e *verbError) Error() string {
+	return fmt.Sprintf("claude-swarm %s: %v: %s", strings.Join(e.args, " "), e.err, e.text)
+}
+
+func (e *verbError) Unwrap() error { return e.err }
+
+// start starts the daemon and waits until it is ready.
+func (a *arena) start(ctx context.Context) error {
+	_, err := a.swarm(ctx, "start")
+	return err
+}
+
+// stop ends the daemon when its turns have ended. That none runs is no error.
+func (a *arena) stop(ctx context.Context) error {
+	_, err := a.swarm(ctx, "stop")
+	if verb, ok := errors.AsType[*verbError](err); ok && verb.code == 4 {
+		return nil
+	}
+	return err
+}
+
+// status asks the daemon for its status.
+func (a *arena) status(ctx context.Context) (swarm.Status, error) {
+	c, err := a.dial(ctx)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	st, err := c.Status(ctx)
+	return st, errors.Join(err, c.Close())
+}
+
+func (a *arena) dial(ctx context.Context) (*control.Client, error) {
+	env := map[string]string{}
+	for _, kv := range a.env {
+		key, value, _ := strings.Cut(kv, "=")
+		env[key] = value
+	}
+	return control.Dial(ctx, a.dir, "torture", func(key string) string { return env[key] })
+}
+
+// patience is how long nothing may happen before a condition counts as never met.
+const patience = time.Minute
+
+// until waits for a condition.
+func until(ctx context.Context, what string, ok func() bool) error {
+	return within(ctx, patience, what, ok)
+}
+
+func within(ctx context.Context, limit time.Duration, what string, ok func() bool) error {
+	deadline := time.Now().Add(limit)
+	for !ok() {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("never happened: %s", what)
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pause waits for d, or returns ctx's error.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

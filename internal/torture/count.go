@@ -1,0 +1,309 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// count waits until the arena is settled, stops its daemon, and counts what became
+// of the messages.
+func (a *arena) count(ctx context.Context) (counts, error) {
+	settled := a.settle(ctx)
+	stopped := a.stop(ctx)
+	c, err := a.tally()
+	return c, errors.Join(settled, stopped, err)
+}
+
+// tally counts what lies on the disk, and what still runs. The daemon is stopped.
+func (a *arena) tally() (counts, error) {
+	var c counts
+	j, err := a.readJournal()
+	if err != nil {
+		return c, err
+	}
+	jobs := a.sent()
+	for _, o := range jobs {
+		if o.err == nil {
+			c.Messages++
+		}
+	}
+	a.tallyTurns(&c, j, jobs)
+	if err := a.tallyAnswers(&c, j, jobs); err != nil {
+		return c, err
+	}
+	return c, a.tallyLeft(&c)
+}
+
+// A begin is a turn's begin in the journal.
+type begin struct {
+	uuid string
+	n    int // of the job
+}
+
+// A journal is what the stand-ins wrote down.
+type journal struct {
+	begins   map[string][]begin // by agent, in their order
+	runs     map[int][]begin    // by job
+	overlaps []string
+}
+
+// readJournal reads the lines WORD AGENT UUID PID job N.
+func (a *arena) readJournal() (*journal, error) {
+	j := &journal{begins: map[string][]begin{}, runs: map[int][]begin{}}
+	f, err := os.Open(a.journal())
+	if errors.Is(err, fs.ErrNotExist) {
+		return j, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	open := map[string]string{} // the uuid of the turn that an agent is in
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		w := strings.Fields(sc.Text())
+		if len(w) < 4 {
+			return nil, fmt.Errorf("the journal has the line %q", sc.Text())
+		}
+		what, agent, uuid := w[0], w[1], w[2]
+		switch {
+		case what == "overlap":
+			j.overlaps = append(j.overlaps, agent+": a client began while another, or a child of it, still held the lock")
+		case what == "end" && open[agent] != uuid:
+			j.overlaps = append(j.overlaps, agent+": turn "+uuid+" ended inside "+open[agent])
+		case what == "begin" && len(w) == 6 && w[4] == "job":
+			n, err := strconv.Atoi(w[5])
+			if err != nil {
+				return nil, fmt.Errorf("the journal has the line %q", sc.Text())
+			}
+			open[agent] = uuid
+			j.begins[agent] = append(j.begins[agent], begin{uuid, n})
+			j.runs[n] = append(j.runs[n], begin{uuid, n})
+		}
+	}
+	return j, nil
+}
+
+// tallyTurns finds what ran twice, in a wrong order, or at the same time.
+func (a *arena) tallyTurns(c *counts, j *journal, jobs []*job) {
+	by := map[int]*job{}
+	for _, o := range jobs {
+		by[o.n] = o
+	}
+	last := map[string]int{}
+	for agent, begins := range j.begins {
+		for _, b := range begins {
+			o := by[b.n]
+			if o == nil {
+				continue
+			}
+			way := fmt.Sprint(agent, " ", o.sender, o.low)
+			if was, ok := last[way]; ok && was > b.n {
+				c.Disorder++
+				c.show("out of order: %s began job %d after %d", agent, b.n, was)
+			}
+			last[way] = b.n
+		}
+	}
+	c.Overlaps += len(j.overlaps)
+	for _, o := range j.overlaps {
+		c.show("overlap: %s", o)
+	}
+	turns := a.turns()
+	for _, n := range slices.Sorted(maps.Keys(j.runs)) {
+		runs := j.runs[n]
+		for i, b := range runs[:len(runs)-1] {
+			if turn := turns[b.uuid]; a.succeeded(turn) {
+				c.Doubled++
+				c.show("doubled: job %d ran again as %s although turn %s had its result", n, turns[runs[i+1].uuid], turn)
+			} else {
+				c.Again++
+			}
+		}
+	}
+}
+
+// turns are the names of the turns by their uuid, from the daemon's records.
+func (a *arena) turns() map[string]string {
+	out := map[string]string{}
+	names, _ := filepath.Glob(filepath.Join(a.own().Turns(), "*.json"))
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		var rec struct{ Turn, UUID string }
+		if json.Unmarshal(data, &rec) == nil {
+			out[rec.UUID] = rec.Turn
+		}
+	}
+	return out
+}
+
+// succeeded tells whether a turn's client printed a good result, whole.
+func (a *arena) succeeded(turn string) bool {
+	data, err := os.ReadFile(a.own().Stream(turn))
+	if turn == "" || err != nil {
+		return false
+	}
+	for line := range bytes.Lines(data) {
+		var ev struct {
+			Type    string `json:"type"`
+			IsError bool   `json:"is_error"`
+		}
+		if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &ev) == nil && ev.Type == "result" && !ev.IsError {
+			return true
+		}
+	}
+	return false
+}
+
+// tallyAnswers finds what is not done, and what was answered not once.
+func (a *arena) tallyAnswers(c *counts, j *journal, jobs []*job) error {
+	answers, bounces, err := a.answers()
+	if err != nil {
+		return err
+	}
+	done, dead := map[string]bool{}, map[string]bool{}
+	for _, name := range a.agents {
+		for dir, to := range map[string]map[string]bool{"done/*/*.receipt.yaml": done, "dead/*.reason.txt": dead} {
+			names, err := filepath.Glob(filepath.Join(a.box(name), dir))
+			if err != nil {
+				return err
+			}
+			for _, file := range names {
+				base, _, _ := strings.Cut(filepath.Base(file), ".receipt.yaml")
+				base = strings.TrimSuffix(base, ".reason.txt")
+				to[base[strings.LastIndexByte(base, '-')+1:]] = true
+			}
+		}
+	}
+	lost := func(o *job, format string, args ...any) {
+		c.Lost++
+		c.show("lost: job %d (%s to %s): %s", o.n, o.id, o.agent, fmt.Sprintf(format, args...))
+	}
+	for _, o := range jobs {
+		switch {
+		case o.err != nil:
+			if len(j.runs[o.n]) > 0 {
+				c.note("job %d was refused (%v), and done", o.n, o.err)
+			}
+		case dead[o.id] && bounces[o.id] > 0:
+			c.note("job %d was given up, and its sender told", o.n)
+		case dead[o.id]:
+			lost(o, "given up, and nobody told")
+		case !done[o.id]:
+			lost(o, "no receipt")
+		case o.note:
+		case len(j.runs[o.n]) == 0:
+			lost(o, "a receipt, but no turn")
+		case answers[o.id] == 0:
+			lost(o, "done, but not answered")
+		case answers[o.id] > 1:
+			c.Doubled++
+			c.show("doubled: job %d was answered %d times", o.n, answers[o.id])
+		}
+	}
+	return nil
+}
+
+// answers counts the results and the bounces in the lead's mailbox, by what they
+// reply to.
+func (a *arena) answers() (results, bounces map[string]int, err error) {
+	results, bounces = map[string]int{}, map[string]int{}
+	box, err := a.store.Mailbox(dropbox.Lead)
+	if err != nil {
+		return nil, nil, err
+	}
+	waiting, err := box.List()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range waiting {
+		m, err := box.Read(e)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case m.From == dropbox.Swarm && m.ReplyTo != "":
+			bounces[m.ReplyTo]++
+		case m.Type == dropbox.Result:
+			results[m.ReplyTo]++
+		}
+	}
+	return results, bounces, nil
+}
+
+// tallyLeft finds what should not be there any more.
+func (a *arena) tallyLeft(c *counts) error {
+	left := a.processes()
+	// A daemon says that it has ended a moment before it is gone.
+	for deadline := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(deadline); left = a.processes() {
+		time.Sleep(10 * time.Millisecond) // between two looks
+	}
+	for _, p := range left {
+		c.Left++
+		c.show("left: process %v", p)
+	}
+	// What a cut left in tmp/ goes when it is an hour old.
+	names, err := a.store.Mailboxes()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		box, err := a.store.Mailbox(name)
+		if err != nil {
+			return err
+		}
+		if _, err := box.Clean(time.Now().Add(2 * time.Hour)); err != nil {
+			return err
+		}
+		for _, folder := range []string{"tmp", "new", "cur"} {
+			if name == dropbox.Lead && folder == "new" {
+				continue // the answers
+			}
+			files, err := os.ReadDir(filepath.Join(a.box(name), folder))
+			if err != nil {
+				return err
+			}
+			for _, f := range files {
+				c.Left++
+				c.show("left: %s/%s/%s", name, folder, f.Name())
+			}
+		}
+	}
+	pids, _ := filepath.Glob(filepath.Join(a.own().Dir(), "pids", "*.pid"))
+	for _, p := range pids {
+		c.Left++
+		c.show("left: %s", p)
+	}
+	for _, lock := range []string{a.own().LockFile(), filepath.Join(a.mail(), ".lock")} {
+		f, err := os.Open(lock)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			c.Left++
+			c.show("left: somebody holds %s", lock)
+		}
+		f.Close()
+	}
+	return nil
+}

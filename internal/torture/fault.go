@@ -1,0 +1,118 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+)
+
+// A fault is something that goes wrong in the world, and what is promised then.
+type fault struct {
+	name  string // of the line in the table, at most 25 letters
+	what  string // one line: what is done, and what must hold
+	full  int    // how often `make torture` injects it
+	short int    // how often the tests do
+	alone bool   // needs namespaces of its own: it mounts, or sets limits
+	// inject injects it so many times into arenas of its own, counts, and leaves
+	// nothing running. An error means that a promise beyond the counts was broken,
+	// or that it could not be tried.
+	inject func(ctx context.Context, r *rig, times int) (counts, error)
+}
+
+// faults are the lines of the table, in their order.
+var faults = []fault{
+	kills,
+}
+
+// counts say what became of the messages of some arenas.
+type counts struct {
+	Injected int      `json:"injected"`
+	Messages int      `json:"messages"` // accepted
+	Lost     int      `json:"lost"`
+	Doubled  int      `json:"doubled"`
+	Disorder int      `json:"out_of_order"`
+	Overlaps int      `json:"overlapping"`
+	Left     int      `json:"left_behind"`
+	Again    int      `json:"begun_again"` // after a cut, which is no fault
+	Notes    []string `json:"notes,omitempty"`
+	Evidence []string `json:"evidence,omitempty"` // of what is not zero
+}
+
+// maxEvidence bounds what is told of one fault.
+const maxEvidence = 20
+
+// add takes in the counts of another arena.
+func (c *counts) add(o counts) {
+	c.Injected += o.Injected
+	c.Messages += o.Messages
+	c.Lost += o.Lost
+	c.Doubled += o.Doubled
+	c.Disorder += o.Disorder
+	c.Overlaps += o.Overlaps
+	c.Left += o.Left
+	c.Again += o.Again
+	c.Notes = append(c.Notes, o.Notes...)
+	for _, e := range o.Evidence {
+		c.show("%s", e)
+	}
+}
+
+// show keeps a line of evidence.
+func (c *counts) show(format string, args ...any) {
+	if len(c.Evidence) < maxEvidence {
+		c.Evidence = append(c.Evidence, fmt.Sprintf(format, args...))
+	}
+}
+
+// note keeps a line that is told beside the table and is no fault.
+func (c *counts) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// clean tells whether nothing is wrong.
+func (c *counts) clean() bool {
+	return c.Lost == 0 && c.Doubled == 0 && c.Disorder == 0 && c.Overlaps == 0 && c.Left == 0
+}
+
+// A row is a line of the table.
+type row struct {
+	Fault string `json:"fault"`
+	counts
+	Failed  string  `json:"failed,omitempty"` // a promise beyond the counts that was broken
+	Skipped string  `json:"not_run,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (r row) wrong() bool { return !r.clean() || r.Failed != "" }
+
+// row injects the fault and makes its line. A panic is a line like another: what
+// was counted before it must not be lost.
+func (f fault) row(ctx context.Context, r *rig, times int) (line row) {
+	line.Fault = f.name
+	if f.alone && !inside() {
+		line.Skipped = "not run: this user may make no namespaces"
+		if os.Getenv("SWARM_STRICT") != "" {
+			line.Failed = line.Skipped
+		}
+		return line
+	}
+	began := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			line.Failed = fmt.Sprintf("panic: %v\n%s", p, debug.Stack())
+		}
+		line.Seconds = time.Since(began).Seconds()
+	}()
+	got, err := f.inject(ctx, r, times)
+	line.counts = got
+	if err != nil {
+		line.Failed = err.Error()
+	} else if got.Injected < times {
+		line.Failed = fmt.Sprintf("injected %d times of %d", got.Injected, times)
+	}
+	return line
+}

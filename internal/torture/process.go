@@ -1,0 +1,99 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A role is what a process of an arena is.
+type role string
+
+const (
+	daemonRole role = "daemon"
+	clientRole role = "client"
+	childRole  role = "child"  // of a client: a command of its Bash tool
+	senderRole role = "sender" // and any other verb
+)
+
+// A process runs in an arena.
+type process struct {
+	pid  int
+	role role
+	args string
+	turn string
+}
+
+// processes are those of the arena, known by the home that all of them inherit.
+func (a *arena) processes() []process {
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil
+	}
+	mark := []byte("HOME=" + a.home)
+	var out []process
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		environ, err := os.ReadFile(dir + "/environ")
+		if err != nil || !bytes.Contains(environ, mark) {
+			continue
+		}
+		p := process{pid: pid, role: senderRole}
+		ours := false
+		for entry := range bytes.SplitSeq(environ, []byte{0}) {
+			ours = ours || bytes.Equal(entry, mark)
+			if turn, ok := bytes.CutPrefix(entry, []byte(runner.MarkVar+"=")); ok {
+				p.turn = string(turn)
+			}
+		}
+		line, err := os.ReadFile(dir + "/cmdline")
+		if err != nil || !ours || len(line) == 0 {
+			continue // gone, or a neighbour's
+		}
+		args := bytes.Split(bytes.TrimRight(line, "\x00"), []byte{0})
+		p.args = string(bytes.Join(args, []byte(" ")))
+		has := func(word string) bool {
+			for _, arg := range args {
+				if string(arg) == word {
+					return true
+				}
+			}
+			return false
+		}
+		switch {
+		case has("--foreground"):
+			p.role = daemonRole
+		case p.turn != "" && has("standin"):
+			p.role = clientRole
+		case p.turn != "":
+			p.role = childRole
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// of are the processes of one role.
+func (a *arena) of(r role) []process {
+	var out []process
+	for _, p := range a.processes() {
+		if p.role == r {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (p process) kill()                     { syscall.Kill(p.pid, syscall.SIGKILL) }
+func (p process) signal(sig syscall.Signal) { syscall.Kill(p.pid, sig) }
+func (p process) String() string            { return fmt.Sprintf("%s %d %s", p.role, p.pid, p.args) }

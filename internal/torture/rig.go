@@ -1,0 +1,55 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A rig is what faults are tried with: the program as it is shipped, and a folder
+// for the arenas. It is safe for several goroutines.
+type rig struct {
+	program string
+	scratch string
+	soak    time.Duration // how long a soak takes
+	arenas  atomic.Int32
+}
+
+// newRig builds the program. The caller closes the rig.
+func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	// The path of a control socket has a limit.
+	scratch, err := os.MkdirTemp("", "torture")
+	if err != nil {
+		return nil, err
+	}
+	r := &rig{program: filepath.Join(scratch, "bin", "claude-swarm"), scratch: scratch, soak: soak}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", r.program, "./cmd/claude-swarm")
+	build.Dir = strings.TrimSpace(string(out))
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		os.RemoveAll(scratch)
+		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return r, nil
+}
+
+// close deletes what the arenas left.
+func (r *rig) close() error { return os.RemoveAll(r.scratch) }
+
+// place is a new folder for an arena.
+func (r *rig) place() (string, error) {
+	dir := filepath.Join(r.scratch, strconv.Itoa(int(r.arenas.Add(1))))
+	return dir, os.Mkdir(dir, 0o700)
+}

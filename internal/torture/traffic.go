@@ -1,0 +1,228 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A job is a message that was sent, or was to be. Its body begins with a line that
+// the stand-in writes down: "job N".
+type job struct {
+	n      int
+	agent  string
+	sender int
+	low    bool
+	note   bool // wakes nobody, and is not answered
+	id     string
+	err    error // why it was refused; nil when it was accepted
+}
+
+// A traffic says what is sent to an arena.
+type traffic struct {
+	messages int
+	senders  int                                    // goroutines; each waits for the one before
+	script   func(n int) string                     // what the stand-in does, see package standin; nil: a turn of some milliseconds
+	rest     func(ctx context.Context, n int) error // called after each message of a sender; nil: no rest
+	to       []string                               // nil: all agents in turn
+	note     bool
+	keyed    bool // each has a key, and is sent again until it is accepted
+	refusals bool // to be refused is expected
+}
+
+// Every so many messages one has low priority, and one is sent by a process.
+const (
+	everyLow     = 9
+	everyProcess = 10
+)
+
+// send sends messages and returns when all senders are through. What is refused is
+// kept with its error, and an error of send's own unless it was expected.
+func (a *arena) send(ctx context.Context, t traffic) error {
+	first := a.reserve(t.messages)
+	to := t.to
+	if to == nil {
+		to = a.agents
+	}
+	senders := max(1, t.senders)
+	errs := make([]error, senders)
+	var wg sync.WaitGroup
+	for s := range senders {
+		wg.Go(func() {
+			for i := s; i < t.messages && errs[s] == nil; i += senders {
+				n := first + i
+				j := &job{n: n, agent: to[i/senders%len(to)], sender: s, low: i%everyLow == 0, note: t.note}
+				for {
+					j.id, j.err = a.deliver(ctx, j, t)
+					if j.err == nil || !t.keyed || ctx.Err() != nil {
+						break
+					}
+					if errs[s] = pause(ctx, 50*time.Millisecond); errs[s] != nil {
+						break
+					}
+				}
+				a.keep(j)
+				if j.err != nil && !t.refusals {
+					errs[s] = fmt.Errorf("send: %w", j.err)
+				}
+				if t.rest != nil && errs[s] == nil {
+					errs[s] = t.rest(ctx, n)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// reserve takes so many numbers and returns the first.
+func (a *arena) reserve(n int) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	first := a.next
+	a.next += n
+	return first
+}
+
+func (a *arena) keep(j *job) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.jobs = append(a.jobs, j)
+}
+
+// sent are the jobs so far.
+func (a *arena) sent() []*job {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]*job(nil), a.jobs...)
+}
+
+// deliver sends one message, by the library or by a process.
+func (a *arena) deliver(ctx context.Context, j *job, t traffic) (id string, err error) {
+	script := shortTurn
+	if t.script != nil {
+		script = t.script
+	}
+	body := fmt.Appendf(nil, "job %d\n%s\n", j.n, script(j.n))
+	key := ""
+	if t.keyed {
+		key = fmt.Sprintf("job-%d", j.n)
+	}
+	if j.n%everyProcess == 3 {
+		args := []string{"send", j.agent, "-"}
+		if j.low {
+			args = append(args, "--priority", "low")
+		}
+		if j.note {
+			args = append(args, "--type", "note")
+		}
+		if key != "" {
+			args = append(args, "--key", key)
+		}
+		out, err := a.feed(ctx, body, args...)
+		return strings.TrimSpace(out), err
+	}
+	m := &dropbox.Message{Type: dropbox.Task, Body: body, Key: key}
+	if j.low {
+		m.Priority = dropbox.Low
+	}
+	if j.note {
+		m.Type = dropbox.Note
+	}
+	d, err := a.store.Deliver(j.agent, m)
+	return d.ID, err
+}
+
+// shortTurn is a turn of some milliseconds; every third has a command.
+func shortTurn(n int) string {
+	ms := 5 + n*37%60
+	if n%3 == 0 {
+		return fmt.Sprintf("@sh sleep 0.%03d\n@say did %d", ms, n)
+	}
+	return fmt.Sprintf("@sleep %dms\n@say did %d", ms, n)
+}
+
+// finished counts the messages that are done or given up.
+func (a *arena) finished() int {
+	n := 0
+	for _, name := range a.agents {
+		days, _ := os.ReadDir(filepath.Join(a.box(name), "done"))
+		for _, day := range days {
+			n += countEnding(filepath.Join(a.box(name), "done", day.Name()), ".receipt.yaml")
+		}
+		n += countEnding(filepath.Join(a.box(name), "dead"), ".reason.txt")
+	}
+	return n
+}
+
+func countEnding(dir, ending string) int {
+	f, err := os.Open(dir)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	n := 0
+	for _, name := range names {
+		if strings.HasSuffix(name, ending) {
+			n++
+		}
+	}
+	return n
+}
+
+// accepted counts the messages whose sender was told that they are.
+func (a *arena) accepted() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := 0
+	for _, j := range a.jobs {
+		if j.err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// settle waits until everything that was accepted is done or given up, as long as
+// anything moves.
+func (a *arena) settle(ctx context.Context) error {
+	for last, since := -1, time.Now(); ; {
+		n := a.finished()
+		if n >= a.accepted() {
+			return nil
+		}
+		if n != last {
+			last, since = n, time.Now()
+		}
+		if time.Since(since) > patience {
+			return fmt.Errorf("%d of %d messages were done, and then none for %v\n%s", n, a.accepted(), patience, a.picture(ctx))
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// picture is the status as a person sees it, with the end of the daemon's log.
+func (a *arena) picture(ctx context.Context) string {
+	out, err := a.swarm(ctx, "status")
+	if err != nil {
+		out = err.Error()
+	}
+	log, _ := os.ReadFile(a.own().DaemonLog())
+	return out + string(log[max(0, len(log)-2000):])
+}
