@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -91,27 +90,6 @@ func (a *agent) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, er
 		}
 		return dropbox.Proof(token, m, to)
 	})
-}
-
-// Bounds of what is told of a message, in bytes: an alert is no attachment, and
-// its body has to fit.
-const (
-	maxTold   = 6 << 10
-	maxReason = 1 << 10
-)
-
-// tellLead sends the person a message of the daemon's, once per key.
-func (a *agent) tellLead(key, subject, body string) {
-	d, err := a.deliver(dropbox.Swarm, dropbox.Lead, &dropbox.Message{
-		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: oneLine(subject, 200), Key: key, Priority: dropbox.Normal, Body: []byte(cut(body, maxTold)),
-	})
-	if !d.Duplicate {
-		a.feed.publish(FeedEvent{Kind: FeedAlert, At: time.Now().UTC(), Agent: a.name, Text: subject})
-	}
-	if err != nil {
-		a.log.Error("lead could not be told", "subject", subject, keyErr, err)
-		a.trouble.set("lead", "the lead could not be told of: "+subject)
-	}
 }
 
 // bury gives a message up: into dead/ with the reason, and the sender is told,

@@ -50,6 +50,7 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 		}
 		st.Agents = append(st.Agents, a)
 	}
+	st.Lead.Agent = p.Lead
 	st.Lead.Unread, err = unreadLead(store)
 	return st, err
 }

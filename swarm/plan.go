@@ -44,6 +44,7 @@ type Options struct {
 // A Plan is the part of a swarm that its configuration decides.
 type Plan struct {
 	Agents     []Spec
+	Lead       string        // the agent that gets the lead's mail; "" is the person
 	MaxRunning int           // turns at once; 0 means 4
 	Debounce   time.Duration // rest of a hand-dropped file before it is taken in; 0 means 1 s
 	Log        LogPolicy

@@ -83,7 +83,9 @@ func TestSystemTextGolden(t *testing.T) {
 		{Name: "reviewer", Role: "reviewer", Zone: "Code review"},
 		{Name: "tester"},
 	}
-	golden(t, "prompt/system.txt", systemText(all[0], all, "/home/dev/project/.dead-drop/coder"))
+	golden(t, "prompt/system.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
+	golden(t, "prompt/system-led.txt", systemText(all[0], Plan{Agents: all, Lead: "reviewer"}, "/home/dev/project/.dead-drop/coder"))
+	golden(t, "prompt/system-lead.txt", systemText(all[1], Plan{Agents: all, Lead: "reviewer"}, "/home/dev/project/.dead-drop/reviewer"))
 }
 
 func TestPromptUUIDsDiffer(t *testing.T) {

@@ -35,9 +35,10 @@ type DaemonStatus struct {
 	Version string    `json:"version"`
 }
 
-// LeadStatus says what waits for the person.
+// LeadStatus says what waits for the person, and which agent leads.
 type LeadStatus struct {
-	Unread int `json:"unread"`
+	Unread int    `json:"unread"`
+	Agent  string `json:"agent"` // gets what others send to the lead; "" when that is the person
 }
 
 // AgentStatus is a picture of one agent.

@@ -280,7 +280,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	st.Lead.Unread = unread
+	st.Lead = LeadStatus{Unread: unread, Agent: s.Plan().Lead}
 	return st, nil
 }
 

@@ -10,7 +10,7 @@ import (
 // instructions: what the agent is for, who else is there, how to send and to
 // ask, and where its own files go. The text of the configuration comes last,
 // so that it can say otherwise.
-func systemText(s Spec, all []Spec, mailbox string) string {
+func systemText(s Spec, p Plan, mailbox string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are %s, one of the agents of a claude-swarm.", s.Name)
 	if s.Role != "" {
@@ -33,8 +33,15 @@ To write to others use the Bash tool:
   claude-swarm reply ID "text"                         answer a message
 Do not answer results, status messages and notes.
 `)
-	fmt.Fprintf(&b, "\nlead is the person who steers; ask lead when only a person can decide.\n")
-	others := slices.DeleteFunc(slices.Clone(all), func(o Spec) bool { return o.Name == s.Name })
+	switch p.Lead {
+	case "":
+		b.WriteString("\nlead is the person who steers; ask lead when only a person can decide.\n")
+	case s.Name:
+		b.WriteString("\nYou lead: what others send to lead, and alerts, come to you. What you send to lead\ngoes to the person who steers; ask when only a person can decide.\n")
+	default:
+		fmt.Fprintf(&b, "\nlead is %s, who plans and steers; ask lead when you cannot decide.\n", p.Lead)
+	}
+	others := slices.DeleteFunc(slices.Clone(p.Agents), func(o Spec) bool { return o.Name == s.Name })
 	for _, o := range others {
 		fmt.Fprintf(&b, "%s", o.Name)
 		switch {

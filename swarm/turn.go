@@ -290,7 +290,7 @@ func (a *agent) turnFiles(turn string) runner.Files {
 // clientSpec is the backend's part of the settings, with the system text whole.
 func (a *agent) clientSpec(spec Spec) runner.Spec {
 	c := spec.Client
-	c.System = systemText(spec, a.plan().Agents, filepath.Join(a.store.Dir(), a.name))
+	c.System = systemText(spec, a.plan(), filepath.Join(a.store.Dir(), a.name))
 	return c
 }
 

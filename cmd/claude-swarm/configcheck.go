@@ -78,6 +78,7 @@ func effective(f *config.File) keyed {
 		{"debounce", yamlSpan(f.Debounce)},
 		{"max_running", f.MaxRunning},
 		{"max_waiting", f.MaxWaiting},
+		{"lead", orNullText(f.Lead)},
 		{"agents", agents},
 		{"log", keyed{{"max_size_mb", f.Log.MaxSizeMB}, {"max_backups", f.Log.MaxBackups}, {"max_age_days", f.Log.MaxAgeDays}}},
 		{"audit", keyed{{"git", f.Audit.Git}}},

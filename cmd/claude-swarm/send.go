@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 func sendCommand() *cli.Command {
@@ -240,7 +241,7 @@ func (p *post) recipients(list, next string) ([]string, error) {
 				return nil, fail(exitUnknown, "claude-swarm status", "there is no agent but the sender")
 			}
 		case name == dropbox.Lead:
-			names = append(names, name)
+			names = append(names, swarm.Plan{Lead: p.file.Lead}.LeadFor(p.me.Name))
 		default:
 			if _, ok := p.file.Agent(name); !ok {
 				return nil, unknownAgent(name, dropbox.Nearest(name, append(p.file.Names(), dropbox.Lead)), next)

@@ -35,6 +35,7 @@ func auditor(ctx context.Context, f *config.File, log *slog.Logger) (swarm.Audit
 // planOf translates what the configuration says into what the daemon wants.
 func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{
+		Lead:       f.Lead,
 		MaxRunning: f.MaxRunning,
 		Debounce:   f.Debounce,
 		Log:        swarm.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},

@@ -20,6 +20,7 @@ type File struct {
 	MaxRunning  int           // most turns at once; default [DefaultRunning] of this machine
 	MaxWaiting  int           // most messages that may wait in one mailbox; default 10,000
 	Agents      []Agent       // at least one, in the order of the file
+	Lead        string        // the agent that gets the lead's mail; default "", the person
 	Log         Log
 	Audit       Audit
 	Retention   Retention

@@ -42,7 +42,7 @@ func Keys() []Key {
 // by name, so that nobody believes them to work.
 func Later() []string { return slices.Clone(later) }
 
-var later = []string{"policy", "irc", "mcp_servers", "lead", "budget", "supervisor", "webhooks", "worktree"}
+var later = []string{"policy", "irc", "mcp_servers", "budget", "supervisor", "webhooks", "worktree"}
 
 // laterBackends are known by name, for the same reason.
 var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
@@ -90,6 +90,14 @@ var fileKeys = []fileKey{
 		}},
 	{Key{"max_waiting", "number", "10000", "The most messages that may wait in one mailbox; senders are refused above that. Answers and alerts always pass."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.MaxWaiting)(r.number(n, name, 1)) }},
+	{Key{"lead", "text or null", "null", "The agent that gets what others send to lead, and the alerts; null is you. Answers to your own messages still come to you, and so do alerts about that agent, what it sends to lead itself, and every alert while it cannot work."},
+		func(r *reader, n *yaml.Node, name string, f *File) {
+			if isNull(follow(n)) {
+				f.Lead = ""
+				return
+			}
+			set(&f.Lead)(r.word(n, name))
+		}},
 
 	{Key{"log.max_size_mb", "number", "20", "The log of an agent is rotated when it reaches this size, in MB."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Log.MaxSizeMB)(r.number(n, name, 1)) }},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // Parse reads a configuration from data as if it were the file at path, which
@@ -110,6 +112,9 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 	before := len(r.errs)
 	r.agents(agents, base, f)
+	if _, ok := f.Agent(f.Lead); f.Lead != "" && !ok && len(r.errs) == before {
+		r.failAt(f.place("lead"), "lead: there is no agent %s", f.Lead).Near = dropbox.Nearest(f.Lead, f.Names())
+	}
 	if len(f.Agents) == 0 && len(r.errs) == before {
 		r.fail(agents, "agents: none yet; a project needs one").Try = try
 	}
