@@ -5,15 +5,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // kills end processes in the middle of their work: the daemon, while it works and
@@ -26,120 +20,9 @@ var kills = fault{
 	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
 		arenas := min(6, max(2, times/10))
 		return inArenas(ctx, r, arenas, times, arenaSpec{agents: 4}, func(ctx context.Context, a *arena, times int) (counts, error) {
-			return underFire(ctx, a, 10*times, times, (&killer{a: a}).strike)
+			return a.fight(ctx, times, battle{traffic: traffic{messages: 10 * times}, strike: (&killer{a: a}).strike})
 		})
 	},
-}
-
-// inArenas shares out a fault to several arenas at once.
-func inArenas(ctx context.Context, r *rig, arenas, times int, spec arenaSpec, inject func(context.Context, *arena, int) (counts, error)) (counts, error) {
-	var (
-		wg   sync.WaitGroup
-		mu   sync.Mutex
-		sum  counts
-		errs []error
-	)
-	for i := range arenas {
-		share := times*(i+1)/arenas - times*i/arenas
-		wg.Go(func() {
-			a, err := r.newArena(ctx, spec)
-			var c counts
-			if err == nil {
-				c, err = inject(ctx, a, share)
-				err = errors.Join(err, a.close())
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			sum.add(c)
-			errs = append(errs, err)
-		})
-	}
-	wg.Wait()
-	sum.Notes = addUp(sum.Notes)
-	return sum, errors.Join(errs...)
-}
-
-// addUp makes one line of notes that differ in nothing, with their number.
-func addUp(notes []string) []string {
-	times := map[string]int{}
-	for _, n := range notes {
-		times[n]++
-	}
-	var out []string
-	for _, n := range slices.Sorted(maps.Keys(times)) {
-		if times[n] > 1 {
-			n = fmt.Sprintf("%d × %s", times[n], n)
-		}
-		out = append(out, n)
-	}
-	return out
-}
-
-// underFire sends messages to an arena, strikes so many times while they are
-// worked on, and counts.
-func underFire(ctx context.Context, a *arena, messages, times int, strike func(context.Context, *counts) error) (counts, error) {
-	if err := a.start(ctx); err != nil {
-		return counts{}, err
-	}
-	var c counts
-	err := func() error {
-		ctx, cancel := context.WithCancel(ctx)
-		var others sync.WaitGroup
-		defer others.Wait()
-		defer cancel()
-		others.Go(func() { a.mind(ctx) })
-		sent := make(chan error, 1)
-		others.Go(func() {
-			sent <- a.send(ctx, traffic{messages: messages, senders: 4, rest: func(ctx context.Context, n int) error {
-				// Ahead of the work, but not by all of it: there is something to hit as long
-				// as there is something to send.
-				for a.accepted()-a.finished() > 40 {
-					if err := pause(ctx, 20*time.Millisecond); err != nil {
-						return err
-					}
-				}
-				return nil
-			}})
-		})
-		for range times {
-			if err := pause(ctx, time.Duration(rand.IntN(250))*time.Millisecond); err != nil {
-				return err
-			}
-			if err := strike(ctx, &c); err != nil {
-				return err
-			}
-			c.Injected++
-		}
-		if err := <-sent; err != nil {
-			return err
-		}
-		return a.settle(ctx)
-	}()
-	got, cerr := a.count(ctx)
-	got.add(c)
-	return got, errors.Join(err, cerr)
-}
-
-// mind does what a person would do: an agent that the breaker stopped is started
-// again, and one that waits after a failure is told to try at once.
-func (a *arena) mind(ctx context.Context) {
-	for pause(ctx, 300*time.Millisecond) == nil {
-		c, err := a.dial(ctx)
-		if err != nil {
-			continue // killed just now
-		}
-		if st, err := c.Status(ctx); err == nil {
-			for _, ag := range st.Agents {
-				switch ag.State {
-				case swarm.Stopped:
-					_ = c.Start(ctx, ag.Name, "lead") // tried again soon
-				case swarm.Backoff:
-					_ = c.Resume(ctx, ag.Name, "lead")
-				}
-			}
-		}
-		c.Close()
-	}
 }
 
 // A killer kills processes of one arena.

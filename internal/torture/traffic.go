@@ -29,10 +29,11 @@ type job struct {
 // A traffic says what is sent to an arena.
 type traffic struct {
 	messages int
-	senders  int                                    // goroutines; each waits for the one before
-	script   func(n int) string                     // what the stand-in does, see package standin; nil: a turn of some milliseconds
-	rest     func(ctx context.Context, n int) error // called after each message of a sender; nil: no rest
-	to       []string                               // nil: all agents in turn
+	enough   <-chan struct{}                 // closed: send no more, whatever messages says
+	senders  int                             // goroutines; each waits for the one before
+	script   func(n int) string              // what the stand-in does, see package standin; nil: a turn of some milliseconds
+	rest     func(ctx context.Context) error // called after each message of a sender; nil: no rest
+	to       []string                        // nil: all agents in turn
 	note     bool
 	keyed    bool // each has a key, and is sent again until it is accepted
 	refusals bool // to be refused is expected
@@ -58,6 +59,11 @@ func (a *arena) send(ctx context.Context, t traffic) error {
 	for s := range senders {
 		wg.Go(func() {
 			for i := s; i < t.messages && errs[s] == nil; i += senders {
+				select {
+				case <-t.enough:
+					return
+				default:
+				}
 				n := first + i
 				j := &job{n: n, agent: to[i/senders%len(to)], sender: s, low: i%everyLow == 0, note: t.note}
 				for {
@@ -74,7 +80,7 @@ func (a *arena) send(ctx context.Context, t traffic) error {
 					errs[s] = fmt.Errorf("send: %w", j.err)
 				}
 				if t.rest != nil && errs[s] == nil {
-					errs[s] = t.rest(ctx, n)
+					errs[s] = t.rest(ctx)
 				}
 			}
 		})

@@ -1,0 +1,112 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// asleep stops the daemon for a while, as a laptop does that is closed: clients end
+// meanwhile, mail comes in, and nothing is noticed before it wakes.
+var asleep = fault{
+	name: "daemon asleep", what: "SIGSTOP for up to three seconds, then SIGCONT",
+	full: 40, short: 4,
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		return inArenas(ctx, r, min(4, times), times, arenaSpec{agents: 4}, func(ctx context.Context, a *arena, times int) (counts, error) {
+			c, err := a.fight(ctx, times, battle{alone: true, strike: func(ctx context.Context, c *counts) error {
+				return nap(ctx, a, daemonRole, time.Duration(rand.IntN(3000))*time.Millisecond)
+			}})
+			return c, errors.Join(err, a.onlyGoodEnds())
+		})
+	},
+}
+
+// drowsy stops clients for a moment. Nothing bad is counted: every turn goes on
+// and ends well.
+var drowsy = fault{
+	name: "client asleep", what: "SIGSTOP for up to half a second, then SIGCONT; no turn fails",
+	full: 60, short: 6,
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		return inArenas(ctx, r, min(3, times), times, arenaSpec{agents: 4}, func(ctx context.Context, a *arena, times int) (counts, error) {
+			c, err := a.fight(ctx, times, battle{alone: true, strike: func(ctx context.Context, c *counts) error {
+				return nap(ctx, a, clientRole, time.Duration(rand.IntN(500))*time.Millisecond)
+			}})
+			return c, errors.Join(err, a.onlyGoodEnds())
+		})
+	},
+}
+
+// stalled stops clients for good. That is noticed: the turn is ended although its
+// client hears no signal but the last, and the message is done by the next one.
+var stalled = fault{
+	name: "client never wakes", what: "SIGSTOP for good; the turn is ended, its message done later",
+	full: 3, short: 1,
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		spec := arenaSpec{agents: 2, defaults: "  stall_timeout: 1s\n"}
+		return inArenas(ctx, r, times, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
+			var stopped string
+			// No commands: a client that waits for one is not stalled.
+			talk := traffic{messages: 10, script: func(n int) string { return fmt.Sprintf("@sleep 100ms\n@say did %d", n) }}
+			c, err := a.fight(ctx, times, battle{traffic: talk, strike: func(ctx context.Context, c *counts) error {
+				p, err := (&killer{a: a}).find(ctx, clientRole)
+				if err != nil {
+					return err
+				}
+				stopped = p.turn
+				p.signal(syscall.SIGSTOP)
+				return nil
+			}})
+			ends, lerr := a.badEnds()
+			if err = errors.Join(err, lerr); err == nil && (len(ends) != 1 || ends[0].Turn != stopped || ends[0].Outcome != "stalled") {
+				err = fmt.Errorf("turn %s was stopped; what ended badly is %v", stopped, ends)
+			}
+			return c, err
+		})
+	},
+}
+
+// nap stops a process of that role for d. One that has ended before is tried again
+// with another.
+func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
+	p, err := (&killer{a: a}).find(ctx, r)
+	if err != nil {
+		return err
+	}
+	p.signal(syscall.SIGSTOP)
+	err = pause(ctx, d)
+	p.signal(syscall.SIGCONT)
+	return err
+}
+
+// badEnds are the attempts in the ledger that did not end well.
+func (a *arena) badEnds() ([]swarm.LedgerLine, error) {
+	var bad []swarm.LedgerLine
+	err := swarm.ReadLedger(a.own().Ledger(), func(l swarm.LedgerLine) bool {
+		if l.Outcome != "done" {
+			bad = append(bad, l)
+		}
+		return true
+	})
+	return bad, err
+}
+
+// onlyGoodEnds is an error when any attempt did not end well.
+func (a *arena) onlyGoodEnds() error {
+	bad, err := a.badEnds()
+	if err != nil || len(bad) == 0 {
+		return err
+	}
+	var lines []string
+	for _, l := range bad {
+		lines = append(lines, fmt.Sprintf("turn %s of %s: %s, %s", l.Turn, l.Agent, l.Outcome, l.Reason))
+	}
+	return fmt.Errorf("%d turns ended badly:\n%s", len(bad), strings.Join(lines, "\n"))
+}

@@ -1,0 +1,148 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// inArenas shares out a fault to several arenas at once.
+func inArenas(ctx context.Context, r *rig, arenas, times int, spec arenaSpec, inject func(context.Context, *arena, int) (counts, error)) (counts, error) {
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		sum  counts
+		errs []error
+	)
+	for i := range arenas {
+		share := times*(i+1)/arenas - times*i/arenas
+		wg.Go(func() {
+			a, err := r.newArena(ctx, spec)
+			var c counts
+			if err == nil {
+				c, err = inject(ctx, a, share)
+				err = errors.Join(err, a.close())
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			sum.add(c)
+			errs = append(errs, err)
+		})
+	}
+	wg.Wait()
+	sum.Notes = addUp(sum.Notes)
+	return sum, errors.Join(errs...)
+}
+
+// addUp makes one line of notes that differ in nothing, with their number.
+func addUp(notes []string) []string {
+	times := map[string]int{}
+	for _, n := range notes {
+		times[n]++
+	}
+	var out []string
+	for _, n := range slices.Sorted(maps.Keys(times)) {
+		if times[n] > 1 {
+			n = fmt.Sprintf("%d × %s", times[n], n)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// A battle is messages that are worked on while a fault strikes.
+type battle struct {
+	traffic traffic // no messages: as long as the fault strikes
+	backlog int     // so many messages at most wait; 0: 40
+	calm    int     // milliseconds at most from one strike to the next; 0: 250
+	alone   bool    // nobody minds the agents: they must go on by themselves
+	strike  func(ctx context.Context, c *counts) error
+}
+
+// fight starts the daemon, strikes so many times, and counts.
+func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) {
+	if err := a.start(ctx); err != nil {
+		return counts{}, err
+	}
+	var c counts
+	err := a.underFire(ctx, times, b, &c)
+	if err == nil {
+		err = a.settle(ctx)
+	}
+	got, cerr := a.count(ctx)
+	got.add(c)
+	return got, errors.Join(err, cerr)
+}
+
+func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer cancel()
+	if !b.alone {
+		others.Go(func() { a.mind(ctx) })
+	}
+	t := b.traffic
+	t.senders = cmp.Or(t.senders, 4)
+	enough := make(chan struct{})
+	if t.messages == 0 {
+		t.messages, t.enough = 1_000_000, enough
+	}
+	if t.rest == nil {
+		t.rest = func(ctx context.Context) error {
+			// Ahead of the work, but not by all of it: there is something to hit as long
+			// as there is something to send.
+			for a.accepted()-a.finished() > cmp.Or(b.backlog, 40) {
+				if err := pause(ctx, 20*time.Millisecond); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	sent := make(chan error, 1)
+	others.Go(func() { sent <- a.send(ctx, t) })
+	for range times {
+		if err := pause(ctx, time.Duration(rand.IntN(cmp.Or(b.calm, 250)))*time.Millisecond); err != nil {
+			return err
+		}
+		if err := b.strike(ctx, c); err != nil {
+			return err
+		}
+		c.Injected++
+	}
+	close(enough)
+	return <-sent
+}
+
+// mind does what a person would do: an agent that the breaker stopped is started
+// again, and one that waits after a failure is told to try at once.
+func (a *arena) mind(ctx context.Context) {
+	for pause(ctx, 300*time.Millisecond) == nil {
+		c, err := a.dial(ctx)
+		if err != nil {
+			continue // killed just now
+		}
+		if st, err := c.Status(ctx); err == nil {
+			for _, ag := range st.Agents {
+				switch ag.State {
+				case swarm.Stopped:
+					_ = c.Start(ctx, ag.Name, "lead") // tried again soon
+				case swarm.Backoff:
+					_ = c.Resume(ctx, ag.Name, "lead")
+				}
+			}
+		}
+		c.Close()
+	}
+}
