@@ -297,14 +297,6 @@ func (a *agent) halt(why, hint string) {
 		fmt.Sprintf("%s is stopped: %s.\n\nIts mail waits. To go on: %s\n", a.name, why, hint))
 }
 
-// note logs an error that cannot be acted on here, and keeps it in the status.
-func (a *agent) note(err error) {
-	if err != nil {
-		a.log.Error("could not be written down", keyErr, err)
-		a.trouble.set("notes", err.Error())
-	}
-}
-
 // account names the account that the agent's client uses: agents that share a
 // login or key share its usage limit.
 func (a *agent) account() string { return accountOf(a.environ, a.spec()) }

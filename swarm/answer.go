@@ -82,9 +82,9 @@ func undeliverable(err error) bool {
 
 // deliver sends a message of the daemon's or in an agent's name. The store makes
 // a result that is too long an attachment.
-func (a *agent) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
-	token := a.books.token(as)
-	return a.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+func (h *house) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
+	token := h.books.token(as)
+	return h.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
 		if token == "" {
 			return ""
 		}

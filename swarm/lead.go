@@ -23,38 +23,46 @@ func (p Plan) LeadFor(from string) string {
 	return p.Lead
 }
 
-// tellLead sends the lead a message of the daemon's, once per key. The person
-// gets what concerns the agent that leads, and everything while that agent
-// cannot work: else nobody would know.
-func (a *agent) tellLead(key, subject, body string) {
-	to := a.plan().LeadFor(a.name)
+// tellLead sends the lead a message of the daemon's, once per key: something about
+// an agent, or about the daemon itself when that is "". The person gets what
+// concerns the agent that leads, and everything while that agent cannot work: else
+// nobody would know. What cannot be written is said in the status, and tried again
+// until it can.
+func (h *house) tellLead(agent, key, subject, body string) {
+	to := h.plan().LeadFor(agent)
 	m := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: oneLine(subject, 200), Key: key, Priority: dropbox.Normal, Body: []byte(cut(body, maxTold)),
 	}
-	if to != dropbox.Lead && a.canWork(to) {
+	if to != dropbox.Lead && h.canWork(to) {
 		m.Type = dropbox.Task // wakes the agent; the daemon is not answered
 	} else {
 		to = dropbox.Lead
 	}
 	m.To = []string{to}
-	d, err := a.deliver(dropbox.Swarm, to, m)
+	d, err := h.deliver(dropbox.Swarm, to, m)
 	if !d.Duplicate {
-		a.feed.publish(FeedEvent{Kind: FeedAlert, At: time.Now().UTC(), Agent: a.name, Text: subject})
+		h.feed.publish(FeedEvent{Kind: FeedAlert, At: time.Now().UTC(), Agent: agent, Text: subject})
 	}
 	if err != nil {
-		a.log.Error("lead could not be told", "subject", subject, keyErr, err)
-		a.trouble.set("lead", "the lead could not be told of: "+subject)
+		h.log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)
+		h.trouble.until("lead "+key, "the lead could not be told of: "+m.Subject, func() error {
+			_, err := h.deliver(dropbox.Swarm, to, m)
+			return err
+		})
 	}
 }
 
+// tellLead tells the lead something about this agent.
+func (a *agent) tellLead(key, subject, body string) { a.house.tellLead(a.name, key, subject, body) }
+
 // canWork tells whether the agent that leads takes up mail: it is neither
 // stopped nor paused, and its account is not at its limit.
-func (a *agent) canWork(lead string) bool {
-	spec, ok := a.plan().spec(lead)
+func (h *house) canWork(lead string) bool {
+	spec, ok := h.plan().spec(lead)
 	if !ok {
 		return false
 	}
-	st := a.books.standings.of(lead)
-	_, limited := a.books.standings.limitOf(accountOf(a.environ, spec), time.Now())
+	st := h.books.standings.of(lead)
+	_, limited := h.books.standings.limitOf(accountOf(h.environ, spec), time.Now())
 	return st.Stopped == nil && st.Paused == nil && !limited
 }

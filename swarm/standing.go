@@ -45,9 +45,10 @@ type limit struct {
 // standings keeps the standing of every agent and the limits of every account,
 // durably in state.json. It is safe for several goroutines.
 type standings struct {
-	path string
-	mu   sync.Mutex
-	file standingsFile
+	path  string
+	mu    sync.Mutex
+	file  standingsFile
+	stale bool // the last change could not be written down
 }
 
 type standingsFile struct {
@@ -85,7 +86,7 @@ func (s *standings) change(agent string, f func(*standing)) error {
 	st := s.file.Agents[agent]
 	was := st
 	f(&st)
-	if was.empty() && st.empty() {
+	if was.empty() && st.empty() && !s.stale {
 		return nil // as after every good turn
 	}
 	s.file.Agents[agent] = st
@@ -132,9 +133,21 @@ func (s *standings) liftLimit(account string) error {
 	return s.write()
 }
 
+// catchUp writes down what could not be written when it changed.
+func (s *standings) catchUp() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.stale {
+		return nil
+	}
+	return s.write()
+}
+
 func (s *standings) write() error {
 	s.file.V = 1
-	if err := writeJSON(s.path, standingsFile{V: 1, Agents: maps.Clone(s.file.Agents), Limits: s.file.Limits}); err != nil {
+	err := writeJSON(s.path, standingsFile{V: 1, Agents: maps.Clone(s.file.Agents), Limits: s.file.Limits})
+	s.stale = err != nil
+	if err != nil {
 		return fmt.Errorf("write what was paused and stopped: %w", err)
 	}
 	return nil

@@ -299,19 +299,16 @@ func (s *Swarm) member(name string) (*member, error) {
 	return nil, &UnknownAgentError{Name: name, Near: dropbox.Nearest(name, slices.Sorted(maps.Keys(s.agents)))}
 }
 
-func (s *Swarm) note(err error) {
-	if err != nil {
-		s.log.Error("could not be written down", keyErr, err)
-		s.trouble.set("notes", err.Error())
-	}
-}
-
 func (s *Swarm) sweepEvery() time.Duration {
 	if s.opts.Sweep == 0 {
 		return 30 * time.Second
 	}
 	return s.opts.Sweep
 }
+
+// groundAgain is how soon the folder of the mailboxes is looked at again while it
+// is not there: no event tells when it is back.
+const groundAgain = time.Second
 
 // sweep looks at everything now and then without a reason, because events can
 // be lost, and tidies up.
@@ -322,37 +319,53 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		return
 	}
 	defer func() { s.note(ground.close()) }()
-	t := time.NewTicker(s.sweepEvery())
+	every := s.sweepEvery()
+	t := time.NewTimer(every)
 	defer t.Stop()
-	tidied := time.Time{}
+	tidied, swept := time.Time{}, time.Now()
 	for {
 		if now := time.Now(); now.Sub(tidied).Abs() >= time.Hour {
 			tidied = now
 			s.tidy(now)
 		}
+		lost := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		case <-s.lost:
+			lost = true
 		}
-		runner.ReapAdopted()
+		t.Reset(every)
 		if wrong := ground.check(); wrong != "" {
 			s.trouble.set("ground", wrong)
+			t.Reset(min(every, groundAgain))
+			if !lost && time.Since(swept) < every {
+				continue
+			}
 		} else {
 			s.trouble.clear("ground")
 		}
+		swept = time.Now()
+		runner.ReapAdopted()
+		s.trouble.mend()
+		s.note(s.books.standings.catchUp())
 		if w != nil {
-			switch missing, err := w.Rewatch(); {
-			case err != nil:
-				s.trouble.set("watch", "the mailboxes cannot be watched: "+err.Error())
-			case missing > 0:
-				s.trouble.set("watch", fmt.Sprintf("%d folders cannot be watched; they are looked at every %v", missing, s.sweepEvery()))
-			default:
-				s.trouble.clear("watch")
-			}
+			s.rewatch(w)
 		}
 		s.ringAll()
+	}
+}
+
+// rewatch watches again what is not watched.
+func (s *Swarm) rewatch(w *dropbox.Watcher) {
+	switch missing, err := w.Rewatch(); {
+	case err != nil:
+		s.trouble.set("watch", "the mailboxes cannot be watched: "+err.Error())
+	case missing > 0:
+		s.trouble.set("watch", fmt.Sprintf("%d folders cannot be watched; they are looked at every %v", missing, s.sweepEvery()))
+	default:
+		s.trouble.clear("watch")
 	}
 }
 

@@ -1,0 +1,118 @@
+package swarm_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// troubled tells whether the status complains of something.
+func (f *field) troubled(part string) bool {
+	f.t.Helper()
+	st, err := f.daemon.Status()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return slices.ContainsFunc(st.Trouble, func(s string) bool { return strings.Contains(s, part) })
+}
+
+// A complaint about the daemon's own files goes when they can be written again,
+// and what was deleted is made again.
+func TestAComplaintAboutFilesGoes(t *testing.T) {
+	f := newField(t, "coder")
+	f.sweep = time.Hour
+	f.start()
+	pids := filepath.Join(swarm.HomeOf(f.dir).Dir(), "pids")
+	if err := os.Remove(pids); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(f.send("coder", "work"))
+	f.untilState("coder", swarm.Idle)
+	if !f.troubled("pids") {
+		t.Fatal("the status does not say that the pid file could not be written")
+	}
+	f.halt()
+
+	f.sweep = 100 * time.Millisecond
+	f.start()
+	if err := os.Remove(pids); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(f.send("coder", "work"))
+	f.until("the folder is made again", func() bool { _, err := os.Stat(pids); return err == nil })
+	f.until("the complaint is gone", func() bool { return !f.troubled("pids") })
+}
+
+// The lead is told of what it could not be told of, once, when its mailbox can be
+// written again.
+func TestAnAlertWaitsForTheDisk(t *testing.T) {
+	f := newField(t, "coder")
+	var full atomic.Bool
+	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if full.Load() && strings.HasPrefix(st.Name, "lead/") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	f.store = store
+	f.start()
+	full.Store(true)
+	f.send("coder", "@refused the key is wrong")
+	f.untilState("coder", swarm.Stopped)
+	f.until("the status says so", func() bool { return f.troubled("could not be told") })
+	full.Store(false)
+	f.until("the complaint is gone", func() bool { return !f.troubled("could not be told") })
+	if n := len(f.mail(dropbox.Lead)); n != 1 {
+		t.Errorf("the lead has %d messages, want the one alert", n)
+	}
+}
+
+// The complaint that the mailboxes are gone goes soon after they are back, not
+// only at the next look at everything.
+func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
+	f := newField(t, "coder")
+	f.sweep = time.Hour
+	f.start()
+	away := f.store.Dir() + "-away"
+	if err := os.Rename(f.store.Dir(), away); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the status says that they are gone", func() bool { return f.troubled("is gone") })
+	if err := os.Rename(away, f.store.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the complaint is gone", func() bool { return !f.troubled("is gone") })
+	f.answer(f.send("coder", "work"))
+}
+
+// An agent that stopped while nothing could be written down is stopped after a
+// restart, too.
+func TestWhatIsStoppedIsWrittenDownLater(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	state := filepath.Join(swarm.HomeOf(f.dir).Dir(), "state.json")
+	if err := os.MkdirAll(filepath.Join(state, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.send("coder", "@refused the key is wrong")
+	f.untilState("coder", swarm.Stopped)
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	f.until("it is written down", func() bool { _, err := os.Stat(state); return err == nil })
+	f.halt()
+	f.start()
+	f.untilState("coder", swarm.Stopped)
+}
