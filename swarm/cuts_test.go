@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -168,6 +170,50 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	if len(runs) != 1 || !runs[0].Followed {
 		t.Errorf("%d turns, followed %v: the work was done twice", len(runs), runs[0].Followed)
 	}
+}
+
+// A client whose message nobody has any more is ended at the start, also while an
+// agent follows another client for long.
+func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "work")
+	turn := claim(f, "coder", id)
+	self, err := runner.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeRecord(f, turn, id, self)
+	release := make(chan struct{})
+	f.backend.Outlive = func(runner.Turn, runner.Process) []runnertest.Step {
+		return []runnertest.Step{runnertest.Until(release), runnertest.Say("finished on my own")}
+	}
+
+	const lost = "aaaaaaaaaa"
+	orphan := exec.Command("sleep", "600")
+	orphan.Env = append(os.Environ(), runner.MarkVar+"="+lost+"-1")
+	if err := orphan.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := runner.Identify(orphan.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeRecord(f, lost+"-1", lost, p)
+	ended := make(chan error, 1)
+	go func() { ended <- orphan.Wait() }()
+	t.Cleanup(func() { orphan.Process.Kill() })
+
+	f.start()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Error("the client that nobody takes up lives on")
+	}
+	if n := f.backend.Running(); n != 1 {
+		t.Errorf("%d clients are followed, want the other one still", n)
+	}
+	close(release)
+	f.answer(id)
 }
 
 func TestADeadClientWithoutAResultIsTriedAgain(t *testing.T) {

@@ -219,15 +219,16 @@ func (s *Swarm) launch(m *member, ready func()) {
 }
 
 // announce closes ready when the agents have taken up what was left, or after a
-// while: a client that outlived its daemon may work for hours.
+// while: a client that outlived its daemon may work for hours. What nobody takes
+// up is ended first.
 func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
+	s.endOrphans()
 	all := make(chan struct{})
 	go func() { taken.Wait(); close(all) }() // ends with the agents, which Run waits for
 	t := time.NewTimer(2 * time.Second)
 	defer t.Stop()
 	select {
 	case <-all:
-		s.endOrphans()
 	case <-t.C:
 	case <-ctx.Done():
 	}

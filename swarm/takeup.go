@@ -233,8 +233,9 @@ func (a *agent) lastRecord(e dropbox.Entry) (*record, error) {
 	return tries[len(tries)-1], nil
 }
 
-// endOrphans ends what is left of turns that no agent has taken up, such as
-// after a mailbox was deleted while its client worked.
+// endOrphans ends what is left of turns that no agent will take up, such as
+// after a mailbox was deleted while its client worked, or an agent was taken out
+// of the configuration.
 func (s *Swarm) endOrphans() {
 	names, err := filepath.Glob(s.home.turnFile("*", ".json"))
 	if err != nil {
@@ -246,13 +247,24 @@ func (s *Swarm) endOrphans() {
 		rec, err := readRecord(s.home, turn)
 		// Asked last: the agents work already, and a turn is known to run before
 		// its process stands in its record.
-		if err != nil || rec.End != "" || !rec.Process.Alive() || s.runs(turn) {
+		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.runs(turn) {
 			continue
 		}
 		if n := runner.EndLeftovers(turn, leftoverGrace); n > 0 {
 			s.log.Info("ended what was left of a turn", keyTurn, turn, "processes", n)
 		}
 	}
+}
+
+// hasClaimed tells whether the message of a turn lies in cur/ of an agent, who
+// will take up the turn if that has not happened yet.
+func (s *Swarm) hasClaimed(rec *record) bool {
+	m, err := s.member(rec.Agent)
+	if err != nil {
+		return false
+	}
+	claimed, err := m.box.Claimed()
+	return err != nil || slices.ContainsFunc(claimed, func(e dropbox.Entry) bool { return e.ID == rec.Message })
 }
 
 // runs tells whether an agent works on that turn.
