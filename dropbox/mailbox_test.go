@@ -367,3 +367,36 @@ func TestListOnAFullDisk(t *testing.T) {
 		t.Errorf("List on a full disk has %d entries, want 1", n)
 	}
 }
+
+// What is finished is listed by the day of its end, by its receipts: what was
+// filed without a turn is not among it.
+func TestFinished(t *testing.T) {
+	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
+	b := mailbox(t, s, "coder")
+	var want []string
+	for range 2 {
+		deliver(t, s, "coder", text("x"))
+		c := claim(t, b, list(t, b)[0])
+		if err := errors.Join(b.Commit(c.Entry, []byte("r")), b.Finish(c.Entry)); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, c.ID)
+	}
+	deliver(t, s, "coder", text("no turn"))
+	if err := b.File(list(t, b)[0]); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Finished(now)
+	if err != nil || len(got) != 2 || got[0].ID != want[0] || got[1].ID != want[1] {
+		t.Errorf("Finished = %v (%v), want %v", got, err, want)
+	}
+	for _, e := range got {
+		if data, err := b.Receipt(e); err != nil || string(data) != "r" {
+			t.Errorf("Receipt(%s) = %q (%v)", e.ID, data, err)
+		}
+	}
+	if got, err := b.Finished(now.Add(time.Hour)); err != nil || len(got) != 0 {
+		t.Errorf("Finished of another day = %v (%v), want nothing", got, err)
+	}
+}

@@ -142,6 +142,26 @@ func (b *Mailbox) Receipts() ([]Entry, error) {
 	return entries, nil
 }
 
+// Finished returns the messages that have a receipt in done/ of one UTC day, in the
+// order of their names. None of them is opened.
+func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
+	names, err := b.disk.names(b.at(doneFolder, day.UTC().Format(dayLayout)))
+	if err != nil {
+		return nil, b.wrap("list what was done", err)
+	}
+	slices.Sort(names)
+	var entries []Entry
+	for _, name := range names {
+		if base, ok := strings.CutSuffix(name, receiptEnd); ok {
+			if e, ok := parseBase(base); ok {
+				e.Name = base + ".md"
+				entries = append(entries, e)
+			}
+		}
+	}
+	return entries, nil
+}
+
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
 // [ErrNotFound] when there is none.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {

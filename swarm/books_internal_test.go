@@ -1,8 +1,10 @@
 package swarm
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -45,6 +47,37 @@ func TestASessionKeepsItsFolder(t *testing.T) {
 	spec.Client.Dir = "/two"
 	if again, err := s.plan("coder", spec); err != nil || again.ID == planned.ID {
 		t.Errorf("plan = %+v (%v), want another session in another folder", again, err)
+	}
+}
+
+// What a disk that lost power leaves in a file keeps nobody from reading the rest.
+func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	good := `{"v":1,"turn":"a-1"}` + "\n"
+	for name, spoilt := range map[string]string{
+		"zeros":          strings.Repeat("\x00", 3<<20) + "\n",
+		"a long line":    strings.Repeat("x", maxLedgerLine) + "\n",
+		"no line at all": "{\n\n",
+		"a torn line":    `{"v":1,"turn":"b`,
+	} {
+		if err := os.WriteFile(path, []byte(good+spoilt), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := openLedger(path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := errors.Join(l.add(LedgerLine{Turn: "c-1"}), l.close()); err != nil {
+			t.Fatal(err)
+		}
+		var turns []string
+		if err := ReadLedger(path, func(line LedgerLine) bool { turns = append(turns, line.Turn); return true }); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := strings.Join(turns, " "); got != "a-1 c-1" {
+			t.Errorf("%s: the ledger has %q, want a-1 c-1", name, got)
+		}
 	}
 }
 

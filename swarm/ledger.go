@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // A LedgerLine is one attempt that ended, well or badly.
@@ -35,7 +38,7 @@ type LedgerLine struct {
 const maxLastText = 200
 
 // ReadLedger calls yield for every line of a ledger, oldest first, until yield
-// returns false. Lines that a crash cut off are passed over. No ledger is an
+// returns false. What a crash cut off or spoilt is passed over. No ledger is an
 // empty ledger.
 func ReadLedger(path string, yield func(LedgerLine) bool) error {
 	f, err := os.Open(path)
@@ -45,19 +48,26 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 		return err
 	}
 	defer f.Close()
-	sc := bufio.NewScanner(f)
-	sc.Buffer(make([]byte, 64<<10), 1<<20)
-	for sc.Scan() {
+	r := bufio.NewReaderSize(f, maxLedgerLine)
+	for {
+		data, err := r.ReadSlice('\n')
 		var l LedgerLine
-		if json.Unmarshal(sc.Bytes(), &l) != nil || l.Turn == "" {
-			continue
-		}
-		if !yield(l) {
+		if err != bufio.ErrBufferFull && json.Unmarshal(data, &l) == nil && l.Turn != "" && !yield(l) {
 			return nil
 		}
+		for err == bufio.ErrBufferFull { // nothing of ours: a disk that lost what it held
+			_, err = r.ReadSlice('\n')
+		}
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
-	return sc.Err()
 }
+
+// maxLedgerLine is longer than any line that is written, in bytes.
+const maxLedgerLine = 256 << 10
 
 // ledger is the open ledger of a running daemon. It is safe for several
 // goroutines.
@@ -69,6 +79,9 @@ type ledger struct {
 	// known and older are the newest turns in it: what a crash or a full disk cut
 	// off is filed again, and must not be counted twice.
 	known, older map[string]bool
+	// recent are the messages that were done in the last days, and the turns that
+	// failed, for amendLedger.
+	recent map[string]bool
 }
 
 // maxKnown bounds the remembered turns; what is filed again was the last that
@@ -83,10 +96,18 @@ type agentSum struct {
 }
 
 func openLedger(path string) (*ledger, error) {
-	l := &ledger{sums: map[string]*agentSum{}, known: map[string]bool{}}
+	l := &ledger{sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
+	since := time.Now().AddDate(0, 0, -amendDays)
 	err := ReadLedger(path, func(line LedgerLine) bool {
 		l.know(line.Turn)
 		l.count(line)
+		switch {
+		case line.At.Before(since):
+		case line.Outcome == string(runner.Done):
+			l.recent[line.Message] = true
+		default:
+			l.recent[line.Turn] = true
+		}
 		return true
 	})
 	if err != nil {

@@ -87,6 +87,9 @@ func New(o Options) (*Swarm, error) {
 		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, reach: newReach(o.Store.Dir()), plan: s.Plan, wakeAll: s.wakeAccount,
 	}
 	s.intake = newIntake(s)
+	if err := s.amendLedger(o.Plan.Agents, time.Now()); err != nil {
+		return nil, errors.Join(err, b.ledger.close())
+	}
 	for _, spec := range o.Plan.Agents {
 		m, err := s.newMember(spec, o.Plan.Log)
 		if err != nil {

@@ -1,0 +1,124 @@
+package swarm
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// amendDays is how far back the ledger is compared with what was done: today and
+// yesterday. A power cut takes the last half minute.
+const amendDays = 2
+
+// maxAmend bounds the receipts that are read for that, for each agent and day: the
+// newest. Only those whose message has no line are read.
+const maxAmend = 500
+
+// amendLedger adds the lines that are missing at the end of the ledger. It is not
+// made durable line by line, as that would cost each turn another wait for the
+// disk; a power cut takes its end, and kill -9 between two steps the line of a
+// turn that failed. The receipts and the records of the turns are durable, so the
+// lines are made from them.
+func (s *Swarm) amendLedger(agents []Spec, now time.Time) error {
+	l := s.books.ledger
+	var lost []LedgerLine
+	for _, spec := range agents {
+		lines, err := s.unwritten(spec.Name, now)
+		if err != nil {
+			return err
+		}
+		lost = append(lost, lines...)
+	}
+	failed, err := s.unwrittenFailures(now)
+	if err != nil {
+		return err
+	}
+	lost = append(lost, failed...)
+	l.recent = nil
+	slices.SortStableFunc(lost, func(a, b LedgerLine) int { return a.At.Compare(b.At) })
+	for _, line := range lost {
+		if err := l.add(line); err != nil {
+			return err
+		}
+	}
+	if len(lost) > 0 {
+		s.log.Warn("lines were missing in the ledger", "lines", len(lost))
+	}
+	return nil
+}
+
+// unwritten makes the missing lines of an agent's newest good turns.
+func (s *Swarm) unwritten(agent string, now time.Time) ([]LedgerLine, error) {
+	box, err := s.store.Mailbox(agent)
+	if errors.Is(err, dropbox.ErrNoMailbox) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var lost []LedgerLine
+	for n := range amendDays {
+		day := now.UTC().AddDate(0, 0, -n)
+		entries, err := box.Finished(day)
+		if err != nil {
+			return nil, err
+		}
+		entries = slices.DeleteFunc(entries, func(e dropbox.Entry) bool { return s.books.ledger.recent[e.ID] })
+		// Names begin with the priority; what came last was done last, nearly.
+		slices.SortFunc(entries, func(a, b dropbox.Entry) int { return b.Created.Compare(a.Created) })
+		for _, e := range entries[:min(len(entries), maxAmend)] {
+			if line, ok := s.lineOf(box, e, day); ok {
+				lost = append(lost, line)
+			}
+		}
+	}
+	return lost, nil
+}
+
+// lineOf makes the ledger's line of a message in done/; not ok where it had no
+// turn of its own, or its files say nothing.
+func (s *Swarm) lineOf(box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (LedgerLine, bool) {
+	data, err := box.Receipt(e)
+	if err != nil {
+		return LedgerLine{}, false
+	}
+	r, err := ParseReceipt(data)
+	if err != nil || r.Outcome != string(runner.Done) || r.Turn == "" {
+		return LedgerLine{}, false
+	}
+	m, err := s.store.Load(dropbox.Found{
+		Mailbox: box.Name(), State: dropbox.Done, Entry: e, Path: box.Name() + "/done/" + utcDay(day) + "/" + e.Name,
+	})
+	if err != nil {
+		m = &dropbox.Message{ID: e.ID} // somebody removed it; what it cost is still true
+	}
+	return ledgerLine(m, r), true
+}
+
+// unwrittenFailures makes the missing lines of attempts that ended badly.
+func (s *Swarm) unwrittenFailures(now time.Time) ([]LedgerLine, error) {
+	names, err := filepath.Glob(s.home.turnFile("*", ".json"))
+	if err != nil {
+		return nil, err
+	}
+	var lost []LedgerLine
+	for _, name := range names {
+		rec, err := readRecord(s.home, strings.TrimSuffix(filepath.Base(name), ".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || rec.End == "" || now.Sub(rec.Ended) > amendDays*24*time.Hour || s.books.ledger.recent[rec.Turn] {
+			continue
+		}
+		lost = append(lost, LedgerLine{
+			At: rec.Ended, Turn: rec.Turn, Agent: rec.Agent, Message: rec.Message, Outcome: string(rec.End), Reason: rec.Reason,
+			Seconds: rec.Ended.Sub(rec.Begun).Seconds(), CostUSD: rec.CostUSD, Session: rec.Session,
+		})
+	}
+	return lost, nil
+}
