@@ -33,6 +33,9 @@ type DaemonStatus struct {
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Version string    `json:"version"`
+	// Stopping says that no turn is begun any more, and the daemon ends with the
+	// last one that runs.
+	Stopping bool `json:"stopping"`
 }
 
 // LeadStatus says what waits for the person, and which agent leads.

@@ -15,6 +15,10 @@ import (
 // ErrNoTurn says that an agent has no running turn to end.
 var ErrNoTurn = errors.New("no turn is running")
 
+// ErrStopping says that the daemon ends as soon as its running turns have, and
+// takes no more orders that begin something.
+var ErrStopping = errors.New("the daemon is stopping")
+
 // A PauseOrder says who pauses an agent, why, and for how long; For is 0 for
 // "until somebody resumes it".
 type PauseOrder struct {
@@ -50,7 +54,17 @@ func (s *Swarm) Resume(agent, by string) error {
 
 // StartAgent starts a stopped agent, with its failures forgotten.
 func (s *Swarm) StartAgent(agent, by string) error {
+	if s.stopping() {
+		return ErrStopping
+	}
 	return s.steer(agent, func(st *standing) { *st = standing{Paused: st.Paused} })
+}
+
+// stopping tells whether Run was told to end.
+func (s *Swarm) stopping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over || s.run != nil && s.run.stop.Err() != nil
 }
 
 // steer changes what is remembered of an agent, and wakes it.
@@ -166,7 +180,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.run == nil || s.run.stop.Err() != nil {
-		return c, errors.New("the daemon is stopping")
+		return c, ErrStopping
 	}
 	fresh := map[string]*member{}
 	for _, spec := range p.Agents {
@@ -245,7 +259,7 @@ func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.project, Halted: s.store.Halted(), Trouble: s.trouble.list(),
-		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version},
+		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping()},
 		Agents: []AgentStatus{},
 	}
 	var err error

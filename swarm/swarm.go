@@ -31,6 +31,7 @@ type Swarm struct {
 	agents  map[string]*member
 	left    map[string]<-chan struct{} // agents that a reload took out; closed when they have ended
 	run     *runContexts               // nil before Run and after it
+	over    bool                       // after it
 }
 
 // A member is an agent with what its owner, the swarm, needs to end it.
@@ -194,7 +195,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	<-stop.Done()
 	agents.Wait()
 	s.mu.Lock()
-	s.run = nil
+	s.run, s.over = nil, true
 	s.mu.Unlock()
 	agents.Wait() // an agent that was added while the others ended
 	done()

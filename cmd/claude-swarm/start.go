@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // birthTimeout is how long start waits for a new daemon. It is ready in some
@@ -96,6 +97,11 @@ func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 // to start but a second daemon, which is refused; or the panes, which are not.
 func startAgents(c *cli.Context, p *project, client *control.Client, names []string) error {
 	if len(names) == 0 && !c.Bool("tmux") {
+		if st, err := client.Status(c.Context); err != nil {
+			return err
+		} else if st.Daemon != nil && st.Daemon.Stopping {
+			return fail(exitFailed, "claude-swarm stop --now, then claude-swarm start", "%w: it ends when the running turns have", swarm.ErrStopping)
+		}
 		return alreadyRuns(&runningError{readLockNote(p.home)})
 	}
 	me, err := p.whoAmI()

@@ -146,6 +146,9 @@ func headline(st swarm.Status, now time.Time) string {
 	if st.Daemon == nil {
 		return name + ": no daemon runs   next: " + startDaemonHint
 	}
+	if st.Daemon.Stopping {
+		return fmt.Sprintf("%s: daemon pid %d stops when the running turns have ended   next: claude-swarm stop --now", name, st.Daemon.PID)
+	}
 	return fmt.Sprintf("%s: daemon pid %d for %s, version %s", name, st.Daemon.PID, since(st.Daemon.Since, now), st.Daemon.Version)
 }
 

@@ -25,12 +25,13 @@ const (
 	CodeBusy         = "busy"          // too many requests or connections at once
 	CodeVersion      = "version"       // another version of the protocol
 	CodeCancelled    = "cancelled"     // the daemon stops
+	CodeStopping     = "stopping"      // the daemon ends with its running turns
 	CodeFailed       = "failed"        // everything else
 )
 
 // An Error is what went wrong in the daemon, as the client sees it. It unwraps
 // to the error of package swarm that it was made of, where there is one:
-// [swarm.UnknownAgentError], [swarm.ErrNoTurn].
+// [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrStopping].
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
@@ -47,6 +48,8 @@ func (e *Error) Unwrap() error {
 		return &swarm.UnknownAgentError{Name: e.Name, Near: e.Near}
 	case CodeNoTurn:
 		return swarm.ErrNoTurn
+	case CodeStopping:
+		return swarm.ErrStopping
 	}
 	return nil
 }
@@ -63,6 +66,8 @@ func wireError(err error) *Error {
 	switch {
 	case errors.Is(err, swarm.ErrNoTurn):
 		e.Code = CodeNoTurn
+	case errors.Is(err, swarm.ErrStopping):
+		e.Code, e.Hint = CodeStopping, "claude-swarm stop --now, then claude-swarm start"
 	case errors.Is(err, context.Canceled):
 		e.Code, e.Message = CodeCancelled, "the daemon stops"
 	}
