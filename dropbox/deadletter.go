@@ -7,7 +7,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 )
 
 // A DeadLetter is what was given up: a message, or a thing that was never one.
@@ -50,6 +53,24 @@ func (b *Mailbox) bury(e Entry, reason string) error {
 		return err
 	}
 	return b.disk.syncDir(b.dir(deadFolder))
+}
+
+// Condemn is the first half of Bury: the reason is durable in dead/, the message is
+// not there yet. It returns when that happened, which names this burial: the same
+// time when it is repeated after a crash, another one when the message was retried
+// and is given up again. So whoever tells the sender between the two halves, with
+// that time in a key, tells once each time. [Mailbox.Reasons] finds what was cut
+// off here.
+func (b *Mailbox) Condemn(e Entry, reason string) (time.Time, error) {
+	err := b.note(e.reasonName(), reason)
+	var st unix.Stat_t
+	if err == nil {
+		st, err = b.disk.stat(b.at(deadFolder, e.reasonName()))
+	}
+	if err != nil {
+		return time.Time{}, b.wrap("condemn "+e.ID, err)
+	}
+	return modTime(&st), nil
 }
 
 // note writes a reason into dead/, durable; one that is there stays.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
@@ -102,5 +103,43 @@ func TestSetAsideNames(t *testing.T) {
 		if err := errors.Join(b.Retry(dead), b.SetAside(onlyStray(t, b), "again"), b.Purge(onlyDead(t, b))); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The time of a burial names it: the same when a crash makes it be repeated,
+// another one after a retry.
+func TestCondemn(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("x"))
+	var times []time.Time
+	for range 2 {
+		c := claim(t, b, list(t, b)[0])
+		first, err := b.Condemn(c.Entry, "why")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut, err := b.Reasons()
+		if err != nil || len(cut) != 1 || cut[0].ID != c.ID {
+			t.Fatalf("Reasons = %v (%v), want the condemned message", cut, err)
+		}
+		again, err := b.Condemn(cut[0], "why else")
+		if err != nil || !again.Equal(first) {
+			t.Errorf("Condemn = %v (%v), want %v as before", again, err, first)
+		}
+		if err := b.Bury(c.Entry, "why else"); err != nil {
+			t.Fatal(err)
+		}
+		d := onlyDead(t, b)
+		if d.Reason != "why" {
+			t.Errorf("the reason is %q, want the first one", d.Reason)
+		}
+		times = append(times, first)
+		if err := b.Retry(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !times[1].After(times[0]) {
+		t.Errorf("burials at %v, want a later one after the retry", times)
 	}
 }

@@ -93,9 +93,14 @@ func (h *house) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, er
 }
 
 // bury gives a message up: into dead/ with the reason, and the sender is told,
-// once.
+// once each time that it comes to that. What is cut off after the reason is
+// written is gone on with at the next start.
 func (a *agent) bury(c *dropbox.Claim, reason string) error {
-	if err := a.tellSender(c, reason); err != nil {
+	at, err := a.box.Condemn(c.Entry, reason)
+	if err != nil {
+		return err
+	}
+	if err := a.tellSender(c, reason, fmt.Sprintf("dead:%s:%d", c.ID, at.UnixMicro())); err != nil {
 		return err
 	}
 	a.doors.forget(c.ID)
@@ -103,25 +108,44 @@ func (a *agent) bury(c *dropbox.Claim, reason string) error {
 	return a.box.Bury(c.Entry, reason)
 }
 
-// tellSender tells the sender that a message will not be done. An agent that
-// waits for an answer is woken by it, others read it with their next turn.
-func (a *agent) tellSender(c *dropbox.Claim, reason string) error {
+// finishBurial goes on with a message whose reason is written.
+func (a *agent) finishBurial(e dropbox.Entry) error {
+	c, err := a.box.Open(e)
+	if err != nil {
+		return err
+	}
+	reason, err := a.box.Reason(e)
+	if err != nil {
+		return err
+	}
+	if done, err := a.box.HasReceipt(e); err != nil {
+		return err
+	} else if done { // a duplicate, of which nobody is told
+		return a.box.Bury(e, reason)
+	}
+	return a.bury(c, reason)
+}
+
+// tellSender tells the sender that a message will not be done, once per key. An
+// agent that waits for an answer is woken by it, others read it with their next
+// turn.
+func (a *agent) tellSender(c *dropbox.Claim, reason, key string) error {
 	m := c.Message
 	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\nTo try again: claude-swarm dead retry %s\n", a.name, cut(reason, maxReason), c.ID, c.ID)
 	if m == nil || m.From == dropbox.Swarm || m.From == "" {
-		a.tellLead("dead:"+c.ID, "not done: "+c.ID, body)
+		a.tellLead(key, "not done: "+c.ID, body)
 		return nil
 	}
 	bounce := &dropbox.Message{
 		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Status, Subject: "not done: " + describe(m),
-		Thread: m.Thread, Trace: m.Trace, ReplyTo: m.ID, Key: "dead:" + c.ID, Priority: dropbox.Normal, Body: []byte(body),
+		Thread: m.Thread, Trace: m.Trace, ReplyTo: m.ID, Key: key, Priority: dropbox.Normal, Body: []byte(body),
 	}
 	if m.Type.WantsAnswer() {
 		bounce.Type = dropbox.Result
 	}
 	_, err := a.deliver(dropbox.Swarm, m.From, bounce)
 	if undeliverable(err) {
-		a.tellLead("dead:"+c.ID, "not done: "+describe(m), body)
+		a.tellLead(key, "not done: "+describe(m), body)
 		return nil
 	}
 	return err

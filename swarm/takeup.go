@@ -42,7 +42,7 @@ func (a *agent) takeUp(kill context.Context) error {
 		return err
 	}
 	for _, e := range given {
-		if err := a.box.Bury(e, ""); err != nil { // the first reason stays
+		if err := a.finishBurial(e); err != nil {
 			return fmt.Errorf("message %s: %w", e.ID, err)
 		}
 	}

@@ -78,20 +78,14 @@ func (a *agent) refuse(j *job) (bool, error) {
 	if useless, err := a.useless(c); useless || err != nil {
 		return useless, err
 	}
-	old, err := records(a.home, c.ID, c.Begun)
+	lost, last, err := cutOffs(a.home, c.ID, c.Begun-1)
 	if err != nil {
 		return false, err
 	}
-	if lost := c.Begun - 1 - ended(old); lost >= maxBegun {
+	if lost >= maxBegun {
 		return true, a.bury(c, fmt.Sprintf("begun %d times without an end", lost))
 	}
-	for _, r := range old {
-		if r.End == "" {
-			j.cutOff = later(j.cutOff, r.Begun)
-		} else {
-			j.cutOff = later(j.cutOff, r.Ended)
-		}
-	}
+	j.cutOff = last
 	if c.Begun > 1 && j.cutOff.IsZero() {
 		j.cutOff = c.Created // its records were rotated away; it was begun, and no earlier
 	}
@@ -118,17 +112,6 @@ func (a *agent) useless(c *dropbox.Claim) (bool, error) {
 		return true, a.bury(c, fmt.Sprintf("passed on %d times, more than %d: a loop", c.Message.Hops, dropbox.MaxHops))
 	}
 	return false, nil
-}
-
-// ended counts the claims whose turn has an end on record, one for all tries.
-func ended(recs []*record) int {
-	n := 0
-	for _, r := range recs {
-		if r.End != "" && r.End != runner.NoSession && r.End != runner.Unheard {
-			n++
-		}
-	}
-	return n
 }
 
 func later(a, b time.Time) time.Time {

@@ -1,0 +1,232 @@
+package swarm_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// bounces are the messages for the lead that answer one of its own.
+func (f *field) bounces(id string) []*dropbox.Message {
+	f.t.Helper()
+	return slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.ReplyTo != id })
+}
+
+// retry gives a dead letter of an agent another chance.
+func (f *field) retry(name, id string) {
+	f.t.Helper()
+	box, err := f.store.Mailbox(name)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	dead, err := box.Dead()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, d := range dead {
+		if d.ID == id {
+			if err := box.Retry(d); err != nil {
+				f.t.Fatal(err)
+			}
+			return
+		}
+	}
+	f.t.Fatalf("%s is not dead", id)
+}
+
+// A dead letter that was given another chance and dies again is told of again.
+func TestASecondDeathIsToldAgain(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	id := f.send("coder", "@fail no luck")
+	f.answer(id)
+	f.until("it is dead", func() bool { return f.status("coder").Dead == 1 })
+	f.retry("coder", id)
+	if err := f.daemon.StartAgent("coder", "lead"); err != nil { // a second failure in a row may open the breaker
+		t.Fatal(err)
+	}
+	f.until("it is dead again", func() bool { return len(f.bodies()) == 6 && f.status("coder").Dead == 1 })
+	if n := len(f.bounces(id)); n != 2 {
+		t.Errorf("the sender was told %d times of two deaths", n)
+	}
+	// The same holds for what is given up without a turn.
+	old := f.send("coder", "too late", expires(time.Now().Add(-time.Hour)))
+	f.answer(old)
+	f.until("it has expired", func() bool { return f.status("coder").Dead == 2 })
+	f.retry("coder", old)
+	f.until("it has expired again", func() bool { return len(f.bounces(old)) == 2 })
+}
+
+// TestCutsAroundABurial stops the disk at every change that giving a message up
+// makes to the mailboxes, one after the other, and starts again: the sender is
+// told once, and the message lies in dead/ with its reason.
+func TestCutsAroundABurial(t *testing.T) {
+	const reason = "no luck"
+	script := func(counting *bool) func(runner.Turn) []runnertest.Step {
+		return func(runner.Turn) []runnertest.Step {
+			return []runnertest.Step{runnertest.Say("begun"), runnertest.Do(func(context.Context, runner.Turn) error {
+				*counting = true
+				return nil
+			}), runnertest.Fail(reason)}
+		}
+	}
+	var steps []dropbox.Step
+	probe := newField(t, "coder")
+	probe.plan.Agents[0].MaxFailures = 1
+	probe.store.Close()
+	recording := false
+	store, err := dropbox.Open(probe.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if recording {
+			steps = append(steps, st)
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe.store = store
+	probe.backend.Script = script(&recording)
+	probe.start()
+	probe.send("coder", "work")
+	probe.until("dead", func() bool { return len(probe.files("coder", "dead")) == 2 })
+	probe.halt()
+	if len(steps) < 8 {
+		t.Fatalf("only %d changes after the client's end: %v", len(steps), steps)
+	}
+	for n := range steps {
+		t.Run(fmt.Sprintf("%02d %s %s", n, steps[n].Op, strings.ReplaceAll(filepath.Dir(steps[n].Name), "/", "_")), func(t *testing.T) {
+			f := newField(t, "coder")
+			f.plan.Agents[0].MaxFailures = 1
+			counting := false
+			f.backend.Script = script(&counting)
+			id := f.send("coder", "work")
+			seen := 0
+			f.cutStore(func(dropbox.Step) bool {
+				if counting {
+					seen++
+				}
+				return counting && seen == n+1
+			})
+			f.start()
+			if b := f.answer(id); !strings.Contains(string(b.Body), reason) {
+				t.Errorf("the bounce says %q", b.Body)
+			}
+			f.until("dead", func() bool { return f.status("coder").Dead == 1 })
+			f.nothingLeft("coder")
+			if n := len(f.bounces(id)); n != 1 {
+				t.Errorf("the sender was told %d times", n)
+			}
+			if n := len(f.bodies()); n != 1 {
+				t.Errorf("%d turns, want 1", n)
+			}
+		})
+	}
+}
+
+// Two poison messages one after the other: the first is given up, the second gets
+// one try and opens the breaker; when a person starts the agent, it gets the rest
+// of its tries, and then comes the next one.
+func TestTwoPoisonMessagesInARow(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	first := f.send("coder", "@fail poison")
+	second := f.send("coder", "@fail poison too")
+	good := f.send("coder", "fine")
+	f.answer(first)
+	f.untilState("coder", swarm.Stopped)
+	if n := len(f.bounces(second)); n != 0 {
+		t.Errorf("the second was given up after one try")
+	}
+	if got := f.files("coder", "new"); len(got) != 2 || !strings.Contains(got[0], second+"~1.1.md") {
+		t.Errorf("new/ = %v, want the second with one failure and the good one", got)
+	}
+	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(second)
+	f.answer(good)
+	f.untilState("coder", swarm.Idle)
+	want := []string{"@fail poison", "@fail poison", "@fail poison", "@fail poison too", "@fail poison too", "@fail poison too", "fine"}
+	if got := f.bodies(); !slices.Equal(got, want) {
+		t.Errorf("turns = %q, want %q", got, want)
+	}
+	for _, id := range []string{first, second} {
+		if n := len(f.bounces(id)); n != 1 {
+			t.Errorf("the sender was told %d times of %s", n, id)
+		}
+	}
+}
+
+// A message that ends the machine each time is found by its turns, which have no
+// end; the next one is worked on.
+func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
+	f := newField(t, "coder")
+	id := f.send("coder", "kills the machine")
+	good := f.send("coder", "fine")
+	box, err := f.store.Mailbox("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 { // as many starts, with nothing left of the client
+		turn := claim(f, "coder", id)
+		writeRecord(f, turn, id, runner.Process{PID: 1 << 22, Start: 1})
+		entries, err := box.Claimed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := box.PutBack(entries[0], false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.start()
+	if b := f.answer(id); !strings.Contains(string(b.Body), "begun 10 times without an end") {
+		t.Errorf("bounce = %s", b.Body)
+	}
+	f.answer(good)
+	if got := f.bodies(); !slices.Equal(got, []string{"fine"}) {
+		t.Errorf("turns = %q, want the good one alone", got)
+	}
+}
+
+// A message that was begun often and came to an end each time, as one that waits
+// for a usage limit, is no such message, also when its first records are gone.
+func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
+	f := newField(t, "coder")
+	turns := 0
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		if turns++; turns <= 25 {
+			return []runnertest.Step{runnertest.Limited(0)}
+		}
+		return nil
+	}
+	f.start()
+	id := f.send("coder", "work")
+	for n := 1; n <= 25; n++ {
+		f.until("a turn", func() bool { return len(f.backend.Runs()) == n })
+		f.untilState("coder", swarm.Limited)
+		if n > 11 { // they were rotated away
+			for _, end := range []string{".json", ".jsonl"} {
+				if err := os.Remove(filepath.Join(swarm.HomeOf(f.dir).Turns(), fmt.Sprintf("%s-%d%s", id, n-11, end))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := f.daemon.Resume("coder", "lead"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.receipt("coder", id)
+	if got := f.files("coder", "dead"); len(got) != 0 {
+		t.Errorf("dead/ = %v", got)
+	}
+}
