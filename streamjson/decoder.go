@@ -79,6 +79,11 @@ func (d *Decoder) event(line line) *Event {
 	return ev
 }
 
+// Offset is where in the stream the last event ends, in bytes behind the place
+// from which the decoder began to read: a decoder that begins there goes on with
+// the next event.
+func (d *Decoder) Offset() int64 { return d.lines.offset() }
+
 // Stats returns what was counted so far.
 func (d *Decoder) Stats() Stats { return d.stats }
 

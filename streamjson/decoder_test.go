@@ -68,6 +68,28 @@ func TestNothingInAStreamEndsIt(t *testing.T) {
 	}
 }
 
+// A decoder that begins where another one stopped goes on with the next event,
+// whatever lies in the buffer of the first.
+func TestOffsetIsWhereTheNextEventBegins(t *testing.T) {
+	long := `{"type":"user","message":{"content":"` + strings.Repeat("x", 300_000) + `"}}`
+	stream := "\n" + strings.Join([]string{`{"type":"user","uuid":"1"}`, long, ` {"type":"user","uuid":"3"}`, "no JSON", `{"type":"user","uuid":"5"}`, `{"type":"user","uuid":"6"}`}, "\n\n")
+	for _, maxLine := range []int{0, 1000} {
+		whole := streamjson.NewDecoder(strings.NewReader(stream), maxLine)
+		for n := 1; ; n++ {
+			_, err := whole.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			rest, _ := kinds(t, strings.NewReader(stream[whole.Offset():]), maxLine)
+			if len(rest) != 6-n {
+				t.Errorf("at most %d bytes a line: %d events after the %d. of 6, want %d", maxLine, len(rest), n, 6-n)
+			}
+		}
+	}
+}
+
 func TestReadersErrorComesAfterItsEvents(t *testing.T) {
 	broken := errors.New("the pipe is broken")
 	d := streamjson.NewDecoder(io.MultiReader(strings.NewReader("{}\n{\"type\""), iotest.ErrReader(broken)), 0)

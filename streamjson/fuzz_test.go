@@ -94,6 +94,13 @@ func FuzzDecoder(f *testing.F) {
 			if diff := cmp.Diff(ev, other); diff != "" {
 				t.Fatalf("at once and byte by byte differ:\n%s", diff)
 			}
+			at := d.Offset()
+			if at != slow.Offset() || at < 1 || at > int64(len(data)) || at < int64(len(data)) && data[at-1] != '\n' {
+				t.Fatalf("Offset = %d, byte by byte %d, behind %q", at, slow.Offset(), ev.Raw)
+			}
+			if end := bytes.TrimRight(data[:at], "\n"); ev.Lost == 0 && !bytes.HasSuffix(end, ev.Raw) {
+				t.Fatalf("Offset = %d, which is not the end of %q", at, ev.Raw)
+			}
 			if ev.Lost == 0 {
 				if alone := streamjson.Decode(ev.Raw); alone.Kind != ev.Kind || alone.UUID != ev.UUID {
 					t.Fatalf("Decode = %+v, want %+v", alone, ev)

@@ -28,8 +28,12 @@ type lineReader struct {
 	err error // of the reader; given out when buf is used up
 
 	buf        []byte
-	start, end int // what is read and not given out
+	start, end int   // what is read and not given out
+	read       int64 // bytes of the stream so far
 }
+
+// offset is how many bytes of the stream were given out, newlines included.
+func (l *lineReader) offset() int64 { return l.read - int64(l.end-l.start) }
 
 func (l *lineReader) next() (line, error) {
 	if l.buf == nil {
@@ -62,15 +66,16 @@ func (l *lineReader) next() (line, error) {
 
 // fill reads into the free end of buf.
 func (l *lineReader) fill() {
-	n, err := read(l.r, l.buf[l.end:])
+	n, err := l.more(l.buf[l.end:])
 	l.end += n
 	l.err = err
 }
 
-// read reads at least one byte or returns an error.
-func read(r io.Reader, p []byte) (int, error) {
+// more reads at least one byte or returns an error.
+func (l *lineReader) more(p []byte) (int, error) {
 	for range maxEmpty {
-		n, err := r.Read(p)
+		n, err := l.r.Read(p)
+		l.read += int64(n)
 		if n > 0 || err != nil {
 			return n, err
 		}
@@ -123,7 +128,7 @@ func (l *lineReader) piece(room int) (piece []byte, found bool) {
 	p := make([]byte, room)
 	for n := 0; n < room; {
 		// A read is never larger than buf, so that what follows the newline fits there.
-		m, err := read(l.r, p[n:min(room, n+len(l.buf))])
+		m, err := l.more(p[n:min(room, n+len(l.buf))])
 		l.err = err
 		if i := bytes.IndexByte(p[n:n+m], '\n'); i >= 0 {
 			l.start, l.end = 0, copy(l.buf, p[n+i+1:n+m])
