@@ -113,6 +113,12 @@ func (a *Account) result(ev *streamjson.Event) {
 // Began reports whether any event was seen.
 func (a *Account) Began() bool { return a.began }
 
+// Session is the conversation, as the client named it last; "" when it never did.
+func (a *Account) Session() string { return a.session }
+
+// Compacted is how often the client has compacted its context.
+func (a *Account) Compacted() int { return a.spent.Compactions }
+
 // OpenCalls is the number of tool calls that wait for their result.
 func (a *Account) OpenCalls() int { return len(a.open) }
 

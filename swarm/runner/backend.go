@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -23,16 +24,22 @@ type Backend interface {
 	// Follow takes up a turn whose daemon died: as long as p lives it is
 	// followed to its end, as in Run; then, or if it is dead, its file is read
 	// to the end. Without a result in the file the outcome is [Lost]. Events of
-	// the file are passed to t.Event from the first one on. Started is not called,
-	// and nothing is sent to the client but signals. Spec.Timeout counts from the
-	// call.
+	// the file are passed to t.Event from the first one behind t.From on, and what
+	// stands before that counts for nothing. Started is not called, and nothing is
+	// sent to the client but signals. Spec.Timeout counts from the call.
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
 
 // A Turn is what a backend needs for one run of a client.
 type Turn struct {
-	ID    string // unique in the project; the client and its children carry it as MarkVar
+	ID    string // unique in the project
 	Agent string
+
+	// Client is the ID of the turn that started the client, which it and its
+	// children carry as MarkVar, and From is where in Stdout this turn begins. Both
+	// are zero for the first turn of a client; see [Resident].
+	Client string
+	From   Place
 
 	// UUID names this prompt to the client, which runs each only once, also in
 	// a later process of the same session.
@@ -52,8 +59,8 @@ type Turn struct {
 	// Grown rings when Stdout has grown. With nil, or between two rings, the
 	// backend looks by itself (Timing.Poll).
 	Grown <-chan struct{}
-	// Started is called once, after the client has been started and before it
-	// is sent the prompt: what it records is durable before any work can be
+	// Started is called once, when the client runs and before it is sent the
+	// prompt: what it records is durable before any work can be
 	// done. An error ends the turn as Failed with nothing sent. It may be nil.
 	Started func(Process) error
 	// Event is called for each event, in order, in the goroutine of Run or
@@ -61,12 +68,15 @@ type Turn struct {
 	Event func(*streamjson.Event)
 }
 
+// Mark is what the client and its children carry as [MarkVar].
+func (t Turn) Mark() string { return cmp.Or(t.Client, t.ID) }
+
 // Files are the files of a turn, as absolute paths in folders that exist. The
 // backend makes them, readable by their owner alone. Settings and System may be
 // those of the agent's earlier turns, which have ended.
 type Files struct {
 	Stdout   string // the client's standard output, byte for byte; events can be read from it again
-	Stderr   string // its standard error; kept below 4 MiB
+	Stderr   string // its standard error; kept below 4 MiB; both are those of the client's first turn
 	Settings string // settings that the client reads
 	System   string // the system text, as the client reads it
 }

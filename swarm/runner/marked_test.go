@@ -49,8 +49,9 @@ func TestLeftoversByMark(t *testing.T) {
 	}
 }
 
-func TestCPUTime(t *testing.T) {
-	c, out := start(t, mark(t), "echo ready; while :; do :; done")
+// The shell is the client, and has a child that waits.
+func TestUsage(t *testing.T) {
+	c, out := start(t, mark(t), "sleep 600 & echo ready; while :; do :; done")
 	waitFor(t, out, "ready")
 	for deadline := time.Now().Add(20 * time.Second); runner.CPUTime(mark(t)) < 50*time.Millisecond; {
 		if time.Now().After(deadline) {
@@ -58,8 +59,18 @@ func TestCPUTime(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond) // between two looks, bounded by the deadline
 	}
+	one, all := c.Process().Usage(), runner.UsageOf(mark(t))
+	if one.CPU < 50*time.Millisecond || one.RSS < 64<<10 || one.RSS > 64<<20 {
+		t.Errorf("a shell that spins uses %+v", one)
+	}
+	if all.RSS <= one.RSS || all.CPU < one.CPU {
+		t.Errorf("with its child it uses %+v, alone %+v", all, one)
+	}
 	c.Finish(mark(t), time.Second)
-	if used := runner.CPUTime(mark(t)); used != 0 {
-		t.Errorf("a turn that has ended uses %v", used)
+	if used := runner.UsageOf(mark(t)); used != (runner.Usage{}) {
+		t.Errorf("a turn that has ended uses %+v", used)
+	}
+	if used := c.Process().Usage(); used != (runner.Usage{}) {
+		t.Errorf("a process that has ended uses %+v", used)
 	}
 }

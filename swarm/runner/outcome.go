@@ -22,6 +22,7 @@ const (
 	TimedOut  End = "timed-out"  // ended by us: longer than Spec.Timeout
 	Stopped   End = "stopped"    // ended by us: the context was done
 	Lost      End = "lost"       // Follow: the client is dead and its file has no result
+	Gone      End = "gone"       // Serve: the client that waited had ended, or did before it took the prompt: nothing was done
 	Unheard   End = "unheard"    // the client acknowledged the prompt without running it: it knows the UUID
 )
 

@@ -42,4 +42,5 @@ type processStat struct {
 	start              uint64
 	dead               bool          // ended, not reaped yet
 	used               time.Duration // processor time, with that of the children it has waited for
+	rss                int64         // memory, in bytes
 }

@@ -43,7 +43,7 @@ func parseStat(data []byte) (s processStat, ok bool) {
 		return s, false
 	}
 	fields := bytes.Fields(data[end+1:])
-	if len(fields) < 20 { // up to starttime, field 22 of the line
+	if len(fields) < 22 { // up to rss, field 24 of the line
 		return s, false
 	}
 	number := func(field int) uint64 { // by its number in proc(5)
@@ -60,6 +60,7 @@ func parseStat(data []byte) (s processStat, ok bool) {
 		group:  int(number(5)),
 		dead:   state == 'Z' || state == 'X',
 		used:   time.Duration(number(14)+number(15)+number(16)+number(17)) * cpuTick,
+		rss:    int64(number(24)) * int64(os.Getpagesize()),
 	}
 	start, perr := strconv.ParseUint(string(fields[19]), 10, 64)
 	s.start = start

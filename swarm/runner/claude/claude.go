@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -32,31 +33,50 @@ type backend struct {
 
 func (b *backend) Name() string { return "claude" }
 
-// Run starts the client and follows it.
+// Run starts the client and follows it to its end.
 func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
+	out, _ := b.begin(ctx, t, false)
+	return out
+}
+
+// begin runs a turn in a client of its own, which stays afterwards if it is to be
+// kept and can be.
+func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runner.Outcome, stays runner.Warm) {
 	r := b.newRun(ctx, t)
+	r.keep = keep
 	if err := writeFiles(t); err != nil {
-		return r.never(runner.Failed, err.Error(), "look at the disk and at the rights of the folder")
+		return r.never(runner.Failed, err.Error(), "look at the disk and at the rights of the folder"), nil
 	}
-	child, out, err := b.start(t)
+	child, stdout, err := b.start(t)
 	if err != nil {
 		end, reason, hint := startError(t, err)
-		return r.never(end, reason, hint)
+		return r.never(end, reason, hint), nil
 	}
-	defer out.Close()
-	r.client = child
-	defer r.finish() // for a panic of the callbacks; else it was done before
-	if t.Started != nil {
-		if err := t.Started(child.Process()); err != nil {
+	defer stdout.Close()
+	r.client, r.feed = child, newFeed(child.Stdin())
+	defer func() {
+		if stays == nil {
+			r.finish() // for a panic of the callbacks; else it was done before
+		}
+	}()
+	return r.send(child, stdout)
+}
+
+// send records that the client runs, sends it the prompt, and follows it.
+func (r *run) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner.Warm) {
+	if r.turn.Started != nil {
+		if err := r.turn.Started(child.Process()); err != nil {
 			// Nothing was sent, so nothing was done.
 			r.finish()
-			return r.never(runner.Failed, "the turn could not be recorded: "+err.Error(), "look at the disk")
+			return r.never(runner.Failed, "the turn could not be recorded: "+err.Error(), "look at the disk"), nil
 		}
 	}
-	r.feed = newFeed(child.Stdin())
-	defer r.feed.close()
-	r.feed.send(promptLine(t))
-	return r.follow(out)
+	r.feed.send(promptLine(r.turn))
+	out := r.follow(stdout)
+	if !r.rests {
+		return out, nil
+	}
+	return out, &warm{child: child, feed: r.feed, turn: r.turn, timing: r.timing, place: r.place}
 }
 
 // start opens the files and starts the client. The file is its output, to be read.
@@ -90,7 +110,7 @@ func (b *backend) start(t runner.Turn) (*runner.Child, *os.File, error) {
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	r := b.newRun(ctx, t)
 	r.followed = true
-	out, err := os.Open(t.Stdout)
+	out, err := openAt(t.Stdout, t.From.Offset)
 	if err != nil {
 		// A client without its file can tell nothing any more; it must not go
 		// on beside the next attempt.
@@ -113,7 +133,21 @@ func (r *run) never(end runner.End, reason, hint string) runner.Outcome {
 	return runner.Outcome{End: end, Reason: oneLine(reason), Hint: hint, Exit: r.exit, Began: r.began, Ended: time.Now()}
 }
 
-// follow reads the client's output to its end, and sees to it that there is one.
+// openAt opens a file to be read from offset on.
+func openAt(path string, offset int64) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// follow reads the client's output to its end, and sees to it that there is one;
+// or to the result of the turn, if the client stays.
 func (r *run) follow(out *os.File) runner.Outcome {
 	defer r.poll.Stop()
 	dec := streamjson.NewDecoder(&watched{r, runner.NewTail(out, r.wait)}, 0)
@@ -127,18 +161,25 @@ func (r *run) follow(out *os.File) runner.Outcome {
 			broken = err
 			break
 		}
+		if r.rests {
+			break
+		}
 	}
-	// Usually the client has ended. If its file cannot be read, it is ended here.
-	r.finish()
+	if !r.rests {
+		// Usually the client has ended. If its file cannot be read, it is ended here.
+		r.finish()
+	}
 	o := runner.Outcome{Exit: r.exit, Began: r.began, Ended: time.Now(), Stream: dec.Stats()}
 	r.account.Fill(&o)
+	r.place = runner.Place{Offset: r.turn.From.Offset + dec.Offset(), CostUSD: max(o.CostUSD, r.turn.From.CostUSD)}
+	o.CostUSD = difference(r.place.CostUSD, r.turn.From.CostUSD)
 	r.stderr = tailOf(r.turn.Stderr, 8<<10)
 	v := r.judge()
 	if isReadError(broken) && !v.end.OK() {
 		v = verdict{end: runner.Failed, reason: "the client's output could not be read: " + broken.Error(), hint: "look at the disk"}
 	}
 	if (r.flooded || r.read > r.maxOutput) && !v.end.OK() {
-		os.Truncate(r.turn.Stdout, maxStderr) // its beginning tells enough, and the next attempt may flood too
+		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning tells enough, and the next attempt may flood too
 	}
 	o.End, o.Reason, o.Hint, o.ResetAt = v.end, oneLine(v.reason), v.hint, v.resetAt
 	if o.Text == "" {
@@ -152,9 +193,12 @@ func (r *run) finish() {
 	switch {
 	case r.finished:
 	case r.client != nil:
-		r.exit = r.client.Finish(r.turn.ID, r.timing.Leftovers)
+		if r.feed != nil {
+			r.feed.close()
+		}
+		r.exit = r.client.Finish(r.turn.Mark(), r.timing.Leftovers)
 	default:
-		r.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.ID, r.timing.Leftovers)}
+		r.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.timing.Leftovers)}
 	}
 	r.finished = true
 }

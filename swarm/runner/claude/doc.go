@@ -11,6 +11,14 @@
 // ends by itself after this turn. Standard output and error are files that the
 // client writes itself, so it is never held up and nothing that it says is lost.
 //
+// Served as a [runner.Resident] it stays open longer: the next prompt is one more
+// line. A turn goes on in such a client only when the line that repeats its prompt
+// has come, and its cost is a difference, since total_cost_usd adds up over the
+// process (the usage of a result does not). A client does not stay when a command
+// that it minds in the background may end later: it would begin a turn of its own
+// for that. When it begins one all the same, as a timer of its own can make it do,
+// it is said to stir.
+//
 // # What is passed
 //
 // The system text and the settings go by file, the prompt by standard input:

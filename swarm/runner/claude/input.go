@@ -34,8 +34,8 @@ type feed struct {
 
 func newFeed(w io.WriteCloser) *feed { return &feed{w: w} }
 
-// send is called at most once. What cannot be written is not heard, which shows
-// in the client's output.
+// send is called once a turn. What cannot be written is not heard, which shows in
+// the client's output.
 func (f *feed) send(line []byte) {
 	// Ends when the line is written or the pipe is closed; close waits for it.
 	f.wg.Go(func() { f.w.Write(line) })

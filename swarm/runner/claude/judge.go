@@ -28,6 +28,7 @@ type evidence struct {
 	stderr   string // the end of it
 	exit     runner.Exit
 	followed bool
+	untaken  bool      // a client that had waited has not repeated the prompt
 	resetAt  time.Time // told by an event
 	now      time.Time
 }
@@ -35,7 +36,8 @@ type evidence struct {
 func (r *run) judge() verdict {
 	return judge(evidence{
 		turn: r.turn, cause: r.cause, own: r.own(), began: r.account.Began(), problem: r.seen.problem, words: r.seen.words,
-		stderr: r.stderr, exit: r.exit, followed: r.followed, resetAt: r.seen.resetAt, now: time.Now(),
+		stderr: r.stderr, exit: r.exit, followed: r.followed,
+		untaken: r.warm && r.seen.replay.IsZero(), resetAt: r.seen.resetAt, now: time.Now(),
 	})
 }
 
@@ -91,6 +93,8 @@ func (e evidence) noResult() verdict {
 	said := lastLine(e.stderr)
 	ended := "the client " + exitText(e.exit)
 	switch {
+	case e.untaken && !e.followed:
+		return gone("has ended")
 	case contains(e.stderr, "is already in use"):
 		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " exists already", hint: freshSession}
 	case contains(e.stderr, "no conversation found"):
@@ -108,6 +112,11 @@ func (e evidence) noResult() verdict {
 	}
 	return verdict{end: runner.Unborn, reason: withDetail(ended+" before it said anything", said),
 		hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
+}
+
+// gone is the verdict of a client that waited and cannot take the prompt.
+func gone(how string) verdict {
+	return verdict{end: runner.Gone, reason: "the client that waited for the message " + how, hint: "nothing has to be done: another one is started"}
 }
 
 // badCommand recognizes a client that refuses its flags, or that is none.

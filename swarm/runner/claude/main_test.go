@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,5 +84,6 @@ func TestSuite(t *testing.T) {
 	runnertest.Suite(t, runnertest.Fixture{
 		Backend: claude.New(claude.Options{Timing: short}),
 		Turn:    func(t *testing.T, script string) runner.Turn { return newTurn(t, script) },
+		Kill:    func(p runner.Process) { syscall.Kill(p.PID, syscall.SIGKILL) },
 	})
 }

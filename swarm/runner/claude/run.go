@@ -21,7 +21,9 @@ type run struct {
 	turn     runner.Turn
 	timing   runner.Timing
 	began    time.Time
-	followed bool
+	followed bool // by Follow: nothing of ours goes to its standard input
+	warm     bool // the client had earlier turns
+	keep     bool // it is to stay, if it can
 
 	maxOutput int64
 	read      int64 // of the client's output, in bytes
@@ -32,7 +34,9 @@ type run struct {
 	ladder runner.Ladder
 	cause  verdict // why the client is being ended, if it is
 
-	finished bool // nothing of the turn runs any more: exit is known
+	rests    bool         // the turn is over, and its client stays
+	place    runner.Place // where the next turn begins
+	finished bool         // nothing of the turn runs any more: exit is known
 	exit     runner.Exit
 	stderr   string // the end of it
 
@@ -54,6 +58,9 @@ type seen struct {
 	words    string    // text of the last assistant line
 	resetAt  time.Time // told by a rate limit event
 	refusals int       // retries after a refused key
+
+	tasks      map[string]string // tasks that the client minds, with the tool call that began each, by their id
+	background bool              // one of them went on after its tool call: the client may speak of it by itself
 }
 
 // watch is what is looked at now and then.
@@ -65,7 +72,7 @@ type watch struct {
 
 func (b *backend) newRun(ctx context.Context, t runner.Turn) *run {
 	now := time.Now()
-	r := &run{ctx: ctx, turn: t, timing: b.timing, began: now, maxOutput: b.maxOutput, poll: newPoller(b.timing.Poll)}
+	r := &run{ctx: ctx, turn: t, timing: b.timing, began: now, warm: t.From != runner.Place{}, maxOutput: b.maxOutput, poll: newPoller(b.timing.Poll)}
 	r.ladder.Timing = b.timing
 	r.seen.last = now
 	return r
@@ -83,6 +90,10 @@ func (r *run) observe(ev *streamjson.Event) {
 	switch ev.Kind {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
+			if r.warm && len(r.account.Results()) > 0 {
+				r.account = runner.Account{} // what it did unasked is no part of this turn
+				r.account.Observe(ev)
+			}
 			r.seen.replay, r.seen.before = now, len(r.account.Results())
 		}
 	case streamjson.KindInit:
@@ -97,10 +108,18 @@ func (r *run) observe(ev *streamjson.Event) {
 		}
 	case streamjson.KindRetry:
 		r.retry(ev.Retry, now)
+	case streamjson.KindUser:
+		r.answered(ev.Blocks)
+	case streamjson.KindTask:
+		r.task(ev.Task)
 	case streamjson.KindOther:
 		r.rateLimit(ev.Raw)
 	case streamjson.KindResult:
-		if r.own() != nil {
+		switch {
+		case r.own() == nil:
+		case r.mayRest():
+			r.rests = true
+		default:
 			r.closeInput(now)
 		}
 	}
@@ -110,8 +129,12 @@ func (r *run) observe(ev *streamjson.Event) {
 }
 
 // own is the result that belongs to our prompt: the first one behind the line
-// that repeats it, or the very first one when no such line came.
+// that repeats it, or the very first one when no such line came. A client that had
+// earlier turns repeats each prompt, and a result without that is of another.
 func (r *run) own() *streamjson.Result {
+	if r.warm && r.seen.replay.IsZero() {
+		return nil
+	}
 	results := r.account.Results()
 	if len(results) <= r.seen.before {
 		return nil
@@ -182,7 +205,7 @@ func (r *run) tick(now time.Time) {
 		boundFile(r.turn.Stderr)
 		// A client can print faster than its output is read.
 		info, err := os.Stat(r.turn.Stdout)
-		r.flooded = r.flooded || err == nil && info.Size() > r.maxOutput
+		r.flooded = r.flooded || err == nil && info.Size()-r.turn.From.Offset > r.maxOutput
 	}
 	if !r.seen.closing.IsZero() {
 		if now.After(r.seen.closing) {
@@ -208,6 +231,9 @@ func (r *run) tick(now time.Time) {
 	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.Unheard:
 		r.end(verdict{end: runner.Unheard, reason: "the client knows this prompt already and does not run it",
 			hint: "nothing has to be done: the next attempt has another name"}, now)
+	case r.warm && !r.followed && r.seen.replay.IsZero() && silent >= r.timing.Unheard && r.idle(now):
+		r.cause = gone("is silent")
+		r.ladder.BeginAtKill(r.client, now) // it has nothing to finish
 	case spec.Stall > 0 && silent >= spec.Stall && r.account.OpenCalls() == 0 && r.idle(now):
 		r.end(verdict{end: runner.Stalled, reason: "no sign of life for " + silent.Round(time.Second).String(),
 			hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
@@ -222,14 +248,14 @@ const busyShare = 0.02
 func (r *run) idle(now time.Time) bool {
 	switch {
 	case r.watch.sampleAt.IsZero():
-		r.watch.sample = runner.CPUTime(r.turn.ID)
+		r.watch.sample = runner.CPUTime(r.turn.Mark())
 		r.watch.sampleAt = now.Add(r.timing.Sample)
 		return false
 	case now.Before(r.watch.sampleAt):
 		return false
 	}
 	over := now.Sub(r.watch.sampleAt) + r.timing.Sample
-	used := runner.CPUTime(r.turn.ID) - r.watch.sample
+	used := runner.CPUTime(r.turn.Mark()) - r.watch.sample
 	r.watch.sampleAt = time.Time{} // if it was busy, begin anew
 	return used < time.Duration(busyShare*float64(over))
 }

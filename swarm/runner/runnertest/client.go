@@ -32,6 +32,7 @@ type client struct {
 	said    string
 	denied  []streamjson.Denial
 	lines   int
+	taken   bool // the prompt was repeated
 }
 
 func newClient(ctx context.Context, t runner.Turn, mode int) (*client, error) {
@@ -115,18 +116,19 @@ func (c *client) emit(ev streamjson.Event) {
 
 func (c *client) observe(ev *streamjson.Event) {
 	c.lines++
+	c.taken = c.taken || ev.Kind == streamjson.KindReplay && ev.UUID == c.turn.UUID
 	c.account.Observe(ev)
 	if c.turn.Event != nil {
 		c.turn.Event(ev)
 	}
 }
 
-// replay reads the turn's file from its beginning.
+// replay reads the turn's file from where the turn begins.
 func (c *client) replay() error {
 	if c.file == nil {
 		return nil
 	}
-	r := bufio.NewReader(io.NewSectionReader(c.file, 0, 1<<40))
+	r := bufio.NewReader(io.NewSectionReader(c.file, c.turn.From.Offset, 1<<40))
 	for {
 		line, err := r.ReadBytes('\n')
 		if len(line) > 0 && err == nil {
@@ -177,7 +179,7 @@ func (c *client) done() runner.Outcome {
 func (c *client) result(isError bool, text string) {
 	c.birth()
 	r := &streamjson.Result{Subtype: "success", IsError: isError, Text: text, Turns: 1 + c.calls,
-		Duration: time.Since(c.began), CostUSD: c.cost, ContextLimit: c.limit, Denials: c.denied, TerminalReason: "completed"}
+		Duration: time.Since(c.began), CostUSD: c.turn.From.CostUSD + c.cost, ContextLimit: c.limit, Denials: c.denied, TerminalReason: "completed"}
 	c.emit(streamjson.Event{Kind: streamjson.KindResult, Result: r, Usage: &streamjson.Usage{Input: 10, Output: len(text) / 4, CacheRead: max(c.context-10, 0)}})
 }
 
@@ -196,6 +198,7 @@ func (c *client) fail(end runner.End, reason string) runner.Outcome { return *c.
 func (c *client) outcome(end runner.End, reason string) *runner.Outcome {
 	out := &runner.Outcome{End: end, Reason: strings.ReplaceAll(reason, "\n", " "), Began: c.began, Ended: time.Now()}
 	c.account.Fill(out)
+	out.CostUSD = max(0, out.CostUSD-c.turn.From.CostUSD) // it adds up over the client
 	if end != runner.Done {
 		out.Hint = "this is a scripted backend; look at the script"
 		out.ExitCode = 1

@@ -13,8 +13,9 @@ import (
 // real one that can be kept in memory: Started comes before the first event, a
 // session is made once and resumed only if it was made, a UUID is run once,
 // Stall and Timeout are obeyed, and Stdout is written so that Follow can read it
-// (one event of the house a line). The zero value is ready to use; it is safe
-// for several goroutines.
+// (one event of the house a line). Its clients can stay (see [runner.Resident])
+// where they have an output. The zero value is ready to use; it is safe for
+// several goroutines.
 type Scripted struct {
 	// Script says what a turn does; nil: what its prompt says.
 	Script func(runner.Turn) []Step
@@ -28,6 +29,7 @@ type Scripted struct {
 	sessions map[string]bool
 	uuids    map[string]bool
 	runs     []Run
+	waiting  map[runner.Process]*waiting
 }
 
 // A Run is one turn that a Scripted backend has begun.
@@ -81,13 +83,13 @@ func (s *Scripted) Know(session string) {
 // Run plays the turn's script.
 func (s *Scripted) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	i, p := s.begin(t, runner.Process{}, false)
-	out := s.run(ctx, t, p)
+	out := s.run(ctx, t, p, os.O_TRUNC)
 	s.end(i, out)
 	return out
 }
 
-func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
-	c, err := newClient(ctx, t, os.O_TRUNC)
+func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mode int) runner.Outcome {
+	c, err := newClient(ctx, t, mode)
 	if err != nil {
 		return c.fail(runner.Failed, err.Error())
 	}
@@ -101,8 +103,10 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process) run
 	if c.session == "" {
 		c.session = "scripted-" + t.ID
 	}
-	if reason := s.takeSession(t.Session); reason != "" {
-		return c.fail(runner.NoSession, reason)
+	if mode == os.O_TRUNC { // a client that has waited has its session
+		if reason := s.takeSession(t.Session); reason != "" {
+			return c.fail(runner.NoSession, reason)
+		}
 	}
 	steps := Parse(t.Prompt)
 	if s.Script != nil {
@@ -132,7 +136,7 @@ func (s *Scripted) follow(ctx context.Context, t runner.Turn, p runner.Process) 
 	if err := c.replay(); err != nil {
 		return c.fail(runner.Lost, err.Error())
 	}
-	if len(c.account.Results()) > 0 {
+	if len(c.account.Results()) > 0 && (c.taken || t.From == runner.Place{}) {
 		return c.concluded()
 	}
 	if s.Outlive == nil {
@@ -144,7 +148,7 @@ func (s *Scripted) follow(ctx context.Context, t runner.Turn, p runner.Process) 
 func (s *Scripted) begin(t runner.Turn, p runner.Process, followed bool) (int, runner.Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !followed {
+	if !followed && p.PID == 0 {
 		// No process has a negative number, so nothing can be signalled by mistake.
 		p = runner.Process{PID: -len(s.runs) - 1, Start: 1}
 	}

@@ -191,6 +191,17 @@ func Unborn() Step {
 	}
 }
 
+// Gone ends the turn as one whose client had waited and died before it took the
+// prompt. In a client that was started for the turn it does nothing.
+func Gone() Step {
+	return func(c *client) *runner.Outcome {
+		if c.turn.From == (runner.Place{}) {
+			return nil
+		}
+		return c.outcome(runner.Gone, "the client that waited has ended")
+	}
+}
+
 // NoSession ends the turn as one whose session cannot be had.
 func NoSession() Step {
 	return func(c *client) *runner.Outcome {

@@ -22,12 +22,16 @@ type Fixture struct {
 	Backend runner.Backend
 	// Turn makes a turn whose client plays script, in a new session with a new
 	// folder for its files. The suite uses the words say, fail, sleep, hang,
-	// noresult, unborn, status, deny, write and cost; a stand-in that has other
+	// noresult, unborn, status, deny, write, cost and compact; a stand-in that has other
 	// words is given those.
 	Turn func(t *testing.T, script string) runner.Turn
+	// Kill ends a client that waits, as SIGKILL does. It may be nil where the
+	// backend is no [runner.Resident].
+	Kill func(runner.Process)
 }
 
-// Suite checks the promises of [runner.Backend]. The fixture must not share a
+// Suite checks the promises of [runner.Backend], and those of [runner.Resident]
+// where the backend makes them. The fixture must not share a
 // client's home between two calls of Turn.
 func Suite(t *testing.T, f Fixture) {
 	t.Run("Good", f.good)
@@ -45,6 +49,9 @@ func Suite(t *testing.T, f Fixture) {
 	t.Run("AtOnce", f.atOnce)
 	t.Run("FollowEnded", f.followEnded)
 	t.Run("FollowCutOff", f.followCutOff)
+	if b, ok := f.Backend.(runner.Resident); ok {
+		t.Run("Resident", func(t *testing.T) { f.resident(t, b) })
+	}
 }
 
 // run runs a turn and checks what holds for every outcome.
@@ -70,7 +77,7 @@ func (f Fixture) check(t *testing.T, turn runner.Turn, out runner.Outcome) {
 	if strings.ContainsAny(out.Reason+out.Hint, "\n\r\x1b") {
 		t.Errorf("reason %q or hint %q is not one readable line", out.Reason, out.Hint)
 	}
-	if left := runner.Leftovers(turn.ID); len(left) > 0 {
+	if left := runner.Leftovers(turn.Mark()); len(left) > 0 {
 		t.Errorf("the turn ended %s and left %v", out.End, left)
 	}
 }

@@ -11,8 +11,10 @@ import (
 )
 
 func TestScriptedKeepsThePromises(t *testing.T) {
+	b := &runnertest.Scripted{Timing: runner.Timing{Unheard: 100 * time.Millisecond}}
 	runnertest.Suite(t, runnertest.Fixture{
-		Backend: &runnertest.Scripted{Timing: runner.Timing{Unheard: 100 * time.Millisecond}},
+		Backend: b,
+		Kill:    b.Kill,
 		Turn: func(t *testing.T, script string) runner.Turn {
 			id := runnertest.NewUUID()
 			return runner.Turn{ID: "scripted-" + strings.ReplaceAll(id, "-", ""), Agent: "coder", UUID: runnertest.NewUUID(), Prompt: script,

@@ -1,0 +1,272 @@
+package claude_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+func resident() runner.Resident { return backend().(runner.Resident) }
+
+// serve runs a turn whose client must stay.
+func serve(t *testing.T, turn runner.Turn, w runner.Warm) (runner.Outcome, runner.Warm) {
+	t.Helper()
+	out, stays := resident().Serve(t.Context(), turn, w)
+	if stays == nil {
+		t.Fatalf("no client stays after a turn that ended %s (%s)", out.End, out.Reason)
+	}
+	t.Cleanup(func() {
+		if len(runner.Leftovers(turn.Mark())) > 0 {
+			stays.Close(canceled())
+		}
+	})
+	return out, stays
+}
+
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// after makes the turn that follows in the same client.
+func after(turn runner.Turn, w runner.Warm, script string) runner.Turn {
+	first := turn.Mark()
+	turn.ID, turn.UUID, turn.Prompt = turn.ID+"b", runnertest.NewUUID(), script
+	turn.Client, turn.From, turn.Session.How = first, w.Place(), runner.Resume
+	return turn
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("never happened: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond) // between two looks, bounded by the deadline
+	}
+}
+
+// A client that waits and is dead to the world is given up before it has the
+// prompt, and nothing of it is left.
+func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
+	for name, during := range map[string]func(runner.Process){
+		"silent": func(runner.Process) {},
+		"then killed": func(p runner.Process) {
+			time.AfterFunc(300*time.Millisecond, func() { syscall.Kill(p.PID, syscall.SIGKILL) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := newTurn(t, "@say one")
+			_, w := serve(t, turn, nil)
+			if err := syscall.Kill(w.Process().PID, syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			turn = after(turn, w, "@say two")
+			turn.Started = func(p runner.Process) error { during(p); return nil }
+			turn.Event = func(ev *streamjson.Event) { t.Errorf("event %s", ev.Kind) }
+			out, stays := resident().Serve(t.Context(), turn, w)
+			if out.End != runner.Gone || stays != nil || out.Reason == "" {
+				t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Gone)
+			}
+			if left := runner.Leftovers(turn.Mark()); len(left) > 0 || w.Process().Alive() {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
+
+// What a turn leaves behind goes on in the next turns of its client, and ends with
+// it.
+func TestLeftoversEndWithTheirClient(t *testing.T) {
+	turn := newTurn(t, "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say one")
+	_, w := serve(t, turn, nil)
+	turn = after(turn, w, "@say two")
+	_, w = serve(t, turn, w)
+	if n := len(runner.Leftovers(turn.Mark())); n < 2 {
+		t.Errorf("%d processes carry the mark, want the client and what its first turn left", n)
+	}
+	if e := w.Close(t.Context()); e.Leftovers == 0 || e.Signal != "" || e.ExitCode != 0 {
+		t.Errorf("Close = %+v, want a clean end and a leftover", e)
+	}
+	if left := runner.Leftovers(turn.Mark()); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// A client that does not go is killed; at once when there is no time.
+func TestAWaitingClientThatDoesNotGo(t *testing.T) {
+	for name, c := range map[string]struct {
+		ctx   context.Context
+		least time.Duration
+	}{"in its time": {context.Background(), short.Close}, "at once": {canceled(), 0}} {
+		t.Run(name, func(t *testing.T) {
+			turn := newTurn(t, "@linger 10m\n@say one")
+			_, w := serve(t, turn, nil)
+			began := time.Now()
+			if e := w.Close(c.ctx); e.Signal != "killed" || time.Since(began) < c.least {
+				t.Errorf("Close = %+v after %v, want that it is killed after %v", e, time.Since(began), c.least)
+			}
+		})
+	}
+}
+
+// speaker is a client of a few lines of shell: it repeats each prompt and says what
+// lines print, with $n the number of the turn.
+func speaker(t *testing.T, turn runner.Turn, lines string) []string {
+	return script(t, fmt.Sprintf(`n=0
+event() { echo '{"type":"'$1'","subtype":"'$2'","session_id":"%[1]s",'$3'"uuid":"x"}'; }
+while read -r line; do
+	n=$((n+1))
+	id=${line##*\"uuid\":\"}
+	event system init
+	echo '{"type":"user","isReplay":true,"message":{"role":"user","content":""},"session_id":"%[1]s","uuid":"'${id%%\"*}'"}'
+	%[2]s
+done`, turn.Session.ID, lines))
+}
+
+// A client with work in the background does not stay: it would begin a turn of its
+// own when that ends. One whose work is over does.
+func TestWorkInTheBackground(t *testing.T) {
+	const (
+		call    = `echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}'; `
+		started = `event system task_started '"task_id":"b1","tool_use_id":"t1",'; `
+		answer  = `echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}'; `
+		ended   = `event system task_notification '"task_id":"b1","status":"completed",'; `
+		result  = `event result success '"is_error":false,"result":"ready","num_turns":1,'`
+	)
+	for name, c := range map[string]struct {
+		lines string
+		stays bool
+	}{
+		"none":                       {call + answer + result, true},
+		"it goes on":                 {call + started + answer + result, false},
+		"it ended within the turn":   {call + started + answer + ended + result, false}, // the client speaks of it yet
+		"a tool that waited for it":  {call + started + ended + answer + result, true},
+		"its session is another one": {`echo '{"type":"result","subtype":"success","is_error":false,"result":"ready","session_id":"other"}'`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := newTurn(t, "hello")
+			turn.Spec.Command = speaker(t, turn, c.lines)
+			out, w := resident().Serve(t.Context(), turn, nil)
+			if out.End != runner.Done || out.Text != "ready" || (w != nil) != c.stays {
+				t.Errorf("ended %s %q (%s), stays: %v, want %v", out.End, out.Text, out.Reason, w != nil, c.stays)
+			}
+			if w != nil {
+				w.Close(t.Context())
+			}
+			if left := runner.Leftovers(turn.Mark()); len(left) > 0 {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
+
+// Without the line that repeats a prompt two turns cannot be told apart.
+func TestAClientThatRepeatsNoPromptDoesNotStay(t *testing.T) {
+	out, w := resident().Serve(t.Context(), newTurn(t, "@say ready", "STANDIN_NOREPLAY=1"), nil)
+	if out.End != runner.Done || w != nil {
+		t.Errorf("ended %s (%s), stays: %v", out.End, out.Reason, w != nil)
+	}
+}
+
+// A client that begins a turn by itself while it waits is seen to, and what it did
+// is no part of the next turn.
+func TestAWaitingClientThatStirs(t *testing.T) {
+	turn := newTurn(t, "hello")
+	const result = `event result success '"is_error":false,"result":"turn '$n'","total_cost_usd":'$n',"num_turns":1,'`
+	turn.Spec.Command = speaker(t, turn, result+`; [ $n = 1 ] && { event system status '"status":null,'; until [ -e go ]; do sleep 0.02; done; event system init; event result success '"is_error":false,"result":"unasked","total_cost_usd":1.5,'; touch gone; }`)
+	_, w := serve(t, turn, nil)
+	if w.Stirs() {
+		t.Error("a note counts as a turn")
+	}
+	if err := os.WriteFile(turn.Spec.Dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the client was seen to stir", w.Stirs)
+	eventually(t, "its own turn is over", func() bool { _, err := os.Stat(turn.Spec.Dir + "/gone"); return err == nil })
+	// It may also be seen too late.
+	turn = after(turn, w, "again")
+	out, w := serve(t, turn, w)
+	if out.End != runner.Done || out.Text != "turn 2" || out.CostUSD != 1 {
+		t.Errorf("the next turn ended %s with %q for %v USD, want %q for 1", out.End, out.Text, out.CostUSD, "turn 2")
+	}
+	w.Close(t.Context())
+}
+
+// The daemon was killed in the middle of a client's second turn: it is followed to
+// the end of that.
+func TestFollowALaterTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   runner.End
+	}{
+		"to its end":      {"@say begun\n@sleep 1s\n@cost 0.5\n@say two", runner.Done},
+		"until it dies":   {"@say begun\n@sleep 500ms\n@die", runner.Lost},
+		"it is cut short": {"", runner.Lost}, // the prompt had not been sent
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := newTurn(t, "@cost 0.25\n@say one")
+			stdout, err := os.OpenFile(turn.Stdout, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stdout.Close()
+			cmd := exec.Command(turn.Spec.Command[0], "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+				"--replay-user-messages", "--session-id", turn.Session.ID)
+			cmd.Dir, cmd.Env, cmd.Stdout = turn.Spec.Dir, turn.Env, stdout
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			stdin, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			reaped := make(chan struct{})
+			go func() { cmd.Wait(); close(reaped) }() // as init would; the clean-up waits for it
+			t.Cleanup(func() { cmd.Process.Kill(); <-reaped })
+			p, err := runner.Identify(cmd.Process.Pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(stdin, claude.PromptLine(turn))
+			ended := func() bool {
+				data, _ := os.ReadFile(turn.Stdout)
+				return strings.Contains(string(data), `"type":"result"`) && strings.HasSuffix(string(data), "\n")
+			}
+			eventually(t, "the first turn has a result", ended)
+			info, err := os.Stat(turn.Stdout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := turn.ID
+			turn.ID, turn.UUID, turn.Prompt = first+"b", runnertest.NewUUID(), c.script
+			turn.Client, turn.From = first, runner.Place{Offset: info.Size(), CostUSD: 0.25}
+			if c.script != "" {
+				io.WriteString(stdin, claude.PromptLine(turn))
+			}
+			stdin.Close()
+
+			out := backend().Follow(t.Context(), turn, p)
+			if out.End != c.want || out.End == runner.Done && (out.Text != "two" || out.CostUSD != 0.5) {
+				t.Errorf("Follow = %s %q %v (%s), want %s", out.End, out.Text, out.CostUSD, out.Reason, c.want)
+			}
+			if left := runner.Leftovers(turn.Mark()); len(left) > 0 || p.Alive() {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}

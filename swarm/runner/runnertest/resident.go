@@ -1,0 +1,255 @@
+package runnertest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// resident checks the promises of [runner.Resident].
+func (f Fixture) resident(t *testing.T, b runner.Resident) {
+	if f.Kill == nil {
+		t.Fatal("the fixture of a resident backend has no Kill")
+	}
+	r := residents{f, b}
+	t.Run("Turns", r.turns)
+	t.Run("Ends", r.ends)
+	t.Run("Died", r.died)
+	t.Run("Unrecorded", r.unrecorded)
+	t.Run("Stirs", r.stirs)
+	t.Run("Follow", r.follow)
+}
+
+// residents is a fixture whose clients can stay.
+type residents struct {
+	Fixture
+	backend runner.Resident
+}
+
+// serve runs a turn and checks what holds for every outcome. A client that stays is
+// closed at the end of the test, if not before.
+func (f residents) serve(t *testing.T, ctx context.Context, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
+	t.Helper()
+	out, warm := f.backend.Serve(ctx, turn, c)
+	if warm == nil {
+		f.check(t, turn, out)
+		return out, nil
+	}
+	if out.End != runner.Done || out.Reason != "" || out.Exit != (runner.Exit{}) {
+		t.Errorf("a client stays after a turn that ended %s (%s) with %+v", out.End, out.Reason, out.Exit)
+	}
+	t.Cleanup(func() {
+		if len(runner.Leftovers(turn.Mark())) > 0 {
+			f.Kill(warm.Process()) // the test has failed in the middle
+			warm.Close(context.WithoutCancel(t.Context()))
+		}
+	})
+	return out, warm
+}
+
+// stays is serve where the client must stay.
+func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
+	t.Helper()
+	out, warm := f.serve(t, t.Context(), turn, c)
+	if warm == nil {
+		t.Fatalf("no client stays after a turn that ended %s (%s)", out.End, out.Reason)
+	}
+	return out, warm
+}
+
+// next makes the turn after one whose client has stayed.
+func next(turn runner.Turn, warm runner.Warm, script string) runner.Turn {
+	first := turn.Mark()
+	turn = again(turn, script, runner.Resume)
+	turn.Client, turn.From = first, warm.Place()
+	return turn
+}
+
+// closed closes a client and checks that nothing is left of it.
+func (f residents) closed(t *testing.T, turn runner.Turn, warm runner.Warm) {
+	t.Helper()
+	warm.Close(t.Context())
+	select {
+	case <-warm.Exited():
+	default:
+		t.Error("a closed client has not exited")
+	}
+	if left := runner.Leftovers(turn.Mark()); len(left) > 0 || warm.Process().Alive() {
+		t.Errorf("a closed client left %v", left)
+	}
+}
+
+// turns: several prompts, one process, and each turn an account of its own.
+func (f residents) turns(t *testing.T) {
+	turn := f.Turn(t, "@cost 0.25\n@say one")
+	var warm runner.Warm
+	var process runner.Process
+	place := runner.Place{}
+	for i, want := range []struct {
+		script, text string
+		cost         float64
+	}{{"@cost 0.25\n@say one", "one", 0.25}, {"@cost 0.5\n@write note.txt x\n@say two", "two", 0.5}, {"@cost 0.125\n@say three", "three", 0.125}} {
+		if i > 0 {
+			turn = next(turn, warm, want.script)
+		}
+		var said []string
+		started, last := false, streamjson.Kind("")
+		turn.Started = func(p runner.Process) error {
+			if started || last != "" {
+				t.Error("Started was called twice, or after an event")
+			}
+			if i > 0 && p != process {
+				t.Errorf("turn %d runs in %v, the one before in %v", i+1, p, process)
+			}
+			started, process = true, p
+			return nil
+		}
+		turn.Event = func(ev *streamjson.Event) {
+			if !started {
+				t.Errorf("event %s came before Started", ev.Kind)
+			}
+			last = ev.Kind
+			for _, b := range ev.Blocks {
+				if ev.Kind == streamjson.KindAssistant && b.Kind == streamjson.BlockText {
+					said = append(said, b.Text)
+				}
+			}
+		}
+		var out runner.Outcome
+		out, warm = f.stays(t, turn, warm)
+		if out.Text != want.text || out.CostUSD != want.cost || !slices.Equal(said, []string{want.text}) || last != streamjson.KindResult || !out.FirstEvent {
+			t.Errorf("turn %d: %q for %v USD, heard %q and at last %s; want %q for %v USD", i+1, out.Text, out.CostUSD, said, last, want.text, want.cost)
+		}
+		if out.Session != turn.Session.ID || out.Model == "" || out.ContextTokens == 0 || out.ContextLimit == 0 || out.Tokens.Input == 0 {
+			t.Errorf("turn %d: the outcome is %+v", i+1, out)
+		}
+		if calls := strings.Count(want.script, "@write"); out.ToolCalls != calls || len(out.Files) != calls {
+			t.Errorf("turn %d: %d tool calls, files %q; want %d", i+1, out.ToolCalls, out.Files, calls)
+		}
+		if warm.Process() != process || warm.Place().Offset <= place.Offset || warm.Place().CostUSD != place.CostUSD+want.cost {
+			t.Errorf("turn %d: %v waits at %+v, after %+v", i+1, warm.Process(), warm.Place(), place)
+		}
+		place = warm.Place()
+	}
+	f.closed(t, turn, warm)
+}
+
+// ends: a client stays only after a turn as it should be, be it its first or not.
+func (f residents) ends(t *testing.T) {
+	for script, want := range map[string]runner.End{
+		"@fail no luck":         runner.Failed,
+		"@say begun\n@noresult": runner.Failed,
+		"@compact\n@say ready":  runner.Done,
+		"@hang":                 runner.TimedOut,
+		"@say begun\n@sleep 9m": runner.Stopped,
+	} {
+		for _, how := range []string{"first", "second"} {
+			t.Run(how+" "+script, func(t *testing.T) {
+				turn := f.Turn(t, "@say ready")
+				var warm runner.Warm
+				if how == "first" {
+					turn.Prompt = script
+				} else {
+					_, warm = f.stays(t, turn, nil)
+					turn = next(turn, warm, script)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if want == runner.TimedOut {
+					turn.Spec.Timeout = 300 * time.Millisecond
+				}
+				turn.Event = func(ev *streamjson.Event) {
+					if want == runner.Stopped && ev.Kind == streamjson.KindAssistant {
+						cancel()
+					}
+				}
+				out, warm := f.serve(t, ctx, turn, warm)
+				if out.End != want || warm != nil {
+					t.Errorf("ended %s (%s), stays: %v; want %s and no client", out.End, out.Reason, warm != nil, want)
+				}
+			})
+		}
+	}
+}
+
+// died: who dies while it waits has done nothing, and another client goes on.
+func (f residents) died(t *testing.T) {
+	turn := f.Turn(t, "@say one")
+	_, warm := f.stays(t, turn, nil)
+	f.Kill(warm.Process())
+	select {
+	case <-warm.Exited():
+	case <-time.After(20 * time.Second):
+		t.Fatal("nobody noticed that the client has died")
+	}
+	turn = next(turn, warm, "@say two")
+	turn.Event = func(ev *streamjson.Event) { t.Errorf("event %s of a client that is dead", ev.Kind) }
+	if out, stays := f.serve(t, t.Context(), turn, warm); out.End != runner.Gone || stays != nil {
+		t.Fatalf("ended %s (%s), want %s", out.End, out.Reason, runner.Gone)
+	}
+	turn = again(turn, "@say two", runner.Resume)
+	turn.Client, turn.From, turn.Event = "", runner.Place{}, nil
+	out, warm := f.stays(t, turn, nil)
+	if out.Text != "two" {
+		t.Errorf("the next client said %q", out.Text)
+	}
+	f.closed(t, turn, warm)
+}
+
+func (f residents) unrecorded(t *testing.T) {
+	turn := f.Turn(t, "@say one")
+	_, warm := f.stays(t, turn, nil)
+	turn = next(turn, warm, "@say two")
+	turn.Started = func(runner.Process) error { return errors.New("disk full") }
+	turn.Event = func(ev *streamjson.Event) {
+		if ev.Kind == streamjson.KindAssistant {
+			t.Error("the client worked for a turn that was not recorded")
+		}
+	}
+	if out, warm := f.serve(t, t.Context(), turn, warm); out.End != runner.Failed || warm != nil {
+		t.Errorf("ended %s (%s), stays: %v; want %s and no client", out.End, out.Reason, warm != nil, runner.Failed)
+	}
+}
+
+// stirs: a client that waits is still.
+func (f residents) stirs(t *testing.T) {
+	turn := f.Turn(t, "@say one")
+	_, warm := f.stays(t, turn, nil)
+	if warm.Stirs() {
+		t.Error("a client that has ended its turn does something")
+	}
+	f.closed(t, turn, warm)
+}
+
+// follow: of the turns in one file the one that is asked for is found, and none is
+// taken for another.
+func (f residents) follow(t *testing.T) {
+	turn := f.Turn(t, "@cost 0.5\n@say one")
+	_, warm := f.stays(t, turn, nil)
+	turn = next(turn, warm, "@cost 0.25\n@say two")
+	_, warm = f.stays(t, turn, warm)
+	unsent := next(turn, warm, "@say three")
+	p := warm.Process()
+	f.closed(t, turn, warm)
+
+	turn.Started = func(runner.Process) error { t.Error("Follow called Started"); return nil }
+	out := f.backend.Follow(t.Context(), turn, p)
+	f.check(t, turn, out)
+	if out.End != runner.Done || out.Text != "two" || out.CostUSD != 0.25 {
+		t.Errorf("Follow = %s %q %v (%s), want what Serve returned: %q 0.25", out.End, out.Text, out.CostUSD, out.Reason, "two")
+	}
+	for name, from := range map[string]runner.Place{"from where it would begin": unsent.From, "from before an earlier one": turn.From} {
+		unsent.From = from
+		out := f.backend.Follow(t.Context(), unsent, p)
+		f.check(t, unsent, out)
+		if out.End != runner.Lost {
+			t.Errorf("Follow of a turn that was never sent, %s = %s %q (%s), want %s", name, out.End, out.Text, out.Reason, runner.Lost)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package runnertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A waiting is a scripted client between two turns.
+type waiting struct {
+	of      *Scripted
+	process runner.Process
+	place   runner.Place
+	stdout  string
+	exited  chan struct{}
+	exit    func() // closes exited
+}
+
+// Serve plays the turn's script, and lets the client stay after a turn that went
+// well.
+func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
+	p, mode, alive := runner.Process{}, os.O_TRUNC, true
+	if w, ok := c.(*waiting); ok {
+		p, mode = w.process, os.O_APPEND
+		alive = s.take(w)
+	}
+	i, p := s.begin(t, p, false)
+	if !alive {
+		out := runner.Outcome{End: runner.Gone, Reason: "the client that waited has ended"}
+		s.end(i, out)
+		return out, nil
+	}
+	out := s.run(ctx, t, p, mode)
+	s.end(i, out)
+	if out.End != runner.Done || out.Compactions > 0 || t.Stdout == "" {
+		return out, nil
+	}
+	return out, s.wait(t, p, out)
+}
+
+// take makes a waiting client one that works. It is false when it has died.
+func (s *Scripted) take(w *waiting) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, alive := s.waiting[w.process]
+	delete(s.waiting, w.process)
+	return alive
+}
+
+func (s *Scripted) wait(t runner.Turn, p runner.Process, out runner.Outcome) *waiting {
+	info, err := os.Stat(t.Stdout)
+	if err != nil {
+		panic(fmt.Sprintf("runnertest: %v", err)) // the test's folder is gone
+	}
+	w := &waiting{of: s, process: p, stdout: t.Stdout, exited: make(chan struct{}),
+		place: runner.Place{Offset: info.Size(), CostUSD: t.From.CostUSD + out.CostUSD}}
+	w.exit = sync.OnceFunc(func() { close(w.exited) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting == nil {
+		s.waiting = make(map[runner.Process]*waiting)
+	}
+	s.waiting[p] = w
+	return w
+}
+
+// Waiting are the clients that stay and have no turn.
+func (s *Scripted) Waiting() []runner.Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []runner.Process
+	for p := range s.waiting {
+		all = append(all, p)
+	}
+	return all
+}
+
+// Kill ends a client that waits, as a signal does that it cannot catch.
+func (s *Scripted) Kill(p runner.Process) {
+	s.mu.Lock()
+	w := s.waiting[p]
+	delete(s.waiting, p)
+	s.mu.Unlock()
+	if w != nil {
+		w.exit()
+	}
+}
+
+func (w *waiting) Process() runner.Process { return w.process }
+func (w *waiting) Exited() <-chan struct{} { return w.exited }
+func (w *waiting) Place() runner.Place     { return w.place }
+
+// Stirs is true when the file has grown: a test writes there what the client does
+// unasked.
+func (w *waiting) Stirs() bool {
+	info, err := os.Stat(w.stdout)
+	return err != nil || info.Size() > w.place.Offset
+}
+
+// Close ends the client at once.
+func (w *waiting) Close(context.Context) runner.Exit {
+	w.of.Kill(w.process)
+	return runner.Exit{}
+}
