@@ -79,13 +79,13 @@ func (b *Mailbox) take(e Entry) (*Claim, error) {
 	c.Begun++
 	c.Name = c.FileName()
 	to := b.at(curFolder, c.Name)
-	err := b.disk.moveInto(from, to)
+	err := b.disk.move(from, to)
 	if errors.Is(err, fs.ErrNotExist) { // which of the two?
 		if there, statErr := b.disk.exists(from); !there {
 			return nil, errors.Join(ErrGone, statErr)
 		}
 		if err = makeMailbox(b.disk, b.name); err == nil { // deleted by somebody: made again
-			err = b.disk.moveInto(from, to)
+			err = b.disk.move(from, to)
 		}
 	}
 	if err != nil {

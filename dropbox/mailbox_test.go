@@ -194,7 +194,7 @@ func TestSymlinkedFolders(t *testing.T) {
 		}
 		before := tree(t, outside)
 		_, errDeliver := s.Deliver("coder", keyed("k"))
-		_, errClaim := b.Claim(entry)
+		_, errClaim := b.Take(entry)
 		if errDeliver == nil && folder != "cur" {
 			t.Errorf("%q: delivered through a symlink", folder)
 		}
