@@ -9,8 +9,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// accountVars decide whose account a client uses.
-var accountVars = []string{"CLAUDE_CONFIG_DIR", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL"}
+// accountVars decide whose account a client uses. Without CLAUDE_CONFIG_DIR the
+// login lies below HOME.
+var accountVars = []string{
+	"CLAUDE_CONFIG_DIR", "HOME", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL",
+	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+}
 
 // accountOf names the account of a client by what will be in its environment:
 // the inherited one, less and with what the agent's settings take out and add.
@@ -20,16 +24,17 @@ func accountOf(environ []string, spec Spec) string {
 		name, _, _ := strings.Cut(kv, "=")
 		return !slices.Contains(accountVars, name)
 	})
+	env := map[string]string{}
+	for _, kv := range runner.Environ(decisive, runner.EnvOptions{Drop: spec.EnvDrop, Add: spec.Env}) {
+		name, value, _ := strings.Cut(kv, "=")
+		env[name] = value
+	}
+	if env["CLAUDE_CONFIG_DIR"] != "" {
+		delete(env, "HOME")
+	}
 	h := sha256.New()
-	env := runner.Environ(decisive, runner.EnvOptions{Drop: spec.EnvDrop, Add: spec.Env})
 	for _, name := range accountVars {
-		value := ""
-		for _, kv := range env {
-			if v, ok := strings.CutPrefix(kv, name+"="); ok {
-				value = v
-			}
-		}
-		h.Write([]byte(name + "=" + value + "\x00"))
+		h.Write([]byte(name + "=" + env[name] + "\x00"))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }

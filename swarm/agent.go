@@ -227,9 +227,11 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		a.note(a.books.standings.change(a.name, func(s *standing) { s.Paused = nil }))
 	}
 	a.view.breaker(false)
-	if l, ok := a.books.standings.limitOf(a.account(), now); ok {
-		a.show(Limited, l.Why, "goes on by itself at "+clock(l.Until))
-		return until(l.Until, now), true
+	account := a.account()
+	if l, end, ok := a.books.standings.limitOf(account, a.name, now); ok {
+		a.showSince(Limited, l.Since, l.Why, l.next(a.name, end))
+		a.tellLimit(account, l)
+		return until(end, now), true
 	}
 	if st.Until.After(now) {
 		// A clock that was set back must not hold an agent longer than the
@@ -321,4 +323,11 @@ func orElse(s, other string) string {
 	return s
 }
 
-func clock(t time.Time) string { return t.Local().Format("15:04:05") }
+// clock writes a time that is to come, with its day where it is not today's.
+func clock(t time.Time) string {
+	t = t.Local()
+	if now := time.Now(); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
+		return t.Format("15:04:05 on Mon, 2 Jan")
+	}
+	return t.Format("15:04:05")
+}

@@ -63,6 +63,6 @@ func (h *house) canWork(lead string) bool {
 		return false
 	}
 	st := h.books.standings.of(lead)
-	_, limited := h.books.standings.limitOf(accountOf(h.environ, spec), time.Now())
+	_, _, limited := h.books.standings.limitOf(accountOf(h.environ, spec), lead, time.Now())
 	return st.Stopped == nil && st.Paused == nil && !limited
 }

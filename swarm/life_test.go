@@ -196,7 +196,7 @@ func TestUsageLimitParksAllAgentsOfTheAccount(t *testing.T) {
 	}
 	alerts := 0
 	for _, m := range f.mail(dropbox.Lead) {
-		if m.Subject == "usage limit reached" {
+		if strings.HasPrefix(m.Subject, "parked: ") {
 			alerts++
 		}
 	}

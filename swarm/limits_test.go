@@ -1,6 +1,13 @@
 package swarm_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,4 +71,168 @@ func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
 	f.send("keyed", "work")
 	f.untilState("keyed", swarm.Limited)
 	f.answer(f.send("login", "work"))
+}
+
+// Agents of one account are all parked, and come back one after the other.
+func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
+	var names []string
+	for n := range 12 {
+		names = append(names, fmt.Sprintf("a%d", n))
+	}
+	f := newField(t, names...)
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Limited(time.Hour)}
+	}
+	f.start()
+	f.send("a0", "work")
+	ends := func() map[string]bool {
+		seen := map[string]bool{}
+		for _, name := range names {
+			seen[f.untilState(name, swarm.Limited).Next] = true
+		}
+		return seen
+	}
+	before := ends()
+	if len(before) < 5 { // by the second, within a minute
+		t.Errorf("12 agents come back at %d times: %v", len(before), before)
+	}
+	f.halt()
+	f.start()
+	for at := range ends() {
+		if !before[at] {
+			t.Errorf("after a restart an agent %s, which was not said before", at)
+		}
+	}
+	if n := len(f.backend.Runs()); n != 1 {
+		t.Errorf("%d turns, want 1", n)
+	}
+}
+
+// After the reset the mail is worked off in its order.
+func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
+	f := newField(t, "coder")
+	turns := 0
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		if turns++; turns == 1 {
+			return []runnertest.Step{runnertest.Limited(100 * time.Millisecond)}
+		}
+		return nil
+	}
+	f.send("coder", "first")
+	f.send("coder", "second")
+	last := f.send("coder", "third")
+	f.start()
+	f.untilState("coder", swarm.Limited)
+	f.send("coder", "urgent", urgent)
+	f.answer(last)
+	if got, want := f.bodies(), []string{"first", "urgent", "first", "second", "third"}; !slices.Equal(got, want) {
+		t.Errorf("turns = %q, want %q", got, want)
+	}
+	f.untilState("coder", swarm.Idle)
+	f.nothingLeft("coder")
+}
+
+// park writes down a limit as a daemon does that is killed right after.
+func (f *field) park(since, until time.Time) {
+	f.t.Helper()
+	f.start() // to learn the account's name
+	f.send("coder", "work")
+	f.untilState("coder", swarm.Limited)
+	f.halt()
+	path := filepath.Join(swarm.HomeOf(f.dir).Dir(), "state.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var state map[string]any
+	if err := json.Unmarshal(data, &state); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, l := range state["limits"].(map[string]any) {
+		l := l.(map[string]any)
+		l["since"], l["until"], l["told"] = since, until, false
+	}
+	if data, err = json.Marshal(state); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// limitedOnce makes a backend whose first turn reaches a limit.
+func limitedOnce(d time.Duration) func(runner.Turn) []runnertest.Step {
+	turns := 0
+	return func(runner.Turn) []runnertest.Step {
+		if turns++; turns == 1 {
+			return []runnertest.Step{runnertest.Limited(d)}
+		}
+		return nil
+	}
+}
+
+// A clock that was set back by years parks nobody for so long.
+func TestAClockThatWasSetBackParksNobodyForEver(t *testing.T) {
+	f := newField(t, "coder")
+	f.backend.Script = limitedOnce(time.Hour)
+	ahead := time.Now().AddDate(10, 0, 0)
+	f.park(ahead, ahead.Add(100*time.Millisecond))
+	f.start()
+	f.until("the message is done", func() bool { return len(f.files("coder", "done")) == 2 })
+}
+
+// The lead is told of a limit once, also when the daemon is killed before it could
+// tell.
+func TestALimitIsToldAfterACrash(t *testing.T) {
+	f := newField(t, "coder")
+	f.backend.Script = limitedOnce(time.Hour)
+	now := time.Now()
+	f.park(now, now.Add(time.Hour))
+	before := len(f.mail(dropbox.Lead)) // of the limit that the state has no more
+	for range 2 {
+		f.start()
+		f.untilState("coder", swarm.Limited)
+		f.until("the lead is told", func() bool { return len(f.mail(dropbox.Lead)) > before })
+		f.halt()
+	}
+	mail := f.mail(dropbox.Lead)
+	if len(mail) != before+1 {
+		t.Errorf("the lead was told %d times", len(mail)-before)
+	}
+	if m := mail[len(mail)-1]; !strings.Contains(m.Subject, "parked: ") || !strings.Contains(string(m.Body), "claude-swarm resume coder") {
+		t.Errorf("the alert is %q: %s", m.Subject, m.Body)
+	}
+}
+
+// A limit that two agents run into at the same time is one limit.
+func TestOneAlertForOneLimit(t *testing.T) {
+	f := newField(t, "coder", "reviewer", "tester")
+	f.plan.Agents[2].Env = map[string]string{"HOME": "/elsewhere"} // another login
+	both := make(chan struct{})
+	running := make(chan struct{}, 2)
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent == "tester" {
+			return nil
+		}
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error { running <- struct{}{}; return nil }), waitFor(both), runnertest.Limited(time.Hour)}
+	}
+	f.start()
+	f.send("coder", "work")
+	f.send("reviewer", "work")
+	<-running
+	<-running
+	close(both)
+	f.untilState("coder", swarm.Limited)
+	f.untilState("reviewer", swarm.Limited)
+	f.until("both turns are put back", func() bool { return len(f.files("coder", "new"))+len(f.files("reviewer", "new")) == 2 })
+	f.answer(f.send("tester", "work"))
+	alerts := slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.From != dropbox.Swarm })
+	if len(alerts) != 1 || !strings.Contains(string(alerts[0].Body), "(coder, reviewer)") {
+		t.Errorf("%d alerts, want one that names coder and reviewer: %s", len(alerts), alerts[0].Body)
+	}
+	for _, name := range []string{"coder", "reviewer"} {
+		if got := f.files(name, "new"); len(got) != 1 || !strings.HasSuffix(got[0], "~1.0.md") {
+			t.Errorf("%s: new/ = %v, want the message with no failure counted", name, got)
+		}
+	}
 }

@@ -188,38 +188,6 @@ func failedTimes(n int, last string) string {
 	return fmt.Sprintf("failed %d times, last: %s", n, last)
 }
 
-// limited parks every agent of the account; the lead is told once, and once a
-// day where nobody says how long it takes.
-func (a *agent) limited(j *job, out runner.Outcome) error {
-	if err := a.putBackAll(j, out, false); err != nil {
-		return err
-	}
-	now := time.Now().UTC()
-	// A limit that is said to be over already, as where two clocks differ, must not
-	// be tried again without a pause.
-	reset := later(out.ResetAt, now.Add(a.spec().retryDelay()))
-	episode := out.ResetAt.UTC().Format(time.RFC3339)
-	if out.ResetAt.IsZero() {
-		reset, episode = now.Add(unknownReset), now.Format(time.DateOnly)
-	}
-	spread := min(jitter(10*time.Second)-10*time.Second+time.Second, time.Minute)
-	account := a.account()
-	news, err := a.books.standings.park(account, limit{Until: reset.Add(spread).UTC(), Why: orElse(out.Reason, "the usage limit is reached")}, now)
-	if err != nil {
-		return err
-	}
-	a.wakeAll(account)
-	if news {
-		a.tellLead("limited:"+account+":"+episode, "usage limit reached",
-			fmt.Sprintf("%s: %s.\n\nAll agents of that account are parked until %s and go on by themselves.\n", a.name, out.Reason, clock(reset)))
-	}
-	return nil
-}
-
-// unknownReset is how long an account is parked when nobody said until when its
-// limit holds.
-const unknownReset = 5 * time.Minute
-
 // putBackAll ends an attempt that is not counted: the message and what rode
 // along wait again.
 func (a *agent) putBackAll(j *job, out runner.Outcome, failed bool) error {

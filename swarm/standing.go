@@ -36,12 +36,6 @@ type stop struct {
 	Breaker bool      `json:"breaker,omitempty"` // not by hand
 }
 
-// A limit parks all agents of one account.
-type limit struct {
-	Until time.Time `json:"until"`
-	Why   string    `json:"why"`
-}
-
 // standings keeps the standing of every agent and the limits of every account,
 // durably in state.json. It is safe for several goroutines.
 type standings struct {
@@ -98,39 +92,6 @@ func (s *standings) change(agent string, f func(*standing)) error {
 
 func (st standing) empty() bool {
 	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero()
-}
-
-// park notes that an account has reached its limit. It tells whether this is
-// news: an account that was not parked until about then already.
-func (s *standings) park(account string, l limit, now time.Time) (news bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old, parked := s.file.Limits[account]
-	news = !parked || !old.Until.After(now)
-	if parked && old.Until.After(l.Until) {
-		return news, nil
-	}
-	s.file.Limits[account] = l
-	return news, s.write()
-}
-
-// limitOf returns the limit of an account that still holds.
-func (s *standings) limitOf(account string, now time.Time) (limit, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, ok := s.file.Limits[account]
-	return l, ok && l.Until.After(now)
-}
-
-// liftLimit forgets the limit of an account.
-func (s *standings) liftLimit(account string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.file.Limits[account]; !ok {
-		return nil
-	}
-	delete(s.file.Limits, account)
-	return s.write()
 }
 
 // catchUp writes down what could not be written when it changed.

@@ -15,7 +15,7 @@ const (
 	Done      End = "done"       // the client says that it did its work
 	Failed    End = "failed"     // the client says that it failed, or stopped without a word after it had begun
 	Unborn    End = "unborn"     // it died before its first event: the message is not to blame
-	Limited   End = "limited"    // the account's usage limit is reached; see ResetAt
+	Limited   End = "limited"    // the API takes no work of this account now: usage limit, credit, overload, no connection; see ResetAt
 	Refused   End = "refused"    // wrong key, unknown model, not installed, bad flag: trying again is useless
 	NoSession End = "no-session" // the session to resume is unknown, or the one to make exists
 	Stalled   End = "stalled"    // ended by us: silent, idle, and waiting for no tool

@@ -105,8 +105,15 @@ func thinking(setting string) (effort, tokens string) {
 	return setting, ""
 }
 
+// maxRetries bounds how often the client asks the API again by itself. It is what
+// version 2.1.197 does unasked: three minutes, enough for an overload that passes.
+const maxRetries = "CLAUDE_CODE_MAX_RETRIES=10"
+
 func environment(t runner.Turn) []string {
 	env := slices.Clone(t.Env)
+	if name, _, _ := strings.Cut(maxRetries, "="); !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+		env = append(env, maxRetries)
+	}
 	if _, tokens := thinking(t.Spec.Thinking); tokens != "" {
 		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, "MAX_THINKING_TOKENS=") })
 		env = append(env, "MAX_THINKING_TOKENS="+tokens)

@@ -109,8 +109,8 @@ func TestThinking(t *testing.T) {
 			t.Errorf("thinking(%q) = %q, %q, want %q, %q", setting, effort, tokens, want.effort, want.tokens)
 		}
 	}
-	env := environment(runner.Turn{Env: []string{"A=1", "MAX_THINKING_TOKENS=5"}, Spec: runner.Spec{Thinking: "off"}})
-	if want := []string{"A=1", "MAX_THINKING_TOKENS=0"}; !slices.Equal(env, want) {
+	env := environment(runner.Turn{Env: []string{"A=1", "MAX_THINKING_TOKENS=5", maxRetries}, Spec: runner.Spec{Thinking: "off"}})
+	if want := []string{"A=1", maxRetries, "MAX_THINKING_TOKENS=0"}; !slices.Equal(env, want) {
 		t.Errorf("environment is %q, want %q", env, want)
 	}
 }
@@ -156,4 +156,19 @@ func FuzzPromptLine(f *testing.F) {
 			t.Errorf("the client reads %+v, want %q", got, want)
 		}
 	})
+}
+
+// The client's own retries are bounded, whatever a later version does unasked; a
+// number that the configuration gives stays.
+func TestRetriesAreBounded(t *testing.T) {
+	for _, test := range []struct{ env, want string }{
+		{"A=1", "CLAUDE_CODE_MAX_RETRIES=10"},
+		{"CLAUDE_CODE_MAX_RETRIES=2", "CLAUDE_CODE_MAX_RETRIES=2"},
+	} {
+		env := environment(runner.Turn{Env: []string{test.env}})
+		got := slices.DeleteFunc(env, func(e string) bool { return !strings.HasPrefix(e, "CLAUDE_CODE_MAX_RETRIES=") })
+		if len(got) != 1 || got[0] != test.want {
+			t.Errorf("with %s the client gets %v, want %s", test.env, got, test.want)
+		}
+	}
 }

@@ -62,17 +62,22 @@ const (
 
 // errorResult judges a result that says that it is an error.
 func (e evidence) errorResult() verdict {
-	text := firstOf(e.own.Text, strings.Join(e.own.Errors, "; "), e.words, "the client says that it failed ("+e.own.Subtype+")")
+	own := firstOf(e.own.Text, strings.Join(e.own.Errors, "; ")) // not what the model said, which may speak of limits
+	text := firstOf(own, e.words, "the client says that it failed ("+e.own.Subtype+")")
 	if contains(text+" "+strings.Join(e.own.Errors, " "), "no conversation found") {
 		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here", hint: freshSession}
 	}
 	status := e.own.APIStatus
 	switch {
-	case status == 429 || e.problem == "rate_limit" || isLimitText(text):
-		return e.limited(text)
-	case e.problem == "billing_error" || contains(text, "credit balance"):
-		return verdict{end: runner.Refused, reason: text, hint: "pay in credit for the API key, or use another login; " + e.again()}
-	case status == 401 || status == 403 || e.problem == "authentication_failed" || contains(text, "please run /login"):
+	case e.problem == "billing_error" || status == 402 || contains(own, "credit balance"):
+		return e.limited(text, "pay in credit for the API key, or use another login")
+	case status == 429 || e.problem == "rate_limit" || isLimitText(own):
+		return e.limited(text, "nothing has to be done")
+	case status == 502 || status == 503 || status == 504 || status == 529:
+		return e.limited(text, "nothing has to be done; https://status.claude.com may say more")
+	case contains(own, "unable to connect to api"):
+		return e.limited(text, "look at the network, and at ANTHROPIC_BASE_URL if it is set")
+	case status == 401 || status == 403 || e.problem == "authentication_failed" || contains(own, "please run /login"):
 		return e.refusedKey(text)
 	case status == 404 || e.problem == "model_not_found":
 		return verdict{end: runner.Refused, reason: text, hint: fmt.Sprintf("set model: of agent %s to one that your account has; %s", e.turn.Agent, e.again())}
@@ -136,13 +141,14 @@ func badCommand(stderr string, exit runner.Exit) bool {
 	return false
 }
 
-// limited is the verdict of a turn that reached the usage limit.
-func (e evidence) limited(text string) verdict {
+// limited is the verdict of a turn from whose account the API takes nothing at
+// present. That is neither the message's fault nor that of the agent.
+func (e evidence) limited(text, hint string) verdict {
 	at := e.resetAt
 	if at.IsZero() {
 		at = resetTime(text, e.now)
 	}
-	return verdict{end: runner.Limited, reason: text, resetAt: at, hint: "nothing has to be done: work goes on when the limit is lifted"}
+	return verdict{end: runner.Limited, reason: text, resetAt: at, hint: hint}
 }
 
 func (e evidence) refusedKey(text string) verdict {

@@ -121,6 +121,8 @@ func status(arg string) (Step, error) {
 		after := strings.TrimSpace(strings.TrimPrefix(rest, "retry-after"))
 		seconds, err := strconv.Atoi(or(after, "0"))
 		return Limited(time.Duration(seconds) * time.Second), err
+	case "402", "502", "503", "504", "529":
+		return limited("the API takes nothing ("+code+")", 0), nil
 	}
 	_, err := strconv.Atoi(code)
 	return Fail("the API failed (" + code + ")"), err

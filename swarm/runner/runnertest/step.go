@@ -165,10 +165,13 @@ func Fail(text string) Step {
 
 // Limited ends the turn at the usage limit, which is lifted after d (before 0: was lifted); 0: the client does not say.
 func Limited(d time.Duration) Step {
+	return limited("the usage limit is reached (429)", d)
+}
+
+func limited(reason string, d time.Duration) Step {
 	return func(c *client) *runner.Outcome {
-		const text = "the usage limit is reached (429)"
-		c.result(true, text)
-		out := c.outcome(runner.Limited, text)
+		c.result(true, reason)
+		out := c.outcome(runner.Limited, reason)
 		if d != 0 {
 			out.ResetAt = time.Now().Add(d)
 		}

@@ -123,7 +123,8 @@ func (f Fixture) ends(t *testing.T) {
 		"@status 401":                      runner.Refused,
 		"@status 404":                      runner.Refused,
 		"@status 429 retry-after 3600":     runner.Limited,
-		"@status 529":                      runner.Failed,
+		"@status 529":                      runner.Limited,
+		"@status 500":                      runner.Failed,
 		"@say I am told no\n@deny Write x": runner.Done,
 	} {
 		t.Run(script, func(t *testing.T) {
