@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -123,7 +124,7 @@ func nextStep(err error) string {
 	if e, ok := errors.AsType[*control.Error](err); ok {
 		return e.Hint
 	}
-	if e, ok := errors.AsType[*control.PathError](err); ok {
+	if e, ok := errors.AsType[*rendezvous.PathError](err); ok {
 		return e.Hint
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Op != "write" && filepath.IsAbs(e.Path) {

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -214,7 +215,7 @@ func (p *post) find(id string) (dropbox.Found, error) {
 func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
 	switch {
 	case !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }):
-	case !p.daemonRuns():
+	case !rendezvous.Knock(p.dir, os.Getenv):
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no daemon runs; the message waits\n  try: claude-swarm start\n")
 	case p.store.Halted():
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the swarm is halted; the message waits\n  try: claude-swarm unhalt\n")

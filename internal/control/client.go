@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // helloTimeout is how long a client waits for the daemon's first line. A daemon
@@ -49,7 +51,7 @@ type Client struct {
 // all. It returns [ErrNoDaemon] when nobody answers. The caller closes the
 // client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
-	paths, err := Paths(project, getenv)
+	paths, err := rendezvous.Paths(project, getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // ErrInUse is returned by [Listen] when a daemon answers at the socket.
@@ -18,12 +20,12 @@ var ErrInUse = errors.New("control socket: a daemon answers there")
 // taken away, but only after nobody answered there. Closing the listener
 // removes the socket.
 func Listen(project string, getenv func(string) string) (*net.UnixListener, error) {
-	paths, err := Paths(project, getenv)
+	paths, err := rendezvous.Paths(project, getenv)
 	if err != nil {
 		return nil, err
 	}
 	path := paths[0]
-	if err := makeFolder(filepath.Dir(path)); err != nil {
+	if err := rendezvous.MakeFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	if err := clearStale(path); err != nil {
@@ -49,7 +51,7 @@ func clearStale(path string) error {
 		return fmt.Errorf("control socket: %w", err)
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return &PathError{path, "is there and is no socket", "rm " + path}
+		return &rendezvous.PathError{Path: path, Problem: "is there and is no socket", Hint: "rm " + path}
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {

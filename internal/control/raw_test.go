@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // A rawClient writes bytes as they are, and reads frames.
@@ -36,7 +37,7 @@ type frame struct {
 
 func (p place) raw(t testing.TB) *rawClient {
 	t.Helper()
-	paths, err := control.Paths(p.project, p.getenv)
+	paths, err := rendezvous.Paths(p.project, p.getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +212,7 @@ func TestSocketLeftByACrash(t *testing.T) {
 
 func TestWhatLiesInTheWay(t *testing.T) {
 	p := newPlace(t)
-	paths, err := control.Paths(p.project, p.getenv)
+	paths, err := rendezvous.Paths(p.project, p.getenv)
 	if err != nil {
 		t.Fatal(err)
 	}

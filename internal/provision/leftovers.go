@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -27,7 +28,7 @@ func (e *exam) daemon(ctx context.Context) {
 		return
 	case !errors.Is(err, control.ErrNoDaemon):
 		try := ""
-		if pe, ok := errors.AsType[*control.PathError](err); ok {
+		if pe, ok := errors.AsType[*rendezvous.PathError](err); ok {
 			try = pe.Hint
 		}
 		e.wrong(name, try, "%v", err)
@@ -40,7 +41,7 @@ func (e *exam) daemon(ctx context.Context) {
 		return
 	}
 	stale := ""
-	if paths, err := control.Paths(dir, e.Getenv); err == nil {
+	if paths, err := rendezvous.Paths(dir, e.Getenv); err == nil {
 		for _, path := range paths {
 			if _, err := os.Lstat(path); err == nil {
 				stale = path

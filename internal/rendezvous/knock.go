@@ -1,17 +1,12 @@
-package main
+package rendezvous
 
-import (
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/claude-swarm/claude-swarm/internal/control"
-)
-
-// daemonRuns tells whether a daemon answers for this project. It only knocks:
-// that costs a send a few microseconds, where a greeting waits for the daemon.
-func (p *project) daemonRuns() bool {
-	paths, err := control.Paths(p.file.Dir, os.Getenv)
+// Knock tells whether somebody listens at a socket of the project. It asks
+// nothing: that costs a `send` a few microseconds, where a greeting waits for the
+// daemon.
+func Knock(project string, getenv func(string) string) bool {
+	paths, err := Paths(project, getenv)
 	if err != nil {
 		return false
 	}
@@ -23,8 +18,8 @@ func (p *project) daemonRuns() bool {
 	return false
 }
 
-// answers tells whether somebody listens at a socket. Package net would start its
-// poller first, which takes longer than all of this.
+// answers knocks at one socket. Package net would start its poller first, which
+// takes longer than all of this.
 func answers(path string) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {

@@ -1,4 +1,9 @@
-package control
+// Package rendezvous knows where the daemon of a project and those who want
+// something of it meet: at a socket whose path both work out for themselves.
+//
+// It imports little, since a `send` asks at the door as well ([Knock]): package
+// control, which speaks through that door, comes with all of package net.
+package rendezvous
 
 import (
 	"crypto/sha256"
@@ -83,9 +88,9 @@ func checkOwner(dir string) error {
 	return nil
 }
 
-// makeFolder makes the folder of a socket, or checks the one that is there: a
+// MakeFolder makes the folder of a socket, or checks the one that is there: a
 // folder of ours that nobody else can enter.
-func makeFolder(dir string) error {
+func MakeFolder(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}

@@ -1,0 +1,137 @@
+package rendezvous_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+)
+
+func env(vars map[string]string) func(string) string {
+	return func(name string) string { return vars[name] }
+}
+
+// Every caller, from wherever and by whichever way to the project, finds the
+// same socket.
+func TestEveryCallerAgrees(t *testing.T) {
+	project, runtime := newPlace(t)
+	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})
+	link := filepath.Join(filepath.Dir(project), "link")
+	if err := os.Symlink(project, link); err != nil {
+		t.Fatal(err)
+	}
+	want, err := rendezvous.Paths(project, getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	for _, way := range []string{link, project + "/", project + "/../p", "."} {
+		got, err := rendezvous.Paths(way, getenv)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("Paths(%q): %v (-want +got):\n%s", way, err, diff)
+		}
+	}
+	other := filepath.Join(filepath.Dir(project), "q")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := rendezvous.Paths(other, getenv); cmp.Equal(want, got) {
+		t.Errorf("Paths of two projects are the same: %q", got)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	project, runtime := newPlace(t)
+	long := filepath.Join(runtime, strings.Repeat("long", 20))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(runtime, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		want []string // folders
+		err  string
+	}{
+		"runtime folder and home": {map[string]string{"XDG_RUNTIME_DIR": runtime, "HOME": "/h"}, []string{runtime + "/claude-swarm", "/h/.claude-swarm/run"}, ""},
+		"home alone":              {map[string]string{"HOME": "/h"}, []string{"/h/.claude-swarm/run"}, ""},
+		"runtime folder missing":  {map[string]string{"XDG_RUNTIME_DIR": "/nowhere", "HOME": "/h"}, []string{"/h/.claude-swarm/run"}, ""},
+		"runtime folder a file":   {map[string]string{"XDG_RUNTIME_DIR": file, "HOME": "/h"}, []string{"/h/.claude-swarm/run"}, ""},
+		"runtime folder relative": {map[string]string{"XDG_RUNTIME_DIR": "run", "HOME": "/h"}, []string{"/h/.claude-swarm/run"}, ""},
+		"runtime folder too long": {map[string]string{"XDG_RUNTIME_DIR": long, "HOME": "/h"}, []string{"/h/.claude-swarm/run"}, ""},
+		"all too long":            {map[string]string{"XDG_RUNTIME_DIR": long, "HOME": long}, nil, "longer than the 99 bytes"},
+		"nothing":                 {nil, nil, "neither XDG_RUNTIME_DIR nor HOME is set"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			paths, err := rendezvous.Paths(project, env(tc.env))
+			if tc.err != "" {
+				pe, ok := errors.AsType[*rendezvous.PathError](err)
+				if !ok || !strings.Contains(err.Error(), tc.err) || pe.Hint == "" {
+					t.Fatalf("Paths = %q, %#v, want a PathError with a hint about %q", paths, err, tc.err)
+				}
+				return
+			}
+			var dirs []string
+			for _, path := range paths {
+				dirs = append(dirs, filepath.Dir(path))
+			}
+			if diff := cmp.Diff(tc.want, dirs); err != nil || diff != "" {
+				t.Errorf("Paths: %v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// newPlace makes a project and a runtime folder. The path of a socket has about
+// 100 bytes, and t.TempDir spends them on the test's name.
+func newPlace(t *testing.T) (project, runtime string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "cs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	project, runtime = filepath.Join(dir, "p"), filepath.Join(dir, "r")
+	for _, d := range []string{project, runtime} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return project, runtime
+}
+
+// A knock is answered while somebody listens, and not by what a crash left.
+func TestKnock(t *testing.T) {
+	project, runtime := newPlace(t)
+	getenv := env(map[string]string{"XDG_RUNTIME_DIR": runtime})
+	if rendezvous.Knock(project, getenv) {
+		t.Error("Knock = true where no socket is")
+	}
+	paths, err := rendezvous.Paths(project, getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rendezvous.MakeFolder(filepath.Dir(paths[0])); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: paths[0], Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rendezvous.Knock(project, getenv) {
+		t.Error("Knock = false where somebody listens")
+	}
+	l.SetUnlinkOnClose(false) // as after a crash
+	l.Close()
+	if rendezvous.Knock(project, getenv) {
+		t.Error("Knock = true where nobody listens any more")
+	}
+}
