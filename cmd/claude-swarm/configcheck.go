@@ -76,7 +76,7 @@ func effective(f *config.File) keyed {
 		{"dead_drop_dir", f.DeadDropDir},
 		{"project_dir", f.ProjectDir},
 		{"debounce", yamlSpan(f.Debounce)},
-		{"max_running", f.MaxRunning},
+		{"max_running", f.Running()},
 		{"max_waiting", f.MaxWaiting},
 		{"lead", orNullText(f.Lead)},
 		{"agents", agents},

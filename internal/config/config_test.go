@@ -47,7 +47,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 	got := load(t, path)
 	want := &config.File{
 		Path: path, Dir: dir, DeadDropDir: filepath.Join(dir, ".dead-drop"), ProjectDir: dir,
-		Debounce: time.Second, MaxRunning: got.MaxRunning, MaxWaiting: 10_000,
+		Debounce: time.Second, MaxWaiting: 10_000,
 		Agents: []config.Agent{{
 			Name: "coder", Backend: "claude", Command: []string{"claude"},
 			PermissionMode: "acceptEdits", WindowTokens: 100_000, CompactWindow: 200_000,
@@ -59,8 +59,8 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 	if diff := cmp.Diff(want, got, unexported); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got.MaxRunning < 1 {
-		t.Errorf("MaxRunning = %d, want at least 1", got.MaxRunning)
+	if got.Running() < 1 {
+		t.Errorf("Running() = %d, want at least 1", got.Running())
 	}
 }
 
@@ -292,7 +292,7 @@ func TestReadingIsForgivingWhereNothingIsLost(t *testing.T) {
 		"home itself as cwd":       {"agents: {a: {cwd: '~'}}\n", func(f *config.File) bool { return f.Agents[0].Cwd == home }},
 		"program in the home":      {"agents: {a: {command: ~/bin/claude -x}}\n", func(f *config.File) bool { return f.Agents[0].Command[0] == filepath.Join(home, "bin/claude") }},
 		"sections without entries": {"defaults:\nlog:\naudit:\nretention:\nagents: {a: {env: , reread: , env_drop: }}\n", func(f *config.File) bool { return f.Log.MaxBackups == 5 }},
-		"max_running auto":         {"max_running: auto\nagents: {a: }\n", func(f *config.File) bool { return f.MaxRunning >= 1 }},
+		"max_running auto":         {"max_running: auto\nagents: {a: }\n", func(f *config.File) bool { return f.MaxRunning == 0 && f.Running() >= 1 }},
 		"continue alone":           {"agents: {a: {session: continue, cwd: x}, b: {cwd: y}}\n", func(f *config.File) bool { return f.Agents[0].Session == config.SessionContinue }},
 		"a name of digits":         {"agents: {123: }\n", func(f *config.File) bool { return f.Names()[0] == "123" }},
 		// The doubled quotes are YAML's: the command is x "a $b\"c" 'd e' f\ g "".

@@ -17,7 +17,7 @@ type File struct {
 	DeadDropDir string        // where the mailboxes are, absolute; default Dir/.dead-drop
 	ProjectDir  string        // where the agents work, absolute; default Dir
 	Debounce    time.Duration // rest of a hand-dropped file before it is taken in; default 1 s
-	MaxRunning  int           // most turns at once; default [DefaultRunning] of this machine
+	MaxRunning  int           // most turns at once; default 0, auto: see [File.Running]
 	MaxWaiting  int           // most messages that may wait in one mailbox; default 10,000
 	Agents      []Agent       // at least one, in the order of the file
 	Lead        string        // the agent that gets the lead's mail; default "", the person
@@ -92,6 +92,16 @@ type Agent struct {
 	Reread   []string          // files it is told to read first at every turn, as written; none
 	Env      map[string]string // added to the client's environment; none
 	EnvDrop  []string          // variables taken out of it, NAME or PREFIX_*; none
+}
+
+// Running is how many turns run at once: MaxRunning, or [DefaultRunning] of this
+// machine. To look at the machine takes as long as to read a short file, and who
+// only sends a message need not know.
+func (f *File) Running() int {
+	if f.MaxRunning == 0 {
+		return auto()
+	}
+	return f.MaxRunning
 }
 
 // Agent finds an agent by its name.

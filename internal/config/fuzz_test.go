@@ -38,7 +38,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := config.Parse("/p/claude-swarm.yaml", data)
 		if err == nil {
-			if len(got.Agents) == 0 || got.MaxRunning < 1 || !filepath.IsAbs(got.ProjectDir) || !filepath.IsAbs(got.DeadDropDir) {
+			if len(got.Agents) == 0 || got.Running() < 1 || !filepath.IsAbs(got.ProjectDir) || !filepath.IsAbs(got.DeadDropDir) {
 				t.Fatalf("a file without error gives %+v", got)
 			}
 			for _, a := range got.Agents {

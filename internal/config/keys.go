@@ -81,7 +81,7 @@ var fileKeys = []fileKey{
 		func(r *reader, n *yaml.Node, name string, f *File) {
 			switch v := follow(n); {
 			case v.Kind == yaml.ScalarNode && v.Value == "auto":
-				f.MaxRunning = auto()
+				f.MaxRunning = 0
 			case v.Kind == yaml.ScalarNode && v.Tag == "!!str":
 				r.fail(v, "%s: want a whole number or auto, got %s", name, v.Value)
 			default:

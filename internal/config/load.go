@@ -52,7 +52,6 @@ func builtin(path string) *File {
 		DeadDropDir: ".dead-drop",
 		ProjectDir:  ".",
 		Debounce:    time.Second,
-		MaxRunning:  auto(),
 		MaxWaiting:  10_000,
 		Log:         Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 		where:       make(map[string]*position),
