@@ -72,7 +72,6 @@ func (h Home) pendingFile(agent string) string {
 
 func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json") }
 func (h Home) stateFile() string    { return filepath.Join(h.dir, "state.json") }
-func (h Home) tokensFile() string   { return filepath.Join(h.dir, "tokens") }
 
 // writeDurable replaces path by data: after it returns, a power cut leaves the
 // old content or the new, never a part.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -24,16 +25,11 @@ type Tokens map[string]string
 
 // Tokens reads the tokens, and makes those that are missing for names.
 func (h Home) Tokens(names ...string) (Tokens, error) {
-	t := Tokens{}
-	data, err := os.ReadFile(h.tokensFile())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the tokens: %w", err)
+	read, err := tokens.Read(h.dir)
+	if err != nil {
+		return nil, err
 	}
-	for line := range strings.Lines(string(data)) {
-		if name, token, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-			t[name] = token
-		}
-	}
+	t := Tokens(read)
 	missing := false
 	for _, name := range names {
 		if t[name] == "" {
@@ -51,7 +47,7 @@ func (h Home) Tokens(names ...string) (Tokens, error) {
 	if err := h.Make(); err != nil {
 		return nil, err
 	}
-	if err := writeDurable(h.tokensFile(), out.Bytes()); err != nil {
+	if err := writeDurable(tokens.File(h.dir), out.Bytes()); err != nil {
 		return nil, fmt.Errorf("write the tokens: %w", err)
 	}
 	return t, nil

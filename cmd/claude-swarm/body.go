@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
-	"unicode/utf8"
-)
 
-// maxBody is the longest body of a message, in bytes. What is longer goes as an
-// attachment.
-const maxBody = 8192
+	"github.com/claude-swarm/claude-swarm/internal/mailslot"
+)
 
 // A textSource says where the text of a message comes from: the words of the
 // command line, the standard input when the only word is "-", or a file.
@@ -48,25 +44,22 @@ func (s textSource) read() ([]byte, error) {
 	case len(s.words) == 0:
 		return nil, usagef(s.as+` "what to do"`, "the text is missing")
 	default:
-		body = []byte(strings.Join(s.words, " "))
-		if len(body) < maxBody && !bytes.HasSuffix(body, []byte("\n")) {
-			body = append(body, '\n')
-		}
+		body = mailslot.Body(s.words)
 	}
 	return body, s.check(body)
 }
 
 // check refuses what is no text, or too much of it.
 func (s textSource) check(body []byte) error {
-	switch at := bytes.IndexByte(body, 0); {
-	case len(bytes.TrimSpace(body)) == 0:
+	switch flaw, at := mailslot.Look(body); flaw {
+	case mailslot.Empty:
 		return usagef(s.as+` "what to do"`, "the text is empty")
-	case at >= 0:
+	case mailslot.HasNUL:
 		return usagef(s.attachHint(), "the text has a NUL byte (at byte %d); a message is text", at+1)
-	case !utf8.Valid(body):
-		return usagef(s.attachHint(), "the text is not UTF-8 (at byte %d); a message is text", firstInvalid(body)+1)
-	case len(body) > maxBody:
-		return fail(exitRefused, s.attachHint(), "the text has %s; a message holds at most %s", byteCount(len(body)), byteCount(maxBody))
+	case mailslot.NotUTF8:
+		return usagef(s.attachHint(), "the text is not UTF-8 (at byte %d); a message is text", at+1)
+	case mailslot.TooLong:
+		return fail(exitRefused, s.attachHint(), "the text has %s; a message holds at most %s", byteCount(len(body)), byteCount(mailslot.MaxBody))
 	}
 	return nil
 }
@@ -108,17 +101,6 @@ func readFileText(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is %w", path, errFolder)
 	}
 	return readText(f)
-}
-
-func firstInvalid(b []byte) int {
-	for at := 0; at < len(b); {
-		r, n := utf8.DecodeRune(b[at:])
-		if r == utf8.RuneError && n <= 1 {
-			return at
-		}
-		at += n
-	}
-	return -1
 }
 
 // byteCount says how many bytes.

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 )
 
 func TestTextSource(t *testing.T) {
@@ -25,14 +26,14 @@ func TestTextSource(t *testing.T) {
 		"standard input":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("two\nlines\n")}, want: "two\nlines\n"},
 		"no end of line":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("one\r\n\n two")}, want: "one\r\n\n two"},
 		"a file":          {source: textSource{file: file}, want: "from a file\n"},
-		"exactly full":    {source: textSource{words: []string{strings.Repeat("x", maxBody)}}, want: strings.Repeat("x", maxBody)},
+		"exactly full":    {source: textSource{words: []string{strings.Repeat("x", mailslot.MaxBody)}}, want: strings.Repeat("x", mailslot.MaxBody)},
 		"nothing":         {source: textSource{}, err: "the text is missing", code: exitUsage},
 		"empty":           {source: textSource{words: []string{""}}, err: "the text is empty", code: exitUsage},
 		"blank":           {source: textSource{words: []string{" \n"}}, err: "the text is empty", code: exitUsage},
 		"empty input":     {source: textSource{words: []string{"-"}, stdin: strings.NewReader("")}, err: "the text is empty", code: exitUsage},
 		"NUL":             {source: textSource{words: []string{"a\x00b"}}, err: "NUL byte (at byte 2)", code: exitUsage},
 		"not UTF-8":       {source: textSource{words: []string{"abc\xff"}}, err: "not UTF-8 (at byte 4)", code: exitUsage},
-		"too long":        {source: textSource{words: []string{strings.Repeat("x", maxBody+1)}}, err: "the text has 8,193 bytes; a message holds at most 8,192 bytes", code: exitRefused},
+		"too long":        {source: textSource{words: []string{strings.Repeat("x", mailslot.MaxBody+1)}}, err: "the text has 8,193 bytes; a message holds at most 8,192 bytes", code: exitRefused},
 		"twice":           {source: textSource{words: []string{"x"}, file: file}, err: "given twice", code: exitUsage},
 		"no such file":    {source: textSource{file: file + "x"}, err: "no file", code: exitFailed},
 		"a folder":        {source: textSource{file: filepath.Dir(file)}, err: "is a folder", code: exitFailed},
@@ -68,14 +69,5 @@ func TestShellWord(t *testing.T) {
 		if got := shellWord(word); got != want {
 			t.Errorf("shellWord(%q) = %s, want %s", word, got, want)
 		}
-	}
-}
-
-func TestFirstInvalid(t *testing.T) {
-	if at := firstInvalid([]byte("é\xe9x")); at != 2 {
-		t.Errorf("firstInvalid = %d, want 2", at)
-	}
-	if at := firstInvalid(bytes.Repeat([]byte("é\uFFFD"), 3)); at != -1 {
-		t.Errorf("firstInvalid of UTF-8 = %d, want -1", at)
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 )
 
 func main() {
@@ -29,6 +31,9 @@ func main() {
 
 // run is the program as a function: it returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if f := mailslot.Unfinished(); f != nil {
+		return report(stderr, refused(f.Err, f.To))
+	}
 	app := newApp(stdin, stdout, stderr)
 	line, err := arrange(app, args)
 	switch {

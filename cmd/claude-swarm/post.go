@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -210,16 +210,9 @@ func (p *post) find(id string) (dropbox.Found, error) {
 	return found, nil
 }
 
-// sayIfNobodyWorks warns that what was sent to these mailboxes waits: no daemon
-// runs, or the swarm is halted. The lead needs no daemon.
+// sayIfNobodyWorks warns that what was sent to these mailboxes waits.
 func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
-	switch {
-	case !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }):
-	case !rendezvous.Knock(p.dir, os.Getenv):
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no daemon runs; the message waits\n  try: claude-swarm start\n")
-	case p.store.Halted():
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the swarm is halted; the message waits\n  try: claude-swarm unhalt\n")
-	}
+	mailslot.SayIfNobodyWorks(c.App.ErrWriter, p.dir, p.store, to...)
 }
 
 // The places of a message, in our words for a person.

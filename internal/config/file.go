@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -103,6 +104,9 @@ func (f *File) Running() int {
 	}
 	return f.MaxRunning
 }
+
+// Home is the daemon's own folder, beside the file.
+func (f *File) Home() string { return filepath.Join(f.Dir, ".claude-swarm") }
 
 // Agent finds an agent by its name.
 func (f *File) Agent(name string) (Agent, bool) {

@@ -69,7 +69,7 @@ func (r *reader) paths(f *File) {
 	switch dd := f.DeadDropDir; {
 	case within(f.Dir, dd), within(f.ProjectDir, dd):
 		why = "holds the project; the mailboxes need a folder of their own"
-	case within(dd, filepath.Join(f.Dir, ".claude-swarm")):
+	case within(dd, f.Home()):
 		why = "is the daemon's own folder; the mailboxes need another"
 	default:
 		return

@@ -1,0 +1,59 @@
+package mailslot
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxBody is the longest body of a message, in bytes. What is longer goes as an
+// attachment.
+const MaxBody = 8192
+
+// Body makes a body of the words of a command line. It ends with a newline, as a
+// text file does, where there is room for one.
+func Body(words []string) []byte {
+	body := []byte(strings.Join(words, " "))
+	if len(body) < MaxBody && !bytes.HasSuffix(body, []byte("\n")) {
+		body = append(body, '\n')
+	}
+	return body
+}
+
+// A Flaw is what keeps a text from being a body.
+type Flaw int
+
+// The flaws.
+const (
+	Sound   Flaw = iota // none
+	Empty               // nothing but white space
+	HasNUL              // at a byte
+	NotUTF8             // from a byte on
+	TooLong             // longer than MaxBody
+)
+
+// Look finds the first flaw of a text, and the byte where it is, from 0.
+func Look(body []byte) (flaw Flaw, at int) {
+	switch at := bytes.IndexByte(body, 0); {
+	case len(bytes.TrimSpace(body)) == 0:
+		return Empty, 0
+	case at >= 0:
+		return HasNUL, at
+	case !utf8.Valid(body):
+		return NotUTF8, firstInvalid(body)
+	case len(body) > MaxBody:
+		return TooLong, MaxBody
+	}
+	return Sound, 0
+}
+
+func firstInvalid(b []byte) int {
+	for at := 0; at < len(b); {
+		r, n := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && n <= 1 {
+			return at
+		}
+		at += n
+	}
+	return -1
+}

@@ -1,0 +1,67 @@
+package mailslot_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/internal/mailslot"
+)
+
+func TestLook(t *testing.T) {
+	for _, tc := range []struct {
+		body string
+		want mailslot.Flaw
+		at   int
+	}{
+		{"Do PERF-015\n", mailslot.Sound, 0},
+		{strings.Repeat("x", mailslot.MaxBody), mailslot.Sound, 0},
+		{"é\uFFFD", mailslot.Sound, 0},
+		{"", mailslot.Empty, 0},
+		{" \n\t", mailslot.Empty, 0},
+		{"a\x00b", mailslot.HasNUL, 1},
+		{"é\xe9x", mailslot.NotUTF8, 2},
+		{strings.Repeat("x", mailslot.MaxBody+1), mailslot.TooLong, mailslot.MaxBody},
+	} {
+		if flaw, at := mailslot.Look([]byte(tc.body)); flaw != tc.want || at != tc.at {
+			t.Errorf("Look(%.20q) = %d at %d, want %d at %d", tc.body, flaw, at, tc.want, tc.at)
+		}
+	}
+}
+
+func TestBody(t *testing.T) {
+	full := strings.Repeat("x", mailslot.MaxBody)
+	for _, tc := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"Do", "PERF-015"}, "Do PERF-015\n"},
+		{[]string{"one\n"}, "one\n"},
+		{[]string{full}, full}, // no room for a newline
+	} {
+		if got := mailslot.Body(tc.words); string(got) != tc.want {
+			t.Errorf("Body(%.20q) = %.20q, want %.20q", tc.words, got, tc.want)
+		}
+	}
+}
+
+// What is sound is text of the right size, and a flaw is where it is said to be.
+func FuzzLook(f *testing.F) {
+	f.Add([]byte("two\nlines\n"))
+	f.Add([]byte("abc\xff"))
+	f.Add([]byte("é\x00"))
+	f.Add(bytes.Repeat([]byte("€"), mailslot.MaxBody/3+1))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		flaw, at := mailslot.Look(body)
+		good := len(bytes.TrimSpace(body)) > 0 && !bytes.ContainsRune(body, 0) && utf8.Valid(body) && len(body) <= mailslot.MaxBody
+		switch {
+		case good != (flaw == mailslot.Sound):
+			t.Fatalf("Look(%q) = %d", body, flaw)
+		case flaw == mailslot.HasNUL && body[at] != 0:
+			t.Fatalf("Look(%q): no NUL at byte %d", body, at)
+		case flaw == mailslot.NotUTF8 && (!utf8.Valid(body[:at]) || utf8.FullRune(body[at:]) && utf8.Valid(body[:at+1])):
+			t.Fatalf("Look(%q): UTF-8 does not end at byte %d", body, at)
+		}
+	})
+}

@@ -1,0 +1,23 @@
+package mailslot
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+)
+
+// SayIfNobodyWorks warns that what was sent to these mailboxes waits: no daemon
+// runs for the project, or the swarm is halted. The lead needs no daemon.
+func SayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...string) {
+	switch {
+	case !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }):
+	case !rendezvous.Knock(project, os.Getenv):
+		fmt.Fprint(w, "claude-swarm: no daemon runs; the message waits\n  try: claude-swarm start\n")
+	case store.Halted():
+		fmt.Fprint(w, "claude-swarm: the swarm is halted; the message waits\n  try: claude-swarm unhalt\n")
+	}
+}

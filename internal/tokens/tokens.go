@@ -1,0 +1,33 @@
+// Package tokens reads the secrets by which senders prove who they are: a file in
+// the daemon's folder that only its owner can read, with a line for each name.
+//
+// The daemon's package makes them; this one only reads, and imports next to
+// nothing, so that a `send` need not carry the daemon along to sign a message.
+package tokens
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// File is where they lie, below the daemon's folder .claude-swarm.
+func File(home string) string { return filepath.Join(home, "tokens") }
+
+// Read reads them: the token of each name. No file is no token, and no error.
+func Read(home string) (map[string]string, error) {
+	data, err := os.ReadFile(File(home))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the tokens: %w", err)
+	}
+	read := make(map[string]string)
+	for line := range strings.Lines(string(data)) {
+		if name, token, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			read[name] = token
+		}
+	}
+	return read, nil
+}
