@@ -39,11 +39,13 @@ type apiReply struct {
 }
 
 // toolList is what a model may call.
-var toolList = []apiTool{
-	tool("Bash", "Runs a shell command.", "command", "description"),
-	tool("Read", "Reads a file.", "file_path"),
-	tool("Write", "Writes a file.", "file_path", "content"),
-	tool("Edit", "Replaces a text in a file.", "file_path", "old_string", "new_string"),
+func toolList() []apiTool {
+	return []apiTool{
+		tool("Bash", "Runs a shell command.", "command", "description"),
+		tool("Read", "Reads a file.", "file_path"),
+		tool("Write", "Writes a file.", "file_path", "content"),
+		tool("Edit", "Replaces a text in a file.", "file_path", "old_string", "new_string"),
+	}
 }
 
 func tool(name, description string, fields ...string) apiTool {

@@ -14,7 +14,7 @@ func (t *turn) converse(ctx context.Context, base string) error {
 	t.counted = true
 	retried := false
 	for {
-		reply, err := c.ask(ctx, base, c.conversation(), toolList)
+		reply, err := c.ask(ctx, base, c.conversation(), toolList())
 		if tooLong(err) && !retried {
 			retried = true
 			if err := c.compact(ctx, "auto"); err != nil {
