@@ -236,7 +236,9 @@ var (
 	// An id of a page has a digit, or it could be a word.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
 	// What differs from run to run, and blanks, whose number depends on that.
-	varied = regexp.MustCompile(`\b[a-z2-7]{10}\b|\b[0-9a-f]{8}…|[0-9]+([.,:][0-9]+)*|\b(ms|s|min)\b| +|\n…\n`)
+	// A text that was cut at the end of a line is cut elsewhere when what stands
+	// before it has another width.
+	varied = regexp.MustCompile(`\b[a-z2-7]{10}\b|\b[0-9a-f]{8}…|[^0-9\n]{1,12}…\n|[0-9]+([.,:][0-9]+)*|\b(ms|s|min)\b| +|\n…\n`)
 )
 
 // rename puts the ids of this run in place of those of the page.
@@ -262,6 +264,8 @@ func (c *console) pattern(want string) (*regexp.Regexp, []string) {
 		switch text := want[span[0]:span[1]]; {
 		case text == "\n…\n":
 			b.WriteString(`\n(?:.*\n)*?`)
+		case strings.HasSuffix(text, "…\n"):
+			b.WriteString(`[^\n]{0,24}…\n`)
 		case strings.TrimSpace(text) == "":
 			b.WriteString(` +`)
 		case text == "ms" || text == "s" || text == "min":

@@ -9,7 +9,7 @@ import (
 // reserved too, yet have mailboxes: nobody may be called so, all may write there.
 var reserved = []string{
 	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "irc",
-	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen",
+	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
 	"version", "halt", // files of the store; some disks take HALT and halt for one
 }
 

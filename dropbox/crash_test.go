@@ -35,6 +35,13 @@ func helperMain(verb, dir string, args []string) error {
 		fmt.Println(d.ID)
 		return err
 	}
+	if verb == "claim" {
+		s, err := dropbox.Open(dir, dropbox.Options{})
+		if err != nil {
+			return err
+		}
+		return claimAll(s, args[0], args[1], args[2])
+	}
 	if verb == "lock" {
 		s, err := dropbox.Open(dir, dropbox.Options{})
 		if err != nil {

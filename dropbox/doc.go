@@ -43,6 +43,7 @@
 //	    anything.md                      dropped by hand: see [Mailbox.Strays]
 //	attach/<sha256>/NAME                 attachments
 //	board/  refused/                     for those who use the store
+//	topics/                              what was published and who subscribes: see [Store.Publish]
 //
 // Folders have mode 0700 and files 0600. No symlink is ever followed.
 //

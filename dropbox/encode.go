@@ -40,6 +40,8 @@ func (m *Message) Encode() ([]byte, error) {
 	b = appendString(b, "trace: ", m.Trace)
 	b = appendString(b, "key: ", m.Key)
 	b = appendString(b, "turn: ", m.Turn)
+	b = appendString(b, "topic: ", m.Topic)
+	b = appendString(b, "offer: ", m.Offer)
 	if m.Hops > 0 {
 		b = append(b, "hops: "...)
 		b = strconv.AppendInt(b, int64(m.Hops), 10)

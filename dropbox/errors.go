@@ -37,6 +37,8 @@ var (
 	ErrNotFound = errors.New("no such message")
 	// ErrAmbiguous says that several ids have that end. See [AmbiguousError].
 	ErrAmbiguous = errors.New("several messages")
+	// ErrTaken says that another agent has claimed a publication. See [TakenError].
+	ErrTaken = errors.New("claimed by another agent")
 	// ErrFileSystem says that the disk can do neither of two things, one of which a
 	// store needs: hard links, or a rename that never replaces.
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")

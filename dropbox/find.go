@@ -40,7 +40,7 @@ func (s *Store) All() iter.Seq2[Found, error] {
 			yield(Found{}, err)
 			return
 		}
-		for _, name := range mailboxes {
+		for _, name := range append(mailboxes, topicsDir) {
 			if !s.allIn(name, yield) {
 				return
 			}

@@ -97,6 +97,8 @@ type Message struct {
 	Trace    string // id of the message that is the first cause of this one
 	Key      string // the sender's own name for it: delivered once per recipient within 7 days
 	Turn     string // the turn in which it was sent
+	Topic    string // what it was published on; see [Store.Publish]
+	Offer    string // id of the publication that this offers to a subscriber
 	Proof    string // see [Proof]
 	Hops     int    // how often programs passed it on; at most [MaxHops]
 	Path     []string
@@ -176,7 +178,7 @@ func (m *Message) check() error {
 	}
 	words := []struct{ name, value string }{
 		{"from", m.From}, {"thread", m.Thread}, {"reply_to", m.ReplyTo},
-		{"trace", m.Trace}, {"turn", m.Turn}, {"proof", m.Proof},
+		{"trace", m.Trace}, {"turn", m.Turn}, {"topic", m.Topic}, {"offer", m.Offer}, {"proof", m.Proof},
 	}
 	for _, w := range words {
 		if err := checkText(w.name, w.value, maxWord); err != nil {

@@ -225,6 +225,10 @@ func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
 		m.Key, err = yamlString(n)
 	case "turn":
 		m.Turn, err = yamlString(n)
+	case "topic":
+		m.Topic, err = yamlString(n)
+	case "offer":
+		m.Offer, err = yamlString(n)
 	case "proof":
 		m.Proof, err = yamlString(n)
 	case "hops":

@@ -33,6 +33,8 @@ func (m *Message) parseFast(front []byte) bool {
 		p.string("trace: ", &m.Trace) &&
 		p.string("key: ", &m.Key) &&
 		p.string("turn: ", &m.Turn) &&
+		p.string("topic: ", &m.Topic) &&
+		p.string("offer: ", &m.Offer) &&
 		p.int("hops: ", &m.Hops) &&
 		p.list("path: ", &m.Path) &&
 		p.time("created: ", &m.Created) &&

@@ -60,11 +60,12 @@ const (
 	attachDir   = "attach"
 	boardDir    = "board"
 	refusedDir  = "refused"
+	topicsDir   = "topics"
 )
 
 // ignored keeps what is not finished out of git.
 const ignored = "# What is finished is tracked: done/, dead/, attach/, board/.\n" +
-	"tmp/\nnew/\ncur/\nkeys/\nwork/\n.lock\nHALT\nFULL\n"
+	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\n.lock\nHALT\nFULL\n"
 
 // Create makes the folder dir and in it what a store has from the start: version,
 // .gitignore, board/, attach/, refused/ and the mailbox of the lead. What is there
@@ -220,7 +221,7 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	slices.Sort(names)
 	for _, name := range names {
 		switch {
-		case name[0] == '.' || slices.Contains([]string{versionFile, haltFile, boardDir, attachDir, refusedDir}, name):
+		case name[0] == '.' || slices.Contains([]string{versionFile, haltFile, boardDir, attachDir, refusedDir, topicsDir}, name):
 		case checkMailbox(name) == nil && s.isMailbox(name):
 			mailboxes = append(mailboxes, name)
 		default:

@@ -1,0 +1,122 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Published says where a publication went.
+type Published struct {
+	Delivery            // of the publication itself; its ID is what is claimed
+	Offered  []Delivery // one for each subscriber
+}
+
+// Publish puts a message on m.Topic. What begins no turn (status and note) goes to
+// each subscriber as it is, and that is all: fire and forget. All else is work: it
+// is kept among the topics until somebody has claimed and closed it, and each
+// subscriber is offered it, by a message of its own whose Offer is the id of the
+// publication. The sender is offered nothing.
+//
+// When the error is nil, the publication is durable. An offer that could not be
+// delivered, as to a mailbox that is full, is an error with the publication in
+// force: [Store.OfferAgain] makes up for it. With a Key it is published once.
+//
+// sign is that of [Store.Send]. The errors are those of [Store.Deliver], and
+// [*InvalidError] for the topic.
+func (s *Store) Publish(m *Message, sign func(m *Message, to string) string) (Published, error) {
+	p, err := s.publish(m, sign)
+	if err != nil {
+		return p, fmt.Errorf("publish on %s: %w", cutText(m.Topic), err)
+	}
+	return p, nil
+}
+
+func (s *Store) publish(m *Message, sign func(*Message, string) string) (Published, error) {
+	if err := CheckTopic(m.Topic); err != nil {
+		return Published{}, err
+	}
+	out := *m
+	setIfEmpty(&out.From, Lead)
+	out.To, out.CC, out.Offer = nil, nil, ""
+	if n := int64(len(out.Body)); n > s.opts.MaxBody {
+		return Published{}, &TooLargeError{What: "body", Size: n, Max: s.opts.MaxBody}
+	}
+	if out.Hops > MaxHops {
+		return Published{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, out.Hops, MaxHops)
+	}
+	if out.Type == "" {
+		out.Type = Task
+	}
+	if err := s.makeTopics(); err != nil {
+		return Published{}, err
+	}
+	if !out.Type.Wakes() {
+		return s.tellSubscribers(&out, sign)
+	}
+	out.To = []string{topicsDir}
+	d, err := s.post(topicsDir, &out, signFor(sign, topicsDir))
+	if err != nil {
+		return Published{}, err
+	}
+	out.Thread = d.Thread
+	setIfEmpty(&out.Trace, d.ID)
+	offered, err := s.offer(d.ID, &out, out.Priority, sign)
+	return Published{d, offered}, err
+}
+
+// tellSubscribers delivers a word to those who want to hear it.
+func (s *Store) tellSubscribers(m *Message, sign func(*Message, string) string) (Published, error) {
+	names, err := s.Subscribers(m.Topic)
+	if err != nil {
+		return Published{}, err
+	}
+	p := Published{Delivery: Delivery{To: topicsDir}}
+	var errs []error
+	for _, name := range names {
+		if name == m.From {
+			continue
+		}
+		m.To = nil
+		d, err := s.DeliverSigned(name, m, signFor(sign, name))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		p.Offered = append(p.Offered, d)
+	}
+	return p, errors.Join(errs...)
+}
+
+// offer delivers the offer of a publication to each subscriber, once per priority.
+func (s *Store) offer(id string, m *Message, priority Priority, sign func(*Message, string) string) ([]Delivery, error) {
+	names, err := s.Subscribers(m.Topic)
+	if err != nil {
+		return nil, err
+	}
+	var offered []Delivery
+	var errs []error
+	for _, name := range slices.DeleteFunc(names, func(n string) bool { return n == m.From }) {
+		out := *m
+		out.To, out.Offer, out.Priority, out.Key = nil, id, priority, "offer:"+id+":"+priority.String()
+		d, err := s.DeliverSigned(name, &out, signFor(sign, name))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		offered = append(offered, d)
+	}
+	return offered, errors.Join(errs...)
+}
+
+// OfferAgain offers a publication that nobody has claimed to all who subscribe
+// now, with this priority. Who was offered it with that priority before is not
+// offered it twice. From and the rest are those of the publication; sign signs in
+// the name of its sender, or is nil.
+func (s *Store) OfferAgain(p Publication, priority Priority, sign func(m *Message, to string) string) ([]Delivery, error) {
+	offered, err := s.offer(p.ID, p.Message, priority, sign)
+	if err != nil {
+		return offered, fmt.Errorf("offer %s again: %w", p.ID, err)
+	}
+	return offered, nil
+}

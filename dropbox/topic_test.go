@@ -1,0 +1,366 @@
+package dropbox_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func TestTopicMatches(t *testing.T) {
+	for _, test := range []struct {
+		pattern, topic string
+		want           bool
+	}{
+		{"task.created", "task.created", true},
+		{"task.created", "task.completed", false},
+		{"task.created", "task", false},
+		{"task", "task.created", false},
+		{"task.*", "task.created", true},
+		{"task.*", "task.created.now", false},
+		{"task.*", "task", false},
+		{"*.created", "task.created", true},
+		{"*", "task", true},
+		{"*", "task.created", false},
+		{"task.>", "task.created", true},
+		{"task.>", "task.created.now", true},
+		{"task.>", "task", false},
+		{">", "task", true},
+		{">", "task.created", true},
+		{"*.*.now", "task.created.now", true},
+		{"*.*.now", "task.created", false},
+	} {
+		if got := dropbox.TopicMatches(test.pattern, test.topic); got != test.want {
+			t.Errorf("TopicMatches(%q, %q) = %v", test.pattern, test.topic, got)
+		}
+	}
+}
+
+func TestTopicNames(t *testing.T) {
+	long := strings.Repeat("a", 129)
+	for _, bad := range []string{"", ".", "a.", ".a", "a..b", "A", "a b", "a/b", "ä", "a\n", long, "..", "a.\x00"} {
+		if err := dropbox.CheckTopic(bad); !errors.Is(err, dropbox.ErrInvalid) {
+			t.Errorf("CheckTopic(%q) = %v, want ErrInvalid", bad, err)
+		}
+		if err := dropbox.CheckPattern(bad); !errors.Is(err, dropbox.ErrInvalid) {
+			t.Errorf("CheckPattern(%q) = %v, want ErrInvalid", bad, err)
+		}
+	}
+	for _, wild := range []string{"*", ">", "task.*", "task.>", "*.>"} {
+		if dropbox.CheckTopic(wild) == nil || dropbox.CheckPattern(wild) != nil {
+			t.Errorf("%q: want a pattern and no topic", wild)
+		}
+	}
+	for _, bad := range []string{">.task", "ta*", "task.>>"} {
+		if dropbox.CheckPattern(bad) == nil {
+			t.Errorf("CheckPattern(%q) = nil", bad)
+		}
+	}
+}
+
+func TestSubscriptionsAreKept(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
+	subscribe(t, s, "coder", "task.*", "review.>")
+	if got, err := s.Subscribe("coder", "task.*"); err != nil || !slices.Equal(got, []string{"review.>", "task.*"}) {
+		t.Errorf("Subscribe again = %v, %v", got, err)
+	}
+	subscribe(t, s, "reviewer", "review.requested")
+	again, err := dropbox.Open(s.Dir(), dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	for topic, want := range map[string][]string{
+		"task.created": {"coder"}, "review.requested": {"coder", "reviewer"}, "status.update": nil,
+	} {
+		if got, err := again.Subscribers(topic); err != nil || !slices.Equal(got, want) {
+			t.Errorf("Subscribers(%s) = %v, %v, want %v", topic, got, err, want)
+		}
+	}
+	if got, err := again.Unsubscribe("coder", "task.*", "never.had"); err != nil || !slices.Equal(got, []string{"review.>"}) {
+		t.Errorf("Unsubscribe = %v, %v", got, err)
+	}
+	if got, err := again.Unsubscribe("coder"); err != nil || len(got) != 0 {
+		t.Errorf("Unsubscribe all = %v, %v", got, err)
+	}
+	if _, err := s.Subscribe("codr", "a"); !errors.Is(err, dropbox.ErrNoMailbox) {
+		t.Errorf("Subscribe of nobody = %v", err)
+	}
+	if _, err := s.Subscribe("../x", "a"); !errors.Is(err, dropbox.ErrName) {
+		t.Errorf("Subscribe outside = %v", err)
+	}
+	if _, err := s.Subscribe("coder", "Task"); !errors.Is(err, dropbox.ErrInvalid) {
+		t.Errorf("Subscribe to no pattern = %v", err)
+	}
+}
+
+func subscribe(t *testing.T, s *dropbox.Store, agent string, patterns ...string) {
+	t.Helper()
+	if _, err := s.Subscribe(agent, patterns...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// publish publishes work as tester.
+func publish(t *testing.T, s *dropbox.Store, topic string, set ...func(*dropbox.Message)) dropbox.Published {
+	t.Helper()
+	m := &dropbox.Message{From: "tester", Topic: topic, Body: []byte("Write the parser.\n")}
+	for _, f := range set {
+		f(m)
+	}
+	p, err := s.Publish(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder", "other", "tester", "bystander")
+	subscribe(t, s, "coder", "task.*")
+	subscribe(t, s, "other", "task.created")
+	subscribe(t, s, "tester", "task.*") // the publisher is not offered its own
+	p := publish(t, s, "task.created")
+	if len(p.Offered) != 2 {
+		t.Fatalf("offered to %v, want coder and other", p.Offered)
+	}
+	for _, name := range []string{"coder", "other"} {
+		entries := list(t, mailbox(t, s, name))
+		if len(entries) != 1 {
+			t.Fatalf("%s has %d messages", name, len(entries))
+		}
+		m, err := mailbox(t, s, name).Read(entries[0])
+		if err != nil || m.Offer != p.ID || m.Topic != "task.created" || m.Thread != p.Thread || m.From != "tester" || !m.Type.Wakes() {
+			t.Errorf("%s was offered %+v, %v", name, m, err)
+		}
+	}
+	if n := len(list(t, mailbox(t, s, "bystander"))) + len(list(t, mailbox(t, s, "tester"))); n != 0 {
+		t.Errorf("%d messages went to others", n)
+	}
+
+	g, err := s.ClaimOffer(p.ID, "coder", "turn-1")
+	if err != nil || g.Agent != "coder" {
+		t.Fatalf("claim = %+v, %v", g, err)
+	}
+	if again, err := s.ClaimOffer(p.ID, "coder", "turn-2"); err != nil || again.Turn != "turn-1" {
+		t.Errorf("claimed again by the same: %+v, %v", again, err)
+	}
+	_, err = s.ClaimOffer(p.ID, "other", "")
+	if taken, ok := errors.AsType[*dropbox.TakenError](err); !ok || taken.Agent != "coder" || taken.Closed || !errors.Is(err, dropbox.ErrTaken) {
+		t.Errorf("claimed by a second: %v", err)
+	}
+	if err := s.CloseOffer(p.ID, "other", []byte("r")); !errors.Is(err, dropbox.ErrTaken) {
+		t.Errorf("closed by a second: %v", err)
+	}
+	if err := s.ReleaseOffer(p.ID, "other"); err != nil {
+		t.Error(err)
+	}
+	if open, err := s.OpenOffers(); err != nil || len(open) != 1 || open[0].Grant == nil || open[0].Grant.Agent != "coder" {
+		t.Errorf("open = %+v, %v", open, err)
+	}
+
+	// Given back, another may have it.
+	if err := s.ReleaseOffer(p.ID, "coder"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ClaimOffer(p.ID, "other", ""); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // harmless to repeat
+		if err := s.CloseOffer(p.ID, "other", []byte("outcome: done\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if open, err := s.OpenOffers(); err != nil || len(open) != 0 {
+		t.Errorf("still open: %+v, %v", open, err)
+	}
+	f, err := s.Find(p.ID)
+	if err != nil || f.State != dropbox.Done || f.Mailbox != "topics" {
+		t.Errorf("Find = %+v, %v", f, err)
+	}
+	if _, err := s.ClaimOffer(p.ID, "coder", ""); !errors.Is(err, dropbox.ErrTaken) {
+		t.Errorf("claimed when closed: %v", err)
+	}
+	for _, id := range []string{"aaaaaaaaaa", "", "../../etc/x", "*"} {
+		if _, err := s.ClaimOffer(id, "coder", ""); !errors.Is(err, dropbox.ErrNotFound) {
+			t.Errorf("ClaimOffer(%q) = %v, want ErrNotFound", id, err)
+		}
+	}
+	if names, err := s.Mailboxes(); err != nil || slices.Contains(names, "topics") {
+		t.Errorf("topics count as a mailbox: %v, %v", names, err)
+	}
+	if strange, err := s.Strangers(); err != nil || len(strange) != 0 {
+		t.Errorf("strangers = %v, %v", strange, err)
+	}
+}
+
+// A word that begins no turn goes to the subscribers, and nothing of it is kept.
+func TestStatusIsFireAndForget(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder", "tester")
+	subscribe(t, s, "coder", "status.>")
+	p := publish(t, s, "status.update", func(m *dropbox.Message) { m.Type = dropbox.Status })
+	if len(p.Offered) != 1 || p.ID != "" {
+		t.Errorf("published = %+v", p)
+	}
+	m, err := mailbox(t, s, "coder").Read(list(t, mailbox(t, s, "coder"))[0])
+	if err != nil || m.Type != dropbox.Status || m.Offer != "" || m.Topic != "status.update" {
+		t.Errorf("coder got %+v, %v", m, err)
+	}
+	if open, err := s.OpenOffers(); err != nil || len(open) != 0 {
+		t.Errorf("open = %v, %v", open, err)
+	}
+}
+
+// What is published twice with a key is published once, and an offer that could
+// not be delivered is made up for.
+func TestPublishingAgain(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder", "late", "tester")
+	subscribe(t, s, "coder", ">")
+	key := func(m *dropbox.Message) { m.Key = "k" }
+	p, q := publish(t, s, "task.created", key), publish(t, s, "task.created", key)
+	if !q.Duplicate || q.ID != p.ID || len(list(t, mailbox(t, s, "coder"))) != 1 {
+		t.Errorf("published as %+v and %+v", p, q)
+	}
+	subscribe(t, s, "late", ">")
+	open, err := s.OpenOffers()
+	if err != nil || len(open) != 1 {
+		t.Fatal(open, err)
+	}
+	for range 2 {
+		if _, err := s.OfferAgain(open[0], dropbox.Urgent, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int{"coder": 2, "late": 1} {
+		if n := len(list(t, mailbox(t, s, name))); n != want {
+			t.Errorf("%s has %d offers, want %d", name, n, want)
+		}
+	}
+}
+
+// Whatever change on disk fails while a publication is claimed, it is claimed by
+// nobody or by the one who tries again.
+func TestAClaimThatIsCutOff(t *testing.T) {
+	steps := 0
+	probe := newStore(t, dropbox.Options{Step: func(dropbox.Step) error { steps++; return nil }}, "coder", "other", "tester")
+	p := publish(t, probe, "task.created")
+	steps = 0
+	if _, err := probe.ClaimOffer(p.ID, "coder", ""); err != nil {
+		t.Fatal(err)
+	}
+	for cut := range steps {
+		left := -1
+		s := newStore(t, dropbox.Options{Step: func(dropbox.Step) error {
+			if left == 0 {
+				return errors.New("cut")
+			}
+			left--
+			return nil
+		}}, "coder", "other", "tester")
+		p := publish(t, s, "task.created")
+		left = cut
+		if _, err := s.ClaimOffer(p.ID, "coder", ""); err == nil {
+			t.Fatalf("cut at %d of %d: claimed", cut, steps)
+		}
+		left = -1
+		winner := "other"
+		if _, err := s.GrantOf(p.ID); err == nil {
+			winner = "coder" // its rename was done, so it is coder's for good
+		}
+		if _, err := s.ClaimOffer(p.ID, winner, ""); err != nil {
+			t.Errorf("cut at %d: %s cannot claim: %v", cut, winner, err)
+		}
+	}
+}
+
+// Twenty processes claim the same publications: each has one winner. With
+// DROPBOX_LONG=1 there are a thousand of them.
+func TestTwentyProcessesClaim(t *testing.T) {
+	rounds := 50
+	if os.Getenv("DROPBOX_LONG") != "" {
+		rounds = 1000
+	}
+	s := newStore(t, dropbox.Options{MaxWaiting: 100_000}, "tester")
+	var names []string
+	for i := range 20 {
+		name := fmt.Sprintf("agent%d", i)
+		names = append(names, name)
+		if err := s.MakeMailbox(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ids []string
+	for range rounds {
+		ids = append(ids, publish(t, s, "task.created").ID)
+	}
+	file := filepath.Join(t.TempDir(), "ids")
+	if err := os.WriteFile(file, []byte(strings.Join(ids, " ")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now().Add(2 * time.Second)
+	var running []*exec.Cmd
+	var outs []*strings.Builder
+	for _, name := range names {
+		cmd := exec.Command(os.Args[0], "claim", s.Dir(), name, file, strconv.FormatInt(begin.UnixNano(), 10))
+		cmd.Env = append(os.Environ(), "DROPBOX_HELPER=1")
+		out := &strings.Builder{}
+		cmd.Stdout, cmd.Stderr = out, os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		running, outs = append(running, cmd), append(outs, out)
+	}
+	won := map[string][]string{}
+	for i, cmd := range running {
+		if err := cmd.Wait(); err != nil {
+			t.Error(names[i], err)
+		}
+		for _, id := range strings.Fields(outs[i].String()) {
+			won[id] = append(won[id], names[i])
+		}
+	}
+	winners := map[string]bool{}
+	for _, id := range ids {
+		if len(won[id]) != 1 {
+			t.Errorf("%s has the winners %v", id, won[id])
+			continue
+		}
+		winners[won[id][0]] = true
+		if g, err := s.GrantOf(id); err != nil || g.Agent != won[id][0] {
+			t.Errorf("%s was won by %s, and is %s's: %v", id, won[id][0], g.Agent, err)
+		}
+	}
+	if len(winners) < 2 {
+		t.Errorf("only %d processes won anything: they did not meet", len(winners))
+	}
+}
+
+// claimAll claims every publication of a file, and prints those that it got.
+func claimAll(s *dropbox.Store, name, file, begin string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	at, err := strconv.ParseInt(begin, 10, 64)
+	if err != nil {
+		return err
+	}
+	time.Sleep(time.Until(time.Unix(0, at))) // all begin together
+	for _, id := range strings.Fields(string(data)) {
+		_, err := s.ClaimOffer(id, name, "")
+		if err == nil {
+			fmt.Println(id)
+		} else if !errors.Is(err, dropbox.ErrTaken) {
+			return err
+		}
+	}
+	return nil
+}
