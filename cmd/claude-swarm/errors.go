@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
@@ -127,8 +129,27 @@ func nextStep(err error) string {
 	if e, ok := errors.AsType[*rendezvous.PathError](err); ok {
 		return e.Hint
 	}
+	if next := machineStep(err); next != "" {
+		return next
+	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Op != "write" && filepath.IsAbs(e.Path) {
 		return "ls -ld " + shellWord(e.Path)
+	}
+	return ""
+}
+
+// machineStep is what to look at when the machine has run out of something.
+func machineStep(err error) string {
+	is := func(kinds ...syscall.Errno) bool {
+		return slices.ContainsFunc(kinds, func(k syscall.Errno) bool { return errors.Is(err, k) })
+	}
+	switch {
+	case is(syscall.ENOSPC, syscall.EDQUOT):
+		return "make room on the disk (df -h . and df -i . show it), then once more"
+	case is(syscall.EROFS, syscall.EIO):
+		return "look at the disk (mount and dmesg tell of it), then once more"
+	case is(syscall.EMFILE, syscall.ENFILE):
+		return "raise the number of open files (ulimit -n), then once more"
 	}
 	return ""
 }
