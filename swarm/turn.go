@@ -30,6 +30,9 @@ type job struct {
 	rec    *record   // of the attempt that runs, or ran last
 	began  time.Time
 	told   bool // the agent's log has it
+	// stranded says that a note was claimed and could neither be taken along nor
+	// put back: cur/ is to be looked at.
+	stranded bool
 }
 
 // work claims the first message and runs a turn for it. It is called with a
@@ -62,7 +65,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 			return a.diskTrouble(stop, "file what came of a turn", err)
 		}
 	}
-	a.unsettled = false
+	a.unsettled = j.stranded
 	return 0
 }
 
@@ -309,6 +312,11 @@ func (a *agent) backend(spec Spec) runner.Backend { return a.backends[spec.backe
 // takeNotes claims what rides along. A note that cannot be had waits for the
 // next turn.
 func (a *agent) takeNotes(j *job) {
+	var failed error
+	defer func() {
+		a.note(failed)
+		j.stranded = failed != nil
+	}()
 	size := 0
 	for _, e := range a.queue.notes(maxNotes) {
 		c, err := a.box.Take(e)
@@ -317,14 +325,14 @@ func (a *agent) takeNotes(j *job) {
 			continue
 		}
 		if useless, err := a.useless(c); useless || err != nil {
-			a.note(err)
+			failed = errors.Join(failed, err)
 			continue
 		}
 		size += len(c.Message.Body)
 		if size > maxNoteSize && len(j.notes) > 0 {
 			e, err := a.box.Release(c.Entry)
 			if err != nil {
-				a.note(err)
+				failed = errors.Join(failed, err)
 				return
 			}
 			a.queue.add(e)
