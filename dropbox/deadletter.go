@@ -262,14 +262,16 @@ func (b *Mailbox) purge(d DeadLetter) error {
 // verbs that take one, and ends with its own name.
 //
 //	20261121T045102.123456Z-k7f3q9m2xd-plan.docx
-func (b *Mailbox) setAside(folder, name, reason string) error {
+func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
 	from := path.Join(b.name, folder, name)
-	aside := b.store.stamp().Format(timeLayout) + "-" + NewID() + "-" + tameName(name)
+	at, id, original := b.store.stamp(), NewID(), tameName(name)
+	d := DeadLetter{Original: original, Reason: fmt.Sprintf("%q: %s", name, reason)}
+	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
 	// The thing may vanish at any time, so it moves first and is explained after.
-	if err := b.disk.move(from, b.at(deadFolder, aside)); err != nil {
-		return err
+	if err := b.disk.move(from, b.at(deadFolder, d.Name)); err != nil {
+		return d, err
 	}
-	return b.note(aside+reasonEnd, fmt.Sprintf("%q: %s", name, reason))
+	return d, b.note(d.Name+reasonEnd, d.Reason)
 }
 
 func parseAside(name string) (DeadLetter, bool) {
@@ -309,7 +311,7 @@ func tameName(name string) string {
 
 // SetAside moves what was dropped by hand to dead/ and notes the reason.
 func (b *Mailbox) SetAside(st Stray, reason string) error {
-	err := b.setAside("", st.Name, reason)
+	_, err := b.setAside("", st.Name, reason)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrGone
 	}

@@ -43,7 +43,7 @@ type Defaults struct {
 func (b *Mailbox) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := b.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {
-		if asideErr := b.setAside("", st.Name, bad.Reason); asideErr != nil && !errors.Is(asideErr, fs.ErrNotExist) {
+		if _, asideErr := b.setAside("", st.Name, bad.Reason); asideErr != nil && !errors.Is(asideErr, fs.ErrNotExist) {
 			return Delivery{}, b.wrap("take in "+st.Name, asideErr)
 		}
 	}

@@ -54,18 +54,35 @@ func (b *Mailbox) wrap(what string, err error) error {
 // when there is room again, and sets aside what has no message's name: to dead/,
 // with a reason. Unfinished files (see [Mailbox.Strays]) are left alone.
 func (b *Mailbox) List() ([]Entry, error) {
+	entries, _, err := b.ListAside()
+	return entries, err
+}
+
+// ListAside is List that also returns what it has set aside this time, so that
+// somebody can be told.
+func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	entries, odd, err := b.list(newFolder)
 	if err != nil {
-		return nil, b.wrap("list", err)
+		return nil, nil, b.wrap("list", err)
 	}
 	// Neither may keep anybody from the mail, on a full disk say: what fails here is
 	// tried again by the next listing.
 	_ = b.markFull(len(entries) >= b.store.opts.MaxWaiting)
+	var aside []DeadLetter
 	for _, name := range odd {
-		_ = b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+
+		d, err := b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+
 			"what is dropped by hand belongs into "+b.name+"/ itself")
+		if err == nil {
+			aside = append(aside, d)
+		}
 	}
-	return entries, nil
+	return entries, aside, nil
+}
+
+// Peek is List for those who only look: it changes nothing.
+func (b *Mailbox) Peek() ([]Entry, error) {
+	entries, _, err := b.list(newFolder)
+	return entries, b.wrap("list", err)
 }
 
 // Claimed returns the messages in cur/, in the order of work: those of a running

@@ -141,9 +141,13 @@ func TestStrangeThingsInNew(t *testing.T) {
 			t.Fatal(what, err)
 		}
 	}
-	entries := list(t, b)
-	if len(entries) != 6 {
-		t.Fatalf("%d entries, want 6", len(entries))
+	before := tree(t, s.Dir())
+	if entries, err := b.Peek(); err != nil || len(entries) != 6 || !slices.Equal(tree(t, s.Dir()), before) {
+		t.Errorf("Peek = %d entries (%v), want 6 and nothing changed", len(entries), err)
+	}
+	entries, aside, err := b.ListAside()
+	if err != nil || len(entries) != 6 || len(aside) != 3 {
+		t.Fatalf("%d entries and %d set aside (%v), want 6 and 3", len(entries), len(aside), err)
 	}
 	for _, e := range entries {
 		c := claim(t, b, e)
@@ -159,6 +163,11 @@ func TestStrangeThingsInNew(t *testing.T) {
 		}
 	}
 	dead, err := b.Dead()
+	for _, d := range aside {
+		if !slices.Contains(dead, d) {
+			t.Errorf("ListAside tells of %+v, which Dead does not have", d)
+		}
+	}
 	if err != nil || len(dead) != 9 {
 		t.Fatalf("Dead() = %d, %v, want 9", len(dead), err)
 	}

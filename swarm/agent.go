@@ -170,7 +170,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.settleLeft(kill); err != nil {
 		return a.diskTrouble(stop, "take up what was left", err)
 	}
-	if err := a.queue.refresh(a.box.List); err != nil {
+	if err := a.queue.refresh(a.list); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}
 	e, ok := a.queue.head()
@@ -193,6 +193,13 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		return 0
 	}
 	return a.work(stop, kill)
+}
+
+// list lists the agent's mail. The lead is told of what was among it and is none.
+func (a *agent) list() ([]dropbox.Entry, error) {
+	entries, aside, err := a.box.ListAside()
+	a.house.tellAside(a.box, aside)
+	return entries, err
 }
 
 // settleLeft takes up what is left in cur/, if there may be something.

@@ -63,21 +63,19 @@ func countBox(store *dropbox.Store, a *AgentStatus) error {
 	} else if err != nil {
 		return err
 	}
-	if a.Waiting, err = countWaiting(box); err != nil {
+	entries, err := box.Peek()
+	if err != nil {
 		return err
 	}
+	a.Waiting = countWaiting(entries)
 	a.Dead, err = box.DeadCount()
 	return err
 }
 
-// countWaiting counts what lies in new/ now.
-func countWaiting(box *dropbox.Mailbox) (Waiting, error) {
-	entries, err := box.List()
-	if err != nil {
-		return Waiting{}, err
-	}
+// countWaiting counts what lies in new/.
+func countWaiting(entries []dropbox.Entry) Waiting {
 	q := queue{list: entries}
-	return q.waiting(), nil
+	return q.waiting()
 }
 
 // unreadLead counts what the person has not read.
@@ -86,6 +84,6 @@ func unreadLead(store *dropbox.Store) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	entries, err := box.List()
+	entries, err := box.Peek()
 	return len(entries), err
 }

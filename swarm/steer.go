@@ -280,9 +280,11 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		if a.Waiting = m.queue.waiting(); a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
 			// Somebody may have taken back what an agent has in hand; and one
 			// that may not work does not look.
-			if a.Waiting, err = countWaiting(m.box); err != nil {
+			entries, err := m.list()
+			if err != nil {
 				return Status{}, err
 			}
+			a.Waiting = countWaiting(entries)
 		}
 		a.CostUSD = s.books.ledger.cost(m.name, now)
 		if a.Dead, err = m.box.DeadCount(); err != nil {

@@ -355,6 +355,8 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		runner.ReapAdopted()
 		s.trouble.mend()
 		s.note(s.books.standings.catchUp())
+		s.listLead()
+		s.tellStrays(time.Now())
 		if w != nil {
 			s.rewatch(w)
 		}

@@ -178,7 +178,7 @@ func (f *field) mail(name string) []*dropbox.Message {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	entries, err := box.List()
+	entries, err := box.Peek()
 	if err != nil {
 		f.t.Fatal(err)
 	}

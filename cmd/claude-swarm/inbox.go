@@ -97,7 +97,7 @@ func (p *post) listMailbox(name string, unread bool) ([]*messageView, error) {
 		}
 		add(dropbox.Claimed, read)
 	}
-	fresh, err := box.List()
+	fresh, err := box.Peek()
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ func watchFolder(dir string) (rings <-chan struct{}, stop func()) {
 // look finds the first answer among what lies in the sender's mailbox: what is
 // new there, and what was marked as read in another terminal meanwhile.
 func (w *answerWait) look() (*answer, error) {
-	fresh, err := w.box.List()
+	fresh, err := w.box.Peek()
 	if err != nil {
 		return nil, err
 	}

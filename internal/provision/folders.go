@@ -64,7 +64,7 @@ func (e *exam) forsaken(store *dropbox.Store, name string) {
 	if err != nil {
 		return // taken away meanwhile
 	}
-	waiting, err := box.List()
+	waiting, err := box.Peek()
 	if err == nil && len(waiting) > 0 {
 		e.warn("mailboxes", "add "+name+" to "+e.Config+", or move its mail",
 			"%s in %s, which belongs to no agent", plural(len(waiting), "message"), name)

@@ -1,0 +1,118 @@
+package swarm
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// maxNamed is how many files an alert names.
+const maxNamed = 10
+
+// named lists the first few of many names.
+func named(names []string) string {
+	more := len(names) - maxNamed
+	if more <= 0 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
+}
+
+// tellAside tells the lead of files that lay in new/ without a message's name.
+func (h *house) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
+	if len(aside) == 0 {
+		return
+	}
+	var names []string
+	for _, d := range aside {
+		names = append(names, oneLine(d.Original, 100))
+	}
+	h.log.Warn("files without a message's name were set aside", keyAgent, box.Name(), "files", len(aside))
+	h.tellLead(box.Name(), "aside:"+aside[0].ID, "not taken in: "+named(names), fmt.Sprintf(
+		"Not the name of a message, in new/ of the mailbox of %s: %s.\n\nKept in dead/: claude-swarm dead list %s\nTo have it taken in: claude-swarm dead retry %s\n"+
+			"What is dropped by hand belongs into %s itself.\n",
+		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(h.store.Dir(), box.Name())))
+}
+
+// listLead sets aside what is no message in new/ of the lead, which no agent lists.
+func (s *Swarm) listLead() {
+	box, err := s.store.Mailbox(dropbox.Lead)
+	if err != nil {
+		return // the look at the folder complains
+	}
+	_, aside, err := box.ListAside()
+	if err != nil {
+		s.log.Warn("mailbox could not be looked at", keyAgent, dropbox.Lead, keyErr, err)
+		return
+	}
+	s.tellAside(box, aside)
+}
+
+// strayMemory is how long ago a file may have been dropped for the lead to be told
+// of it: shorter than a key is remembered, so that nobody is told twice.
+const strayMemory = 6 * 24 * time.Hour
+
+// tellStrays tells the lead of files that were dropped where nobody reads them: in
+// a folder that is no mailbox, mostly a wrong name, or beside the mailboxes. They
+// stay where they are. It is told once for all that a folder got in one day.
+func (s *Swarm) tellStrays(now time.Time) {
+	strangers, err := s.store.Strangers()
+	if err != nil {
+		s.log.Warn("folders could not be looked at", keyErr, err)
+		return
+	}
+	var agents []string
+	for _, spec := range s.Plan().Agents {
+		agents = append(agents, spec.Name)
+	}
+	for _, name := range strangers {
+		path := filepath.Join(s.store.Dir(), name)
+		info, err := os.Lstat(path) // a link is not followed
+		if err != nil {
+			continue
+		}
+		// The time of a folder says when something came, also where a copied file
+		// brought an old time along. What is just being filled is told of later.
+		changed := info.ModTime()
+		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
+			continue
+		}
+		key, box := fmt.Sprintf("stray:%q:%s", name, utcDay(changed)), filepath.Join(s.store.Dir(), "AGENT")
+		switch {
+		case info.Mode().IsRegular():
+			s.tellLead("", key, "not taken in: "+oneLine(name, 150), fmt.Sprintf(
+				"%s lies beside the mailboxes, where nobody reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, shellQuote(path), box, strings.Join(agents, ", ")))
+		case info.IsDir():
+			files := dropsIn(path)
+			if len(files) == 0 {
+				continue
+			}
+			meant := "nobody reads what lies there"
+			if near := dropbox.Nearest(name, agents); len(near) > 0 {
+				meant, box = "did you mean "+strings.Join(near, " or ")+"?", filepath.Join(s.store.Dir(), near[0])
+			}
+			s.tellLead("", key, "not taken in: "+oneLine(name+"/"+named(files), 150), fmt.Sprintf(
+				"No agent has the mailbox %s; %s\nIt holds %s.\n\nTo drop it: mv %s %s/\nAgents: %s.\n",
+				path, meant, named(files), shellQuote(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
+		}
+	}
+}
+
+// dropsIn lists the files that somebody left in a folder.
+func dropsIn(folder string) []string {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil // gone meanwhile, or not for us
+	}
+	var files []string
+	for _, e := range entries { // sorted
+		if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+			files = append(files, e.Name())
+		}
+	}
+	return files
+}

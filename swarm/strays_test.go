@@ -1,0 +1,117 @@
+package swarm_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// alerts are what the lead was told with a subject that has that part.
+func (f *field) alerts(part string) []*dropbox.Message {
+	f.t.Helper()
+	return slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool {
+		return m.From != dropbox.Swarm || !strings.Contains(m.Subject, part)
+	})
+}
+
+// A file in a folder that is no mailbox stays there; the lead is told once, with
+// the name that was meant, also across a restart.
+func TestADropIntoAWrongFolderIsTold(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	f.start()
+	wrong := filepath.Join(f.store.Dir(), "codr")
+	if err := os.Mkdir(wrong, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plan.md", "more.md", ".hidden"} {
+		if err := os.WriteFile(filepath.Join(wrong, name), []byte("work\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drop(f, ".", "loose.md", "work\n")
+	f.until("the lead is told", func() bool { return len(f.alerts("codr/")) > 0 && len(f.alerts("loose.md")) > 0 })
+	f.halt()
+	f.start()
+	// Two looks at the folders later at the earliest.
+	drop(f, "coder", "a.md", "first\n")
+	f.until("a turn", func() bool { return len(f.bodies()) == 1 })
+	f.until("another look", func() bool { return f.looked() })
+	alerts := f.alerts("codr/")
+	if len(alerts) != 1 || len(f.alerts("loose.md")) != 1 {
+		t.Fatalf("%d alerts of the folder and %d of the file, want one each", len(alerts), len(f.alerts("loose.md")))
+	}
+	for _, want := range []string{"did you mean coder?", "more.md, plan.md", "mv '" + filepath.Join(wrong, "more.md")} {
+		if body := string(alerts[0].Body); !strings.Contains(body, want) {
+			t.Errorf("the alert lacks %q:\n%s", want, body)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(wrong, "plan.md")); err != nil {
+		t.Errorf("the file is not where it was dropped: %v", err)
+	}
+	if strings.Contains(string(alerts[0].Body), ".hidden") {
+		t.Error("a hidden file is named")
+	}
+}
+
+// looked waits until the folders were looked at once more: a mark of the store that
+// is deleted comes back then.
+func (f *field) looked() bool {
+	f.t.Helper()
+	mark := filepath.Join(f.store.Dir(), "version")
+	if err := os.Remove(mark); err != nil {
+		f.t.Fatal(err)
+	}
+	f.until("a look at the folders", func() bool { _, err := os.Stat(mark); return err == nil })
+	return true
+}
+
+// What lies in new/ without a message's name is set aside, and the lead is told
+// once; it can be given back, and is a drop then.
+func TestAFileWithoutAMessagesNameIsTold(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	f.untilState("coder", swarm.Idle)
+	if err := os.WriteFile(filepath.Join(f.store.Dir(), "coder/new/plan.md"), []byte("do it\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the lead is told", func() bool { return len(f.alerts("plan.md")) == 1 })
+	body := string(f.alerts("plan.md")[0].Body)
+	_, id, ok := strings.Cut(body, "claude-swarm dead retry ")
+	id, _, _ = strings.Cut(id, "\n")
+	if !ok || len(id) != 10 {
+		t.Fatalf("the alert does not say what to type:\n%s", body)
+	}
+	f.retry("coder", id)
+	f.until("it is taken in", func() bool { return slices.Contains(f.bodies(), "do it") })
+
+	// In the lead's own mailbox nobody else would say so.
+	if err := os.WriteFile(filepath.Join(f.store.Dir(), "lead/new/note.md"), []byte("look\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the lead is told", func() bool { return len(f.alerts("note.md")) == 1 })
+	f.looked()
+	if n := len(f.alerts("plan.md")); n != 1 {
+		t.Errorf("the lead was told %d times", n)
+	}
+}
+
+// An agent that may not work has its mailbox looked through as well.
+func TestAMisnamedFileOfAStoppedAgentIsTold(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead", For: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	f.untilState("coder", swarm.Paused)
+	if err := os.WriteFile(filepath.Join(f.store.Dir(), "coder/new/plan.md"), []byte("do it\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.status("coder")
+	f.until("the lead is told", func() bool { return len(f.alerts("plan.md")) == 1 })
+}
