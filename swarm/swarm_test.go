@@ -151,7 +151,7 @@ func (f *field) until(what string, ok func() bool) {
 		defer events.Close()
 		ready = events.Ready()
 	}
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for !ok() {
