@@ -73,9 +73,10 @@
 //
 // # What it leaves out
 //
-// Hooks other than SessionStart, MCP servers, sub-agents, background commands,
+// Hooks other than SessionStart, sub-agents, background commands,
 // plugins, titles of sessions, "priority" on a message, and the budgets: their
-// flags are accepted and change nothing. A prompt of the form /word is answered
+// flags are accepted and change nothing. MCP servers are named where the real
+// program names them, and not started. A prompt of the form /word is answered
 // as the real program does, but only /compact and /clear do something.
 //
 // # Environment
@@ -92,6 +93,9 @@
 //	STANDIN_SILENT=1     does its work and prints nothing
 //	STANDIN_NOREPLAY=1   prints no replay line
 //	STANDIN_DELAY=D      waits D before each result
+//	STANDIN_MCP=STATUS   what it says of its MCP servers, connected else: "failed
+//	                     WHY", pending; slow is pending at the first two questions
+//	STANDIN_MCP_ANSWER=W none, unknown: how mcp_status is answered instead
 //
 // AGENT is $CLAUDE_SWARM_AGENT or a dash. A line of the log is written by one
 // write, so that many processes can share the file.

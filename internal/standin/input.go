@@ -137,23 +137,6 @@ func (c *client) readLine(line string) bool {
 	return true
 }
 
-// control answers a control request.
-func (c *client) control(in *inputLine) {
-	answer := controlAnswer{Subtype: "success", RequestID: in.RequestID}
-	switch in.Request.Subtype {
-	case "interrupt", "initialize":
-	default:
-		answer.Subtype, answer.Error = "error", "Unsupported control request subtype: "+in.Request.Subtype
-	}
-	if c.deaf.Load() {
-		return
-	}
-	c.out.line(controlLine{Type: "control_response", Response: answer})
-	if in.Request.Subtype == "interrupt" {
-		c.interrupt()
-	}
-}
-
 // plainText is the text of a content field: a string, or text blocks.
 func plainText(content json.RawMessage) string {
 	var s string

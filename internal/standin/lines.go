@@ -21,7 +21,7 @@ type initLine struct {
 	Cwd            string            `json:"cwd"`
 	SessionID      string            `json:"session_id"`
 	Tools          []string          `json:"tools"`
-	Servers        []any             `json:"mcp_servers"`
+	Servers        []server          `json:"mcp_servers"`
 	Model          string            `json:"model"`
 	PermissionMode string            `json:"permissionMode"`
 	SlashCommands  []string          `json:"slash_commands"`
@@ -215,6 +215,7 @@ type controlAnswer struct {
 	Subtype   string `json:"subtype"`
 	RequestID string `json:"request_id"`
 	Error     string `json:"error,omitempty"`
+	Response  any    `json:"response,omitempty"`
 }
 
 // denial is a tool call that was not allowed.

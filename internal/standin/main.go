@@ -99,6 +99,8 @@ type client struct {
 	environ  []string
 	getenv   func(string) string
 	cwd      string
+	mcp      []string // names of the MCP servers
+	asked    int      // how often mcp_status was; it belongs to the reader of stdin
 	stderr   io.Writer
 	out      *printer
 	inbox    *inbox
@@ -148,13 +150,8 @@ func (c *client) open(o *options) (err error) {
 		}
 		o.system = string(data)
 	}
-	for _, file := range o.mcp {
-		if strings.HasPrefix(strings.TrimSpace(file), "{") {
-			continue
-		}
-		if _, err := os.Stat(file); err != nil {
-			return complain("Error: Invalid MCP configuration:\nMCP config file not found: %s", file)
-		}
+	if c.mcp, err = readServers(o.mcp); err != nil {
+		return err
 	}
 	if o.mode == "bypassPermissions" && os.Geteuid() == 0 && c.getenv("IS_SANDBOX") != "1" {
 		return complain("--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons")

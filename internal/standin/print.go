@@ -22,7 +22,7 @@ func (c *client) printInit() {
 		source = "ANTHROPIC_API_KEY"
 	}
 	c.out.line(&initLine{
-		Type: "system", Subtype: "init", Cwd: c.cwd, SessionID: c.sess.id, Tools: offered, Servers: []any{},
+		Type: "system", Subtype: "init", Cwd: c.cwd, SessionID: c.sess.id, Tools: offered, Servers: c.servers(2),
 		Model: c.model, PermissionMode: c.o.mode, SlashCommands: []string{"clear", "compact"}, APIKeySource: source,
 		Version: version, OutputStyle: "default", Agents: []string{"general-purpose"}, Skills: []string{},
 		Plugins: []any{}, NoAnalytics: true, NoFeedback: true, UUID: newUUID(),

@@ -1,0 +1,89 @@
+package standin
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// A server is one MCP server as the init line and the answer to mcp_status tell
+// of it. None is started.
+type server struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	Error  string `json:"error,omitempty"`
+}
+
+// readServers finds the names of the MCP servers in the values of --mcp-config:
+// files, or JSON.
+func readServers(values []string) ([]string, error) {
+	var names []string
+	for _, value := range values {
+		data := []byte(value)
+		if !strings.HasPrefix(strings.TrimSpace(value), "{") {
+			var err error
+			if data, err = os.ReadFile(value); err != nil {
+				return nil, complain("Error: Invalid MCP configuration:\nMCP config file not found: %s", value)
+			}
+		}
+		var file struct {
+			Servers map[string]json.RawMessage `json:"mcpServers"`
+		}
+		if err := json.Unmarshal(data, &file); err != nil {
+			return nil, complain("Error: Invalid MCP configuration:\n%v", err)
+		}
+		names = append(names, slices.Sorted(maps.Keys(file.Servers))...)
+	}
+	return names, nil
+}
+
+// servers is what is said of the MCP servers; asked is how often that was asked
+// before.
+func (c *client) servers(asked int) []server {
+	all := []server{}
+	for _, name := range c.mcp {
+		s := server{Name: name, Status: "connected"}
+		switch says := c.getenv("STANDIN_MCP"); {
+		case says == "slow" && asked < 2:
+			s.Status = "pending"
+		case says == "slow", says == "":
+		default:
+			s.Status, s.Error, _ = strings.Cut(says, " ")
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// control answers a control request.
+func (c *client) control(in *inputLine) {
+	answer := controlAnswer{Subtype: "success", RequestID: in.RequestID}
+	mute := c.deaf.Load()
+	unknown := func() {
+		answer.Subtype, answer.Error = "error", "Unsupported control request subtype: "+in.Request.Subtype
+	}
+	switch in.Request.Subtype {
+	case "interrupt", "initialize":
+	case "mcp_status":
+		switch c.getenv("STANDIN_MCP_ANSWER") {
+		case "none":
+			mute = true
+		case "unknown":
+			unknown()
+		default:
+			answer.Response = map[string]any{"mcpServers": c.servers(c.asked)}
+			c.asked++
+		}
+	default:
+		unknown()
+	}
+	if mute {
+		return
+	}
+	c.out.line(controlLine{Type: "control_response", Response: answer})
+	if in.Request.Subtype == "interrupt" {
+		c.interrupt()
+	}
+}
