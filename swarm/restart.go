@@ -105,9 +105,9 @@ func (p RestartPolicy) afterUnborn(failures []Failure, now time.Time) Decision {
 		}
 	}
 	if recent >= p.UnbornMax {
-		return Decision{Open: true, Reason: fmt.Sprintf("the client died at once %d times within %v", recent, p.UnbornWindow)}
+		return Decision{Open: true, Reason: fmt.Sprintf("the client did not get to work %d times within %v", recent, p.UnbornWindow)}
 	}
-	return Decision{After: p.Unborn, Reason: "the client died at once"}
+	return Decision{After: p.Unborn, Reason: "the client did not get to work"}
 }
 
 // doubled is d doubled so many times, at most limit.

@@ -50,6 +50,14 @@ type Turn struct {
 	Env     []string // the whole environment of the client; Environ builds it
 	Files
 
+	// Tools is the MCP server through which the agent reaches the swarm; nil means
+	// that it has none.
+	Tools *Server
+	// Prove asks for proof that the client has the tools before it is sent the
+	// prompt. It costs no call of the model. A client that has them not is ended,
+	// and the outcome is [Unborn].
+	Prove bool
+
 	// Hook is the command line (for a shell) that prints what the agent has to
 	// be told again right after a compaction; "" means none.
 	Hook string
@@ -79,6 +87,24 @@ type Files struct {
 	Stderr   string // its standard error; kept below 4 MiB; both are those of the client's first turn
 	Settings string // settings that the client reads
 	System   string // the system text, as the client reads it
+	Servers  string // the MCP servers, as the client reads them
+}
+
+// ToolServer is the name of [Turn.Tools] in the client: its tool send is
+// mcp__dead-drop__send there.
+const ToolServer = "dead-drop"
+
+// A Server is an MCP server, whose tools the client offers to its model: a
+// program that the client starts and talks to over its standard input and
+// output, or an address that it calls.
+type Server struct {
+	Command string   // the program; "" for one that is called
+	Args    []string // its arguments
+	Env     map[string]string
+
+	Type    string // http or sse, for one that is called
+	URL     string
+	Headers map[string]string
 }
 
 // How a turn comes by its session.
@@ -112,6 +138,8 @@ type Spec struct {
 	AllowedTools *[]string
 	// DisallowedTools are refused even when they are allowed.
 	DisallowedTools *[]string
+	// Servers are further MCP servers, by their names. The client has no others.
+	Servers map[string]Server
 	// CompactWindow is the size of the context, in tokens, by which the client
 	// decides when to compact.
 	CompactWindow int

@@ -9,6 +9,8 @@ type Timing struct {
 	Terminate time.Duration // from SIGTERM to SIGKILL; 5 s
 	Close     time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
 	Unheard   time.Duration // from an acknowledgement that nothing follows to giving the prompt up; 10 s
+	Answer    time.Duration // from a control request to going on without its answer; 5 s
+	Connect   time.Duration // from the start of a client to the connection of its tools, at the most; 30 s
 	Leftovers time.Duration // from SIGTERM to SIGKILL for what outlived its client; 1 s
 	Poll      time.Duration // longest time between two looks at a file that nobody rings for; 100 ms
 	Sample    time.Duration // time over which the use of the processor is measured; 2 s
@@ -25,6 +27,8 @@ func (t Timing) Or(other Timing) Timing {
 	pick(&t.Terminate, other.Terminate)
 	pick(&t.Close, other.Close)
 	pick(&t.Unheard, other.Unheard)
+	pick(&t.Answer, other.Answer)
+	pick(&t.Connect, other.Connect)
 	pick(&t.Leftovers, other.Leftovers)
 	pick(&t.Poll, other.Poll)
 	pick(&t.Sample, other.Sample)
@@ -38,6 +42,8 @@ func DefaultTiming() Timing {
 		Terminate: 5 * time.Second,
 		Close:     10 * time.Second,
 		Unheard:   10 * time.Second,
+		Answer:    5 * time.Second,
+		Connect:   30 * time.Second,
 		Leftovers: time.Second,
 		Poll:      100 * time.Millisecond,
 		Sample:    2 * time.Second,

@@ -55,6 +55,9 @@ func arguments(t runner.Turn) []string {
 	if t.Settings != "" {
 		args = append(args, "--settings", t.Settings)
 	}
+	if hasServers(t) {
+		args = append(args, "--mcp-config", t.Servers)
+	}
 	if s.Model != "" {
 		args = append(args, "--model", s.Model)
 	}
@@ -69,6 +72,7 @@ func arguments(t runner.Turn) []string {
 	}
 	args = append(args, "--allowedTools")
 	args = append(args, allowed(s)...)
+	args = append(args, ownTools(t)...)
 	args = append(args, "--disallowedTools", "AskUserQuestion")
 	if s.DisallowedTools != nil {
 		args = append(args, *s.DisallowedTools...)
@@ -90,7 +94,7 @@ func allowed(s runner.Spec) []string {
 	case s.PermissionMode == "plan":
 		return mail // Bash in a list is allowed in plan, too, whatever it does
 	}
-	return append(slices.Clone(builtIn), mail...)
+	return slices.Concat(builtIn, mail, furtherTools(s))
 }
 
 // thinking translates the setting: to a word for --effort, or to a number of
@@ -156,6 +160,11 @@ func writeFiles(t runner.Turn) error {
 	if t.Settings != "" {
 		if err := writeChanged(t.Settings, settings(t)); err != nil {
 			return fmt.Errorf("settings of the turn: %w", err)
+		}
+	}
+	if hasServers(t) {
+		if err := writeChanged(t.Servers, servers(t)); err != nil {
+			return fmt.Errorf("MCP servers of the turn: %w", err)
 		}
 	}
 	if t.Spec.System != "" {

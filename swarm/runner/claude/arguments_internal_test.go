@@ -96,6 +96,35 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// Our own tools are always allowed, those of further servers where no list says
+// what is.
+func TestToolsOfServers(t *testing.T) {
+	further := map[string]runner.Server{"files": {Command: "x"}}
+	ours := &runner.Server{Command: "y"}
+	for name, c := range map[string]struct {
+		spec runner.Spec
+		ours *runner.Server
+		want []string
+	}{
+		"none":                  {runner.Spec{}, nil, nil},
+		"ours":                  {runner.Spec{}, ours, []string{"mcp__dead-drop__*"}},
+		"ours and further ones": {runner.Spec{Servers: further}, ours, []string{"mcp__files__*", "mcp__dead-drop__*"}},
+		"further ones":          {runner.Spec{Servers: further}, nil, []string{"mcp__files__*"}},
+		"a list":                {runner.Spec{Servers: further, AllowedTools: &[]string{"mcp__files__read"}}, ours, []string{"mcp__files__read", "mcp__dead-drop__*"}},
+		"a plan":                {runner.Spec{Servers: further, PermissionMode: "plan"}, ours, []string{"mcp__dead-drop__*"}},
+	} {
+		args := arguments(runner.Turn{Spec: c.spec, Tools: c.ours, Files: runner.Files{Servers: "/t/servers.json"}})
+		tools := slices.DeleteFunc(after(args, "--allowedTools"), func(tool string) bool { return !strings.HasPrefix(tool, "mcp__") })
+		if !slices.Equal(tools, c.want) {
+			t.Errorf("%s: allowed are %q, want %q", name, tools, c.want)
+		}
+		file := strings.Join(after(args, "--mcp-config"), " ")
+		if want := c.ours != nil || c.spec.Servers != nil; (file == "/t/servers.json") != want {
+			t.Errorf("%s: --mcp-config is %q", name, file)
+		}
+	}
+}
+
 func TestThinking(t *testing.T) {
 	for setting, want := range map[string]struct{ effort, tokens string }{
 		"":       {},

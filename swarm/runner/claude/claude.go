@@ -71,7 +71,11 @@ func (r *run) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner
 			return r.never(runner.Failed, "the turn could not be recorded: "+err.Error(), "look at the disk"), nil
 		}
 	}
-	r.feed.send(promptLine(r.turn))
+	if t := r.turn; t.Prove && t.Tools != nil && !r.warm {
+		r.hold(promptLine(t))
+	} else {
+		r.feed.send(promptLine(t))
+	}
 	out := r.follow(stdout)
 	if !r.rests {
 		return out, nil

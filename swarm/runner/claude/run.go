@@ -33,6 +33,7 @@ type run struct {
 	feed   *feed         // nil: its standard input is not ours
 	ladder runner.Ladder
 	cause  verdict // why the client is being ended, if it is
+	proof  proof   // that it has its tools
 
 	rests    bool         // the turn is over, and its client stays
 	place    runner.Place // where the next turn begins
@@ -85,6 +86,10 @@ func (r *run) observe(ev *streamjson.Event) {
 		r.seen.last = now
 	}
 	r.watch.sampleAt = time.Time{}
+	if isToolsAnswer(ev) {
+		r.toolsAnswer(ev, now)
+		return
+	}
 	r.account.Observe(ev)
 	r.seen.after = !r.seen.replay.IsZero()
 	switch ev.Kind {
@@ -99,6 +104,7 @@ func (r *run) observe(ev *streamjson.Event) {
 	case streamjson.KindInit:
 		r.seen.init = true
 		r.seen.closing = time.Time{} // a turn that the client began by itself
+		r.initSays(ev, now)
 	case streamjson.KindAssistant:
 		r.seen.problem = strings.Clone(ev.Error)
 		for _, b := range ev.Blocks {
@@ -218,6 +224,7 @@ func (r *run) tick(now time.Time) {
 	if r.ladder.Begun() {
 		return
 	}
+	r.prove(now)
 	silent := now.Sub(r.seen.last)
 	spec := r.turn.Spec
 	switch {
@@ -291,6 +298,9 @@ func (r *run) due() time.Time {
 	due := r.ladder.Due()
 	if c := r.seen.closing; !c.IsZero() && (due.IsZero() || c.Before(due)) {
 		due = c
+	}
+	if p := r.proof.due(r.timing); !p.IsZero() && (due.IsZero() || p.Before(due)) {
+		due = p
 	}
 	return due
 }

@@ -1,0 +1,131 @@
+package claude_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+// withTools is a turn whose client is to have the tools of our server.
+func withTools(t *testing.T, script string, env ...string) runner.Turn {
+	turn := newTurn(t, script, env...)
+	turn.Servers = filepath.Join(filepath.Dir(turn.Stdout), "servers.json")
+	turn.Tools = &runner.Server{Command: "/opt/claude-swarm", Args: []string{"mcp"}}
+	turn.Prove = true
+	return turn
+}
+
+// The prompt is held back until the client has the tools of our server, and a
+// client that has them not is ended before the model is asked anything.
+func TestToolsAreProved(t *testing.T) {
+	for name, c := range map[string]struct {
+		env    []string
+		prove  bool
+		end    runner.End
+		reason string
+		prompt bool // it was sent
+	}{
+		"connected":                   {nil, true, runner.Done, "", true},
+		"connected after a while":     {[]string{"STANDIN_MCP=slow"}, true, runner.Done, "", true},
+		"never connected":             {[]string{"STANDIN_MCP=pending"}, true, runner.Unborn, "dead-drop: pending for 1s", false},
+		"failed":                      {[]string{"STANDIN_MCP=failed ENOENT: no such file"}, true, runner.Unborn, "dead-drop: failed: ENOENT: no such file", false},
+		"needs a login":               {[]string{"STANDIN_MCP=needs-auth"}, true, runner.Unborn, "dead-drop: needs-auth", false},
+		"no answer, and connected":    {[]string{"STANDIN_MCP_ANSWER=none"}, true, runner.Done, "", true},
+		"no answer, and failed":       {[]string{"STANDIN_MCP_ANSWER=none", "STANDIN_MCP=failed"}, true, runner.Unborn, "dead-drop: failed", true},
+		"unknown to it, and pending":  {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=pending"}, true, runner.Done, "", true},
+		"unknown to it, and failed":   {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=failed"}, true, runner.Unborn, "dead-drop: failed", true},
+		"a later turn, and pending":   {[]string{"STANDIN_MCP=pending"}, false, runner.Done, "", true},
+		"a later turn, and it failed": {[]string{"STANDIN_MCP=failed"}, false, runner.Unborn, "dead-drop: failed", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := "@sleep 20s\n@say worked"
+			if c.end == runner.Done {
+				script = "@say worked"
+			}
+			turn := withTools(t, script, c.env...)
+			turn.Prove = c.prove
+			prompted := false
+			turn.Event = func(ev *streamjson.Event) {
+				if ev.Kind == streamjson.KindControl {
+					t.Errorf("the event %s is no part of the turn", ev.Raw)
+				}
+				prompted = prompted || ev.Kind == streamjson.KindReplay
+			}
+			timing := short
+			timing.Answer, timing.Connect = time.Second, time.Second
+			if strings.HasPrefix(name, "connected") {
+				timing.Answer, timing.Connect = time.Minute, time.Minute
+			}
+			out := claude.New(claude.Options{Timing: timing}).Run(t.Context(), turn)
+			if out.End != c.end || !strings.Contains(out.Reason, c.reason) {
+				t.Errorf("ended %s (%s), want %s (…%s)", out.End, out.Reason, c.end, c.reason)
+			}
+			if c.end == runner.Done && out.Text != "worked" {
+				t.Errorf("it said %q", out.Text)
+			}
+			if c.end != runner.Done && !strings.Contains(out.Hint, "mcp: false") {
+				t.Errorf("the hint is %q, want what to do", out.Hint)
+			}
+			if prompted != c.prompt {
+				t.Errorf("prompted: %v, want %v", prompted, c.prompt)
+			}
+			if !c.prompt && out.FirstEvent {
+				t.Error("a client without a prompt counts as begun")
+			}
+		})
+	}
+}
+
+// What a daemon left that died while it asked for the tools holds no event of the
+// turn.
+func TestFollowATurnWithoutItsPrompt(t *testing.T) {
+	turn := withTools(t, "@say worked")
+	line := `{"type":"control_response","response":{"subtype":"success","request_id":"claude-swarm-tools-1","response":{"mcpServers":[{"name":"dead-drop","status":"failed"}]}}}` + "\n"
+	if err := os.WriteFile(turn.Stdout, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	turn.Event = func(ev *streamjson.Event) { t.Errorf("event %s", ev.Raw) }
+	if out := backend().Follow(t.Context(), turn, runner.Process{}); out.End != runner.Lost || out.FirstEvent {
+		t.Errorf("ended %s (%s), with an event: %v; want %s without", out.End, out.Reason, out.FirstEvent, runner.Lost)
+	}
+}
+
+func TestServersFile(t *testing.T) {
+	turn := withTools(t, "@say worked")
+	turn.Spec.Servers = map[string]runner.Server{
+		"files": {Command: "npx", Args: []string{"-y", "x"}, Env: map[string]string{"A": "b"}},
+		"far":   {Type: "http", URL: "https://example.com/mcp", Headers: map[string]string{"Authorization": "Bearer ${TOKEN}"}},
+	}
+	if out := backend().Run(t.Context(), turn); out.End != runner.Done {
+		t.Fatalf("ended %s (%s)", out.End, out.Reason)
+	}
+	data, err := os.ReadFile(turn.Servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]map[string]map[string]any
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"dead-drop": `{"args":["mcp"],"command":"/opt/claude-swarm","type":"stdio"}`,
+		"files":     `{"args":["-y","x"],"command":"npx","env":{"A":"b"},"type":"stdio"}`,
+		"far":       `{"headers":{"Authorization":"Bearer ${TOKEN}"},"type":"http","url":"https://example.com/mcp"}`,
+	}
+	for name, text := range want {
+		server, err := json.Marshal(got["mcpServers"][name])
+		if err != nil || string(server) != text {
+			t.Errorf("%s is %s (%v), want %s", name, server, err, text)
+		}
+	}
+	if info, err := os.Stat(turn.Servers); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file with secrets has mode %v (%v)", info.Mode(), err)
+	}
+}

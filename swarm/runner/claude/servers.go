@@ -1,0 +1,65 @@
+package claude
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// servers are the MCP servers of a turn, in the form of the file that
+// --mcp-config reads. The client expands ${NAME} in their values.
+func servers(t runner.Turn) []byte {
+	type server struct {
+		Type    string            `json:"type"`
+		Command string            `json:"command,omitempty"`
+		Args    []string          `json:"args,omitempty"`
+		Env     map[string]string `json:"env,omitempty"`
+		URL     string            `json:"url,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
+	}
+	all := map[string]server{}
+	add := func(name string, s runner.Server) {
+		if s.URL == "" {
+			all[name] = server{Type: "stdio", Command: s.Command, Args: s.Args, Env: s.Env}
+			return
+		}
+		all[name] = server{Type: s.Type, URL: s.URL, Headers: s.Headers}
+	}
+	for name, s := range t.Spec.Servers {
+		add(name, s)
+	}
+	if t.Tools != nil {
+		add(runner.ToolServer, *t.Tools)
+	}
+	data, err := json.MarshalIndent(map[string]any{"mcpServers": all}, "", "  ")
+	if err != nil {
+		panic("claude: servers cannot fail to be JSON: " + err.Error())
+	}
+	return append(data, '\n')
+}
+
+// hasServers tells whether the turn has MCP servers at all.
+func hasServers(t runner.Turn) bool { return t.Tools != nil || len(t.Spec.Servers) > 0 }
+
+// ownTools are the tools of our own server, which are always allowed.
+func ownTools(t runner.Turn) []string {
+	if t.Tools == nil {
+		return nil
+	}
+	return []string{toolsOf(runner.ToolServer)}
+}
+
+// furtherTools are the tools of the other servers.
+func furtherTools(s runner.Spec) []string {
+	var tools []string
+	for _, name := range slices.Sorted(maps.Keys(s.Servers)) {
+		tools = append(tools, toolsOf(name))
+	}
+	return tools
+}
+
+// toolsOf is the pattern for all tools of a server. The client ignores mcp__*,
+// for all servers.
+func toolsOf(server string) string { return "mcp__" + server + "__*" }
