@@ -87,9 +87,9 @@ func effective(f *config.File) keyed {
 }
 
 func effectiveAgent(a config.Agent) keyed {
-	env := keyed{}
-	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
-		env = append(env, entry{name, a.Env[name]})
+	servers := keyed{}
+	for _, name := range slices.Sorted(maps.Keys(a.MCPServers)) {
+		servers = append(servers, entry{name, effectiveServer(a.MCPServers[name])})
 	}
 	return keyed{
 		{"role", a.Role},
@@ -108,13 +108,32 @@ func effectiveAgent(a config.Agent) keyed {
 		{"linger", yamlSpan(a.Linger)},
 		{"allowed_tools", orNull(a.AllowedTools)},
 		{"disallowed_tools", orNull(a.DisallowedTools)},
+		{"mcp", a.MCP},
+		{"mcp_servers", servers},
+		{"allowed_dirs", orEmpty(a.AllowedDirs)},
 		{"model", orNullText(a.Model)},
 		{"thinking", orNullText(a.Thinking)},
 		{"cwd", a.Cwd},
 		{"reread", orEmpty(a.Reread)},
-		{"env", env},
+		{"env", pairs(a.Env)},
 		{"env_drop", orEmpty(a.EnvDrop)},
 	}
+}
+
+func effectiveServer(s config.MCPServer) keyed {
+	if s.URL != "" {
+		return keyed{{"type", s.Type}, {"url", s.URL}, {"headers", pairs(s.Headers)}}
+	}
+	return keyed{{"type", s.Type}, {"command", s.Command}, {"args", orEmpty(s.Args)}, {"env", pairs(s.Env)}}
+}
+
+// pairs are names with values, in their order.
+func pairs(of map[string]string) keyed {
+	list := keyed{}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		list = append(list, entry{name, of[name]})
+	}
+	return list
 }
 
 // yamlSpan writes a span as a person does: 10m, not 10m0s.

@@ -30,10 +30,15 @@ agents:
     env: {B: "yes"}
     model: "4"
     thinking: "off"
+    mcp_servers:
+      files: {command: npx, args: [-y, "7"], env: {A: "1"}}
+      far: {type: http, url: "https://example.com/mcp", headers: {X-Key: k}}
   reviewer:
     allowed_tools: [Read, "Bash(go test:*)"]
     disallowed_tools: []
     reread: [BACKLOG.md]
+    mcp: false
+    allowed_dirs: [/srv]
 retention: {done_days: 30, done_mb: 0}
 `
 	path := t.TempDir() + "/claude-swarm.yaml"

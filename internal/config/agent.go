@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -26,7 +27,7 @@ func (r *reader) agents(n *yaml.Node, base Agent, f *File) {
 		}
 		a := base
 		a.Name = name
-		a.Env = maps.Clone(base.Env)
+		a.Env, a.MCPServers = maps.Clone(base.Env), maps.Clone(base.MCPServers)
 		r.agent(v, name, &a, f)
 		f.Agents = append(f.Agents, a)
 	})
@@ -172,27 +173,43 @@ var (
 	drop     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`) })
 )
 
-// env adds variables to those that the agent has. A value is taken as it is
+// variables adds variables to those that are there. A value is taken as it is
 // written, so that PORT: 8080 and DEBUG: true need no quotes.
-func (r *reader) env(n *yaml.Node, name string, a *Agent) {
-	r.each(n, name, func(key string, k, v *yaml.Node) {
-		v = follow(v)
+func (r *reader) variables(n *yaml.Node, name string, to *map[string]string) {
+	r.pairs(n, name, to, func(key, value string) string {
 		switch {
 		case !variable().MatchString(key):
-			r.fail(k, "%s: %q is no name of a variable", name, key)
+			return fmt.Sprintf("%q is no name of a variable", key)
 		case strings.HasPrefix(key, "CLAUDE_SWARM_"):
-			r.fail(k, "%s: %s is set by claude-swarm itself", name, key)
+			return key + " is set by claude-swarm itself"
+		case strings.ContainsRune(value, 0):
+			return key + ": a value cannot have the character NUL"
+		}
+		return ""
+	})
+}
+
+// pairs adds names with their values to those that are there. wrong says what is
+// wrong with one, or nothing.
+func (r *reader) pairs(n *yaml.Node, name string, to *map[string]string, wrong func(key, value string) string) {
+	r.each(n, name, func(key string, k, v *yaml.Node) {
+		v = follow(v)
+		switch problem := wrong(key, v.Value); {
+		case problem != "":
+			at := k
+			if strings.HasPrefix(problem, key+": ") {
+				at = v
+			}
+			r.fail(at, "%s: %s", name, problem)
 		case v.Kind != yaml.ScalarNode:
 			r.fail(v, "%s: %s: want text, got %s", name, key, kind(v))
 		case isNull(v):
 			r.fail(v, "%s: %s: has no value", name, key).Try = key + `: ""`
-		case strings.ContainsRune(v.Value, 0):
-			r.fail(v, "%s: %s: a value cannot have the character NUL", name, key)
 		default:
-			if a.Env == nil {
-				a.Env = make(map[string]string)
+			if *to == nil {
+				*to = make(map[string]string)
 			}
-			a.Env[key] = v.Value
+			(*to)[key] = v.Value
 		}
 	})
 }

@@ -52,7 +52,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 			Name: "coder", Backend: "claude", Command: []string{"claude"},
 			PermissionMode: "acceptEdits", WindowTokens: 100_000, CompactWindow: 200_000,
 			StallTimeout: 10 * time.Minute, TurnTimeout: 2 * time.Hour, RetryDelay: 30 * time.Second,
-			MaxFailures: 3, Session: config.SessionResume, Cwd: dir,
+			MaxFailures: 3, Session: config.SessionResume, MCP: true, Cwd: dir,
 		}},
 		Log: config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 	}
@@ -92,6 +92,13 @@ agents:
     reread: [BACKLOG.md, docs/protocol.md]
     env: {PORT: 8080, DEBUG: true, EMPTY: "", OCTAL: 010}
     env_drop: [AWS_*, EDITOR]
+    mcp: false
+    mcp_servers:
+      files: {command: npx, args: [-y, "a b", 7, ""], env: {ROOT: /srv, N: 1}}
+      ours: {type: stdio, command: bin/tools}
+      far: {type: http, url: "https://example.com/mcp?a=b", headers: {Authorization: "Bearer x"}}
+      old: {type: sse, url: "http://127.0.0.1:9/sse"}
+    allowed_dirs: [../other, /srv/shared]
 dead_drop_dir: mail
 project_dir: project
 debounce: 2s
@@ -117,6 +124,13 @@ retention: {done_days: 7, done_mb: 9}
 			Reread:  []string{"BACKLOG.md", "docs/protocol.md"},
 			Env:     map[string]string{"PORT": "8080", "DEBUG": "true", "EMPTY": "", "OCTAL": "010"},
 			EnvDrop: []string{"AWS_*", "EDITOR"},
+			MCPServers: map[string]config.MCPServer{
+				"files": {Type: "stdio", Command: "npx", Args: []string{"-y", "a b", "7", ""}, Env: map[string]string{"ROOT": "/srv", "N": "1"}},
+				"ours":  {Type: "stdio", Command: filepath.Join(dir, "bin/tools")},
+				"far":   {Type: "http", URL: "https://example.com/mcp?a=b", Headers: map[string]string{"Authorization": "Bearer x"}},
+				"old":   {Type: "sse", URL: "http://127.0.0.1:9/sse"},
+			},
+			AllowedDirs: []string{filepath.Join(filepath.Dir(dir), "other"), "/srv/shared"},
 		}},
 		Log:       config.Log{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
 		Audit:     config.Audit{Git: true},
@@ -138,6 +152,7 @@ agents:
     env: {B: own, C: c}
     retry_delay: 1s
     command: [claude, "a b"]
+    mcp_servers: {a: {command: own}, b: null, c: {command: c}}
   none:
     allowed_tools: []
 defaults:                 # below the agents, and still read first
@@ -145,6 +160,7 @@ defaults:                 # below the agents, and still read first
   allowed_tools: Read
   reread: [A.md, B.md]
   env: {A: a, B: b}
+  mcp_servers: {a: {command: a}, b: {command: b}}
   retry_delay: 5s
   cwd: sub
 `))
@@ -168,6 +184,15 @@ defaults:                 # below the agents, and still read first
 	}
 	if diff := cmp.Diff(map[string]string{"A": "a", "B": "b"}, plain.Env); diff != "" {
 		t.Errorf("env of plain was changed by own, -want +got:\n%s", diff)
+	}
+	for agent, want := range map[string]map[string]config.MCPServer{
+		"own":   {"a": {Type: "stdio", Command: "own"}, "c": {Type: "stdio", Command: "c"}},
+		"plain": {"a": {Type: "stdio", Command: "a"}, "b": {Type: "stdio", Command: "b"}},
+	} {
+		a, _ := f.Agent(agent)
+		if diff := cmp.Diff(want, a.MCPServers); diff != "" {
+			t.Errorf("mcp_servers of %s, -want +got:\n%s", agent, diff)
+		}
 	}
 	if _, ok := f.Agent("nobody"); ok {
 		t.Error(`Agent("nobody") is there`)

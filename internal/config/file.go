@@ -87,6 +87,12 @@ type Agent struct {
 	AllowedTools    *[]string
 	DisallowedTools *[]string // tools it may not use; nil is none
 
+	// MCP gives it the tools of our own MCP server; true. MCPServers are further
+	// servers, by name; none.
+	MCP         bool
+	MCPServers  map[string]MCPServer
+	AllowedDirs []string // folders it may change to besides Cwd and the project, absolute; none
+
 	Model    string            // "" is the client's own default
 	Thinking string            // off, low, medium, high, xhigh or max; "" is the client's own default
 	Cwd      string            // the folder it works in, absolute; ProjectDir

@@ -42,7 +42,7 @@ func Keys() []Key {
 // by name, so that nobody believes them to work.
 func Later() []string { return slices.Clone(later) }
 
-var later = []string{"policy", "irc", "mcp_servers", "budget", "supervisor", "webhooks", "worktree"}
+var later = []string{"policy", "irc", "budget", "supervisor", "webhooks", "worktree"}
 
 // laterBackends are known by name, for the same reason.
 var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
@@ -172,6 +172,12 @@ var agentKeys = []agentKey{
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.AllowedTools)(r.tools(n, name)) }},
 	{Key{"disallowed_tools", "text, list or null", "null", "The tools that the agent may not use, even when they are allowed above; written in the same way."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.DisallowedTools)(r.tools(n, name)) }},
+	{Key{"mcp", "true or false", "true", "Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to see who is there, to read and write the board."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.MCP)(r.truth(n, name)) }},
+	{Key{"mcp_servers", "names with keys", "{}", "Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. Those of an agent are added to those of defaults; NAME: null takes one away. Without a list in allowed_tools all their tools are allowed. No other MCP server is started."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { r.servers(n, name, a) }},
+	{Key{"allowed_dirs", "list", "[]", "Folders that the agent may make its working folder by the tool set_directory, besides cwd and project_dir and what is in them. Relative to this file."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.AllowedDirs)(r.folders(n, name)) }},
 	{Key{"model", "text or null", "null", "The model, by the client's name or alias for it; null is the client's own choice."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) {
 			if isNull(follow(n)) {
@@ -193,7 +199,7 @@ var agentKeys = []agentKey{
 	{Key{"reread", "list", "[]", "Files that every turn begins with reading, as seen from cwd."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Reread)(r.list(n, name)) }},
 	{Key{"env", "keys with values", "{}", "Variables added to the client's environment. Values are taken as they are written, nothing is expanded. An agent's variables are added to those of defaults."},
-		func(r *reader, n *yaml.Node, name string, a *Agent) { r.env(n, name, a) }},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { r.variables(n, name, &a.Env) }},
 	{Key{"env_drop", "list", "[]", "Variables taken out of the client's environment: NAME, or PREFIX_* for all that begin so."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.EnvDrop)(r.drops(n, name)) }},
 }

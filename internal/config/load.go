@@ -71,6 +71,7 @@ func builtinAgent() Agent {
 		RetryDelay:     30 * time.Second,
 		MaxFailures:    3,
 		Session:        SessionResume,
+		MCP:            true,
 		Cwd:            ".",
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -24,6 +25,19 @@ func (r *reader) folder(n *yaml.Node, name string) (string, bool) {
 		return "", false
 	}
 	return s, true
+}
+
+// folders reads a list of paths of folders.
+func (r *reader) folders(n *yaml.Node, name string) ([]string, bool) {
+	list, ok := r.list(n, name)
+	if !ok {
+		return nil, false
+	}
+	before := len(r.errs)
+	for _, item := range follow(n).Content {
+		r.folder(item, name)
+	}
+	return list, len(r.errs) == before
 }
 
 // resolve makes a path absolute: ~ is the home folder, anything relative starts
@@ -61,6 +75,16 @@ func (r *reader) paths(f *File) {
 		if strings.Contains(a.Command[0], "/") {
 			a.Command = append([]string(nil), a.Command...) // defaults' slice is shared by the agents
 			absolute(f.Dir, &a.Command[0], a.Name+".command", ".command")
+		}
+		a.AllowedDirs = slices.Clone(a.AllowedDirs) // as well
+		for j := range a.AllowedDirs {
+			absolute(f.Dir, &a.AllowedDirs[j], a.Name+".allowed_dirs", ".allowed_dirs")
+		}
+		for name, server := range a.MCPServers {
+			if strings.Contains(server.Command, "/") {
+				absolute(f.Dir, &server.Command, a.Name+".mcp_servers", ".mcp_servers")
+				a.MCPServers[name] = server
+			}
 		}
 	}
 	// The mailboxes beside our own files or around the project would make the
