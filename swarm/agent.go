@@ -76,6 +76,9 @@ type agent struct {
 	// unsettled says that cur/ may hold what is to be taken up: at the start, and
 	// after the disk refused to file what came of a turn.
 	unsettled bool
+	// equipped are the settings with which a client had its tools; with others that
+	// is proved anew.
+	equipped Spec
 }
 
 // reins are how others steer an agent: its settings, and the running turn to

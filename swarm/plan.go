@@ -89,6 +89,7 @@ type Spec struct {
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
+	Tools        bool              // its client gets the tools of our own MCP server, Options.Program mcp
 }
 
 // An Auditor records finished turns elsewhere, such as in git. It is called

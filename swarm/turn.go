@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -252,10 +253,14 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	out := a.backend(spec).Run(ctx, runner.Turn{
 		ID: turn, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
 		Spec: a.clientSpec(spec), Env: a.environment(spec, turn), Files: a.turnFiles(turn),
+		Tools: a.tools(spec), Prove: !reflect.DeepEqual(spec, a.equipped),
 		Hook: a.hook(), Partial: a.feed.wanted(FeedPartial, a.name), Grown: grown,
 		Started: t.started, Event: t.event,
 	})
 	t.end(&out)
+	if t.heard && out.End != runner.Unborn {
+		a.equipped = spec
+	}
 	if t.unrecorded != nil {
 		j.rec = last // nothing was sent, so nothing was begun
 		return runner.Outcome{}, errors.Join(fmt.Errorf("record the turn: %w", t.unrecorded), rec.remove(a.home))
@@ -270,6 +275,7 @@ func (a *agent) turnFiles(turn string) runner.Files {
 		Stderr:   a.home.turnFile(turn, ".stderr"),
 		Settings: a.home.clientFile(a.name, ".settings.json"),
 		System:   a.home.clientFile(a.name, ".system.md"),
+		Servers:  a.home.clientFile(a.name, ".mcp.json"),
 	}
 }
 
@@ -288,6 +294,15 @@ func (a *agent) environment(spec Spec, turn string) []string {
 		o.BinDir = filepath.Dir(a.program)
 	}
 	return runner.Environ(a.environ, o)
+}
+
+// tools is the server through which the agent's client reaches the swarm; nil where
+// it is to have none.
+func (a *agent) tools(spec Spec) *runner.Server {
+	if a.program == "" || !spec.Tools {
+		return nil
+	}
+	return &runner.Server{Command: a.program, Args: []string{"mcp"}}
 }
 
 // hook is the command that the client runs after a compaction.

@@ -62,6 +62,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 			PermissionMode:  a.PermissionMode,
 			AllowedTools:    a.AllowedTools,
 			DisallowedTools: a.DisallowedTools,
+			Servers:         serversOf(a),
 			CompactWindow:   a.CompactWindow,
 			Stall:           a.StallTimeout,
 			Timeout:         a.TurnTimeout,
@@ -83,4 +84,17 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		spec.Env[envConfig] = f.Path
 	}
 	return spec
+}
+
+func serversOf(a config.Agent) map[string]runner.Server {
+	servers := make(map[string]runner.Server, len(a.MCPServers))
+	for name, s := range a.MCPServers {
+		servers[name] = runner.Server{Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers}
+		if s.URL != "" {
+			called := servers[name]
+			called.Type = s.Type
+			servers[name] = called
+		}
+	}
+	return servers
 }
