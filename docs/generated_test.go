@@ -15,6 +15,7 @@ func TestConfigurationPage(t *testing.T) {
 		{"", "The top level"},
 		{"agents.NAME.", "An agent"},
 		{"log.", "Logs"},
+		{"topics.", "Topics"},
 		{"audit.", "The audit trail"},
 		{"retention.", "Retention"},
 	}

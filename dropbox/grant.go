@@ -202,17 +202,21 @@ func (s *Store) openEntry(id string) (Entry, error) {
 		}
 		return entries[i], nil
 	}
-	for f, err := range s.All() {
-		if err != nil {
-			return Entry{}, err
+	closed := false
+	var failed error
+	s.allIn(topicsDir, func(f Found, err error) bool {
+		closed, failed = err == nil && f.Entry.ID == id, err
+		return !closed
+	})
+	if failed != nil {
+		return Entry{}, failed
+	}
+	if closed {
+		g, err := s.GrantOf(id)
+		if errors.Is(err, ErrNotFound) {
+			g, err = Grant{ID: id, Agent: "somebody"}, nil
 		}
-		if f.Mailbox == topicsDir && f.Entry.ID == id {
-			g, err := s.GrantOf(id)
-			if errors.Is(err, ErrNotFound) {
-				g, err = Grant{ID: id, Agent: "somebody"}, nil
-			}
-			return Entry{}, errors.Join(err, &TakenError{Grant: g, Closed: true})
-		}
+		return Entry{}, errors.Join(err, &TakenError{Grant: g, Closed: true})
 	}
 	return Entry{}, fmt.Errorf("%s: %w", id, ErrNotFound)
 }
@@ -278,4 +282,36 @@ func (s *Store) CleanTopics(now time.Time) (removed int, err error) {
 		removed += grants
 	}
 	return removed, err
+}
+
+// OfferOf returns a publication that is not closed. The error is [ErrNotFound], or
+// a [*TakenError] when it is closed.
+func (s *Store) OfferOf(id string) (Publication, error) {
+	p, err := s.offerOf(id)
+	if err != nil {
+		return p, fmt.Errorf("publication: %w", err)
+	}
+	return p, nil
+}
+
+func (s *Store) offerOf(id string) (Publication, error) {
+	p := Publication{ID: id}
+	if !validID(id) {
+		return p, fmt.Errorf("%q: %w", id, ErrNotFound)
+	}
+	e, err := s.openEntry(id)
+	if err != nil {
+		return p, err
+	}
+	if p.Message, err = s.topics().Read(e); err != nil {
+		return p, err
+	}
+	g, err := s.GrantOf(id)
+	switch {
+	case err == nil:
+		p.Grant = &g
+	case !errors.Is(err, ErrNotFound):
+		return p, err
+	}
+	return p, nil
 }

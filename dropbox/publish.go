@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Published says where a publication went.
@@ -119,4 +120,37 @@ func (s *Store) OfferAgain(p Publication, priority Priority, sign func(m *Messag
 		return offered, fmt.Errorf("offer %s again: %w", p.ID, err)
 	}
 	return offered, nil
+}
+
+// Assign delivers a publication to the one agent that has claimed it without being
+// asked, or was given it; once.
+func (s *Store) Assign(p Publication, agent string, sign func(m *Message, to string) string) error {
+	out := *p.Message
+	out.To, out.Offer, out.Key = nil, p.ID, "assign:"+p.ID
+	if _, err := s.DeliverSigned(agent, &out, signFor(sign, agent)); err != nil {
+		return fmt.Errorf("assign %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+// How published work ends; see [Store.Announce].
+const (
+	Completed = "completed"
+	Failed    = "failed"
+)
+
+// Announce publishes how the work of a publication, or of an offer of it, ended,
+// as a status beside its topic: task.created is followed by task.completed or
+// task.failed. It is told once for each message that it is said of.
+func (s *Store) Announce(m *Message, by, end, text string, sign func(m *Message, to string) string) error {
+	word := &Message{
+		From: by, Type: Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,
+		Hops: min(m.Hops+1, MaxHops), Key: end + ":" + m.ID, Body: []byte(text + "\n"),
+	}
+	setIfEmpty(&word.ReplyTo, m.ID)
+	if i := strings.LastIndex(m.Topic, "."); i >= 0 {
+		word.Topic = m.Topic[:i+1] + end
+	}
+	_, err := s.Publish(word, sign)
+	return err
 }

@@ -18,8 +18,11 @@ func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner
 	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm || m.From == a.name {
 		return nil // nor does an agent answer itself
 	}
+	if m.Offer != "" && !a.holds(m.Offer) {
+		return nil // it left the work to others
+	}
 	if slices.ContainsFunc(sent, func(s sentNote) bool {
-		return s.To == m.From && s.Type == dropbox.Result && (s.ReplyTo == "" || s.ReplyTo == m.ID)
+		return s.To == m.From && s.Type == dropbox.Result && (s.ReplyTo == "" || s.ReplyTo == m.ID || s.ReplyTo == m.Offer)
 	}) {
 		return nil
 	}
@@ -59,9 +62,10 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
 			"%s was to answer %s, but that was %s. The trace says how it came to that:\n  claude-swarm trace %s\n", a.name, ans.To, ans.Refused, m.ID))
 		return nil
 	}
+	asked := orElse(m.Offer, m.ID) // who published knows the publication alone
 	_, err := a.deliver(a.name, ans.To, &dropbox.Message{
 		From: a.name, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
-		ReplyTo: m.ID, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + m.ID, Priority: dropbox.Normal,
+		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,
 		Body: []byte(ans.Body),
 	})
 	if undeliverable(err) {
@@ -101,6 +105,9 @@ func (a *agent) bury(c *dropbox.Claim, reason string) error {
 		return err
 	}
 	if err := a.tellSender(c, reason, fmt.Sprintf("dead:%s:%d", c.ID, at.UnixMicro())); err != nil {
+		return err
+	}
+	if err := a.dropOffer(c.Message, reason); err != nil {
 		return err
 	}
 	a.doors.forget(c.ID)

@@ -48,6 +48,7 @@ type Plan struct {
 	MaxRunning int           // turns at once; 0 means 4
 	Debounce   time.Duration // rest of a hand-dropped file before it is taken in; 0 means 1 s
 	Log        LogPolicy
+	Topics     TopicPolicy
 	Retention  Retention
 }
 

@@ -48,6 +48,10 @@ func (p prompt) text(mark func() string) string {
 		parts = append(parts, n.envelope(), fenced(n.Body, mark))
 	}
 	head := p.Message.envelope()
+	if id := p.Message.Offer; id != "" {
+		head += fmt.Sprintf("\nThis was published on %s and offered to all who subscribe. Look whether it is for you; if so, claim it before\n"+
+			"you begin: claude-swarm claim %s. If it is not, or another has it, end your turn without doing it.", word(p.Message.Topic), word(id))
+	}
 	if !p.CutOff.IsZero() {
 		head += fmt.Sprintf("\nThis was begun before and cut off at %s. Look at what is already done.", stamp(p.CutOff))
 	}

@@ -75,7 +75,8 @@ func tally(o runner.Outcome) Tally {
 	return Tally{In: o.Tokens.Input, Out: o.Tokens.Output, CacheRead: o.Tokens.CacheRead, CacheWrite: o.Tokens.CacheWrite}
 }
 
-func (r *Receipt) encode() ([]byte, error) {
+// Encode writes the receipt as YAML.
+func (r *Receipt) Encode() ([]byte, error) {
 	r.V = 1
 	return yaml.Marshal(r)
 }

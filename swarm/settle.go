@@ -79,7 +79,7 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 	if err != nil {
 		return err
 	}
-	data, err := r.encode()
+	data, err := r.Encode()
 	if err != nil {
 		return err
 	}
@@ -106,6 +106,9 @@ func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
 	if err := a.answer(m, r); err != nil {
 		return err
 	}
+	if err := a.closeOffer(m, r); err != nil {
+		return err
+	}
 	if err := a.box.Finish(e); err != nil {
 		return err
 	}
@@ -125,7 +128,7 @@ func (a *agent) finishNotes(r *Receipt) error {
 			continue
 		}
 		note := Receipt{ID: e.ID, Turn: r.Turn, Agent: a.name, Via: a.doors.of(e.ID), Outcome: "rode along", Ended: r.Ended}
-		data, err := note.encode()
+		data, err := note.Encode()
 		if err != nil {
 			return err
 		}

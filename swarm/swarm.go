@@ -360,6 +360,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		if w != nil {
 			s.rewatch(w)
 		}
+		s.followUp(time.Now())
 		s.ringAll()
 	}
 }
@@ -391,6 +392,9 @@ func (s *Swarm) tidy(now time.Time) {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			s.log.Warn("mailbox could not be tidied", keyAgent, name, keyErr, err)
 		}
+	}
+	if _, err := s.store.CleanTopics(now); err != nil {
+		s.log.Warn("topics could not be tidied", keyErr, err)
 	}
 	p := s.Plan()
 	if p.Retention != (Retention{}) {

@@ -115,7 +115,7 @@ func (a *agent) useless(c *dropbox.Claim) (bool, error) {
 	case c.Message.Hops > dropbox.MaxHops:
 		return true, a.bury(c, fmt.Sprintf("passed on %d times, more than %d: a loop", c.Message.Hops, dropbox.MaxHops))
 	}
-	return false, nil
+	return a.missed(c)
 }
 
 func later(a, b time.Time) time.Time {

@@ -13,6 +13,7 @@ var version = "dev"
 // Groups of verbs in the help.
 const (
 	groupMail    = "mail"
+	groupTopics  = "topics"
 	groupDaemon  = "the daemon"
 	groupAgents  = "the agents"
 	groupProject = "the project"
@@ -32,6 +33,12 @@ func verbs() []*cli.Command {
 		readCommand(),
 		replyCommand(),
 		cancelCommand(),
+		publishCommand(),
+		subscribeCommand(),
+		unsubscribeCommand(),
+		topicsCommand(),
+		claimCommand(),
+		ackCommand(),
 		deadCommand(),
 		traceCommand(),
 		completeCommand(),

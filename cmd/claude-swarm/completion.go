@@ -213,6 +213,8 @@ func (f *finder) value(flag string) {
 		}
 	case "cc":
 		f.agents(dropbox.Lead, dropbox.All)
+	case "agent", "for":
+		f.agents()
 	case "thread", "reply-to":
 		f.mail(nil)
 	case "done":
@@ -237,7 +239,7 @@ func (f *finder) operand(verb string, n int) {
 		}
 	case "start", "stop", "restart", "status":
 		f.agents()
-	case "read", "reply", "trace":
+	case "read", "reply", "trace", "claim", "ack":
 		if n == 0 {
 			f.mail(nil)
 		}

@@ -15,7 +15,7 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 		fmt.Fprint(w, "usage: claude-swarm [--config FILE] VERB [ARGUMENT…]\n\n"+
 			"Agents have mailboxes, which are folders. A message that is left there is worked\n"+
 			"on, and the answer comes to the mailbox of the lead.\n")
-		for _, group := range []string{groupProject, groupDaemon, groupAgents, groupMail} {
+		for _, group := range []string{groupProject, groupDaemon, groupAgents, groupMail, groupTopics} {
 			fmt.Fprintf(w, "\n%s:\n", group)
 			writeVerbs(w, app.Commands, group)
 		}

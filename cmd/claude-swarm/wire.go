@@ -36,6 +36,7 @@ func auditor(ctx context.Context, f *config.File, log *slog.Logger) (swarm.Audit
 func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{
 		Lead:       f.Lead,
+		Topics:     swarm.TopicPolicy{ClaimTimeout: f.Topics.ClaimTimeout, Fallback: f.Topics.Fallback},
 		MaxRunning: f.Running(),
 		Debounce:   f.Debounce,
 		Log:        swarm.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},

@@ -54,7 +54,8 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 			StallTimeout: 10 * time.Minute, TurnTimeout: 2 * time.Hour, RetryDelay: 30 * time.Second,
 			MaxFailures: 3, Session: config.SessionResume, MCP: true, Cwd: dir,
 		}},
-		Log: config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
+		Topics: config.Topics{ClaimTimeout: 2 * time.Minute},
+		Log:    config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 	}
 	if diff := cmp.Diff(want, got, unexported); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -132,6 +133,7 @@ retention: {done_days: 7, done_mb: 9}
 			},
 			AllowedDirs: []string{filepath.Join(filepath.Dir(dir), "other"), "/srv/shared"},
 		}},
+		Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
 		Log:       config.Log{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
 		Audit:     config.Audit{Git: true},
 		Retention: config.Retention{DoneDays: 7, DoneMB: 9},

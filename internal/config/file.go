@@ -22,6 +22,7 @@ type File struct {
 	MaxWaiting  int           // most messages that may wait in one mailbox; default 10,000
 	Agents      []Agent       // at least one, in the order of the file
 	Lead        string        // the agent that gets the lead's mail; default "", the person
+	Topics      Topics
 	Log         Log
 	Audit       Audit
 	Retention   Retention
@@ -35,6 +36,12 @@ type Log struct {
 	MaxSizeMB  int // a log is rotated at this size, in MB; default 20
 	MaxBackups int // rotated logs that are kept; default 5
 	MaxAgeDays int // rotated logs and streams are removed after so many days; default 30
+}
+
+// Topics say what becomes of published work that nobody claims.
+type Topics struct {
+	ClaimTimeout time.Duration // it is offered again after this; default 2 min
+	Fallback     string        // the agent that gets it at last; default "", none
 }
 
 // Audit says where finished turns are recorded besides the mailboxes.

@@ -105,6 +105,16 @@ var fileKeys = []fileKey{
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Log.MaxBackups)(r.number(n, name, 1)) }},
 	{Key{"log.max_age_days", "number", "30", "Rotated logs and the recorded streams of turns are removed after this many days."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Log.MaxAgeDays)(r.number(n, name, 1)) }},
+	{Key{"topics.claim_timeout", "time span", "2m", "How long published work may wait for an agent that claims it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, else the lead is told."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Topics.ClaimTimeout)(r.span(n, name)) }},
+	{Key{"topics.fallback", "text or null", "null", "The agent that gets published work which nobody claims; null is none."},
+		func(r *reader, n *yaml.Node, name string, f *File) {
+			if isNull(follow(n)) {
+				f.Topics.Fallback = ""
+				return
+			}
+			set(&f.Topics.Fallback)(r.word(n, name))
+		}},
 	{Key{"audit.git", "true or false", "false", "Record every finished turn as a commit on the branch dead-drop of the repository that holds the mailboxes. Your own branch, index and hooks are not touched, and nothing is pushed."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Audit.Git)(r.truth(n, name)) }},
 	{Key{"retention.done_days", "number", "0", "Finished messages are removed after this many days, at least 7; 0 keeps them."},

@@ -57,7 +57,7 @@ var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 // Every key of the reference does something, where it says, and in defaults too.
 func TestEveryKeyOfTheReferenceChangesSomething(t *testing.T) {
 	others := map[string]string{
-		"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_waiting": "77", "lead": "a",
+		"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_waiting": "77", "lead": "a", "topics.claim_timeout": "77s", "topics.fallback": "a",
 		"log.max_size_mb": "77", "log.max_backups": "77", "log.max_age_days": "77", "audit.git": "true",
 		"retention.done_days": "77", "retention.done_mb": "77",
 		"role": "x", "zone": "x", "system": "x", "command": "x", "permission_mode": "plan", "window_tokens": "77",

@@ -53,6 +53,7 @@ func builtin(path string) *File {
 		ProjectDir:  ".",
 		Debounce:    time.Second,
 		MaxWaiting:  10_000,
+		Topics:      Topics{ClaimTimeout: 2 * time.Minute},
 		Log:         Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 		where:       make(map[string]*position),
 	}
@@ -112,11 +113,20 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 	before := len(r.errs)
 	r.agents(agents, base, f)
-	if _, ok := f.Agent(f.Lead); f.Lead != "" && !ok && len(r.errs) == before {
-		r.failAt(f.place("lead"), "lead: there is no agent %s", f.Lead).Near = dropbox.Nearest(f.Lead, f.Names())
+	if len(r.errs) == before {
+		r.namesAgent(f, "lead", f.Lead)
+		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
 	}
 	if len(f.Agents) == 0 && len(r.errs) == before {
 		r.fail(agents, "agents: none yet; a project needs one").Try = try
+	}
+}
+
+// namesAgent refuses a key that names an agent which is not there; "" names none.
+func (r *reader) namesAgent(f *File, key, name string) {
+	if _, ok := f.Agent(name); name != "" && !ok {
+		section, _, _ := strings.Cut(key, ".")
+		r.failAt(f.place(key, section), "%s: there is no agent %s", key, name).Near = dropbox.Nearest(name, f.Names())
 	}
 }
 

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func publishCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "publish",
+		Category:  groupTopics,
+		Usage:     "publish work, or a word, on a topic",
+		ArgsUsage: "TOPIC TEXT…",
+		Description: `Publishes TEXT on TOPIC: words with dots between them, such as task.created,
+review.requested or status.update. Work (a task, a question, a handoff) is
+offered to every agent that subscribes, and done by the one that claims it
+first; its result comes to you. A status or a note goes to all of them, and
+nobody answers.
+
+The id of the publication is printed; for a status or a note, those of the
+copies.` +
+			examples(
+				`claude-swarm publish task.created "Port the parser to the new format"`,
+				`claude-swarm publish status.update "main is green again" --type status`),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"},
+			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
+			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, handoff, status or note; default task"},
+			&cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"},
+			&cli.StringFlag{Name: "thread", Usage: "go on with the conversation `ID`"},
+			&cli.StringFlag{Name: "key", Usage: "publish it once only: a second time with the same `KEY` within 7 days does nothing"},
+			jsonFlag(),
+		},
+		Action: publish,
+	}
+}
+
+func publish(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usagef(`claude-swarm publish task.created "what to do"`, "publish: say on which topic, and what")
+	}
+	topic := c.Args().First()
+	m := &dropbox.Message{Topic: topic, Type: dropbox.Type(c.String("type")), Subject: oneLine(c.String("subject")), Key: c.String("key")}
+	if err := dropbox.CheckTopic(topic); err != nil {
+		return hint(err, `claude-swarm publish task.created "…"`)
+	}
+	if !m.Type.Valid() || m.Type == dropbox.Result {
+		return badWord("type", string(m.Type), []string{"task", "question", "handoff", "status", "note"})
+	}
+	var err error
+	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
+		return badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
+	}
+	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm publish " + shellWord(topic)}
+	if m.Body, err = text.read(); err != nil {
+		return err
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if id := c.String("thread"); id != "" {
+		_, old, err := p.message(id)
+		if err != nil {
+			return err
+		}
+		m.Thread, m.Trace = old.Thread, old.Trace
+	}
+	if err := p.sign(); err != nil {
+		return err
+	}
+	if err := p.me.Envelope(m); err != nil {
+		return err
+	}
+	sent, err := p.store.Publish(m, p.me.Sign)
+	if sent.ID == "" && err != nil {
+		return refused(err, topic)
+	}
+	if err := errors.Join(err, printPublished(c, sent)); err != nil {
+		return err
+	}
+	return p.sayWhoListens(c, topic, sent)
+}
+
+func printPublished(c *cli.Context, sent dropbox.Published) error {
+	if sent.Duplicate {
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: duplicate of %s: not published again\n", sent.ID)
+	}
+	if c.Bool("json") {
+		offered := []string{}
+		for _, d := range sent.Offered {
+			offered = append(offered, d.To)
+		}
+		return printJSON(c.App.Writer, struct {
+			V         int      `json:"v"`
+			ID        string   `json:"id"` // "" for a status or a note
+			Offered   []string `json:"offered"`
+			Duplicate bool     `json:"duplicate"`
+		}{1, sent.ID, offered, sent.Duplicate})
+	}
+	ids := []string{sent.ID}
+	if sent.ID == "" {
+		ids = nil
+		for _, d := range sent.Offered {
+			ids = append(ids, d.ID)
+		}
+	}
+	for _, id := range ids {
+		if _, err := fmt.Fprintln(c.App.Writer, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sayWhoListens warns that nobody hears of what was published.
+func (p *post) sayWhoListens(c *cli.Context, topic string, sent dropbox.Published) error {
+	if len(sent.Offered) == 0 && !sent.Duplicate {
+		_, err := fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody subscribes to %s\n  try: claude-swarm subscribe %s --agent %s\n",
+			topic, topic, cmp.Or(p.file.Topics.Fallback, p.file.Names()[0]))
+		return err
+	}
+	var to []string
+	for _, d := range sent.Offered {
+		to = append(to, d.To)
+	}
+	p.sayIfNobodyWorks(c, to...)
+	return nil
+}

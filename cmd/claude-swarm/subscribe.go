@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func subscribeCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "subscribe",
+		Category:  groupTopics,
+		Usage:     "let an agent hear what is published on topics",
+		ArgsUsage: "PATTERN…",
+		Description: `Lets an agent hear what is published on topics that fit a PATTERN: task.created,
+or with * for one word (task.*), or with > at the end for more (review.>).
+Inside a turn it is that agent; else name it with --agent. It is kept until
+unsubscribe, and all patterns of the agent are printed.` +
+			examples("claude-swarm subscribe task.created --agent coder", "claude-swarm subscribe 'review.*' 'status.>' --agent reviewer"),
+		Flags:  []cli.Flag{agentFlag(), jsonFlag()},
+		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*dropbox.Store).Subscribe) },
+	}
+}
+
+func unsubscribeCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "unsubscribe",
+		Category:  groupTopics,
+		Usage:     "let an agent hear less",
+		ArgsUsage: "[PATTERN…]",
+		Description: `Takes patterns away from those of an agent, or all of them. What was offered
+already stays in its mailbox.` +
+			examples("claude-swarm unsubscribe task.created --agent coder", "claude-swarm unsubscribe --agent coder"),
+		Flags:  []cli.Flag{agentFlag(), jsonFlag()},
+		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*dropbox.Store).Unsubscribe) },
+	}
+}
+
+func agentFlag() cli.Flag {
+	return &cli.StringFlag{Name: "agent", Usage: "the `AGENT` whose subscriptions they are; inside a turn it is that agent, else you"}
+}
+
+func changeSubscriptions(c *cli.Context, change func(*dropbox.Store, string, ...string) ([]string, error)) error {
+	patterns := c.Args().Slice()
+	if len(patterns) == 0 && c.Command.Name == "subscribe" {
+		return usagef("claude-swarm subscribe task.created --agent coder", "subscribe: say to which topics")
+	}
+	for _, p := range patterns {
+		if err := dropbox.CheckPattern(p); err != nil {
+			return hint(err, "claude-swarm %s 'task.*'", c.Command.Name)
+		}
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	name := p.me.Name
+	if asked := c.String("agent"); asked != "" {
+		names, err := p.agents([]string{asked}, "claude-swarm "+c.Command.Name+" --agent %s")
+		if err != nil {
+			return err
+		}
+		name = names[0]
+	}
+	if _, err := p.mailbox(name); err != nil { // makes it where no daemon has done so yet
+		return err
+	}
+	has, err := change(p.store, name, patterns...)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V        int      `json:"v"`
+			Agent    string   `json:"agent"`
+			Patterns []string `json:"patterns"`
+		}{1, name, append([]string{}, has...)})
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", name, orNone(has))
+	return err
+}
+
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "no topics"
+	}
+	return strings.Join(words, " ")
+}
+
+func topicsCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "topics",
+		Category:    groupTopics,
+		Usage:       "list who subscribes to what, and the work that is published",
+		Description: `Lists the subscriptions of each agent, and the published work that is not done.` + examples("claude-swarm topics"),
+		Flags:       []cli.Flag{jsonFlag()},
+		Action:      topics,
+	}
+}
+
+// A publishedView is published work as --json prints it.
+type publishedView struct {
+	ID      string    `json:"id"`
+	Topic   string    `json:"topic"`
+	From    string    `json:"from"`
+	Subject string    `json:"subject"`
+	Since   time.Time `json:"since"`
+	Claimed string    `json:"claimed"` // by whom; "" when nobody has
+}
+
+func topics(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	subscriptions := map[string][]string{}
+	for _, name := range append(p.file.Names(), dropbox.Lead) {
+		has, err := p.store.Subscriptions(name)
+		if err != nil {
+			return err
+		}
+		if len(has) > 0 {
+			subscriptions[name] = has
+		}
+	}
+	open, err := p.store.OpenOffers()
+	if err != nil {
+		return err
+	}
+	work := []publishedView{}
+	for _, o := range open {
+		v := publishedView{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: gist(o.Message), Since: o.Message.Created}
+		if o.Grant != nil {
+			v.Claimed = o.Grant.Agent
+		}
+		work = append(work, v)
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V             int                 `json:"v"`
+			Subscriptions map[string][]string `json:"subscriptions"`
+			Open          []publishedView     `json:"open"`
+		}{1, subscriptions, work})
+	}
+	return writeTopics(c, append(p.file.Names(), dropbox.Lead), subscriptions, work)
+}
+
+func writeTopics(c *cli.Context, names []string, subscriptions map[string][]string, work []publishedView) error {
+	w := c.App.Writer
+	if len(subscriptions) == 0 && len(work) == 0 {
+		_, err := fmt.Fprintln(w, "nobody subscribes, and nothing is published   next: claude-swarm subscribe PATTERN --agent AGENT")
+		return err
+	}
+	t := table{width: screenWidth(w)}
+	t.add("AGENT", "SUBSCRIBES TO")
+	for _, name := range slices.DeleteFunc(names, func(n string) bool { return subscriptions[n] == nil }) {
+		t.add(name, strings.Join(subscriptions[name], " "))
+	}
+	t.write(w, nil)
+	if len(work) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	now := time.Now()
+	t = table{width: screenWidth(w)}
+	t.add("ID", "TOPIC", "FOR", "CLAIMED BY", "WORK")
+	for _, v := range work {
+		by := v.Claimed
+		if by == "" {
+			by = "-"
+		}
+		t.add(v.ID, v.Topic, since(v.Since, now), by, v.Subject)
+	}
+	t.write(w, nil)
+	return nil
+}

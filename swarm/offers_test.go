@@ -1,0 +1,193 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// publish publishes work in the name of an agent, or of the lead.
+func (f *field) publish(from, topic, body string) dropbox.Published {
+	f.t.Helper()
+	p, err := f.store.Publish(&dropbox.Message{From: from, Topic: topic, Body: []byte(body)}, func(m *dropbox.Message, to string) string {
+		return dropbox.Proof(f.tokens[m.From], m, to)
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return p
+}
+
+func (f *field) subscribe(agent string, patterns ...string) {
+	f.t.Helper()
+	if _, err := f.store.Subscribe(agent, patterns...); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// claims is a script in which those agents claim what they are offered.
+func (f *field) claims(keen ...string) func(runner.Turn) []runnertest.Step {
+	return func(turn runner.Turn) []runnertest.Step {
+		return []runnertest.Step{
+			runnertest.Do(func(context.Context, runner.Turn) error {
+				for _, name := range keen {
+					if name != turn.Agent {
+						continue
+					}
+					open, err := f.store.OpenOffers()
+					if err != nil {
+						return err
+					}
+					for _, p := range open {
+						if _, err := f.store.ClaimOffer(p.ID, name, turn.ID); err != nil && !errors.Is(err, dropbox.ErrTaken) {
+							return err
+						}
+					}
+				}
+				return nil
+			}),
+			runnertest.Say("words of " + turn.Agent),
+		}
+	}
+}
+
+// closed waits until a publication is closed, and returns by whom.
+func (f *field) closed(id string) string {
+	f.t.Helper()
+	f.until("the publication is closed", func() bool {
+		_, err := f.store.OfferOf(id)
+		return errors.Is(err, dropbox.ErrTaken)
+	})
+	g, err := f.store.GrantOf(id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return g.Agent
+}
+
+// What is published is done by the one that claims it: who published gets one
+// answer, who listens hears of it, and whoever declined says nothing.
+func TestPublishedWorkIsDoneOnce(t *testing.T) {
+	f := newField(t, "coder", "other", "watcher")
+	f.subscribe("coder", "task.created")
+	f.subscribe("other", "task.*")
+	f.subscribe("watcher", "task.completed")
+	f.backend.Script = f.claims("coder")
+	f.start()
+	p := f.publish(dropbox.Lead, "task.created", "Write the parser.\n")
+	if m := f.answer(p.ID); m.From != "coder" || !strings.Contains(string(m.Body), "words of coder") || m.Thread != p.Thread {
+		t.Errorf("answer = %+v", m)
+	}
+	if by := f.closed(p.ID); by != "coder" {
+		t.Errorf("closed by %s", by)
+	}
+	f.until("other is done with its offer", func() bool { return len(f.files("other", "done")) >= 2 })
+	f.until("who listens is told", func() bool { return len(f.mail("watcher")) == 1 })
+	if m := f.mail("watcher")[0]; m.Topic != "task.completed" || m.Type != dropbox.Status || m.Thread != p.Thread {
+		t.Errorf("watcher got %+v", m)
+	}
+	if n := len(f.mail(dropbox.Lead)); n != 1 {
+		t.Errorf("the lead has %d messages, want the one answer", n)
+	}
+	for _, r := range f.backend.Runs() {
+		if !strings.Contains(r.Turn.Prompt, "claude-swarm claim "+p.ID) || !strings.Contains(r.Turn.Prompt, "task.created") {
+			t.Errorf("prompt = %s", r.Turn.Prompt)
+		}
+	}
+}
+
+// An offer of what another has claimed costs no turn.
+func TestAMissedOfferCostsNothing(t *testing.T) {
+	f := newField(t, "coder", "other")
+	f.subscribe("coder", ">")
+	f.subscribe("other", ">")
+	f.start()
+	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead"}); err != nil {
+		t.Fatal(err)
+	}
+	f.untilState("coder", swarm.Paused)
+	f.backend.Script = f.claims("other")
+	p := f.publish(dropbox.Lead, "task.created", "work")
+	f.closed(p.ID)
+	if err := f.daemon.Resume("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.until("coder has filed its offer", func() bool { return len(f.files("coder", "done")) == 2 })
+	for _, r := range f.backend.Runs() {
+		if r.Turn.Agent == "coder" {
+			t.Error("coder ran a turn for it")
+		}
+	}
+}
+
+// What nobody claims is offered again as urgent, then goes to the fallback.
+func TestUnclaimedWorkFallsBack(t *testing.T) {
+	f := newField(t, "coder", "fixer")
+	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 300 * time.Millisecond, Fallback: "fixer"}
+	f.sweep = 50 * time.Millisecond
+	f.subscribe("coder", "task.*")
+	f.start()
+	p := f.publish(dropbox.Lead, "task.created", "work")
+	if by := f.closed(p.ID); by != "fixer" {
+		t.Errorf("closed by %s", by)
+	}
+	f.answer(p.ID)
+	turns := 0
+	for _, r := range f.backend.Runs() {
+		if r.Turn.Agent == "coder" {
+			turns++
+		}
+	}
+	if turns != 2 {
+		t.Errorf("coder was asked %d times, want twice", turns)
+	}
+}
+
+// Without a fallback, or when that fails too, the lead is told, once.
+func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 100 * time.Millisecond}
+	f.sweep = 20 * time.Millisecond
+	f.start()
+	p := f.publish("coder", "task.created", "work") // nobody subscribes
+	m := f.told("nobody has claimed")
+	if !strings.Contains(string(m.Body), "claude-swarm claim "+p.ID) {
+		t.Errorf("told: %s", m.Body)
+	}
+	before := len(f.mail(dropbox.Lead))
+	f.halt()
+	f.start()
+	f.untilState("coder", swarm.Idle)
+	time.Sleep(5 * f.sweep)
+	if after := len(f.mail(dropbox.Lead)); after != before {
+		t.Errorf("told %d times", after-before+1)
+	}
+}
+
+// Who claims and then gives up gives it back to the others.
+func TestAClaimThatComesToNothing(t *testing.T) {
+	f := newField(t, "coder", "other", "watcher")
+	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: time.Hour}
+	f.subscribe("coder", "task.created")
+	f.subscribe("watcher", "task.failed")
+	claim := f.claims("coder")
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return append(claim(turn)[:1], runnertest.Fail("no luck"))
+	}
+	for i := range f.plan.Agents {
+		f.plan.Agents[i].MaxFailures = 1
+	}
+	f.start()
+	p := f.publish(dropbox.Lead, "task.created", "work")
+	f.until("who listens is told", func() bool { return len(f.mail("watcher")) == 1 })
+	if open, err := f.store.OfferOf(p.ID); err != nil || open.Grant != nil {
+		t.Errorf("publication = %+v, %v, want one that can be claimed", open, err)
+	}
+}
