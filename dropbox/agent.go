@@ -8,7 +8,7 @@ import (
 // Names that a store or its users need for something else. lead and irc are
 // reserved too, yet have mailboxes: nobody may be called so, all may write there.
 var reserved = []string{
-	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "irc",
+	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted", "irc",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
 	"version", "halt", // files of the store; some disks take HALT and halt for one
 }

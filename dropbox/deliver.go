@@ -51,8 +51,8 @@ func (s *Store) deliver(to string, m *Message, sign func(*Message) string) (Deli
 	if err := checkMailbox(to); err != nil {
 		return Delivery{}, s.misnamed(to, err)
 	}
-	if m.Hops > MaxHops {
-		return Delivery{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, MaxHops)
+	if s.TooManyHops(m.Hops) {
+		return Delivery{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, s.opts.MaxHops)
 	}
 	if err := s.checkRoom(to, m); err != nil {
 		return Delivery{}, err

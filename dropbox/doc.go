@@ -42,8 +42,10 @@
 //	    FULL                             while it is there senders are refused
 //	    anything.md                      dropped by hand: see [Mailbox.Strays]
 //	attach/<sha256>/NAME                 attachments
-//	board/  refused/                     for those who use the store
+//	refused/coder/                       what was refused, each with its reason: see [Mailbox.Refuse]
+//	halted/THREAD                        conversations that are halted: see [Store.HaltThread]
 //	topics/                              what was published and who subscribes: see [Store.Publish]
+//	board/                               for those who use the store
 //
 // Folders have mode 0700 and files 0600. No symlink is ever followed.
 //

@@ -18,6 +18,7 @@ const (
 	Claimed State = curFolder
 	Done    State = doneFolder
 	Dead    State = deadFolder
+	Refused State = refusedDir // kept apart from the mailboxes; see [Mailbox.Refuse]
 )
 
 // A Found is a message that was looked for, in whatever mailbox it is.
@@ -31,7 +32,8 @@ type Found struct {
 
 // All goes through every message of every mailbox by names alone; none is opened.
 // Mailboxes come in the order of their names; within one come what waits, what is
-// claimed, what is done by days, and the dead letters, each in the order of names.
+// claimed, what is done by days, the dead letters, and what was refused, each in the
+// order of names.
 // After an error there is no more.
 func (s *Store) All() iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
@@ -65,10 +67,13 @@ func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 	for _, day := range days {
 		places = append(places, place{Done, day})
 	}
-	for _, p := range append(places, place{Dead, ""}) {
+	for _, p := range append(places, place{Dead, ""}, place{Refused, ""}) {
 		folder := mailbox + "/" + string(p.state)
-		if p.day != "" {
+		switch {
+		case p.day != "":
 			folder += "/" + p.day
+		case p.state == Refused:
+			folder = refusedDir + "/" + mailbox
 		}
 		names, err := s.disk.names(folder)
 		if err != nil {

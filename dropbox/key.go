@@ -192,8 +192,10 @@ func (s *Store) placeOf(mailbox string, e Entry) (bool, error) {
 			}
 		}
 	}
-	if there, err := s.disk.exists(mailbox + "/" + deadFolder + "/" + base + ".md"); there || err != nil {
-		return there, err
+	for _, folder := range []string{mailbox + "/" + deadFolder, refusedDir + "/" + mailbox} {
+		if there, err := s.disk.exists(folder + "/" + base + ".md"); there || err != nil {
+			return there, err
+		}
 	}
 	day, err := s.doneDay(mailbox, e, base+".md")
 	return day != "", err

@@ -10,7 +10,8 @@ import (
 // Version is the number of the message format, the field v.
 const Version = 1
 
-// MaxHops is how often programs may pass a message on. One more is a loop.
+// MaxHops is how often programs may pass a message on, if Options say nothing else.
+// One more is a loop.
 const MaxHops = 8
 
 // Priority says which of two messages comes first, whatever their age. It is the

@@ -18,6 +18,7 @@ type Options struct {
 	MaxBody       int64 // longest body, in bytes; 0 means 8 KiB
 	MaxAttachment int64 // largest attachment or dropped file, in bytes; 0 means 10 MiB
 	MaxWaiting    int   // messages that may wait in one mailbox; 0 means 10,000
+	MaxHops       int   // how often programs may pass a message on; 0 means [MaxHops], below 0 any number
 
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time
@@ -125,6 +126,9 @@ func open(dir string, o Options) (*Store, error) {
 	if o.MaxWaiting == 0 {
 		o.MaxWaiting = 10_000
 	}
+	if o.MaxHops == 0 {
+		o.MaxHops = MaxHops
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -164,6 +168,9 @@ func (s *Store) Close() error { return s.disk.close() }
 
 // Dir is the absolute path of the store's folder.
 func (s *Store) Dir() string { return s.dir }
+
+// TooManyHops says whether a message was passed on more often than may be.
+func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
 // MakeMailbox makes the mailbox of an agent, of lead or of irc, and makes again
 // what of it was deleted. To repeat it is harmless and cheap.
@@ -221,7 +228,7 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	slices.Sort(names)
 	for _, name := range names {
 		switch {
-		case name[0] == '.' || slices.Contains([]string{versionFile, haltFile, boardDir, attachDir, refusedDir, topicsDir}, name):
+		case name[0] == '.' || slices.Contains([]string{versionFile, haltFile, boardDir, attachDir, refusedDir, haltedDir, topicsDir}, name):
 		case checkMailbox(name) == nil && s.isMailbox(name):
 			mailboxes = append(mailboxes, name)
 		default:
