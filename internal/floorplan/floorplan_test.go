@@ -33,6 +33,7 @@ var floors = map[string][]string{
 	"internal/floorplan":      {},
 	"internal/git":            {"swarm"},
 	"internal/mailslot":       {"dropbox", "internal/config", "internal/rendezvous", "internal/tokens"},
+	"internal/policy":         {"dropbox"},
 	"internal/provision":      {"dropbox", "internal/config", "internal/control", "internal/rendezvous", "swarm", "swarm/runner"},
 	"internal/rendezvous":     {},
 	"internal/standin":        {},

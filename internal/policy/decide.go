@@ -1,0 +1,204 @@
+package policy
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Decide says whether a message may pass. past may be nil: nothing is known of it.
+// It changes nothing, neither here nor there.
+func (p Policy) Decide(past *Past, q Question) Verdict {
+	if q.daemon() {
+		return Verdict{Pass: true}
+	}
+	rules := []func(Question) Verdict{
+		p.unproven, p.reserved, p.types, p.size, p.halted, p.sentinel, p.hops, p.ring, p.acl,
+	}
+	halts := Verdict{Pass: true}
+	for _, rule := range rules {
+		v := rule(q)
+		if v.Reason == "" {
+			continue
+		}
+		if !v.Pass {
+			return v
+		}
+		halts = v // goes on, and halts its conversation
+	}
+	if q.Door {
+		return halts
+	}
+	if q.Spent != "" && q.wakes() {
+		return refuse(RuleCost, q.Spent, askLead)
+	}
+	if past == nil || halts.Halt || q.person() || past.knows(q.Message.ID) {
+		return halts
+	}
+	for _, rule := range []func(*Past, Question) Verdict{p.senderRate, p.threadRate, p.echo} {
+		if v := rule(past, q); !v.Pass {
+			return v
+		}
+	}
+	return halts
+}
+
+// passes is the verdict of a rule that has nothing to say.
+var passes = Verdict{Pass: true}
+
+func refuse(r Rule, reason, next string) Verdict { return Verdict{Rule: r, Reason: reason, Next: next} }
+
+// halt refuses a message, and halts its conversation.
+func halt(r Rule, reason, next string) Verdict {
+	return Verdict{Rule: r, Reason: reason, Next: next, Halt: true}
+}
+
+// askLead is the way out for an agent: the lead can always be reached.
+const askLead = `claude-swarm send lead "how things stand" --type status`
+
+func (p Policy) unproven(q Question) Verdict {
+	if q.Proven || !p.RefuseUnproven {
+		return passes
+	}
+	return refuse(RuleUnproven, "nothing proves that it is from "+word(q.Message.From),
+		"send it with claude-swarm send; files that are left by hand prove nothing (policy.unproven)")
+}
+
+// reserved keeps the names that stand for nobody. The daemon's own mail was let pass
+// before.
+func (p Policy) reserved(q Question) Verdict {
+	if !nobody(q.Message.From) {
+		return passes
+	}
+	return refuse(RuleReserved, fmt.Sprintf("nobody may write in the name of %s", q.Message.From), "send it in your own name")
+}
+
+func (p Policy) types(q Question) Verdict {
+	if p.Types == nil || slices.Contains(p.Types, q.Message.Type) {
+		return passes
+	}
+	var words []string
+	for _, t := range p.Types {
+		words = append(words, string(t))
+	}
+	return refuse(RuleType, fmt.Sprintf("type %s is not allowed here, only %s (policy.allowed_types)", word(string(q.Message.Type)), strings.Join(words, ", ")),
+		"send it as one of these")
+}
+
+// size bounds the body. At a door a result may be longer: what is too much of it
+// becomes an attachment.
+func (p Policy) size(q Question) Verdict {
+	if q.Door && q.Message.Type == dropbox.Result {
+		return passes
+	}
+	if n := len(q.Message.Body); p.MaxBody > 0 && n > p.MaxBody {
+		return refuse(RuleSize, fmt.Sprintf("the body has %d bytes, %d at most (policy.max_body_bytes)", n, p.MaxBody),
+			"send the long part as a file: --attach FILE")
+	}
+	return passes
+}
+
+// halted keeps agents from being woken in a conversation that is halted. What wakes
+// nobody goes on.
+func (p Policy) halted(q Question) Verdict {
+	if q.Halted == "" || !q.wakes() {
+		return passes
+	}
+	return refuse(RuleHalted, fmt.Sprintf("the conversation %s is halted (%s)", word(q.Message.Thread), line(q.Halted)), askLead)
+}
+
+// sentinel halts the conversation of a body that asks for it. What wakes nobody goes
+// on, so that the last word arrives.
+func (p Policy) sentinel(q Question) Verdict {
+	if p.Sentinel == "" || !bytes.Contains(q.Message.Body, []byte(p.Sentinel)) {
+		return passes
+	}
+	v := halt(RuleSentinel, fmt.Sprintf("%s says %s", word(q.speaker()), p.Sentinel), askLead)
+	v.Pass = !q.wakes()
+	return v
+}
+
+func (p Policy) hops(q Question) Verdict {
+	if p.MaxHops == 0 || q.Message.Hops <= p.MaxHops {
+		return passes
+	}
+	return halt(RuleHops, fmt.Sprintf("passed on %d times, %d at most (policy.max_hops)", q.Message.Hops, p.MaxHops), askLead)
+}
+
+func (p Policy) senderRate(past *Past, q Question) Verdict {
+	if past.senderHasRoom(p, q) {
+		return passes
+	}
+	return refuse(RuleSenderRate, fmt.Sprintf("%s sends more than %d messages a minute (policy.sender_per_min)", word(q.speaker()), p.PerSender),
+		"say in one message what you say in many, and wait a minute")
+}
+
+func (p Policy) threadRate(past *Past, q Question) Verdict {
+	if past.threadHasRoom(p, q) {
+		return passes
+	}
+	return halt(RuleThreadRate, fmt.Sprintf("more than %d messages a minute in the conversation %s (policy.thread_per_min)", p.PerThread, word(q.Message.Thread)), askLead)
+}
+
+func (p Policy) echo(past *Past, q Question) Verdict {
+	if p.MaxEchoes == 0 {
+		return passes
+	}
+	n := past.echoes(q)
+	if n <= p.MaxEchoes {
+		return passes
+	}
+	return halt(RuleEcho, fmt.Sprintf("%s and %s say nearly the same again, %s time, %d at most (policy.max_echoes)", word(q.speaker()), word(q.To), nth(n), p.MaxEchoes), askLead)
+}
+
+// nth is an ordinal number: the 3rd time.
+func nth(n int) string {
+	switch {
+	case n%100/10 == 1:
+	case n%10 == 1:
+		return "the " + strconv.Itoa(n) + "st"
+	case n%10 == 2:
+		return "the " + strconv.Itoa(n) + "nd"
+	case n%10 == 3:
+		return "the " + strconv.Itoa(n) + "rd"
+	}
+	return "the " + strconv.Itoa(n) + "th"
+}
+
+// word is a name from outside, in quotes unless it is a plain one.
+func word(s string) string {
+	if s == "" || strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	}) >= 0 || len(s) > 64 {
+		return strconv.Quote(s[:min(len(s), 64)])
+	}
+	return s
+}
+
+// line makes one line of a text from outside, of a bounded length.
+func line(s string) string {
+	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))), " ")
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:200]) + "…"
+	}
+	return s
+}
+
+// threadOf is the conversation of a message: the first of one has no other name for
+// it than its own.
+func threadOf(m *dropbox.Message) string {
+	if m.Thread != "" {
+		return m.Thread
+	}
+	return m.ID
+}

@@ -1,0 +1,29 @@
+// Package policy decides whether a message may pass.
+//
+// The decision is one pure function, [Policy.Decide]: it looks at the envelope and
+// the body, at whether the sender is proven, at the rules, and at the recent past;
+// it reads no clock and opens no file.
+//
+//	a door (send, reply, MCP, a bridge)            the daemon, at the claim
+//	           |                                              |
+//	     Question{Door}                                   Question
+//	           |                                              |
+//	           +----------------> Gate.Ask <------------------+
+//	                             /        \
+//	                  Policy.Decide  +  Past.admit
+//	                        |
+//	                     Verdict: passes, or the rule, the reason and what to do
+//
+// A [Gate] is a [Policy] with its [Past]: how much each sender and each conversation
+// has said lately, and what. Doors ask without a past, only to answer sooner: what
+// they let through is decided again, with all rules, when the daemon claims it. So
+// what a program or a person laid into a mailbox by hand is held to the same rules,
+// and what a door refuses the daemon would refuse as well.
+//
+// What is decided about is the time at which a message was delivered, not that at
+// which it is claimed: an agent that floods a slow one is found out at the first
+// message too many, although that is claimed an hour later.
+//
+// The daemon's own messages pass, if they are proven. A person is not held to rates,
+// echoes and lists: see [Question.person].
+package policy

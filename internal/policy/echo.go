@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// What is remembered of a conversation: so many messages, and for echoes those of
+// the last hour, and between the same two so many.
+const (
+	maxSaid  = 64
+	maxPair  = 16
+	echoLife = time.Hour
+)
+
+// said is what is remembered of one message of a conversation.
+type said struct {
+	ID    string       `json:"id"`
+	Type  dropbox.Type `json:"type"`
+	Pair  string       `json:"pair"` // who spoke with whom, whoever of the two
+	Print string       `json:"print"`
+	At    int64        `json:"at"` // Unix milliseconds
+}
+
+// Fingerprint is the same for bodies that differ only in white space, in numbers and
+// in the case of letters.
+func Fingerprint(body []byte) string {
+	kept := make([]byte, 0, len(body))
+	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5,
+	// 10:30, 2026-11-21. It is kept back until the next character is known.
+	number, held := false, rune(0)
+	for _, r := range string(body) {
+		switch {
+		case unicode.IsDigit(r):
+			number, held = true, 0
+			continue
+		case unicode.IsSpace(r):
+			number = false
+			continue
+		case number && held == 0 && strings.ContainsRune(".,:-/", r):
+			held = r
+			continue
+		}
+		if held != 0 {
+			kept = utf8.AppendRune(kept, held)
+		}
+		number, held = false, 0
+		kept = utf8.AppendRune(kept, unicode.ToLower(r))
+	}
+	if held != 0 {
+		kept = utf8.AppendRune(kept, held)
+	}
+	h := fnv.New64a()
+	h.Write(kept)
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// pair names two who talk, in either direction.
+func pair(q Question) string {
+	a, b := q.speaker(), q.To
+	if a > b {
+		a, b = b, a
+	}
+	return a + " " + b
+}
+
+// echoes counts how often nearly the same was said before between these two, lately.
+func (p *Past) echoes(q Question) int {
+	t := p.threads[threadOf(q.Message)]
+	if t == nil || p.owed(q) {
+		return 0
+	}
+	print, who, at := Fingerprint(q.Message.Body), pair(q), q.at().UnixMilli()
+	n, seen := 0, 0
+	for i := len(t.Said) - 1; i >= 0 && seen < maxPair; i-- {
+		s := t.Said[i]
+		if s.Pair != who || s.Print == "" {
+			continue
+		}
+		seen++
+		if s.Print == print && at-s.At < echoLife.Milliseconds() {
+			n++
+		}
+	}
+	return n
+}
+
+// owed says whether a message is the answer to a request. Whoever is asked many
+// things may answer all of them, at once and with the same words. An answer to an
+// answer is not owed.
+func (p *Past) owed(q Question) bool {
+	m := q.Message
+	if m.Type != dropbox.Result || m.ReplyTo == "" {
+		return false
+	}
+	if t := p.threads[threadOf(m)]; t != nil {
+		for _, s := range t.Said {
+			if s.ID == m.ReplyTo {
+				return s.Type.WantsAnswer()
+			}
+		}
+	}
+	return true
+}

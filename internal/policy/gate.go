@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// A Ceiling knows what may still be spent.
+type Ceiling interface {
+	// Spent says in one line why nothing more may be spent on mail for that agent in
+	// that conversation; "" when something may. It is called from several goroutines.
+	Spent(agent, thread string) string
+}
+
+// A Gate asks a policy, and keeps the past. It is safe for several goroutines.
+type Gate struct {
+	ceiling Ceiling // nil: no end to what may be spent
+
+	mu     sync.Mutex
+	policy Policy
+	past   Past
+	dirty  bool
+}
+
+// NewGate makes a gate that knows nothing of the past. ceiling may be nil.
+func NewGate(p Policy, ceiling Ceiling) *Gate { return &Gate{policy: p, ceiling: ceiling} }
+
+// Set puts other rules into force. The past stays.
+func (g *Gate) Set(p Policy) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.policy = p
+}
+
+// Policy is the rules in force.
+func (g *Gate) Policy() Policy {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.policy
+}
+
+// Ask decides about a message. What passes, and is not at a door, is remembered; a
+// message that passed once passes again and is not counted again.
+func (g *Gate) Ask(q Question) Verdict {
+	if g.ceiling != nil && !q.Door && q.Spent == "" {
+		q.Spent = g.ceiling.Spent(q.To, threadOf(q.Message))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	v := g.policy.Decide(&g.past, q)
+	switch {
+	case q.Door:
+		return v
+	case v.Pass:
+		g.past.admit(g.policy, q)
+	}
+	if v.Halt {
+		// Whoever lets it go on lets it begin anew.
+		g.past.forget(threadOf(q.Message))
+	}
+	g.dirty = g.dirty || v.Pass || v.Halt
+	return v
+}
+
+// saved is the file of a past.
+type saved struct {
+	V       int                `json:"v"`
+	Senders map[string]*sender `json:"senders"`
+	Threads map[string]*thread `json:"threads"`
+	Known   []string           `json:"known"`
+}
+
+const savedVersion = 1
+
+// Load takes up the past that Save wrote. A file that is not there is no error; of
+// one that cannot be read nothing is taken, and the gate begins without a past.
+func (g *Gate) Load(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("read what was said lately: %w", err)
+	}
+	var s saved
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("read what was said lately: %s: %w", path, err)
+	}
+	if s.V != savedVersion {
+		return fmt.Errorf("read what was said lately: %s: version %d is not known", path, s.V)
+	}
+	past := Past{senders: map[string]*sender{}, threads: map[string]*thread{}}
+	for name, one := range s.Senders {
+		if one != nil {
+			past.senders[name] = one
+		}
+	}
+	for name, one := range s.Threads {
+		if one != nil {
+			past.threads[name] = one
+		}
+	}
+	for _, id := range s.Known {
+		past.remember(id)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.past = past
+	return nil
+}
+
+// Save writes the past, if it has changed since. It is not made durable: a power cut
+// forgives what was said since the last one that the disk has.
+func (g *Gate) Save(path string) error {
+	g.mu.Lock()
+	if !g.dirty {
+		g.mu.Unlock()
+		return nil
+	}
+	data, err := json.Marshal(saved{savedVersion, g.past.senders, g.past.threads, g.past.order})
+	g.dirty = false
+	g.mu.Unlock()
+	if err == nil {
+		err = replace(path, data)
+	}
+	if err != nil {
+		g.mu.Lock()
+		g.dirty = true
+		g.mu.Unlock()
+		return fmt.Errorf("write what was said lately: %w", err)
+	}
+	return nil
+}
+
+// replace puts data in the place of a file, whole or not at all.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A Policy is the rules. In each number 0 switches the rule off; [Default] has the
+// documented ones. A Policy does not change once it is in use.
+type Policy struct {
+	Types      []dropbox.Type // allowed types; nil allows all
+	MaxBody    int            // bytes of a body
+	PerSender  int            // messages of one sender a minute
+	PerThread  int            // messages in one conversation a minute
+	MaxHops    int            // how often programs may pass a message on
+	MaxReturns int            // how often a request may come back to an agent that passed it on
+	MaxEchoes  int            // how often two of them may say nearly the same again
+	Sentinel   string         // text in a body that halts its conversation; "" for none
+	// RefuseUnproven refuses what nobody proves to have sent.
+	RefuseUnproven bool
+	// Agents are the names of all agents: who writes to all of them broadcasts.
+	Agents []string
+	// Access says what an agent may do, by its name; one that is missing may do all.
+	Access map[string]Access
+}
+
+// Default is the policy of a project that says nothing about it.
+func Default() Policy {
+	return Policy{
+		Types: dropbox.Types(), MaxBody: 8 << 10, PerSender: 60, PerThread: 30,
+		MaxHops: dropbox.MaxHops, MaxReturns: 1, MaxEchoes: 2, Sentinel: "<<<HALT>>>",
+	}
+}
+
+// A Rule is the name of what a message can be refused by.
+type Rule string
+
+// The rules, in the order in which they are asked. The last four depend on the past,
+// and are the daemon's alone.
+const (
+	RuleUnproven   Rule = "unproven"    // the sender is not proven, and that is asked for
+	RuleReserved   Rule = "reserved"    // nobody may speak in that name
+	RuleType       Rule = "type"        // not an allowed type
+	RuleSize       Rule = "size"        // the body is too long
+	RuleHalted     Rule = "halted"      // the conversation is halted
+	RuleSentinel   Rule = "sentinel"    // the body halts the conversation
+	RuleHops       Rule = "hops"        // passed on too often
+	RuleRing       Rule = "ring"        // back again at an agent that passed it on
+	RuleACL        Rule = "acl"         // not allowed to write to that one
+	RuleCost       Rule = "cost"        // nothing may be spent on it
+	RuleSenderRate Rule = "sender_rate" // the sender says too much
+	RuleThreadRate Rule = "thread_rate" // too much is said in the conversation
+	RuleEcho       Rule = "echo"        // nearly the same was said too often
+)
+
+// Rules lists the rules in that order.
+func Rules() []Rule {
+	return []Rule{RuleUnproven, RuleReserved, RuleType, RuleSize, RuleHalted, RuleSentinel, RuleHops, RuleRing, RuleACL, RuleCost, RuleSenderRate, RuleThreadRate, RuleEcho}
+}
+
+// A Verdict says whether a message may pass.
+type Verdict struct {
+	Pass   bool
+	Rule   Rule   // by which it is refused; where Halt is set and it passes, why
+	Reason string // one line: what is wrong, and the limit
+	Next   string // one line: what the sender can do; for an agent and a person alike
+	Halt   bool   // the conversation is to be halted
+}
+
+// String is the rule and the reason: "hops: passed on 9 times, 8 at most".
+func (v Verdict) String() string {
+	if v.Reason == "" {
+		return "passes"
+	}
+	return string(v.Rule) + ": " + v.Reason
+}
+
+// nobody says whether a name is kept for what writes no mail. irc is a bridge and
+// lead a person: both write, and may be unproven like anybody else.
+func nobody(name string) bool {
+	return dropbox.Reserved(name) && name != dropbox.Lead && name != dropbox.IRC
+}
+
+// broadcasts says whether a message goes to every agent but the sender, and those
+// are several.
+func (p Policy) broadcasts(m *dropbox.Message) bool {
+	if slices.Contains(m.To, dropbox.All) || slices.Contains(m.CC, dropbox.All) {
+		return true
+	}
+	others := 0
+	for _, name := range p.Agents {
+		if name == m.From {
+			continue
+		}
+		if !slices.Contains(m.To, name) && !slices.Contains(m.CC, name) {
+			return false
+		}
+		others++
+	}
+	return others > 1
+}

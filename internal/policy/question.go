@@ -1,0 +1,57 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A Question is everything that a decision looks at besides the rules and the past.
+type Question struct {
+	Message *dropbox.Message // complete, or as it is about to be delivered
+	To      string           // the mailbox that this copy is for
+	Proven  bool             // the proof shows that the sender is who it says
+	Now     time.Time
+
+	// Door says that the message is not delivered yet. What depends on the past is
+	// then left to the daemon.
+	Door bool
+	// Halted is why the conversation is halted; "" when it is not. Whoever asks looks
+	// at the file: see [dropbox.Store.ThreadHalted].
+	Halted string
+	// Spent is why nothing more may be spent on this; "" when that is no matter.
+	Spent string
+}
+
+// daemon says whether the message is the daemon's own, which uses no door.
+func (q *Question) daemon() bool { return q.Message.From == dropbox.Swarm && q.Proven && !q.Door }
+
+// person says whether a message is the lead's: it is proven to be, or it claims to
+// be and no agent passed it on. A file that a turn left in a mailbox has the hops
+// and the path of that turn, and so is not a person's.
+func (q *Question) person() bool {
+	m := q.Message
+	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0)
+}
+
+// speaker is who answers for a message: the sender, or the agent in whose turn a
+// file was left in the name of the lead.
+func (q *Question) speaker() string {
+	m := q.Message
+	if m.From == dropbox.Lead && !q.Proven && len(m.Path) > 0 {
+		return m.Path[len(m.Path)-1]
+	}
+	return m.From
+}
+
+// wakes says whether the message begins a turn of an agent.
+func (q *Question) wakes() bool { return q.Message.Type.Wakes() && q.To != dropbox.Lead }
+
+// at is when the message was delivered, which the name of its file says; never later
+// than now, whatever that name says.
+func (q *Question) at() time.Time {
+	if c := q.Message.Created; !q.Door && !c.IsZero() && c.Before(q.Now) {
+		return c
+	}
+	return q.Now
+}

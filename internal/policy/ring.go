@@ -1,0 +1,51 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// ring finds requests that go round: A → B → C → A.
+//
+// The path of a message names those who passed the request on and have no answer to
+// it yet: an answer leads back and takes the names off again. So a name that comes
+// twice on it is an agent that is asked in the course of its own request. Once is
+// honest: whoever got a task asks back. To come back a second time is a round that
+// began anew; that is a ring. A result is never one, and what wakes nobody neither.
+func (p Policy) ring(q Question) Verdict {
+	m := q.Message
+	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {
+		return passes
+	}
+	if returns(m.Path, q.To) <= p.MaxReturns {
+		return passes
+	}
+	return halt(RuleRing, fmt.Sprintf("it goes round: %s (policy.max_returns is %d)", round(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
+}
+
+// returns counts how often to stands on the path already. Mail to oneself is no
+// round: such names in a row count once, and not at the end.
+func returns(path []string, to string) int {
+	n := 0
+	for i, name := range path {
+		if name == to && i < len(path)-1 && path[i+1] != to {
+			n++
+		}
+	}
+	return n
+}
+
+// round shows a path, its end when it is long.
+func round(path []string) string {
+	var names []string
+	if len(path) > 10 {
+		path = path[len(path)-10:]
+		names = append(names, "…")
+	}
+	for _, name := range path {
+		names = append(names, word(name))
+	}
+	return strings.Join(names, " → ")
+}
