@@ -236,3 +236,32 @@ func TestOneAlertForOneLimit(t *testing.T) {
 		}
 	}
 }
+
+// A machine that has nothing left for a client is waited for, however long it
+// takes: nothing was begun, so nothing is counted and no breaker opens.
+func TestAMachineThatIsShortIsWaitedFor(t *testing.T) {
+	f := newField(t, "coder")
+	times := 20
+	f.short = func() string {
+		if times--; times < 0 {
+			return ""
+		}
+		return "too many open files"
+	}
+	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Say("did it")} }
+	f.restart.Disk = time.Second
+	f.start()
+	id := f.send("coder", "work")
+	if st := f.untilState("coder", swarm.Backoff); !strings.Contains(st.Why, "too many open files") || st.Next == "" {
+		t.Errorf("why = %q, next = %q", st.Why, st.Next)
+	}
+	f.halt()
+	f.restart.Disk = quick.Disk
+	f.start()
+	if ans := f.answer(id); !strings.Contains(string(ans.Body), "did it") {
+		t.Errorf("answer = %s", ans.Body)
+	}
+	if r := f.receipt("coder", id); len(r.Attempts) != 1 {
+		t.Errorf("%d attempts are on record, want the one that was begun", len(r.Attempts))
+	}
+}

@@ -31,6 +31,7 @@ type field struct {
 	environ []string
 	sweep   time.Duration
 	before  func(runner.Turn) // is called before the backend runs a turn; may be nil
+	short   func() string     // why the machine has nothing left for a client; nil or "": it has
 
 	daemon *swarm.Swarm
 	stop   context.CancelFunc
@@ -79,11 +80,17 @@ func newField(t *testing.T, agents ...string) *field {
 type foreseen struct {
 	runner.Backend
 	before func(runner.Turn)
+	short  func() string
 }
 
 func (b foreseen) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	if b.before != nil {
 		b.before(t)
+	}
+	if b.short != nil {
+		if why := b.short(); why != "" {
+			return runner.Outcome{End: runner.Short, Reason: why}
+		}
 	}
 	return b.Backend.Run(ctx, t)
 }
@@ -92,7 +99,7 @@ func (b foreseen) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 func (f *field) start() {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
-		Project: f.dir, Store: f.store, Plan: f.plan, Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before}},
+		Project: f.dir, Store: f.store, Plan: f.plan, Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}},
 		Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})

@@ -63,7 +63,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 	if !refused {
 		j.proven = a.proves(claim.Message)
 		if err := a.runJob(stop, kill, j); err != nil {
-			return a.diskTrouble(stop, "file what came of a turn", err)
+			return a.diskTrouble(stop, "run a turn", err)
 		}
 	}
 	a.unsettled = j.stranded
@@ -262,8 +262,13 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		a.equipped = spec
 	}
 	if t.unrecorded != nil {
+		err = fmt.Errorf("record the turn: %w", t.unrecorded)
+	} else if out.End == runner.Short {
+		err = fmt.Errorf("start the client: %s", out.Reason)
+	}
+	if err != nil {
 		j.rec = last // nothing was sent, so nothing was begun
-		return runner.Outcome{}, errors.Join(fmt.Errorf("record the turn: %w", t.unrecorded), rec.remove(a.home))
+		return runner.Outcome{}, errors.Join(err, rec.remove(a.home))
 	}
 	return out, nil
 }

@@ -20,7 +20,8 @@ const (
 	NoSession End = "no-session" // the session to resume is unknown, or the one to make exists
 	Stalled   End = "stalled"    // ended by us: silent, idle, and waiting for no tool
 	TimedOut  End = "timed-out"  // ended by us: longer than Spec.Timeout
-	Stopped   End = "stopped"    // ended by us: the context was done
+	Stopped   End = "stopped"    // ended by us: the context was done, or what the client said was lost for want of room
+	Short     End = "short"      // the machine has no room, file or process left for it now: nothing was sent
 	Lost      End = "lost"       // Follow: the client is dead and its file has no result
 	Gone      End = "gone"       // Serve: the client that waited had ended, or did before it took the prompt: nothing was done
 	Unheard   End = "unheard"    // the client acknowledged the prompt without running it: it knows the UUID

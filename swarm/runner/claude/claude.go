@@ -45,7 +45,7 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runn
 	r := b.newRun(ctx, t)
 	r.keep = keep
 	if err := writeFiles(t); err != nil {
-		return r.never(runner.Failed, err.Error(), "look at the disk and at the rights of the folder"), nil
+		return r.never(runner.Short, err.Error(), lookAtDisk), nil
 	}
 	child, stdout, err := b.start(t)
 	if err != nil {
@@ -64,6 +64,11 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runn
 
 // send records that the client runs, sends it the prompt, and follows it.
 func (r *run) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner.Warm) {
+	// The client starts meanwhile.
+	if err := r.makeRoom(); err != nil {
+		r.finish()
+		return r.never(runner.Short, err.Error(), lookAtDisk), nil
+	}
 	if r.turn.Started != nil {
 		if err := r.turn.Started(child.Process()); err != nil {
 			// Nothing was sent, so nothing was done.
@@ -204,8 +209,11 @@ func (r *run) finish() {
 	default:
 		r.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.timing.Leftovers)}
 	}
+	_ = runner.ReleaseRoom(r.turn.Stdout) // else it is taken until the turn is rotated away
 	r.finished = true
 }
+
+const lookAtDisk = "look at the disk and at the rights of the folder"
 
 // A startFailure is an error of starting the client, not of our own files.
 type startFailure struct{ err error }
@@ -216,7 +224,7 @@ func (e *startFailure) Unwrap() error { return e.err }
 // startError says what a failed start means.
 func startError(t runner.Turn, err error) (end runner.End, reason, hint string) {
 	if _, ok := errors.AsType[*startFailure](err); !ok {
-		return runner.Failed, err.Error(), "look at the disk and at the rights of the folder"
+		return runner.Short, err.Error(), lookAtDisk
 	}
 	program := command(t)[0]
 	if info, serr := os.Stat(t.Spec.Dir); serr != nil || !info.IsDir() {
@@ -224,7 +232,7 @@ func startError(t runner.Turn, err error) (end runner.End, reason, hint string) 
 	}
 	switch {
 	case isTransient(err):
-		return runner.Unborn, "the system could not start " + program + ": " + err.Error(), "the machine is out of processes or memory; lower max_running"
+		return runner.Short, "the system could not start " + program + ": " + err.Error(), "the machine is out of processes or memory; lower max_running"
 	case isMissing(err):
 		return runner.Refused, program + " is not installed: " + err.Error(),
 			fmt.Sprintf("npm install -g @anthropic-ai/claude-code, or set command: of agent %s; then claude-swarm start %s", t.Agent, t.Agent)

@@ -9,7 +9,9 @@
 // JSON. It stays open until the result and is closed then, so the client ends;
 // and since the pipe dies with the daemon, a client that outlives its daemon
 // ends by itself after this turn. Standard output and error are files that the
-// client writes itself, so it is never held up and nothing that it says is lost.
+// client writes itself, so it is never held up and nothing that it says is lost:
+// no turn begins without room on the disk for what it will print, and while it runs
+// there is a piece of it set aside in front (runner.Room; on Linux).
 //
 // Served as a [runner.Resident] it stays open longer: the next prompt is one more
 // line. A turn goes on in such a client only when the line that repeats its prompt

@@ -141,5 +141,7 @@ func (w *warm) Close(ctx context.Context) runner.Exit {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return w.child.Finish(w.turn.Mark(), w.timing.Leftovers)
+	exit := w.child.Finish(w.turn.Mark(), w.timing.Leftovers)
+	_ = runner.ReleaseRoom(w.turn.Stdout)
+	return exit
 }

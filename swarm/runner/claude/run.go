@@ -45,6 +45,7 @@ type run struct {
 	seen    seen
 	poll    poller
 	watch   watch
+	room    runner.Room
 }
 
 // seen is what the stream has told beyond the account.
@@ -67,6 +68,7 @@ type seen struct {
 // watch is what is looked at now and then.
 type watch struct {
 	stderrAt time.Time     // next look at how much it has printed
+	cramped  bool          // there was no room for what it may have said
 	sampleAt time.Time     // when the second look at the processor time is due; zero: no first one yet
 	sample   time.Duration // what the first look saw
 }
@@ -210,8 +212,10 @@ func (r *run) tick(now time.Time) {
 		r.watch.stderrAt = now.Add(100 * time.Millisecond)
 		boundFile(r.turn.Stderr)
 		// A client can print faster than its output is read.
-		info, err := os.Stat(r.turn.Stdout)
-		r.flooded = r.flooded || err == nil && info.Size()-r.turn.From.Offset > r.maxOutput
+		if info, err := os.Stat(r.turn.Stdout); err == nil {
+			r.flooded = r.flooded || info.Size()-r.turn.From.Offset > r.maxOutput
+			r.watch.cramped = r.room.Keep(r.turn.Stdout, info.Size()) != nil || r.watch.cramped
+		}
 	}
 	if !r.seen.closing.IsZero() {
 		if now.After(r.seen.closing) {
@@ -241,10 +245,26 @@ func (r *run) tick(now time.Time) {
 	case r.warm && !r.followed && r.seen.replay.IsZero() && silent >= r.timing.Unheard && r.idle(now):
 		r.cause = gone("is silent")
 		r.ladder.BeginAtKill(r.client, now) // it has nothing to finish
+	case r.watch.cramped && silent >= crampedPatience*r.timing.Unheard && r.idle(now):
+		// Also with a tool call open: its end may be what was lost.
+		r.end(verdict{end: runner.Stopped, reason: "the disk was full, and what the client said is lost", hint: goesBack}, now)
 	case spec.Stall > 0 && silent >= spec.Stall && r.account.OpenCalls() == 0 && r.idle(now):
 		r.end(verdict{end: runner.Stalled, reason: "no sign of life for " + silent.Round(time.Second).String(),
 			hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
 	}
+}
+
+// crampedPatience is how many times longer than a client that does not take its
+// prompt one may be silent whose disk was full. It may have said all that it had to.
+const crampedPatience = 6
+
+// makeRoom sets room aside for the first that a turn prints.
+func (r *run) makeRoom() error {
+	info, err := os.Stat(r.turn.Stdout)
+	if err != nil {
+		return err
+	}
+	return r.room.Keep(r.turn.Stdout, info.Size())
 }
 
 // busyShare is the share of one core above which a turn counts as busy. A client

@@ -1,0 +1,21 @@
+package runner
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// setAside takes n bytes of the disk behind the first size ones of f. The file's
+// size stays, and what is appended goes there.
+func setAside(f *os.File, size, n int64) error {
+	for {
+		switch err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, size, n); err {
+		case unix.EINTR:
+		case nil, unix.EOPNOTSUPP, unix.ENOSYS:
+			return nil
+		default:
+			return &os.PathError{Op: "set room aside in", Path: f.Name(), Err: err}
+		}
+	}
+}
