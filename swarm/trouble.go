@@ -102,7 +102,11 @@ func (h *house) folderOf(err error) string {
 	case filepath.IsAbs(path):
 		return filepath.Dir(path)
 	}
-	mailbox, _, _ := strings.Cut(path, "/") // a store names its files relative to itself
+	// A store names its files relative to itself, a window to its folder.
+	mailbox, _, inside := strings.Cut(path, "/")
+	if !inside {
+		return filepath.Dir(h.home.windowFile("any"))
+	}
 	return filepath.Join(h.store.Dir(), mailbox, "tmp")
 }
 

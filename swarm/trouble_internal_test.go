@@ -1,0 +1,38 @@
+package swarm
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// The folder that is tried again is the one where it went wrong, however the error
+// names the file: a window's is relative to its folder, a store's to the store.
+func TestTheFolderOfAnError(t *testing.T) {
+	dir := t.TempDir()
+	box := filepath.Join(dir, ".dead-drop")
+	if err := dropbox.Create(box); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(box, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	h := &house{home: HomeOf(dir), store: store}
+	for want, err := range map[string]error{
+		filepath.Join(h.home.Dir(), "pids"):   &fs.PathError{Op: "open", Path: h.home.PIDFile("coder"), Err: syscall.ENOSPC},
+		filepath.Join(h.home.Dir(), "window"): &fs.PathError{Op: "openat", Path: ".coder.JTUTLCJBRC", Err: syscall.ENOSPC},
+		filepath.Join(box, "lead", "tmp"):     &os.LinkError{Op: "rename", Old: "lead/tmp/x", New: "lead/new/x", Err: syscall.EIO},
+		h.home.Dir():                          syscall.EMFILE,
+	} {
+		if got := h.folderOf(fmt.Errorf("save: %w", err)); got != want {
+			t.Errorf("folderOf(%v) = %s, want %s", err, got, want)
+		}
+	}
+}
