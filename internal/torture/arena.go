@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +27,8 @@ type arenaSpec struct {
 	top      string   // YAML lines for the top of claude-swarm.yaml
 	defaults string   // YAML lines below defaults:, each indented by two
 	env      []string // of the daemon, and so of the stand-ins
-	// prepare is called with the folder of the project before anything is in it.
-	prepare func(dir string) error
+	disk     int      // the project lies on a file system of its own, so many MiB large
+	starter  []string // a program with arguments that runs the one that starts the daemon
 }
 
 // An arena is a scratch project with stand-ins for agents. Its methods are safe
@@ -38,6 +40,8 @@ type arena struct {
 	env     []string
 	agents  []string
 	store   *dropbox.Store
+	disk    *volume // nil: that of the system
+	starter []string
 
 	mu   sync.Mutex
 	jobs []*job // what was sent, in no order
@@ -77,8 +81,9 @@ func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 		a.agents = append(a.agents, fmt.Sprintf("agent%d", i))
 		config.WriteString("  " + a.agents[i] + ": {}\n")
 	}
-	if spec.prepare != nil {
-		if err := spec.prepare(a.dir); err != nil {
+	if a.starter = spec.starter; spec.disk > 0 {
+		a.disk = &volume{dir: a.dir, names: rand.IntN(2) == 0}
+		if err := a.disk.mount(spec.disk); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +109,11 @@ func (a *arena) close() error {
 	for _, p := range a.processes() {
 		p.kill()
 	}
-	return a.store.Close()
+	err := a.store.Close()
+	if a.disk != nil {
+		err = errors.Join(err, a.disk.unmount())
+	}
+	return err
 }
 
 // swarm runs a verb of the program and returns what it printed.
@@ -116,7 +125,11 @@ func (a *arena) swarm(ctx context.Context, args ...string) (string, error) {
 func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, a.program, args...)
+	words := append([]string{a.program}, args...)
+	if args[0] == "start" {
+		words = append(slices.Clone(a.starter), words...)
+	}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.Env = a.dir, a.env
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &errs

@@ -67,6 +67,7 @@ type battle struct {
 	calm    int     // milliseconds at most from one strike to the next; 0: 250
 	alone   bool    // nobody minds the agents: they must go on by themselves
 	strike  func(ctx context.Context, c *counts) error
+	after   func(ctx context.Context) error // when all is done, and the daemon still runs; may be nil
 }
 
 // fight starts the daemon, strikes so many times, and counts.
@@ -78,6 +79,9 @@ func (a *arena) fight(ctx context.Context, times int, b battle) (counts, error) 
 	err := a.underFire(ctx, times, b, &c)
 	if err == nil {
 		err = a.settle(ctx)
+	}
+	if err == nil && b.after != nil {
+		err = b.after(ctx)
 	}
 	got, cerr := a.count(ctx)
 	got.add(c)

@@ -230,5 +230,5 @@ func (a *arena) picture(ctx context.Context) string {
 		out = err.Error()
 	}
 	log, _ := os.ReadFile(a.own().DaemonLog())
-	return out + string(log[max(0, len(log)-2000):])
+	return out + string(log[max(0, len(log)-800):])
 }

@@ -1,0 +1,185 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// fullDisk fills the disk that the project lies on, by bytes or by names, and
+// empties it again.
+var fullDisk = fault{
+	name: "disk full", what: "no room for bytes, or for names; then room again",
+	full: 24, short: 4, alone: true,
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		return inArenas(ctx, r, min(4, times), times, arenaSpec{agents: 3, disk: 64}, func(ctx context.Context, a *arena, times int) (counts, error) {
+			return a.starve(ctx, times, scarcity{
+				word: "no space left on device",
+				take: a.disk.fill,
+				more: a.disk.top,
+				give: a.disk.empty,
+			})
+		})
+	},
+}
+
+// A scarcity is something that the daemon needs and cannot have for a while.
+type scarcity struct {
+	word string // what the status says
+	take func() error
+	more func() error // takes what became free since; nil: senders lack nothing
+	give func() error
+}
+
+// starve takes something away while messages are worked on, and gives it back. It
+// wants the status to say so, to be refused as a sender, and that all goes on by
+// itself.
+func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, error) {
+	c, err := a.fight(ctx, times, battle{
+		traffic: traffic{keyed: true, senders: 3}, backlog: 30, alone: true,
+		strike: func(ctx context.Context, c *counts) (err error) {
+			if err := until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 }); err != nil {
+				return err
+			}
+			if err := s.take(); err != nil {
+				return err
+			}
+			given := false
+			give := func() error {
+				if given {
+					return nil
+				}
+				given = true
+				return s.give()
+			}
+			defer func() { err = errors.Join(err, give()) }()
+			if err := a.says(ctx, s.word); err != nil {
+				return err
+			}
+			if s.more != nil { // senders are concerned too
+				if err := a.refused(ctx, s); err != nil {
+					return err
+				}
+			}
+			if err := pause(ctx, time.Duration(rand.IntN(1000))*time.Millisecond); err != nil {
+				return err
+			}
+			if err := give(); err != nil {
+				return err
+			}
+			return a.recovers(ctx)
+		},
+		after: a.calm,
+	})
+	return c, errors.Join(err, a.noScaffolding())
+}
+
+// says waits until the status says word, with a next step where it is an agent that
+// waits.
+func (a *arena) says(ctx context.Context, word string) error {
+	var st swarm.Status
+	var err error
+	said := until(ctx, fmt.Sprintf("a status that says %q", word), func() bool {
+		if st, err = a.status(ctx); err != nil {
+			return false
+		}
+		return slices.ContainsFunc(st.Trouble, func(s string) bool { return strings.Contains(s, word) }) ||
+			slices.ContainsFunc(st.Agents, func(ag swarm.AgentStatus) bool {
+				return ag.State == swarm.Backoff && strings.Contains(ag.Why, word) && ag.Next != ""
+			})
+	})
+	if said != nil {
+		return errors.Join(fmt.Errorf("%w\n%s", said, a.picture(ctx)), err)
+	}
+	return nil
+}
+
+// refused sends a message that must be refused, with word and a next step. What the
+// daemon gave up meanwhile is enough for one now and then, so that is taken first.
+func (a *arena) refused(ctx context.Context, s scarcity) error {
+	for range 50 {
+		if err := s.more(); err != nil {
+			return err
+		}
+		// Numbers with a process for a sender.
+		j := &job{n: (a.reserve(2*everyProcess)/everyProcess+1)*everyProcess + 3, agent: a.agents[0], sender: -1}
+		if j.id, j.err = a.deliver(ctx, j, traffic{}); j.err == nil {
+			a.keep(j)
+			continue
+		}
+		verb, ok := errors.AsType[*verbError](j.err)
+		if !ok || !strings.Contains(verb.text, s.word) || !strings.Contains(verb.text, "\n  try: ") || verb.code != 1 {
+			return fmt.Errorf("send did not say that there is %s: %w", s.word, j.err)
+		}
+		return nil
+	}
+	return errors.New("send went on without what it needs")
+}
+
+// recovers waits until work goes on by itself.
+func (a *arena) recovers(ctx context.Context) error {
+	was := a.finished()
+	var st swarm.Status
+	err := until(ctx, "work that goes on", func() bool {
+		var err error
+		st, err = a.status(ctx)
+		return err == nil && a.finished() > was+5 &&
+			!slices.ContainsFunc(st.Agents, func(ag swarm.AgentStatus) bool { return ag.State == swarm.Backoff || ag.State == swarm.Stopped })
+	})
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, a.picture(ctx))
+	}
+	return nil
+}
+
+// calm waits until the status has no trouble to tell of: it is looked at every 30 s
+// whether it is over.
+func (a *arena) calm(ctx context.Context) error {
+	var st swarm.Status
+	err := until(ctx, "a status without trouble", func() bool {
+		var err error
+		st, err = a.status(ctx)
+		return err == nil && len(st.Trouble) == 0
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %v", err, st.Trouble)
+	}
+	return nil
+}
+
+// noScaffolding is an error when files of failed deliveries are left: nobody was
+// killed, so nobody had a reason to leave any.
+func (a *arena) noScaffolding() error {
+	left, err := filepath.Glob(filepath.Join(a.mail(), "*", "tmp", "*"))
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	return fmt.Errorf("left in tmp/: %v", left)
+}
+
+// limitFiles lets a running process open so many files more than it has open.
+func limitFiles(pid, more int) (restore func() error, err error) {
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return nil, err
+	}
+	var old unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &old); err != nil {
+		return nil, err
+	}
+	less := old
+	less.Cur = uint64(len(open) + more)
+	return func() error { return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &old, nil) }, unix.Prlimit(pid, unix.RLIMIT_NOFILE, &less, nil)
+}

@@ -1,0 +1,87 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A volume is a small file system of its own, on which a project lies.
+type volume struct {
+	dir   string
+	names bool // what it lacks is names for further files, not bytes
+	files int  // that took the names
+}
+
+// mount mounts it, so many MiB large.
+func (v *volume) mount(mib int) error {
+	return system("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,nr_inodes=30000,mode=700", mib), "torture", v.dir)
+}
+
+// unmount lets it go, also while a process that was killed still ends.
+func (v *volume) unmount() error { return unix.Unmount(v.dir, unix.MNT_DETACH) }
+
+func (v *volume) filler() string { return filepath.Join(v.dir, ".filler") }
+
+// fill leaves no room: by turns none for bytes, and no name for a further file.
+func (v *volume) fill() error {
+	v.names = !v.names
+	if err := os.MkdirAll(v.filler(), 0o700); err != nil {
+		return orNoSpace(err)
+	}
+	return v.top()
+}
+
+// top takes what became free since fill.
+func (v *volume) top() error {
+	if v.names {
+		for {
+			v.files++
+			f, err := os.OpenFile(filepath.Join(v.filler(), strconv.Itoa(v.files)), os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				return orNoSpace(err)
+			}
+			f.Close()
+		}
+	}
+	f, err := os.OpenFile(filepath.Join(v.filler(), "bytes"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return orNoSpace(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; size >>= 4 {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+		if orNoSpace(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// empty gives the room back.
+func (v *volume) empty() error { return os.RemoveAll(v.filler()) }
+
+func orNoSpace(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return nil
+	}
+	return err
+}
+
+// system runs a program of the system.
+func system(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %v: %w: %s", name, args, err, out)
+	}
+	return nil
+}
