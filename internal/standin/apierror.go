@@ -1,6 +1,9 @@
 package standin
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // apiError plays an error of the Messages API, without the waiting.
 func (t *turn) apiError(status int, rest string) error {
@@ -11,6 +14,16 @@ func (t *turn) apiError(status int, rest string) error {
 		}
 	}
 	return &failure{text: e.text, status: status, kind: e.kind}
+}
+
+// usageLimit plays the usage limit of a subscription, which is told with its reset
+// and not tried again.
+func (t *turn) usageLimit(reset time.Time) error {
+	t.c.out.line(map[string]any{
+		"type": "rate_limit_event", "session_id": t.c.sess.id, "uuid": newUUID(),
+		"rate_limit_info": map[string]any{"status": "rejected", "resetsAt": reset.Unix(), "rateLimitType": "five_hour", "isUsingOverage": false},
+	})
+	return &failure{text: "You've hit your session limit · resets " + reset.UTC().Format("3:04pm") + " (UTC)", status: 429, kind: "rate_limit"}
 }
 
 // retry prints the line before another try.

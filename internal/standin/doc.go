@@ -32,6 +32,7 @@
 //	@compact              the session is compacted here
 //	@fail TEXT            the turn ends with is_error and this text
 //	@status N [retry-after S]  the API refuses: 401, 403, 404, 429, 500, 529 …
+//	@limited D            the usage limit of a subscription, lifted after D
 //	@exit N               the process exits with N, without a result
 //	@die                  the process kills itself with SIGKILL
 //	@noresult             the process exits with 0, without a result
@@ -40,6 +41,15 @@
 //	@spin                 like @hang, and keeps a processor busy
 //	@closeout             standard output is closed, the process lives on
 //	@orphan D             a grandchild in its own session holds stdout for D
+//	@unborn               the process exits with 1 before it prints anything
+//	@deaf                 deaf to SIGINT, SIGTERM and interrupts from here on
+//	@pending TOOL TEXT    a call of TOOL that is never answered
+//	@again TEXT           after the result a turn that no prompt began: init,
+//	                      TEXT, and a second result
+//	@flood                lines at full speed until it is interrupted
+//	@noise N              N bytes on standard error
+//	@first VERB …         VERB, but not in a prompt that says that the message
+//	                      was begun before
 //	@rubbish              a line that is not JSON
 //	@unknown              an event of a type that nobody knows
 //

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // misbehave plays the steps that a well-behaved program would not do. Those
@@ -22,6 +25,8 @@ func (t *turn) misbehave(ctx context.Context, s step) error {
 	case "die":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		c.stay()
+	case "deaf":
+		t.goDeaf()
 	case "hang":
 		t.goDeaf()
 		c.stay()
@@ -35,6 +40,19 @@ func (t *turn) misbehave(ctx context.Context, s step) error {
 		return errInterrupted
 	case "orphan":
 		return t.orphan(s)
+	case "pending":
+		tool, input, _ := strings.Cut(s.arg, " ")
+		if err := t.emit(block{Type: "tool_use", ID: newID("toolu_"), Name: tool, Input: encode(map[string]string{"input": input})}); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return errInterrupted
+	case "again":
+		t.more = append(t.more, breakLines(s.arg))
+	case "flood":
+		return t.flood(ctx)
+	case "noise":
+		return c.noise(s.n)
 	case "rubbish":
 		c.out.raw([]byte("npm WARN this line is not JSON {"))
 	case "unknown":
@@ -48,6 +66,54 @@ func (t *turn) misbehave(ctx context.Context, s step) error {
 func (t *turn) goDeaf() {
 	t.c.deaf.Store(true)
 	t.c.journal("deaf", t.prompt)
+}
+
+// flood prints at full speed until it is interrupted.
+func (t *turn) flood(ctx context.Context) error {
+	if err := t.say(strings.Repeat("all work and no play ", 200)); err != nil {
+		return err
+	}
+	line := encode(map[string]any{"type": "assistant", "session_id": t.c.sess.id, "parent_tool_use_id": nil, "message": map[string]any{
+		"role": "assistant", "model": baseModel(t.c.model), "content": []block{{Type: "text", Text: t.said}},
+	}})
+	for ctx.Err() == nil {
+		t.c.out.raw(line)
+	}
+	return errInterrupted
+}
+
+// noise writes n bytes to standard error.
+func (c *client) noise(n int) error {
+	line := []byte(strings.Repeat("x", 4<<10-1) + "\n")
+	for n > 0 {
+		part := line[:min(n, len(line))]
+		if _, err := c.stderr.Write(part); err != nil {
+			return &failure{text: "standard error: " + err.Error()}
+		}
+		n -= len(part)
+	}
+	return nil
+}
+
+// unborn ends the process for a prompt that says so, before anything is printed.
+func (c *client) unborn(prompts []prompt) {
+	for _, p := range prompts {
+		steps, _ := parseScript(p.text) // the turn itself complains of what makes no sense
+		if slices.ContainsFunc(steps, func(s step) bool { return s.verb == "unborn" }) {
+			c.complain("standin: unborn, as the prompt says")
+			c.end(1)
+			c.stay()
+		}
+	}
+}
+
+// goOn begins a turn without a prompt, as the real program does when a command in
+// the background has ended.
+func (c *client) goOn(text string) {
+	t := &turn{c: c, began: time.Now()}
+	c.printInit()
+	err := t.say(text)
+	c.out.line(t.finish(err))
 }
 
 // orphan leaves a grandchild behind that is in a session of its own, has no

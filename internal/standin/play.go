@@ -68,6 +68,8 @@ func (t *turn) step(ctx context.Context, s step) error {
 		return &failure{text: breakLines(s.arg)}
 	case "status":
 		return t.apiError(s.n, rest)
+	case "limited":
+		return t.usageLimit(time.Now().Add(s.d))
 	case "linger":
 		c.linger = s.d
 	default:

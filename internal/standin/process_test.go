@@ -212,8 +212,49 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestMisbehaviours: what each prints, and how it ends when its input does.
+func TestMisbehaviours(t *testing.T) {
+	for prompt, want := range map[string]struct {
+		kinds  string
+		status int
+	}{
+		"@unborn":                            {"", 1},
+		"@say one\n@again two\n@again three": {"system/init user/replay assistant result/success system/init assistant result/success system/init assistant result/success", 0},
+		"@noise 100000\n@say ready":          {"system/init user/replay assistant result/success", 0},
+		"@limited 1h":                        {"system/init user/replay rate_limit_event assistant result/success", 1},
+		"@first exit 3\n@say ready":          {"system/init user/replay", 3},
+		"@first exit 3\n@say ready\nThis was begun before and cut off at noon.": {"system/init user/replay assistant result/success", 0},
+	} {
+		t.Run(prompt, func(t *testing.T) {
+			p := newPlace(t)
+			lines, status := p.turn(prompt)
+			if kinds(lines) != want.kinds || status != want.status {
+				t.Errorf("%q, %d; want %q, %d", kinds(lines), status, want.kinds, want.status)
+			}
+		})
+	}
+	for prompt, want := range map[string]string{
+		"@pending Bash sleep": "user/replay assistant user result/error_during_execution",
+		"@flood":              "user/replay assistant assistant",
+	} {
+		t.Run(prompt, func(t *testing.T) {
+			r := newPlace(t).start(stream...)
+			r.send("", prompt)
+			lines := r.until("assistant")
+			if prompt == "@flood" {
+				lines = append(lines, r.until("assistant")...)
+			}
+			fmt.Fprintln(r.stdin, `{"type":"control_request","request_id":"r1","request":{"subtype":"interrupt"}}`)
+			rest, _ := r.end()
+			if got := kinds(append(lines, rest...)); !strings.Contains(strings.ReplaceAll(got, "control_response ", ""), want) {
+				t.Errorf("%.300q, want …%s…", got, want)
+			}
+		})
+	}
+}
+
 func TestDeaf(t *testing.T) {
-	for _, prompt := range []string{"@hang", "@spin"} {
+	for _, prompt := range []string{"@hang", "@spin", "@deaf\n@sleep 10m"} {
 		t.Run(prompt, func(t *testing.T) {
 			p := newPlace(t)
 			log := filepath.Join(t.TempDir(), "log")

@@ -11,9 +11,9 @@ import (
 type step struct {
 	verb string
 	arg  string
-	d    time.Duration // of sleep, tick, linger, orphan
+	d    time.Duration // of sleep, tick, linger, orphan, limited
 	each time.Duration // of tick
-	n    int           // of big, context, exit, status
+	n    int           // of big, context, exit, status, noise
 	usd  float64       // of cost
 }
 
@@ -23,8 +23,12 @@ var verbs = map[string]func(*step) error{
 	"sleep": duration, "tick": ticks, "big": number, "cost": money, "context": number, "model": text,
 	"compact": nothing, "fail": text, "status": number, "exit": number, "die": nothing, "noresult": nothing,
 	"linger": duration, "hang": nothing, "spin": nothing, "closeout": nothing, "orphan": duration,
-	"rubbish": nothing, "unknown": nothing,
+	"rubbish": nothing, "unknown": nothing, "unborn": nothing, "deaf": nothing, "again": text, "pending": twoWords,
+	"flood": nothing, "noise": number, "limited": duration,
 }
+
+// begunBefore is what claude-swarm writes into the prompt of a later attempt.
+const begunBefore = "This was begun before"
 
 // parseScript reads the steps of a prompt. Its error names the line that makes
 // no sense.
@@ -43,6 +47,12 @@ func parseScript(prompt string) ([]step, error) {
 			continue
 		}
 		verb, arg, _ := strings.Cut(line[1:], " ")
+		if verb == "first" {
+			if strings.Contains(prompt, begunBefore) {
+				continue
+			}
+			verb, arg, _ = strings.Cut(arg, " ")
+		}
 		check, ok := verbs[verb]
 		if !ok {
 			continue

@@ -27,10 +27,11 @@ type turn struct {
 	c       *client
 	began   time.Time
 	prompt  prompt
-	first   string // first line of the body
-	steps   []step // what is still to do
-	said    string // the last text
-	inTool  bool   // the last step was a tool, which an interrupt names
+	first   string   // first line of the body
+	steps   []step   // what is still to do
+	said    string   // the last text
+	more    []string // what turns after this one say that no prompt began
+	inTool  bool     // the last step was a tool, which an interrupt names
 	denials []denial
 
 	// The request that answers at the moment; message is "" between two.
@@ -59,6 +60,7 @@ func (c *client) turn(ctx context.Context, waiting []prompt) {
 	if len(fresh) == 0 {
 		return
 	}
+	c.unborn(fresh)
 	ctx, done := c.begin(ctx, fresh[len(fresh)-1])
 	defer done()
 
@@ -76,6 +78,9 @@ func (c *client) turn(ctx context.Context, waiting []prompt) {
 		c.journal("end", p)
 	}
 	c.out.line(result)
+	for _, text := range t.more {
+		c.goOn(text)
+	}
 }
 
 // begin makes the context that an interrupt cancels.
