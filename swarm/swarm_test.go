@@ -25,6 +25,7 @@ type field struct {
 	dir     string
 	store   *dropbox.Store
 	backend *runnertest.Scripted
+	clients runner.Backend // of real processes; see newClientField
 	plan    swarm.Plan
 	restart swarm.RestartPolicy
 	tokens  swarm.Tokens
@@ -99,7 +100,8 @@ func (b foreseen) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 func (f *field) start() {
 	f.t.Helper()
 	s, err := swarm.New(swarm.Options{
-		Project: f.dir, Store: f.store, Plan: f.plan, Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}},
+		Project: f.dir, Store: f.store, Plan: f.plan,
+		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
 		Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})

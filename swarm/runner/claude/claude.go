@@ -183,6 +183,7 @@ func (r *run) follow(out *os.File) runner.Outcome {
 	r.place = runner.Place{Offset: r.turn.From.Offset + dec.Offset(), CostUSD: max(o.CostUSD, r.turn.From.CostUSD)}
 	o.CostUSD = difference(r.place.CostUSD, r.turn.From.CostUSD)
 	r.stderr = tailOf(r.turn.Stderr, 8<<10)
+	boundFile(r.turn.Stderr) // it may have printed much since the last look
 	v := r.judge()
 	if isReadError(broken) && !v.end.OK() {
 		v = verdict{end: runner.Failed, reason: "the client's output could not be read: " + broken.Error(), hint: "look at the disk"}

@@ -1,0 +1,262 @@
+package swarm_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+// newClientField is a field whose agents are stand-ins for the CLI, each turn a
+// process of its own. The times of a turn are short, those after a failure long:
+// what follows a failure is there to be seen.
+func newClientField(t *testing.T, agents ...string) *field {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newField(t, agents...)
+	f.environ = os.Environ()
+	f.restart = swarm.RestartPolicy{Unborn: 10 * time.Minute, Disk: 20 * time.Millisecond}
+	f.clients = claude.New(claude.Options{
+		MaxOutput: 64 << 20,
+		Timing: runner.Timing{
+			Interrupt: time.Second, Terminate: 300 * time.Millisecond, Close: time.Second, Unheard: 5 * time.Second,
+			Leftovers: 200 * time.Millisecond, Sample: 500 * time.Millisecond,
+		},
+	})
+	home := t.TempDir()
+	for i := range f.plan.Agents {
+		a := &f.plan.Agents[i]
+		a.Backend, a.RetryDelay = "claude", time.Hour
+		a.Client.Command, a.Client.PermissionMode = []string{self}, "acceptEdits"
+		a.Client.Timeout = time.Minute // so that a failure of a test ends
+		// A program with the race detector waits a second at its end unless told not to.
+		a.Env = map[string]string{asClient: "1", "HOME": home, "GORACE": "atexit_sleep_ms=0"}
+	}
+	return f
+}
+
+// turns are the turns that have left a record, in the order of their names.
+func (f *field) turns() []string {
+	f.t.Helper()
+	names, err := filepath.Glob(filepath.Join(swarm.HomeOf(f.dir).Turns(), "*.json"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for i, name := range names {
+		names[i] = strings.TrimSuffix(filepath.Base(name), ".json")
+	}
+	return names
+}
+
+// noProcesses checks that no turn has left a process behind.
+func (f *field) noProcesses() {
+	f.t.Helper()
+	for _, turn := range f.turns() {
+		if left := runner.Leftovers(turn); len(left) > 0 {
+			f.t.Errorf("turn %s has left %v", turn, left)
+		}
+	}
+}
+
+// A client may do anything. What follows is what is promised: the state, why, and
+// what to do about it; what is counted; that no process is left; and the next
+// message is worked on.
+func TestClientsThatMisbehave(t *testing.T) {
+	missing := []string{"/no/such/claude"}
+	file := filepath.Join(t.TempDir(), "client")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const tries, starts, comes = "tries again at ", ", then claude-swarm start coder", "goes on by itself at "
+	for name, c := range map[string]struct {
+		body    string
+		env     string
+		command []string
+		stall   time.Duration
+		timeout time.Duration
+
+		state     swarm.State // in which the agent is then
+		why, next string      // parts of what the status says
+		outcome   string      // in the ledger; "" is done
+		counted   int         // failures of the message
+		text      string      // of the answer; "ready" if it is done
+	}{
+		"it dies before its first event":           {body: "@unborn", state: swarm.Backoff, why: "status 1 before it said anything: standin: unborn", next: tries, outcome: "unborn"},
+		"it says nothing at all and dies":          {body: "x", env: "STANDIN_UNBORN", state: swarm.Backoff, why: "before it said anything", next: tries, outcome: "unborn"},
+		"it ends well without a result":            {body: "@say begun\n@noresult", state: swarm.Backoff, why: "status 0 without a result", next: tries, outcome: "failed", counted: 1},
+		"it ends badly without a result":           {body: "@say begun\n@exit 3", state: swarm.Backoff, why: "status 3 without a result", next: tries, outcome: "failed", counted: 1},
+		"it is killed":                             {body: "@say begun\n@die", state: swarm.Backoff, why: "a signal (killed) without a result", next: tries, outcome: "failed", counted: 1},
+		"an error that is called a success":        {body: "@fail no luck", state: swarm.Backoff, why: "no luck", next: tries, outcome: "failed", counted: 1},
+		"a result, and it stays":                   {body: "@say ready\n@linger 10m", state: swarm.Idle},
+		"a result, and it stays and hears nothing": {body: "@deaf\n@say ready\n@linger 10m", state: swarm.Idle},
+		"two results":                              {body: "@say ready\n@again and more", state: swarm.Idle, text: "ready\n\nand more"},
+		"silent and busy":                          {body: "@say begun\n@spin", stall: 2 * time.Second, timeout: 7 * time.Second, state: swarm.Backoff, why: "longer than 7s", next: tries, outcome: "timed-out", counted: 1},
+		"silent, with a call open":                 {body: "@pending Task think", stall: 2 * time.Second, timeout: 7 * time.Second, state: swarm.Backoff, why: "longer than 7s", next: tries, outcome: "timed-out", counted: 1},
+		"silent, with a command that runs":         {body: "@sh sleep 600", stall: 2 * time.Second, timeout: 7 * time.Second, state: swarm.Backoff, why: "longer than 7s", next: tries, outcome: "timed-out", counted: 1},
+		"silent and idle":                          {body: "@say begun\n@sleep 10m", stall: 2 * time.Second, state: swarm.Backoff, why: "no sign of life", next: tries, outcome: "stalled", counted: 1},
+		"silent from the first":                    {body: "@sleep 10m", env: "STANDIN_SILENT", stall: 2 * time.Second, state: swarm.Backoff, why: "no sign of life", next: tries, outcome: "stalled", counted: 1},
+		"deaf to signals":                          {body: "@say begun\n@hang", stall: 2 * time.Second, state: swarm.Backoff, why: "no sign of life", next: tries, outcome: "stalled", counted: 1},
+		"it floods its output and hears nothing":   {body: "@deaf\n@flood", state: swarm.Backoff, why: "more than 64 MiB", next: tries, outcome: "failed", counted: 1},
+		"it closes its output and lives":           {body: "@say begun\n@closeout", stall: 2 * time.Second, state: swarm.Backoff, why: "no sign of life", next: tries, outcome: "stalled", counted: 1},
+		"a line that is too long":                  {body: "@big 34000000\n@say ready", state: swarm.Idle},
+		"a flood on standard error":                {body: "@noise 40000000\n@say ready", state: swarm.Idle},
+		"a grandchild holds its output":            {body: "@orphan 10m\n@say ready", state: swarm.Idle},
+		"rubbish":                                  {body: "@rubbish\n@say ready\n@rubbish\n@unknown", state: swarm.Idle},
+		"not installed":                            {body: "@say ready", command: missing, state: swarm.Stopped, why: "/no/such/claude is not installed", next: "npm install", outcome: "refused"},
+		"not executable":                           {body: "@say ready", command: []string{file}, state: swarm.Stopped, why: "is not executable", next: "check command: of agent coder", outcome: "refused"},
+		"wrong model":                              {body: "@status 404", state: swarm.Stopped, why: "selected model", next: "set model: of agent coder", outcome: "refused"},
+		"wrong key":                                {body: "@status 401", state: swarm.Stopped, why: "refuses the key", next: "claude /login, or set ANTHROPIC_API_KEY in env: of agent coder", outcome: "refused"},
+		"forbidden":                                {body: "@status 403", state: swarm.Stopped, why: "403", next: "claude /login", outcome: "refused"},
+		"a usage limit with a reset":               {body: "@limited 1h", state: swarm.Limited, why: "hit your session limit", next: comes, outcome: "limited"},
+		"a usage limit without one":                {body: "@status 429 retry-after 3600", state: swarm.Limited, why: "429", next: comes, outcome: "limited"},
+		"no credit":                                {body: "@status 402", state: swarm.Limited, why: "402", next: "pay in credit for the API key, or use another login; " + comes, outcome: "limited"},
+		"an overload":                              {body: "@status 529 retry-after 60", state: swarm.Limited, why: "529 Overloaded", next: comes, outcome: "limited"},
+		"a fault of the API":                       {body: "@status 500 retry-after 60", state: swarm.Backoff, why: "500", next: tries, outcome: "failed", counted: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newClientField(t, "coder")
+			good := f.plan.Agents[0]
+			coder := &f.plan.Agents[0]
+			coder.Client.Stall, coder.Client.Timeout = c.stall, cmp.Or(c.timeout, coder.Client.Timeout)
+			if c.command != nil {
+				coder.Client.Command = c.command
+			}
+			if c.env != "" {
+				coder.Env = maps.Clone(coder.Env)
+				coder.Env[c.env] = "1"
+			}
+			f.start()
+			id := f.send("coder", c.body)
+			var st swarm.AgentStatus
+			f.until("the end of the turn", func() bool {
+				st = f.status("coder")
+				return st.TurnCount == 1 && st.State == c.state
+			})
+			if !strings.Contains(st.Why, c.why) || (c.why == "") != (st.Why == "") {
+				t.Errorf("why = %q, want …%s…", st.Why, c.why)
+			}
+			if !strings.Contains(st.Next, c.next) || (c.next == "") != (st.Next == "") {
+				t.Errorf("next = %q, want …%s…", st.Next, c.next)
+			}
+			if c.state == swarm.Stopped && (!st.CircuitOpen || !strings.HasSuffix(st.Next, starts)) {
+				t.Errorf("the breaker is open: %v, next = %q, want …%s", st.CircuitOpen, st.Next, starts)
+			}
+			f.noProcesses()
+			turns := f.turns()
+			if len(turns) != 1 {
+				t.Fatalf("turns = %v, want one", turns)
+			}
+			for _, file := range []string{".stderr", ".jsonl"} {
+				info, err := os.Stat(filepath.Join(swarm.HomeOf(f.dir).Turns(), turns[0]+file))
+				if c.command == nil && (err != nil || info.Size() > 5<<20 && !strings.Contains(c.body, "@big")) {
+					t.Errorf("%s was not bounded: %v, %v", file, info, err)
+				}
+			}
+			f.ledgerSays(id, cmp.Or(c.outcome, "done"))
+
+			if c.state == swarm.Idle {
+				if got := strings.TrimSpace(string(f.answer(id).Body)); got != cmp.Or(c.text, "ready") {
+					t.Errorf("the answer is %.100q, want %q", got, cmp.Or(c.text, "ready"))
+				}
+				f.receipt("coder", id)
+			} else if got := f.files("coder", "new"); len(got) != 1 || !strings.HasSuffix(got[0], fmt.Sprintf("%s~1.%d.md", id, c.counted)) {
+				t.Errorf("new/ = %v, want the message begun once, with %d failures", got, c.counted)
+			}
+			// Before the next message a person does what the status says.
+			next := f.send("coder", "@say fine", urgent)
+			f.plan.Agents = []swarm.Spec{good}
+			if _, err := f.daemon.Reload(f.plan); err != nil {
+				t.Fatal(err)
+			}
+			goOn := f.daemon.Resume
+			if c.state == swarm.Stopped {
+				goOn = f.daemon.StartAgent
+			}
+			if err := goOn("coder", "lead"); err != nil {
+				t.Fatal(err)
+			}
+			if got := string(f.answer(next).Body); !strings.Contains(got, "fine") {
+				t.Errorf("the next message is answered with %q", got)
+			}
+			f.halt()
+			f.noProcesses()
+		})
+	}
+}
+
+// ledgerSays checks how the attempts at a message ended.
+func (f *field) ledgerSays(id string, outcomes ...string) {
+	f.t.Helper()
+	var got []string
+	err := swarm.ReadLedger(swarm.HomeOf(f.dir).Ledger(), func(l swarm.LedgerLine) bool {
+		if l.Message == id {
+			got = append(got, l.Outcome)
+		}
+		return true
+	})
+	if err != nil || !slices.Equal(got, outcomes) {
+		f.t.Errorf("the ledger has %q (%v), want %q", got, err, outcomes)
+	}
+}
+
+// Three clients that die before their first event stop the agent, whatever the
+// message, which is not counted.
+func TestAClientThatAlwaysDiesAtOnceStopsTheAgent(t *testing.T) {
+	f := newClientField(t, "coder")
+	f.restart.Unborn = 20 * time.Millisecond
+	f.start()
+	id := f.send("coder", "@unborn")
+	st := f.untilState("coder", swarm.Stopped)
+	if !st.CircuitOpen || !strings.Contains(st.Why, "3 times within 5m0s; last: the client exited with status 1") || !strings.Contains(st.Next, "run it by hand") {
+		t.Errorf("circuit open %v, why %q, next %q", st.CircuitOpen, st.Why, st.Next)
+	}
+	if got := f.files("coder", "new"); len(got) != 1 || !strings.HasSuffix(got[0], id+"~3.0.md") {
+		t.Errorf("new/ = %v, want the message begun 3 times, not counted", got)
+	}
+	f.ledgerSays(id, "unborn", "unborn", "unborn")
+	next := f.send("coder", "@say fine", urgent)
+	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(next)
+	f.halt()
+	f.noProcesses()
+}
+
+// A message whose turn kills the client three times is given up, its sender is told
+// once, and the next one is worked on.
+func TestAMessageThatKillsItsClientIsGivenUp(t *testing.T) {
+	f := newClientField(t, "coder")
+	f.plan.Agents[0].RetryDelay = 20 * time.Millisecond
+	f.restart.MaxDelay = 50 * time.Millisecond
+	f.start()
+	bad := f.send("coder", "@say begun\n@die", subject("poison"))
+	good := f.send("coder", "@say fine")
+	if b := f.answer(bad); !strings.Contains(string(b.Body), "failed 3 times") || !strings.Contains(string(b.Body), "killed") {
+		t.Errorf("the bounce says %q", b.Body)
+	}
+	f.answer(good)
+	f.untilState("coder", swarm.Idle)
+	if n := len(f.bounces(bad)); n != 1 {
+		t.Errorf("the sender was told %d times", n)
+	}
+	if st := f.status("coder"); st.Dead != 1 || st.CircuitOpen {
+		t.Errorf("dead %d, circuit open %v; want the one message dead, and nothing stopped", st.Dead, st.CircuitOpen)
+	}
+	f.ledgerSays(bad, "failed", "failed", "failed")
+	f.nothingLeft("coder")
+	f.noProcesses()
+}
