@@ -76,6 +76,7 @@ func (s *Swarm) steer(agent string, f func(*standing)) error {
 	if err := s.books.standings.change(agent, f); err != nil {
 		return err
 	}
+	m.queue.ring("") // what was sent just before may not have been heard of yet
 	m.bell.ring()
 	return nil
 }
