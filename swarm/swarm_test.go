@@ -102,7 +102,7 @@ func (f *field) start() {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ,
+		Version:  "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
