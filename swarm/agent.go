@@ -38,6 +38,7 @@ type house struct {
 	books    *books
 	feed     *feed
 	slots    *slots
+	warmth   *warmth
 	grown    *grown
 	restart  RestartPolicy
 	log      *slog.Logger
@@ -79,6 +80,7 @@ type agent struct {
 	// equipped are the settings with which a client had its tools; with others that
 	// is proved anew.
 	equipped Spec
+	warm     *warm // the client of the last turn, while it waits for the next; nil when there is none
 }
 
 // reins are how others steer an agent: its settings, and the running turn to
@@ -89,9 +91,16 @@ type reins struct {
 	end     context.CancelCauseFunc // ends the running turn; nil when none runs
 	current *record                 // of the running turn; its fields do not change once it is here
 	past    pastTurn                // the one before
+	client  *tenancy                // the client that works, or waits; nil when there is none
 	ended   chan struct{}           // closed when the running turn has ended
 	aborter string                  // who aborted the running turn
 	wrote   map[string]time.Time    // files of its own that the agent's turns wrote into the mailbox folder
+}
+
+// A tenancy is the time of one client with its agent.
+type tenancy struct {
+	mark string
+	gone chan struct{} // closed when nothing of it runs any more
 }
 
 // Why a turn is ended before its end; the causes of its context.
@@ -127,6 +136,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 			a.show(Stopped, why, hint)
 		}
 	}()
+	defer func() { a.letGo(kill, "its agent ends") }()
 	a.show(Starting, "", "")
 	a.queue.ring("")
 	a.unsettled = true
@@ -136,7 +146,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	ready()
 	for stop.Err() == nil {
 		if wait := a.step(stop, kill); wait != 0 {
-			a.bell.wait(stop, wait)
+			a.rest(stop, wait)
 		}
 	}
 	return false
@@ -167,7 +177,9 @@ func (b doorbell) wait(ctx context.Context, d time.Duration) {
 // step does the next thing that is to be done, and says how long nothing will
 // be; 0 means look again at once.
 func (a *agent) step(stop, kill context.Context) time.Duration {
+	a.tend(kill)
 	if wait, held := a.held(time.Now()); held {
+		a.letGo(kill, "the agent is held")
 		return wait
 	}
 	if err := a.settleLeft(kill); err != nil {
@@ -178,6 +190,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	e, ok := a.queue.head()
 	if !ok {
+		a.waits()
 		a.show(Idle, "", "")
 		return forever
 	}
@@ -186,9 +199,17 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		return 0
 	}
 	if a.slots.full() {
+		a.waits()
 		a.show(Queued, "all places for running turns are taken", "runs as soon as one is free")
 	}
-	if a.slots.acquire(stop, e.Base()) != nil {
+	var wake doorbell
+	if a.warm != nil {
+		wake = a.bell // it may have to be closed meanwhile
+	}
+	switch err := a.slots.acquire(stop, e.Base(), wake); {
+	case errors.Is(err, errWoken):
+		return 0
+	case err != nil:
 		return forever // stop is done
 	}
 	defer a.slots.release()

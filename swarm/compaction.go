@@ -35,11 +35,16 @@ func (h Home) handbackFile(turn string) string { return h.turnFile(turn, ".hook.
 // compacts in the middle of a turn: it prints the newest part of the agent's
 // window in the form of a SessionStart hook's answer, so that the agent goes on
 // in the same turn with what it just did. It needs no daemon: the window as it
-// stood before the turn and the turn's stream are both files.
+// stood before the turn and the turn's stream are both files. The turn is the one
+// that the bearer of mark works on.
 //
 // It prints nothing when the turn's prompt carried the window already, or when
 // it was asked before in this turn.
-func HookCompact(home Home, turn string, out io.Writer) error {
+func HookCompact(home Home, mark string, out io.Writer) error {
+	turn, err := home.turnOf(mark)
+	if err != nil {
+		return err
+	}
 	rec, err := readRecord(home, turn)
 	if err != nil {
 		return fmt.Errorf("turn %s: %w", turn, err)
@@ -54,7 +59,7 @@ func HookCompact(home Home, turn string, out io.Writer) error {
 	if err != nil && !errors.Is(err, window.ErrBroken) {
 		return err
 	}
-	if err := replay(win, home.Stream(turn)); err != nil {
+	if err := replay(win, home.Stream(rec.mark()), rec.From.Offset); err != nil {
 		return err
 	}
 	from, to := win.Newest(hookChars), win.End()
@@ -72,8 +77,8 @@ func HookCompact(home Home, turn string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(answer)
 }
 
-// replay feeds a stream to a window, as far as it is written.
-func replay(win *window.Buffer, stream string) error {
+// replay feeds a stream to a window, from an offset on and as far as it is written.
+func replay(win *window.Buffer, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -81,6 +86,9 @@ func replay(win *window.Buffer, stream string) error {
 		return err
 	}
 	defer f.Close()
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return err
+	}
 	dec := streamjson.NewDecoder(f, 0)
 	calls := callNames{}
 	for {

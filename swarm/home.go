@@ -41,7 +41,7 @@ func (h Home) DaemonLog() string { return filepath.Join(h.dir, "daemon.log") }
 // AgentLog is the readable log of one agent.
 func (h Home) AgentLog(agent string) string { return filepath.Join(h.dir, "logs", agent+".log") }
 
-// PIDFile holds the process of the agent's running turn.
+// PIDFile holds the process that works for an agent, or waits for its next message.
 func (h Home) PIDFile(agent string) string { return filepath.Join(h.dir, "pids", agent+".pid") }
 
 // Ledger has one line for every attempt that ended.
@@ -50,7 +50,8 @@ func (h Home) Ledger() string { return filepath.Join(h.dir, "ledger.jsonl") }
 // Turns is the folder of the turns' own files.
 func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
 
-// Stream is the standard output of a turn's client.
+// Stream is the standard output of the client that a turn has started. A later turn
+// of the same client has none of its own.
 func (h Home) Stream(turn string) string { return h.turnFile(turn, ".jsonl") }
 
 func (h Home) turnFile(turn, ending string) string {

@@ -63,11 +63,18 @@ type Identity struct {
 }
 
 // WhoAmI reads the identity from the environment: inside an agent's turn it is
-// that agent, everywhere else the lead.
+// that agent, everywhere else the lead. A process that lives for several turns of
+// its client, as a server of tools does, asks anew for each thing that it does.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	id := Identity{Name: dropbox.Lead, home: home}
 	if name := getenv(runner.AgentVar); name != "" {
-		id.Name, id.Token, id.Turn = name, getenv(runner.TokenVar), getenv(runner.MarkVar)
+		id.Name, id.Token = name, getenv(runner.TokenVar)
+		if mark := getenv(runner.MarkVar); mark != "" {
+			var err error
+			if id.Turn, err = home.turnOf(mark); err != nil {
+				return Identity{}, fmt.Errorf("which turn this is: %w", err)
+			}
+		}
 		return id, nil
 	}
 	tokens, err := home.Tokens()

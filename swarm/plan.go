@@ -46,6 +46,7 @@ type Plan struct {
 	Agents     []Spec
 	Lead       string        // the agent that gets the lead's mail; "" is the person
 	MaxRunning int           // turns at once; 0 means 4
+	MaxWarm    int           // clients that wait for their agent's next message; 0 means 4
 	Debounce   time.Duration // rest of a hand-dropped file before it is taken in; 0 means 1 s
 	Log        LogPolicy
 	Topics     TopicPolicy
@@ -87,6 +88,7 @@ type Spec struct {
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
 	MaxFailures  int           // failures of one message before it is given up; 0 means 3
 	Session      SessionMode
+	Linger       time.Duration     // how long a client stays for the next message, where Session is resume; 0: a client for each turn
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
@@ -133,6 +135,13 @@ func (p Plan) maxRunning() int {
 		return 4
 	}
 	return p.MaxRunning
+}
+
+func (p Plan) maxWarm() int {
+	if p.MaxWarm == 0 {
+		return 4
+	}
+	return p.MaxWarm
 }
 
 func (p Plan) debounce() time.Duration {

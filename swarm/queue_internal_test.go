@@ -87,7 +87,7 @@ func TestQueuePassesOverNotes(t *testing.T) {
 func TestSlotsServeByOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1)
-		if err := s.acquire(t.Context(), "0"); err != nil {
+		if err := s.acquire(t.Context(), "0", nil); err != nil {
 			t.Fatal(err)
 		}
 		var mu sync.Mutex
@@ -97,7 +97,7 @@ func TestSlotsServeByOrder(t *testing.T) {
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		for _, name := range names {
 			wg.Go(func() {
-				if err := s.acquire(context.Background(), name); err != nil {
+				if err := s.acquire(context.Background(), name, nil); err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
@@ -108,7 +108,7 @@ func TestSlotsServeByOrder(t *testing.T) {
 		}
 		gone, leave := context.WithCancel(t.Context())
 		wg.Go(func() {
-			if s.acquire(gone, "0-first") == nil {
+			if s.acquire(gone, "0-first", nil) == nil {
 				t.Error("a waiter that left got a slot")
 			}
 		})

@@ -33,6 +33,10 @@ type record struct {
 	WindowBytes int            `json:"window_bytes"` // bound of the agent's window
 	Begun       time.Time      `json:"begun"`
 	Process     runner.Process `json:"process"` // zero until the client runs
+	// Client is the turn that started the client, where it has stayed since, and
+	// From is where in that one's stream this turn begins.
+	Client string       `json:"client,omitempty"`
+	From   runner.Place `json:"from,omitzero"`
 
 	// The end, when it was not a good one (that is in the receipt).
 	End     runner.End `json:"end,omitempty"`
@@ -149,7 +153,7 @@ func ended(tries []*record) bool {
 		return false
 	}
 	switch tries[len(tries)-1].End {
-	case "":
+	case "", runner.Gone:
 		return false
 	case runner.NoSession, runner.Unheard:
 		return len(tries) >= maxTries

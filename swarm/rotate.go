@@ -17,7 +17,8 @@ const keptTurns = 1000
 
 // rotateTurns removes the files of old turns: what is older than the log
 // policy's days, and all but the newest keptTurns. A turn whose record has a
-// living process is left alone, and so is whatever is younger than an hour.
+// living process is left alone, and so is whatever is younger than an hour. What
+// the client of several turns printed is kept as long as the last of them.
 func rotateTurns(home Home, p LogPolicy, now time.Time) error {
 	days := p.MaxAgeDays
 	if days == 0 {
@@ -52,6 +53,12 @@ func rotateTurns(home Home, p LogPolicy, now time.Time) error {
 	all := make([]*turn, 0, len(turns))
 	for _, t := range turns {
 		all = append(all, t)
+		if !slices.Contains(t.files, filepath.Base(home.nowFile(t.name))) {
+			continue
+		}
+		if last, err := home.turnOf(t.name); err == nil && turns[last] != nil {
+			t.last = later(t.last, turns[last].last)
+		}
 	}
 	slices.SortFunc(all, func(a, b *turn) int { return cmp.Compare(b.last.UnixNano(), a.last.UnixNano()) })
 	var errs []error

@@ -3,6 +3,7 @@ package swarm
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -25,9 +26,13 @@ type waiter struct {
 
 func newSlots(n int) *slots { return &slots{free: n, total: n} }
 
+// errWoken says that somebody rang for one who waited for a slot.
+var errWoken = errors.New("woken while waiting for a place")
+
 // acquire waits for a slot, as the bearer of the message named order. With a
-// nil error the caller must release the slot.
-func (s *slots) acquire(ctx context.Context, order string) error {
+// nil error the caller must release the slot. A ring of wake ends the waiting with
+// errWoken; nil never rings.
+func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{}) error {
 	s.mu.Lock()
 	if s.free > 0 && len(s.waiting) == 0 {
 		s.free--
@@ -37,19 +42,22 @@ func (s *slots) acquire(ctx context.Context, order string) error {
 	w := &waiter{order: order, got: make(chan struct{})}
 	heap.Push(&s.waiting, w)
 	s.mu.Unlock()
+	err := errWoken
 	select {
 	case <-w.got:
 		return nil
+	case <-wake:
 	case <-ctx.Done():
+		err = ctx.Err()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.index >= 0 {
 		heap.Remove(&s.waiting, w.index)
-		return ctx.Err()
+		return err
 	}
 	s.giveBack() // the slot came just now; pass it on
-	return ctx.Err()
+	return err
 }
 
 // full tells whether a caller of acquire would have to wait.

@@ -1,6 +1,11 @@
 package swarm
 
-import "time"
+import (
+	"math"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
 
 // A State is where an agent is in its life; the package comment draws it.
 type State string
@@ -63,6 +68,9 @@ type AgentStatus struct {
 	Context Context        `json:"context"`
 	CostUSD Cost           `json:"cost_usd"`
 	Last    *LastText      `json:"last"`
+	// Warm is the client that stays for the next message; null when there is none,
+	// or when it works.
+	Warm *WarmStatus `json:"warm"`
 
 	Running        bool     `json:"running"`      // a turn runs
 	Paused         bool     `json:"paused"`       // by hand
@@ -79,6 +87,26 @@ type MessageStatus struct {
 	From    string    `json:"from"`
 	Subject string    `json:"subject"`
 	Since   time.Time `json:"since"`
+}
+
+// WarmStatus is a client that waits for the next message of its agent.
+type WarmStatus struct {
+	PID   int       `json:"pid"`
+	Since time.Time `json:"since"` // it waits
+	// What it uses, with what its turns have left running. A client that waits
+	// should use next to no processor time.
+	RSSBytes   int64   `json:"rss_bytes"`   // memory, in whole MiB
+	CPUSeconds float64 `json:"cpu_seconds"` // processor time since then, in tenths
+
+	mark   string
+	before time.Duration // processor time that it had used by then
+}
+
+// measure fills in what it uses.
+func (w *WarmStatus) measure() {
+	u := runner.UsageOf(w.mark)
+	w.RSSBytes = u.RSS >> 20 << 20
+	w.CPUSeconds = math.Floor(max(0, u.CPU-w.before).Seconds()*10) / 10
 }
 
 // Waiting counts the messages in new/.

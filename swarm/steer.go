@@ -82,8 +82,9 @@ func (s *Swarm) steer(agent string, f func(*standing)) error {
 }
 
 // StopAgent stops an agent until it is started again, also by a later daemon.
-// It returns when the running turn has ended; with now, or when ctx is done,
-// that turn is ended, and its message put back with nothing counted.
+// It returns when the running turn has ended and its client is gone; with now, or
+// when ctx is done, that turn is ended, and its message put back with nothing
+// counted.
 func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -92,19 +93,25 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error
 	if err := s.steer(agent, func(st *standing) { st.Stopped = &stop{By: by, Since: time.Now().UTC()} }); err != nil {
 		return err
 	}
-	ended := m.runningTurn()
-	if ended == nil {
-		return nil
+	if ended := m.runningTurn(); ended != nil {
+		if !now {
+			select {
+			case <-ended:
+			case <-ctx.Done():
+				now = true
+			}
+		}
+		if now {
+			m.endTurn(errStopping)
+			<-ended
+		}
 	}
-	if !now {
-		select {
-		case <-ended:
-			return nil
+	if gone := m.clientGone(); gone != nil {
+		select { // it has no work to end, so it is waited for as long as the caller likes
+		case <-gone:
 		case <-ctx.Done():
 		}
 	}
-	m.endTurn(errStopping)
-	<-ended
 	return nil
 }
 
@@ -226,6 +233,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	s.current = p
 	s.slots.resize(p.maxRunning())
+	s.warmth.resize(p.maxWarm())
 	s.intake.bell.ring() // what lies in the folder of a new agent, and another debounce
 	slices.Sort(c.Added)
 	slices.Sort(c.Removed)
@@ -286,6 +294,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 				return Status{}, err
 			}
 			a.Waiting = countWaiting(entries)
+		}
+		if a.Warm != nil {
+			a.Warm.measure()
 		}
 		a.CostUSD = s.books.ledger.cost(m.name, now)
 		if a.Dead, err = m.box.DeadCount(); err != nil {

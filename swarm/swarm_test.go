@@ -96,6 +96,13 @@ func (b foreseen) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return b.Backend.Run(ctx, t)
 }
 
+func (b foreseen) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
+	if b.before != nil {
+		b.before(t)
+	}
+	return b.Backend.(runner.Resident).Serve(ctx, t, c)
+}
+
 // start starts a daemon and waits until it is ready.
 func (f *field) start() {
 	f.t.Helper()

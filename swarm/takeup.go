@@ -24,7 +24,8 @@ import (
 //	record, no result            put it back; the prompt will say so
 //	no record                    put it back
 //
-// What is left of dead clients is ended first, by its mark.
+// What is left of dead clients is ended first, by its mark; so is a client that
+// waited for a message, and ends by itself without a daemon.
 func (a *agent) takeUp(kill context.Context) error {
 	// What has a receipt is finished first: also where only the receipt is left
 	// in cur/, and the notes that rode along with such a turn.
@@ -51,6 +52,7 @@ func (a *agent) takeUp(kill context.Context) error {
 		return err
 	}
 	riders := map[string]bool{}
+	waited := markInPIDFile(a.home.PIDFile(a.name))
 	for _, e := range claimed {
 		rec, err := a.lastRecord(e)
 		if err != nil {
@@ -60,7 +62,14 @@ func (a *agent) takeUp(kill context.Context) error {
 			for _, id := range rec.Notes {
 				riders[id] = true
 			}
+			if rec.mark() == waited {
+				waited = "" // it has a turn, which is taken up below
+			}
 		}
+	}
+	if waited != "" {
+		a.endLeft(waited)
+		removePIDFile(a.home.PIDFile(a.name))
 	}
 	for _, e := range claimed {
 		if riders[e.ID] {
@@ -96,9 +105,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.finishFailure(j)
 	}
 	if !rec.Process.Alive() {
-		if n := runner.EndLeftovers(rec.Turn, leftoverGrace); n > 0 {
-			a.log.Info("ended what was left of a turn", keyTurn, rec.Turn, "processes", n)
-		}
+		a.endLeft(rec.mark())
 	}
 	if rec.Process.PID == 0 {
 		// The record is there, the process is not: nothing was sent.
@@ -106,6 +113,13 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.putBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
 	}
 	return a.follow(kill, j)
+}
+
+// endLeft ends what carries a mark.
+func (h *house) endLeft(mark string) {
+	if n := runner.EndLeftovers(mark, leftoverGrace); n > 0 {
+		h.log.Info("ended what was left of a turn", keyTurn, mark, "processes", n)
+	}
 }
 
 // leftoverGrace is the time from SIGTERM to SIGKILL for what a dead client left.
@@ -133,8 +147,9 @@ func (a *agent) follow(kill context.Context, j *job) error {
 	a.takeReins(end)
 	defer a.dropReins()
 	a.nowRuns(rec)
-	grown := a.grown.watch(a.home.Stream(rec.Turn))
-	defer a.grown.unwatch(a.home.Stream(rec.Turn))
+	files := a.turnFiles(rec.mark())
+	grown := a.grown.watch(files.Stdout)
+	defer a.grown.unwatch(files.Stdout)
 
 	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, compactions: compactions{home: a.home, turn: rec.Turn, reinjected: rec.Reinjected}}
 	event := t.event
@@ -142,11 +157,11 @@ func (a *agent) follow(kill context.Context, j *job) error {
 		event = nil // the window has this turn already; what else it told was told then
 	}
 	out := a.backend(spec).Follow(ctx, runner.Turn{
-		ID: rec.Turn, Agent: a.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
-		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.Turn), Files: a.turnFiles(rec.Turn), Grown: grown, Event: event,
+		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: a.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
+		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.mark()), Files: files, Grown: grown, Event: event,
 	}, rec.Process)
 	a.hasRun()
-	t.end(&out)
+	t.end(&out, false)
 	if out.End == runner.Lost {
 		// Cut off, not failed: it is not counted against the message.
 		a.report(j, out)
@@ -247,37 +262,37 @@ func (s *Swarm) endOrphans() {
 		rec, err := readRecord(s.home, turn)
 		// Asked last: the agents work already, and a turn is known to run before
 		// its process stands in its record.
-		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.runs(turn) {
+		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.mark()) {
 			continue
 		}
-		if n := runner.EndLeftovers(turn, leftoverGrace); n > 0 {
-			s.log.Info("ended what was left of a turn", keyTurn, turn, "processes", n)
-		}
+		s.endLeft(rec.mark())
 	}
 }
 
-// hasClaimed tells whether the message of a turn lies in cur/ of an agent, who
-// will take up the turn if that has not happened yet.
+// hasClaimed tells whether the message of a turn, or of a later one in the same
+// client, lies in cur/ of its agent, who will take that up if it has not yet.
 func (s *Swarm) hasClaimed(rec *record) bool {
 	m, err := s.member(rec.Agent)
 	if err != nil {
 		return false
 	}
 	claimed, err := m.box.Claimed()
-	return err != nil || slices.ContainsFunc(claimed, func(e dropbox.Entry) bool { return e.ID == rec.Message })
+	return err != nil || slices.ContainsFunc(claimed, func(e dropbox.Entry) bool {
+		if e.ID == rec.Message {
+			return true
+		}
+		last, err := m.lastRecord(e)
+		return err != nil || last != nil && last.mark() == rec.mark()
+	})
 }
 
-// runs tells whether an agent works on that turn.
-func (s *Swarm) runs(turn string) bool {
-	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.currentTurn() == turn })
+// has tells whether the client with that mark is one that an agent works with.
+func (s *Swarm) has(mark string) bool {
+	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.hasMark(mark) })
 }
 
-// currentTurn is the turn that runs now; "" when none does.
-func (a *agent) currentTurn() string {
+func (a *agent) hasMark(mark string) bool {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
-	if a.reins.current == nil {
-		return ""
-	}
-	return a.reins.current.Turn
+	return a.reins.client != nil && a.reins.client.mark == mark || a.reins.current != nil && a.reins.current.mark() == mark
 }

@@ -35,7 +35,7 @@ func (t *tracker) started(p runner.Process) error {
 	}
 	t.begun()
 	t.agent.view.process(p.PID)
-	t.agent.note(writePIDFile(t.agent.home.PIDFile(t.agent.name), p))
+	t.agent.note(writePIDFile(t.agent.home.PIDFile(t.agent.name), p, t.rec.mark()))
 	return nil
 }
 
@@ -96,15 +96,17 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 	}
 }
 
-// end keeps the window as the turn left it.
-func (t *tracker) end(out *runner.Outcome) {
+// end keeps the window as the turn left it. The client may stay.
+func (t *tracker) end(out *runner.Outcome, stays bool) {
 	a := t.agent
 	if t.heard {
 		a.note(t.memory.save(t.rec.Turn))
 	}
 	a.view.learn(out.Session, out.Model, out.ContextTokens, out.ContextLimit)
 	a.view.process(0)
-	removePIDFile(a.home.PIDFile(a.name))
+	if !stays {
+		removePIDFile(a.home.PIDFile(a.name))
+	}
 }
 
 // window40 bounds an agent's window, in bytes.

@@ -152,23 +152,26 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 		return a.giveBack(j, err)
 	}
 	var out runner.Outcome
-	for try := range maxTries {
-		session, err := a.session(spec, try, j.rec)
+	for try, refused := len(earlier), 0; ; try++ {
+		session, err := a.session(spec, refused, j.rec)
 		if err != nil {
 			return a.giveBack(j, err)
 		}
-		out, err = a.attempt(ctx, j, spec, session, len(earlier)+try)
+		out, err = a.attempt(ctx, j, spec, session, try)
 		if err != nil {
 			return a.giveBack(j, err)
 		}
-		if out.End != runner.NoSession && out.End != runner.Unheard {
+		if out.End == runner.NoSession || out.End == runner.Unheard {
+			refused++
+		} else if out.End != runner.Gone { // the next client is a new one, which cannot be gone
 			break
 		}
-		a.log.Info("session not usable, trying otherwise", keyTurn, j.rec.Turn, "end", string(out.End), keyWhy, out.Reason)
-		if try < maxTries-1 {
-			if err := a.recordEnd(j, out, false); err != nil {
-				return err
-			}
+		a.log.Info("client not usable, trying otherwise", keyTurn, j.rec.Turn, "end", string(out.End), keyWhy, out.Reason)
+		if refused == maxTries {
+			break
+		}
+		if err := a.recordEnd(j, out, false); err != nil {
+			return err
 		}
 	}
 	if out.End == runner.Stopped && errors.Is(context.Cause(ctx), errAborted) {
@@ -238,7 +241,15 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		UUID: promptUUID(turn), Session: session.ID, How: string(session.How), Notes: ids(j.notes),
 		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
 	}
-	if err := rec.jot(a.home); err != nil {
+	partial := a.feed.wanted(FeedPartial, a.name)
+	w := a.warmFor(ctx, spec, session, partial)
+	if w != nil {
+		rec.Client, rec.From = w.mark, w.client.Place()
+		err = a.home.setNow(w.mark, turn) // the client runs, so nothing is started before the record is durable
+	} else {
+		err = rec.jot(a.home)
+	}
+	if err != nil {
 		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
 	}
 	last := j.rec
@@ -246,18 +257,13 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 
 	a.nowRuns(rec)
 	defer a.hasRun()
-	grown := a.grown.watch(a.home.Stream(turn))
-	defer a.grown.unwatch(a.home.Stream(turn))
-
 	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, begun: func() { a.tell(j) }, compactions: compactions{home: a.home, turn: turn, reinjected: rec.Reinjected}}
-	out := a.backend(spec).Run(ctx, runner.Turn{
-		ID: turn, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
-		Spec: a.clientSpec(spec), Env: a.environment(spec, turn), Files: a.turnFiles(turn),
-		Tools: a.tools(spec), Prove: !reflect.DeepEqual(spec, a.equipped),
-		Hook: a.hook(), Partial: a.feed.wanted(FeedPartial, a.name), Grown: grown,
-		Started: t.started, Event: t.event,
+	out := a.runIn(ctx, spec, w, runner.Turn{
+		ID: turn, Client: rec.Client, From: rec.From, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
+		Files: a.turnFiles(rec.mark()), Tools: a.tools(spec), Prove: !reflect.DeepEqual(spec, a.equipped),
+		Hook: a.hook(), Partial: partial, Started: t.started, Event: t.event,
 	})
-	t.end(&out)
+	t.end(&out, a.warm != nil)
 	if t.heard && out.End != runner.Unborn {
 		a.equipped = spec
 	}
@@ -273,11 +279,11 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	return out, nil
 }
 
-// turnFiles are the files of a turn's client in the home.
-func (a *agent) turnFiles(turn string) runner.Files {
+// turnFiles are the files of a client in the home.
+func (a *agent) turnFiles(mark string) runner.Files {
 	return runner.Files{
-		Stdout:   a.home.Stream(turn),
-		Stderr:   a.home.turnFile(turn, ".stderr"),
+		Stdout:   a.home.Stream(mark),
+		Stderr:   a.home.turnFile(mark, ".stderr"),
 		Settings: a.home.clientFile(a.name, ".settings.json"),
 		System:   a.home.clientFile(a.name, ".system.md"),
 		Servers:  a.home.clientFile(a.name, ".mcp.json"),
@@ -395,12 +401,40 @@ func (a *agent) nowRuns(rec *record) {
 	a.reins.current = &copied
 }
 
-// hasRun says that the client of the attempt has ended.
+// hasRun says that the client of the attempt has ended, or waits.
 func (a *agent) hasRun() {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
 	a.reins.past = pastTurn{a.reins.current, time.Now()}
 	a.reins.current = nil
+}
+
+// hasClient says which client the agent has, by its mark; "" says that nothing of
+// it runs any more.
+func (a *agent) hasClient(mark string) {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	if c := a.reins.client; c != nil {
+		if c.mark == mark {
+			return
+		}
+		close(c.gone)
+	}
+	a.reins.client = nil
+	if mark != "" {
+		a.reins.client = &tenancy{mark, make(chan struct{})}
+	}
+}
+
+// clientGone is closed when nothing of the agent's client runs any more; nil when it
+// has none.
+func (a *agent) clientGone() <-chan struct{} {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	if a.reins.client == nil {
+		return nil
+	}
+	return a.reins.client.gone
 }
 
 func (a *agent) dropReins() {

@@ -58,6 +58,13 @@ func (v *view) process(pid int) {
 	v.s.PID = pid
 }
 
+// setWarm notes the client that waits; nil when none does.
+func (v *view) setWarm(w *WarmStatus) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Warm = w
+}
+
 // end notes that no turn runs any more.
 func (v *view) end() {
 	v.mu.Lock()
@@ -109,6 +116,10 @@ func (v *view) status() AgentStatus {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := v.s
+	if s.Warm != nil {
+		copied := *s.Warm
+		s.Warm = &copied
+	}
 	s.Running = s.State == Working
 	s.Paused = s.State == Paused
 	switch s.State {

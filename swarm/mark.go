@@ -1,0 +1,50 @@
+package swarm
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// The mark of a client is the id of the turn that started it. The client and all
+// its children carry it in CLAUDE_SWARM_TURN, and the environment of a process
+// cannot change; so where a client stays for further turns they have its mark too,
+// and a file says which of them is meant:
+//
+//	turns/MARK.json    the record of the first turn
+//	turns/MARK.jsonl   what the client printed, in all of its turns
+//	turns/MARK.now     the id of the turn that runs now, or ran last
+//	turns/TURN.json    the record of a later one: client MARK, and where in MARK.jsonl it begins
+//	turns/TURN.sent, TURN.hook.json  what belongs to one turn
+//
+// Whoever is asked from inside a client, as send and the compaction hook are, goes
+// by that file. A process that an earlier turn has left running therefore speaks in
+// the turn that runs when it speaks: its messages have that one's thread, and stand
+// in that one's receipt. It is ended with the client.
+
+// mark is what the processes of the turn carry.
+func (r *record) mark() string { return orElse(r.Client, r.Turn) }
+
+func (h Home) nowFile(mark string) string { return h.turnFile(mark, ".now") }
+
+// setNow says which turn of a client runs. It must be there before the client is
+// sent the prompt, and need not outlive a power cut: no process does.
+func (h Home) setNow(mark, turn string) error {
+	tmp := h.turnFile(mark, ".now.tmp")
+	if err := os.WriteFile(tmp, []byte(turn+"\n"), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, h.nowFile(mark))
+}
+
+// turnOf is the turn that a process works for which carries a mark.
+func (h Home) turnOf(mark string) (string, error) {
+	data, err := os.ReadFile(h.nowFile(mark))
+	if errors.Is(err, fs.ErrNotExist) {
+		return mark, nil // the client had one turn so far
+	} else if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(data)), nil
+}

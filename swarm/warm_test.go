@@ -1,0 +1,268 @@
+package swarm_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// newWarmField is a field whose agents' clients stay for a minute.
+func newWarmField(t *testing.T, agents ...string) *field {
+	t.Helper()
+	f := newField(t, agents...)
+	for i := range f.plan.Agents {
+		f.plan.Agents[i].Linger = time.Minute
+	}
+	return f
+}
+
+// work sends a message and waits until its agent is idle again.
+func (f *field) work(to, body string) string {
+	f.t.Helper()
+	id := f.send(to, body)
+	f.receipt(to, id)
+	f.untilState(to, swarm.Idle)
+	return id
+}
+
+// processes lists the clients of the turns so far, each once in a row.
+func (f *field) processes() []runner.Process {
+	var all []runner.Process
+	for _, r := range f.backend.Runs() {
+		all = append(all, r.Process)
+	}
+	return slices.Compact(all)
+}
+
+func TestAClientStaysForTheNextMessages(t *testing.T) {
+	f := newWarmField(t, "coder")
+	f.start()
+	costs := []float64{0.25, 0.5, 0.125}
+	var ids []string
+	for i, script := range []string{"@cost 0.25\n@say one", "@cost 0.5\n@sh ls\n@say two", "@cost 0.125\n@say three"} {
+		id := f.work("coder", script)
+		ids = append(ids, id)
+		r := f.receipt("coder", id)
+		if r.CostUSD != costs[i] || len(r.Attempts) != 1 || r.Attempts[0].CostUSD != costs[i] || r.Turn != id+"-1" || !strings.HasSuffix(script, r.Text) {
+			t.Errorf("receipt %d = %+v", i+1, r)
+		}
+		if (r.ToolCalls == 1) != (i == 1) {
+			t.Errorf("receipt %d tells of %d tool calls", i+1, r.ToolCalls)
+		}
+		st := f.status("coder")
+		if st.Warm == nil || st.Warm.PID != f.backend.Runs()[0].Process.PID || time.Since(st.Warm.Since) > time.Minute || st.PID != 0 {
+			t.Errorf("after turn %d the status is %+v with %+v", i+1, st, st.Warm)
+		}
+	}
+	if got := f.processes(); len(got) != 1 {
+		t.Errorf("the clients were %v, want one", got)
+	}
+	runs := f.backend.Runs()
+	seen := map[string]bool{}
+	for i, r := range runs {
+		if seen[r.Turn.UUID] || r.Turn.Mark() != ids[0]+"-1" || r.Turn.ID != ids[i]+"-1" || r.Turn.Stdout != runs[0].Turn.Stdout {
+			t.Errorf("turn %d is %s of client %s with uuid %s in %s", i+1, r.Turn.ID, r.Turn.Mark(), r.Turn.UUID, r.Turn.Stdout)
+		}
+		seen[r.Turn.UUID] = true
+	}
+	if c := f.status("coder").CostUSD.Total; c != 0.875 {
+		t.Errorf("total cost = %v, want 0.875", c)
+	}
+	f.nothingLeft("coder")
+
+	f.halt()
+	if left := f.backend.Waiting(); len(left) != 0 {
+		t.Errorf("the daemon has ended, and %v wait", left)
+	}
+	if _, err := os.Stat(swarm.HomeOf(f.dir).PIDFile("coder")); err == nil {
+		t.Error("the pid file is still there")
+	}
+}
+
+// A client is closed when it has waited long enough, and the next message starts
+// another.
+func TestAClientWaitsNoLongerThanLinger(t *testing.T) {
+	f := newWarmField(t, "coder")
+	f.plan.Agents[0].Linger = 50 * time.Millisecond
+	f.start()
+	f.work("coder", "one")
+	f.until("the client was closed", func() bool { return len(f.backend.Waiting()) == 0 })
+	f.until("the status knows", func() bool { return f.status("coder").Warm == nil })
+	f.work("coder", "two")
+	if got := f.processes(); len(got) != 2 {
+		t.Errorf("the clients were %v, want two", got)
+	}
+}
+
+// What makes another client necessary, or any client: the one that waits is closed,
+// before another is started.
+func TestWhatEndsAClientThatWaits(t *testing.T) {
+	pause := func(f *field) {
+		if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead"}); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	resume := func(f *field) {
+		if err := f.daemon.Resume("coder", "lead"); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	reload := func(change func(*swarm.Plan)) func(*field) {
+		return func(f *field) {
+			plan := f.plan
+			plan.Agents = slices.Clone(plan.Agents)
+			change(&plan)
+			if _, err := f.daemon.Reload(plan); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+	}
+	halt := func(f *field) string { return filepath.Join(f.store.Dir(), "HALT") }
+	for name, c := range map[string]struct{ end, again func(*field) }{
+		"pause": {pause, resume},
+		"stop": {func(f *field) {
+			if err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); err != nil {
+				f.t.Fatal(err)
+			}
+			if left := f.backend.Waiting(); len(left) != 0 {
+				f.t.Errorf("the agent was stopped, and %v wait", left)
+			}
+		}, func(f *field) {
+			if err := f.daemon.StartAgent("coder", "lead"); err != nil {
+				f.t.Fatal(err)
+			}
+		}},
+		"halt": {func(f *field) {
+			if err := os.WriteFile(halt(f), nil, 0o600); err != nil {
+				f.t.Fatal(err)
+			}
+		}, func(f *field) {
+			if err := os.Remove(halt(f)); err != nil {
+				f.t.Fatal(err)
+			}
+		}},
+		"other settings":             {reload(func(p *swarm.Plan) { p.Agents[0].Client.Model = "other" }), nil},
+		"another environment":        {reload(func(p *swarm.Plan) { p.Agents[0].Env = map[string]string{"A": "b"} }), nil},
+		"another agent beside it":    {reload(func(p *swarm.Plan) { p.Agents = append(p.Agents, swarm.Spec{Name: "tester", Backend: "scripted"}) }), nil},
+		"no linger any more":         {reload(func(p *swarm.Plan) { p.Agents[0].Linger = 0 }), nil},
+		"a session for each message": {reload(func(p *swarm.Plan) { p.Agents[0].Session = swarm.SessionFresh }), nil},
+		"the agent is taken out":     {reload(func(p *swarm.Plan) { p.Agents[0].Name = "tester" }), reload(func(*swarm.Plan) {})},
+		"it did something unasked": {func(f *field) {
+			stream, err := os.OpenFile(f.backend.Runs()[0].Turn.Stdout, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			defer stream.Close()
+			if _, err := stream.WriteString(`{"kind":"init"}` + "\n"); err != nil {
+				f.t.Fatal(err)
+			}
+		}, nil},
+		"it died": {func(f *field) { f.backend.Kill(f.backend.Waiting()[0]) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newWarmField(t, "coder")
+			f.start()
+			f.work("coder", "one")
+			if len(f.backend.Waiting()) != 1 {
+				t.Fatal("no client stays")
+			}
+			c.end(f)
+			f.until("nobody waits", func() bool { return len(f.backend.Waiting()) == 0 })
+			if c.again != nil {
+				c.again(f)
+			}
+			id := f.work("coder", "two")
+			if r := f.receipt("coder", id); len(r.Attempts) != 1 {
+				t.Errorf("attempts = %+v, want one", r.Attempts)
+			}
+			if got := f.processes(); len(got) != 2 {
+				t.Errorf("the clients were %v, want two", got)
+			}
+			if st, err := f.daemon.Status(); err != nil || len(st.Trouble) > 0 {
+				t.Errorf("trouble: %v, %v", st.Trouble, err)
+			}
+		})
+	}
+}
+
+// A turn that did not go well, or was compacted, leaves no client.
+func TestTurnsAfterWhichNoClientStays(t *testing.T) {
+	for _, script := range []string{"@fail no luck", "@say begun\n@noresult", "@compact\n@say ready"} {
+		t.Run(script, func(t *testing.T) {
+			f := newWarmField(t, "coder")
+			f.plan.Agents[0].MaxFailures = 1
+			f.start()
+			f.work("coder", "one")
+			f.answer(f.send("coder", script))
+			f.untilState("coder", swarm.Idle)
+			if left := f.backend.Waiting(); len(left) != 0 || f.status("coder").Warm != nil {
+				t.Errorf("%v wait", left)
+			}
+			f.work("coder", "three")
+			if got := f.processes(); len(got) != 2 {
+				t.Errorf("the clients were %v, want two", got)
+			}
+		})
+	}
+}
+
+// Over all agents so many clients wait; the one that has waited longest goes.
+func TestMaxWarm(t *testing.T) {
+	f := newWarmField(t, "a", "b", "c")
+	f.plan.MaxWarm = 2
+	f.start()
+	for _, name := range []string{"a", "b", "a", "c"} {
+		f.work(name, "work")
+	}
+	f.until("b's client was closed", func() bool { return f.status("b").Warm == nil && len(f.backend.Waiting()) == 2 })
+	if f.status("a").Warm == nil || f.status("c").Warm == nil {
+		t.Errorf("a %v and c %v wait, want both", f.status("a").Warm, f.status("c").Warm)
+	}
+	plan := f.plan
+	plan.MaxWarm = 1
+	if _, err := f.daemon.Reload(plan); err != nil {
+		t.Fatal(err)
+	}
+	f.until("a's client was closed", func() bool { return f.status("a").Warm == nil && len(f.backend.Waiting()) == 1 })
+}
+
+// A prompt that a dying client did not take goes to another one: nothing is
+// counted, and nobody is bothered.
+func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
+	f := newWarmField(t, "coder")
+	did := 0
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if runnertest.Body(turn.Prompt) == "one" {
+			return []runnertest.Step{runnertest.Say("one")}
+		}
+		return []runnertest.Step{runnertest.Gone(), runnertest.Do(func(context.Context, runner.Turn) error { did++; return nil }), runnertest.Say("two")}
+	}
+	f.start()
+	f.work("coder", "one")
+	id := f.work("coder", "two")
+	r := f.receipt("coder", id)
+	if did != 1 || len(r.Attempts) != 2 || r.Attempts[0].Outcome != "gone" || r.Attempts[1].Outcome != "done" {
+		t.Errorf("done %d times; attempts = %+v", did, r.Attempts)
+	}
+	runs := f.backend.Runs()
+	if last := runs[len(runs)-1].Turn; last.UUID == runs[1].Turn.UUID || last.Session.How != runner.Resume || last.Session.ID != runs[0].Turn.Session.ID ||
+		strings.Contains(last.Prompt, "begun before") {
+		t.Errorf("the second attempt was %+v", last)
+	}
+	if st := f.status("coder"); st.CircuitOpen || st.Warm == nil {
+		t.Errorf("status = %+v", st)
+	}
+	for _, m := range f.mail("lead") {
+		if m.From == "swarm" {
+			t.Errorf("the lead was told %q", m.Subject)
+		}
+	}
+}
