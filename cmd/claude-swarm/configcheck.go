@@ -77,6 +77,7 @@ func effective(f *config.File) keyed {
 		{"project_dir", f.ProjectDir},
 		{"debounce", yamlSpan(f.Debounce)},
 		{"max_running", f.Running()},
+		{"max_warm", f.MaxWarm},
 		{"max_waiting", f.MaxWaiting},
 		{"lead", orNullText(f.Lead)},
 		{"agents", agents},

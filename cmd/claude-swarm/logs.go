@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // logPoll is how often a followed file is looked at. A daemon tells of each
@@ -64,7 +66,7 @@ of the last turn, JSON lines.` +
 }
 
 func readableLog(c *cli.Context, p *project, agent string) error {
-	t, lines, err := openTail(p.home.AgentLog(agent), c.Int("n"))
+	t, lines, err := openTail(p.home.AgentLog(agent), 0, c.Int("n"))
 	if err != nil {
 		return err
 	}
@@ -218,7 +220,7 @@ func (l *logPrinter) colour(body string) string {
 // on with the turns that follow.
 func rawLog(c *cli.Context, p *project, agent string) error {
 	turns := &turnFiles{home: p.home, agent: agent, seen: map[string]bool{}}
-	newest, err := turns.next()
+	newest, from, err := turns.next()
 	if err != nil {
 		return err
 	}
@@ -227,16 +229,12 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 		return nil
 	}
 	var t *tail
-	show := func(path string, n int) error {
+	if newest != "" {
 		var lines []byte
-		var err error
-		if t, lines, err = openTail(path, n); err == nil {
+		if t, lines, err = openTail(newest, from, c.Int("n")); err == nil {
 			_, err = c.App.Writer.Write(lines)
 		}
-		return err
-	}
-	if newest != "" {
-		if err := show(newest, c.Int("n")); err != nil {
+		if err != nil {
 			return err
 		}
 		defer func() { t.close() }()
@@ -247,7 +245,7 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 	return follow(c, swarm.Filter{Agent: agent}, func(swarm.FeedEvent) {}, func() error {
 		// The next turn is asked for first: when it is there the one before has
 		// ended, and the rest of it is all there is.
-		next, err := turns.next()
+		next, _, err := turns.next()
 		if err != nil {
 			return err
 		}
@@ -260,8 +258,8 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 				return err
 			}
 		}
-		if next == "" {
-			return nil
+		if next == "" || t != nil && next == t.path {
+			return nil // a client that has stayed goes on in its file
 		}
 		if t != nil {
 			if err := t.close(); err != nil {
@@ -281,13 +279,13 @@ type turnFiles struct {
 }
 
 // next returns the stream of the newest turn that was not there at the last
-// call, or "".
-func (f *turnFiles) next() (string, error) {
+// call, or "", and the offset at which the turn begins in it.
+func (f *turnFiles) next() (newest string, from int64, err error) {
 	files, err := os.ReadDir(f.home.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+		return "", 0, err
 	}
-	newest, at := "", time.Time{}
+	at := time.Time{}
 	for _, file := range files {
 		name := file.Name()
 		if f.seen[name] || filepath.Ext(name) != ".json" {
@@ -298,16 +296,17 @@ func (f *turnFiles) next() (string, error) {
 			continue // rotated away just now
 		}
 		var rec struct {
-			Turn, Agent string
-			Begun       time.Time
+			Turn, Client, Agent string
+			From                runner.Place
+			Begun               time.Time
 		}
 		if json.Unmarshal(data, &rec) != nil {
 			continue
 		}
 		f.seen[name] = true
 		if rec.Agent == f.agent && rec.Begun.After(at) {
-			newest, at = f.home.Stream(rec.Turn), rec.Begun
+			newest, from, at = f.home.Stream(cmp.Or(rec.Client, rec.Turn)), rec.From.Offset, rec.Begun
 		}
 	}
-	return newest, nil
+	return newest, from, nil
 }

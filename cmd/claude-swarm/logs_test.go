@@ -67,7 +67,7 @@ func appendTo(t *testing.T, path, text string) {
 
 func TestTail(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	tl, lines, err := openTail(path, 10)
+	tl, lines, err := openTail(path, 0, 10)
 	if err != nil || len(lines) != 0 {
 		t.Fatalf("openTail of a missing file = %q, %v, want nothing", lines, err)
 	}
@@ -113,7 +113,7 @@ func TestLastLines(t *testing.T) {
 	}
 	appendTo(t, path, strings.Join(all, "")+"cut")
 	for _, n := range []int{0, 1, 50, 19_999, 20_000, 30_000} {
-		tl, got, err := openTail(path, n)
+		tl, got, err := openTail(path, 0, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestLastLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tl, _, err := openTail(path, 1)
+	tl, _, err := openTail(path, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,5 +132,14 @@ func TestLastLines(t *testing.T) {
 	appendTo(t, path, " and whole\n")
 	if got, err := tl.more(); err != nil || string(got) != "cut and whole\n" {
 		t.Errorf("more() = %q, %v, want the line that was cut", got, err)
+	}
+	for from, want := range map[int64]string{int64(len("line 0\n")): "line 1\n", int64(len(strings.Join(all[:19_998], ""))): "line 19998\n"} {
+		tl, got, err := openTail(path, from, 1_000_000)
+		if err != nil || !strings.HasPrefix(string(got), want) {
+			t.Errorf("the lines behind %d bytes begin with %.20q, %v, want %q", from, got, err, want)
+		}
+		if err := tl.close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -198,6 +198,13 @@ func task(a swarm.AgentStatus) string {
 	return oneLine(a.Why)
 }
 
+// warm tells of a client that waits: since when, its memory, and the share of a core
+// that it uses meanwhile.
+func warm(w swarm.WarmStatus, now time.Time) string {
+	waited := max(now.Sub(w.Since), time.Second)
+	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)
+}
+
 // details are the lines below an agent: its process and session, its last word,
 // and what comes next. What is not known is left out.
 func details(a swarm.AgentStatus, now time.Time) []string {
@@ -207,6 +214,9 @@ func details(a swarm.AgentStatus, now time.Time) []string {
 	}
 	if a.PID != 0 {
 		facts = append(facts, fmt.Sprintf("pid %d", a.PID))
+	}
+	if w := a.Warm; w != nil {
+		facts = append(facts, warm(*w, now))
 	}
 	if a.Session != "" {
 		facts = append(facts, "session "+cut(a.Session, 9))

@@ -20,13 +20,14 @@ type tail struct {
 // lines, in bytes.
 const tailChunk = 64 << 10
 
-// openTail opens path and returns its last n lines.
-func openTail(path string, n int) (*tail, []byte, error) {
+// openTail opens path and returns its last n lines, of those behind the first from
+// bytes.
+func openTail(path string, from int64, n int) (*tail, []byte, error) {
 	t := &tail{path: path}
 	if err := t.open(); err != nil || t.file == nil {
 		return t, nil, err
 	}
-	lines, err := t.lastLines(n)
+	lines, err := t.lastLines(from, n)
 	if err != nil {
 		return nil, nil, errors.Join(err, t.close())
 	}
@@ -53,16 +54,16 @@ func (t *tail) close() error {
 	return err
 }
 
-// lastLines reads backwards until it has n lines, and leaves the file at its
-// end. What follows the last newline stays for more.
-func (t *tail) lastLines(n int) ([]byte, error) {
+// lastLines reads backwards until it has n lines or comes to from, and leaves the
+// file at its end. What follows the last newline stays for more.
+func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 	end, err := t.file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, err
 	}
 	var data []byte
-	for at := end; at > 0 && bytes.Count(data, []byte("\n")) <= n; {
-		size := min(at, tailChunk)
+	for at := end; at > from && bytes.Count(data, []byte("\n")) <= n; {
+		size := min(at-from, tailChunk)
 		at -= size
 		chunk := make([]byte, size, int(size)+len(data))
 		if _, err := t.file.ReadAt(chunk, at); err != nil {

@@ -47,7 +47,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 	got := load(t, path)
 	want := &config.File{
 		Path: path, Dir: dir, DeadDropDir: filepath.Join(dir, ".dead-drop"), ProjectDir: dir,
-		Debounce: time.Second, MaxWaiting: 10_000,
+		Debounce: time.Second, MaxWarm: 4, MaxWaiting: 10_000,
 		Agents: []config.Agent{{
 			Name: "coder", Backend: "claude", Command: []string{"claude"},
 			PermissionMode: "acceptEdits", WindowTokens: 100_000, CompactWindow: 200_000,
@@ -84,7 +84,7 @@ agents:
     retry_delay: 500ms
     max_failures: 5
     session: fresh
-    linger: 0s
+    linger: 10m
     allowed_tools: "Read, Bash(git diff:*, git log:*),mcp__dead-drop__*"
     disallowed_tools: [WebFetch, "WebSearch,Task"]
     model: opus
@@ -104,6 +104,7 @@ dead_drop_dir: mail
 project_dir: project
 debounce: 2s
 max_running: 3
+max_warm: 2
 max_waiting: 50
 log: {max_size_mb: 1, max_backups: 2, max_age_days: 3}
 audit: {git: true}
@@ -114,13 +115,13 @@ retention: {done_days: 7, done_mb: 9}
 	disallowed := []string{"WebFetch", "WebSearch", "Task"}
 	want := &config.File{
 		Path: path, Dir: dir, DeadDropDir: filepath.Join(dir, "mail"), ProjectDir: filepath.Join(dir, "project"),
-		Debounce: 2 * time.Second, MaxRunning: 3, MaxWaiting: 50,
+		Debounce: 2 * time.Second, MaxRunning: 3, MaxWarm: 2, MaxWaiting: 50,
 		Agents: []config.Agent{{
 			Name: "coder", Role: "coder", Zone: "Zone A: the parser", System: "You are coder.\nBe brief.\n",
 			Backend: "claude", Command: []string{filepath.Join(dir, "bin/claude"), "--flag", "two words"},
 			PermissionMode: "plan", WindowTokens: 50_000, CompactWindow: 150_000,
 			StallTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, RetryDelay: 500 * time.Millisecond,
-			MaxFailures: 5, Session: config.SessionFresh, AllowedTools: &allowed, DisallowedTools: &disallowed,
+			MaxFailures: 5, Session: config.SessionFresh, Linger: 10 * time.Minute, AllowedTools: &allowed, DisallowedTools: &disallowed,
 			Model: "opus", Thinking: "high", Cwd: filepath.Join(dir, "project/sub"),
 			Reread:  []string{"BACKLOG.md", "docs/protocol.md"},
 			Env:     map[string]string{"PORT": "8080", "DEBUG": "true", "EMPTY": "", "OCTAL": "010"},

@@ -19,6 +19,7 @@ type File struct {
 	ProjectDir  string        // where the agents work, absolute; default Dir
 	Debounce    time.Duration // rest of a hand-dropped file before it is taken in; default 1 s
 	MaxRunning  int           // most turns at once; default 0, auto: see [File.Running]
+	MaxWarm     int           // most clients that wait for a next message; default 4
 	MaxWaiting  int           // most messages that may wait in one mailbox; default 10,000
 	Agents      []Agent       // at least one, in the order of the file
 	Lead        string        // the agent that gets the lead's mail; default "", the person
@@ -87,7 +88,7 @@ type Agent struct {
 	RetryDelay     time.Duration // first wait after a failed turn, doubling; 30 s
 	MaxFailures    int           // failures of one message before it is given up; 3
 	Session        Session       // resume
-	Linger         time.Duration // how long the client stays for the next message; 0, which is all this version knows
+	Linger         time.Duration // how long the client stays for the next message; 0, a process for each turn
 
 	// AllowedTools are the tools it may use. nil allows all; a list, even an
 	// empty one, denies what is not on it.

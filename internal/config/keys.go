@@ -88,6 +88,8 @@ var fileKeys = []fileKey{
 				set(&f.MaxRunning)(r.number(n, name, 1))
 			}
 		}},
+	{Key{"max_warm", "number", "4", "The most clients that wait for the next message, over all agents with linger; each holds the memory of a client. The one that has waited longest is closed for another."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.MaxWarm)(r.number(n, name, 1)) }},
 	{Key{"max_waiting", "number", "10000", "The most messages that may wait in one mailbox; senders are refused above that. Answers and alerts always pass."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.MaxWaiting)(r.number(n, name, 1)) }},
 	{Key{"lead", "text or null", "null", "The agent that gets what others send to lead, and the alerts; null is you. Answers to your own messages still come to you, and so do alerts about that agent, what it sends to lead itself, and every alert while it cannot work."},
@@ -169,15 +171,8 @@ var agentKeys = []agentKey{
 		func(r *reader, n *yaml.Node, name string, a *Agent) {
 			set((*string)(&a.Session))(r.oneOf(n, name, sessions))
 		}},
-	{Key{"linger", "time span", "0s", "How long the client stays for the next message. This version knows 0s alone: a process for each turn."},
-		func(r *reader, n *yaml.Node, name string, a *Agent) {
-			d, ok := r.duration(n, name)
-			if ok && d != 0 {
-				r.fail(follow(n), "%s: not in this version, which knows 0s alone", name)
-				return
-			}
-			set(&a.Linger)(d, ok)
-		}},
+	{Key{"linger", "time span", "0s", "How long the client stays after a turn, for the next message: that spares its start, and costs its memory meanwhile. 0s: a process for each turn. It counts with session: resume alone, since a client knows one conversation."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Linger)(r.duration(n, name)) }},
 	{Key{"allowed_tools", "text, list or null", "null", "The tools that the agent may use, parted by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; everything that is not on a list is denied. Sending and reading mail is always allowed."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.AllowedTools)(r.tools(n, name)) }},
 	{Key{"disallowed_tools", "text, list or null", "null", "The tools that the agent may not use, even when they are allowed above; written in the same way."},

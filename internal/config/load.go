@@ -52,6 +52,7 @@ func builtin(path string) *File {
 		DeadDropDir: ".dead-drop",
 		ProjectDir:  ".",
 		Debounce:    time.Second,
+		MaxWarm:     4,
 		MaxWaiting:  10_000,
 		Topics:      Topics{ClaimTimeout: 2 * time.Minute},
 		Log:         Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},

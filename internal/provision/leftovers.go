@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,19 +82,23 @@ func (e *exam) ask(ctx context.Context, client *control.Client) {
 	}
 }
 
-// leftovers looks for processes that carry the mark of one of our turns which
-// does not run any more.
+// leftovers looks for processes that carry a mark of ours which no client of the
+// daemon has any more.
 func (e *exam) leftovers() {
 	const name = "processes"
-	mine := os.Getenv(runner.MarkVar) // doctor may be called inside a turn
-	var orphans []string
-	project := e.home.Dir()
-	carriers(runner.DirVar+"="+filepath.Dir(project), func(pid int, environ []string) {
-		turn := valueOf(environ, runner.MarkVar)
-		if turn != "" && turn != mine && !e.runs(turn) {
-			orphans = append(orphans, fmt.Sprint(pid))
-		}
+	marked := map[string][]string{}                                     // pids
+	alive := map[string]bool{os.Getenv(runner.MarkVar): true, "": true} // doctor may be called inside a turn
+	carriers(runner.DirVar+"="+filepath.Dir(e.home.Dir()), func(pid int, environ []string) {
+		mark := valueOf(environ, runner.MarkVar)
+		marked[mark] = append(marked[mark], fmt.Sprint(pid))
+		alive[mark] = alive[mark] || e.isClient(pid) || e.runs(mark)
 	})
+	var orphans []string
+	for _, mark := range slices.Sorted(maps.Keys(marked)) {
+		if !alive[mark] {
+			orphans = append(orphans, marked[mark]...)
+		}
+	}
 	switch {
 	case len(orphans) == 0:
 		e.good(name, "none is left of earlier turns")
@@ -105,8 +110,16 @@ func (e *exam) leftovers() {
 	}
 }
 
-// runs tells whether the daemon works on a turn. A turn's id begins with that
-// of its message.
+// isClient tells whether a process is a client of the daemon, be it that it works or
+// that it waits.
+func (e *exam) isClient(pid int) bool {
+	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
+		return a.PID == pid || a.Warm != nil && a.Warm.PID == pid
+	})
+}
+
+// runs tells whether the daemon works on a turn. A turn's id begins with that of
+// its message.
 func (e *exam) runs(turn string) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
 		return a.Message != nil && strings.HasPrefix(turn, a.Message.ID+"-")
