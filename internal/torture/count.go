@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,7 +132,7 @@ func (a *arena) tallyTurns(c *counts, j *journal, jobs []*job) {
 		for i, b := range runs[:len(runs)-1] {
 			if turn := turns[b.uuid]; a.succeeded(turn) {
 				c.Doubled++
-				c.show("doubled: job %d ran again as %s although turn %s had its result", n, turns[runs[i+1].uuid], turn)
+				c.show("doubled: job %d ran again as %s although turn %s had its result", n, turns[runs[i+1].uuid].Turn, turn.Turn)
 			} else {
 				c.Again++
 			}
@@ -139,36 +140,51 @@ func (a *arena) tallyTurns(c *counts, j *journal, jobs []*job) {
 	}
 }
 
-// turns are the names of the turns by their uuid, from the daemon's records.
-func (a *arena) turns() map[string]string {
-	out := map[string]string{}
+// A turn is what the daemon's record tells of one.
+type turn struct {
+	Turn   string
+	UUID   string
+	Client string // the turn that started its client, if that was another
+	From   struct{ Offset int64 }
+}
+
+// turns are the turns by their uuid, from the daemon's records.
+func (a *arena) turns() map[string]turn {
+	out := map[string]turn{}
 	names, _ := filepath.Glob(filepath.Join(a.own().Turns(), "*.json"))
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			continue
 		}
-		var rec struct{ Turn, UUID string }
+		var rec turn
 		if json.Unmarshal(data, &rec) == nil {
-			out[rec.UUID] = rec.Turn
+			out[rec.UUID] = rec
 		}
 	}
 	return out
 }
 
-// succeeded tells whether a turn's client printed a good result, whole.
-func (a *arena) succeeded(turn string) bool {
-	data, err := os.ReadFile(a.own().Stream(turn))
-	if turn == "" || err != nil {
+// succeeded tells whether a turn's client printed a good result, whole: the first
+// behind the line that repeats its prompt.
+func (a *arena) succeeded(t turn) bool {
+	data, err := os.ReadFile(a.own().Stream(cmp.Or(t.Client, t.Turn)))
+	if t.Turn == "" || err != nil {
 		return false
 	}
-	for line := range bytes.Lines(data) {
+	taken := false
+	for line := range bytes.Lines(data[min(t.From.Offset, int64(len(data))):]) {
 		var ev struct {
 			Type    string `json:"type"`
+			UUID    string `json:"uuid"`
 			IsError bool   `json:"is_error"`
 		}
-		if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &ev) == nil && ev.Type == "result" && !ev.IsError {
-			return true
+		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &ev) != nil {
+			continue
+		}
+		taken = taken || ev.UUID == t.UUID
+		if taken && ev.Type == "result" {
+			return !ev.IsError
 		}
 	}
 	return false

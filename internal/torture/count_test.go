@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,9 +27,10 @@ func TestTallyFindsWhatIsWrong(t *testing.T) {
 		"given up silently": {func(b *broken) {
 			b.move("agent0/done/*/*.receipt.yaml", "agent0/dead", ".receipt.yaml", ".reason.txt")
 		}, counts{Lost: 3}},
-		"answered twice":   {func(b *broken) { b.answer(1) }, counts{Doubled: 1}},
-		"run twice":        {func(b *broken) { b.turn("y", 2, true) }, counts{Doubled: 1}},
-		"in a wrong order": {func(b *broken) { b.journal = nil; b.turn("c", 2, true); b.turn("b", 1, true); b.turn("a", 0, true) }, counts{Disorder: 1}},
+		"answered twice":                  {func(b *broken) { b.answer(1) }, counts{Doubled: 1}},
+		"run twice":                       {func(b *broken) { b.turn("y", 2, true) }, counts{Doubled: 1}},
+		"cut in a client that had stayed": {func(b *broken) { b.journal = nil; b.all(); b.cutIn("a", 2) }, counts{Again: 1}},
+		"in a wrong order":                {func(b *broken) { b.journal = nil; b.turn("c", 2, true); b.turn("b", 1, true); b.turn("a", 0, true) }, counts{Disorder: 1}},
 		"one inside another": {func(b *broken) {
 			b.journal = nil
 			b.line("begin", "x", 0)
@@ -120,13 +122,33 @@ func (b *broken) all() {
 // turn writes down that a job's turn ran, and with result its end.
 func (b *broken) turn(uuid string, n int, result bool) {
 	b.line("begin", uuid, n)
-	stream := `{"type":"system"}` + "\n"
+	stream := `{"type":"user","isReplay":true,"uuid":"` + uuid + `"}` + "\n"
 	if result {
 		b.line("end", uuid, n)
 		stream += `{"type":"result","is_error":false}` + "\n"
 	}
 	for ending, text := range map[string]string{".json": fmt.Sprintf(`{"turn":"turn-%s","uuid":%q}`, uuid, uuid), ".jsonl": stream} {
 		if err := os.WriteFile(filepath.Join(b.a.own().Turns(), "turn-"+uuid+ending), []byte(text), 0o600); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// cutIn writes down that a job's turn was cut off, in the client of an earlier turn
+// that has its result.
+func (b *broken) cutIn(client string, n int) {
+	stream := filepath.Join(b.a.own().Turns(), "turn-"+client+".jsonl")
+	data, err := os.ReadFile(stream)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	last := slices.Clone(b.journal[len(b.journal)-2:]) // the job's good turn
+	b.journal = b.journal[:len(b.journal)-2]
+	b.line("begin", "z", n)
+	b.journal = append(b.journal, last...)
+	rec := fmt.Sprintf(`{"turn":"turn-z","uuid":"z","client":"turn-%s","from":{"offset":%d}}`, client, len(data))
+	for name, text := range map[string]string{filepath.Join(b.a.own().Turns(), "turn-z.json"): rec, stream: string(data) + `{"type":"user","isReplay":true,"uuid":"z"}` + "\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			b.t.Fatal(err)
 		}
 	}

@@ -25,7 +25,7 @@ type fault struct {
 
 // faults are the lines of the table, in their order.
 var faults = []fault{
-	kills, asleep, drowsy, stalled, fullDisk,
+	kills, lingering, asleep, drowsy, stalled, fullDisk,
 }
 
 // counts say what became of the messages of some arenas.
