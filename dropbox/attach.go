@@ -41,10 +41,15 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	folder := attachDir + "/" + a.SHA256
 	a.Path = folder + "/" + a.Name
 	if st, err := s.disk.stat(a.Path); err == nil && st.Size == a.Size {
-		return a, s.disk.syncDir(folder)
+		// Whoever put it there may have been killed before it was durable.
+		return a, errors.Join(s.disk.syncDir(folder), s.disk.syncDir(attachDir))
 	}
-	if err := s.disk.mkdir(attachDir); err != nil {
+	if there, err := s.disk.exists(attachDir); err != nil {
 		return Attachment{}, err
+	} else if !there { // deleted by somebody: made again
+		if err := errors.Join(s.disk.mkdir(attachDir), s.disk.syncDir(".")); err != nil {
+			return Attachment{}, err
+		}
 	}
 	if err := s.disk.mkdir(folder); err != nil {
 		return Attachment{}, err

@@ -3,6 +3,7 @@ package dropbox
 import (
 	"errors"
 	"io/fs"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -97,6 +98,14 @@ func (b *Mailbox) take(e Entry) (*Claim, error) {
 	return c, nil
 }
 
+// isOdd says whether an open fails for what lies under the name, and always will; not
+// for trouble of the disk or the process, which passes.
+func isOdd(err error) bool {
+	return slices.ContainsFunc([]error{
+		unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,
+	}, func(e error) bool { return errors.Is(err, e) })
+}
+
 // cannotOpen turns the reasons for which an open fails, and will fail again, into
 // what they say about the file.
 func cannotOpen(err error) error {
@@ -175,6 +184,9 @@ func (b *Mailbox) putBack(e, back Entry) (Entry, error) {
 	}
 	if err == nil {
 		err = b.disk.syncDir(b.dir(newFolder))
+	}
+	if err == nil {
+		err = b.disk.syncLeft(b.dir(curFolder))
 	}
 	if err != nil {
 		return Entry{}, err

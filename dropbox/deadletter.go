@@ -52,7 +52,10 @@ func (b *Mailbox) bury(e Entry, reason string) error {
 	if err != nil {
 		return err
 	}
-	return b.disk.syncDir(b.dir(deadFolder))
+	if err := b.disk.syncDir(b.dir(deadFolder)); err != nil {
+		return err
+	}
+	return b.disk.syncLeft(b.dir(curFolder), b.dir(newFolder))
 }
 
 // Condemn is the first half of Bury: the reason is durable in dead/, the message is
@@ -122,6 +125,9 @@ func (b *Mailbox) Cancel(e Entry) error {
 	}
 	if err == nil {
 		err = b.note(e.reasonName(), "cancelled while it waited")
+	}
+	if err == nil {
+		err = b.disk.syncLeft(b.dir(newFolder))
 	}
 	return b.wrap("cancel "+e.ID, err)
 }
@@ -209,7 +215,10 @@ func (b *Mailbox) retry(d DeadLetter) error {
 	} else if err != nil {
 		return err
 	}
-	return b.disk.syncDir(b.dir(newFolder))
+	if err := b.disk.syncDir(b.dir(newFolder)); err != nil {
+		return err
+	}
+	return b.disk.syncLeft(b.dir(deadFolder))
 }
 
 // retryDrop lays a thing where it was dropped, unless another of its name is there.

@@ -229,8 +229,42 @@ func (d *disk) replace(name, to string) error {
 	if err := d.ask(OpReplace, name, to); err != nil {
 		return err
 	}
-	err := again(func() error { return unix.Renameat(d.fd, name, d.fd, to) })
+	err := again(func() error { return renameNew(d.fd, name, to) })
+	if err == unix.EEXIST {
+		// A rename between two names of one file does nothing, and both stay: a power
+		// cut may have left them.
+		if same, err := d.sameFile(name, to); err != nil {
+			return err
+		} else if same {
+			return d.remove(name)
+		}
+	}
+	if err == unix.EEXIST || unsupported(err) {
+		err = again(func() error { return unix.Renameat(d.fd, name, d.fd, to) })
+	}
 	return linkError("rename", name, to, err)
+}
+
+// isFile says whether a name stands for that file.
+func (d *disk) isFile(name string, ino uint64) (bool, error) {
+	st, err := d.stat(name)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	return st.Ino == ino, nil
+}
+
+// sameFile says whether two names are there and stand for one file.
+func (d *disk) sameFile(a, b string) (bool, error) {
+	one, err := d.stat(a)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	other, err := d.stat(b)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	return one.Ino == other.Ino && one.Dev == other.Dev, nil
 }
 
 // isFolder refuses a symlink where a folder should be: a rename would go through.
@@ -310,6 +344,18 @@ func (d *disk) syncDir(name string) error {
 	}
 	defer f.Close()
 	return d.syncFolder(f)
+}
+
+// syncLeft makes it durable that something went away from these folders. A disk may
+// keep that apart from where it went to, which must be durable first. A folder that
+// somebody deleted has nothing left in it.
+func (d *disk) syncLeft(names ...string) error {
+	for _, name := range names {
+		if err := ignoreMissing(d.syncDir(name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // put makes a small file durable under a name, through scratch in the same file

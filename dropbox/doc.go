@@ -30,6 +30,11 @@
 // A message that has a key is delivered once per recipient within 7 days, also
 // when its sender was cut off and does not know whether it was delivered.
 //
+// All this holds through a power cut, if the disk keeps what it says is synced, and
+// if it never loses a file that is being renamed: a cut may leave the old name, the
+// new one, or both, which [Mailbox.Recover] puts right. Nothing is asked of the order
+// in which a disk writes anything else.
+//
 // # Layout
 //
 //	version  .gitignore  .lock  HALT     while HALT is there nothing is claimed
@@ -69,10 +74,11 @@
 //	err = box.Commit(claim.Entry, receipt) // from here on it is done
 //	err = box.Finish(claim.Entry)
 //
-// After a crash, before the first claim: what has a receipt in cur/ is finished
-// ([Mailbox.Receipts], then Finish), what has a reason is buried ([Mailbox.Reasons],
-// then Bury), and the rest of [Mailbox.Claimed] is put back. A claimed message for
-// which [Mailbox.HasReceipt] is true ran already and is filed with File.
+// After a crash, before the first claim: [Mailbox.Recover]; then what has a receipt in
+// cur/ is finished ([Mailbox.Receipts], then Finish), what has a reason is buried
+// ([Mailbox.Reasons], then Bury), and the rest of [Mailbox.Claimed] is put back. A
+// claimed message for which [Mailbox.HasReceipt] is true ran already and is filed with
+// File.
 //
 // # The file
 //

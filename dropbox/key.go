@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path"
 	"strings"
 	"time"
 )
@@ -24,17 +26,30 @@ func keyFile(mailbox, key string) string {
 }
 
 func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) {
-	guard := keyFile(d.To, key)
-	scratch := d.To + "/" + tmpFolder + "/" + d.Name
 	keys, err := s.disk.folder(d.To + "/" + keysFolder)
 	if err != nil {
 		return Delivery{}, err
 	}
 	defer keys.Close()
+	// Whoever takes a guard away, since it is old or no guard, does it once. Ten are
+	// more than can meet.
+	for range 10 {
+		var first Delivery
+		if first, err = s.tryOnce(keys, d, key, data); !errors.Is(err, errForgotten) {
+			return first, err
+		}
+	}
+	return Delivery{}, err
+}
+
+// tryOnce is postOnce until the guard goes away: then it is [errForgotten].
+func (s *Store) tryOnce(keys *os.File, d Delivery, key string, data []byte) (Delivery, error) {
+	guard := keyFile(d.To, key)
+	scratch := d.To + "/" + tmpFolder + "/" + d.Name
 	if there, err := s.disk.exists(guard); err != nil {
 		return Delivery{}, err
 	} else if there { // spare the disk a message that will not be needed
-		first, err := s.finish(d.To, guard)
+		first, err := s.finish(d.To, key)
 		if !errors.Is(err, errForgotten) {
 			return first, err
 		}
@@ -42,28 +57,21 @@ func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) 
 	if err := s.disk.write(scratch, data); err != nil {
 		return Delivery{}, err
 	}
-	for {
-		err := s.disk.link(scratch, guard, data)
-		if err == nil {
-			break
+	if err := s.disk.link(scratch, guard, data); err != nil {
+		var first Delivery
+		if errors.Is(err, fs.ErrExist) {
+			first, err = s.finish(d.To, key)
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			return Delivery{}, errors.Join(err, s.disk.remove(scratch))
-		}
-		first, err := s.finish(d.To, guard)
-		if errors.Is(err, errForgotten) {
-			continue
-		}
-		return first, errors.Join(err, s.disk.remove(scratch))
+		return first, errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
 	}
 	if err := s.disk.syncFolder(keys); err != nil {
 		return Delivery{}, err
 	}
-	err = s.disk.move(scratch, d.To+"/"+newFolder+"/"+d.Name)
+	err := s.disk.move(scratch, d.To+"/"+newFolder+"/"+d.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		// A second caller was quicker and finished this very delivery; or somebody
 		// emptied tmp/. Either way the guard knows.
-		first, err := s.finish(d.To, guard)
+		first, err := s.finish(d.To, key)
 		first.Duplicate = first.ID != d.ID
 		return first, err
 	} else if err != nil {
@@ -73,31 +81,26 @@ func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) 
 }
 
 // errForgotten says that a key is not remembered any more: its turn is free.
-var errForgotten = errors.New("key is older than it is kept")
+var errForgotten = errors.New("the key is being forgotten; try again")
 
 // finish looks what became of the message under a guard, delivers it if it was cut
 // off before that, and returns its delivery, durable.
-func (s *Store) finish(to, guard string) (Delivery, error) {
-	f, err := s.disk.openRead(guard)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Delivery{}, errForgotten
-	} else if err != nil {
+func (s *Store) finish(to, key string) (Delivery, error) {
+	guard := keyFile(to, key)
+	first, data, ino, err := s.readGuard(to, key)
+	if err != nil {
 		return Delivery{}, err
-	}
-	defer f.close()
-	data, err := f.read(s.maxFile())
-	if err != nil {
-		return Delivery{}, fmt.Errorf("key: %w", err)
-	}
-	first, err := Parse(data)
-	if err != nil {
-		return Delivery{}, fmt.Errorf("key: %w", err)
 	}
 	e := first.entry()
 	if s.opts.Now().Sub(e.Created) > keyLife {
-		return Delivery{}, s.forget(to, guard, f.st.Ino)
+		return Delivery{}, s.forget(to, guard, ino)
 	}
 	d := Delivery{ID: e.ID, To: to, Name: e.Name, Thread: first.Thread, Duplicate: true}
+	if purged, err := s.disk.exists(guard + purgedEnd); err != nil {
+		return Delivery{}, err
+	} else if purged {
+		return d, s.settled(to)
+	}
 	fresh := to + "/" + newFolder
 	// Look, then move, then look again: between a look and the move another caller
 	// may have delivered it, and a turn have taken it.
@@ -109,6 +112,11 @@ func (s *Store) finish(to, guard string) (Delivery, error) {
 		if there {
 			return d, s.settled(to)
 		}
+		// The first caller may not have come that far: a message must not lie in new/
+		// whose key a power cut takes away.
+		if err := s.disk.syncDir(to + "/" + keysFolder); err != nil {
+			return Delivery{}, err
+		}
 		err = s.disk.move(to+"/"+tmpFolder+"/"+e.Name, fresh+"/"+e.Name)
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			return d, s.settled(to)
@@ -118,25 +126,81 @@ func (s *Store) finish(to, guard string) (Delivery, error) {
 		}
 	}
 	// A second name means that it is somewhere after all, only never where we
-	// looked; a mark means that it was there and was purged.
+	// looked, unless Clean is about to remove it, or was cut off at that.
 	st, err := s.disk.stat(guard)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return Delivery{}, errForgotten
+	} else if err != nil {
 		return Delivery{}, err
 	}
-	purged, err := s.disk.exists(guard + purgedEnd)
-	if err != nil {
-		return Delivery{}, err
-	}
-	if st.Nlink > 1 || purged {
+	if st.Nlink > 1 {
+		old, err := s.isOld(to, st.Ino)
+		if err != nil {
+			return Delivery{}, err
+		}
+		if old {
+			return Delivery{}, s.forget(to, guard, st.Ino)
+		}
 		return d, s.settled(to)
 	}
 	// Neither anywhere nor on its way: the disk lost the rename in a power cut, or
 	// somebody removed the scratch. The guard holds the message itself.
 	err = s.disk.link(guard, fresh+"/"+e.Name, data)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return Delivery{}, errForgotten
+	} else if err != nil && !errors.Is(err, fs.ErrExist) {
 		return Delivery{}, err
 	}
 	return d, s.settled(to)
+}
+
+// readGuard reads the message under a guard. What is no guard, since somebody put
+// it there or changed it, is set aside, and the key is forgotten.
+func (s *Store) readGuard(to, key string) (m *Message, data []byte, ino uint64, err error) {
+	guard := keyFile(to, key)
+	f, err := s.disk.openRead(guard)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, 0, errForgotten
+	case err == nil:
+		defer f.close()
+		if data, err = f.read(s.maxFile()); err == nil {
+			m, err = Parse(data)
+		}
+		if err == nil && (m.Key != key || m.ID == "") {
+			err = invalid("it is not the message of its key")
+		}
+	case isOdd(err):
+		err = cannotOpen(err)
+	}
+	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
+		b := &Mailbox{store: s, disk: s.disk, name: to}
+		_, err = b.setAside(keysFolder, path.Base(guard), fmt.Sprintf("it lay in keys/ as the guard of a key, and is none: %v", err))
+		if ignoreMissing(err) == nil {
+			err = errForgotten
+		}
+	}
+	if err != nil {
+		return nil, nil, 0, fmt.Errorf("key: %w", err)
+	}
+	return m, data, f.st.Ino, nil
+}
+
+// isOld says whether a file lies in tmp/ to be removed; see [Mailbox.Clean].
+func (s *Store) isOld(to string, ino uint64) (bool, error) {
+	names, err := s.disk.names(to + "/" + tmpFolder)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, oldPrefix) {
+			continue
+		}
+		if old, err := s.disk.isFile(to+"/"+tmpFolder+"/"+name, ino); old || err != nil {
+			return old, err
+		}
+	}
+	return false, nil
 }
 
 // purgedEnd marks, beside its guard, a message that was removed for good.
@@ -157,11 +221,11 @@ func (s *Store) forget(to, guard string, ino uint64) error {
 	} else if err != nil {
 		return err
 	}
-	st, err := s.disk.stat(aside)
+	same, err := s.disk.isFile(aside, ino)
 	if err != nil {
 		return err
 	}
-	if st.Ino != ino {
+	if !same {
 		err := s.disk.move(aside, guard)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

@@ -17,6 +17,9 @@ const minRetain = 7
 // crash.
 const maxScratch = time.Hour
 
+// oldPrefix begins the names in tmp/ of scratch that is about to be removed.
+const oldPrefix = "old-"
+
 // Clean removes what crashes left behind: what lies in tmp/ for an hour, and keys
 // older than 7 days. A message that was cut off before new/ was never accepted, so
 // it goes, and its key with it. To repeat it is harmless. It returns how many files
@@ -45,13 +48,13 @@ func (b *Mailbox) cleanTmp(now time.Time) (removed int, err error) {
 		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
 			// Moved aside first: a sender with that key may be about to finish it, and
 			// of the two renames one alone succeeds.
-			aside := b.at(tmpFolder, "old-"+NewID())
+			aside := b.at(tmpFolder, oldPrefix+NewID())
 			if err := b.disk.move(path, aside); errors.Is(err, fs.ErrNotExist) {
 				continue
 			} else if err != nil {
 				return removed, err
 			}
-			if err := b.dropKey(aside, st.Ino); err != nil {
+			if err := b.dropKey(aside); err != nil {
 				return removed, err
 			}
 			path = aside
@@ -66,7 +69,7 @@ func (b *Mailbox) cleanTmp(now time.Time) (removed int, err error) {
 
 // dropKey removes the guard that belongs to a message that is about to go, if that
 // message is nowhere else.
-func (b *Mailbox) dropKey(path string, ino uint64) error {
+func (b *Mailbox) dropKey(path string) error {
 	data, err := b.disk.readFile(path, b.store.maxFile())
 	if err != nil {
 		return ignoreMissing(err)
@@ -79,14 +82,17 @@ func (b *Mailbox) dropKey(path string, ino uint64) error {
 		return err // a second name of a message that was delivered
 	}
 	guard := keyFile(b.name, m.Key)
-	first, err := b.disk.readFile(guard, b.store.maxFile())
-	if err != nil {
-		return ignoreMissing(err)
+	if purged, err := b.disk.exists(guard + purgedEnd); purged || err != nil {
+		return err // and so is a message that was purged since
 	}
-	if g, err := Parse(first); err == nil && g.ID == m.ID {
-		return ignoreMissing(b.disk.remove(guard))
+	g, _, ino, err := b.store.readGuard(b.name, m.Key)
+	if err == nil && g.ID == m.ID {
+		err = b.store.forget(b.name, guard, ino)
 	}
-	return nil
+	if errors.Is(err, errForgotten) {
+		return nil
+	}
+	return err
 }
 
 func (b *Mailbox) cleanKeys(now time.Time) (removed int, err error) {
@@ -100,7 +106,7 @@ func (b *Mailbox) cleanKeys(now time.Time) (removed int, err error) {
 		if err != nil || now.Sub(modTime(&st)) <= keyLife {
 			continue
 		}
-		if err := ignoreMissing(b.disk.remove(path)); err != nil {
+		if err := b.store.forget(b.name, path, st.Ino); !errors.Is(err, errForgotten) {
 			return removed, err
 		}
 		removed++

@@ -28,34 +28,49 @@ func (b *Mailbox) Finish(e Entry) error {
 // MarkRead moves a waiting message of the lead to cur/: read, and not yet filed.
 // To repeat it is harmless. No turn begins, so nothing is counted.
 func (b *Mailbox) MarkRead(e Entry) error {
-	err := b.disk.move(b.at(newFolder, e.Name), b.at(curFolder, e.Name))
-	if errors.Is(err, fs.ErrNotExist) {
-		there, err := b.disk.exists(b.at(curFolder, e.Name))
-		if err == nil && !there {
+	return b.wrap("mark "+e.ID+" as read", b.markRead(e))
+}
+
+func (b *Mailbox) markRead(e Entry) error {
+	from, to := b.at(newFolder, e.Name), b.at(curFolder, e.Name)
+	err := b.disk.move(from, to)
+	switch {
+	case errors.Is(err, fs.ErrExist): // a power cut may have left both names
+		if same, err := b.disk.sameFile(from, to); err != nil || !same {
+			return errors.Join(fs.ErrExist, err)
+		}
+		err = b.disk.remove(from)
+	case errors.Is(err, fs.ErrNotExist):
+		there, statErr := b.disk.exists(to)
+		if err = statErr; err == nil && !there {
 			err = ErrGone
 		}
-		return b.wrap("mark "+e.ID+" as read", err)
 	}
-	if err == nil {
-		err = b.disk.syncDir(b.dir(curFolder))
+	if err != nil {
+		return err
 	}
-	return b.wrap("mark "+e.ID+" as read", err)
+	if err := b.disk.syncDir(b.dir(curFolder)); err != nil {
+		return err
+	}
+	return b.disk.syncLeft(b.dir(newFolder))
 }
 
 // File puts a message of the lead, read or not, into done/<UTC day>/: there was no
 // turn, so there is no receipt. To repeat it is harmless.
 func (b *Mailbox) File(e Entry) error {
-	return b.wrap("file "+e.ID, b.file(e))
+	// By way of cur/, as with a turn: what lies there is looked at after a power cut.
+	err := b.markRead(e)
+	if err == nil || errors.Is(err, ErrGone) {
+		err = b.file(e)
+	}
+	if err == nil {
+		err = b.disk.syncLeft(b.dir(curFolder))
+	}
+	return b.wrap("file "+e.ID, err)
 }
 
 func (b *Mailbox) file(e Entry) error {
 	name := e.Base() + ".md"
-	from := b.at(curFolder, e.Name)
-	if there, err := b.disk.exists(from); err != nil {
-		return err
-	} else if !there {
-		from = b.at(newFolder, e.Name)
-	}
 	// A message that was moved before the cut says which day its receipt belongs to.
 	day, err := b.store.doneDay(b.name, e, name)
 	if err != nil {
@@ -69,8 +84,12 @@ func (b *Mailbox) file(e Entry) error {
 		return err
 	}
 	if e.Name != "" {
+		// The claim did not wait for this. What is done must not wait in new/ again.
+		if err := b.disk.syncLeft(b.dir(newFolder)); err != nil {
+			return err
+		}
 		// The same message twice is one: git brought it back, or a key was cut.
-		if err := b.disk.replace(from, folder+"/"+name); ignoreMissing(err) != nil {
+		if err := b.disk.replace(b.at(curFolder, e.Name), folder+"/"+name); ignoreMissing(err) != nil {
 			return err
 		}
 		if err := b.disk.syncDir(folder); err != nil {
@@ -84,21 +103,33 @@ func (b *Mailbox) file(e Entry) error {
 	return b.disk.syncDir(folder)
 }
 
-// makeDay makes a folder in done/, durable.
+// makeDay makes a day's folder in done/, durable. That it is there does not say so:
+// whoever made it may have been killed before it was. So each Store looks after it
+// once a day.
 func (b *Mailbox) makeDay(folder string) error {
-	if there, err := b.disk.exists(folder); there || err != nil {
-		return err
-	}
-	err := b.disk.mkdir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeMailbox(b.disk, b.name); err == nil {
-			err = b.disk.mkdir(folder)
-		}
-	}
+	there, err := b.disk.exists(folder)
 	if err != nil {
 		return err
 	}
-	return b.disk.syncDir(path.Dir(folder))
+	if last, ok := b.store.days.Load(b.name); there && ok && last == folder {
+		return nil
+	}
+	if err := b.disk.isFolder(path.Dir(folder)); errors.Is(err, fs.ErrNotExist) {
+		err = makeMailbox(b.disk, b.name)
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	if err := b.disk.mkdir(folder); err != nil {
+		return err
+	}
+	if err := b.disk.syncDir(path.Dir(folder)); err != nil {
+		return err
+	}
+	b.store.days.Store(b.name, folder)
+	return nil
 }
 
 // HasReceipt says whether a turn has finished this message before: then it must
@@ -115,7 +146,8 @@ func (b *Mailbox) HasReceipt(e Entry) (bool, error) {
 }
 
 // Receipts returns the messages whose receipt is still in cur/, in the order of
-// work: they are to be finished. Where only the receipt is left, Name is empty.
+// work: they are to be finished. Where only the receipt is left, Name is empty. The
+// receipts are durable when it returns, also where Commit was cut off.
 func (b *Mailbox) Receipts() ([]Entry, error) {
 	names, err := b.disk.names(b.dir(curFolder))
 	if err != nil {
@@ -139,7 +171,10 @@ func (b *Mailbox) Receipts() ([]Entry, error) {
 		}
 		entries = append(entries, e)
 	}
-	return entries, nil
+	if len(entries) > 0 {
+		err = b.disk.syncDir(b.dir(curFolder))
+	}
+	return entries, b.wrap("list receipts", err)
 }
 
 // Finished returns the messages that have a receipt in done/ of one UTC day, in the

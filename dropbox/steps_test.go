@@ -86,6 +86,7 @@ Claim
 PutBack
 	move coder/cur/MESSAGE~1.0.md coder/new/MESSAGE~1.1.md
 	syncdir coder/new
+	syncdir coder/cur
 Commit
 	create coder/tmp/receipt-ID
 	write coder/tmp/receipt-ID
@@ -95,6 +96,7 @@ Commit
 Finish
 	mkdir coder/done/DAY
 	syncdir coder/done
+	syncdir coder/new
 	replace coder/cur/MESSAGE~2.1.md coder/done/DAY/MESSAGE.md
 	syncdir coder/done/DAY
 	replace coder/cur/MESSAGE.receipt.yaml coder/done/DAY/MESSAGE.receipt.yaml
@@ -118,11 +120,14 @@ Bury
 	syncdir coder/dead
 	replace coder/cur/MESSAGE~1.0.md coder/dead/MESSAGE.md
 	syncdir coder/dead
+	syncdir coder/cur
+	syncdir coder/new
 Retry
 	remove coder/dead/MESSAGE.reason.txt
 	syncdir coder/dead
 	move coder/dead/MESSAGE.md coder/new/MESSAGE.md
 	syncdir coder/new
+	syncdir coder/dead
 Cancel
 	move coder/new/MESSAGE.md coder/dead/MESSAGE.md
 	create coder/tmp/reason-ID
@@ -130,8 +135,8 @@ Cancel
 	sync coder/tmp/reason-ID
 	move coder/tmp/reason-ID coder/dead/MESSAGE.reason.txt
 	syncdir coder/dead
+	syncdir coder/new
 Attach
-	mkdir attach
 	mkdir attach/SHA256
 	syncdir attach
 	create attach/SHA256/.ID

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -37,6 +38,7 @@ type Store struct {
 	disk *disk
 	opts Options
 	last atomic.Int64 // time of the newest delivery of this Store, in microseconds
+	days sync.Map     // of each mailbox: the newest folder in done/ that is surely durable
 }
 
 // The folders of a mailbox.

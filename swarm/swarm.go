@@ -324,6 +324,10 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		return
 	}
 	defer func() { s.note(ground.close()) }()
+	// The agents look after their own mailboxes. In the lead's nobody works.
+	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
+		s.note(box.Recover())
+	}
 	every := s.sweepEvery()
 	t := time.NewTimer(every)
 	defer t.Stop()

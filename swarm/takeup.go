@@ -27,6 +27,9 @@ import (
 // What is left of dead clients is ended first, by its mark; so is a client that
 // waited for a message, and ends by itself without a daemon.
 func (a *agent) takeUp(kill context.Context) error {
+	if err := a.box.Recover(); err != nil {
+		return err
+	}
 	// What has a receipt is finished first: also where only the receipt is left
 	// in cur/, and the notes that rode along with such a turn.
 	committed, err := a.box.Receipts()

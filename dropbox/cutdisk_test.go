@@ -1,0 +1,420 @@
+package dropbox_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A cutDisk is a file system after so many steps, as a power cut may leave it. What
+// was synced is there. What was not may be there or not:
+//
+//   - The bytes of a file that was not synced: all, none, a part, or NULs.
+//   - A name whose folder was not synced since: as it is, or as it was at any time
+//     since that folder was synced last, each name by itself. One thing is asked of
+//     the disk: that a rename loses no file, so the old name may stay beside the new
+//     one, but never go without it.
+//
+// That is strict: what POSIX leaves open, less what a journal, a log or soft updates
+// give. The kind disk keeps changes of names in their order (ext4, xfs).
+type cutDisk struct {
+	root *inode
+	last int // index of the newest event
+	sync int // index of the newest event that synced anything
+}
+
+// An inode is a file or a folder.
+type inode struct {
+	names   map[string]*slot // of a folder; nil for a file
+	data    []byte
+	written bool // the bytes are on their way
+	synced  bool
+}
+
+// A slot is a name in a folder, with what it stood for since the folder was synced.
+type slot struct {
+	past []change // the first is durable
+	from int      // how many before the first were forgotten
+}
+
+// A change makes a name stand for something, or for nothing.
+type change struct {
+	to   *inode
+	at   int   // index of the event
+	dest *slot // of a rename that took the name away: the new name, and
+	must int   // which of its changes must have happened then
+}
+
+func newFolder() *inode { return &inode{names: make(map[string]*slot)} }
+
+func (s *slot) now() *inode { return s.past[len(s.past)-1].to }
+
+// settle makes the first n changes durable.
+func (s *slot) settle(n int) {
+	for n -= s.from; n > 1; n-- {
+		s.from++
+		s.past = s.past[1:]
+		if c := s.past[0]; c.dest != nil {
+			c.dest.settle(c.must)
+		}
+	}
+}
+
+func (s *slot) set(c change) (n int) {
+	s.past = append(s.past, c)
+	return s.from + len(s.past)
+}
+
+// slotAt finds a name as the running system sees it; nil when its folder is not there.
+func (d *cutDisk) slotAt(name string) *slot {
+	at := d.root
+	parts := strings.Split(name, "/")
+	for _, part := range parts[:len(parts)-1] {
+		s := at.names[part]
+		if s == nil || s.now() == nil || s.now().names == nil {
+			return nil
+		}
+		at = s.now()
+	}
+	part := parts[len(parts)-1]
+	if at.names[part] == nil {
+		at.names[part] = &slot{past: []change{{}}}
+	}
+	return at.names[part]
+}
+
+func (d *cutDisk) folderAt(name string) *inode {
+	if name == "." {
+		return d.root
+	}
+	if s := d.slotAt(name); s != nil && s.now() != nil {
+		return s.now()
+	}
+	return nil
+}
+
+// An event is a step with the bytes that it wrote.
+type event struct {
+	dropbox.Step
+	data []byte
+}
+
+// apply does what the kernel does at that step, and that may be nothing.
+func (d *cutDisk) apply(e event) error {
+	d.last++
+	s := d.slotAt(e.Name)
+	var is *inode
+	if e.Op == dropbox.OpSyncDir {
+		is = d.folderAt(e.Name)
+	} else if s != nil {
+		is = s.now()
+	}
+	switch e.Op {
+	case dropbox.OpMkdir:
+		if s != nil && is == nil {
+			s.set(change{to: newFolder(), at: d.last})
+		}
+		return nil
+	case dropbox.OpCreate:
+		if s != nil && is == nil {
+			s.set(change{to: &inode{}, at: d.last})
+		}
+		return nil
+	}
+	if is == nil {
+		return nil // the kernel says ENOENT
+	}
+	switch e.Op {
+	case dropbox.OpWrite:
+		is.data, is.written = e.data, true
+	case dropbox.OpSync:
+		is.synced, d.sync = true, d.last
+	case dropbox.OpSyncDir:
+		d.sync = d.last
+		for _, s := range is.names {
+			s.settle(s.from + len(s.past))
+		}
+	case dropbox.OpLink, dropbox.OpMove, dropbox.OpReplace:
+		to := d.slotAt(e.To)
+		if to == nil || to.now() == is || to.now() != nil && e.Op != dropbox.OpReplace {
+			return nil // ENOENT, EEXIST, or two names of one file, which rename leaves alone
+		}
+		n := to.set(change{to: is, at: d.last})
+		if e.Op != dropbox.OpLink {
+			s.set(change{at: d.last, dest: to, must: n})
+		}
+	case dropbox.OpRemove:
+		for _, s := range is.names {
+			if s.now() != nil {
+				return nil // ENOTEMPTY
+			}
+		}
+		s.set(change{at: d.last})
+	default:
+		return fmt.Errorf("unknown step %v", e.Step)
+	}
+	return nil
+}
+
+// An image says what of the open questions of a cutDisk comes out how.
+type image struct {
+	chosen map[*slot]int // index into past; the newest if it is not here
+	data   map[*inode][]byte
+}
+
+// open lists the questions in a fixed order.
+func (d *cutDisk) open() (slots []*slot, files []*inode) {
+	seen := make(map[*inode]bool)
+	var visit func(*inode)
+	visit = func(f *inode) {
+		if f == nil || seen[f] {
+			return
+		}
+		seen[f] = true
+		if f.names == nil && !f.synced {
+			files = append(files, f)
+		}
+		for _, name := range slices.Sorted(maps.Keys(f.names)) {
+			s := f.names[name]
+			if len(s.past) > 1 {
+				slots = append(slots, s)
+			}
+			for _, c := range s.past {
+				visit(c.to)
+			}
+		}
+	}
+	visit(d.root)
+	return slots, files
+}
+
+// lawful says whether no rename of the image lost its file.
+func (im image) lawful() bool {
+	for s, i := range im.chosen {
+		for _, c := range s.past[:i+1] {
+			if c.dest == nil {
+				continue
+			}
+			have, ok := im.chosen[c.dest]
+			if !ok {
+				have = len(c.dest.past) - 1
+			}
+			if c.dest.from+have+1 < c.must {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// rests are what may be left of the bytes of a file that was not synced.
+func (f *inode) rests() [][]byte {
+	if !f.written {
+		return [][]byte{nil}
+	}
+	return [][]byte{f.data, nil, f.data[:len(f.data)/2], make([]byte, len(f.data))}
+}
+
+// kindImages are those of a disk that keeps the order of names: the cut comes
+// after any of the events since the last sync.
+func (d *cutDisk) kindImages() []image {
+	slots, files := d.open()
+	var all []image
+	for k := d.sync; k <= d.last; k++ {
+		for _, whole := range []bool{true, false} {
+			im := image{chosen: make(map[*slot]int), data: make(map[*inode][]byte)}
+			for _, s := range slots {
+				for i, c := range s.past {
+					if i == 0 || c.at <= k {
+						im.chosen[s] = i
+					}
+				}
+			}
+			for _, f := range files {
+				if !whole {
+					im.data[f] = nil
+				}
+			}
+			if all = append(all, im); len(files) == 0 {
+				break
+			}
+		}
+	}
+	return all
+}
+
+// strictImages are all there are, or so many of them by chance.
+func (d *cutDisk) strictImages(most int, rng *rand.Rand) []image {
+	slots, files := d.open()
+	total := 1
+	for _, s := range slots {
+		total = min(total*len(s.past), most+1)
+	}
+	for _, f := range files {
+		total = min(total*len(f.rests()), most+1)
+	}
+	pick := func(next func(n int) int) image {
+		im := image{chosen: make(map[*slot]int), data: make(map[*inode][]byte)}
+		for _, s := range slots {
+			im.chosen[s] = next(len(s.past))
+		}
+		for _, f := range files {
+			rests := f.rests()
+			im.data[f] = rests[next(len(rests))]
+		}
+		return im
+	}
+	var all []image
+	for i := range min(total, most) {
+		im := pick(func(n int) int {
+			if total > most {
+				return rng.IntN(n)
+			}
+			digit := i % n
+			i /= n
+			return digit
+		})
+		if im.lawful() {
+			all = append(all, im)
+		}
+	}
+	return all
+}
+
+// materialise makes the image under dir, a folder that does not exist.
+func (d *cutDisk) materialise(dir string, im image) error {
+	made := make(map[*inode]string)
+	var build func(f *inode, path string) error
+	build = func(f *inode, path string) error {
+		if f.names == nil {
+			if first, ok := made[f]; ok {
+				return os.Link(first, path)
+			}
+			made[f] = path
+			data, ok := im.data[f]
+			if !ok {
+				data = f.data
+			}
+			return os.WriteFile(path, data, 0o600)
+		}
+		if err := os.Mkdir(path, 0o700); err != nil {
+			return err
+		}
+		for name, s := range f.names {
+			i, ok := im.chosen[s]
+			if !ok {
+				i = len(s.past) - 1
+			}
+			if c := s.past[i]; c.to != nil {
+				if err := build(c.to, filepath.Join(path, name)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return build(d.root, dir)
+}
+
+// files are the names that the running system sees, each with its bytes, or with
+// the first name of the file that it is another name of.
+func (d *cutDisk) files() map[string]string {
+	files, first := make(map[string]string), make(map[*inode]string)
+	var visit func(f *inode, path string)
+	visit = func(f *inode, path string) {
+		for _, name := range slices.Sorted(maps.Keys(f.names)) {
+			to, path := f.names[name].now(), path+name
+			switch {
+			case to == nil:
+			case to.names != nil:
+				files[path+"/"] = ""
+				visit(to, path+"/")
+			case first[to] != "":
+				files[path] = "= " + first[to]
+			default:
+				files[path], first[to] = string(to.data), path
+			}
+		}
+	}
+	visit(d.root, "")
+	return files
+}
+
+// describe says what an image is, for a report.
+func (d *cutDisk) describe(im image) string {
+	var b strings.Builder
+	names := make(map[*inode]string)
+	var visit func(f *inode, path string)
+	visit = func(f *inode, path string) {
+		for _, name := range slices.Sorted(maps.Keys(f.names)) {
+			s := f.names[name]
+			i, ok := im.chosen[s]
+			if !ok {
+				i = len(s.past) - 1
+			}
+			to := s.past[i].to
+			if to == nil {
+				continue
+			}
+			if to.names != nil {
+				visit(to, path+name+"/")
+				continue
+			}
+			note := ""
+			if first, ok := names[to]; ok {
+				note = " = " + first
+			} else if data, ok := im.data[to]; ok {
+				note = fmt.Sprintf(" with %d of %d bytes", len(data), len(to.data))
+			}
+			names[to] = path + name
+			fmt.Fprintf(&b, "\t%s%s%s\n", path, name, note)
+		}
+	}
+	visit(d.root, "")
+	return b.String()
+}
+
+// loadDisk reads a folder that is at rest: all of it is durable.
+func loadDisk(t testing.TB, dir string) *cutDisk {
+	t.Helper()
+	seen := make(map[uint64]*inode)
+	var load func(path string) *inode
+	load = func(path string) *inode {
+		f := newFolder()
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			path := filepath.Join(path, e.Name())
+			var child *inode
+			if e.IsDir() {
+				child = load(path)
+			} else {
+				var st syscall.Stat_t
+				if err := syscall.Lstat(path, &st); err != nil {
+					t.Fatal(err)
+				}
+				if child = seen[st.Ino]; child == nil {
+					data, err := os.ReadFile(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					child = &inode{data: data, synced: true}
+					seen[st.Ino] = child
+				}
+			}
+			f.names[e.Name()] = &slot{past: []change{{to: child}}}
+		}
+		return f
+	}
+	return &cutDisk{root: load(dir)}
+}

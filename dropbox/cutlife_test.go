@@ -1,0 +1,451 @@
+package dropbox_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A recording is what several programs did to one store, step by step, and what
+// each of them was told after which step.
+type recording struct {
+	dir    string
+	disk   *cutDisk // as it was at the beginning
+	events []event
+	facts  []fact
+}
+
+// A fact is what holds of a message from an event on: where it may be if the power
+// is cut then.
+type fact struct {
+	at   int    // index of the event that comes next
+	name string // of the message; see bodyOf
+	// During a call the message may also be where the call brings it, and after the
+	// call it is there, or where calls brought it that began later.
+	to   dropbox.State
+	call bool
+	of   int // after a call: which fact the call itself is
+
+	accepted      bool // only this: a sender was told that it is there
+	counted       bool // only this: it is counted so often, at least
+	begun, failed int
+}
+
+const nowhere dropbox.State = ""
+
+// bodyOf is a text that shows whether it is whole and which message it is of.
+func bodyOf(name string) []byte {
+	return []byte("message " + name + "\n" + strings.Repeat(name+" ", 100) + "\nend of " + name + "\n")
+}
+
+// nameOf undoes bodyOf; ok is false when the text is not whole.
+func nameOf(body []byte) (name string, ok bool) {
+	first, _, _ := strings.Cut(string(body), "\n")
+	name, ok = strings.CutPrefix(first, "message ")
+	return name, ok && string(body) == string(bodyOf(name))
+}
+
+// An actor is one program. Between two of its steps no other runs.
+type actor struct {
+	rec    *recording
+	store  *dropbox.Store
+	rng    *rand.Rand
+	parked chan<- *actor
+	turn   chan struct{}
+	life   int // steps until it is killed; 0 means never
+	err    error
+	done   bool
+}
+
+var errKilled = errors.New("killed")
+
+// pause lets others go first.
+func (a *actor) pause() {
+	a.parked <- a
+	<-a.turn
+}
+
+// step waits for its turn and takes down what comes next.
+func (a *actor) step(st dropbox.Step) error {
+	a.pause()
+	if st.Op == dropbox.OpSync { // the bytes are all there by now
+		data, err := os.ReadFile(filepath.Join(a.rec.dir, st.Name))
+		if ignoreMissing(err) != nil { // removed while it was written, it will not be seen again
+			return err
+		}
+		for i := range slices.Backward(a.rec.events) {
+			if e := &a.rec.events[i]; e.Op == dropbox.OpWrite && e.Name == st.Name {
+				e.data = data
+				break
+			}
+		}
+	}
+	if a.life > 1 {
+		a.life--
+	} else if a.life == 1 { // and so it stays
+		return errKilled
+	}
+	a.rec.events = append(a.rec.events, event{Step: st})
+	return nil
+}
+
+func (a *actor) fact(f fact) (index int) {
+	f.at = len(a.rec.events)
+	a.rec.facts = append(a.rec.facts, f)
+	return len(a.rec.facts) - 1
+}
+
+// moves does what brings a message from place to place.
+func (a *actor) moves(name string, to dropbox.State, do func() error) error {
+	of := a.fact(fact{name: name, call: true, to: to})
+	err := again(do)
+	if err == nil {
+		a.fact(fact{name: name, to: to, of: of})
+	}
+	return err
+}
+
+// again repeats a call whose scratch was tidied away while it was written.
+func again(do func() error) (err error) {
+	for range 5 {
+		if err = do(); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// A program is what an actor does.
+type program func(*actor) error
+
+// record lets programs work on the store in dir, and chance decide whose step is next.
+func record(t *testing.T, dir string, seed uint64, programs ...program) *recording {
+	t.Helper()
+	rec := &recording{dir: dir, disk: loadDisk(t, dir)}
+	model := loadDisk(t, dir)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	parked := make(chan *actor)
+	var ready []*actor
+	for i, run := range programs {
+		a := &actor{rec: rec, rng: rand.New(rand.NewPCG(seed, uint64(i+1))), parked: parked, turn: make(chan struct{})}
+		a.store = reopen(t, dir, dropbox.Options{Step: a.step})
+		go func() { // its end is received from parked
+			a.pause()
+			a.err = run(a)
+			a.done = true
+			a.parked <- a
+		}()
+		ready = append(ready, <-parked)
+	}
+	for len(ready) > 0 {
+		i := rng.IntN(len(ready))
+		ready[i].turn <- struct{}{}
+		ready[i] = <-parked
+		if ready[i].done {
+			if err := ready[i].err; err != nil && !errors.Is(err, errKilled) {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			ready = slices.Delete(ready, i, i+1)
+		}
+	}
+	for _, e := range rec.events {
+		if err := model.apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(loadDisk(t, dir).files(), model.files()); diff != "" {
+		t.Fatalf("seed %d: the model of the disk is wrong (-disk +model):\n%s", seed, diff)
+	}
+	return rec
+}
+
+// killed ends a program before one of its steps.
+func killed(p program) program {
+	return func(a *actor) error {
+		a.life = 1 + a.rng.IntN(20)
+		return p(a)
+	}
+}
+
+// twice is one life of a message, killed before the n-th step; then the next start,
+// and another life.
+func twice(n int) program {
+	return func(a *actor) error {
+		a.life = n
+		if err := oneLife(a, "first"); err != nil && !errors.Is(err, errKilled) {
+			return err
+		}
+		a.life = 0
+		if err := startAgain(a.store); err != nil {
+			return err
+		}
+		return oneLife(a, "second")
+	}
+}
+
+// oneLife sends a message with an attachment, and works off all that waits.
+func oneLife(a *actor, name string) error {
+	at, err := a.store.Attach("a.txt", strings.NewReader("the attachment"))
+	if err != nil {
+		return err
+	}
+	a.fact(fact{name: name, call: true, to: dropbox.Waiting})
+	_, err = a.store.Deliver("coder", &dropbox.Message{From: "tester", Attachments: []dropbox.Attachment{at}, Body: bodyOf(name)})
+	if err != nil {
+		return err
+	}
+	a.fact(fact{name: name, accepted: true})
+	b, err := a.store.Mailbox("coder")
+	if err != nil {
+		return err
+	}
+	entries, err := b.List()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		c, err := b.Claim(e)
+		if err != nil {
+			return err
+		}
+		if err := done(a, b, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sends delivers messages: plain, with keys that others use too, with attachments.
+func sends(who string, n int) program {
+	return func(a *actor) error {
+		for i := range n {
+			m := &dropbox.Message{From: "tester"}
+			name := fmt.Sprintf("%s-%d", who, i)
+			switch a.rng.IntN(4) {
+			case 0, 1:
+				m.Key = fmt.Sprintf("key-%d", a.rng.IntN(2))
+				name = m.Key
+			case 2:
+				at, err := a.store.Attach("a.txt", strings.NewReader(name))
+				if err != nil {
+					return err
+				}
+				m.Attachments = []dropbox.Attachment{at}
+			}
+			m.Body = bodyOf(name)
+			a.fact(fact{name: name, call: true, to: dropbox.Waiting})
+			err := again(func() error {
+				_, err := a.store.Deliver("coder", m)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			a.fact(fact{name: name, accepted: true})
+		}
+		return nil
+	}
+}
+
+// works claims so often, and lets each turn end in another way.
+func works(n int) program {
+	return func(a *actor) error {
+		b, err := a.store.Mailbox("coder")
+		if err != nil {
+			return err
+		}
+		for range n {
+			for range 4 {
+				a.pause()
+			}
+			entries, err := b.List()
+			if err != nil {
+				return err
+			}
+			if len(entries) == 0 {
+				continue
+			}
+			c, err := b.Claim(entries[a.rng.IntN(len(entries))])
+			if errors.Is(err, dropbox.ErrGone) {
+				continue
+			} else if err != nil {
+				return err
+			}
+			if err := turn(a, b, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func turn(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
+	if c.Bad != nil {
+		return c.Bad
+	}
+	name, _ := nameOf(c.Message.Body)
+	a.fact(fact{name: name, counted: true, begun: c.Begun, failed: c.Failed})
+	switch a.rng.IntN(6) {
+	case 0, 1:
+		back, err := b.PutBack(c.Entry, true)
+		if err == nil {
+			a.fact(fact{name: name, counted: true, begun: back.Begun, failed: back.Failed})
+		}
+		return err
+	case 2:
+		a.fact(fact{name: name, counted: true})
+		_, err := b.Release(c.Entry)
+		return err
+	case 3:
+		return a.moves(name, dropbox.Dead, func() error { return b.Bury(c.Entry, "no") })
+	}
+	return done(a, b, c)
+}
+
+// done is the good end of a turn.
+func done(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
+	name, _ := nameOf(c.Message.Body)
+	err := a.moves(name, dropbox.Done, func() error { return b.Commit(c.Entry, []byte("receipt of "+name+"\n")) })
+	if err != nil {
+		return err
+	}
+	return b.Finish(c.Entry)
+}
+
+// meddles cancels what waits, and retries and purges what is dead.
+func meddles(n int) program {
+	return func(a *actor) error {
+		b, err := a.store.Mailbox("coder")
+		if err != nil {
+			return err
+		}
+		for range n {
+			for range 6 {
+				a.pause()
+			}
+			entries, err := b.List()
+			if err != nil {
+				return err
+			}
+			dead, err := b.Dead()
+			if err != nil {
+				return err
+			}
+			what := a.rng.IntN(3)
+			switch {
+			case what == 0 && len(entries) > 0:
+				e := entries[len(entries)-1]
+				m, err := b.Read(e)
+				if errors.Is(err, dropbox.ErrGone) {
+					continue
+				} else if err != nil {
+					return err
+				}
+				name, _ := nameOf(m.Body)
+				err = a.moves(name, dropbox.Dead, func() error { return b.Cancel(e) })
+				if err != nil && !errors.Is(err, dropbox.ErrGone) {
+					return err
+				}
+			case what > 0 && len(dead) > 0:
+				if err := revive(a, b, dead[0], what == 1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+}
+
+func revive(a *actor, b *dropbox.Mailbox, d dropbox.DeadLetter, retry bool) error {
+	m, err := a.store.Load(dropbox.Found{Entry: d.Entry, Path: "coder/dead/" + d.Name})
+	if err != nil {
+		return err
+	}
+	name, _ := nameOf(m.Body)
+	a.fact(fact{name: name, counted: true})
+	if retry {
+		return a.moves(name, dropbox.Waiting, func() error { return b.Retry(d) })
+	}
+	return a.moves(name, nowhere, func() error { return b.Purge(d) })
+}
+
+// reads is the person who reads, and files, what came for the lead.
+func reads(a *actor) error {
+	b, err := a.store.Mailbox(dropbox.Lead)
+	if err != nil {
+		return err
+	}
+	for i := range 3 {
+		name := fmt.Sprintf("lead-%d", i)
+		a.fact(fact{name: name, call: true, to: dropbox.Waiting})
+		if _, err := a.store.Deliver(dropbox.Lead, &dropbox.Message{Body: bodyOf(name)}); err != nil {
+			return err
+		}
+		a.fact(fact{name: name, accepted: true})
+		entries, err := b.List()
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			if err := a.moves(name, dropbox.Claimed, func() error { return b.MarkRead(entries[0]) }); err != nil {
+				return err
+			}
+		}
+		if i != 1 { // on the way it is read
+			a.fact(fact{name: name, call: true, to: dropbox.Claimed})
+			if err := a.moves(name, dropbox.Done, func() error { return b.File(entries[0]) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tidies cleans up as if what lies in tmp/ were old.
+func tidies(a *actor) error {
+	b, err := a.store.Mailbox("coder")
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		for range 8 {
+			a.pause()
+		}
+		if _, err := b.Clean(time.Now().Add(2 * time.Hour)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takesIn takes in what lies in the mailbox's own folder, and tidies up.
+func takesIn(a *actor) error {
+	b, err := a.store.Mailbox("coder")
+	if err != nil {
+		return err
+	}
+	strays, err := b.Strays()
+	if err != nil {
+		return err
+	}
+	for _, st := range strays {
+		name := strings.TrimSuffix(st.Name, ".md")
+		a.fact(fact{name: name, call: true, to: dropbox.Waiting})
+		if _, err := b.TakeIn(st, dropbox.Defaults{From: "lead"}); err != nil {
+			return err
+		}
+		a.fact(fact{name: name, accepted: true})
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package dropbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Recover puts right what a power cut may leave on a disk that keeps the two halves
+// of a rename apart: a message that lies where it was and where it went. It leaves
+// the one place that the message had come to. After an ordinary crash, and on most
+// disks, there is nothing to do, and it costs three listings.
+//
+// Call it once before the first claim, with [Store.Lock] held, then go on as after
+// any crash. To repeat it is harmless.
+func (b *Mailbox) Recover() error {
+	return b.wrap("recover", b.recoverTwins())
+}
+
+// twins are the names of one message within a mailbox.
+type twins struct {
+	e              Entry
+	fresh, claimed []Entry // in the order of their counts
+	dead, given    bool    // it is in dead/; with a reason
+	receipt        bool    // it has one in cur/
+}
+
+func (b *Mailbox) recoverTwins() error {
+	all := make(map[string]*twins)
+	twinsOf := func(e Entry) *twins {
+		base := e.Base()
+		if all[base] == nil {
+			all[base] = &twins{e: e}
+		}
+		return all[base]
+	}
+	for _, folder := range []string{curFolder, deadFolder} {
+		names, err := b.disk.names(b.dir(folder))
+		if err != nil {
+			return err
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if e, ok := parseName(name); ok && folder == curFolder {
+				w := twinsOf(e)
+				w.claimed = append(w.claimed, e)
+			} else if ok {
+				twinsOf(e).dead = true
+			} else if base, ok := strings.CutSuffix(name, receiptEnd); ok && folder == curFolder {
+				if e, ok := parseBase(base); ok {
+					twinsOf(e).receipt = true
+				}
+			} else if base, ok := strings.CutSuffix(name, reasonEnd); ok && folder == deadFolder {
+				if e, ok := parseBase(base); ok {
+					twinsOf(e).given = true
+				}
+			}
+		}
+	}
+	fresh, _, err := b.list(newFolder)
+	if err != nil {
+		return err
+	}
+	for i, e := range fresh {
+		// Most have one name, and need no look at the others.
+		if all[e.Base()] != nil || i+1 < len(fresh) && fresh[i+1].ID == e.ID {
+			w := twinsOf(e)
+			w.fresh = append(w.fresh, e)
+		}
+	}
+	for _, w := range all {
+		if err := b.separate(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// separate leaves one name of a message. A receipt or a reason is durable before
+// the message moves, so each decides where it went. Without one, what was claimed
+// last counts, and a dead letter is one that was being cancelled, or tried again.
+func (b *Mailbox) separate(w *twins) error {
+	if w.given && len(w.claimed)+len(w.fresh) == 0 {
+		return nil // an ordinary dead letter
+	}
+	file := w.e.Base() + ".md"
+	var paths []string // the truest first
+	day, err := b.store.doneDay(b.name, w.e, file)
+	if err != nil {
+		return err
+	}
+	if day != "" {
+		paths = append(paths, b.at(doneFolder, day+"/"+file))
+	}
+	if w.dead && w.given {
+		paths = append(paths, b.at(deadFolder, file))
+	}
+	for _, e := range slices.Backward(w.claimed) {
+		paths = append(paths, b.at(curFolder, e.Name))
+	}
+	for _, e := range slices.Backward(w.fresh) {
+		paths = append(paths, b.at(newFolder, e.Name))
+	}
+	if w.dead && !w.given {
+		paths = append(paths, b.at(deadFolder, file))
+	}
+	for _, twin := range paths[min(1, len(paths)):] {
+		if err := b.dropTwin(twin, paths[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropTwin removes a name of a file that has another. It is moved aside first: had
+// the two names been one file on its way between two looks, then it goes back.
+func (b *Mailbox) dropTwin(twin, keep string) error {
+	one, err := b.disk.stat(twin)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	if same, err := b.disk.isFile(keep, one.Ino); !same || err != nil {
+		return err // another file with that id: what becomes of it is decided at its claim
+	}
+	aside := b.at(tmpFolder, "twin-"+NewID())
+	if err := b.disk.move(twin, aside); err != nil {
+		return ignoreMissing(err)
+	}
+	same, err := b.disk.isFile(keep, one.Ino)
+	if err == nil && same {
+		return b.disk.remove(aside)
+	}
+	if back := b.disk.move(aside, twin); back != nil {
+		return fmt.Errorf("%s is left as %s: %w", twin, aside, back)
+	}
+	return err
+}
