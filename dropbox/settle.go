@@ -71,6 +71,12 @@ func (b *Mailbox) File(e Entry) error {
 
 func (b *Mailbox) file(e Entry) error {
 	name := e.Base() + ".md"
+	from := b.at(curFolder, e.Name)
+	if there, err := b.disk.exists(from); err != nil {
+		return err
+	} else if !there {
+		from = b.at(newFolder, e.Name)
+	}
 	// A message that was moved before the cut says which day its receipt belongs to.
 	day, err := b.store.doneDay(b.name, e, name)
 	if err != nil {
@@ -89,7 +95,7 @@ func (b *Mailbox) file(e Entry) error {
 			return err
 		}
 		// The same message twice is one: git brought it back, or a key was cut.
-		if err := b.disk.replace(b.at(curFolder, e.Name), folder+"/"+name); ignoreMissing(err) != nil {
+		if err := b.disk.replace(from, folder+"/"+name); ignoreMissing(err) != nil {
 			return err
 		}
 		if err := b.disk.syncDir(folder); err != nil {
