@@ -92,8 +92,9 @@ type reins struct {
 	current *record                 // of the running turn; its fields do not change once it is here
 	past    pastTurn                // the one before
 	client  *tenancy                // the client that works, or waits; nil when there is none
+	message string                  // of the running turn, or of the last one
 	ended   chan struct{}           // closed when the running turn has ended
-	aborter string                  // who aborted the running turn
+	ender   string                  // who aborted or interrupted the running turn
 	wrote   map[string]time.Time    // files of its own that the agent's turns wrote into the mailbox folder
 }
 
@@ -105,8 +106,9 @@ type tenancy struct {
 
 // Why a turn is ended before its end; the causes of its context.
 var (
-	errAborted  = errors.New("aborted")
-	errStopping = errors.New("the daemon is stopping")
+	errAborted     = errors.New("aborted")
+	errInterrupted = errors.New("interrupted")
+	errStopping    = errors.New("the daemon is stopping")
 )
 
 // run serves the agent until stop is done, then lets the running turn end; when

@@ -61,7 +61,7 @@ func seconds(d time.Duration) string {
 // with the next one, and the message can be tried again from dead/.
 func (a *agent) aborted(j *job, out runner.Outcome) error {
 	a.report(j, out)
-	out.Reason = "aborted by " + a.abortedBy()
+	out.Reason = "aborted by " + a.endedBy()
 	if err := a.recordEnd(j, out, false); err != nil {
 		return err
 	}
@@ -69,6 +69,14 @@ func (a *agent) aborted(j *job, out runner.Outcome) error {
 		return err
 	}
 	return a.bury(j.claim, out.Reason)
+}
+
+// interrupted puts the message of a turn back that a person ended for something
+// more urgent: its turn begins again after that.
+func (a *agent) interrupted(j *job, out runner.Outcome) error {
+	out.Reason = "interrupted by " + a.endedBy()
+	a.report(j, out)
+	return a.putBackAll(j, out, false)
 }
 
 // done files a turn that ended well. The receipt is the commit point: from then

@@ -119,18 +119,32 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error
 // dead/, its sender is told, and the agent goes on with its next message. It
 // returns when the turn has ended, [ErrNoTurn] when there is none.
 func (s *Swarm) Abort(ctx context.Context, agent, by string) error {
+	return s.cutShort(ctx, agent, by, "", errAborted)
+}
+
+// Interrupt ends the running turn of an agent and puts its message back, with
+// nothing counted: the agent goes on with the first of its mail, which is what is
+// urgent. A turn that works on the message urgent is let be. It returns when the
+// turn has ended, [ErrNoTurn] when there is none to end.
+func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) error {
+	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
+}
+
+// cutShort ends the turn of an agent, unless it is about the message but.
+func (s *Swarm) cutShort(ctx context.Context, agent, by, but string, why error) error {
 	m, err := s.member(agent)
 	if err != nil {
 		return err
 	}
-	ended := m.runningTurn()
-	if ended == nil {
+	m.reins.mu.Lock()
+	ended, end := m.reins.ended, m.reins.end
+	if end == nil || but != "" && m.reins.message == but {
+		m.reins.mu.Unlock()
 		return fmt.Errorf("%s: %w", agent, ErrNoTurn)
 	}
-	m.reins.mu.Lock()
-	m.reins.aborter = by
+	m.reins.ender = by
+	end(why)
 	m.reins.mu.Unlock()
-	m.endTurn(errAborted)
 	select {
 	case <-ended:
 		return nil
@@ -139,10 +153,10 @@ func (s *Swarm) Abort(ctx context.Context, agent, by string) error {
 	}
 }
 
-func (a *agent) abortedBy() string {
+func (a *agent) endedBy() string {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
-	return orElse(a.reins.aborter, dropbox.Lead)
+	return orElse(a.reins.ender, dropbox.Lead)
 }
 
 // runningTurn is closed when the turn that runs now has ended; nil when none

@@ -147,7 +147,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
-	a.takeReins(end)
+	a.takeReins(m.ID, end)
 	defer a.dropReins()
 	a.nowRuns(rec)
 	files := a.turnFiles(rec.mark())
@@ -176,8 +176,13 @@ func (a *agent) follow(kill context.Context, j *job) error {
 		}
 		return a.putBack(j.claim, false)
 	}
-	if out.End == runner.Stopped && errors.Is(context.Cause(ctx), errAborted) {
-		return a.aborted(j, out)
+	if out.End == runner.Stopped {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, errAborted):
+			return a.aborted(j, out)
+		case errors.Is(cause, errInterrupted):
+			return a.interrupted(j, out)
+		}
 	}
 	return a.settle(j, out)
 }

@@ -132,7 +132,7 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 	spec := a.spec()
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
-	a.takeReins(end)
+	a.takeReins(j.claim.ID, end)
 	defer a.dropReins()
 	// Whoever stopped the agent before it had the reins was told that no turn runs.
 	if _, held := a.held(time.Now()); held || stop.Err() != nil {
@@ -174,8 +174,13 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 			return err
 		}
 	}
-	if out.End == runner.Stopped && errors.Is(context.Cause(ctx), errAborted) {
-		return a.aborted(j, out)
+	if out.End == runner.Stopped {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, errAborted):
+			return a.aborted(j, out)
+		case errors.Is(cause, errInterrupted):
+			return a.interrupted(j, out)
+		}
 	}
 	return a.settle(j, out)
 }
@@ -386,10 +391,10 @@ func describe(m *dropbox.Message) string {
 }
 
 // takeReins lets others end the turn that begins.
-func (a *agent) takeReins(end context.CancelCauseFunc) {
+func (a *agent) takeReins(message string, end context.CancelCauseFunc) {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
-	a.reins.end, a.reins.ended = end, make(chan struct{})
+	a.reins.message, a.reins.end, a.reins.ended = message, end, make(chan struct{})
 }
 
 // nowRuns says which attempt runs: what the agent drops by hand inherits from

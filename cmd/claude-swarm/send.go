@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -42,6 +43,7 @@ input. Inside an agent's turn the sender is that agent, else the lead.` +
 			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, result, status, handoff or note; default task"},
 			&cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"},
+			&cli.BoolFlag{Name: "interrupt", Usage: "make it urgent, and put back what the agent works on until this is done"},
 			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; may be given again"},
 			&cli.StringFlag{Name: "thread", Usage: "go on with the conversation `ID`"},
 			&cli.StringFlag{Name: "reply-to", Usage: "say that it answers the message `ID`"},
@@ -120,10 +122,35 @@ func send(c *cli.Context, wait optionalSpan) error {
 		return err
 	}
 	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
+	if c.Bool("interrupt") {
+		if err := p.interrupt(c, sent[:len(m.To)]); err != nil {
+			return err
+		}
+	}
 	if !wait.set {
 		return nil
 	}
 	return p.await(c, sent, wait.span)
+}
+
+// interrupt ends the running turns of those who were sent something urgent.
+// Without a daemon no turn runs.
+func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
+	err := ask(c, p.project, func(client *control.Client, by string) error {
+		for _, d := range sent {
+			if d.To == dropbox.Lead {
+				continue
+			}
+			if err := client.Interrupt(c.Context, d.To, by, d.ID); err != nil && !errors.Is(err, swarm.ErrNoTurn) {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, control.ErrNoDaemon) && !lockHeld(p.home) {
+		return nil
+	}
+	return err
 }
 
 // envelopeOf makes the envelope of the flags.
@@ -139,6 +166,12 @@ func envelopeOf(c *cli.Context, now time.Time) (*dropbox.Message, error) {
 	var err error
 	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
 		return nil, badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
+	}
+	if c.Bool("interrupt") {
+		if m.Priority != dropbox.Urgent && c.IsSet("priority") {
+			return nil, usagef(`claude-swarm send coder "…" --interrupt`, "--interrupt makes a message urgent, --priority says %s", m.Priority)
+		}
+		m.Priority = dropbox.Urgent
 	}
 	if when := c.String("expires"); when != "" {
 		if m.Expires, err = parseWhen(when, now); err != nil {

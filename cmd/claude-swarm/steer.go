@@ -76,7 +76,8 @@ func abortCommand() *cli.Command {
 		Usage: "end an agent's running turn",
 		Description: `Ends the turn and everything that it started, and gives its message up: it goes
 to the dead letters, its sender is told, and the agent goes on with its next
-message. To end a turn and do its message later, stop the agent instead.` +
+message. To end a turn and do its message later, stop the agent instead, or send
+something more urgent with --interrupt.` +
 			examples("claude-swarm abort coder"),
 		Action: func(c *cli.Context) error {
 			p, agent, err := oneAgent(c)

@@ -129,7 +129,7 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 	case reqSubscribe:
 		c.subscribe(here, wg, req)
 		return true
-	case reqStop, reqAbort:
+	case reqStop, reqAbort, reqInterrupt:
 		// These wait for a turn. They go on when the client hangs up: giving up
 		// waiting does not mean to end the turn harder.
 		if !c.begin(here, req.ID) {
@@ -183,7 +183,7 @@ func (c *conn) call(ctx context.Context, req request) (r reply) {
 func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	d := c.s.daemon
 	switch req.Type {
-	case reqStart, reqStop, reqPause, reqResume, reqAbort:
+	case reqStart, reqStop, reqPause, reqResume, reqAbort, reqInterrupt:
 		if req.Agent == "" {
 			return nil, &Error{Code: CodeBadRequest, Message: req.Type + ": the agent is missing"}
 		}
@@ -204,6 +204,8 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		return nil, d.Resume(req.Agent, req.By)
 	case reqAbort:
 		return nil, d.Abort(ctx, req.Agent, req.By)
+	case reqInterrupt:
+		return nil, d.Interrupt(ctx, req.Agent, req.By, req.Message)
 	case reqReload:
 		return d.Reload(req.By)
 	case reqShutdown:

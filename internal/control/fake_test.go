@@ -103,6 +103,11 @@ func (d *fakeDaemon) Abort(_ context.Context, agent, by string) error {
 	return fmt.Errorf("%s: %w", agent, swarm.ErrNoTurn)
 }
 
+func (d *fakeDaemon) Interrupt(_ context.Context, agent, by, urgent string) error {
+	d.note("interrupt %s by %s for %s", agent, by, urgent)
+	return d.check(agent)
+}
+
 func (d *fakeDaemon) Reload(by string) (swarm.Changes, error) {
 	d.note("reload by %s", by)
 	return swarm.Changes{Added: []string{"tester"}}, d.reload

@@ -8,6 +8,7 @@ const (
 	reqPause     = "pause"     // agent by why for
 	reqResume    = "resume"    // agent by
 	reqAbort     = "abort"     // agent by; answered when its turn has ended
+	reqInterrupt = "interrupt" // agent by message; answered when its turn has ended
 	reqReload    = "reload"    //
 	reqShutdown  = "shutdown"  // now; answered at once, the connection ends with the daemon
 	reqSubscribe = "subscribe" // agent text raw; a stream
@@ -21,12 +22,13 @@ type request struct {
 	V       int    `json:"v,omitempty"`       // of hello
 	Version string `json:"version,omitempty"` // of hello
 
-	Agents []string `json:"agents,omitempty"`
-	Agent  string   `json:"agent,omitempty"`
-	By     string   `json:"by,omitempty"`
-	Why    string   `json:"why,omitempty"`
-	For    span     `json:"for,omitzero"`
-	Now    bool     `json:"now,omitempty"`
-	Text   bool     `json:"text,omitempty"`
-	Raw    bool     `json:"raw,omitempty"`
+	Agents  []string `json:"agents,omitempty"`
+	Agent   string   `json:"agent,omitempty"`
+	Message string   `json:"message,omitempty"`
+	By      string   `json:"by,omitempty"`
+	Why     string   `json:"why,omitempty"`
+	For     span     `json:"for,omitzero"`
+	Now     bool     `json:"now,omitempty"`
+	Text    bool     `json:"text,omitempty"`
+	Raw     bool     `json:"raw,omitempty"`
 }

@@ -21,6 +21,7 @@ type Daemon interface {
 	Pause(agent string, o swarm.PauseOrder) error
 	Resume(agent, by string) error
 	Abort(ctx context.Context, agent, by string) error
+	Interrupt(ctx context.Context, agent, by, urgent string) error
 	Subscribe(f swarm.Filter) Feed
 	Reload(by string) (swarm.Changes, error)
 	// Shutdown begins the end of the daemon and returns at once. now ends

@@ -42,6 +42,13 @@ func (c *Client) Abort(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqAbort, Agent: agent, By: by}, nil)
 }
 
+// Interrupt ends an agent's running turn, puts its message back, and waits for its
+// end. A turn that works on the message urgent is let be. It returns
+// [swarm.ErrNoTurn] when there is none to end.
+func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) error {
+	return c.call(ctx, request{Type: reqInterrupt, Agent: agent, By: by, Message: urgent}, nil)
+}
+
 // Reload makes the daemon read its configuration again. A bad one changes
 // nothing and is an [Error] with [CodeBadConfig].
 func (c *Client) Reload(ctx context.Context, by string) (swarm.Changes, error) {

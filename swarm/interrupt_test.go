@@ -1,0 +1,48 @@
+package swarm_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// What is urgent comes first, and what was interrupted for it begins again, with
+// nothing counted against it.
+func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	if err := f.daemon.Interrupt(t.Context(), "coder", "lead", ""); !errors.Is(err, swarm.ErrNoTurn) {
+		t.Errorf("Interrupt of an idle agent = %v, want ErrNoTurn", err)
+	}
+	long := f.send("coder", "long\n@hang")
+	f.until("it works on the long one", func() bool { return len(f.backend.Runs()) == 1 })
+	f.send("coder", "waiting")
+	urgent := f.send("coder", "urgent", func(m *dropbox.Message) { m.Priority = dropbox.Urgent })
+	if err := f.daemon.Interrupt(t.Context(), "coder", "the lead", urgent); err != nil {
+		t.Fatal(err)
+	}
+	f.answer(urgent)
+	f.until("the long one runs again", func() bool { return len(f.backend.Runs()) == 3 })
+	var first []string
+	for _, b := range f.bodies() {
+		line, _, _ := strings.Cut(b, "\n")
+		first = append(first, line)
+	}
+	if want := []string{"long", "urgent", "long"}; !slices.Equal(first, want) {
+		t.Errorf("turns for %v, want %v", first, want)
+	}
+	if prompt := f.backend.Runs()[2].Turn.Prompt; !strings.Contains(prompt, "begun before and cut off") {
+		t.Errorf("the second prompt of the long one does not say that it was cut off:\n%s", prompt)
+	}
+	// The turn of the message itself is let be.
+	if err := f.daemon.Interrupt(t.Context(), "coder", "the lead", long); !errors.Is(err, swarm.ErrNoTurn) {
+		t.Errorf("Interrupt for the message that it works on = %v, want ErrNoTurn", err)
+	}
+	if st := f.status("coder"); st.State != swarm.Working || st.Message == nil || st.Message.ID != long {
+		t.Errorf("status = %+v", st)
+	}
+}
