@@ -21,30 +21,42 @@ import (
 // what follows a failure is there to be seen.
 func newClientField(t *testing.T, agents ...string) *field {
 	t.Helper()
+	f := newField(t, agents...)
+	f.home = t.TempDir()
+	f.environ = os.Environ()
+	f.restart = swarm.RestartPolicy{Unborn: 10 * time.Minute, Disk: 20 * time.Millisecond}
+	f.clients = claude.New(clientOptions)
+	f.plan.Agents = clientSpecs(t, f.dir, f.home, agents...)
+	return f
+}
+
+var clientOptions = claude.Options{
+	MaxOutput: 64 << 20,
+	Timing: runner.Timing{
+		Interrupt: time.Second, Terminate: 300 * time.Millisecond, Close: time.Second, Unheard: 5 * time.Second,
+		Leftovers: 200 * time.Millisecond, Sample: 500 * time.Millisecond,
+	},
+}
+
+// clientSpecs are the settings of agents whose client is this test binary.
+func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string) []swarm.Spec {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newField(t, agents...)
-	f.environ = os.Environ()
-	f.restart = swarm.RestartPolicy{Unborn: 10 * time.Minute, Disk: 20 * time.Millisecond}
-	f.clients = claude.New(claude.Options{
-		MaxOutput: 64 << 20,
-		Timing: runner.Timing{
-			Interrupt: time.Second, Terminate: 300 * time.Millisecond, Close: time.Second, Unheard: 5 * time.Second,
-			Leftovers: 200 * time.Millisecond, Sample: 500 * time.Millisecond,
-		},
-	})
-	home := t.TempDir()
-	for i := range f.plan.Agents {
-		a := &f.plan.Agents[i]
-		a.Backend, a.RetryDelay = "claude", time.Hour
-		a.Client.Command, a.Client.PermissionMode = []string{self}, "acceptEdits"
-		a.Client.Timeout = time.Minute // so that a failure of a test ends
-		// A program with the race detector waits a second at its end unless told not to.
-		a.Env = map[string]string{asClient: "1", "HOME": home, "GORACE": "atexit_sleep_ms=0"}
+	var specs []swarm.Spec
+	for _, name := range names {
+		specs = append(specs, swarm.Spec{
+			Name: name, RetryDelay: time.Hour,
+			Client: runner.Spec{
+				Command: []string{self}, Dir: dir, PermissionMode: "acceptEdits",
+				Timeout: time.Minute, // so that a failure of a test ends
+			},
+			// A program with the race detector waits a second at its end unless told not to.
+			Env: map[string]string{asClient: "1", "HOME": home, "GORACE": "atexit_sleep_ms=0", "STANDIN_LOG": filepath.Join(home, "turns.log")},
+		})
 	}
-	return f
+	return specs
 }
 
 // turns are the turns that have left a record, in the order of their names.

@@ -17,8 +17,11 @@ const asClient = "SWARM_TEST_CLIENT"
 // The log rotator of an agent keeps one goroutine for good once it has written;
 // that is the library's way. Everything else must have ended.
 func TestMain(m *testing.M) {
-	if os.Getenv(asClient) != "" {
+	switch {
+	case os.Getenv(asClient) != "":
 		os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	case os.Getenv(asVictim) != "":
+		os.Exit(victimMain(os.Getenv(asVictim)))
 	}
 	// Orphans of the clients become ours, as they do in the daemon.
 	if err := runner.BecomeReaper(); err != nil {

@@ -26,6 +26,8 @@ type field struct {
 	store   *dropbox.Store
 	backend *runnertest.Scripted
 	clients runner.Backend // of real processes; see newClientField
+	home    string         // of those
+	audit   swarm.Auditor
 	plan    swarm.Plan
 	restart swarm.RestartPolicy
 	tokens  swarm.Tokens
@@ -109,7 +111,7 @@ func (f *field) start() {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Version:  "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ,
+		Version:  "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Audit: f.audit,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

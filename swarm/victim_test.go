@@ -1,0 +1,230 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+// asVictim makes the test binary a program that kills itself with SIGKILL at one
+// exact place: the daemon of a client field, or a sender. Its value is the place.
+const (
+	asVictim   = "SWARM_TEST_VICTIM"
+	victimDir  = "SWARM_TEST_DIR"
+	victimHome = "SWARM_TEST_HOME"
+)
+
+// A place is where a victim dies: right after a change on disk, or at a moment in
+// the life of a turn.
+type place struct {
+	after   func(dropbox.Step) bool // the change is made, and then the end comes
+	turn    moment
+	sends   bool // the victim is a sender, with the key "k" if keyed
+	keyed   bool
+	clients bool // the client dies too
+}
+
+// A moment in the life of a turn.
+type moment string
+
+const (
+	beforeStart moment = "the record is there, no client"
+	beforeNote  moment = "the client runs, and its number is not noted"
+	midTurn     moment = "the client has said something"
+	afterEnd    moment = "the client has ended, and its result is in the file"
+)
+
+// changes is a change of that kind, with paths that begin so.
+func changes(op dropbox.Op, name, to string) func(dropbox.Step) bool {
+	return func(st dropbox.Step) bool {
+		return st.Op == op && strings.HasPrefix(st.Name, name) && strings.HasPrefix(st.To, to)
+	}
+}
+
+// ends is a change of that kind whose second path lies in a folder and has an ending.
+func ends(op dropbox.Op, folder, ending string) func(dropbox.Step) bool {
+	return func(st dropbox.Step) bool {
+		return st.Op == op && strings.HasPrefix(st.To, folder) && strings.HasSuffix(st.To, ending)
+	}
+}
+
+var places = map[string]place{
+	"tmp written":      {sends: true, after: changes(dropbox.OpSync, "coder/tmp/", "")},
+	"key linked":       {sends: true, keyed: true, after: changes(dropbox.OpLink, "coder/tmp/", "coder/keys/")},
+	"linked into new":  {sends: true, keyed: true, after: changes(dropbox.OpMove, "coder/tmp/", "coder/new/")},
+	"claimed":          {after: changes(dropbox.OpMove, "coder/new/", "coder/cur/")},
+	"recorded":         {turn: beforeStart},
+	"started":          {turn: beforeNote},
+	"running":          {turn: midTurn},
+	"both dead":        {turn: midTurn, clients: true},
+	"result in file":   {turn: afterEnd},
+	"receipt in cur":   {after: ends(dropbox.OpMove, "coder/cur/", ".receipt.yaml")},
+	"answer delivered": {after: changes(dropbox.OpMove, "lead/tmp/", "lead/new/")},
+	"message moved":    {after: ends(dropbox.OpReplace, "coder/done/", ".md")},
+	"receipt moved":    {after: ends(dropbox.OpReplace, "coder/done/", ".receipt.yaml")},
+	"put back":         {after: changes(dropbox.OpMove, "coder/cur/", "coder/new/")},
+	"reason written":   {after: ends(dropbox.OpMove, "coder/dead/", ".reason.txt")},
+	"bounced":          {after: changes(dropbox.OpMove, "lead/tmp/", "lead/new/")},
+	"buried":           {after: ends(dropbox.OpReplace, "coder/dead/", ".md")},
+}
+
+// die ends this process as kill -9 does.
+func die() {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		log.Fatal(err)
+	}
+	select {}
+}
+
+// victimMain is the whole life of a victim. It returns when it was not killed.
+func victimMain(at string) int {
+	p, ok := places[at]
+	if !ok {
+		log.Printf("no place %q", at)
+		return 2
+	}
+	dir := os.Getenv(victimDir)
+	box := filepath.Join(dir, ".dead-drop")
+	store, err := dropbox.Open(box, dropbox.Options{Step: func(st dropbox.Step) error {
+		if p.after == nil || !p.after(st) {
+			return nil
+		}
+		var err error
+		from, to := filepath.Join(box, st.Name), filepath.Join(box, st.To)
+		switch st.Op {
+		case dropbox.OpMove, dropbox.OpReplace:
+			err = os.Rename(from, to)
+		case dropbox.OpLink:
+			err = os.Link(from, to)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		die()
+		return nil
+	}})
+	if err != nil {
+		log.Print(err)
+		return 1
+	}
+	if p.sends {
+		m := &dropbox.Message{Body: []byte(os.Getenv("SWARM_TEST_BODY"))}
+		if p.keyed {
+			m.Key = "k"
+		}
+		_, err := store.Deliver("coder", m)
+		log.Print("delivered: ", err)
+		return 1
+	}
+	if err := runner.BecomeReaper(); err != nil {
+		log.Print(err)
+		return 1
+	}
+	specs := clientSpecs(fatal{}, dir, os.Getenv(victimHome), "coder")
+	if os.Getenv("SWARM_TEST_FAILURES") != "" {
+		specs[0].MaxFailures = 1
+	}
+	s, err := swarm.New(swarm.Options{
+		Project: dir, Store: store, Environ: os.Environ(), Sweep: 100 * time.Millisecond,
+		Plan:     swarm.Plan{Agents: specs},
+		Backends: map[string]runner.Backend{"claude": &doomed{claude.New(clientOptions), p}},
+	})
+	if err == nil {
+		err = s.Run(context.Background(), context.Background())
+	}
+	log.Print("the daemon has ended: ", err)
+	return 1
+}
+
+type fatal struct{}
+
+func (fatal) Fatal(args ...any) { log.Fatal(args...) }
+
+// doomed is a backend in which the daemon dies.
+type doomed struct {
+	runner.Backend
+	place place
+}
+
+func (b *doomed) Run(ctx context.Context, t runner.Turn) runner.Outcome {
+	var client runner.Process
+	started, event := t.Started, t.Event
+	t.Started = func(p runner.Process) error {
+		client = p
+		if b.place.turn == beforeNote {
+			die()
+		}
+		return started(p)
+	}
+	t.Event = func(ev *streamjson.Event) {
+		event(ev)
+		if b.place.turn == midTurn && ev.Kind == streamjson.KindAssistant {
+			if b.place.clients {
+				syscall.Kill(-client.PID, syscall.SIGKILL)
+			}
+			die()
+		}
+	}
+	if b.place.turn == beforeStart {
+		die()
+	}
+	out := b.Backend.Run(ctx, t)
+	if b.place.turn == afterEnd {
+		die()
+	}
+	return out
+}
+
+// dies runs a victim until it has killed itself at that place.
+func (f *field) dies(at string, env ...string) {
+	f.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env = append(os.Environ(), asVictim+"="+at, victimDir+"="+f.dir, victimHome+"="+f.home)
+	cmd.Env = append(cmd.Env, env...)
+	out, err := cmd.CombinedOutput()
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || !exit.Sys().(syscall.WaitStatus).Signaled() || ctx.Err() != nil {
+		f.t.Fatalf("the victim was to die when %s; it ended with %v\n%s", at, err, out)
+	}
+}
+
+// begun are the turns that a client has begun, by the first line of their bodies.
+func (f *field) begun() []string {
+	f.t.Helper()
+	data, err := os.ReadFile(filepath.Join(f.home, "turns.log"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		f.t.Fatal(err)
+	}
+	var out []string
+	for line := range strings.Lines(string(data)) {
+		var what, agent, uuid string
+		var pid int
+		if _, err := fmt.Sscanf(line, "%s %s %s %d", &what, &agent, &uuid, &pid); err != nil {
+			f.t.Fatalf("the journal has the line %q", line)
+		}
+		if what == "begin" {
+			_, body, _ := strings.Cut(line, fmt.Sprint(pid, " "))
+			out = append(out, strings.TrimSpace(body))
+		}
+	}
+	return out
+}
