@@ -7,8 +7,15 @@ import (
 
 // A real compaction: the newest part of the window comes back in the same turn,
 // by the hook; the older rest at the head of the next prompt; nothing twice; and
-// no second compaction follows from it.
+// no second compaction follows from it. In a client that stays it is the same, and
+// the compaction ends that.
 func TestARealCompactionGivesTheWindowBack(t *testing.T) {
+	for linger, clients := range map[string]int{"0s": 6, "10m": 2} {
+		t.Run("linger "+linger, func(t *testing.T) { testARealCompaction(t, linger, clients) })
+	}
+}
+
+func testARealCompaction(t *testing.T, linger string, clients int) {
 	long := strings.Repeat("a line of older history, one of many\\n", 250) // 9,500 characters as JSON text
 	p := newProject(t, `{"replies":[
 		{"name":"oldest","match":{"last_user_contains":"First task"},"text":"OLDEST-WORD `+long+`","context_tokens":15000},
@@ -19,6 +26,7 @@ func TestARealCompactionGivesTheWindowBack(t *testing.T) {
 		"compact":{"name":"summary","text":"<summary>They worked on tasks.</summary>"}}`, `  coder:
     role: coder
     compact_window: 100000
+    linger: `+linger+`
 `)
 	p.start()
 	for _, task := range []string{"First task", "Second task", "Third task", "Fourth task", "Fifth task", "Sixth task"} {
@@ -52,6 +60,9 @@ func TestARealCompactionGivesTheWindowBack(t *testing.T) {
 	}
 	if strings.Contains(rest[1].LastUser, "RECENT HISTORY") {
 		t.Error("the window came back a second time")
+	}
+	if got := p.streams(); len(got) != clients {
+		t.Errorf("%d clients were started for six messages, want %d", len(got), clients)
 	}
 	if n := p.api.Stats().Answered["summary"]; n != 1 {
 		t.Errorf("the CLI compacted %d times, want once", n)

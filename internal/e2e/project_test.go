@@ -262,6 +262,16 @@ func flatten(raw json.RawMessage) string {
 	return strings.Join(parts, "\n")
 }
 
+// streams are what the clients printed, a file each.
+func (p *project) streams() []string {
+	p.t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.dir, ".claude-swarm/turns/*.jsonl"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return files
+}
+
 // marked counts the processes that carry the mark of a turn of this project.
 func (p *project) marked() []string {
 	p.t.Helper()
