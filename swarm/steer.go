@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -278,14 +279,16 @@ func (v *view) described(s Spec) {
 // subscription.
 func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }
 
-// Status is a picture of the named agents, or of all.
+// Status is a picture of the named agents, or of all. What cannot be counted for the
+// moment, as where the daemon may open no file more, is said as trouble: what the
+// agents do and why is known all the same.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.project, Halted: s.store.Halted(), Trouble: s.trouble.list(),
 		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping()},
 		Agents: []AgentStatus{},
 	}
-	var err error
+	uncounted := error(nil)
 	members := s.members()
 	if len(names) > 0 {
 		members = nil
@@ -304,25 +307,24 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			// Somebody may have taken back what an agent has in hand; and one
 			// that may not work does not look.
 			entries, err := m.list()
-			if err != nil {
-				return Status{}, err
+			if uncounted = cmp.Or(uncounted, err); err == nil {
+				a.Waiting = countWaiting(entries)
 			}
-			a.Waiting = countWaiting(entries)
 		}
 		if a.Warm != nil {
 			a.Warm.measure()
 		}
 		a.CostUSD = s.books.ledger.cost(m.name, now)
-		if a.Dead, err = m.box.DeadCount(); err != nil {
-			return Status{}, err
-		}
+		var err error
+		a.Dead, err = m.box.DeadCount()
+		uncounted = cmp.Or(uncounted, err)
 		st.Agents = append(st.Agents, a)
 	}
 	unread, err := unreadLead(s.store)
-	if err != nil {
-		return Status{}, err
-	}
 	st.Lead = LeadStatus{Unread: unread, Agent: s.Plan().Lead}
+	if uncounted = cmp.Or(uncounted, err); uncounted != nil {
+		st.Trouble = append(st.Trouble, "not everything could be counted: "+uncounted.Error())
+	}
 	return st, nil
 }
 

@@ -116,3 +116,21 @@ func TestWhatIsStoppedIsWrittenDownLater(t *testing.T) {
 	f.start()
 	f.untilState("coder", swarm.Stopped)
 }
+
+// A folder that cannot be looked at keeps nobody from knowing what the agents do.
+func TestTheStatusOfWhatCannotBeCounted(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	f.start()
+	if err := f.daemon.Pause("reviewer", swarm.PauseOrder{By: "lead"}); err != nil {
+		t.Fatal(err)
+	}
+	dead := filepath.Join(f.store.Dir(), "coder", "dead")
+	if err := os.Remove(dead); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), dead); err != nil { // never followed
+		t.Fatal(err)
+	}
+	f.until("the status says so", func() bool { return f.troubled("counted") })
+	f.untilState("reviewer", swarm.Paused)
+}
