@@ -7,13 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -119,11 +116,7 @@ func (a *arena) refused(ctx context.Context, s scarcity) error {
 			a.keep(j)
 			continue
 		}
-		verb, ok := errors.AsType[*verbError](j.err)
-		if !ok || !strings.Contains(verb.text, s.word) || !strings.Contains(verb.text, "\n  try: ") || verb.code != 1 {
-			return fmt.Errorf("send did not say that there is %s: %w", s.word, j.err)
-		}
-		return nil
+		return wantRefused(j.err, s.word)
 	}
 	return errors.New("send went on without what it needs")
 }
@@ -167,19 +160,4 @@ func (a *arena) noScaffolding() error {
 		return err
 	}
 	return fmt.Errorf("left in tmp/: %v", left)
-}
-
-// limitFiles lets a running process open so many files more than it has open.
-func limitFiles(pid, more int) (restore func() error, err error) {
-	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		return nil, err
-	}
-	var old unix.Rlimit
-	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &old); err != nil {
-		return nil, err
-	}
-	less := old
-	less.Cur = uint64(len(open) + more)
-	return func() error { return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &old, nil) }, unix.Prlimit(pid, unix.RLIMIT_NOFILE, &less, nil)
 }

@@ -25,7 +25,15 @@ type fault struct {
 
 // faults are the lines of the table, in their order.
 var faults = []fault{
-	kills, lingering, asleep, drowsy, stalled, fullDisk,
+	kills,
+	lingering,
+	asleep,
+	drowsy,
+	stalled,
+	fullDisk,
+	fewFiles,
+	noRights,
+	readOnly,
 }
 
 // counts say what became of the messages of some arenas.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -31,13 +32,26 @@ func inRig(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer ours.close()
+	flag.Parse()
+	if !explicit("test.parallel") {
+		if err := flag.Set("test.parallel", "4"); err != nil {
+			return 0, err
+		}
+	}
 	return m.Run(), nil
+}
+
+// explicit tells whether a flag was given.
+func explicit(name string) (given bool) {
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	return given
 }
 
 // TestFaults injects each fault in its short form.
 func TestFaults(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel() // they wait more than they work
 			r := f.row(t.Context(), ours, f.short)
 			if r.Skipped != "" && r.Failed == "" {
 				t.Skip(r.Skipped)
