@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -62,7 +63,7 @@ func addUp(notes []string) []string {
 
 // A battle is messages that are worked on while a fault strikes.
 type battle struct {
-	traffic traffic // no messages: as long as the fault strikes
+	traffic traffic // at least its messages, and as long as the fault strikes
 	backlog int     // so many messages at most wait; 0: 40
 	calm    int     // milliseconds at most from one strike to the next; 0: 250
 	alone   bool    // nobody minds the agents: they must go on by themselves
@@ -99,14 +100,20 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 	t := b.traffic
 	t.senders = cmp.Or(t.senders, 4)
 	enough := make(chan struct{})
-	if t.messages == 0 {
-		t.messages, t.enough = 1_000_000, enough
-	}
+	t.enough = enough
+	var struck atomic.Int64
 	if t.rest == nil {
 		t.rest = func(ctx context.Context) error {
-			// Ahead of the work, but not by all of it: there is something to hit as long
-			// as there is something to send.
-			for a.accepted()-a.finished() > cmp.Or(b.backlog, 40) {
+			// Ahead of the work, but not far: there is to be something to hit at every
+			// strike, and not many more messages than were asked for.
+			for {
+				ahead := cmp.Or(b.backlog, 40)
+				if t.messages > 0 && a.accepted() > t.messages*int(struck.Load()+1)/times {
+					ahead = min(ahead, 12)
+				}
+				if a.accepted()-a.finished() <= ahead {
+					break
+				}
 				if err := pause(ctx, 20*time.Millisecond); err != nil {
 					return err
 				}
@@ -124,6 +131,7 @@ func (a *arena) underFire(ctx context.Context, times int, b battle, c *counts) e
 			return err
 		}
 		c.Injected++
+		struck.Add(1)
 	}
 	close(enough)
 	return <-sent

@@ -29,7 +29,7 @@ type job struct {
 // A traffic says what is sent to an arena.
 type traffic struct {
 	messages int
-	enough   <-chan struct{}                 // closed: send no more, whatever messages says
+	enough   <-chan struct{}                 // nil: messages are all; else at least so many, and more until it is closed
 	senders  int                             // goroutines; each waits for the one before
 	script   func(n int) string              // what the stand-in does, see package standin; nil: a turn of some milliseconds
 	rest     func(ctx context.Context) error // called after each message of a sender; nil: no rest
@@ -48,7 +48,11 @@ const (
 // send sends messages and returns when all senders are through. What is refused is
 // kept with its error, and an error of send's own unless it was expected.
 func (a *arena) send(ctx context.Context, t traffic) error {
-	first := a.reserve(t.messages)
+	numbers := t.messages
+	if t.enough != nil {
+		numbers = 1_000_000
+	}
+	first := a.reserve(numbers)
 	to := t.to
 	if to == nil {
 		to = a.agents
@@ -58,12 +62,7 @@ func (a *arena) send(ctx context.Context, t traffic) error {
 	var wg sync.WaitGroup
 	for s := range senders {
 		wg.Go(func() {
-			for i := s; i < t.messages && errs[s] == nil; i += senders {
-				select {
-				case <-t.enough:
-					return
-				default:
-				}
+			for i := s; (i < t.messages || t.goesOn()) && errs[s] == nil; i += senders {
 				n := first + i
 				j := &job{n: n, agent: to[i/senders%len(to)], sender: s, low: i%everyLow == 0, note: t.note}
 				for {
@@ -92,6 +91,16 @@ func (a *arena) send(ctx context.Context, t traffic) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// goesOn tells whether more is to be sent than messages says.
+func (t traffic) goesOn() bool {
+	select {
+	case <-t.enough:
+		return false
+	default:
+		return t.enough != nil
+	}
 }
 
 // reserve takes so many numbers and returns the first.
