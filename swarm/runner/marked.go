@@ -18,6 +18,11 @@ func Leftovers(mark string) []Process {
 	return found
 }
 
+// lastLooks is how often it is looked once more when nothing was found, because
+// processes began meanwhile: one of them may be the child of one that was passed by
+// and then ended. On a busy machine some always begin.
+const lastLooks = 2
+
 // EndLeftovers ends the processes that carry mark: SIGTERM, SIGKILL after
 // grace, and again for what they have started meanwhile. It returns how many
 // there were. It gives up after 5 s more, since a process in the middle of a
@@ -45,12 +50,19 @@ func EndLeftovers(mark string, grace time.Duration) int {
 	kill := func(Process) syscall.Signal { return syscall.SIGKILL }
 
 	gentle, last := time.Now().Add(grace), time.Now().Add(grace+5*time.Second)
+	looks := 0
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		sig := terminate
 		if !time.Now().Before(gentle) {
 			sig = kill
 		}
-		if sweep(sig) == 0 || time.Now().After(last) {
+		before := newestPID()
+		alive := sweep(sig)
+		if alive == 0 && looks < lastLooks && newestPID() != before {
+			looks++
+			continue
+		}
+		if alive == 0 || time.Now().After(last) {
 			break
 		}
 		time.Sleep(min(pause, max(time.Until(gentle), time.Millisecond)))

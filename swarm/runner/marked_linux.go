@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,32 +26,88 @@ func pids() []int {
 	return numbers
 }
 
+// newestPID is the number of the process that began last; see proc_loadavg(5).
+func newestPID() string {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	return string(data[bytes.LastIndexByte(data, ' ')+1:])
+}
+
 // An environReader reads environments into one buffer.
 type environReader struct{ buf []byte }
+
+// execPatience is how long a process may be without an environment. One that becomes
+// another program is so for some microseconds, more where the machine is busy; for
+// the last few of them its environment looks empty.
+const (
+	execPatience  = 50 * time.Millisecond
+	emptyPatience = 5 * time.Millisecond
+)
 
 // carries reports whether a process was started with this entry in its
 // environment. Of another user's process it knows nothing.
 func (r *environReader) carries(pid int, entry []byte) bool {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	dir := "/proc/" + strconv.Itoa(pid)
+	began := time.Now()
+	for since := began; ; time.Sleep(50 * time.Microsecond) {
+		block, err := r.read(dir + "/environ")
+		switch {
+		case err != nil:
+			return false
+		case len(block) > 0:
+			return bytes.Contains(block, entry) && hasEntry(block, entry)
+		}
+		// A process that has ended, a thread of the kernel, and one that is about to
+		// become another program all have none; only the last has a program.
+		var to [1]byte
+		if _, err := unix.Readlink(dir+"/exe", to[:]); err != nil {
+			return false
+		}
+		if !emptied(dir) {
+			since = time.Now()
+		}
+		if time.Since(since) > emptyPatience || time.Since(began) > execPatience {
+			return false
+		}
+	}
+}
+
+// emptied tells whether a process was started without any variable: its environment
+// begins and ends at the same address, which stat knows.
+func emptied(dir string) bool {
+	data, err := os.ReadFile(dir + "/stat")
 	if err != nil {
-		return false
+		return true
+	}
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	const envStart, envEnd = 50 - 3, 51 - 3 // counted from the state, see proc(5)
+	return len(fields) > envEnd && string(fields[envEnd]) != "0" && bytes.Equal(fields[envStart], fields[envEnd])
+}
+
+// read reads a file of any size into the buffer.
+func (r *environReader) read(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
 	}
 	defer unix.Close(fd)
 	if r.buf == nil {
 		r.buf = make([]byte, 16<<10)
 	}
-	used := 0
-	for {
+	for used := 0; ; {
 		n, err := unix.Read(fd, r.buf[used:])
-		if err == unix.EINTR {
+		switch {
+		case err == unix.EINTR:
 			continue
-		}
-		if n <= 0 || err != nil {
-			break
+		case err != nil:
+			return nil, err
+		case n <= 0:
+			return r.buf[:used], nil
 		}
 		if used += n; used == len(r.buf) {
 			r.buf = append(r.buf, make([]byte, len(r.buf))...)
 		}
 	}
-	return bytes.Contains(r.buf[:used], entry) && hasEntry(r.buf[:used], entry)
 }

@@ -1,0 +1,34 @@
+package runner_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A process is found also while it becomes another program, which leaves it without
+// an environment for a moment.
+func TestLeftoversThatChange(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "again")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(script)
+	cmd.Env = append(os.Environ(), runner.MarkVar+"="+mark(t))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	missed := 0
+	for range 2000 {
+		if len(runner.Leftovers(mark(t))) != 1 {
+			missed++
+		}
+	}
+	if missed > 0 {
+		t.Errorf("missed %d times of 2000", missed)
+	}
+}
