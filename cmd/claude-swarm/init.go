@@ -3,41 +3,115 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
+	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "init",
 		Category: groupProject,
-		Usage:    "make this folder a project",
+		Usage:    "make this folder a project, look at one, or undo it",
 		Description: `Writes claude-swarm.yaml, with comments to follow, makes the mailboxes of the
 agents in it, and keeps the daemon's own files out of git. What is there is left
-as it is: run it again after an agent was added.` +
-			examples("claude-swarm init"),
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			if c.IsSet("config") {
-				return usagef("claude-swarm init", "init writes %s of this folder; --config does not go with it", config.Name)
-			}
-			dir, err := os.Getwd()
-			if err != nil {
-				return err
-			}
-			report, err := provision.Init(dir, provision.Options{})
-			if err != nil {
-				return initError(err)
-			}
-			return printInit(c, report)
+as it is: run it again after an agent was added. On a terminal it looks for git
+work trees and agent programs first, and proposes agents; --agent names them,
+and --non-interactive asks nothing.
+
+--check changes nothing and says of each thing whether it is current (as this
+version makes it), present (yours), drifted or missing; exit status 1 when
+something is drifted or missing. --upgrade makes anew what another version made
+and nobody changed since, --reset also what was changed; neither touches a
+claude-swarm.yaml that you have edited.
+
+--remove takes away what init and attach made. Your own files are then to the
+byte what they were. What was changed since stays, and so does every mailbox
+with anything in it; --purge removes mail, logs and books too.` +
+			examples("claude-swarm init", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
+				"claude-swarm init --check --json", "claude-swarm init --remove --role reviewer"),
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; may stand several times"},
+			&cli.StringFlag{Name: "command", Usage: "the agents' program `COMMAND` for a new claude-swarm.yaml"},
+			&cli.StringFlag{Name: "permission-mode", Usage: "the agents' `MODE` for a new claude-swarm.yaml"},
+			&cli.BoolFlag{Name: "non-interactive", Usage: "ask nothing"},
+			&cli.BoolFlag{Name: "check", Usage: "change nothing; say what is there, drifted or missing"},
+			&cli.BoolFlag{Name: "upgrade", Usage: "make anew what another version made"},
+			&cli.BoolFlag{Name: "reset", Usage: "make anew what was made, also where it was changed"},
+			&cli.BoolFlag{Name: "remove", Usage: "take away what was made"},
+			&cli.StringFlag{Name: "role", Usage: "with --remove: only what belongs to `AGENT`"},
+			&cli.BoolFlag{Name: "purge", Usage: "with --remove: mail, logs and books too"},
+			jsonFlag(),
 		},
+		Action: runInit,
 	}
+}
+
+func runInit(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if c.IsSet("config") {
+		return usagef("claude-swarm init", "init writes %s of this folder; --config does not go with it", config.Name)
+	}
+	which := ""
+	for _, name := range []string{"check", "upgrade", "reset", "remove"} {
+		if c.Bool(name) && which != "" {
+			return usagef("claude-swarm help init", "--%s and --%s do not go together", which, name)
+		} else if c.Bool(name) {
+			which = name
+		}
+	}
+	if which != "remove" && (c.IsSet("role") || c.Bool("purge")) {
+		return usagef("claude-swarm help init", "--role and --purge go with --remove")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	switch which {
+	case "check":
+		return checkInit(c, dir)
+	case "remove":
+		return removeInit(c, dir)
+	}
+	text, err := proposal(c, dir)
+	if err != nil {
+		return err
+	}
+	report, err := provision.Init(dir, provision.Options{Config: text, Upgrade: which == "upgrade", Reset: which == "reset"})
+	if err != nil {
+		return initError(err)
+	}
+	return printInit(c, report)
+}
+
+// proposal is the text of a new claude-swarm.yaml; "" is the template.
+func proposal(c *cli.Context, dir string) (string, error) {
+	_, err := os.Lstat(filepath.Join(dir, config.Name))
+	there := err == nil
+	p := provision.Proposal{Command: c.String("command"), PermissionMode: c.String("permission-mode")}
+	for _, text := range c.StringSlice("agent") {
+		a, err := provision.ParseProposed(text)
+		if err != nil {
+			return "", usagef("claude-swarm init --agent coder=some/folder", "--agent %s: %v", text, err)
+		}
+		p.Agents = append(p.Agents, a)
+	}
+	if there && (len(p.Agents) > 0 || p.Command != "" || p.PermissionMode != "") {
+		return "", fail(exitFailed, "add what is missing to it, then claude-swarm init", "%s is there already, and init does not change it", config.Name)
+	}
+	in, ok := c.App.Reader.(*os.File)
+	talk := ok && isatty.IsTerminal(in.Fd()) && isTerminal(c.App.Writer)
+	if there || !talk || len(p.Agents) > 0 || c.Bool("non-interactive") || c.Bool("json") {
+		return p.Config(), nil
+	}
+	return askProposal(c, dir, p)
 }
 
 // initError gives a bad configuration its exit status. Everything else is a
@@ -47,6 +121,58 @@ func initError(err error) error {
 		return badConfig(err)
 	}
 	return hint(err, "ls -ld .")
+}
+
+func checkInit(c *cli.Context, dir string) error {
+	report, err := provision.Check(dir)
+	if err != nil {
+		return initError(err)
+	}
+	if err := printItems(c, report); err != nil {
+		return err
+	}
+	if !report.Sound() {
+		return fail(exitFailed, "", "something is missing or has drifted")
+	}
+	return nil
+}
+
+func removeInit(c *cli.Context, dir string) error {
+	if lockHeld(swarm.HomeOf(dir)) {
+		return fail(exitFailed, "claude-swarm stop, then once more", "the daemon of this project runs")
+	}
+	report, err := provision.Remove(dir, provision.RemoveOptions{Agent: c.String("role"), Purge: c.Bool("purge")})
+	if err != nil {
+		return initError(err)
+	}
+	if len(report.Items) == 0 && !c.Bool("json") {
+		_, err := fmt.Fprintln(c.App.Writer, "there is nothing that claude-swarm made")
+		return err
+	}
+	return printItems(c, report)
+}
+
+// printItems prints a line for each thing, and what to do below it.
+func printItems(c *cli.Context, r provision.Report) error {
+	w := c.App.Writer
+	if c.Bool("json") {
+		return printJSON(w, struct {
+			V     int  `json:"v"`
+			Sound bool `json:"sound"`
+			provision.Report
+		}{1, r.Sound(), r})
+	}
+	for _, item := range r.Items {
+		line := fmt.Sprintf("%-9s %s", item.State, item.Path)
+		if item.Why != "" {
+			line += ": " + item.Why
+		}
+		fmt.Fprintln(w, line)
+		if item.Try != "" {
+			fmt.Fprintf(w, "            try: %s\n", item.Try)
+		}
+	}
+	return nil
 }
 
 func printInit(c *cli.Context, r provision.Report) error {
@@ -60,19 +186,25 @@ func printInit(c *cli.Context, r provision.Report) error {
 		}{1, r})
 	}
 	w := c.App.Writer
-	if !r.Changed() {
-		_, err := fmt.Fprintln(w, "everything is there already")
-		return err
-	}
-	said := map[provision.State]string{provision.Made: "made", provision.Added: "added to"}
+	said := map[provision.State]string{provision.Made: "made", provision.Added: "added to", provision.Remade: "made anew", provision.Kept: "kept"}
 	next := "claude-swarm start"
+	quiet := true
 	for _, item := range r.Items {
 		if word, ok := said[item.State]; ok {
-			fmt.Fprintf(w, "%-9s %s\n", word, item.Path)
+			quiet = false
+			line := fmt.Sprintf("%-9s %s", word, item.Path)
+			if item.Why != "" {
+				line += ": " + item.Why
+			}
+			fmt.Fprintln(w, line)
 		}
 		if item.Path == config.Name && item.State == provision.Made {
 			next = "look at claude-swarm.yaml, then claude-swarm start"
 		}
+	}
+	if quiet {
+		_, err := fmt.Fprintln(w, "everything is there already")
+		return err
 	}
 	_, err := fmt.Fprintf(w, "next: %s\n", next)
 	return err

@@ -1,12 +1,14 @@
 package provision
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
@@ -17,22 +19,43 @@ type Options struct {
 	// Config is the text of the claude-swarm.yaml to write where there is none;
 	// empty means [config.Template].
 	Config string
+
+	// Upgrade makes again what an older version made and nobody changed since.
+	Upgrade bool
+	// Reset makes everything of ours again, also what somebody changed; but never
+	// a claude-swarm.yaml, which is the person's own.
+	Reset bool
+
+	// Step, if set, is asked before every change on disk outside the mailboxes.
+	// An error ends the run there, as a crash would; the next run goes on.
+	Step func(what string) error
 }
 
-// A State says what Init did to a file or folder.
+// A State says what a run found or did.
 type State string
 
 // The states of an [Item].
 const (
-	Made  State = "made"  // it was not there
-	There State = "there" // it was there and was left alone
-	Added State = "added" // a file that was there got a line
+	Made   State = "made"   // it was not there
+	There  State = "there"  // it was there and was left alone
+	Added  State = "added"  // a file that was there got our lines
+	Remade State = "remade" // ours, and made anew
+
+	Current State = "current" // ours, as this version makes it
+	Present State = "present" // there, and yours
+	Drifted State = "drifted" // ours, but of an older version, or changed since
+	Missing State = "missing"
+
+	Removed State = "removed"
+	Kept    State = "kept" // Why says why
 )
 
 // An Item is one file or folder of a project.
 type Item struct {
 	Path  string `json:"path"` // as seen from the project's folder, if it is in it
 	State State  `json:"state"`
+	Why   string `json:"why,omitempty"`
+	Try   string `json:"try,omitempty"`
 }
 
 // A Report says what Init found and did, in the order in which it did it.
@@ -45,7 +68,7 @@ type Report struct {
 // Changed says whether anything was made.
 func (r Report) Changed() bool {
 	for _, i := range r.Items {
-		if i.State != There {
+		if i.State != There && i.State != Kept {
 			return true
 		}
 	}
@@ -55,48 +78,91 @@ func (r Report) Changed() bool {
 // Init makes the folder dir, which must be there, into a project: its
 // claude-swarm.yaml, the mailboxes of the agents that are named in it, and, if
 // git looks at this folder, the line of .gitignore that keeps the daemon's own
-// files out of it. Nothing is overwritten. A claude-swarm.yaml that is there and
-// bad gives its [config.Errors], and nothing is made. After an error the report
-// has what was done before it.
+// files out of it. What it makes it notes in .claude-swarm, for [Check] and
+// [Remove]. Nothing of others is overwritten. A claude-swarm.yaml that is there
+// and bad gives its [config.Errors], and nothing is made. After an error the
+// report has what was done before it.
 func Init(dir string, o Options) (Report, error) {
 	var r Report
-	dir, err := filepath.Abs(dir)
+	s, err := openSetup(dir, o.Step, &r)
 	if err != nil {
 		return r, err
 	}
-	r.Config = filepath.Join(dir, config.Name)
-	if above, err := config.Find(filepath.Dir(dir)); err == nil && above != r.Config {
+	if above, err := config.Find(filepath.Dir(s.dir)); err == nil && above != r.Config {
 		r.Above = above
 	}
-	if o.Config == "" {
+	plain := o.Config == ""
+	if plain {
 		o.Config = config.Template()
 	}
-	made, err := writeNew(r.Config, o.Config)
-	if err != nil {
-		return r, err
-	}
 	file, err := config.Load(r.Config)
-	if err != nil {
-		if made {
-			// Options.Config was bad: take it back, or the next Init would trip over it.
-			err = errors.Join(err, os.Remove(r.Config))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(s.dir); err != nil {
+			return r, err
 		}
+		file, err = config.Parse(r.Config, []byte(o.Config))
+	}
+	if err != nil {
 		return r, err
 	}
-	r.note(dir, r.Config, made)
-	if err := r.mailboxes(dir, file); err != nil {
+	if err := s.sweep(); err != nil {
 		return r, err
 	}
-	return r, r.ignore(dir)
+	if err := s.configuration(o, plain); err != nil {
+		return r, err
+	}
+	if err := s.mailboxes(file); err != nil {
+		return r, err
+	}
+	if err := s.ignore(); err != nil {
+		return r, err
+	}
+	return r, s.attachments(file, o)
+}
+
+// configuration writes claude-swarm.yaml where there is none.
+func (s *setup) configuration(o Options, plain bool) error {
+	made, err := s.makeFile(entry{Plain: plain}, s.r.Config, o.Config, 0o644)
+	if err != nil || made || !o.Upgrade && !o.Reset {
+		if err == nil {
+			s.note(s.r.Config, made)
+		}
+		return err
+	}
+	e := s.find(s.r.Config)
+	changed, err := s.edited(s.r.Config)
+	if err != nil || e == nil || changed || !e.Plain || e.SHA256 == hashOf([]byte(config.Template())) {
+		s.note(s.r.Config, false)
+		return err
+	}
+	return s.remake(*e, config.Template())
+}
+
+// remake gives a file of ours another content.
+func (s *setup) remake(e entry, text string) error {
+	path := s.abs(e.Path)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := s.write(path, []byte(text), info.Mode().Perm(), time.Time{}, true); err != nil {
+		return err
+	}
+	e.SHA256 = hashOf([]byte(text))
+	if err := s.enter(e); err != nil {
+		return err
+	}
+	s.r.Items = append(s.r.Items, Item{Path: e.Path, State: Remade})
+	return nil
 }
 
 // note adds an item that was made, or was there.
-func (r *Report) note(dir, path string, made bool) {
+func (s *setup) note(path string, made bool) {
 	state := There
 	if made {
 		state = Made
 	}
-	r.Items = append(r.Items, Item{Path: short(dir, path), State: state})
+	s.r.Items = append(s.r.Items, Item{Path: short(s.dir, path), State: state})
 }
 
 // short is the path as seen from dir, if it is in dir.
@@ -107,44 +173,47 @@ func short(dir, path string) string {
 	return path
 }
 
-// writeNew writes a file that is not there yet, and leaves one that is.
-func writeNew(path, text string) (made bool, err error) {
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	_, err = out.WriteString(text)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return false, errors.Join(err, os.Remove(path)) // half a file would be taken for the person's own
-	}
-	return true, nil
-}
-
 // mailboxes makes the folder of the mailboxes and a mailbox for each agent.
-func (r *Report) mailboxes(dir string, file *config.File) error {
+func (s *setup) mailboxes(file *config.File) error {
 	there := isFolder(file.DeadDropDir)
 	names := append(file.Names(), dropbox.Lead)
 	had := make(map[string]bool)
 	for _, name := range names {
 		had[name] = isFolder(filepath.Join(file.DeadDropDir, name))
 	}
+	// The folders above it may be ours; itself is ours by what lies in it.
+	if err := s.makeFolders(filepath.Dir(file.DeadDropDir), ""); err != nil {
+		return err
+	}
+	s.rec.Mail = short(s.dir, file.DeadDropDir)
+	if err := s.save(); err != nil {
+		return err
+	}
+	if !there {
+		if err := s.does("make " + file.DeadDropDir); err != nil {
+			return err
+		}
+	}
 	// Both are harmless to repeat, and make again what was deleted inside.
 	if err := dropbox.Create(file.DeadDropDir); err != nil {
 		return err
 	}
-	r.note(dir, file.DeadDropDir, !there)
+	s.note(file.DeadDropDir, !there)
 	store, err := dropbox.Open(file.DeadDropDir, dropbox.Options{})
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	for _, name := range names {
+		if !had[name] {
+			if err := s.does("make the mailbox " + name); err != nil {
+				return err
+			}
+		}
 		if err := store.MakeMailbox(name); err != nil {
 			return err
 		}
-		r.note(dir, filepath.Join(file.DeadDropDir, name), !had[name])
+		s.note(filepath.Join(file.DeadDropDir, name), !had[name])
 	}
 	return nil
 }
@@ -157,51 +226,73 @@ func isFolder(path string) bool {
 // ignoredDir is the folder of the daemon's own files, with logs and tokens.
 const ignoredDir = ".claude-swarm"
 
+// Our lines in a file of somebody else stand between these.
+const (
+	fenceBegin = "# >>> claude-swarm >>>"
+	fenceEnd   = "# <<< claude-swarm <<<"
+)
+
 // ignore adds the daemon's folder to .gitignore, where there is one or dir is in
 // the work tree of a git repository. The mailboxes are not added: they have a
 // .gitignore of their own, and what is finished there is worth keeping.
-func (r *Report) ignore(dir string) error {
-	path := filepath.Join(dir, ".gitignore")
-	text, err := os.ReadFile(path)
-	missing := errors.Is(err, fs.ErrNotExist)
+func (s *setup) ignore() error {
+	path := s.ignorePath()
+	need, missing, err := s.ignoreNeeded()
 	switch {
-	case err != nil && !missing:
+	case err != nil:
 		return err
-	case missing && !inWorkTree(dir):
+	case missing && need:
+		made, err := s.makeFile(entry{}, path, ignoredDir+"/\n", 0o644)
+		if err == nil {
+			s.note(path, made)
+		}
+		return err
+	case missing:
 		return nil
+	case !need:
+		s.note(path, false)
+		return nil
+	}
+	if err := s.addLines(path, "", placeIgnore); err != nil {
+		return fmt.Errorf("add %s/ to .gitignore: %w", ignoredDir, err)
+	}
+	s.r.Items = append(s.r.Items, Item{Path: ".gitignore", State: Added})
+	return nil
+}
+
+func (s *setup) ignorePath() string { return filepath.Join(s.dir, ".gitignore") }
+
+// ignoreNeeded says whether .gitignore lacks our line, and whether there is no
+// such file.
+func (s *setup) ignoreNeeded() (need, missing bool, err error) {
+	text, err := os.ReadFile(s.ignorePath())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return inWorkTree(s.dir), true, nil
+	case err != nil:
+		return false, false, err
 	}
 	for line := range strings.Lines(string(text)) {
 		// A rule may be written in several ways; a later one that takes it back
 		// is the person's wish too.
 		if rule := strings.Trim(strings.TrimSpace(line), "/"); rule == ignoredDir {
-			r.note(dir, path, false)
-			return nil
+			return false, false, nil
 		}
 	}
+	return true, false, nil
+}
+
+// placeIgnore puts our line, fenced, at the end of a .gitignore.
+func placeIgnore(text []byte) ([]insert, error) {
 	end := "\n"
-	if strings.Contains(string(text), "\r\n") {
+	if bytes.Contains(text, []byte("\r\n")) {
 		end = "\r\n"
 	}
-	add := ignoredDir + "/" + end
+	add := fenceBegin + end + ignoredDir + "/" + end + fenceEnd + end
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		add = end + add
 	}
-	// Appended, not replaced: .gitignore may be a link, and its other lines are
-	// not ours.
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = out.WriteString(add)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return fmt.Errorf("add %s/ to .gitignore: %w", ignoredDir, err)
-	}
-	state := Added
-	if missing {
-		state = Made
-	}
-	r.Items = append(r.Items, Item{Path: ".gitignore", State: state})
-	return nil
+	return []insert{{len(text), add}}, nil
 }
 
 // inWorkTree says whether dir is in a git work tree. In a linked work tree and

@@ -174,6 +174,7 @@ func TestInitInsideAnotherProject(t *testing.T) {
 
 func TestGitIgnore(t *testing.T) {
 	const none = "\x00"
+	const fenced = "# >>> claude-swarm >>>\n.claude-swarm/\n# <<< claude-swarm <<<\n"
 	cases := map[string]struct {
 		git    bool
 		before string
@@ -182,14 +183,14 @@ func TestGitIgnore(t *testing.T) {
 	}{
 		"no git":                        {false, none, none, ""},
 		"in a work tree":                {true, none, ".claude-swarm/\n", provision.Made},
-		"a file, no git yet":            {false, "x\n", "x\n.claude-swarm/\n", provision.Added},
-		"last line without an end":      {true, "x", "x\n.claude-swarm/\n", provision.Added},
-		"empty":                         {true, "", ".claude-swarm/\n", provision.Added},
-		"carriage returns":              {true, "x\r\ny\r\n", "x\r\ny\r\n.claude-swarm/\r\n", provision.Added},
+		"a file, no git yet":            {false, "x\n", "x\n" + fenced, provision.Added},
+		"last line without an end":      {true, "x", "x\n" + fenced, provision.Added},
+		"empty":                         {true, "", fenced, provision.Added},
+		"carriage returns":              {true, "x\r\ny\r\n", "x\r\ny\r\n" + strings.ReplaceAll(fenced, "\n", "\r\n"), provision.Added},
 		"there":                         {true, "a\n.claude-swarm/\nb\n", "a\n.claude-swarm/\nb\n", provision.There},
 		"there in another way":          {true, "/.claude-swarm", "/.claude-swarm", provision.There},
-		"a name that begins like it":    {true, ".claude-swarm-x/\n", ".claude-swarm-x/\n.claude-swarm/\n", provision.Added},
-		"a rule that is only a comment": {true, "#.claude-swarm/\n", "#.claude-swarm/\n.claude-swarm/\n", provision.Added},
+		"a name that begins like it":    {true, ".claude-swarm-x/\n", ".claude-swarm-x/\n" + fenced, provision.Added},
+		"a rule that is only a comment": {true, "#.claude-swarm/\n", "#.claude-swarm/\n" + fenced, provision.Added},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

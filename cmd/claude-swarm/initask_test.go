@@ -1,0 +1,38 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/provision"
+)
+
+func TestTalkOver(t *testing.T) {
+	proposed := provision.Proposal{Programs: []string{"claude"}, Agents: []provision.Proposed{{Name: "coder"}, {Name: "fix", Dir: "../fix", Why: "work tree of fix"}}}
+	for name, c := range map[string]struct{ typed, agents, said string }{
+		"agreed":         {"\n", "coder fix ", "../fix  (work tree of fix)"},
+		"changed":        {"one two=sub\n", "one two ", "Found claude."},
+		"a bad name":     {"One\n\n", "coder fix ", "One: "},
+		"no answer":      {"", "", "These?"},
+		"no end of line": {"solo", "solo ", "These?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said strings.Builder
+			p, err := talkOver(strings.NewReader(c.typed), &said, proposed)
+			if (err != nil) != (c.agents == "") {
+				t.Fatalf("error %v", err)
+			}
+			agents := ""
+			for _, a := range p.Agents {
+				agents += a.Name + " "
+			}
+			if err == nil && agents != c.agents || !strings.Contains(said.String(), c.said) {
+				t.Errorf("agents %q after\n%s\nwant %q and %q said", agents, said.String(), c.agents, c.said)
+			}
+		})
+	}
+	if _, err := talkOver(strings.NewReader(""), io.Discard, provision.Proposal{}); err == nil {
+		t.Error("an empty input was taken for an answer")
+	}
+}

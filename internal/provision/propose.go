@@ -1,0 +1,167 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// A Proposal is what a first claude-swarm.yaml says. The zero value is the
+// template's two agents.
+type Proposal struct {
+	Agents         []Proposed
+	Command        string // "" is claude
+	PermissionMode string // "" is acceptEdits
+
+	// Programs are the agent programs on the PATH, by name.
+	Programs []string
+}
+
+// A Proposed is one agent of a [Proposal].
+type Proposed struct {
+	Name string
+	Dir  string // where it works, as written in the file; "" is the project's folder
+	Why  string // for a person: where it was found
+}
+
+// programs are the agent programs that we look for; this version runs the first.
+var programs = []string{"claude", "codex", "gemini", "opencode", "copilot", "cline"}
+
+// Propose looks around in a project folder: an agent for each further git work
+// tree, beside a coder for the folder itself; where there is none, the template's
+// agents.
+func Propose(ctx context.Context, dir string) Proposal {
+	var p Proposal
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err == nil {
+			p.Programs = append(p.Programs, name)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "git", "-C", dir, "worktree", "list", "--porcelain", "-z").Output()
+	if err != nil {
+		return p // no git, or no repository
+	}
+	here := real(dir)
+	for block := range strings.SplitSeq(string(out), "\x00\x00") {
+		path, branch, bare := "", "", false
+		for line := range strings.SplitSeq(block, "\x00") {
+			key, value, _ := strings.Cut(line, " ")
+			switch key {
+			case "worktree":
+				path = value
+			case "branch":
+				branch = strings.TrimPrefix(value, "refs/heads/")
+			case "bare", "prunable":
+				bare = true
+			}
+		}
+		if path == "" || bare || real(path) == here || !isFolder(path) {
+			continue
+		}
+		if strings.HasPrefix(here, real(path)+string(filepath.Separator)) {
+			continue // the tree that this folder is a part of
+		}
+		cwd := path
+		if rel, err := filepath.Rel(here, real(path)); err == nil {
+			cwd = rel
+		}
+		if name := p.name(branch, filepath.Base(path)); name != "" {
+			p.Agents = append(p.Agents, Proposed{name, cwd, "work tree of " + branch})
+		}
+	}
+	if len(p.Agents) > 0 {
+		p.Agents = slices.Insert(p.Agents, 0, Proposed{p.name("coder", "main"), "", "this folder"})
+	}
+	return p
+}
+
+var strange = regexp.MustCompile(`[^a-z0-9_-]+`)
+
+// name makes an agent's name of the first of words that gives a free one.
+func (p *Proposal) name(words ...string) string {
+	for _, w := range words {
+		w = strings.Trim(strange.ReplaceAllString(strings.ToLower(w), "-"), "-_")
+		w = strings.TrimRight(w[:min(len(w), 32)], "-_")
+		taken := slices.ContainsFunc(p.Agents, func(a Proposed) bool { return a.Name == w })
+		if !taken && dropbox.CheckAgent(w) == nil {
+			return w
+		}
+	}
+	return ""
+}
+
+// ParseProposed reads NAME or NAME=FOLDER.
+func ParseProposed(text string) (Proposed, error) {
+	name, dir, _ := strings.Cut(strings.TrimSpace(text), "=")
+	if err := dropbox.CheckAgent(name); err != nil {
+		return Proposed{}, err
+	}
+	return Proposed{Name: name, Dir: dir}, nil
+}
+
+// Config is the text of the claude-swarm.yaml; "" for the template as it is.
+func (p Proposal) Config() string {
+	if len(p.Agents) == 0 && p.Command == "" && p.PermissionMode == "" {
+		return ""
+	}
+	text := config.Template()
+	if len(p.Agents) > 0 {
+		// The template's own agents stand between these two lines.
+		head, rest, _ := strings.Cut(text, "\nagents:\n")
+		_, tail, _ := strings.Cut(rest, "\nlog:\n")
+		var b strings.Builder
+		for i, a := range p.Agents {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(&b, "  %s:\n    role: %s\n", a.Name, a.Name)
+			if a.Dir != "" {
+				fmt.Fprintf(&b, "    cwd: %s\n", quote(a.Dir))
+			}
+			b.WriteString("    #zone: \"\"                   # the part of the project that it minds\n" +
+				"    #system: \"\"                 # added to the client's own instructions\n" +
+				"    #allowed_tools: null        # null: all, as far as permission_mode lets them\n")
+		}
+		text = head + "\nagents:\n" + b.String() + "\nlog:\n" + tail
+	}
+	text = setKey(text, "command", p.Command)
+	return setKey(text, "permission_mode", p.PermissionMode)
+}
+
+// setKey puts a value in place of a comment under defaults that shows a key's
+// default.
+func setKey(text, key, value string) string {
+	if value == "" {
+		return text
+	}
+	var out strings.Builder
+	done := false
+	for line := range strings.Lines(text) {
+		if !done && strings.HasPrefix(line, "  #"+key+": ") {
+			line, done = "  "+key+": "+quote(value)+"\n", true
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9./_][A-Za-z0-9./_-]*$`)
+
+// quote writes a text as YAML.
+func quote(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return strconv.Quote(text)
+}

@@ -1,0 +1,293 @@
+package provision
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// RemoveOptions tune Remove. The zero value removes everything that was made and
+// holds nothing of yours.
+type RemoveOptions struct {
+	// Agent, if set, is whose things alone are removed: its mailbox and what
+	// [Attach] made for it.
+	Agent string
+	// Purge removes mail too, and the daemon's logs and books.
+	Purge bool
+	// Step is as in [Options].
+	Step func(what string) error
+}
+
+// Remove takes away what [Init] and [Attach] made: afterwards every file of
+// others is, to the byte and with its mode and time, what it was before. A file
+// that was changed since it was made stays, and so does a mailbox with anything
+// in it, unless Purge is set; the report says so. No daemon may be running. Cut
+// off at any point, the next Remove finishes what is left.
+func Remove(dir string, o RemoveOptions) (Report, error) {
+	var r Report
+	s, err := openSetup(dir, o.Step, &r)
+	if err != nil {
+		return r, err
+	}
+	if err := s.sweep(); err != nil {
+		return r, err
+	}
+	// What was made last goes first: files before the folders that they are in.
+	for _, e := range slices.Backward(slices.Clone(s.rec.Entries)) {
+		if o.Agent != "" && e.Agent != o.Agent {
+			continue
+		}
+		if err := s.takeAway(e); err != nil {
+			return r, err
+		}
+	}
+	if err := s.takeMail(o); err != nil {
+		return r, err
+	}
+	if o.Agent != "" {
+		if _, ok := s.rec.Attached[o.Agent]; ok {
+			delete(s.rec.Attached, o.Agent)
+			return r, s.save()
+		}
+		return r, nil
+	}
+	// Folders that held what has now gone.
+	return r, s.takeHome(o)
+}
+
+func (s *setup) takeAway(e entry) error {
+	switch e.Kind {
+	case kindFile:
+		return s.takeFile(e)
+	case kindLines:
+		return s.takeLines(e)
+	case kindFolder:
+		return s.takeFolder(e)
+	}
+	return fmt.Errorf("%s: %q of %s is not known to this version", s.recordPath(), e.Kind, e.Path)
+}
+
+// takeMail removes the mailboxes that hold nothing, and then what they lay in.
+func (s *setup) takeMail(o RemoveOptions) error {
+	if s.rec.Mail == "" {
+		return nil
+	}
+	dir := s.abs(s.rec.Mail)
+	store, err := dropbox.Open(dir, dropbox.Options{})
+	if errors.Is(err, dropbox.ErrNoStore) {
+		if isFolder(dir) && o.Agent == "" { // cut off in the middle of being made
+			return s.takeEmpty(dir)
+		}
+		return nil
+	} else if err != nil {
+		return err
+	}
+	boxes, err := store.Mailboxes()
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	if o.Agent != "" {
+		boxes = slices.DeleteFunc(boxes, func(name string) bool { return name != o.Agent })
+	}
+	for _, name := range boxes {
+		if err := s.takeMailbox(filepath.Join(dir, name), o); err != nil {
+			return err
+		}
+	}
+	if o.Agent != "" {
+		return nil
+	}
+	return s.takeStore(dir, o)
+}
+
+func (s *setup) takeMailbox(path string, o RemoveOptions) error {
+	n, err := count(path)
+	if err != nil {
+		return err
+	}
+	if n > 0 && !o.Purge {
+		s.kept(path, plural(n, "file")+" in it, perhaps mail; init --remove --purge removes that too")
+		return nil
+	}
+	if err := s.does("remove " + path); err != nil {
+		return err
+	}
+	if o.Purge {
+		err = os.RemoveAll(path)
+	} else {
+		err = removeEmpty(path)
+	}
+	if err == nil {
+		s.removed(path)
+	}
+	return err
+}
+
+// takeStore removes the folder of the mailboxes, once they are gone.
+func (s *setup) takeStore(dir string, o RemoveOptions) error {
+	ours := []string{"version", ".gitignore", ".lock"}
+	left := 0
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		n, err := count(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(ours, e.Name()) {
+			left += n
+		}
+	}
+	if left > 0 && !o.Purge {
+		if !slices.ContainsFunc(s.r.Items, func(i Item) bool { return i.State == Kept && strings.HasPrefix(s.abs(i.Path), dir) }) {
+			s.kept(dir, plural(left, "file")+" in it; init --remove --purge removes that too")
+		}
+		return nil
+	}
+	if err := s.does("remove " + dir); err != nil {
+		return err
+	}
+	if o.Purge {
+		err = os.RemoveAll(dir)
+	} else {
+		// The version goes last of the files: until then it is a store, and the
+		// next run finds it.
+		for _, name := range []string{".lock", ".gitignore"} {
+			err = errors.Join(err, gone(os.Remove(filepath.Join(dir, name))))
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				err = errors.Join(err, removeEmpty(filepath.Join(dir, e.Name())))
+			}
+		}
+		if err == nil {
+			err = gone(os.Remove(filepath.Join(dir, "version")))
+		}
+		if err == nil {
+			err = gone(os.Remove(dir))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.removed(dir)
+	s.rec.Mail = ""
+	return s.save()
+}
+
+// takeEmpty removes a store that was never finished.
+func (s *setup) takeEmpty(dir string) error {
+	if err := s.does("remove " + dir); err != nil {
+		return err
+	}
+	scratch, err := filepath.Glob(filepath.Join(dir, "*-??????????")) // of a store that was being made
+	if err != nil {
+		return err
+	}
+	for _, path := range append(scratch, filepath.Join(dir, ".gitignore")) {
+		name := filepath.Base(path)
+		if !strings.HasPrefix(name, "gitignore-") && !strings.HasPrefix(name, "version-") && name != ".gitignore" {
+			continue
+		}
+		if err := gone(os.Remove(path)); err != nil {
+			return err
+		}
+	}
+	if n, err := count(dir); err != nil || n > 0 {
+		return err
+	}
+	if err := removeEmpty(dir); err != nil {
+		return err
+	}
+	s.removed(dir)
+	return nil
+}
+
+// takeHome removes the record, and the daemon's folder if nothing else is in it.
+func (s *setup) takeHome(o RemoveOptions) error {
+	if !isFolder(s.home()) {
+		return nil
+	}
+	if s.rec.Mail != "" && isFolder(s.abs(s.rec.Mail)) && !o.Purge {
+		// Mail has stayed: the record says where, for the next time.
+		return s.keptHome()
+	}
+	if o.Purge {
+		if err := s.does("remove " + s.home()); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(s.home()); err != nil {
+			return err
+		}
+		s.removed(s.home())
+		return nil
+	}
+	for _, path := range []string{half(s.recordPath()), s.recordPath()} {
+		if err := s.does("remove " + path); err != nil {
+			return err
+		}
+		if err := gone(os.Remove(path)); err != nil {
+			return err
+		}
+	}
+	n, err := count(s.home())
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		return s.keptHome()
+	}
+	if err := s.does("remove " + s.home()); err != nil {
+		return err
+	}
+	if err := removeEmpty(s.home()); err != nil {
+		return err
+	}
+	s.removed(s.home())
+	return nil
+}
+
+func (s *setup) keptHome() error {
+	why := "the daemon's logs and books; init --remove --purge removes them too"
+	if n, err := count(s.home()); err != nil || n == 1 && exists(s.recordPath()) {
+		why = "it says what was made here and has stayed"
+	}
+	s.kept(s.home(), why)
+	return nil
+}
+
+// count counts what is below a path and is no folder.
+func count(path string) (n int, err error) {
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return gone(err)
+	})
+	return n, err
+}
+
+// removeEmpty removes folders that hold nothing but folders. What somebody puts
+// there meanwhile is never lost: then the folder stays.
+func removeEmpty(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return gone(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			if err := removeEmpty(filepath.Join(path, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return gone(os.Remove(path))
+}
