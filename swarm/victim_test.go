@@ -25,6 +25,8 @@ const (
 	asVictim   = "SWARM_TEST_VICTIM"
 	victimDir  = "SWARM_TEST_DIR"
 	victimHome = "SWARM_TEST_HOME"
+	// victimLinger lets the clients of the daemon stay, whatever its value.
+	victimLinger = "SWARM_TEST_LINGER"
 )
 
 // A place is where a victim dies: right after a change on disk, or at a moment in
@@ -98,7 +100,14 @@ func victimMain(at string) int {
 	}
 	dir := os.Getenv(victimDir)
 	box := filepath.Join(dir, ".dead-drop")
+	// Where clients stay the first message is spared: what is cut is the turn of the
+	// second, in the client of the first.
+	spared := os.Getenv(victimLinger) == ""
 	store, err := dropbox.Open(box, dropbox.Options{Step: func(st dropbox.Step) error {
+		if !spared {
+			spared = places["receipt moved"].after(st)
+			return nil
+		}
 		if p.after == nil || !p.after(st) {
 			return nil
 		}
@@ -137,6 +146,9 @@ func victimMain(at string) int {
 	if os.Getenv("SWARM_TEST_FAILURES") != "" {
 		specs[0].MaxFailures = 1
 	}
+	if os.Getenv(victimLinger) != "" {
+		specs[0].Linger = time.Minute
+	}
 	s, err := swarm.New(swarm.Options{
 		Project: dir, Store: store, Environ: os.Environ(), Sweep: 100 * time.Millisecond,
 		Plan:     swarm.Plan{Agents: specs},
@@ -160,6 +172,28 @@ type doomed struct {
 }
 
 func (b *doomed) Run(ctx context.Context, t runner.Turn) runner.Outcome {
+	out := b.Backend.Run(ctx, b.doom(t))
+	if b.place.turn == afterEnd {
+		die()
+	}
+	return out
+}
+
+// Serve spares the first turn of a client.
+func (b *doomed) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runner.Outcome, runner.Warm) {
+	r := b.Backend.(runner.Resident)
+	if c == nil {
+		return r.Serve(ctx, t, nil)
+	}
+	out, stays := r.Serve(ctx, b.doom(t), c)
+	if b.place.turn == afterEnd {
+		die()
+	}
+	return out, stays
+}
+
+// doom is the turn in which the daemon dies.
+func (b *doomed) doom(t runner.Turn) runner.Turn {
 	var client runner.Process
 	started, event := t.Started, t.Event
 	t.Started = func(p runner.Process) error {
@@ -181,11 +215,7 @@ func (b *doomed) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	if b.place.turn == beforeStart {
 		die()
 	}
-	out := b.Backend.Run(ctx, t)
-	if b.place.turn == afterEnd {
-		die()
-	}
-	return out
+	return t
 }
 
 // dies runs a victim until it has killed itself at that place.

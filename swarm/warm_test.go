@@ -2,13 +2,17 @@ package swarm_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
@@ -264,5 +268,120 @@ func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 		if m.From == "swarm" {
 			t.Errorf("the lead was told %q", m.Subject)
 		}
+	}
+}
+
+// What an agent sends in a later turn of a client belongs to that turn, though its
+// environment names the first.
+func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
+	f := newWarmField(t, "coder")
+	sent := map[string]*dropbox.Message{}
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
+				return map[string]string{runner.AgentVar: "coder", runner.MarkVar: turn.Mark()}[name]
+			})
+			if err != nil {
+				return err
+			}
+			m := &dropbox.Message{Type: dropbox.Status}
+			sent[turn.ID] = m
+			return errors.Join(who.Envelope(m), who.Sent([]dropbox.Delivery{{ID: "sent-by-" + turn.ID, To: dropbox.Lead}}, m))
+		}), runnertest.Say("done")}
+	}
+	f.start()
+	for range 3 {
+		id := f.work("coder", "work")
+		r := f.receipt("coder", id)
+		if m := sent[r.Turn]; m == nil || m.Turn != r.Turn || m.Thread != id || m.Trace != id || !slices.Equal(r.Sent, []string{"sent-by-" + r.Turn}) {
+			t.Errorf("the message of turn %s is %+v; the receipt has sent %v", r.Turn, m, r.Sent)
+		}
+	}
+	if got := f.processes(); len(got) != 1 {
+		t.Errorf("the clients were %v, want one", got)
+	}
+}
+
+// An agent in line for a place can be told to stop: its client goes at once.
+func TestAClientThatWaitsInLine(t *testing.T) {
+	f := newWarmField(t, "coder", "tester")
+	f.plan.MaxRunning = 1
+	release := make(chan struct{})
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if runnertest.Body(turn.Prompt) == "long" {
+			return []runnertest.Step{waitFor(release), runnertest.Say("done")}
+		}
+		return nil
+	}
+	f.start()
+	f.work("coder", "one")
+	long := f.send("tester", "long")
+	f.untilState("tester", swarm.Working)
+	next := f.send("coder", "two")
+	if st := f.untilState("coder", swarm.Queued); st.Warm == nil {
+		t.Error("the status does not show the client of an agent in line")
+	}
+	if err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); err != nil {
+		t.Fatal(err)
+	}
+	if left := f.backend.Waiting(); len(left) != 0 {
+		t.Errorf("%v wait", left)
+	}
+	f.untilState("coder", swarm.Stopped)
+	if err := f.daemon.StartAgent("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	f.answer(long)
+	f.answer(next)
+}
+
+// The panic of a turn, or of the agent, leaves no client.
+func TestAPanicLeavesNoClientWaiting(t *testing.T) {
+	f := newWarmField(t, "coder")
+	f.start()
+	f.work("coder", "one")
+	f.send("coder", "@panic a broken promise")
+	f.untilState("coder", swarm.Stopped)
+	if left := f.backend.Waiting(); len(left) != 0 || f.status("coder").Warm != nil {
+		t.Errorf("%v wait", left)
+	}
+}
+
+// A disk that is full when the turn has ended costs the client, not the work.
+func TestAFullDiskAndAClientThatWaits(t *testing.T) {
+	f := newWarmField(t, "coder")
+	var full atomic.Bool
+	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(dropbox.Step) error {
+		if full.Load() {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	whole := f.store
+	f.store = store
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
+			full.Store(runnertest.Body(turn.Prompt) == "fill")
+			return nil
+		})}
+	}
+	f.start()
+	f.store = whole
+	f.work("coder", "one")
+	id := f.send("coder", "fill")
+	f.untilState("coder", swarm.Backoff)
+	full.Store(false)
+	f.answer(id)
+	if r := f.receipt("coder", id); len(r.Attempts) != 1 || r.Text != "did it" {
+		t.Errorf("receipt = %+v", r)
+	}
+	f.work("coder", "three")
+	if got := f.bodies(); !slices.Equal(got, []string{"one", "fill", "three"}) {
+		t.Errorf("worked on %v", got)
 	}
 }

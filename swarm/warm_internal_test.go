@@ -1,0 +1,146 @@
+package swarm
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+func TestDueAt(t *testing.T) {
+	born := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
+	for _, c := range []struct{ rested, linger, want time.Duration }{
+		{0, time.Minute, time.Minute},
+		{time.Hour, time.Minute, time.Hour + time.Minute},
+		{24*time.Hour - time.Minute, time.Hour, 24 * time.Hour},
+		{time.Hour, 100 * time.Hour, 24 * time.Hour},
+		{30 * time.Hour, time.Hour, 24 * time.Hour}, // a turn of more than a day
+	} {
+		if got := dueAt(born, born.Add(c.rested), c.linger).Sub(born); got != c.want {
+			t.Errorf("born 0, resting since %v for %v: due at %v, want %v", c.rested, c.linger, got, c.want)
+		}
+	}
+}
+
+// The seats of the oldest are lost, their owners are told, and a seat that was left
+// counts no more.
+func TestWarmth(t *testing.T) {
+	w := &warmth{most: 2}
+	bells := []doorbell{newDoorbell(), newDoorbell(), newDoorbell(), newDoorbell()}
+	var seats []*seat
+	for i, bell := range bells {
+		if i == 2 {
+			w.leave(seats[0])
+		}
+		seats = append(seats, w.enter(bell))
+	}
+	w.resize(1)
+	w.leave(nil)
+	for i, want := range []bool{false, true, true, false} {
+		rung := false
+		select {
+		case <-bells[i]:
+			rung = true
+		default:
+		}
+		if got := w.lost(seats[i]); got != want || rung != want {
+			t.Errorf("seat %d: lost %v, told %v; want %v", i, got, rung, want)
+		}
+	}
+	w.leave(seats[1]) // lost, so not there any more
+	if !slices.Equal(w.seats, seats[3:]) || w.lost(nil) {
+		t.Errorf("%d seats are taken, want the last", len(w.seats))
+	}
+}
+
+// The hook of a compaction gives back what the turn has said that runs now: what the
+// earlier ones in the same stream said stands in the window as it was kept.
+func TestTheHookInALaterTurnOfAClient(t *testing.T) {
+	home := HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	say := func(text string) string {
+		return `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"` + text + `"}]}}` + "\n"
+	}
+	first, second := say("first"), say("second")
+	if err := os.WriteFile(home.Stream("first-1"), []byte(first+second+say("now")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, rec := range []*record{
+		{Turn: "first-1", Agent: "coder", WindowBytes: 4000},
+		{Turn: "second-1", Agent: "coder", WindowBytes: 4000, Client: "first-1", From: runner.Place{Offset: int64(len(first))}},
+		{Turn: "now-1", Agent: "coder", WindowBytes: 4000, Client: "first-1", From: runner.Place{Offset: int64(len(first + second))}},
+	} {
+		if err := rec.write(home); err != nil {
+			t.Fatal(err)
+		}
+		if err := home.setNow("first-1", rec.Turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mem, err := openMemory(home, "coder", 4000, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem.win.AddText("kept")
+	if err := mem.save("second-1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`kept\nnow\n`, ""} { // once
+		var out strings.Builder
+		if err := HookCompact(home, "first-1", &out); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); !strings.Contains(got, want) || want == "" && got != "" || strings.Contains(got, "first") || strings.Contains(got, "second") {
+			t.Errorf("the hook gives back %q, want %q", got, want)
+		}
+	}
+}
+
+// What several turns share is kept as long as the last of them.
+func TestRotationKeepsTheStreamOfAClient(t *testing.T) {
+	home := HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	age := func(name string, d time.Duration) {
+		path := filepath.Join(home.Turns(), name)
+		if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, ".now") {
+			if err := home.setNow(strings.TrimSuffix(name, ".now"), "later-1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chtimes(path, now.Add(-d), now.Add(-d)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const day = 24 * time.Hour
+	for _, name := range []string{"first-1.json", "first-1.jsonl", "first-1.now", "between-1.json", "other-1.json", "other-1.jsonl"} {
+		age(name, 11*day)
+	}
+	age("later-1.json", 9*day)
+	if err := rotateTurns(home, LogPolicy{MaxAgeDays: 10}, now); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(home.Turns())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{"first-1.json", "first-1.jsonl", "first-1.now", "later-1.json"}; !slices.Equal(left, want) {
+		t.Errorf("left are %v, want %v", left, want)
+	}
+}
