@@ -32,22 +32,27 @@ func main() {
 // run is the program as a function: it returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if f := mailslot.Unfinished(); f != nil {
-		return report(stderr, refused(f.Err, f.To))
+		return report(stderr, failedSend(f))
 	}
-	app := newApp(stdin, stdout, stderr)
+	ctx := newInterruptible()
+	defer ctx.stop()
+	out := &output{w: stdout, broken: ctx.cancel} // who prints for ever is of no use any more
+	app := newApp(stdin, out, stderr)
 	line, err := arrange(app, args)
 	switch {
 	case err != nil:
 		return report(stderr, err)
 	case line.help:
-		writeHelp(stdout, app, line.chain)
-		return exitDone
+		writeHelp(out, app, line.chain)
+	default:
+		err = app.RunContext(ctx, line.args)
 	}
-	ctx := newInterruptible()
-	defer ctx.stop()
-	err = app.RunContext(ctx, line.args)
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	lost := printed(out)
+	switch {
+	case lost == nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
+	case lost != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, lost)):
+		err = cannotPrint(lost) // else the verb knows more about it
 	}
 	return report(stderr, err)
 }

@@ -26,7 +26,7 @@ func screenWidth(w io.Writer) int {
 
 // screenSize is the size of the terminal behind w; rows is 0 when it is none.
 func screenSize(w io.Writer) (columns, rows int) {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	if !ok {
 		return width, 0
 	}
@@ -39,7 +39,7 @@ func screenSize(w io.Writer) (columns, rows int) {
 
 // isTerminal tells whether a person looks at w.
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 

@@ -57,6 +57,7 @@ func read(c *cli.Context) error {
 		_, err = c.App.Writer.Write(m.Body)
 	default:
 		writeMessage(c.App.Writer, view, time.Now())
+		err = printed(c.App.Writer)
 	}
 	if err != nil || found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || p.me.Name != dropbox.Lead {
 		return err

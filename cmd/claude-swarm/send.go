@@ -16,6 +16,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -339,15 +340,25 @@ func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 		for _, d := range sent {
 			lines = append(lines, line{d.ID, d.To, d.Duplicate})
 		}
-		return printJSON(c.App.Writer, struct {
+		err := printJSON(c.App.Writer, struct {
 			V    int    `json:"v"`
 			Sent []line `json:"sent"`
 		}{1, lines})
+		return unprinted(sent[0].ID, err)
 	}
 	for _, d := range sent {
 		if _, err := fmt.Fprintln(c.App.Writer, d.ID); err != nil {
-			return err
+			return unprinted(d.ID, err)
 		}
 	}
 	return nil
+}
+
+// failedSend gives what the short way of a send could not end its status and the
+// next step.
+func failedSend(f *mailslot.Failure) error {
+	if f.Err != nil {
+		return refused(f.Err, f.To)
+	}
+	return unprinted(f.ID, f.Unprinted)
 }

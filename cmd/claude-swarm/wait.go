@@ -65,6 +65,9 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 			fmt.Fprintf(c.App.Writer, "attached: %s (%s)\n", p.attachmentPath(a), byteCount(int(a.Size)))
 		}
 	}
+	if err := printed(c.App.Writer); err != nil {
+		return err // nobody saw the answer, so it stays where it is
+	}
 	if m.Type == dropbox.Question {
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s asks this\n  try: claude-swarm reply %s \"…\"\n", m.From, m.ID)
 		return nil // a question stays in the mailbox until it is answered

@@ -39,9 +39,10 @@ func init() {
 
 // A Failure is a send that the short way began and could not bring to its end.
 type Failure struct {
-	To  string // the agent
-	ID  string // of the message, when it was delivered and only its id could not be printed
-	Err error
+	To        string // the agent
+	Err       error  // why nothing was delivered
+	ID        string // of what was delivered, when only its id could not be printed
+	Unprinted error  // and why not
 }
 
 var unfinished *Failure
@@ -87,7 +88,7 @@ func send(to string, words []string) bool {
 		return false
 	}
 	if _, err := fmt.Println(sent.ID); err != nil {
-		unfinished = &Failure{To: to, ID: sent.ID, Err: err}
+		unfinished = &Failure{To: to, ID: sent.ID, Unprinted: err}
 		return false
 	}
 	SayIfNobodyWorks(os.Stderr, file.Dir, store, to)
