@@ -40,10 +40,10 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 		}
 		switch was := standings.of(spec.Name); {
 		case was.Stopped != nil:
-			a.Since, a.Why, a.CircuitOpen = was.Stopped.Since, join(was.Stopped.Why, was.Stopped.By), was.Stopped.Breaker
+			a.Since, a.Why, a.CircuitOpen = &was.Stopped.Since, join(was.Stopped.Why, was.Stopped.By), was.Stopped.Breaker
 			a.Next = orElse(was.Stopped.Hint, "claude-swarm start "+spec.Name)
 		case was.Paused != nil:
-			a.State, a.Paused, a.Since, a.Why = Paused, true, was.Paused.Since, join(was.Paused.Why, was.Paused.By)
+			a.State, a.Paused, a.Since, a.Why = Paused, true, &was.Paused.Since, join(was.Paused.Why, was.Paused.By)
 		}
 		if err := countBox(store, &a); err != nil {
 			return st, err

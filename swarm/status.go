@@ -49,22 +49,23 @@ type LeadStatus struct {
 	Agent  string `json:"agent"` // gets what others send to the lead; "" when that is the person
 }
 
-// AgentStatus is a picture of one agent.
+// AgentStatus is a picture of one agent. Every key is there in every picture, so
+// that a program can name it: what is not known is empty or null.
 type AgentStatus struct {
-	Name    string    `json:"name"`
-	Role    string    `json:"role,omitempty"`
-	Backend string    `json:"backend"`
-	State   State     `json:"state"`
-	Since   time.Time `json:"since,omitzero"` // of the state; not known without a daemon
-	Why     string    `json:"why,omitempty"`  // why it is in this state
-	Next    string    `json:"next,omitempty"` // what happens next, or what to type
+	Name    string     `json:"name"`
+	Role    string     `json:"role"`
+	Backend string     `json:"backend"`
+	State   State      `json:"state"`
+	Since   *time.Time `json:"since"` // of the state; nil without a daemon
+	Why     string     `json:"why"`   // why it is in this state
+	Next    string     `json:"next"`  // what happens next, or what to type
 	// Message is what the running turn works on.
 	Message *MessageStatus `json:"message"`
 	Waiting Waiting        `json:"waiting"`
 	Dead    int            `json:"dead"`
-	PID     int            `json:"pid,omitempty"`
-	Session string         `json:"session,omitempty"`
-	Model   string         `json:"model,omitempty"`
+	PID     *int           `json:"pid"` // of the running turn's CLI
+	Session string         `json:"session"`
+	Model   string         `json:"model"`
 	Context Context        `json:"context"`
 	CostUSD Cost           `json:"cost_usd"`
 	Last    *LastText      `json:"last"`

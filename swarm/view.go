@@ -23,7 +23,7 @@ func (v *view) set(to State, since time.Time, why, next string) bool {
 		return false
 	}
 	if v.s.State != to {
-		v.s.Since = since.UTC()
+		v.s.Since = new(since.UTC())
 	}
 	v.s.State, v.s.Why, v.s.Next = to, why, next
 	return true
@@ -55,7 +55,7 @@ func (v *view) begin(m *MessageStatus, description string) {
 func (v *view) process(pid int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.PID = pid
+	v.s.PID = &pid
 }
 
 // setWarm notes the client that waits; nil when none does.
@@ -69,7 +69,7 @@ func (v *view) setWarm(w *WarmStatus) {
 func (v *view) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Message, v.s.PID, v.s.Description = nil, 0, ""
+	v.s.Message, v.s.PID, v.s.Description = nil, nil, ""
 }
 
 // learn notes what the client said of itself. Empty values and zeros are "not

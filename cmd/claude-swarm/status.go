@@ -117,7 +117,7 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 		if st.Daemon == nil && a.State == swarm.Stopped && a.Next == startDaemonHint {
 			a.Why, a.Next = "", "" // the first line says so for all
 		}
-		t.add(cut(a.Name, 20), string(a.State), since(a.Since, now), mail(a.Waiting), number(a.Dead), money(a.CostUSD.Today), task(a))
+		t.add(cut(a.Name, 20), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting), number(a.Dead), money(a.CostUSD.Today), task(a))
 		t.below(details(a, now)...)
 	}
 	t.write(w, func(row, column int, cell string) string {
@@ -152,10 +152,14 @@ func headline(st swarm.Status, now time.Time) string {
 	return fmt.Sprintf("%s: daemon pid %d for %s, version %s", name, st.Daemon.PID, since(st.Daemon.Since, now), st.Daemon.Version)
 }
 
-func since(t, now time.Time) string {
-	if t.IsZero() {
+func sinceKnown(t *time.Time, now time.Time) string {
+	if t == nil {
 		return "-"
 	}
+	return since(*t, now)
+}
+
+func since(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < time.Second {
 		d = 0 // milliseconds only make the table restless
@@ -212,8 +216,8 @@ func details(a swarm.AgentStatus, now time.Time) []string {
 	if a.Message != nil && a.Why != "" {
 		lines = append(lines, oneLine(a.Why))
 	}
-	if a.PID != 0 {
-		facts = append(facts, fmt.Sprintf("pid %d", a.PID))
+	if a.PID != nil {
+		facts = append(facts, fmt.Sprintf("pid %d", *a.PID))
 	}
 	if w := a.Warm; w != nil {
 		facts = append(facts, warm(*w, now))

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -19,12 +22,12 @@ func TestWriteStatus(t *testing.T) {
 		Daemon:  &swarm.DaemonStatus{PID: 4711, Since: ago(125 * time.Minute), Version: "1.0"},
 		Trouble: []string{"the configuration was not reloaded, the old one is in force: /home/ann/tts/claude-swarm.yaml:3:1: unknown key"},
 		Agents: []swarm.AgentStatus{
-			{Name: "coder", State: swarm.Working, Since: ago(12 * time.Second), PID: 4712, Session: "0f3a1b2c-aaaa",
+			{Name: "coder", State: swarm.Working, Since: new(ago(12 * time.Second)), PID: new(4712), Session: "0f3a1b2c-aaaa",
 				Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: "Do PERF-015\nand\x1b[2J do it well, please, before the others come back from lunch"},
 				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: swarm.Cost{Today: 0.04}, Model: "opus",
 				Context: swarm.Context{Tokens: 68_000, Limit: 200_000}, Last: &swarm.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
-			{Name: "reviewer", State: swarm.Paused, Since: ago(3 * time.Minute), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
-			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: ago(100 * time.Hour), CostUSD: swarm.Cost{Today: 0.0012}},
+			{Name: "reviewer", State: swarm.Paused, Since: new(ago(3 * time.Minute)), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
+			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), CostUSD: swarm.Cost{Today: 0.0012}},
 		},
 		Lead: swarm.LeadStatus{Unread: 2},
 	}
@@ -76,4 +79,53 @@ func TestSpan(t *testing.T) {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}
 	}
+}
+
+// demandKeys is the command keys of the scripts.
+func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keys FILE")
+	}
+	const want = `v project daemon halted agents lead
+agents: name role backend state since why next message waiting dead pid session model context cost_usd last running paused circuit_open turn_count last_activation activity description
+waiting: urgent normal low
+context: tokens limit
+cost_usd: today total
+lead: unread agent
+`
+	data := []byte(ts.ReadFile(args[0]))
+	var st struct {
+		Agents []json.RawMessage
+		Lead   json.RawMessage
+	}
+	ts.Check(json.Unmarshal(data, &st))
+	got := names(data) + "\n"
+	for _, object := range st.Agents {
+		var agent map[string]json.RawMessage
+		ts.Check(json.Unmarshal(object, &agent))
+		got += "agents: " + names(object) + "\n"
+		for _, part := range []string{"waiting", "context", "cost_usd"} {
+			got += part + ": " + names(agent[part]) + "\n"
+		}
+	}
+	got += "lead: " + names(st.Lead) + "\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		ts.Fatalf("keys of a status with one agent (-want +got):\n%s", diff)
+	}
+}
+
+// names are the keys of a JSON object, parted by blanks.
+func names(object []byte) string {
+	var keys []string
+	dec := json.NewDecoder(bytes.NewReader(object))
+	_, _ = dec.Token() // {
+	for dec.More() {
+		key, err := dec.Token()
+		var value json.RawMessage
+		if err != nil || dec.Decode(&value) != nil {
+			return "no JSON"
+		}
+		keys = append(keys, key.(string))
+	}
+	return strings.Join(keys, " ")
 }
