@@ -91,11 +91,11 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if err := p.fileAnswered(found); err != nil {
 		return fmt.Errorf("the answer is sent; file %s: %w", found.Entry.ID, err)
 	}
-	p.sayIfNobodyWorks(c, m.To...)
-	if !wait.set {
-		return nil
+	if wait.set {
+		return p.await(c, sent, wait.span)
 	}
-	return p.await(c, sent, wait.span)
+	p.sayIfNobodyWorks(c, m.To...)
+	return nil
 }
 
 // answerTo makes the envelope of an answer. kind, when given, is its type.

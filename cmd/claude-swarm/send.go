@@ -32,7 +32,11 @@ the disk for good. No daemon is needed for that; the message waits for one.
 
 AGENT is the name of an agent, several with commas between them, all, or lead.
 TEXT is one message, its words joined by blanks; - reads it from the standard
-input. Inside an agent's turn the sender is that agent, else the lead.` +
+input. Inside an agent's turn the sender is that agent, else the lead.
+
+With --wait the answer is printed and filed. Of several agents each answer is
+printed when it comes, below the name of who answers. What keeps an agent from
+the work (paused, stopped, limited, backoff, no daemon) is told meanwhile.` +
 			examples(
 				`claude-swarm send coder "Do PERF-015" --wait`,
 				`git diff | claude-swarm send reviewer - --subject "Please look at this"`,
@@ -122,16 +126,16 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if err := printSent(c, sent, wait.set); err != nil {
 		return err
 	}
-	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
 	if c.Bool("interrupt") {
 		if err := p.interrupt(c, sent[:len(m.To)]); err != nil {
 			return err
 		}
 	}
-	if !wait.set {
-		return nil
+	if wait.set {
+		return p.await(c, sent[:len(m.To)], wait.span) // nobody answers the copies
 	}
-	return p.await(c, sent, wait.span)
+	p.sayIfNobodyWorks(c, append(m.To, m.CC...)...)
+	return nil
 }
 
 // interrupt ends the running turns of those who were sent something urgent.

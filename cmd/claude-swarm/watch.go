@@ -111,26 +111,29 @@ func redraw(w io.Writer, text []byte) {
 	fmt.Fprint(w, screenHome+strings.Join(lines, lineRest+"\n")+lineRest+screenRest)
 }
 
-// ringOnEvents rings whenever the daemon tells of a change, also after it was
-// restarted, until ctx is done.
+// ringOnEvents rings whenever the daemon tells of a change, comes or goes, until
+// ctx is done.
 func ringOnEvents(ctx context.Context, c *cli.Context, rung chan<- struct{}) {
+	ring := func(ev swarm.FeedEvent) {
+		if ev.Kind == swarm.FeedLine {
+			return // once a second is enough for the last word
+		}
+		select {
+		case rung <- struct{}{}:
+		default:
+		}
+	}
 	for ctx.Err() == nil {
-		if err := followEvents(ctx, c, swarm.Filter{}, func(ev swarm.FeedEvent) {
-			if ev.Kind == swarm.FeedLine {
-				return // once a second is enough for the last word
-			}
-			select {
-			case rung <- struct{}{}:
-			default:
-			}
-		}); errors.Is(err, context.Canceled) {
+		if err := followEvents(ctx, c, swarm.Filter{}, ring); errors.Is(err, context.Canceled) {
 			return
 		}
+		ring(swarm.FeedEvent{})
 		wait(ctx, 2*time.Second)
 	}
 }
 
-// followEvents calls f with what happens until the daemon ends or ctx is done.
+// followEvents calls f with what happens until the daemon ends or ctx is done;
+// first with an empty event, when it begins to listen.
 func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f func(swarm.FeedEvent)) error {
 	p, err := locate(c)
 	if err != nil {
@@ -146,6 +149,7 @@ func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f fu
 		return err
 	}
 	defer stream.Close()
+	f(swarm.FeedEvent{})
 	for {
 		ev, err := stream.Next(ctx)
 		if err != nil {

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// heldStates say that mail waits, in words for a person.
+var heldStates = map[swarm.State]string{
+	swarm.Backoff: "in backoff",
+	swarm.Limited: "limited",
+	swarm.Paused:  "paused",
+	swarm.Stopped: "stopped",
+}
+
+// holdups tell whoever waits for an answer why the agent does not work on it: each
+// reason once, when it comes up.
+type holdups struct {
+	c      *cli.Context
+	dir    string // of the project
+	show   *progress // whose line gives way
+	w      io.Writer
+	rung   chan struct{} // something may have changed
+	agents []string      // in whose mailboxes something waits
+	said   map[string]string
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+// noDaemon is the agent of the hold-up that is nobody's own.
+const noDaemon = ""
+
+// newHoldups begins to listen to the daemon. The caller closes it.
+func newHoldups(c *cli.Context, p *post, show *progress) *holdups {
+	ctx, cancel := context.WithCancel(c.Context)
+	h := &holdups{
+		c: c, dir: p.dir, show: show, w: c.App.ErrWriter, said: map[string]string{},
+		rung: make(chan struct{}, 1), cancel: cancel, ended: make(chan struct{}),
+	}
+	go func() { // ends with ctx, waited for in close
+		defer close(h.ended)
+		ringOnEvents(ctx, c, h.rung)
+	}()
+	return h
+}
+
+func (h *holdups) close() {
+	h.cancel()
+	<-h.ended
+}
+
+// of says what holds up the agents in whose mailboxes something waits. Who is asked
+// about again is not looked at: the daemon rings when something changes.
+func (h *holdups) of(ctx context.Context, agents []string) {
+	if slices.Equal(h.agents, agents) {
+		return
+	}
+	h.agents = agents
+	h.look(ctx)
+}
+
+// look asks the daemon about the agents, and says what has come up.
+func (h *holdups) look(ctx context.Context) {
+	if len(h.agents) == 0 {
+		return
+	}
+	st, err := h.ask(ctx)
+	switch {
+	case errors.Is(err, control.ErrNoDaemon):
+		h.say(noDaemon, "no daemon runs", "try: claude-swarm start")
+		return
+	case err != nil:
+		return // the daemon comes or goes; it rings again
+	}
+	delete(h.said, noDaemon)
+	for _, a := range st.Agents {
+		held, ok := heldStates[a.State]
+		if !ok {
+			delete(h.said, a.Name)
+			continue
+		}
+		what := a.Name + " is " + held
+		if a.Why != "" {
+			what += ": " + oneLine(a.Why)
+		}
+		h.say(a.Name, what, "next: "+oneLine(a.Next))
+	}
+}
+
+func (h *holdups) ask(ctx context.Context) (swarm.Status, error) {
+	client, err := control.Dial(ctx, h.dir, version, os.Getenv)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	defer client.Close()
+	return client.Status(ctx, h.agents...)
+}
+
+// say prints what holds up an agent, unless that is what was printed last.
+func (h *holdups) say(agent, what, next string) {
+	if h.said[agent] != what {
+		h.show.clear()
+		fmt.Fprintf(h.w, "claude-swarm: %s; the message waits\n  %s\n", what, next)
+		h.said[agent] = what
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// progress tells a person at a terminal where the message is, on one line that
+// is drawn again. Elsewhere it says nothing.
+type progress struct {
+	w     io.Writer
+	on    bool
+	drawn bool
+	text  string
+	since time.Time
+}
+
+func newProgress(w io.Writer) *progress {
+	return &progress{w: w, on: isTerminal(w), since: time.Now()}
+}
+
+// every is the clock by which the line is drawn again. Where there is no line
+// it never rings.
+func (s *progress) every() *time.Ticker {
+	t := time.NewTicker(time.Second)
+	if !s.on {
+		t.Stop()
+	}
+	return t
+}
+
+func (s *progress) say(d dropbox.Delivery, state dropbox.State, now time.Time) {
+	switch {
+	case d.To == dropbox.Lead:
+		s.text = "waits for the lead"
+	case state == dropbox.Claimed:
+		s.text = d.To + " works on it"
+	case state == dropbox.Done:
+		s.text = d.To + " has done it"
+	default:
+		s.text = "waits in the mailbox of " + d.To
+	}
+	s.draw(now)
+}
+
+func (s *progress) draw(now time.Time) {
+	if !s.on || s.text == "" {
+		return
+	}
+	fmt.Fprintf(s.w, "\r\033[K%s · %s", s.text, span(now.Sub(s.since)))
+	s.drawn = true
+}
+
+func (s *progress) clear() {
+	if s.drawn {
+		fmt.Fprint(s.w, "\r\033[K")
+		s.drawn = false
+	}
+}
