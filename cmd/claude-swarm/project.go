@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -78,20 +80,17 @@ func loadProject(c *cli.Context) (*project, error) {
 }
 
 // badConfig gives the errors of a configuration their exit status and the next
-// step.
+// step: what the first of them advises, else its place in an editor.
 func badConfig(err error) error {
 	if _, ok := errors.AsType[*hintError](err); ok {
 		return err // it says more than we could
 	}
-	errs, ok := errors.AsType[config.Errors](err)
-	if !ok {
-		return &hintError{err: err, code: exitConfig, hint: "claude-swarm config check"}
+	next := nextStep(err)
+	if errs, ok := errors.AsType[config.Errors](err); ok {
+		first := errs[0]
+		next = cmp.Or(first.Try, fmt.Sprintf("${EDITOR:-vi} +%d %s", first.Line, shellWord(first.Path)))
 	}
-	next := errs[0].Try
-	if next == "" {
-		next = "claude-swarm config check"
-	}
-	return &hintError{err: err, code: exitConfig, hint: next}
+	return &hintError{err: err, code: exitConfig, hint: cmp.Or(next, "claude-swarm doctor")}
 }
 
 // openStore opens the mailboxes. The caller closes the store.
