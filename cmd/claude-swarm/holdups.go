@@ -26,7 +26,7 @@ var heldStates = map[swarm.State]string{
 // reason once, when it comes up.
 type holdups struct {
 	c      *cli.Context
-	dir    string // of the project
+	dir    string    // of the project
 	show   *progress // whose line gives way
 	w      io.Writer
 	rung   chan struct{} // something may have changed

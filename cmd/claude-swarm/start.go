@@ -114,6 +114,9 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 		}
 		fmt.Fprintf(c.App.Writer, "%s started\n", name)
 	}
+	if len(names) > 0 {
+		warnMissing(c.App.ErrWriter, p.file, names)
+	}
 	return nil
 }
 
@@ -136,6 +139,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 		order.stderr = c.App.ErrWriter
 		order.ready = func() {
 			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: ready, pid %d, agents %s\n", os.Getpid(), strings.Join(p.file.Names(), " "))
+			warnMissing(c.App.ErrWriter, p.file, names)
 		}
 		return runDaemon(c.Context, order)
 	}
@@ -197,6 +201,7 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 		return &hintError{err: errors.New(b.Problem), hint: b.Next, code: b.Code}
 	}
 	fmt.Fprintf(c.App.Writer, "ready, pid %d, agents %s\n", b.PID, strings.Join(p.file.Names(), " "))
+	warnMissing(c.App.ErrWriter, p.file, names)
 	return nil
 }
 

@@ -32,7 +32,7 @@ type Child struct {
 // Start starts a client. An error means that nothing was started; it is
 // [exec.ErrNotFound] or [fs.ErrPermission] when there is no such program.
 func Start(c Command) (*Child, error) {
-	path, err := lookPath(c.Args[0], c.Dir, c.Env)
+	path, err := LookPath(c.Args[0], c.Dir, c.Env)
 	if err != nil {
 		return nil, err
 	}

@@ -10,10 +10,12 @@ import (
 	"strings"
 )
 
-// lookPath finds the program that the client's own PATH names, which is not the
-// daemon's: a configuration may set it. A name with a slash is taken as it is,
-// from dir when it is relative.
-func lookPath(program, dir string, env []string) (string, error) {
+// LookPath finds the program of a client by the PATH in its environment, which is
+// not the daemon's: a configuration may set it. A name with a slash is taken as it
+// is, from dir when it is relative. The error is [exec.ErrNotFound] or
+// [fs.ErrNotExist] where there is none, and [fs.ErrPermission] where what is there
+// cannot be run.
+func LookPath(program, dir string, env []string) (string, error) {
 	if strings.Contains(program, "/") {
 		if !filepath.IsAbs(program) {
 			program = filepath.Join(dir, program)

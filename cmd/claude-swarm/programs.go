@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// warnMissing warns of agents whose program is not there. The daemon runs all the
+// same: the program may come later, or its agent may have no work.
+func warnMissing(w io.Writer, file *config.File, names []string) {
+	type missing struct {
+		program, why string
+		agents       []string
+	}
+	var all []*missing
+	self, _ := os.Executable() // unknown: then it is not looked for beside us
+	found := map[string]error{}
+	for _, a := range file.Agents {
+		if len(names) > 0 && !slices.Contains(names, a.Name) {
+			continue
+		}
+		program := a.Command[0]
+		env := pathOf(a, self)
+		key := strings.Join(append(env, program), "\n")
+		err, known := found[key]
+		if !known {
+			_, err = runner.LookPath(program, a.Cwd, env)
+			found[key] = err
+		}
+		if err == nil {
+			continue
+		}
+		i := slices.IndexFunc(all, func(m *missing) bool { return m.program == program })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &missing{program: program, why: whyMissing(program, err)})
+		}
+		all[i].agents = append(all[i].agents, a.Name)
+	}
+	for _, m := range all {
+		next := "command: in " + file.Path
+		if m.program == "claude" {
+			next = "npm install -g @anthropic-ai/claude-code, or " + next
+		}
+		fmt.Fprintf(w, "claude-swarm: %s cannot work: %s\n  try: %s\n", cut(strings.Join(m.agents, ", "), 200), m.why, next)
+	}
+}
+
+// pathOf is the PATH of an agent's client, as an environment.
+func pathOf(a config.Agent, self string) []string {
+	o := runner.EnvOptions{Drop: a.EnvDrop}
+	if path, ok := a.Env["PATH"]; ok {
+		o.Add = map[string]string{"PATH": path}
+	}
+	if self != "" {
+		o.BinDir = filepath.Dir(self)
+	}
+	env := runner.Environ([]string{"PATH=" + os.Getenv("PATH")}, o)
+	return slices.DeleteFunc(env, func(v string) bool { return !strings.HasPrefix(v, "PATH=") })
+}
+
+func whyMissing(program string, err error) string {
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return program + " is not on the PATH"
+	case errors.Is(err, fs.ErrNotExist):
+		return program + " is not there"
+	}
+	return err.Error()
+}
