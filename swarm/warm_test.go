@@ -62,7 +62,7 @@ func TestAClientStaysForTheNextMessages(t *testing.T) {
 			t.Errorf("receipt %d tells of %d tool calls", i+1, r.ToolCalls)
 		}
 		st := f.status("coder")
-		if st.Warm == nil || st.Warm.PID != f.backend.Runs()[0].Process.PID || time.Since(st.Warm.Since) > time.Minute || st.PID != 0 {
+		if st.Warm == nil || st.Warm.PID != f.backend.Runs()[0].Process.PID || time.Since(st.Warm.Since) > time.Minute || st.PID != nil {
 			t.Errorf("after turn %d the status is %+v with %+v", i+1, st, st.Warm)
 		}
 	}

@@ -54,7 +54,7 @@ func TestTmuxScripts(t *testing.T) {
 //	mail MAILBOX FOLDER N        wait until so many messages are in new, cur, done or dead
 //	code N COMMAND…              run a command and demand its exit status
 //	keep NAME                    put the first word of stdout into a variable
-//	keys FILE                    demand that the status in FILE has all its fields
+//	keys FILE FILE…              demand that each status has all fields, and all the same
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,

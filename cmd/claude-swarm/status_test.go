@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,39 +84,51 @@ func TestSpan(t *testing.T) {
 
 // demandKeys is the command keys of the scripts.
 func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: keys FILE")
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: keys FILE FILE…")
 	}
-	const want = `v project daemon halted agents lead
-agents: name role backend state since why next message waiting dead pid session model context cost_usd last running paused circuit_open turn_count last_activation activity description
-waiting: urgent normal low
-context: tokens limit
-cost_usd: today total
-lead: unread agent
-`
-	data := []byte(ts.ReadFile(args[0]))
+	first := statusKeys(ts, args[0])
+	for _, line := range []string{
+		"status: v project daemon agents lead",
+		"agent: name role backend state since why next message waiting dead pid session model context cost_usd last running paused circuit_open turn_count last_activation activity description",
+		"waiting: urgent normal low", "context: tokens limit", "cost_usd: today total", "lead: unread",
+	} {
+		object, keys, _ := strings.Cut(line, ": ")
+		for key := range strings.FieldsSeq(keys) {
+			if !slices.Contains(first[object], key) {
+				ts.Fatalf("%s: %s has no %s, only %q", args[0], object, key, first[object])
+			}
+		}
+	}
+	for _, file := range args[1:] {
+		if diff := cmp.Diff(first, statusKeys(ts, file)); diff != "" {
+			ts.Fatalf("keys of -%s +%s:\n%s", args[0], file, diff)
+		}
+	}
+}
+
+// statusKeys are the keys of a status with one agent, and of its parts.
+func statusKeys(ts *testscript.TestScript, file string) map[string][]string {
+	data := []byte(ts.ReadFile(file))
 	var st struct {
 		Agents []json.RawMessage
 		Lead   json.RawMessage
 	}
 	ts.Check(json.Unmarshal(data, &st))
-	got := names(data) + "\n"
-	for _, object := range st.Agents {
-		var agent map[string]json.RawMessage
-		ts.Check(json.Unmarshal(object, &agent))
-		got += "agents: " + names(object) + "\n"
-		for _, part := range []string{"waiting", "context", "cost_usd"} {
-			got += part + ": " + names(agent[part]) + "\n"
-		}
+	if len(st.Agents) != 1 {
+		ts.Fatalf("%s has %d agents", file, len(st.Agents))
 	}
-	got += "lead: " + names(st.Lead) + "\n"
-	if diff := cmp.Diff(want, got); diff != "" {
-		ts.Fatalf("keys of a status with one agent (-want +got):\n%s", diff)
+	var agent map[string]json.RawMessage
+	ts.Check(json.Unmarshal(st.Agents[0], &agent))
+	keys := map[string][]string{"status": names(data), "agent": names(st.Agents[0]), "lead": names(st.Lead)}
+	for _, part := range []string{"waiting", "context", "cost_usd"} {
+		keys[part] = names(agent[part])
 	}
+	return keys
 }
 
-// names are the keys of a JSON object, parted by blanks.
-func names(object []byte) string {
+// names are the keys of a JSON object.
+func names(object []byte) []string {
 	var keys []string
 	dec := json.NewDecoder(bytes.NewReader(object))
 	_, _ = dec.Token() // {
@@ -123,9 +136,9 @@ func names(object []byte) string {
 		key, err := dec.Token()
 		var value json.RawMessage
 		if err != nil || dec.Decode(&value) != nil {
-			return "no JSON"
+			return nil
 		}
 		keys = append(keys, key.(string))
 	}
-	return strings.Join(keys, " ")
+	return keys
 }

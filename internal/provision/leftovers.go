@@ -114,7 +114,7 @@ func (e *exam) leftovers() {
 // that it waits.
 func (e *exam) isClient(pid int) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
-		return a.PID == pid || a.Warm != nil && a.Warm.PID == pid
+		return a.PID != nil && *a.PID == pid || a.Warm != nil && a.Warm.PID == pid
 	})
 }
 
