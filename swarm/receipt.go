@@ -33,9 +33,11 @@ type Receipt struct {
 	ToolCalls   int      `yaml:"tool_calls" json:"tool_calls"`
 	Denied      []string `yaml:"denied,omitempty" json:"denied,omitempty"`
 	Compactions int      `yaml:"compactions,omitempty" json:"compactions,omitempty"`
-	Sent        []string `yaml:"sent,omitempty" json:"sent,omitempty"`   // ids of messages sent in the turn
-	Notes       []string `yaml:"notes,omitempty" json:"notes,omitempty"` // ids of what rode along
-	Files       []string `yaml:"files,omitempty" json:"files,omitempty"` // written by the CLI's own tools
+	Sent        []string `yaml:"sent,omitempty" json:"sent,omitempty"`       // ids of messages sent in the turn
+	Notes       []string `yaml:"notes,omitempty" json:"notes,omitempty"`     // ids of what rode along
+	Steered     []string `yaml:"steered,omitempty" json:"steered,omitempty"` // ids of urgent messages that were done in the turn
+	Into        string   `yaml:"into,omitempty" json:"into,omitempty"`       // id of the message in whose turn this one was done
+	Files       []string `yaml:"files,omitempty" json:"files,omitempty"`     // written by the CLI's own tools
 	Answer      *Answer  `yaml:"answer,omitempty" json:"answer,omitempty"`
 	Text        string   `yaml:"text,omitempty" json:"text,omitempty"` // the last word of the turn
 }

@@ -99,7 +99,10 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 			s.Failures, s.Until, s.Why = nil, time.Time{}, ""
 		}))
 	}
-	return a.finish(j.claim.Entry, j.claim.Message, r)
+	if err := a.finish(j.claim.Entry, j.claim.Message, r); err != nil {
+		return err
+	}
+	return a.releaseSteered(j, r.Steered)
 }
 
 // finish does what is left after the commit point: ledger, notes, answer, and
@@ -109,6 +112,9 @@ func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
 		return err
 	}
 	if err := a.finishNotes(r); err != nil {
+		return err
+	}
+	if err := a.finishSteered(r); err != nil {
 		return err
 	}
 	if err := a.answer(m, r); err != nil {
@@ -227,6 +233,9 @@ func (a *agent) giveBack(j *job, why error) error {
 }
 
 func (a *agent) putBackNotes(j *job) error {
+	if err := a.putBackSteered(j); err != nil {
+		return err
+	}
 	for _, n := range j.notes {
 		if err := a.putBack(n, false); err != nil {
 			return err
@@ -290,7 +299,7 @@ func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
 		ID: m.ID, Turn: j.rec.Turn, Agent: a.name, Backend: a.spec().backend(), Model: out.Model, Session: out.Session,
 		Via: j.via, Proven: j.proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
 		Context: Context{out.ContextTokens, out.ContextLimit}, Tokens: tally(out), ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
-		Notes: j.rec.Notes, Text: cut(out.Text, 4096),
+		Notes: j.rec.Notes, Steered: j.steeredDone(out), Text: cut(out.Text, 4096),
 	}
 	old, err := records(a.home, m.ID, j.claim.Begun)
 	if err != nil {

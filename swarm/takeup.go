@@ -65,6 +65,13 @@ func (a *agent) takeUp(kill context.Context) error {
 			for _, id := range rec.Notes {
 				riders[id] = true
 			}
+			brought, err := steeredIn(a.home, rec.Turn)
+			if err != nil {
+				return err
+			}
+			for _, s := range brought {
+				riders[s.ID] = true
+			}
 			if rec.mark() == waited {
 				waited = "" // it has a turn, which is taken up below
 			}
@@ -102,6 +109,9 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.putBack(c, false)
 	}
 	if j.notes, err = a.claimedNotes(rec); err != nil {
+		return err
+	}
+	if j.steered, err = a.claimedSteered(rec); err != nil {
 		return err
 	}
 	if rec.End != "" {
@@ -161,7 +171,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 	}
 	out := a.backend(spec).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: a.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
-		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.mark()), Files: files, Grown: grown, Event: event,
+		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.mark()), Files: files, Grown: grown, Steered: uuids(j.steered), Event: event,
 	}, rec.Process)
 	a.hasRun()
 	t.end(&out, false)

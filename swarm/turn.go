@@ -23,14 +23,16 @@ const (
 
 // A job is one claimed message on its way through a turn.
 type job struct {
-	claim  *dropbox.Claim
-	notes  []*dropbox.Claim
-	via    string
-	proven bool
-	cutOff time.Time // when an earlier attempt was cut off
-	rec    *record   // of the attempt that runs, or ran last
-	began  time.Time
-	told   bool // the agent's log has it
+	claim *dropbox.Claim
+	notes []*dropbox.Claim
+	// steered is what was brought to the turn while it ran.
+	steered []steered
+	via     string
+	proven  bool
+	cutOff  time.Time // when an earlier attempt was cut off
+	rec     *record   // of the attempt that runs, or ran last
+	began   time.Time
+	told    bool // the agent's log has it
 	// stranded says that a note was claimed and could neither be taken along nor
 	// put back: cur/ is to be looked at.
 	stranded bool
@@ -266,8 +268,9 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	out := a.runIn(ctx, spec, w, runner.Turn{
 		ID: turn, Client: rec.Client, From: rec.From, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
 		Files: a.turnFiles(rec.mark()), Tools: a.tools(spec), Prove: !reflect.DeepEqual(spec, a.equipped),
-		Hook: a.hook(), Partial: partial, Started: t.started, Event: t.event,
+		Hook: a.hook(), Partial: partial, Helm: a.helm(j), Started: t.started, Event: t.event,
 	})
+	a.bell.ring() // the helm may have heard what the agent is to hear
 	t.end(&out, a.warm != nil)
 	if t.heard && out.End != runner.Unborn {
 		a.equipped = spec

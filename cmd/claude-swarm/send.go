@@ -48,6 +48,7 @@ the work (paused, stopped, limited, backoff, no daemon) is told meanwhile.` +
 			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, result, status, handoff or note; default task"},
 			&cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"},
+			&cli.BoolFlag{Name: "now", Usage: "make it urgent: it reaches the turn that runs, with its next tool result"},
 			&cli.BoolFlag{Name: "interrupt", Usage: "make it urgent, and put back what the agent works on until this is done"},
 			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; may be given again"},
 			&cli.StringFlag{Name: "thread", Usage: "go on with the conversation `ID`"},
@@ -172,9 +173,12 @@ func envelopeOf(c *cli.Context, now time.Time) (*dropbox.Message, error) {
 	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
 		return nil, badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
 	}
-	if c.Bool("interrupt") {
+	for _, flag := range []string{"now", "interrupt"} {
+		if !c.Bool(flag) {
+			continue
+		}
 		if m.Priority != dropbox.Urgent && c.IsSet("priority") {
-			return nil, usagef(`claude-swarm send coder "…" --interrupt`, "--interrupt makes a message urgent, --priority says %s", m.Priority)
+			return nil, usagef(`claude-swarm send coder "…" --`+flag, "--%s makes a message urgent, --priority says %s", flag, m.Priority)
 		}
 		m.Priority = dropbox.Urgent
 	}

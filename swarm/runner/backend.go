@@ -71,6 +71,11 @@ type Turn struct {
 	// prompt: what it records is durable before any work can be
 	// done. An error ends the turn as Failed with nothing sent. It may be nil.
 	Started func(Process) error
+	// Helm brings what is to reach the turn while it runs; nil is nothing. A backend
+	// that cannot steer never asks.
+	Helm *Helm
+	// Steered are the UUIDs of what an earlier daemon had brought, for Follow.
+	Steered []string
 	// Event is called for each event, in order, in the goroutine of Run or
 	// Follow. The event is valid only during the call. It may be nil.
 	Event func(*streamjson.Event)

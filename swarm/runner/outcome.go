@@ -44,6 +44,10 @@ type Outcome struct {
 	Denied []Denial // tool calls that were not permitted, in order
 	Files  []string // paths that Write, Edit and the like changed, as the client named them; sorted, no doubles
 
+	// Steered are the UUIDs of what came by the turn's Helm, was taken in, and was
+	// answered by a good result.
+	Steered []string
+
 	// ResetAt is when the limit of a Limited turn ends; zero when the client did not say.
 	ResetAt time.Time
 

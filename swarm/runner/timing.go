@@ -9,6 +9,7 @@ type Timing struct {
 	Terminate time.Duration // from SIGTERM to SIGKILL; 5 s
 	Close     time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
 	Unheard   time.Duration // from an acknowledgement that nothing follows to giving the prompt up; 10 s
+	Steer     time.Duration // from the result to the acknowledgement of what came too late for it; 2 s
 	Answer    time.Duration // from a control request to going on without its answer; 5 s
 	Connect   time.Duration // from the start of a client to the connection of its tools, at the most; 30 s
 	Leftovers time.Duration // from SIGTERM to SIGKILL for what outlived its client; 1 s
@@ -27,6 +28,7 @@ func (t Timing) Or(other Timing) Timing {
 	pick(&t.Terminate, other.Terminate)
 	pick(&t.Close, other.Close)
 	pick(&t.Unheard, other.Unheard)
+	pick(&t.Steer, other.Steer)
 	pick(&t.Answer, other.Answer)
 	pick(&t.Connect, other.Connect)
 	pick(&t.Leftovers, other.Leftovers)
@@ -42,6 +44,7 @@ func DefaultTiming() Timing {
 		Terminate: 5 * time.Second,
 		Close:     10 * time.Second,
 		Unheard:   10 * time.Second,
+		Steer:     2 * time.Second,
 		Answer:    5 * time.Second,
 		Connect:   30 * time.Second,
 		Leftovers: time.Second,

@@ -191,6 +191,7 @@ func (r *run) follow(out *os.File) runner.Outcome {
 	if (r.flooded || r.read > r.maxOutput) && !v.end.OK() {
 		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning tells enough, and the next attempt may flood too
 	}
+	o.Steered = r.steeredDone()
 	o.End, o.Reason, o.Hint, o.ResetAt = v.end, oneLine(v.reason), v.hint, v.resetAt
 	if o.Text == "" {
 		o.Text = r.lastWords()

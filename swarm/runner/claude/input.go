@@ -9,7 +9,9 @@ import (
 )
 
 // promptLine is the turn's prompt as the client reads it on standard input.
-func promptLine(t runner.Turn) []byte {
+func promptLine(t runner.Turn) []byte { return userLine(t.UUID, t.Prompt) }
+
+func userLine(uuid, text string) []byte {
 	type message struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
@@ -18,7 +20,7 @@ func promptLine(t runner.Turn) []byte {
 		Type    string  `json:"type"`
 		Message message `json:"message"`
 		UUID    string  `json:"uuid,omitempty"`
-	}{"user", message{"user", t.Prompt}, t.UUID})
+	}{"user", message{"user", text}, uuid})
 	if err != nil {
 		panic("claude: strings cannot fail to be JSON: " + err.Error())
 	}

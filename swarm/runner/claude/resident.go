@@ -52,6 +52,7 @@ func (r *run) mayRest() bool {
 	asked := r.turn.Session
 	return r.keep && !r.own().IsError &&
 		len(r.account.Results()) == r.seen.before+1 && // it has not gone on by itself
+		!r.steering.missing() &&
 		!r.seen.replay.IsZero() && // else the results of two turns could not be told apart
 		len(r.seen.tasks) == 0 && !r.seen.background &&
 		r.account.Compacted() == 0 &&

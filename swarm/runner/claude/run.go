@@ -41,6 +41,9 @@ type run struct {
 	exit     runner.Exit
 	stderr   string // the end of it
 
+	steering steering
+	rung     bool // the helm's bell has rung, and nobody has asked since
+
 	account runner.Account
 	seen    seen
 	poll    poller
@@ -77,6 +80,8 @@ func (b *backend) newRun(ctx context.Context, t runner.Turn) *run {
 	now := time.Now()
 	r := &run{ctx: ctx, turn: t, timing: b.timing, began: now, warm: t.From != runner.Place{}, maxOutput: b.maxOutput, poll: newPoller(b.timing.Poll)}
 	r.ladder.Timing = b.timing
+	r.rung = true
+	r.steering.resume(t.Steered)
 	r.seen.last = now
 	return r
 }
@@ -103,6 +108,7 @@ func (r *run) observe(ev *streamjson.Event) {
 			}
 			r.seen.replay, r.seen.before = now, len(r.account.Results())
 		}
+		r.steering.repeated(ev.UUID, len(r.account.Results()))
 	case streamjson.KindInit:
 		r.seen.init = true
 		r.seen.closing = time.Time{} // a turn that the client began by itself
@@ -125,6 +131,7 @@ func (r *run) observe(ev *streamjson.Event) {
 	case streamjson.KindResult:
 		switch {
 		case r.own() == nil:
+		case r.steering.open(len(r.account.Results()), now, r.timing.Steer): // it goes on with that
 		case r.mayRest():
 			r.rests = true
 		default:
@@ -229,6 +236,11 @@ func (r *run) tick(now time.Time) {
 		return
 	}
 	r.prove(now)
+	r.steer()
+	if u := r.steering.until; !u.IsZero() && r.seen.closing.IsZero() && !r.steering.open(len(r.account.Results()), now, r.timing.Steer) {
+		r.closeInput(now) // what came too late is not read any more
+		return
+	}
 	silent := now.Sub(r.seen.last)
 	spec := r.turn.Spec
 	switch {
@@ -298,9 +310,15 @@ func (r *run) wait() bool {
 	if r.ladder.Begun() || r.ctx.Err() != nil {
 		stop = nil // known already
 	}
+	var bell <-chan struct{}
+	if r.turn.Helm != nil {
+		bell = r.turn.Helm.Bell
+	}
 	select {
 	case <-r.client.Exited():
 		return false
+	case <-bell:
+		r.rung = true
 	case _, open := <-r.turn.Grown:
 		if !open {
 			r.turn.Grown = nil // nobody rings any more: look by ourselves
@@ -318,6 +336,9 @@ func (r *run) due() time.Time {
 	due := r.ladder.Due()
 	if c := r.seen.closing; !c.IsZero() && (due.IsZero() || c.Before(due)) {
 		due = c
+	}
+	if u := r.steering.until; !u.IsZero() && r.seen.closing.IsZero() && (due.IsZero() || u.Before(due)) {
+		due = u
 	}
 	if p := r.proof.due(r.timing); !p.IsZero() && (due.IsZero() || p.Before(due)) {
 		due = p

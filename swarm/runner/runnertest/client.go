@@ -17,22 +17,24 @@ import (
 
 // A client plays one turn.
 type client struct {
-	ctx     context.Context // of Run, for as long as Run
-	cancel  context.CancelFunc
-	turn    runner.Turn
-	account runner.Account
-	began   time.Time
-	file    *os.File // nil when the turn has none
-	session string
-	model   string
-	context int
-	limit   int
-	cost    float64
-	calls   int
-	said    string
-	denied  []streamjson.Denial
-	lines   int
-	taken   bool // the prompt was repeated
+	ctx      context.Context // of Run, for as long as Run
+	cancel   context.CancelFunc
+	turn     runner.Turn
+	account  runner.Account
+	began    time.Time
+	file     *os.File // nil when the turn has none
+	session  string
+	model    string
+	context  int
+	limit    int
+	cost     float64
+	calls    int
+	said     string
+	denied   []streamjson.Denial
+	lines    int
+	taken    bool            // the prompt was repeated
+	brought  []string        // UUIDs of what came by the helm, now or for an earlier daemon
+	repeated map[string]bool // UUIDs of what was taken in
 }
 
 func newClient(ctx context.Context, t runner.Turn, mode int) (*client, error) {
@@ -116,6 +118,12 @@ func (c *client) emit(ev streamjson.Event) {
 
 func (c *client) observe(ev *streamjson.Event) {
 	c.lines++
+	if ev.Kind == streamjson.KindReplay {
+		if c.repeated == nil {
+			c.repeated = make(map[string]bool)
+		}
+		c.repeated[ev.UUID] = true
+	}
 	c.taken = c.taken || ev.Kind == streamjson.KindReplay && ev.UUID == c.turn.UUID
 	c.account.Observe(ev)
 	if c.turn.Event != nil {
@@ -189,7 +197,13 @@ func (c *client) concluded() runner.Outcome {
 	if r := results[len(results)-1]; r.IsError {
 		return *c.outcome(runner.Failed, r.Text)
 	}
-	return *c.outcome(runner.Done, "")
+	out := c.outcome(runner.Done, "")
+	for _, uuid := range append(c.brought, c.turn.Steered...) {
+		if c.repeated[uuid] {
+			out.Steered = append(out.Steered, uuid)
+		}
+	}
+	return *out
 }
 
 // fail ends the turn without a result.

@@ -100,6 +100,31 @@ func Do(f func(context.Context, runner.Turn) error) Step {
 	}
 }
 
+// TakeIn lets the client wait for something that the turn's helm brings, and take
+// it in.
+func TakeIn() Step {
+	return func(c *client) *runner.Outcome {
+		c.birth()
+		for c.ctx.Err() == nil { // play sees it
+			if s, ok := c.turn.Helm.Next(); ok {
+				c.brought = append(c.brought, s.UUID)
+				c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: s.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: s.Prompt}}})
+				return nil
+			}
+			select {
+			case <-c.turn.Helm.Bell:
+			case <-c.ctx.Done():
+			}
+		}
+		return nil
+	}
+}
+
+// TookIn lets a client that is followed take in what an earlier daemon brought.
+func TookIn(uuid string) Step {
+	return goOn(func(c *client) { c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: uuid}) })
+}
+
 // Until lets time pass until ch is closed or gives something, or the turn is ended.
 func Until(ch <-chan struct{}) Step {
 	return func(c *client) *runner.Outcome {

@@ -1,0 +1,87 @@
+package claude
+
+import (
+	"slices"
+	"time"
+)
+
+// steering is what was written to the client after its prompt.
+type steering struct {
+	lines []steered
+	until time.Time // when a line that was not taken in by then never will be; zero: the turn has no result yet
+}
+
+// A steered is one line. The client says that it has taken it in by repeating it.
+type steered struct {
+	uuid   string
+	taken  bool
+	behind int // the results before that
+}
+
+// steer gives the client what has come for it.
+func (r *run) steer() {
+	h := r.turn.Helm
+	if h == nil || !r.rung || !r.canTakeIn() {
+		return
+	}
+	r.rung = false
+	for {
+		s, ok := h.Next()
+		if !ok {
+			return
+		}
+		r.steering.lines = append(r.steering.lines, steered{uuid: s.UUID})
+		r.feed.send(userLine(s.UUID, s.Prompt))
+	}
+}
+
+// canTakeIn tells whether the client works on its prompt and says what it takes in.
+func (r *run) canTakeIn() bool {
+	return r.feed != nil && !r.seen.replay.IsZero() && r.own() == nil && !r.ladder.Begun() && r.ctx.Err() == nil
+}
+
+// repeated notes a line that the client has taken in.
+func (s *steering) repeated(uuid string, results int) {
+	i := slices.IndexFunc(s.lines, func(l steered) bool { return l.uuid == uuid && !l.taken })
+	if i >= 0 {
+		s.lines[i].taken, s.lines[i].behind = true, results
+	}
+}
+
+// open tells whether something that was written is still to be answered, after so
+// many results. What the client has not taken in by until it has not read.
+func (s *steering) open(results int, now time.Time, patience time.Duration) bool {
+	if len(s.lines) == 0 {
+		return false
+	}
+	if s.until.IsZero() {
+		s.until = now.Add(patience)
+	}
+	return slices.ContainsFunc(s.lines, func(l steered) bool {
+		return !l.taken && now.Before(s.until) || l.taken && l.behind >= results
+	})
+}
+
+// done lists what was taken in before a result that is good.
+func (r *run) steeredDone() []string {
+	var done []string
+	results := r.account.Results()
+	for _, l := range r.steering.lines {
+		if l.taken && l.behind < len(results) && !results[l.behind].IsError {
+			done = append(done, l.uuid)
+		}
+	}
+	return done
+}
+
+// missing tells whether a line was never taken in.
+func (s *steering) missing() bool {
+	return slices.ContainsFunc(s.lines, func(l steered) bool { return !l.taken })
+}
+
+// resume is what an earlier daemon had written to a client that is followed.
+func (s *steering) resume(uuids []string) {
+	for _, uuid := range uuids {
+		s.lines = append(s.lines, steered{uuid: uuid})
+	}
+}

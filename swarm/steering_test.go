@@ -1,0 +1,122 @@
+package swarm_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// An urgent message reaches the running turn, is answered by its result, and has
+// a receipt of its own; what is not urgent waits.
+func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
+	f := newField(t, "coder")
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if strings.Contains(turn.Prompt, "the long task") {
+			return []runnertest.Step{runnertest.TakeIn(), runnertest.Say("did both")}
+		}
+		return []runnertest.Step{runnertest.Say("did the other")}
+	}
+	f.start()
+	task := f.send("coder", "the long task")
+	f.untilState("coder", swarm.Working)
+	other := f.send("coder", "another task")
+	now := f.send("coder", "stop touching main.go", urgent)
+	for _, id := range []string{task, now} {
+		if m := f.answer(id); !strings.Contains(string(m.Body), "did both") {
+			t.Errorf("answer to %s = %q", id, m.Body)
+		}
+	}
+	f.answer(other)
+	if n := len(f.backend.Runs()); n != 2 {
+		t.Errorf("%d turns, want 2: the urgent message had none of its own", n)
+	}
+	r := f.receipt("coder", now)
+	if r.Into != task || r.Turn != f.receipt("coder", task).Turn || r.CostUSD != 0 {
+		t.Errorf("receipt = %+v", r)
+	}
+	if s := f.receipt("coder", task).Steered; !slices.Equal(s, []string{now}) {
+		t.Errorf("the turn's receipt names %v", s)
+	}
+	for _, dir := range []string{"new", "cur"} {
+		if left := f.files("coder", dir); len(left) > 0 {
+			t.Errorf("%s: %v", dir, left)
+		}
+	}
+}
+
+// What was brought to a turn that fails, or comes too late, has a turn of its own.
+func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
+	for name, end := range map[string][]runnertest.Step{
+		"the turn failed":    {runnertest.TakeIn(), runnertest.Fail("no luck")},
+		"it came too late":   {runnertest.Say("done before")},
+		"the client is gone": {runnertest.TakeIn(), runnertest.NoResult()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			first, sent := true, make(chan struct{})
+			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+				if !strings.Contains(turn.Prompt, "the long task") || !first {
+					return []runnertest.Step{runnertest.Say("did it")}
+				}
+				first = false
+				return append([]runnertest.Step{runnertest.Until(sent)}, end...)
+			}
+			f.start()
+			task := f.send("coder", "the long task")
+			f.untilState("coder", swarm.Working)
+			now := f.send("coder", "be quick", urgent)
+			close(sent)
+			f.answer(now)
+			f.answer(task)
+			if r := f.receipt("coder", now); r.Into != "" {
+				t.Errorf("receipt = %+v, want one of a turn of its own", r)
+			}
+		})
+	}
+}
+
+// A daemon that dies takes nothing along: what its client had taken in and done is
+// filed by the next one, and what it had not done waits.
+func TestSteeredMessagesLiveThroughACrash(t *testing.T) {
+	const uuid = "00000000-0000-5000-8000-00000000000a"
+	for name, tookIn := range map[string]bool{"taken in": true, "not taken in": false} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			task := f.send("coder", "the long task")
+			now := f.send("coder", "be quick", urgent)
+			turn := claim(f, "coder", task)
+			claim(f, "coder", now)
+			self, err := runner.Identify(os.Getpid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeRecord(f, turn, task, self)
+			home := swarm.HomeOf(f.dir)
+			line := `{"id":"` + now + `","uuid":"` + uuid + `"}` + "\n" + `{"id":"cut`
+			if err := os.WriteFile(filepath.Join(home.Turns(), turn+".steered"), []byte(line), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f.backend.Outlive = func(runner.Turn, runner.Process) []runnertest.Step {
+				steps := []runnertest.Step{runnertest.Say("did what I had")}
+				if tookIn {
+					steps = append([]runnertest.Step{runnertest.TookIn(uuid)}, steps...)
+				}
+				return steps
+			}
+			f.start()
+			f.answer(task)
+			f.answer(now)
+			r := f.receipt("coder", now)
+			runs := len(f.backend.Runs())
+			if tookIn && (r.Into != task || runs != 1) || !tookIn && (r.Into != "" || runs != 2) {
+				t.Errorf("receipt = %+v after %d turns", r, runs)
+			}
+		})
+	}
+}
