@@ -60,17 +60,29 @@ func (f *field) cutStore(at func(dropbox.Step) bool) {
 	f.store = whole
 }
 
-// TestCutsAroundTheEndOfATurn stops the disk at every change that a good turn
-// makes to the mailboxes after the client has ended, one after the other, and
-// starts again: the task is done once, answered once, and nothing is left.
-func TestCutsAroundTheEndOfATurn(t *testing.T) {
+// cutEverywhere lets a client say something and end with last, and stops the disk
+// at every change to the mailboxes that comes of it, one after the other; then it
+// starts again and calls check. over tells when all is done.
+func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) bool, check func(f *field, id string)) {
+	t.Helper()
+	task := func(ended *bool) (*field, string) {
+		f := newField(t, "coder")
+		f.plan.Agents[0].MaxFailures = 1
+		f.backend.Script = func(runner.Turn) []runnertest.Step {
+			return append([]runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
+				*ended = true
+				return nil
+			})}, last...)
+		}
+		return f, f.send("coder", "work")
+	}
 	// First a whole run, to know the changes.
 	var steps []dropbox.Step
-	probe := newField(t, "coder")
+	ended := false
+	probe, _ := task(&ended)
 	probe.store.Close()
-	recording := false
 	store, err := dropbox.Open(probe.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
-		if recording {
+		if ended {
 			steps = append(steps, st)
 		}
 		return nil
@@ -79,63 +91,55 @@ func TestCutsAroundTheEndOfATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	probe.store = store
-	probe.backend.Script = func(runner.Turn) []runnertest.Step {
-		return []runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
-			recording = true
-			return nil
-		})}
-	}
 	probe.start()
-	probe.send("coder", "work")
-	probe.until("done", func() bool { return len(probe.files("coder", "done")) == 2 })
-	probe.untilState("coder", swarm.Idle)
+	probe.until("all is done", func() bool { return over(probe) })
 	probe.halt()
 	if len(steps) < 8 {
 		t.Fatalf("only %d changes after the client's end: %v", len(steps), steps)
 	}
-
-	for n := range steps {
-		t.Run(strings.ReplaceAll(string(steps[n].Op)+" "+filepath.Dir(steps[n].Name), "/", "_"), func(t *testing.T) {
-			f := newField(t, "coder")
-			did := 0
-			counting := false
-			f.backend.Script = func(runner.Turn) []runnertest.Step {
-				return []runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
-					did++
-					counting = true
-					return nil
-				})}
-			}
-			id := f.send("coder", "work")
-			seen := 0
+	for n, at := range steps {
+		t.Run(fmt.Sprintf("%02d %s %s", n, at.Op, strings.ReplaceAll(filepath.Dir(at.Name), "/", "_")), func(t *testing.T) {
+			ended, seen := false, 0
+			f, id := task(&ended)
+			f.t = t
 			f.cutStore(func(dropbox.Step) bool {
-				if !counting {
-					return false
+				if ended {
+					seen++
 				}
-				seen++
-				return seen == n+1
+				return ended && seen == n+1
 			})
-			counting = false
 			f.start()
 			f.answer(id)
-			f.receipt("coder", id)
+			f.until("all is done", func() bool { return over(f) })
 			f.untilState("coder", swarm.Idle)
 			f.nothingLeft("coder")
-			answers := 0
-			for _, m := range f.mail(dropbox.Lead) {
-				if m.ReplyTo == id {
-					answers++
-				}
+			if did, told := len(f.bodies()), len(f.bounces(id)); did != 1 || told != 1 {
+				t.Errorf("cut before %v: done %d times, answered %d times; want once each", at, did, told)
 			}
-			if did != 1 || answers != 1 {
-				t.Errorf("cut before %v: done %d times, answered %d times; want once each", steps[n], did, answers)
-			}
-			lines := 0
-			if err := swarm.ReadLedger(swarm.HomeOf(f.dir).Ledger(), func(swarm.LedgerLine) bool { lines++; return true }); err != nil || lines != 1 {
-				t.Errorf("the ledger has %d lines (%v), want 1", lines, err)
-			}
+			check(f, id)
+			f.halt()
 		})
 	}
+}
+
+// TestCutsAroundTheEndOfATurn: the task is done once, answered once, and nothing is
+// left.
+func TestCutsAroundTheEndOfATurn(t *testing.T) {
+	cutEverywhere(t, nil, func(f *field) bool { return len(f.files("coder", "done")) == 2 && len(f.files("coder", "cur")) == 0 }, func(f *field, id string) {
+		f.ledgerSays(id, "done")
+	})
+}
+
+// TestCutsAroundABurial: the sender is told once, and the message lies in dead/ with
+// its reason.
+func TestCutsAroundABurial(t *testing.T) {
+	const reason = "no luck"
+	cutEverywhere(t, []runnertest.Step{runnertest.Fail(reason)}, func(f *field) bool { return len(f.files("coder", "dead")) == 2 }, func(f *field, id string) {
+		if b := f.bounces(id)[0]; b.From != dropbox.Swarm || !strings.Contains(string(b.Body), reason) {
+			f.t.Errorf("the bounce is from %s: %s", b.From, b.Body)
+		}
+		f.ledgerSays(id, "failed")
+	})
 }
 
 func TestClaimedWithoutARecordGoesBack(t *testing.T) {

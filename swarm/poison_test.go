@@ -1,7 +1,6 @@
 package swarm_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,72 +64,6 @@ func TestASecondDeathIsToldAgain(t *testing.T) {
 	f.until("it has expired", func() bool { return f.status("coder").Dead == 2 })
 	f.retry("coder", old)
 	f.until("it has expired again", func() bool { return len(f.bounces(old)) == 2 })
-}
-
-// TestCutsAroundABurial stops the disk at every change that giving a message up
-// makes to the mailboxes, one after the other, and starts again: the sender is
-// told once, and the message lies in dead/ with its reason.
-func TestCutsAroundABurial(t *testing.T) {
-	const reason = "no luck"
-	script := func(counting *bool) func(runner.Turn) []runnertest.Step {
-		return func(runner.Turn) []runnertest.Step {
-			return []runnertest.Step{runnertest.Say("begun"), runnertest.Do(func(context.Context, runner.Turn) error {
-				*counting = true
-				return nil
-			}), runnertest.Fail(reason)}
-		}
-	}
-	var steps []dropbox.Step
-	probe := newField(t, "coder")
-	probe.plan.Agents[0].MaxFailures = 1
-	probe.store.Close()
-	recording := false
-	store, err := dropbox.Open(probe.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
-		if recording {
-			steps = append(steps, st)
-		}
-		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	probe.store = store
-	probe.backend.Script = script(&recording)
-	probe.start()
-	probe.send("coder", "work")
-	probe.until("dead", func() bool { return len(probe.files("coder", "dead")) == 2 })
-	probe.halt()
-	if len(steps) < 8 {
-		t.Fatalf("only %d changes after the client's end: %v", len(steps), steps)
-	}
-	for n := range steps {
-		t.Run(fmt.Sprintf("%02d %s %s", n, steps[n].Op, strings.ReplaceAll(filepath.Dir(steps[n].Name), "/", "_")), func(t *testing.T) {
-			f := newField(t, "coder")
-			f.plan.Agents[0].MaxFailures = 1
-			counting := false
-			f.backend.Script = script(&counting)
-			id := f.send("coder", "work")
-			seen := 0
-			f.cutStore(func(dropbox.Step) bool {
-				if counting {
-					seen++
-				}
-				return counting && seen == n+1
-			})
-			f.start()
-			if b := f.answer(id); !strings.Contains(string(b.Body), reason) {
-				t.Errorf("the bounce says %q", b.Body)
-			}
-			f.until("dead", func() bool { return f.status("coder").Dead == 1 })
-			f.nothingLeft("coder")
-			if n := len(f.bounces(id)); n != 1 {
-				t.Errorf("the sender was told %d times", n)
-			}
-			if n := len(f.bodies()); n != 1 {
-				t.Errorf("%d turns, want 1", n)
-			}
-		})
-	}
 }
 
 // Two poison messages one after the other: the first is given up, the second gets
