@@ -260,6 +260,25 @@ func TestStopLetsTheTurnEnd(t *testing.T) {
 	}
 }
 
+// Mail that comes during a long turn is counted all along.
+func TestMailIsCountedDuringALongTurn(t *testing.T) {
+	f := newField(t, "coder")
+	release := make(chan struct{})
+	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{waitFor(release)} }
+	f.start()
+	f.send("coder", "one")
+	f.untilState("coder", swarm.Working)
+	last := f.send("coder", "two")
+	for range 2 { // the look at the folders forgets what events said
+		f.looked()
+		if w := f.status("coder").Waiting.Total(); w != 1 {
+			t.Errorf("%d messages wait, want 1", w)
+		}
+	}
+	close(release)
+	f.answer(last)
+}
+
 func TestKillPutsTheMessageBack(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

@@ -152,6 +152,14 @@ func (q *queue) notes(most int) []dropbox.Entry {
 	return out
 }
 
+// stale tells whether the folder has to be listed before the count is to be
+// believed, as while a long turn runs.
+func (q *queue) stale() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.look
+}
+
 // waiting counts what is in hand, with what events brought since.
 func (q *queue) waiting() Waiting {
 	q.mu.Lock()

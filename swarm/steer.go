@@ -303,9 +303,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	now := time.Now()
 	for _, m := range members {
 		a := m.view.status()
-		if a.Waiting = m.queue.waiting(); a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
+		if a.Waiting = m.queue.waiting(); m.queue.stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
 			// Somebody may have taken back what an agent has in hand; and one
-			// that may not work does not look.
+			// that is busy, or may not work, does not look.
 			entries, err := m.list()
 			if uncounted = cmp.Or(uncounted, err); err == nil {
 				a.Waiting = countWaiting(entries)
