@@ -70,6 +70,16 @@ func newProject(t *testing.T, scenario, agents string) *project {
 	return p
 }
 
+// script replaces the scenario of the API.
+func (p *project) script(scenario string) {
+	p.t.Helper()
+	sc, err := fakeapi.Load(strings.NewReader(scenario))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.api.SetScenario(sc)
+}
+
 func (p *project) write(name, text string) {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -165,9 +166,7 @@ func TestTwoAgentsInOneFolderKeepTheirSessions(t *testing.T) {
 }
 
 func TestStopDuringABashToolLeavesNothingBehind(t *testing.T) {
-	p := newProject(t, `{"replies":[
-		{"name":"sleep","match":{"last_user_contains":"Wait for it","not_contains":"begun before"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo $$ > sleeping; exec sleep 600","timeout":600000}}}]},
-		{"name":"again","match":{"last_user_contains":"begun before"},"text":"Done now."}]}`, pair)
+	p := newProject(t, sleeper, pair)
 	p.start()
 	id := p.send("coder", "Wait for it")
 	p.until("Bash sleeps", func() bool { return p.read("sleeping") != "" })
@@ -207,5 +206,63 @@ func TestADaemonThatIsKilledLosesNothing(t *testing.T) {
 	}
 	if n := len(p.requests()); n != 2 {
 		t.Errorf("the model was asked %d times, want 2", n)
+	}
+}
+
+const sleeper = `{"replies":[
+	{"name":"sleep","match":{"last_user_contains":"Wait for it","not_contains":"begun before"},"content":[{"tool_use":{"name":"Bash","input":{"command":"echo $$ > sleeping; exec sleep 600","timeout":600000}}}]},
+	{"name":"again","match":{"last_user_contains":"begun before"},"text":"Done now."}]}`
+
+// The first SIGTERM of the daemon waits for the turn, the second ends it, also in
+// the middle of a command: nothing is left, and the message waits, not counted.
+func TestSIGTERMDuringABashTool(t *testing.T) {
+	p := newProject(t, sleeper, pair)
+	p.start()
+	id := p.send("coder", "Wait for it")
+	p.until("Bash sleeps", func() bool { return p.read("sleeping") != "" })
+	daemon := p.status().Daemon.PID
+	if err := syscall.Kill(daemon, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the daemon says that it is stopping", func() bool { return strings.Contains(p.swarm("status"), "stops when the running turns have ended") })
+	waits := p.send("reviewer", "Not any more")
+	if st := p.agent("coder"); !st.Running {
+		t.Errorf("the turn was ended by the first signal: %s, %s", st.State, st.Why)
+	}
+	if err := syscall.Kill(daemon, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the daemon has ended", func() bool { return p.status().Daemon == nil })
+	if left := p.marked(); len(left) != 0 {
+		t.Errorf("processes left: %v", left)
+	}
+	if got := p.waiting("coder"); len(got) != 1 || got[0] != id+"~1.0.md" {
+		t.Errorf("new/ = %v, want the message with no failure counted", got)
+	}
+	if got := p.waiting("reviewer"); len(got) != 1 || got[0] != waits+".md" {
+		t.Errorf("new/ = %v, want the message that was not begun", got)
+	}
+	p.start()
+	if r := p.receipt("coder", id); r.Attempts[0].Outcome != "stopped" {
+		t.Errorf("attempts = %+v", r.Attempts)
+	}
+}
+
+// A SIGTERM of the CLI alone leaves its command running, in a session of its own;
+// that is ended with the turn, and the message is tried again.
+func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
+	p := newProject(t, sleeper, pair)
+	p.start()
+	id := p.send("coder", "Wait for it")
+	p.until("Bash sleeps", func() bool { return p.read("sleeping") != "" })
+	if err := syscall.Kill(p.agent("coder").PID, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r := p.receipt("coder", id)
+	if len(r.Attempts) != 2 || r.Attempts[0].Outcome != "failed" || !strings.Contains(r.Attempts[0].Reason, "143") {
+		t.Errorf("attempts = %+v", r.Attempts)
+	}
+	if left := p.marked(); len(left) != 0 {
+		t.Errorf("processes left: %v", left)
 	}
 }
