@@ -255,7 +255,11 @@ func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
 	p.start()
 	id := p.send("coder", "Wait for it")
 	p.until("Bash sleeps", func() bool { return p.read("sleeping") != "" })
-	if err := syscall.Kill(p.agent("coder").PID, syscall.SIGTERM); err != nil {
+	client := p.agent("coder").PID
+	if client == nil {
+		t.Fatal("the status has no pid of the turn")
+	}
+	if err := syscall.Kill(*client, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	r := p.receipt("coder", id)
