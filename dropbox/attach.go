@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -57,13 +58,17 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	if err := s.disk.syncDir(attachDir); err != nil {
 		return Attachment{}, err
 	}
-	scratch := folder + "/." + NewID()
-	if err := s.disk.write(scratch, data); err != nil {
-		return Attachment{}, err
+	scratch := attachDir + "/" + scratchPrefix + NewID()
+	err = s.disk.write(scratch, data)
+	if err == nil {
+		// Replacing is right: the same content, or the broken rest of it.
+		if err = s.disk.replace(scratch, a.Path); err != nil {
+			err = errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
+		}
 	}
-	// Replacing is right: the same content, or the broken rest of it.
-	if err := s.disk.replace(scratch, a.Path); err != nil {
-		return Attachment{}, errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
+	if err != nil {
+		_ = s.disk.removeFolder(folder) // if nothing else is in it
+		return Attachment{}, err
 	}
 	return a, s.disk.syncDir(folder)
 }
@@ -75,18 +80,15 @@ func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	if err := a.check(); err != nil {
 		return nil, fmt.Errorf("open attachment: %w", err)
 	}
-	f, err := s.disk.root.Open(a.Path)
+	f, err := s.disk.openRead(a.Path)
 	if err != nil {
 		return nil, fmt.Errorf("open attachment: %w", err)
 	}
-	st, err := f.Stat()
-	if err == nil && (!st.Mode().IsRegular() || st.Size() != a.Size) {
-		err = &fs.PathError{Op: "open", Path: a.Path, Err: ErrInvalid}
+	if kindOf(f.st.Mode) != KindFile || f.st.Size != a.Size {
+		f.close()
+		return nil, fmt.Errorf("open attachment: %w", &fs.PathError{Op: "open", Path: a.Path, Err: ErrInvalid})
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open attachment: %w", err), f.Close())
-	}
-	return f, nil
+	return os.NewFile(uintptr(f.fd), filepath.Join(s.dir, a.Path)), nil
 }
 
 // check refuses what Attach would not have made: paths above all.

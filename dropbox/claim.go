@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,7 +24,8 @@ type Claim struct {
 // Claim takes a waiting message: one rename from new/ to cur/, with Begun one
 // higher, durable before it returns. So a message that ends the machine each time
 // it is begun is counted. The error is [ErrGone] when somebody else took it, and
-// [ErrHalted] while HALT is there.
+// [ErrHalted] while HALT is there. After any other error it waits as before, or, if
+// the disk refused even to put it back, lies in cur/ as after a crash.
 //
 // The file is opened before it is moved and read through that, so what is read is
 // what was claimed.
@@ -63,20 +65,10 @@ func (b *Mailbox) take(e Entry) (*Claim, error) {
 		return nil, ErrHalted
 	}
 	from := b.at(newFolder, e.Name)
-	f, bad := b.disk.openRead(from)
-	switch {
-	case bad == nil:
-		defer f.close()
-	case errors.Is(bad, fs.ErrNotExist):
-		return nil, ErrGone
-	default:
-		// Perhaps it is not the file that is strange, but the way to it.
-		if err := b.disk.isFolder(b.dir(newFolder)); err != nil {
-			return nil, err
-		}
-		bad = cannotOpen(bad)
+	c := &Claim{Entry: e}
+	if err := b.read(c, from); err != nil {
+		return nil, err
 	}
-	c := &Claim{Entry: e, Bad: bad}
 	c.Begun++
 	c.Name = c.FileName()
 	to := b.at(curFolder, c.Name)
@@ -92,17 +84,55 @@ func (b *Mailbox) take(e Entry) (*Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Bad == nil {
-		c.read(&f, b.store.maxFile())
-	}
 	return c, nil
+}
+
+// read sets c.Message, or c.Bad when the file is none, and never will be. The error
+// is [ErrGone] when there is no such file. Trouble of the disk or of this process is
+// an error too: it passes, and the message is as good as ever.
+func (b *Mailbox) read(c *Claim, path string) error {
+	f, err := b.disk.openRead(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrGone
+	case isOdd(err):
+		// Perhaps it is not the file that is strange, but the way to it.
+		folder, _ := strings.CutSuffix(path, "/"+c.Name)
+		if err := b.disk.isFolder(folder); err != nil {
+			return err
+		}
+		c.Bad = cannotOpen(err)
+		return nil
+	case err != nil:
+		return err
+	}
+	defer f.close()
+	data, err := f.read(b.store.maxFile())
+	if err == nil {
+		c.Message, err = parseAs(c.Entry, data)
+	}
+	if errors.Is(err, unix.EIO) && b.works() {
+		// Only this file is broken. To try again for ever would hold up all others.
+		err = invalid("the file cannot be read: %v", err)
+	}
+	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
+		c.Bad = err
+		return nil
+	}
+	return err
+}
+
+// works says whether the disk takes a small file.
+func (b *Mailbox) works() bool {
+	scratch := b.at(tmpFolder, "trial-"+NewID())
+	return b.disk.write(scratch, []byte("Does this disk work?\n")) == nil && b.disk.remove(scratch) == nil
 }
 
 // isOdd says whether an open fails for what lies under the name, and always will; not
 // for trouble of the disk or the process, which passes.
 func isOdd(err error) bool {
 	return slices.ContainsFunc([]error{
-		unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,
+		fs.ErrPermission, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,
 	}, func(e error) bool { return errors.Is(err, e) })
 }
 
@@ -120,31 +150,12 @@ func cannotOpen(err error) error {
 	return invalid("the file cannot be opened: %v", err)
 }
 
-// read sets Message, or Bad.
-func (c *Claim) read(f *readable, limit int64) {
-	data, err := f.read(limit)
-	if err == nil {
-		c.Message, err = parseAs(c.Entry, data)
-	}
-	if err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrTooLarge) {
-		err = invalid("the file cannot be read: %v", err)
-	}
-	c.Bad = err
-}
-
 // Open reads again what is in cur/ already, after a crash. The error is [ErrGone]
 // when it is not there.
 func (b *Mailbox) Open(e Entry) (*Claim, error) {
 	c := &Claim{Entry: e}
-	f, err := b.disk.openRead(b.at(curFolder, e.Name))
-	switch {
-	case err == nil:
-		c.read(&f, b.store.maxFile())
-		f.close()
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, b.wrap("open "+e.ID, ErrGone)
-	default:
-		c.Bad = cannotOpen(err)
+	if err := b.read(c, b.at(curFolder, e.Name)); err != nil {
+		return nil, b.wrap("open "+e.ID, err)
 	}
 	return c, nil
 }
@@ -152,7 +163,8 @@ func (b *Mailbox) Open(e Entry) (*Claim, error) {
 // PutBack returns a claimed message to those that wait, durable: after a crash, a
 // stop, or with failed after a turn that ended badly, which counts. Its place in
 // the order stays. It returns the entry with its new name; the error is [ErrGone]
-// when the message is not in cur/.
+// when the message is neither in cur/ nor, since this is a repetition, where it was
+// put back to.
 func (b *Mailbox) PutBack(e Entry, failed bool) (Entry, error) {
 	back := e
 	if failed {
@@ -175,10 +187,16 @@ func (b *Mailbox) putBack(e, back Entry) (Entry, error) {
 	from, to := b.at(curFolder, e.Name), b.at(newFolder, back.Name)
 	err := b.disk.move(from, to)
 	if errors.Is(err, fs.ErrNotExist) { // which of the two?
-		if there, statErr := b.disk.exists(from); !there {
-			return Entry{}, errors.Join(ErrGone, statErr)
+		claimed, statErr := b.disk.exists(from)
+		if statErr != nil {
+			return Entry{}, statErr
 		}
-		if err = makeMailbox(b.disk, b.name); err == nil {
+		if !claimed { // perhaps it was put back, and the disk did not confirm it
+			var back bool
+			if back, err = b.disk.exists(to); err == nil && !back {
+				err = ErrGone
+			}
+		} else if err = makeMailbox(b.disk, b.name); err == nil {
 			err = b.disk.move(from, to)
 		}
 	}

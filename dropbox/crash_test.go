@@ -25,8 +25,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func helperMain(verb, dir string, args []string) error {
-	if verb == "deliver" {
+// programs are what the test binary can be told to be, besides those of lives.
+var programs = map[string]func(dir string, args []string) error{
+	"deliver": func(dir string, args []string) error {
 		s, err := dropbox.Open(dir, dropbox.Options{})
 		if err != nil {
 			return err
@@ -34,15 +35,15 @@ func helperMain(verb, dir string, args []string) error {
 		d, err := s.Deliver("coder", keyed(args[0]))
 		fmt.Println(d.ID)
 		return err
-	}
-	if verb == "claim" {
+	},
+	"claim": func(dir string, args []string) error {
 		s, err := dropbox.Open(dir, dropbox.Options{})
 		if err != nil {
 			return err
 		}
 		return claimAll(s, args[0], args[1], args[2])
-	}
-	if verb == "lock" {
+	},
+	"lock": func(dir string, _ []string) error {
 		s, err := dropbox.Open(dir, dropbox.Options{})
 		if err != nil {
 			return err
@@ -53,8 +54,14 @@ func helperMain(verb, dir string, args []string) error {
 		fmt.Println("locked")
 		_, err = os.Stdin.Read(make([]byte, 1)) // until killed
 		return err
+	},
+}
+
+func helperMain(verb, dir string, args []string) error {
+	if run := programs[verb]; run != nil {
+		return run(dir, args)
 	}
-	// Any other verb is killed before its n-th step.
+	// A life is killed before its n-th step.
 	n, err := strconv.Atoi(args[0])
 	if err != nil {
 		return err

@@ -119,9 +119,10 @@ func (b *Mailbox) readReason(name string) (string, error) {
 func (b *Mailbox) Cancel(e Entry) error {
 	// Here the reason comes second: it must not lie beside a message that a turn
 	// took at the last moment.
-	err := b.disk.move(b.at(newFolder, e.Name), b.at(deadFolder, e.Base()+".md"))
+	name := b.at(deadFolder, e.Base()+".md")
+	err := b.disk.move(b.at(newFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrGone
+		err = b.cancelled(e, name)
 	}
 	if err == nil {
 		err = b.note(e.reasonName(), "cancelled while it waited")
@@ -130,6 +131,19 @@ func (b *Mailbox) Cancel(e Entry) error {
 		err = b.disk.syncLeft(b.dir(newFolder))
 	}
 	return b.wrap("cancel "+e.ID, err)
+}
+
+// cancelled is an error unless a Cancel was cut off after it had moved the message.
+func (b *Mailbox) cancelled(e Entry, name string) error {
+	moved, err := b.disk.exists(name)
+	if err != nil {
+		return err
+	}
+	noted, err := b.disk.exists(b.at(deadFolder, e.reasonName()))
+	if err == nil && (noted || !moved) {
+		err = ErrGone
+	}
+	return err
 }
 
 // Dead lists the dead letters with their reasons, the oldest first.
@@ -244,22 +258,26 @@ func (b *Mailbox) purge(d DeadLetter) error {
 	if d.Original != "" {
 		reason = d.Name + reasonEnd
 	}
-	data, err := b.disk.readFile(name, b.store.maxFile())
+	st, err := b.disk.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrGone
+	} else if err != nil {
+		return err
 	}
+	data, err := b.disk.readFile(name, b.store.maxFile())
 	if m, parseErr := Parse(data); err == nil && parseErr == nil && m.Key != "" && d.Original == "" {
 		mark := keyFile(b.name, m.Key) + purgedEnd
 		if err := b.put("purged", mark, nil); err != nil {
 			return err
 		}
 	}
-	err = b.disk.remove(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		// A folder that was set aside goes with all that is in it.
-		if err := b.disk.root.RemoveAll(name); err != nil {
-			return err
-		}
+	if kindOf(st.Mode) == KindFolder { // set aside, with all that is in it
+		err = b.disk.removeTree(name)
+	} else {
+		err = b.disk.remove(name)
+	}
+	if ignoreMissing(err) != nil {
+		return err
 	}
 	if err := ignoreMissing(b.disk.remove(b.at(deadFolder, reason))); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 )
 
 // A Delivery says where a message went.
@@ -30,9 +29,11 @@ type Delivery struct {
 //
 // Errors: [*UnknownError] or [*NameError] for the mailbox; [ErrFull], never for a
 // result or from swarm: answers and alerts always pass; [*TooLargeError];
-// [*InvalidError]; [ErrHops]. After any error nothing is delivered, except when
-// the disk failed at the last step: then it may be there, and only a Key makes it
-// harmless to try again.
+// [*InvalidError]; [ErrHops]; and whatever the disk says, such as ENOSPC. After any
+// error nothing is delivered and nothing is left behind, with one exception: with
+// [ErrNotDurable] the message is there, and only a Key makes it harmless to try
+// again. With a Key, what failed may be half on its way, and who tries again
+// finishes it.
 func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 	return s.DeliverSigned(to, m, nil)
 }
@@ -104,21 +105,35 @@ func (s *Store) post(to string, out *Message, sign func(*Message) string) (Deliv
 }
 
 // place makes a message visible: written and synced in tmp/, moved to new/ by one
-// rename that replaces nothing, and that rename made durable.
+// rename that replaces nothing, and that rename made durable. If that fails it is
+// taken back.
 func (s *Store) place(to, name string, data []byte) error {
 	fresh, err := s.disk.folder(to + "/" + newFolder)
 	if err != nil {
 		return err
 	}
 	defer fresh.Close()
-	scratch := to + "/" + tmpFolder + "/" + name
-	if err := s.disk.write(scratch, data); err != nil {
+	scratch, path := to+"/"+tmpFolder+"/"+name, to+"/"+newFolder+"/"+name
+	from, err := s.disk.spot(scratch)
+	if err != nil {
 		return err
 	}
-	if err := s.disk.moveInto(scratch, to+"/"+newFolder+"/"+name); err != nil {
-		return errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
+	defer from.close()
+	into := spotIn(fresh, name)
+	if err := s.disk.writeAt(from, scratch, data); err != nil {
+		return err
 	}
-	return s.disk.syncFolder(fresh)
+	if err := s.disk.moveAt(from, into, scratch, path); err != nil {
+		return errors.Join(err, ignoreMissing(s.disk.removeAt(from, scratch)))
+	}
+	err = s.disk.syncFolder(fresh)
+	if err == nil {
+		return nil
+	}
+	if back := s.disk.moveAt(into, from, path, scratch); back != nil {
+		return errors.Join(err, ErrNotDurable, back) // or somebody has claimed it
+	}
+	return errors.Join(err, s.disk.removeAt(from, scratch))
 }
 
 // whole runs f, and once more after making the mailbox whole again if a folder of
@@ -128,7 +143,9 @@ func (s *Store) whole(to string, f func() error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if !s.hasSome(to) {
+	if some, err := s.hasSome(to); err != nil {
+		return err
+	} else if !some {
 		return s.unknown(to)
 	}
 	if err := makeMailbox(s.disk, to); err != nil {
@@ -138,11 +155,27 @@ func (s *Store) whole(to string, f func() error) error {
 }
 
 // hasSome says whether a folder was a mailbox once.
-func (s *Store) hasSome(name string) bool {
-	return slices.ContainsFunc(mailboxFolders, func(folder string) bool {
+func (s *Store) hasSome(name string) (bool, error) {
+	for _, folder := range mailboxFolders {
 		there, err := s.disk.exists(name + "/" + folder)
-		return there && err == nil
-	})
+		if there || err != nil && !isOdd(err) {
+			return there, err
+		}
+	}
+	return false, nil
+}
+
+// known is an error unless the name is that of a mailbox, or was: an
+// [*UnknownError], or what the disk says.
+func (s *Store) known(name string) error {
+	is, err := s.isMailbox(name)
+	if err == nil && !is {
+		is, err = s.hasSome(name)
+	}
+	if err == nil && !is {
+		err = s.unknown(name)
+	}
+	return err
 }
 
 // misnamed is the error for a name that can have no mailbox: the nearest names

@@ -7,7 +7,10 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	return openStepwise(dirfd, name, flags, perm)
 }
 
+// pathOnly opens a folder for no more than to do something in it.
+const pathOnly = unix.O_RDONLY
+
 // renameNew renames without replacing.
-func renameNew(dirfd int, name, to string) error {
-	return unix.RenameatxNp(dirfd, name, dirfd, to, unix.RENAME_EXCL)
+func renameNew(dirfd int, name string, todirfd int, to string) error {
+	return unix.RenameatxNp(dirfd, name, todirfd, to, unix.RENAME_EXCL)
 }

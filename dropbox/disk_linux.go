@@ -36,7 +36,10 @@ func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
 	}
 }
 
+// pathOnly opens a folder for no more than to do something in it.
+const pathOnly = unix.O_PATH
+
 // renameNew renames without replacing.
-func renameNew(dirfd int, name, to string) error {
-	return unix.Renameat2(dirfd, name, dirfd, to, unix.RENAME_NOREPLACE)
+func renameNew(dirfd int, name string, todirfd int, to string) error {
+	return unix.Renameat2(dirfd, name, todirfd, to, unix.RENAME_NOREPLACE)
 }

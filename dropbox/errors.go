@@ -39,6 +39,9 @@ var (
 	ErrAmbiguous = errors.New("several messages")
 	// ErrTaken says that another agent has claimed a publication. See [TakenError].
 	ErrTaken = errors.New("claimed by another agent")
+	// ErrNotDurable says that a message was delivered, that the disk did not confirm
+	// it, and that it could not be taken back either: a power cut may still lose it.
+	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")
 	// ErrFileSystem says that the disk can do neither of two things, one of which a
 	// store needs: hard links, or a rename that never replaces.
 	ErrFileSystem = errors.New("file system has neither hard links nor a rename that refuses to replace")

@@ -273,17 +273,6 @@ func (s *Store) cleanGrants(now time.Time) (removed int, err error) {
 	return removed, nil
 }
 
-// CleanTopics is [Mailbox.Clean] for the topics.
-func (s *Store) CleanTopics(now time.Time) (removed int, err error) {
-	removed, err = s.topics().Clean(now)
-	if err == nil {
-		var grants int
-		grants, err = s.cleanGrants(now)
-		removed += grants
-	}
-	return removed, err
-}
-
 // OfferOf returns a publication that is not closed. The error is [ErrNotFound], or
 // a [*TakenError] when it is closed.
 func (s *Store) OfferOf(id string) (Publication, error) {

@@ -170,7 +170,7 @@ func (s *Store) readGuard(to, key string) (m *Message, data []byte, ino uint64, 
 		if err == nil && (m.Key != key || m.ID == "") {
 			err = invalid("it is not the message of its key")
 		}
-	case isOdd(err):
+	case isOdd(err) && !errors.Is(err, fs.ErrPermission):
 		err = cannotOpen(err)
 	}
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {

@@ -49,7 +49,7 @@ func (s *Store) Halted() bool {
 // Halt puts the file HALT there, with the reason in it for people. If it is there
 // already the first reason stays.
 func (s *Store) Halt(why string) error {
-	if err := s.disk.put("halt-"+NewID(), haltFile, []byte(why+"\n")); err != nil {
+	if err := s.disk.put(scratchPrefix+NewID(), haltFile, []byte(why+"\n")); err != nil {
 		return fmt.Errorf("halt: %w", err)
 	}
 	return nil

@@ -23,8 +23,8 @@ func (s *Store) Mailbox(name string) (*Mailbox, error) {
 	if err := checkMailbox(name); err != nil {
 		return nil, fmt.Errorf("mailbox: %w", s.misnamed(name, err))
 	}
-	if !s.isMailbox(name) && !s.hasSome(name) {
-		return nil, fmt.Errorf("mailbox: %w", s.unknown(name))
+	if err := s.known(name); err != nil {
+		return nil, fmt.Errorf("mailbox: %w", err)
 	}
 	return &Mailbox{store: s, disk: s.disk, name: name}, nil
 }

@@ -337,14 +337,20 @@ func TestReleaseIsNotCounted(t *testing.T) {
 	b := mailbox(t, s, "coder")
 	deliver(t, s, "coder", text("x"))
 	e := list(t, b)[0]
-	back, err := b.Release(claim(t, b, e).Entry)
-	if err != nil || back != e {
-		t.Errorf("Release = %+v, %v, want %+v", back, err, e)
+	c := claim(t, b, e)
+	for range 2 { // the second time after an error, say
+		if back, err := b.Release(c.Entry); err != nil || back != e {
+			t.Errorf("Release = %+v, %v, want %+v", back, err, e)
+		}
 	}
-	if _, err := b.Release(e); !errors.Is(err, dropbox.ErrGone) {
+	c = claim(t, b, e)
+	if err := b.Bury(c.Entry, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Release(c.Entry); !errors.Is(err, dropbox.ErrGone) {
 		t.Errorf("Release of what is not claimed = %v, want ErrGone", err)
 	}
-	if _, err := b.PutBack(e, false); !errors.Is(err, dropbox.ErrGone) {
+	if _, err := b.PutBack(c.Entry, false); !errors.Is(err, dropbox.ErrGone) {
 		t.Errorf("PutBack of what is not claimed = %v, want ErrGone", err)
 	}
 }

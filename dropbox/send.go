@@ -37,8 +37,8 @@ func (s *Store) send(m *Message, sign func(*Message, string) string) ([]Delivery
 		return nil, invalid("no recipient")
 	}
 	for _, name := range slices.Concat(to, cc) {
-		if !s.isMailbox(name) && !s.hasSome(name) {
-			return nil, s.unknown(name)
+		if err := s.known(name); err != nil {
+			return nil, err
 		}
 		if err := s.checkRoom(name, m); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

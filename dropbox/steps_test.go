@@ -139,10 +139,10 @@ Cancel
 Attach
 	mkdir attach/SHA256
 	syncdir attach
-	create attach/SHA256/.ID
-	write attach/SHA256/.ID
-	sync attach/SHA256/.ID
-	replace attach/SHA256/.ID attach/SHA256/a.txt
+	create attach/.scratch-ID
+	write attach/.scratch-ID
+	sync attach/.scratch-ID
+	replace attach/.scratch-ID attach/SHA256/a.txt
 	syncdir attach/SHA256
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {

@@ -101,11 +101,11 @@ func create(dir string) error {
 	if err := makeMailbox(d, Lead); err != nil {
 		return err
 	}
-	if err := d.put("gitignore-"+NewID(), ".gitignore", []byte(ignored)); err != nil {
+	if err := d.put(scratchPrefix+NewID(), ".gitignore", []byte(ignored)); err != nil {
 		return err
 	}
 	// The version comes last: without it this is no store yet.
-	return d.put("version-"+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
+	return d.put(scratchPrefix+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
 }
 
 // Open opens the store in dir. The caller closes it. The error is [ErrNoStore] or
@@ -229,9 +229,15 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
+		is := false
+		if checkMailbox(name) == nil {
+			if is, err = s.isMailbox(name); err != nil {
+				return nil, nil, fmt.Errorf("list mailboxes: %w", err)
+			}
+		}
 		switch {
 		case name[0] == '.' || slices.Contains([]string{versionFile, haltFile, boardDir, attachDir, refusedDir, haltedDir, topicsDir}, name):
-		case checkMailbox(name) == nil && s.isMailbox(name):
+		case is:
 			mailboxes = append(mailboxes, name)
 		default:
 			strangers = append(strangers, name)
@@ -240,13 +246,13 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	return mailboxes, strangers, nil
 }
 
-func (s *Store) isMailbox(name string) bool {
-	f, err := s.disk.folder(name + "/" + newFolder)
-	if err != nil {
-		return false
+// isMailbox says whether a folder has new/ in it, and is not only called so.
+func (s *Store) isMailbox(name string) (bool, error) {
+	err := s.disk.isFolder(name + "/" + newFolder)
+	if errors.Is(err, fs.ErrNotExist) || isOdd(err) {
+		return false, nil
 	}
-	f.Close()
-	return true
+	return err == nil, err
 }
 
 // unknown is the error for a mailbox that is not there.

@@ -62,7 +62,7 @@ func (b *Mailbox) look(name string) (Stray, error) {
 		return Stray{}, err
 	}
 	s := stray(name, &st)
-	if s.Kind == KindFile && errors.Is(unix.Faccessat(b.disk.fd, path, unix.R_OK, 0), fs.ErrPermission) {
+	if s.Kind == KindFile && !b.disk.readable(path) {
 		s.Kind = KindUnreadable
 	}
 	return s, nil

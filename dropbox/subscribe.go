@@ -72,8 +72,8 @@ func (s *Store) resubscribe(agent string, patterns []string, change func(has []s
 	if err := checkMailbox(agent); err != nil {
 		return fail(s.misnamed(agent, err))
 	}
-	if !s.isMailbox(agent) && !s.hasSome(agent) {
-		return fail(s.unknown(agent))
+	if err := s.known(agent); err != nil {
+		return fail(err)
 	}
 	for _, p := range patterns {
 		if err := CheckPattern(p); err != nil {
@@ -138,7 +138,12 @@ func (s *Store) Subscribers(topic string) ([]string, error) {
 	slices.Sort(names)
 	var out []string
 	for _, name := range names {
-		if checkMailbox(name) != nil || !s.isMailbox(name) {
+		if checkMailbox(name) != nil {
+			continue
+		}
+		if is, err := s.isMailbox(name); err != nil {
+			return nil, fmt.Errorf("subscribers of %s: %w", topic, err)
+		} else if !is {
 			continue
 		}
 		has, err := s.Subscriptions(name)

@@ -57,7 +57,7 @@ func (s *Store) haltThread(thread, why string) error {
 		}
 	}
 	text := thread + "\n" + strings.TrimRight(why, "\n") + "\n"
-	return s.disk.put(haltedDir+"/.halt-"+NewID(), haltFileOf(thread), []byte(text))
+	return s.disk.put(haltedDir+"/"+scratchPrefix+NewID(), haltFileOf(thread), []byte(text))
 }
 
 // ThreadHalted says whether a conversation is halted; nil when it is not. It costs

@@ -30,7 +30,7 @@ func (r *rings) bell(ring dropbox.Ring) {
 // await waits until a ring is heard that is as wanted, and forgets those before.
 func (r *rings) await(t *testing.T, want dropbox.Ring) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		r.mu.Lock()
 		for i, ring := range r.heard {

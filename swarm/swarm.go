@@ -397,7 +397,7 @@ func (s *Swarm) tidy(now time.Time) {
 			s.log.Warn("mailbox could not be tidied", keyAgent, name, keyErr, err)
 		}
 	}
-	if _, err := s.store.CleanTopics(now); err != nil {
+	if _, err := s.store.Clean(now); err != nil {
 		s.log.Warn("topics could not be tidied", keyErr, err)
 	}
 	p := s.Plan()

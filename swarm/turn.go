@@ -54,6 +54,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 		a.queue.add(e)
 		return 0
 	case err != nil:
+		a.unsettled = true // if the disk refused even to put it back
 		return a.diskTrouble(stop, "claim a message", err)
 	}
 	j := &job{claim: claim, via: a.doors.of(claim.ID), began: time.Now().UTC()}

@@ -1,0 +1,319 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// mkdir makes a folder; it is no error if one is there already.
+func (d *disk) mkdir(name string) error {
+	if err := d.ask(OpMkdir, name, ""); err != nil {
+		return err
+	}
+	sp, err := d.spot(name)
+	if err != nil {
+		return err
+	}
+	defer sp.close()
+	err = unix.Mkdirat(sp.dirfd, sp.base, 0o700)
+	if err == unix.EEXIST {
+		st, statErr := d.stat(name)
+		if statErr == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			return nil
+		}
+		return pathError("mkdir", name, unix.ENOTDIR)
+	}
+	return pathError("mkdir", name, err)
+}
+
+// write makes a new file with these bytes, durable but for its name. After an
+// error there is no file.
+func (d *disk) write(name string, data []byte) error {
+	sp, err := d.spot(name)
+	if err != nil {
+		return err
+	}
+	defer sp.close()
+	return d.writeAt(sp, name, data)
+}
+
+// writeAt is write for callers that hold the folder open.
+func (d *disk) writeAt(sp spot, name string, data []byte) (err error) {
+	if err := d.ask(OpCreate, name, ""); err != nil {
+		return err
+	}
+	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	var fd int
+	err = again(func() (err error) {
+		fd, err = unix.Openat(sp.dirfd, sp.base, flags, 0o600)
+		return err
+	})
+	if err != nil {
+		return pathError("create", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			err = errors.Join(err, ignoreMissing(d.removeAt(sp, name)))
+		}
+	}()
+	if err := d.ask(OpWrite, name, ""); err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	if err := d.ask(OpSync, name, ""); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// move renames a file and never replaces another: then the error is fs.ErrExist.
+// Of several callers that move one file, one alone succeeds; for the others it is
+// gone, fs.ErrNotExist.
+func (d *disk) move(name, to string) error {
+	return d.between(name, to, func(from, into spot) error { return d.moveAt(from, into, name, to) })
+}
+
+// between opens the folders of two names for f.
+func (d *disk) between(name, to string, f func(from, into spot) error) error {
+	from, err := d.spot(name)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	into, err := d.spot(to)
+	if err != nil {
+		return err
+	}
+	defer into.close()
+	return f(from, into)
+}
+
+// moveAt is move for callers that hold the folders open.
+func (d *disk) moveAt(from, into spot, name, to string) error {
+	err := d.ask(OpMove, name, to)
+	if err == nil {
+		err = linkError("rename", name, to, again(func() error {
+			return renameNew(from.dirfd, from.base, into.dirfd, into.base)
+		}))
+	}
+	if !unsupported(err) {
+		return err
+	}
+	// An old kernel, or a file system of the network. A link and a remove would
+	// refuse to replace, but two callers could both link, with a claim between
+	// them, and the message would be there twice. Names carry 50 random bits, so
+	// to look first is the smaller risk.
+	var st unix.Stat_t
+	if unix.Fstatat(into.dirfd, into.base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		return linkError("rename", name, to, unix.EEXIST)
+	}
+	return d.replaceAt(from, into, name, to)
+}
+
+// replace renames a file over another, or to a name that is free.
+func (d *disk) replace(name, to string) error {
+	return d.between(name, to, func(from, into spot) error { return d.replaceAt(from, into, name, to) })
+}
+
+func (d *disk) replaceAt(from, into spot, name, to string) error {
+	if err := d.ask(OpReplace, name, to); err != nil {
+		return err
+	}
+	err := again(func() error { return renameNew(from.dirfd, from.base, into.dirfd, into.base) })
+	if err == unix.EEXIST {
+		// A rename between two names of one file does nothing, and both stay: a power
+		// cut may have left them.
+		if same, err := d.sameFile(name, to); err != nil {
+			return err
+		} else if same {
+			return d.removeAt(from, name)
+		}
+	}
+	if err == unix.EEXIST || unsupported(err) {
+		err = again(func() error { return unix.Renameat(from.dirfd, from.base, into.dirfd, into.base) })
+	}
+	return linkError("rename", name, to, err)
+}
+
+// isFile says whether a name stands for that file.
+func (d *disk) isFile(name string, ino uint64) (bool, error) {
+	st, err := d.stat(name)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	return st.Ino == ino, nil
+}
+
+// sameFile says whether two names are there and stand for one file.
+func (d *disk) sameFile(a, b string) (bool, error) {
+	one, err := d.stat(a)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	other, err := d.stat(b)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	return one.Ino == other.Ino && one.Dev == other.Dev, nil
+}
+
+// isFolder refuses a symlink where a folder should be: a rename would go through.
+func (d *disk) isFolder(name string) error {
+	f, err := d.folder(name)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// link gives a file a second name, or, on a file system that cannot, puts a copy
+// with the same bytes there. Either way it is all there or not at all, and never
+// replaces another.
+func (d *disk) link(name, to string, data []byte) error {
+	return d.between(name, to, func(from, into spot) error { return d.linkAt(from, into, name, to, data) })
+}
+
+func (d *disk) linkAt(from, into spot, name, to string, data []byte) error {
+	err := d.ask(OpLink, name, to)
+	if err == nil {
+		err = linkError("link", name, to, again(func() error {
+			return unix.Linkat(from.dirfd, from.base, into.dirfd, into.base, 0)
+		}))
+	}
+	if !unsupported(err) {
+		return err
+	}
+	scratch := path.Join(path.Dir(name), "copy-"+NewID())
+	copied := spot{dirfd: from.dirfd, base: path.Base(scratch)}
+	if err := d.writeAt(copied, scratch, data); err != nil {
+		return err
+	}
+	err = d.ask(OpMove, scratch, to)
+	if err == nil {
+		err = linkError("rename", scratch, to, again(func() error {
+			return renameNew(copied.dirfd, copied.base, into.dirfd, into.base)
+		}))
+	}
+	if err == nil {
+		return nil
+	}
+	if unsupported(err) {
+		err = fmt.Errorf("%w: %w", ErrFileSystem, err)
+	}
+	return errors.Join(err, d.removeAt(copied, scratch))
+}
+
+// unsupported says whether an error means that this disk never does such a thing.
+func unsupported(err error) bool {
+	if err == nil {
+		return false
+	}
+	return slices.ContainsFunc([]error{unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS, unix.EINVAL, unix.EMLINK},
+		func(e error) bool { return errors.Is(err, e) })
+}
+
+func (d *disk) remove(name string) error {
+	sp, err := d.spot(name)
+	if err != nil {
+		return err
+	}
+	defer sp.close()
+	return d.removeAt(sp, name)
+}
+
+// removeAt is remove for callers that hold the folder open.
+func (d *disk) removeAt(sp spot, name string) error {
+	if err := d.ask(OpRemove, name, ""); err != nil {
+		return err
+	}
+	return pathError("remove", name, again(func() error { return unix.Unlinkat(sp.dirfd, sp.base, 0) }))
+}
+
+// removeFolder removes a folder that is empty.
+func (d *disk) removeFolder(name string) error {
+	sp, err := d.spot(name)
+	if err != nil {
+		return err
+	}
+	defer sp.close()
+	if err := d.ask(OpRemove, name, ""); err != nil {
+		return err
+	}
+	return pathError("remove", name, again(func() error { return unix.Unlinkat(sp.dirfd, sp.base, unix.AT_REMOVEDIR) }))
+}
+
+// removeTree removes a folder with all that is in it.
+func (d *disk) removeTree(name string) error {
+	if err := d.isFolder(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := d.ask(OpRemove, name, ""); err != nil {
+		return err
+	}
+	return d.root.RemoveAll(name)
+}
+
+// syncFolder makes the names in an open folder durable.
+func (d *disk) syncFolder(f *os.File) error {
+	if err := d.ask(OpSyncDir, f.Name(), ""); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// syncDir is syncFolder for a folder that is not open.
+func (d *disk) syncDir(name string) error {
+	f, err := d.folder(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return d.syncFolder(f)
+}
+
+// syncLeft makes it durable that something went away from these folders. A disk may
+// keep that apart from where it went to, which must be durable first. A folder that
+// somebody deleted has nothing left in it.
+func (d *disk) syncLeft(names ...string) error {
+	for _, name := range names {
+		if err := ignoreMissing(d.syncDir(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put makes a small file durable under a name, through scratch in the same file
+// system. If one is there already it stays, and that is no error.
+func (d *disk) put(scratch, name string, data []byte) error {
+	if there, err := d.exists(name); there || err != nil {
+		return errors.Join(err, d.syncDir(path.Dir(name)))
+	}
+	if err := d.write(scratch, data); err != nil {
+		return err
+	}
+	if err := d.move(scratch, name); err != nil {
+		err = errors.Join(err, ignoreMissing(d.remove(scratch)))
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return d.syncDir(path.Dir(name))
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+)
+
+// maxScratch is how old what lies in tmp/ may be before it counts as left by a
+// crash.
+const maxScratch = time.Hour
+
+// scratchPrefix begins the names of files outside a mailbox that are being written.
+const scratchPrefix = ".scratch-"
+
+// oldPrefix begins the names in tmp/ of scratch that is about to be removed.
+const oldPrefix = "old-"
+
+// Clean removes what crashes left behind: what lies in tmp/ for an hour, and keys
+// older than 7 days. A message that was cut off before new/ was never accepted, so
+// it goes, and its key with it. To repeat it is harmless. It returns how many files
+// it removed.
+func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
+	n, err := b.cleanTmp(now)
+	if err == nil {
+		var keys int
+		keys, err = b.cleanKeys(now)
+		n += keys
+	}
+	return n, b.wrap("clean", err)
+}
+
+func (b *Mailbox) cleanTmp(now time.Time) (removed int, err error) {
+	names, err := b.disk.names(b.dir(tmpFolder))
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		path := b.at(tmpFolder, name)
+		st, err := b.disk.stat(path)
+		if err != nil || now.Sub(modTime(&st)) < maxScratch || kindOf(st.Mode) == KindFolder {
+			continue // gone, young, or none of ours
+		}
+		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
+			// Moved aside first: a sender with that key may be about to finish it, and
+			// of the two renames one alone succeeds.
+			aside := b.at(tmpFolder, oldPrefix+NewID())
+			if err := b.disk.move(path, aside); errors.Is(err, fs.ErrNotExist) {
+				continue
+			} else if err != nil {
+				return removed, err
+			}
+			if err := b.dropKey(aside); err != nil {
+				return removed, err
+			}
+			path = aside
+		}
+		if err := ignoreMissing(b.disk.remove(path)); err != nil {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}
+
+// dropKey removes the guard that belongs to a message that is about to go, if that
+// message is nowhere else.
+func (b *Mailbox) dropKey(path string) error {
+	data, err := b.disk.readFile(path, b.store.maxFile())
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	m, err := Parse(data)
+	if err != nil || m.Key == "" {
+		return nil // half written: it never had a guard
+	}
+	if there, err := b.store.placeOf(b.name, m.entry()); there || err != nil {
+		return err // a second name of a message that was delivered
+	}
+	guard := keyFile(b.name, m.Key)
+	if purged, err := b.disk.exists(guard + purgedEnd); purged || err != nil {
+		return err // and so is a message that was purged since
+	}
+	g, _, ino, err := b.store.readGuard(b.name, m.Key)
+	if err == nil && g.ID == m.ID {
+		err = b.store.forget(b.name, guard, ino)
+	}
+	if errors.Is(err, errForgotten) {
+		return nil
+	}
+	return err
+}
+
+func (b *Mailbox) cleanKeys(now time.Time) (removed int, err error) {
+	names, err := b.disk.names(b.dir(keysFolder))
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		path := b.at(keysFolder, name)
+		st, err := b.disk.stat(path)
+		if err != nil || now.Sub(modTime(&st)) <= keyLife {
+			continue
+		}
+		if err := b.store.forget(b.name, path, st.Ino); !errors.Is(err, errForgotten) {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}
+
+// Clean removes what crashes left behind outside the mailboxes: files that are an
+// hour old and were never finished, and the grants of publications that were closed
+// a week ago. To repeat it is harmless. It returns how many files it removed.
+func (s *Store) Clean(now time.Time) (removed int, err error) {
+	if removed, err = s.clean(now); err != nil {
+		return removed, fmt.Errorf("clean: %w", err)
+	}
+	return removed, nil
+}
+
+func (s *Store) clean(now time.Time) (removed int, err error) {
+	for _, folder := range []string{".", attachDir, haltedDir} {
+		names, err := s.disk.names(folder)
+		if err != nil {
+			return removed, err
+		}
+		for _, name := range names {
+			path := path.Join(folder, name)
+			if !strings.HasPrefix(name, scratchPrefix) {
+				continue
+			}
+			st, err := s.disk.stat(path)
+			if err != nil || now.Sub(modTime(&st)) < maxScratch || kindOf(st.Mode) == KindFolder {
+				continue
+			}
+			if err := ignoreMissing(s.disk.remove(path)); err != nil {
+				return removed, err
+			}
+			removed++
+		}
+	}
+	n, err := s.topics().Clean(now)
+	removed += n
+	if err == nil {
+		n, err = s.cleanGrants(now)
+		removed += n
+	}
+	return removed, err
+}

@@ -1,0 +1,281 @@
+package dropbox_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func init() {
+	programs["fewfiles"] = fewFiles
+	programs["smalldisk"] = smallDisk
+}
+
+// A process that may open no more files gets an error for what it does, and loses
+// nothing by it: above all, no message is taken for one that cannot be read.
+func TestFewFiles(t *testing.T) {
+	runHelper(t, helper("fewfiles", fastFolder(t)))
+}
+
+// runHelper runs a program that prints how many faults it injected.
+func runHelper(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, complaints.String())
+	}
+	var injected int
+	if _, err := fmt.Sscan(string(out), &injected); err != nil || injected < 20 {
+		t.Errorf("%d faults, %v: %q", injected, err, out)
+	}
+	tally(t, t.Name(), injected)
+}
+
+// fewFiles does every deed with so many files left to open: 0, 1, and so on, until it
+// succeeds.
+func fewFiles(dir string, _ []string) error {
+	var whole unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &whole); err != nil {
+		return err
+	}
+	free := func() error { return unix.Setrlimit(unix.RLIMIT_NOFILE, &whole) }
+	injected := 0
+	var errs []error
+	for name, d := range deeds {
+		for left := uint64(0); ; left++ {
+			hurt, err := d.endure(filepath.Join(dir, dropbox.NewID()), unix.EMFILE, true, func(dir string) (*dropbox.Store, func() error, error) {
+				s, err := dropbox.Open(dir, dropbox.Options{})
+				if err != nil {
+					return nil, nil, err
+				}
+				next, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+				if err != nil {
+					return nil, nil, err
+				}
+				unix.Close(next)
+				return s, free, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next) + left, Max: whole.Max})
+			})
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s, %d files left: %w", name, left, err))
+			}
+			if !hurt {
+				break
+			}
+			injected++
+		}
+	}
+	n, err := scramble(filepath.Join(dir, "scramble"))
+	fmt.Println(injected + n)
+	return errors.Join(errors.Join(errs...), err)
+}
+
+// scramble takes and opens messages while something else takes all files there are
+// to be had, and gives them back, over and over.
+func scramble(dir string) (injected int, err error) {
+	if err := dropbox.Create(dir); err != nil {
+		return 0, err
+	}
+	s, err := dropbox.Open(dir, dropbox.Options{})
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	b, err := s.Mailbox(dropbox.Lead)
+	if err != nil {
+		return 0, err
+	}
+	for range 100 {
+		if err := second(s.Deliver(dropbox.Lead, text("x"))); err != nil {
+			return 0, err
+		}
+	}
+	entries, err := b.List()
+	if err != nil {
+		return 0, err
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 64, Max: 64}); err != nil {
+		return 0, err
+	}
+	stop := make(chan struct{})
+	var hoarders sync.WaitGroup
+	for range 4 {
+		hoarders.Go(func() {
+			var held []int
+			for {
+				fd, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+				if err == nil {
+					held = append(held, fd)
+					continue
+				}
+				runtime.Gosched()
+				for _, fd := range held {
+					unix.Close(fd)
+					runtime.Gosched()
+				}
+				held = nil
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+	}
+	patiently := func(do func() (*dropbox.Claim, error)) (*dropbox.Claim, error) {
+		for {
+			c, err := do()
+			if err == nil && c.Bad != nil {
+				return nil, fmt.Errorf("a good message is bad: %w", c.Bad)
+			}
+			if !errors.Is(err, unix.EMFILE) {
+				return c, err
+			}
+			injected++
+		}
+	}
+	for _, e := range entries {
+		var c *dropbox.Claim
+		if c, err = patiently(func() (*dropbox.Claim, error) { return b.Take(e) }); err != nil {
+			break
+		}
+		for range 60 {
+			if _, err = patiently(func() (*dropbox.Claim, error) { return b.Open(c.Entry) }); err != nil {
+				break
+			}
+		}
+	}
+	close(stop)
+	hoarders.Wait()
+	return injected, err
+}
+
+// A disk that is really full, of bytes or of names, or mounted read-only. It is a
+// small one in memory, mounted in a namespace of its own.
+func TestSmallDisk(t *testing.T) {
+	cmd := helper("smalldisk", t.TempDir())
+	runHelper(t, inNamespace(t, cmd))
+}
+
+// inNamespace lets a command mount what it likes, and nobody else sees it.
+func inNamespace(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:                 syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings:                []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings:                []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		GidMappingsEnableSetgroups: false,
+	}
+	trial := exec.Command("true")
+	trial.SysProcAttr = cmd.SysProcAttr
+	if err := trial.Run(); err != nil {
+		if os.Getenv("SWARM_STRICT") != "" {
+			t.Fatalf("user namespaces are missing: %v", err)
+		}
+		t.Skipf("not run: user namespaces are missing: %v", err)
+	}
+	return cmd
+}
+
+func smallDisk(dir string, _ []string) error {
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m,nr_inodes=300"); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	injected := 0
+	var errs []error
+	try := func(how string, d deed, errno error, harm harm) (hurt bool) {
+		hurt, err := d.endure(filepath.Join(dir, dropbox.NewID()), errno, errno == unix.EROFS, harm)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", how, err))
+		}
+		if hurt {
+			injected++
+		}
+		return hurt
+	}
+	for name, d := range deeds {
+		for left := 0; try(fmt.Sprintf("%s, %d pages left", name, left), d, unix.ENOSPC, fillBytes(dir, left)); left++ {
+		}
+		for left := 0; try(fmt.Sprintf("%s, %d names left", name, left), d, unix.ENOSPC, fillNames(dir, left)); left++ {
+		}
+		if !try(name+", read-only", d, unix.EROFS, readOnly(dir)) {
+			errs = append(errs, errors.New(name+" changes a disk that is read-only"))
+		}
+	}
+	fmt.Println(injected)
+	return errors.Join(errs...)
+}
+
+// opened makes a harm of something that is done once the store is open.
+func opened(hurt func() (heal func() error, err error)) harm {
+	return func(dir string) (*dropbox.Store, func() error, error) {
+		s, err := dropbox.Open(dir, dropbox.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		heal, err := hurt()
+		return s, heal, err
+	}
+}
+
+// fillBytes leaves so many pages free.
+func fillBytes(dir string, pages int) harm {
+	return opened(func() (func() error, error) {
+		path := filepath.Join(dir, "filler")
+		f, err := os.Create(path)
+		if err != nil {
+			return nil, err
+		}
+		size := int64(0)
+		for err == nil {
+			var n int
+			n, err = f.Write(make([]byte, os.Getpagesize()))
+			size += int64(n)
+		}
+		if !errors.Is(err, unix.ENOSPC) {
+			return nil, err
+		}
+		heal := func() error { return errors.Join(f.Close(), os.Remove(path)) }
+		return heal, f.Truncate(max(0, size-int64(pages*os.Getpagesize())))
+	})
+}
+
+// fillNames leaves room for so many files.
+func fillNames(dir string, left int) harm {
+	return opened(func() (func() error, error) {
+		folder := filepath.Join(dir, "fillers")
+		err := os.Mkdir(folder, 0o700)
+		n := 0
+		for ; err == nil; n++ {
+			err = os.Mkdir(filepath.Join(folder, fmt.Sprint(n)), 0o700)
+		}
+		if !errors.Is(err, unix.ENOSPC) {
+			return nil, err
+		}
+		for i := range min(n-1, left) {
+			if err := os.Remove(filepath.Join(folder, fmt.Sprint(i))); err != nil {
+				return nil, err
+			}
+		}
+		return func() error { return os.RemoveAll(folder) }, nil
+	})
+}
+
+func readOnly(dir string) harm {
+	return opened(func() (func() error, error) {
+		heal := func() error { return unix.Mount("", dir, "", unix.MS_REMOUNT, "") }
+		return heal, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, "")
+	})
+}
