@@ -13,14 +13,14 @@ LDFLAGS       := -s -w -X main.version=$(VERSION)
 
 .PHONY: build test race lint fuzz bench torture check demo darwin tools strict clean
 
-build: bin/claude-swarm
+build: bin/claude-swarm bin/claude-swarm-mcp
 
-.PHONY: bin/claude-swarm
+.PHONY: bin/claude-swarm bin/claude-swarm-mcp
 # The linker writes its output page by page, and in single pages it stays in the
 # machine's memory; of a copy larger pieces are mapped, and it starts a fifth sooner.
-bin/claude-swarm:
+bin/claude-swarm bin/claude-swarm-mcp:
 	linked=$@.$$$$; trap 'rm -f $$linked $$linked.copy' EXIT; \
-	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $$linked ./cmd/claude-swarm && \
+	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $$linked ./cmd/$(@F) && \
 	cp $$linked $$linked.copy && mv $$linked.copy $@
 
 # The pinned Claude Code, below the checkout. Tests and demo run it against the

@@ -2,10 +2,14 @@ package docs_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
 // The reference of the configuration is what the program knows of its keys.
@@ -57,6 +61,67 @@ func TestCommandLinePage(t *testing.T) {
 		fmt.Fprintf(&b, "## %s\n\n```text\n%s```\n\n", v.name(), visible(v.help))
 	}
 	fill(t, "command-line.md", "verbs", b.String())
+}
+
+// The page of the agents' tools is what the MCP server says of them.
+func TestToolsPage(t *testing.T) {
+	var b strings.Builder
+	for _, tool := range mcpserver.New(mcpserver.Options{}).Tools() {
+		fmt.Fprintf(&b, "### %s\n\n%s\n\n", tool.Name, tool.Description)
+		in, out := tool.InputSchema.(*jsonschema.Schema), tool.OutputSchema.(*jsonschema.Schema)
+		if len(in.Properties) > 0 {
+			b.WriteString("| argument | type | what it is |\n| --- | --- | --- |\n")
+			for _, name := range in.PropertyOrder {
+				need := ""
+				if slices.Contains(in.Required, name) {
+					need = ", needed"
+				}
+				if in.Properties[name].Description == "" {
+					t.Errorf("%s says nothing of its argument %s", tool.Name, name)
+				}
+				fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", name, cell(schemaType(in.Properties[name])), need, cell(in.Properties[name].Description))
+			}
+			b.WriteString("\n")
+		}
+		b.WriteString("Gives " + partsOf(out) + ".\n\n")
+	}
+	fill(t, "agents-tools.md", "tools", b.String())
+}
+
+// schemaType says what may be written.
+func schemaType(s *jsonschema.Schema) string {
+	var words []string
+	for _, w := range s.Enum {
+		words = append(words, fmt.Sprint(w))
+	}
+	switch {
+	case len(words) > 0:
+		return strings.Join(words, " | ")
+	case s.Minimum != nil && s.Maximum != nil:
+		return fmt.Sprintf("%s, %v to %v", s.Type, *s.Minimum, *s.Maximum)
+	case s.Type == "array":
+		return "list of " + s.Items.Type + "s"
+	}
+	return s.Type
+}
+
+// partsOf lists what a result has, and what its parts have.
+func partsOf(s *jsonschema.Schema) string {
+	var list []string
+	for _, name := range s.PropertyOrder {
+		p, text := s.Properties[name], "`"+name+"`"
+		if p.Items != nil && len(p.Items.Properties) > 0 {
+			p = p.Items
+		}
+		if p.Description != "" {
+			text += " (" + p.Description + ")"
+		}
+		if len(p.Properties) > 0 {
+			text += ": {" + partsOf(p) + "}"
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
 }
 
 // visible is a help text without options that nothing is said about.

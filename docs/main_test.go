@@ -32,7 +32,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "claude-swarm"), "../cmd/claude-swarm").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin+"/", "../cmd/...").CombinedOutput()
 	if err != nil {
 		return bin, fmt.Errorf("go build: %w\n%s", err, out)
 	}

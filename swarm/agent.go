@@ -33,6 +33,7 @@ type house struct {
 	project  string
 	program  string
 	environ  []string
+	server   *runner.Server // where agents have their tools from; nil: nowhere
 	store    *dropbox.Store
 	backends map[string]runner.Backend
 	books    *books

@@ -25,6 +25,9 @@ type Options struct {
 	// agents' PATH, and it is the command of the compaction hook. Empty: agents
 	// get neither.
 	Program string
+	// Tools is the MCP server through which agents reach the swarm; nil where there
+	// is none.
+	Tools *runner.Server
 	// Version is shown in the status.
 	Version string
 	// Audit is told of every finished turn; nil records nothing.
@@ -92,7 +95,7 @@ type Spec struct {
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
-	Tools        bool              // its client gets the tools of our own MCP server, Options.Program mcp
+	Tools        bool              // its client gets the tools of Options.Tools
 }
 
 // An Auditor records finished turns elsewhere, such as in git. It is called

@@ -83,7 +83,7 @@ func New(o Options) (*Swarm, error) {
 	}
 	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newDoorbell(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.house = house{
-		home: home, project: o.Project, program: o.Program, environ: o.Environ, store: o.Store, backends: o.Backends,
+		home: home, project: o.Project, program: o.Program, environ: o.Environ, server: o.Tools, store: o.Store, backends: o.Backends,
 		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: &warmth{most: o.Plan.maxWarm()}, grown: newGrown(), restart: o.Restart.orDefaults(),
 		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, reach: newReach(o.Store.Dir()), plan: s.Plan, wakeAll: s.wakeAccount,
 	}

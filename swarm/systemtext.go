@@ -25,8 +25,13 @@ Each turn brings you one message. Work on it, then end the turn with one summary
 as your last words: it goes back to the sender by itself. Nobody sits at the
 terminal: never use AskUserQuestion, and do not wait for input.
 
-To write to others use the Bash tool:
-  claude-swarm send NAME "text"                        a task for NAME
+`)
+	if s.Tools {
+		b.WriteString("To write to others use the tools of the MCP server dead-drop. By the Bash tool the same:\n")
+	} else {
+		b.WriteString("To write to others use the Bash tool:\n")
+	}
+	b.WriteString(`  claude-swarm send NAME "text"                        a task for NAME
   claude-swarm send NAME "text" --type question        a question; the answer comes in a later turn
   claude-swarm send NAME "text" --type question --wait=90s   the same, and wait for the answer
   claude-swarm inbox, claude-swarm read ID             what waits for you

@@ -302,6 +302,7 @@ func (a *agent) turnFiles(mark string) runner.Files {
 // clientSpec is the backend's part of the settings, with the system text whole.
 func (a *agent) clientSpec(spec Spec) runner.Spec {
 	c := spec.Client
+	spec.Tools = a.tools(spec) != nil
 	c.System = systemText(spec, a.plan(), filepath.Join(a.store.Dir(), a.name))
 	return c
 }
@@ -319,10 +320,10 @@ func (a *agent) environment(spec Spec, turn string) []string {
 // tools is the server through which the agent's client reaches the swarm; nil where
 // it is to have none.
 func (a *agent) tools(spec Spec) *runner.Server {
-	if a.program == "" || !spec.Tools {
+	if !spec.Tools {
 		return nil
 	}
-	return &runner.Server{Command: a.program, Args: []string{"mcp"}}
+	return a.server
 }
 
 // hook is the command that the client runs after a compaction.

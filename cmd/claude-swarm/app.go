@@ -28,6 +28,7 @@ func verbs() []*cli.Command {
 		completionCommand(),
 		versionCommand(),
 		historyCommand(),
+		mcpCommand(),
 		sendCommand(),
 		inboxCommand(),
 		readCommand(),

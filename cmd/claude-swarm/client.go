@@ -9,13 +9,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // dial finds the project's daemon. Without one the error is
 // [control.ErrNoDaemon] with the next step. The caller closes the client.
 func dial(c *cli.Context, p *project) (*control.Client, error) {
-	note := readLockNote(p.home)
+	note := rendezvous.ReadNote(p.home.LockFile())
 	client, err := control.Dial(c.Context, p.dir, version, os.Getenv, note.Socket)
 	switch {
 	case err == nil:

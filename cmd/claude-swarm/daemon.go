@@ -44,6 +44,7 @@ type daemonOrder struct {
 	project *project
 	agents  []string // start only these, stop the others; none: leave all as they were
 	by      string
+	noTools bool      // no agent gets those of our MCP server
 	stderr  io.Writer // people see what happens; nil when nobody looks
 	ready   func()    // called once
 }
@@ -96,7 +97,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	}
 	defer socket.close()
 
-	d, err := newDaemon(ctx, p, store, log)
+	d, err := newDaemon(ctx, o, store, log)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,8 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 }
 
 // newDaemon makes the swarm.
-func newDaemon(ctx context.Context, p *project, store *dropbox.Store, log *slog.Logger) (*daemon, error) {
+func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *slog.Logger) (*daemon, error) {
+	p := o.project
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -125,9 +127,13 @@ func newDaemon(ctx context.Context, p *project, store *dropbox.Store, log *slog.
 	if err != nil {
 		return nil, err
 	}
+	var tools *runner.Server
+	if !o.noTools {
+		tools = toolServer()
+	}
 	s, err := swarm.New(swarm.Options{
 		Project: p.file.Dir, Store: store, Plan: planOf(p.file), Backends: backends(),
-		Program: program, Version: version, Audit: audit, Log: log, Environ: os.Environ(),
+		Program: program, Tools: tools, Version: version, Audit: audit, Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 func doctorCommand() *cli.Command {
@@ -33,7 +34,7 @@ when something is wrong; warnings do not count.` +
 			if err != nil {
 				return err
 			}
-			note := readLockNote(p.home)
+			note := rendezvous.ReadNote(p.home.LockFile())
 			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv, Socket: note.Socket}
 			if lockHeld(p.home) {
 				order.LockedBy = note.PID

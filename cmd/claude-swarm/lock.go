@@ -4,54 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A lockNote is what a daemon writes into its lock for people, and for a caller
-// that looks for its socket in another place. The lock is the kernel's; the
-// note may be old or missing.
-type lockNote struct {
-	PID     int
-	Since   time.Time
-	Version string
-	Socket  string
-}
-
-func (n lockNote) text() string {
-	return fmt.Sprintf("pid %d\nsince %s\nversion %s\nsocket %s\n", n.PID, n.Since.UTC().Format(time.RFC3339), n.Version, n.Socket)
-}
-
-// readLockNote reads the note, whoever left it.
-func readLockNote(home swarm.Home) lockNote {
-	var n lockNote
-	data, err := os.ReadFile(home.LockFile())
-	if err != nil {
-		return n
-	}
-	for line := range strings.Lines(string(data)) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		switch key {
-		case "pid":
-			n.PID, _ = strconv.Atoi(value) // 0 is "not known", as if it were missing
-		case "since":
-			n.Since, _ = time.Parse(time.RFC3339, value)
-		case "version":
-			n.Version = value
-		case "socket":
-			n.Socket = value
-		}
-	}
-	return n
-}
-
 // A runningError says that another daemon has the project.
-type runningError struct{ note lockNote }
+type runningError struct{ note rendezvous.Note }
 
 func (e *runningError) Error() string {
 	s := "a daemon runs here already"
@@ -84,14 +46,9 @@ func lockDaemon(home swarm.Home) (release func() error, err error) {
 			return lock.Unlock, nil
 		}
 		if time.Now().After(deadline) {
-			return nil, errors.Join(&runningError{readLockNote(home)}, lock.Close())
+			return nil, errors.Join(&runningError{rendezvous.ReadNote(home.LockFile())}, lock.Close())
 		}
 	}
-}
-
-// note writes into the lock who holds it.
-func (n lockNote) write(home swarm.Home) error {
-	return os.WriteFile(home.LockFile(), []byte(n.text()), 0o600)
 }
 
 // lockHeld tells whether a daemon holds the lock of a project.

@@ -11,39 +11,15 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// envConfig names the configuration inside a turn where its file has another
-// name than claude-swarm.yaml, so that `send` finds the project from wherever
-// an agent works.
-const envConfig = "CLAUDE_SWARM_CONFIG"
-
-// findConfig finds the configuration: --config; inside an agent's turn the one
-// of its project; else claude-swarm.yaml in this folder or the nearest one
-// above it.
+// findConfig finds the configuration, see [door.FindConfig].
 func findConfig(c *cli.Context) (string, error) {
-	if path := c.String("config"); path != "" {
-		if _, err := os.Stat(path); err != nil {
-			return "", fail(exitUnknown, "claude-swarm init", "no configuration at %s", path)
-		}
-		return filepath.Abs(path)
-	}
-	if path := os.Getenv(envConfig); path != "" {
-		return path, nil
-	}
-	from := os.Getenv(runner.DirVar)
-	if from == "" {
-		dir, err := os.Getwd()
-		if err != nil {
-			return "", err
-		}
-		from = dir
-	}
-	path, err := config.Find(from)
-	if errors.Is(err, config.ErrNoProject) {
-		return "", fail(exitUnknown, "claude-swarm init", "no %s in %s or a folder above it", config.Name, from)
+	path, err := door.FindConfig(c.String("config"), os.Getenv)
+	if _, ok := errors.AsType[*door.NoProjectError](err); ok {
+		return "", fail(exitUnknown, "claude-swarm init", "%w", err)
 	}
 	return path, err
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 		"claude": func() {
 			os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 		},
+		// The real one has tests of its own, and the stand-in does not start it.
+		toolsProgram: func() { fmt.Println("here the tools would be served:", os.Args[1:]) },
 	})
 }
 
@@ -107,7 +110,7 @@ func endDaemons(env *testscript.Env) {
 			return nil // what cannot be looked at holds no daemon of ours
 		}
 		home := swarm.HomeOf(filepath.Dir(filepath.Dir(path)))
-		pid := readLockNote(home).PID
+		pid := rendezvous.ReadNote(home.LockFile()).PID
 		if pid == 0 || !lockHeld(home) {
 			return nil
 		}

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // A socket is the daemon's control socket. It can be made again: systemd takes
 // the runtime folder of a user away who has logged out, and the daemon works on.
 type socket struct {
 	project *project
-	note    lockNote
+	note    rendezvous.Note
 
 	mu     sync.Mutex
 	l      *net.UnixListener
@@ -24,7 +25,7 @@ type socket struct {
 
 // openSocket listens, and notes in the daemon's lock where.
 func openSocket(p *project) (*socket, error) {
-	s := &socket{project: p, note: lockNote{PID: os.Getpid(), Since: time.Now(), Version: version}}
+	s := &socket{project: p, note: rendezvous.Note{PID: os.Getpid(), Since: time.Now(), Version: version}}
 	return s, s.listen()
 }
 
@@ -34,7 +35,7 @@ func (s *socket) listen() error {
 		return err
 	}
 	s.note.Socket = l.Addr().String()
-	if err := s.note.write(s.project.home); err != nil {
+	if err := s.note.Write(s.project.home.LockFile()); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	s.l = l

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -38,6 +39,7 @@ The daemon goes on when the terminal is closed. Its log is
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "foreground", Usage: "stay in this terminal; for systemd and the like"},
 			&cli.BoolFlag{Name: "tmux", Usage: "show each agent in a pane of tmux; closing it stops nothing"},
+			&cli.BoolFlag{Name: "no-mcp", Usage: "give no agent the tools of claude-swarm's own MCP server"},
 			&cli.IntFlag{Name: "ready-fd", Hidden: true},
 		},
 		Action: start,
@@ -102,7 +104,7 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 		} else if st.Daemon != nil && st.Daemon.Stopping {
 			return fail(exitFailed, "claude-swarm stop --now, then claude-swarm start", "%w: it ends when the running turns have", swarm.ErrStopping)
 		}
-		return alreadyRuns(&runningError{readLockNote(p.home)})
+		return alreadyRuns(&runningError{rendezvous.ReadNote(p.home.LockFile())})
 	}
 	me, err := p.whoAmI()
 	if err != nil {
@@ -133,9 +135,10 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	if err := leaveTurn(p, c, names); err != nil {
 		return err
 	}
-	order := daemonOrder{project: p, agents: names, by: "start"}
+	order := daemonOrder{project: p, agents: names, by: "start", noTools: c.Bool("no-mcp")}
 	fd := c.Int("ready-fd")
 	if fd == 0 {
+		sayIfNoTools(c, p)
 		order.stderr = c.App.ErrWriter
 		order.ready = func() {
 			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: ready, pid %d, agents %s\n", os.Getpid(), strings.Join(p.file.Names(), " "))
@@ -166,7 +169,7 @@ func leaveTurn(p *project, c *cli.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(self, daemonArgs(p, c.Int("ready-fd"), names), env)
+	return syscall.Exec(self, daemonArgs(p, c.Int("ready-fd"), c.Bool("no-mcp"), names), env)
 }
 
 // withoutMarks is the environment less what makes us part of a turn.
@@ -176,10 +179,13 @@ func withoutMarks(environ []string) []string {
 	})
 }
 
-func daemonArgs(p *project, fd int, names []string) []string {
+func daemonArgs(p *project, fd int, noTools bool, names []string) []string {
 	args := []string{"claude-swarm", "--config", p.file.Path, "start", "--foreground"}
 	if fd != 0 {
 		args = append(args, fmt.Sprintf("--ready-fd=%d", fd))
+	}
+	if noTools {
+		args = append(args, "--no-mcp")
 	}
 	return append(args, names...)
 }
@@ -193,7 +199,7 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	b, err := spawn(c.Context, p, names)
+	b, err := spawn(c.Context, p, c.Bool("no-mcp"), names)
 	if err != nil {
 		return err
 	}
@@ -202,10 +208,11 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	}
 	fmt.Fprintf(c.App.Writer, "ready, pid %d, agents %s\n", b.PID, strings.Join(p.file.Names(), " "))
 	warnMissing(c.App.ErrWriter, p.file, names)
+	sayIfNoTools(c, p)
 	return nil
 }
 
-func spawn(ctx context.Context, p *project, names []string) (birth, error) {
+func spawn(ctx context.Context, p *project, noTools bool, names []string) (birth, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return birth{}, err
@@ -222,7 +229,7 @@ func spawn(ctx context.Context, p *project, names []string) (birth, error) {
 	}
 	defer r.Close()
 	cmd := &exec.Cmd{
-		Path: self, Args: daemonArgs(p, 3, names), Dir: p.file.Dir, Env: withoutMarks(os.Environ()),
+		Path: self, Args: daemonArgs(p, 3, noTools, names), Dir: p.file.Dir, Env: withoutMarks(os.Environ()),
 		Stdout: out, Stderr: out, ExtraFiles: []*os.File{w},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}

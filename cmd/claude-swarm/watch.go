@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -139,7 +140,7 @@ func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f fu
 	if err != nil {
 		return err
 	}
-	client, err := control.Dial(ctx, p.dir, version, os.Getenv, readLockNote(p.home).Socket)
+	client, err := control.Dial(ctx, p.dir, version, os.Getenv, rendezvous.ReadNote(p.home.LockFile()).Socket)
 	if err != nil {
 		return err
 	}

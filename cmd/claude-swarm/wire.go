@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -77,6 +78,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Reread:       a.Reread,
 		Env:          a.Env,
 		EnvDrop:      a.EnvDrop,
+		Tools:        a.MCP,
 	}
 	if filepath.Base(f.Path) != config.Name {
 		// Else the agent's own claude-swarm would look for the usual name.
@@ -84,7 +86,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		if spec.Env == nil {
 			spec.Env = make(map[string]string)
 		}
-		spec.Env[envConfig] = f.Path
+		spec.Env[door.ConfigVar] = f.Path
 	}
 	return spec
 }

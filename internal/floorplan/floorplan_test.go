@@ -28,6 +28,8 @@ var floors = map[string][]string{
 	"internal/config":         {"dropbox"},
 	"internal/control":        {"dropbox", "internal/rendezvous", "swarm"},
 	"internal/bench":          {},
+	"internal/door":           {"dropbox", "internal/config", "swarm", "swarm/runner"},
+	"internal/mcpserver":      {"dropbox", "internal/control", "internal/door", "internal/mailslot", "swarm", "swarm/runner"},
 	"internal/e2e":            {},
 	"internal/fakeapi":        {},
 	"internal/floorplan":      {},
@@ -41,6 +43,7 @@ var floors = map[string][]string{
 	"internal/tokens":         {},
 	"internal/torture":        {"dropbox", "internal/control", "swarm", "swarm/runner"},
 	"cmd/claude-swarm":        {"*"}, // the one place that wires
+	"cmd/claude-swarm-mcp":    {"dropbox", "internal/config", "internal/control", "internal/door", "internal/mcpserver", "internal/rendezvous", "swarm", "swarm/runner"},
 	"docs":                    {},
 	"examples":                {},
 }

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// program builds the program as it is shipped, once.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "cs-mcp")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "claude-swarm-mcp")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return path, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, _ := program(); path != "" {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// newProject makes a project with the agents coder and reviewer.
+func newProject(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	const config = "agents:\n  coder: {role: writes, zone: the parser, allowed_dirs: [/srv]}\n  reviewer: {cwd: sub}\n"
+	if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := dropbox.Create(filepath.Join(dir, ".dead-drop")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// connect starts the program in a project, with variables, and calls it with the
+// client of the official SDK.
+func connect(t *testing.T, dir string, env ...string) (*mcp.ClientSession, *exec.Cmd) {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path)
+	cmd.Dir, cmd.Env = dir, append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
+	cmd.Stderr = os.Stderr
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	return client, cmd
+}
+
+func whoami(t *testing.T, client *mcp.ClientSession) map[string]any {
+	t.Helper()
+	res, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "whoami"})
+	if err != nil || res.IsError {
+		t.Fatalf("whoami: %+v, %v", res, err)
+	}
+	return res.StructuredContent.(map[string]any)
+}
+
+// Outside a turn it serves the lead; inside one the agent, from wherever that works.
+func TestWhomItServes(t *testing.T) {
+	dir := newProject(t)
+	client, _ := connect(t, dir)
+	if me := whoami(t, client); me["name"] != "lead" || me["daemon"] != false || fmt.Sprint(me["folders"]) != "["+dir+"]" {
+		t.Errorf("outside a turn: %v", me)
+	}
+	client, _ = connect(t, t.TempDir(), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+dir)
+	me := whoami(t, client)
+	if me["name"] != "coder" || me["role"] != "writes" || me["zone"] != "the parser" || me["project"] != dir {
+		t.Errorf("in a turn: %v", me)
+	}
+	if want := fmt.Sprintf("[%s /srv %s/.dead-drop/coder/work]", dir, dir); fmt.Sprint(me["folders"]) != want {
+		t.Errorf("folders %v, want %s", me["folders"], want)
+	}
+	// The configuration may change while it runs.
+	if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte("agents:\n  coder: {role: thinks}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if me := whoami(t, client); me["role"] != "thinks" {
+		t.Errorf("after a change: %v", me)
+	}
+}
+
+func TestWrongCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"now"}, "it takes no arguments"},
+		{[]string{"--colour"}, "colour"},
+		{[]string{"--config", "/no/such/file"}, "no configuration at /no/such/file"},
+	} {
+		if err := run(c.args, strings.NewReader(""), new(strings.Builder)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("run(%q) = %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+// Each agent's client has one of these for as long as it runs: 20 MiB at most, after
+// some calls.
+func TestMemory(t *testing.T) {
+	const most = 20 << 10 // KiB
+	client, cmd := connect(t, newProject(t))
+	for range 20 {
+		whoami(t, client)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	if os.IsNotExist(err) {
+		t.Skip("not run: there is no /proc here")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	peak := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	if peak == nil {
+		t.Fatalf("no peak in %s", status)
+	}
+	if kib, err := strconv.Atoi(string(peak[1])); err != nil || kib > most {
+		t.Errorf("the server takes %d KiB, %d at most", kib, most)
+	} else {
+		t.Logf("%d KiB", kib)
+	}
+}

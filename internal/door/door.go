@@ -1,0 +1,104 @@
+package door
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A Place is a swarm as somebody finds it who comes in.
+type Place struct {
+	Home   swarm.Home
+	Store  *dropbox.Store // the caller closes it
+	Agents []string       // in the order of the configuration
+	Lead   string         // the agent that gets the lead's mail; "" is the person
+}
+
+// A Door is a place and who is asking. It is for one goroutine.
+type Door struct {
+	Place
+	Me swarm.Identity
+}
+
+// Open finds out who is asking: inside the turn of an agent it is that agent, else
+// the lead.
+func Open(p Place, getenv func(string) string) (*Door, error) {
+	me, err := swarm.WhoAmI(p.Home, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &Door{Place: p, Me: me}, nil
+}
+
+// Own is the mailbox of who is asking.
+func (d *Door) Own() (*dropbox.Mailbox, error) { return d.Mailbox(d.Me.Name) }
+
+// Mailbox opens the mailbox of an agent or the lead, and makes it where no daemon
+// has done so yet.
+func (d *Door) Mailbox(name string) (*dropbox.Mailbox, error) {
+	box, err := d.Store.Mailbox(name)
+	if errors.Is(err, dropbox.ErrNoMailbox) {
+		if err = d.Store.MakeMailbox(name); err == nil {
+			box, err = d.Store.Mailbox(name)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mailbox of %s: %w", name, err)
+	}
+	return box, nil
+}
+
+// Message finds a message by the end of its id, wherever it lies, and reads it. The
+// error is [dropbox.ErrNotFound] or an [*dropbox.AmbiguousError] when there is not
+// one of that name.
+func (d *Door) Message(id string) (dropbox.Found, *dropbox.Message, error) {
+	found, err := d.Store.Find(id)
+	if err != nil {
+		return found, nil, err
+	}
+	m, err := d.Store.Load(found)
+	if err != nil {
+		return found, nil, fmt.Errorf("message %s: %w", found.Entry.ID, err)
+	}
+	return found, m, nil
+}
+
+// Receipt reads what became of a message. The error is [dropbox.ErrNotFound] for
+// one that had no turn.
+func (d *Door) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
+	box, err := d.Mailbox(found.Mailbox)
+	if err != nil {
+		return nil, err
+	}
+	data, err := box.Receipt(found.Entry)
+	if err != nil {
+		return nil, err
+	}
+	return swarm.ParseReceipt(data)
+}
+
+// Reason reads why a dead letter was given up; "" when nobody noted it.
+func (d *Door) Reason(found dropbox.Found) string {
+	box, err := d.Mailbox(found.Mailbox)
+	if err != nil {
+		return ""
+	}
+	letters, err := box.Dead()
+	if err != nil {
+		return ""
+	}
+	for _, l := range letters {
+		if l.ID == found.Entry.ID {
+			return l.Reason
+		}
+	}
+	return ""
+}
+
+// AttachmentPath is where the file lies, absolute.
+func (d *Door) AttachmentPath(a dropbox.Attachment) string {
+	return filepath.Join(d.Store.Dir(), filepath.FromSlash(a.Path))
+}

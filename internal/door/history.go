@@ -1,0 +1,86 @@
+package door
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A PastTurn is one line of a history.
+type PastTurn struct {
+	At      time.Time      `json:"at"` // the end
+	Turn    string         `json:"turn"`
+	Message string         `json:"message"`
+	From    string         `json:"from"`
+	Subject string         `json:"subject,omitempty"` // or the beginning of the text
+	Outcome string         `json:"outcome"`
+	Reason  string         `json:"reason,omitempty"`
+	Seconds float64        `json:"seconds"`
+	CostUSD float64        `json:"cost_usd"`
+	Receipt *swarm.Receipt `json:"receipt,omitempty"` // of a turn that ended well
+}
+
+// A History is what an agent did.
+type History struct {
+	V       int        `json:"v"`
+	Agent   string     `json:"agent"`
+	Turns   []PastTurn `json:"turns"`
+	CostUSD float64    `json:"cost_usd"` // of these turns
+	Failed  int        `json:"failed"`
+}
+
+// OutcomeDone is the outcome of a turn that ended well.
+const OutcomeDone = "done"
+
+// History reads the ledger, and for the turns that are shown what lies beside their
+// messages. Only turns that ended after since are in it, and of these the last n; 0
+// is all.
+func (d *Door) History(agent string, since time.Time, n int) (*History, error) {
+	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
+	err := swarm.ReadLedger(d.Home.Ledger(), func(l swarm.LedgerLine) bool {
+		if l.Agent != agent || l.At.Before(since) {
+			return true
+		}
+		h.Turns = append(h.Turns, PastTurn{
+			At: l.At, Turn: l.Turn, Message: l.Message, From: l.From, Subject: l.Subject,
+			Outcome: l.Outcome, Reason: l.Reason, Seconds: l.Seconds, CostUSD: l.CostUSD,
+		})
+		if n > 0 && len(h.Turns) > n {
+			h.Turns = h.Turns[1:]
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	for i := range h.Turns {
+		d.fillIn(&h.Turns[i])
+		h.CostUSD += h.Turns[i].CostUSD
+		if h.Turns[i].Outcome != OutcomeDone {
+			h.Failed++
+		}
+	}
+	return h, nil
+}
+
+// fillIn adds what the message and its receipt say. Both may be gone: the ledger is
+// kept longer.
+func (d *Door) fillIn(t *PastTurn) {
+	found, err := d.Store.Find(t.Message)
+	if err != nil {
+		return
+	}
+	if t.Subject == "" {
+		if m, err := d.Store.Load(found); err == nil {
+			t.Subject = Gist(m)
+		}
+	}
+	if t.Outcome != OutcomeDone || found.State != dropbox.Done {
+		return
+	}
+	if r, err := d.Receipt(found); err == nil && r.Turn == t.Turn {
+		t.Receipt = r
+	}
+}

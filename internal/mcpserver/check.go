@@ -1,0 +1,135 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// check looks at the arguments of a call before anything is done. The error says
+// which one is wrong, how, and what was probably meant: it is the model that reads
+// it, and tries again. The schemas are flat, so this need not know all of theirs.
+func check(arguments json.RawMessage, schema *jsonschema.Schema) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(arguments)) == 0 || string(bytes.TrimSpace(arguments)) == "null" {
+		arguments = json.RawMessage("{}")
+	}
+	var given map[string]any
+	if err := json.Unmarshal(arguments, &given); err != nil {
+		return nil, fmt.Errorf("the arguments are no JSON object")
+	}
+	known := slices.Sorted(maps.Keys(schema.Properties))
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		p := schema.Properties[name]
+		if p == nil {
+			return nil, unknownArgument(name, known)
+		}
+		if err := checkValue(name, given[name], p); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range schema.Required {
+		if _, ok := given[name]; !ok {
+			return nil, fmt.Errorf("the argument %s is missing: %s", name, schema.Properties[name].Description)
+		}
+	}
+	return arguments, nil
+}
+
+func unknownArgument(name string, known []string) error {
+	switch near := dropbox.Nearest(name, known); {
+	case len(near) > 0:
+		return fmt.Errorf("there is no argument %q; did you mean %s?", name, near[0])
+	case len(known) == 0:
+		return fmt.Errorf("there is no argument %q; it takes none", name)
+	}
+	return fmt.Errorf("there is no argument %q; it takes %s", name, strings.Join(known, ", "))
+}
+
+func checkValue(name string, v any, p *jsonschema.Schema) error {
+	switch v := v.(type) {
+	case string:
+		if p.Type != "string" {
+			break
+		}
+		if len(p.Enum) > 0 && !slices.Contains(p.Enum, any(v)) {
+			return notOneOf(name, v, p.Enum)
+		}
+		return nil
+	case float64:
+		if p.Type != "integer" && p.Type != "number" {
+			break
+		}
+		switch {
+		case p.Type == "integer" && v != float64(int64(v)):
+			return fmt.Errorf("%s: want a whole number, got %v", name, v)
+		case p.Minimum != nil && v < *p.Minimum:
+			return fmt.Errorf("%s: %v is too small; the least is %v", name, v, *p.Minimum)
+		case p.Maximum != nil && v > *p.Maximum:
+			return fmt.Errorf("%s: %v is too large; the most is %v", name, v, *p.Maximum)
+		}
+		return nil
+	case bool:
+		if p.Type == "boolean" {
+			return nil
+		}
+	case []any:
+		if p.Type != "array" {
+			break
+		}
+		for i, item := range v {
+			if err := checkValue(fmt.Sprintf("%s[%d]", name, i), item, p.Items); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("%s: want %s, got %s", name, kindOf(p), kindOfValue(v))
+}
+
+func notOneOf(name, v string, enum []any) error {
+	var words []string
+	for _, w := range enum {
+		words = append(words, w.(string))
+	}
+	text := fmt.Sprintf("%s: %q is none of %s", name, v, strings.Join(words, ", "))
+	if near := dropbox.Nearest(v, words); len(near) > 0 {
+		text += "; did you mean " + near[0] + "?"
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// kindOf says what an argument is to be.
+func kindOf(p *jsonschema.Schema) string {
+	switch p.Type {
+	case "string":
+		return "text"
+	case "integer":
+		return "a whole number"
+	case "boolean":
+		return "true or false"
+	case "array":
+		return "a list of texts"
+	}
+	return p.Type
+}
+
+func kindOfValue(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "text"
+	case float64, bool:
+		return fmt.Sprint(v)
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}

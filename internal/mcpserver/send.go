@@ -1,0 +1,158 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/mailslot"
+)
+
+type sendArguments struct {
+	To       string   `json:"to" jsonschema:"the name of an agent, several with commas between them, all, or lead"`
+	Text     string   `json:"text" jsonschema:"the message, at most 8192 bytes; put longer text into a file and attach it"`
+	Type     string   `json:"type,omitempty" jsonschema:"task, if left out; a task or a question is answered" enum:"task,question,result,status,handoff,note"`
+	Subject  string   `json:"subject,omitempty" jsonschema:"what it is about, one line"`
+	Priority string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
+	Thread   string   `json:"thread,omitempty" jsonschema:"the id of the conversation that it goes on with; left out it is that of your turn"`
+	ReplyTo  string   `json:"reply_to,omitempty" jsonschema:"the id of the message that it answers; the tool reply does more"`
+	CC       []string `json:"cc,omitempty" jsonschema:"names that get a copy as a note, which wakes nobody"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, in folders that are yours"`
+	Key      string   `json:"key,omitempty" jsonschema:"deliver it once only: a second message with the same key within 7 days is not sent"`
+}
+
+// A sending is what send and reply give.
+type sending struct {
+	Sent []sentTo `json:"sent"`
+	Note string   `json:"note,omitempty"`
+}
+
+type sentTo struct {
+	ID        string `json:"id"`
+	To        string `json:"to"`
+	Duplicate bool   `json:"duplicate,omitempty" jsonschema:"it was sent before with this key, and not again"`
+}
+
+func (c *call) send(ctx context.Context, in sendArguments) (*sending, error) {
+	m := &dropbox.Message{
+		Type: dropbox.Type(cmp.Or(in.Type, string(dropbox.Task))), Subject: strings.Join(strings.Fields(in.Subject), " "), Key: in.Key,
+	}
+	var err error
+	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
+		return nil, err
+	}
+	if m.To, err = c.Recipients(in.To); err != nil {
+		return nil, err
+	}
+	for _, name := range in.CC {
+		names, err := c.Recipients(name)
+		if err != nil {
+			return nil, err
+		}
+		m.CC = append(m.CC, names...)
+	}
+	if err := c.goesOn(m, in.Thread, in.ReplyTo); err != nil {
+		return nil, err
+	}
+	return c.post(ctx, m, in.Text, in.Attach)
+}
+
+// goesOn puts a message into the conversation of another one, by its id.
+func (c *call) goesOn(m *dropbox.Message, thread, replyTo string) error {
+	for _, id := range []string{thread, replyTo} {
+		if id == "" {
+			continue
+		}
+		_, old, err := c.Message(id)
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		if id == replyTo {
+			m.ReplyTo = old.ID
+		}
+		m.Thread, m.Trace = cmp.Or(m.Thread, old.Thread), old.Trace
+	}
+	return nil
+}
+
+// post gives a message its text and its files, and sends it.
+func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sending, error) {
+	m.Body = mailslot.Body([]string{body})
+	if err := checkBody(m.Body); err != nil {
+		return nil, err
+	}
+	for _, path := range attach {
+		a, err := c.attach(path)
+		if err != nil {
+			return nil, err
+		}
+		m.Attachments = append(m.Attachments, a)
+	}
+	delivered, err := c.Send(m)
+	s := &sending{Sent: sent(delivered)}
+	if err != nil {
+		if len(s.Sent) > 0 {
+			err = fmt.Errorf("%w (sent: %s)", err, s.who())
+		}
+		return nil, err
+	}
+	if slices.ContainsFunc(delivered, func(d dropbox.Delivery) bool { return d.To != dropbox.Lead }) {
+		s.Note, err = c.nobodyWorks(ctx)
+	}
+	return s, err
+}
+
+func sent(delivered []dropbox.Delivery) []sentTo {
+	list := []sentTo{}
+	for _, d := range delivered {
+		list = append(list, sentTo{d.ID, d.To, d.Duplicate})
+	}
+	return list
+}
+
+func checkBody(body []byte) error {
+	switch flaw, at := mailslot.Look(body); flaw {
+	case mailslot.Empty:
+		return fmt.Errorf("the text is empty")
+	case mailslot.HasNUL:
+		return fmt.Errorf("the text has a NUL byte, at byte %d", at+1)
+	case mailslot.NotUTF8:
+		return fmt.Errorf("the text is not UTF-8, at byte %d", at+1)
+	case mailslot.TooLong:
+		return fmt.Errorf("the text has %d bytes, %d at most; write it to a file and name that in attach", len(body), mailslot.MaxBody)
+	}
+	return nil
+}
+
+// attach puts a file into the store. It must lie where the agent may work: whoever
+// gets the message can read it.
+func (c *call) attach(path string) (dropbox.Attachment, error) {
+	path, err := c.within(path)
+	if err != nil {
+		return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
+	}
+	return door.Attach(c.Store, path)
+}
+
+func (s *sending) who() string {
+	var list []string
+	for _, one := range s.Sent {
+		text := one.ID + " to " + one.To
+		if one.Duplicate {
+			text = "not again, a duplicate of " + text
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
+func (s *sending) Text() string {
+	var t text
+	t.line("Sent: %s.", s.who())
+	t.note(s.Note)
+	return t.String()
+}

@@ -1,0 +1,141 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Options are what a server cannot do without.
+type Options struct {
+	Version string // of the program
+	// Open gives a call what it works with, as it is now: the configuration may have
+	// changed since the last one. The call closes it.
+	Open func() (*Desk, error)
+	// Dial finds the daemon. The error is [control.ErrNoDaemon] when none runs.
+	Dial func(ctx context.Context, d *Desk) (Daemon, error)
+}
+
+// A Desk is what one call works with.
+type Desk struct {
+	*door.Door
+	Project string     // folder of the project
+	Plan    swarm.Plan // of its configuration
+	Folders []string   // those that the caller may make its working folder, and attach files from
+	Close   func() error
+}
+
+// A Daemon is what is asked of it. It is [*control.Client].
+type Daemon interface {
+	Status(ctx context.Context, agents ...string) (swarm.Status, error)
+	Close() error
+}
+
+// A Server offers the tools. It is for one client.
+type Server struct {
+	opts Options
+	mcp  *mcp.Server
+	list []*mcp.Tool
+}
+
+// instructions are what a client tells its model of all the tools together.
+const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
+in each turn, and your last words go back to its sender by themselves. Use send to give
+another agent a task, to ask it something, or to tell it something.`
+
+// New makes a server. It starts nothing.
+func New(o Options) *Server {
+	s := &Server{opts: o}
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: runner.ToolServer, Title: "claude-swarm", Version: o.Version}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list does not change
+	})
+	for _, t := range tools() {
+		described := t.describe()
+		s.list = append(s.list, described)
+		s.mcp.AddTool(described, s.handler(t, described))
+	}
+	return s
+}
+
+// Tools are the descriptions of all tools, in their order.
+func (s *Server) Tools() []*mcp.Tool { return s.list }
+
+// Serve answers a client until it hangs up or ctx is done.
+func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
+	err := s.mcp.Run(ctx, t)
+	if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
+		return nil
+	}
+	return err
+}
+
+// handler runs one call of a tool.
+func (s *Server) handler(t tool, described *mcp.Tool) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		out, err := s.call(ctx, t, described, req)
+		if err != nil {
+			failed := new(mcp.CallToolResult)
+			failed.SetError(fmt.Errorf("%s: %w", described.Name, err))
+			return failed, nil
+		}
+		return &mcp.CallToolResult{
+			Content:           []mcp.Content{&mcp.TextContent{Text: out.Text()}},
+			StructuredContent: out,
+		}, nil
+	}
+}
+
+func (s *Server) call(ctx context.Context, t tool, described *mcp.Tool, req *mcp.CallToolRequest) (result, error) {
+	arguments, err := check(req.Params.Arguments, inputSchema(described))
+	if err != nil {
+		return nil, err
+	}
+	desk, err := s.opts.Open()
+	if err != nil {
+		return nil, err
+	}
+	out, err := t.run(ctx, &call{Desk: desk, dial: s.opts.Dial}, arguments)
+	return out, errors.Join(err, desk.Close())
+}
+
+// A call is one call of a tool on its way.
+type call struct {
+	*Desk
+	dial func(context.Context, *Desk) (Daemon, error)
+}
+
+// daemon finds the daemon; nil when none runs. The caller closes it.
+func (c *call) daemon(ctx context.Context) (Daemon, error) {
+	d, err := c.dial(ctx, c.Desk)
+	if errors.Is(err, control.ErrNoDaemon) {
+		return nil, nil
+	}
+	return d, err
+}
+
+// nobodyWorks says why what was sent to agents is not worked on now; "" when it is.
+func (c *call) nobodyWorks(ctx context.Context) (string, error) {
+	d, err := c.daemon(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case d == nil:
+		return noDaemon, nil
+	}
+	if c.Store.Halted() {
+		err = d.Close()
+		return "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt).", err
+	}
+	return "", d.Close()
+}
+
+// noDaemon is told in every result that a daemon would have made better.
+const noDaemon = "No daemon runs: mail can be read and left, and waits until a person starts one (claude-swarm start)."

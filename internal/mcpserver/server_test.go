@@ -1,0 +1,268 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A place is a project in which somebody calls tools.
+type place struct {
+	t      *testing.T
+	dir    string
+	home   swarm.Home
+	store  *dropbox.Store
+	daemon *daemon // nil: none runs
+	env    map[string]string
+	client *mcp.ClientSession
+}
+
+// newPlace makes a project with the agents coder and reviewer, and a server for who
+// the environment says.
+func newPlace(t *testing.T, env map[string]string) *place {
+	t.Helper()
+	dir := t.TempDir()
+	p := &place{t: t, dir: dir, home: swarm.HomeOf(dir), env: env}
+	dropDir := filepath.Join(dir, ".dead-drop")
+	if err := dropbox.Create(dropDir); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.store, err = dropbox.Open(dropDir, dropbox.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.store.Close() })
+	for _, name := range []string{"coder", "reviewer"} {
+		if err := p.store.MakeMailbox(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := mcpserver.New(mcpserver.Options{Version: "test", Open: p.open, Dial: p.dial})
+	here, there := mcp.NewInMemoryTransports()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, there) }()
+	p.client, err = mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.client.Close()
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+	})
+	return p
+}
+
+func (p *place) open() (*mcpserver.Desk, error) {
+	d, err := door.Open(door.Place{Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}}, func(name string) string { return p.env[name] })
+	if err != nil {
+		return nil, err
+	}
+	spec := func(name, role string) swarm.Spec {
+		return swarm.Spec{Name: name, Role: role, Client: runner.Spec{Dir: p.dir}}
+	}
+	return &mcpserver.Desk{
+		Door: d, Project: p.dir, Folders: []string{p.dir}, Close: func() error { return nil },
+		Plan: swarm.Plan{Agents: []swarm.Spec{spec("coder", "writes"), spec("reviewer", "reads")}},
+	}, nil
+}
+
+func (p *place) dial(context.Context, *mcpserver.Desk) (mcpserver.Daemon, error) {
+	if p.daemon == nil {
+		return nil, control.ErrNoDaemon
+	}
+	return p.daemon, nil
+}
+
+// A daemon is one that does nothing.
+type daemon struct{}
+
+func (d *daemon) Status(context.Context, ...string) (swarm.Status, error) { return swarm.Status{}, nil }
+func (d *daemon) Close() error                                            { return nil }
+
+// call calls a tool; arguments are JSON. It checks that the result is what the
+// schema of the tool says, and that it is text as well.
+func (p *place) call(name, arguments string) (structured map[string]any, text string) {
+	p.t.Helper()
+	res := p.try(name, arguments)
+	if res.IsError {
+		p.t.Fatalf("%s %s: %s", name, arguments, textOf(res))
+	}
+	structured, ok := res.StructuredContent.(map[string]any)
+	if !ok || textOf(res) == "" {
+		p.t.Fatalf("%s %s gave %#v and the text %q, want both", name, arguments, res.StructuredContent, textOf(res))
+	}
+	p.checkSchema(name, structured)
+	return structured, textOf(res)
+}
+
+// fails calls a tool that is to refuse, and returns why.
+func (p *place) fails(name, arguments string) string {
+	p.t.Helper()
+	res := p.try(name, arguments)
+	if !res.IsError {
+		p.t.Fatalf("%s %s gave %v, want an error", name, arguments, res.StructuredContent)
+	}
+	return textOf(res)
+}
+
+func (p *place) try(name, arguments string) *mcp.CallToolResult {
+	p.t.Helper()
+	res, err := p.client.CallTool(p.t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		p.t.Fatalf("%s %s: %v", name, arguments, err)
+	}
+	return res
+}
+
+func textOf(res *mcp.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range res.Content {
+		if text, ok := c.(*mcp.TextContent); ok {
+			b.WriteString(text.Text)
+		}
+	}
+	return b.String()
+}
+
+// checkSchema checks a result against the output schema, by another implementation
+// than ours.
+func (p *place) checkSchema(name string, structured map[string]any) {
+	p.t.Helper()
+	for tool, err := range p.client.Tools(p.t.Context(), nil) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if tool.Name != name {
+			continue
+		}
+		data, err := json.Marshal(tool.OutputSchema)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(data, &schema); err != nil {
+			p.t.Fatal(err)
+		}
+		resolved, err := schema.Resolve(nil)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if err := resolved.Validate(structured); err != nil {
+			p.t.Errorf("%s: the result %v is not what its schema says: %v", name, structured, err)
+		}
+	}
+}
+
+// Every tool and argument says what it is for, and schemas have what the tags say.
+func TestSchemas(t *testing.T) {
+	p := newPlace(t, nil)
+	n := 0
+	for tool, err := range p.client.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if len(tool.Description) < 40 {
+			t.Errorf("%s says only %q", tool.Name, tool.Description)
+		}
+		properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+		for name, of := range properties {
+			if text, _ := of.(map[string]any)["description"].(string); text == "" {
+				t.Errorf("%s says nothing of its argument %s", tool.Name, name)
+			}
+		}
+		if extra := tool.InputSchema.(map[string]any)["additionalProperties"]; extra == nil {
+			t.Errorf("%s takes any argument", tool.Name)
+		}
+	}
+	if n < 2 {
+		t.Errorf("%d tools", n)
+	}
+}
+
+// What is wrong with an argument is said, and nothing is done.
+func TestWrongArguments(t *testing.T) {
+	p := newPlace(t, nil)
+	if err := os.WriteFile(filepath.Join(p.dir, "notes.txt"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"send", `{}`, "send: the argument to is missing: the name of an agent"},
+		{"send", `null`, "send: the argument to is missing"},
+		{"send", `[]`, "send: the arguments are no JSON object"},
+		{"send", `{"to":"coder"}`, "send: the argument text is missing"},
+		{"send", `{"to":"coder","txt":"x"}`, `send: there is no argument "txt"; did you mean text?`},
+		{"send", `{"to":"coder","text":"x","colour":"red"}`, `send: there is no argument "colour"; it takes attach, cc, key`},
+		{"whoami", `{"name":"x"}`, `whoami: there is no argument "name"; it takes none`},
+		{"send", `{"to":["coder"],"text":"x"}`, "send: to: want text, got a list"},
+		{"send", `{"to":7,"text":"x"}`, "send: to: want text, got 7"},
+		{"send", `{"to":"coder","text":null}`, "send: text: want text, got null"},
+		{"send", `{"to":"coder","text":"x","cc":"lead"}`, "send: cc: want a list of texts, got text"},
+		{"send", `{"to":"coder","text":"x","cc":["lead",true]}`, "send: cc[1]: want text, got true"},
+		{"send", `{"to":"coder","text":"x","type":"tsk"}`, `send: type: "tsk" is none of task, question, result, status, handoff, note; did you mean task?`},
+		{"send", `{"to":"coder","text":"x","priority":"high"}`, `send: priority: "high" is none of urgent, normal, low`},
+		{"send", `{"to":"codr","text":"x"}`, `send: no agent named "codr" here; did you mean coder?`},
+		{"send", `{"to":"coder","text":"x","cc":["nobody"]}`, `send: no agent named "nobody" here`},
+		{"send", `{"to":"coder","text":"  "}`, "send: the text is empty"},
+		{"send", `{"to":"coder","text":"a\u0000b"}`, "send: the text has a NUL byte, at byte 2"},
+		{"send", `{"to":"coder","text":"` + strings.Repeat("x", 8193) + `"}`, "send: the text has 8193 bytes, 8192 at most; write it to a file and name that in attach"},
+		{"send", `{"to":"coder","text":"x","thread":"zzzzzzzzzz"}`, "no such message"},
+		{"send", `{"to":"coder","text":"x","reply_to":"zzzzzzzzzz"}`, "no such message"},
+		{"send", `{"to":"coder","text":"x","attach":["/etc/passwd"]}`, "send: attach: /etc/passwd lies outside of your folders: " + p.dir},
+		{"send", `{"to":"coder","text":"x","attach":["nothing.txt"]}`, "nothing.txt is not there"},
+		{"send", `{"to":"coder","text":"x","attach":["."]}`, "no regular file"},
+		{"send", `{"to":"coder","text":"x","attach":[".claude-swarm/turns"]}`, "is the daemon's own"},
+	} {
+		if got := p.fails(c.tool, c.arguments); !strings.Contains(got, c.want) {
+			t.Errorf("%s %.60s: %q, want %q", c.tool, c.arguments, got, c.want)
+		}
+	}
+	if n := len(p.waiting("coder")); n > 0 {
+		t.Errorf("%d messages were sent all the same", n)
+	}
+}
+
+// waiting are the messages that wait for an agent.
+func (p *place) waiting(agent string) []*dropbox.Message {
+	p.t.Helper()
+	box, err := p.store.Mailbox(agent)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	entries, err := box.List()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var list []*dropbox.Message
+	for _, e := range entries {
+		m, err := box.Read(e)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		list = append(list, m)
+	}
+	return list
+}

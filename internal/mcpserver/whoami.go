@@ -1,0 +1,129 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+type noArguments struct{}
+
+// A self is what whoami gives.
+type self struct {
+	Name    string   `json:"name"`
+	Role    string   `json:"role,omitempty"`
+	Zone    string   `json:"zone,omitempty"`
+	Lead    string   `json:"lead" jsonschema:"who leads: an agent, or the person"`
+	Project string   `json:"project" jsonschema:"the folder of the project"`
+	Folder  string   `json:"folder,omitempty" jsonschema:"your working folder"`
+	Folders []string `json:"folders" jsonschema:"where set_directory may take you, and what is in them"`
+	Work    string   `json:"work,omitempty" jsonschema:"the folder for notes and drafts of your own"`
+	Turn    string   `json:"turn,omitempty" jsonschema:"the turn that you are in"`
+	Message *gist    `json:"message,omitempty" jsonschema:"the message that the turn works on"`
+	Waiting int      `json:"waiting" jsonschema:"messages that wait for your next turns"`
+	Daemon  bool     `json:"daemon" jsonschema:"whether it runs"`
+	Note    string   `json:"note,omitempty"`
+}
+
+// A gist is a message in a few words.
+type gist struct {
+	ID       string `json:"id"`
+	From     string `json:"from"`
+	Proven   bool   `json:"proven" jsonschema:"whether it is from whom it says"`
+	Type     string `json:"type"`
+	Priority string `json:"priority"`
+	About    string `json:"about" jsonschema:"its subject, or how its text begins"`
+	Thread   string `json:"thread,omitempty"`
+	State    string `json:"state,omitempty"`
+	Time     string `json:"time"`
+}
+
+func (c *call) gist(v *door.View) gist {
+	g := gist{
+		ID: v.ID, From: v.From, Proven: v.Proven, Type: string(v.Type), Priority: v.Priority, About: v.Gist(),
+		Thread: v.Thread, State: v.State, Time: stamp(v.Created),
+	}
+	if v.Reason != "" {
+		g.About = "cannot be read: " + v.Reason
+	}
+	return g
+}
+
+func (c *call) whoami(ctx context.Context, _ noArguments) (*self, error) {
+	s := &self{Name: c.Me.Name, Lead: "the person", Project: c.Project, Folders: c.Folders, Turn: c.Me.Turn}
+	if c.Lead != "" {
+		s.Lead = c.Lead
+	}
+	if spec, ok := c.spec(c.Me.Name); ok {
+		s.Role, s.Zone, s.Folder = spec.Role, spec.Zone, spec.Client.Dir
+		s.Work = WorkFolder(c.Store.Dir(), c.Me.Name)
+	}
+	work, err := c.Work()
+	if err != nil {
+		return nil, err
+	}
+	if work != nil {
+		g := c.gist(c.View(c.Me.Name, dropbox.Claimed, work))
+		s.Message = &g
+	}
+	box, err := c.Own()
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := box.List()
+	if err != nil {
+		return nil, err
+	}
+	s.Waiting = len(waiting)
+	s.Note, err = c.nobodyWorks(ctx)
+	s.Daemon = s.Note != noDaemon
+	return s, err
+}
+
+// WorkFolder is where an agent keeps notes and drafts of its own.
+func WorkFolder(store, agent string) string { return filepath.Join(store, agent, "work") }
+
+// spec is what the configuration says of an agent.
+func (c *call) spec(name string) (swarm.Spec, bool) {
+	for _, s := range c.Plan.Agents {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return swarm.Spec{}, false
+}
+
+func (s *self) Text() string {
+	var t text
+	t.line("You are %s", s.Name)
+	if s.Role != "" {
+		t.add(", %s", s.Role)
+	}
+	if s.Zone != "" {
+		t.add(", for %s", s.Zone)
+	}
+	t.add(". %s leads.", strings.ToUpper(s.Lead[:1])+s.Lead[1:])
+	t.line("The project is %s.", s.Project)
+	if s.Folder != "" {
+		t.line("You work in %s; notes of your own belong in %s.", s.Folder, s.Work)
+	}
+	if m := s.Message; m != nil {
+		t.line("This turn works on the %s %s from %s: %s", m.Type, m.ID, m.From, m.About)
+	}
+	t.line("%s for your next turns.", count(s.Waiting, "message waits", "messages wait"))
+	t.note(s.Note)
+	return t.String()
+}
+
+// count says "1 message", "3 messages".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

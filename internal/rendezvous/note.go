@@ -1,0 +1,48 @@
+package rendezvous
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Note is what a daemon writes into its lock for people, and for a caller that
+// looks for its socket in another place. The lock is the kernel's; the note may be
+// old or missing.
+type Note struct {
+	PID     int
+	Since   time.Time
+	Version string
+	Socket  string
+}
+
+// ReadNote reads the note in a lock file, whoever left it.
+func ReadNote(path string) Note {
+	var n Note
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return n
+	}
+	for line := range strings.Lines(string(data)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch key {
+		case "pid":
+			n.PID, _ = strconv.Atoi(value) // 0 is "not known", as if it were missing
+		case "since":
+			n.Since, _ = time.Parse(time.RFC3339, value)
+		case "version":
+			n.Version = value
+		case "socket":
+			n.Socket = value
+		}
+	}
+	return n
+}
+
+// Write writes the note into the lock file, which the caller holds.
+func (n Note) Write(path string) error {
+	text := fmt.Sprintf("pid %d\nsince %s\nversion %s\nsocket %s\n", n.PID, n.Since.UTC().Format(time.RFC3339), n.Version, n.Socket)
+	return os.WriteFile(path, []byte(text), 0o600)
+}
