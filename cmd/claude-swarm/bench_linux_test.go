@@ -202,6 +202,32 @@ func BenchmarkSendToStart(b *testing.B) {
 	})
 }
 
+// BenchmarkSendToReplay is the time from an acknowledged delivery to the line by
+// which the client repeats the prompt: in a client that is started for it, and in one
+// that has stayed (linger). The client needs no time for its own start, where the
+// real one needs half a second.
+func BenchmarkSendToReplay(b *testing.B) {
+	for name, linger := range map[string]string{"cold": "0s", "warm": "10m"} {
+		b.Run("ours/"+name, func(b *testing.B) {
+			stamps := newStamps(b)
+			p := newPlace(b, 1, stamps.env(), "BENCH_STAMP=replay")
+			config := filepath.Join(p.dir, "claude-swarm.yaml")
+			text, err := os.ReadFile(config)
+			if err != nil {
+				b.Fatal(err)
+			}
+			text = bytes.Replace(text, []byte("defaults:\n"), []byte("defaults:\n  linger: "+linger+"\n"), 1)
+			if err := os.WriteFile(config, text, 0o600); err != nil {
+				b.Fatal(err)
+			}
+			store := openBench(b, p.dir, "agent0")
+			p.start()
+			defer p.stop()
+			sendToStart(b, store, stamps)
+		})
+	}
+}
+
 func openBench(b *testing.B, dir, agent string) *dropbox.Store {
 	b.Helper()
 	box := filepath.Join(dir, ".dead-drop")

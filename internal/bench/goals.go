@@ -52,6 +52,8 @@ var (
 	send       = variant{"cmd/claude-swarm", "BenchmarkSend/ours", "150x"}
 	startFloor = variant{"cmd/claude-swarm", "BenchmarkSendToStart/floor", "60x"}
 	start      = variant{"cmd/claude-swarm", "BenchmarkSendToStart/ours", "60x"}
+	cold       = variant{"cmd/claude-swarm", "BenchmarkSendToReplay/ours/cold", "60x"}
+	warm       = variant{"cmd/claude-swarm", "BenchmarkSendToReplay/ours/warm", "60x"}
 	many       = variant{"cmd/claude-swarm", "BenchmarkStart/ours", "1x"}
 	idle       = variant{"cmd/claude-swarm", "BenchmarkIdle/ours", "1x"}
 
@@ -72,6 +74,7 @@ var goals = []goal{
 	{what: "wake, median", how: cost, floor: value{wakeFloor, "p50-ns"}, ours: value{wake, "p50-ns"}, is: 1.6, linux: true},
 	{what: "wake, 99 of 100", how: cost, floor: value{wakeFloor, "p99-ns"}, ours: value{wake, "p99-ns"}, is: 2, linux: true},
 	{what: "send to client start", how: cost, floor: value{startFloor, "p50-ns"}, ours: value{start, "p50-ns"}, is: 1.5, linux: true},
+	{what: "warm: send to replay", how: cost, floor: value{cold, "p50-ns"}, ours: value{warm, "p50-ns"}, linux: true},
 	{what: "send as a process", how: cost, floor: value{sendFloor, "p50-ns"}, ours: value{send, "p50-ns"}, is: 2.5, linux: true},
 	{what: "10,000 wait: 1st turn", how: bound, floor: value{listing, "ns/op"}, ours: value{backlog, "first-ns"}, is: 50e6},
 	{what: "10,000 against 1,000", how: cost, floor: value{smallBacklog, "ns/op"}, ours: value{backlog, "ns/op"}, times: 10, is: 12},
