@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,6 +75,10 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 			if err := syscall.Kill(w.Process().PID, syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
+			eventually(t, "the client has stopped", func() bool { // a busy machine takes its time
+				out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(w.Process().PID)).Output()
+				return err == nil && strings.HasPrefix(string(out), "T")
+			})
 			turn = after(turn, w, "@say two")
 			turn.Started = func(p runner.Process) error { during(p); return nil }
 			turn.Event = func(ev *streamjson.Event) { t.Errorf("event %s", ev.Kind) }
