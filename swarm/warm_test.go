@@ -385,3 +385,19 @@ func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 		t.Errorf("worked on %v", got)
 	}
 }
+
+// A client knows one session: where every message has its own, or the newest of the
+// folder, it does not stay.
+func TestOnlyAnAgentsOwnSessionLingers(t *testing.T) {
+	for mode, stays := range map[swarm.SessionMode]int{"": 1, swarm.SessionResume: 1, swarm.SessionFresh: 0, swarm.SessionContinue: 0} {
+		t.Run("session "+string(mode), func(t *testing.T) {
+			f := newWarmField(t, "coder")
+			f.plan.Agents[0].Session = mode
+			f.start()
+			f.work("coder", "one")
+			if got := len(f.backend.Waiting()); got != stays {
+				t.Errorf("%d clients wait, want %d", got, stays)
+			}
+		})
+	}
+}
