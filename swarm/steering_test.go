@@ -43,11 +43,7 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	if s := f.receipt("coder", task).Steered; !slices.Equal(s, []string{now}) {
 		t.Errorf("the turn's receipt names %v", s)
 	}
-	for _, dir := range []string{"new", "cur"} {
-		if left := f.files("coder", dir); len(left) > 0 {
-			t.Errorf("%s: %v", dir, left)
-		}
-	}
+	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
 }
 
 // What was brought to a turn that fails, or comes too late, has a turn of its own.
