@@ -30,6 +30,7 @@ var faults = []fault{
 	asleep,
 	drowsy,
 	stalled,
+	unruly,
 	fullDisk,
 	fewFiles,
 	noRights,

@@ -21,6 +21,7 @@ type rig struct {
 	scratch string
 	soak    time.Duration // how long a soak takes
 	arenas  atomic.Int32
+	unruly  atomic.Int32 // arenas in which clients misbehave
 }
 
 // newRig builds the program. The caller closes the rig.

@@ -1,0 +1,105 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// misbehaviours are what a client may do instead of its work, as the stand-in plays
+// it, and how its turn is to end by the ledger; done where the work is done all the
+// same. What begins with @first happens at the first attempt alone.
+var misbehaviours = []struct{ name, script, end string }{
+	{"dies before its first event", "@first unborn", "unborn"},
+	{"ends well without a result", "@first noresult", "failed"},
+	{"ends badly without a result", "@say begun\n@first exit 3", "failed"},
+	{"kills itself", "@say begun\n@first die", "failed"},
+	{"says that it failed", "@first fail no luck", "failed"},
+	{"meets a fault of the API", "@first status 500 retry-after 60", "failed"},
+	{"reaches a usage limit", "@first limited 2s", "limited"},
+	{"begins a turn of its own", "@again and more", "done"},
+	{"leaves a grandchild with its output", "@orphan 10m", "done"},
+	{"prints rubbish", "@rubbish\n@unknown", "done"},
+	{"prints 34 MB in a line", "@big 34000000", "done"},
+	{"floods standard error", "@noise 30000000", "done"},
+	{"fails always", "@say begun\n@exit 9", "failed"},
+	{"stays after its result", "@linger 10m", "done"},
+	{"stays and hears nothing", "@deaf\n@linger 10m", "done"},
+	{"is silent and idle", "@say begun\n@first sleep 10m", "stalled"},
+	{"closes its output", "@say begun\n@first closeout", "stalled"},
+	{"is silent and deaf", "@say begun\n@first hang", "stalled"},
+	{"is silent and busy", "@say begun\n@first spin", "timed-out"},
+	{"never ends a call", "@first pending Task think", "timed-out"},
+	{"never ends a command", "@first sh sleep 600", "timed-out"},
+}
+
+// unruly gives clients every tenth message to misbehave with, each in another way,
+// among good turns. A person starts agents again that the breaker stopped.
+var unruly = fault{
+	name: "clients that misbehave", what: "every tenth message in another way; each is done, or given up once, and the rest in order",
+	full: 3 * len(misbehaviours), short: len(misbehaviours),
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		const arenas = 3
+		spec := arenaSpec{agents: 4, defaults: "  max_failures: 3\n  stall_timeout: 3s\n  turn_timeout: 12s\n"}
+		return inArenas(ctx, r, arenas, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
+			// Each arena begins with another one: together they go through all.
+			first := int(r.unruly.Add(1)-1) * len(misbehaviours) / arenas
+			kind := func(n int) int { return (first + n/10) % len(misbehaviours) }
+			talk := traffic{messages: 10 * times, script: func(n int) string {
+				if n%10 != 7 {
+					return shortTurn(n)
+				}
+				return fmt.Sprintf("%s\n@say did %d", misbehaviours[kind(n)].script, n)
+			}}
+			c, err := a.fight(ctx, times, battle{traffic: talk, calm: 2, strike: func(context.Context, *counts) error { return nil }})
+			return c, errors.Join(err, a.endedAs(func(n int) (name, end string) {
+				if n%10 != 7 {
+					return "", ""
+				}
+				m := misbehaviours[kind(n)]
+				return m.name, m.end
+			}))
+		})
+	},
+}
+
+// endedAs compares how turns ended with how they were to end, by the number of their
+// job; an empty end is any. Who is told of a message that is given up is told once.
+func (a *arena) endedAs(want func(n int) (name, end string)) error {
+	ends := map[string][]string{}
+	err := swarm.ReadLedger(a.own().Ledger(), func(l swarm.LedgerLine) bool {
+		ends[l.Message] = append(ends[l.Message], l.Outcome)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	_, bounces, err := a.answers()
+	if err != nil {
+		return err
+	}
+	wrong := map[string]bool{}
+	for _, o := range a.sent() {
+		if bounces[o.id] > 1 {
+			wrong[fmt.Sprintf("the sender of job %d was told %d times that it was given up", o.n, bounces[o.id])] = true
+		}
+		name, end := want(o.n)
+		if end == "" || o.err != nil {
+			continue
+		}
+		if got := ends[o.id]; !slices.Contains(got, end) {
+			wrong[fmt.Sprintf("a client that %s ended %s, not %s", name, strings.Join(got, ", "), end)] = true
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(slices.Sorted(maps.Keys(wrong)), "\n"))
+}
