@@ -47,6 +47,7 @@ type house struct {
 	wakeAll  func(account string)
 	plan     func() Plan
 	trouble  *trouble
+	gate     Gate // nil stops loops alone
 	reach    *reach
 }
 

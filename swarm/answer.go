@@ -27,7 +27,7 @@ func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner
 		return nil
 	}
 	ans := &Answer{
-		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: append(slices.Clone(m.Path), a.name),
+		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: answeredPath(m.Path, a.name, m.From),
 		Subject: answerSubject(m), Body: out.Text,
 	}
 	if strings.TrimSpace(ans.Body) == "" {
@@ -36,8 +36,8 @@ func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner
 	if len(r.Denied) > 0 {
 		ans.Body = strings.TrimRight(ans.Body, "\n") + "\n\nNot permitted in this turn:\n- " + strings.Join(r.Denied, "\n- ") + "\n"
 	}
-	if ans.Hops > dropbox.MaxHops {
-		ans.Refused = fmt.Sprintf("passed on more than %d times", dropbox.MaxHops)
+	if a.store.TooManyHops(ans.Hops) {
+		ans.Refused = fmt.Sprintf("passed on more than %d times", ans.Hops-1)
 	}
 	return ans
 }
@@ -57,17 +57,23 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
 	if ans == nil {
 		return nil
 	}
-	if ans.Refused != "" {
+	if ans.Refused != "" && a.gate != nil {
+		return a.haltThread(m, GateVerdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
+	} else if ans.Refused != "" {
 		a.tellLead("refused:"+m.ID, "an answer was not sent on", fmt.Sprintf(
 			"%s was to answer %s, but that was %s. The trace says how it came to that:\n  claude-swarm trace %s\n", a.name, ans.To, ans.Refused, m.ID))
 		return nil
 	}
 	asked := orElse(m.Offer, m.ID) // who published knows the publication alone
-	_, err := a.deliver(a.name, ans.To, &dropbox.Message{
+	result := &dropbox.Message{
 		From: a.name, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
 		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,
 		Body: []byte(ans.Body),
-	})
+	}
+	if err := a.lastWord(result, ans.To); err != nil {
+		return err
+	}
+	_, err := a.deliver(a.name, ans.To, result)
 	if undeliverable(err) {
 		// Whoever asked has no mailbox, as a message that was written by hand
 		// may say. The lead gets to know.

@@ -96,7 +96,8 @@ func (id Identity) Sign(m *dropbox.Message, to string) string {
 
 // Envelope fills in what a message sent from inside a turn inherits from the
 // message that the turn works on: its thread and trace, one hop more, and the
-// path. Outside a turn it only names the sender.
+// path. Outside a turn it only names the sender. Type and recipients are set before:
+// an answer leads back on the path.
 func (id Identity) Envelope(m *dropbox.Message) error {
 	m.From = id.Name
 	if id.Turn == "" {
@@ -113,6 +114,9 @@ func (id Identity) Envelope(m *dropbox.Message) error {
 	m.Trace = rec.Trace
 	m.Hops = rec.Hops + 1
 	m.Path = append(slices.Clone(rec.Path), id.Name)
+	if m.Type == dropbox.Result {
+		m.Path = answeredPath(rec.Path, id.Name, m.To...)
+	}
 	return nil
 }
 

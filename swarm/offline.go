@@ -51,7 +51,10 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 		st.Agents = append(st.Agents, a)
 	}
 	st.Lead.Agent = p.Lead
-	st.Lead.Unread, err = unreadLead(store)
+	if st.Lead.Unread, err = unreadLead(store); err != nil {
+		return st, err
+	}
+	st.Gate, err = gateStatus(store, p.Agents, now)
 	return st, err
 }
 

@@ -30,6 +30,8 @@ type Options struct {
 	Tools *runner.Server
 	// Version is shown in the status.
 	Version string
+	// Gate decides which messages may pass; nil stops loops alone.
+	Gate Gate
 	// Audit is told of every finished turn; nil records nothing.
 	Audit Auditor
 	// Log gets the daemon's own log; nil discards it.

@@ -14,6 +14,9 @@ import (
 // written: the claim stays where it is, and the next start takes it up.
 func (a *agent) settle(j *job, out runner.Outcome) error {
 	a.report(j, out)
+	if err := a.tellHalted(j.claim.Message, ""); err != nil {
+		return err
+	}
 	switch out.End {
 	case runner.Done:
 		return a.done(j, out)

@@ -31,6 +31,7 @@ type Status struct {
 	Trouble []string      `json:"trouble,omitempty"` // what is wrong with the daemon itself, in sentences
 	Agents  []AgentStatus `json:"agents"`
 	Lead    LeadStatus    `json:"lead"`
+	Gate    GateStatus    `json:"gate"`
 }
 
 // DaemonStatus says which daemon answers.

@@ -33,6 +33,7 @@ type field struct {
 	tokens  swarm.Tokens
 	environ []string
 	sweep   time.Duration
+	gate    swarm.Gate        // may be nil
 	before  func(runner.Turn) // is called before the backend runs a turn; may be nil
 	short   func() string     // why the machine has nothing left for a client; nil or "": it has
 
@@ -71,7 +72,7 @@ func newField(t *testing.T, agents ...string) *field {
 	}
 	t.Cleanup(func() {
 		f.halt()
-		store.Close()
+		f.store.Close()
 		if t.Failed() {
 			t.Log(f.log.String())
 		}
@@ -111,7 +112,7 @@ func (f *field) start() {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Version:  "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Audit: f.audit,
+		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Audit: f.audit,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -127,6 +128,19 @@ func (f *field) start() {
 	case err := <-ended:
 		f.t.Fatalf("Run ended: %v", err)
 	}
+}
+
+// reopen gives the field a store of other options, before the first start.
+func (f *field) reopen(o dropbox.Options) {
+	f.t.Helper()
+	store, err := dropbox.Open(f.store.Dir(), o)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := f.store.Close(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.store = store
 }
 
 // halt ends the daemon at once, if one runs.

@@ -17,7 +17,7 @@ import (
 // the middle of:
 //
 //	receipt beside the message   the turn was done: file it
-//	reason beside the message    it was given up: bury it
+//	reason beside the message    it was given up: bury it; or refused: refuse it
 //	record with an end           it failed: put it back, counted as it was
 //	record, client alive         follow the client to its end
 //	record, result in its file   the turn was done: receipt from the file
@@ -47,6 +47,15 @@ func (a *agent) takeUp(kill context.Context) error {
 	}
 	for _, e := range given {
 		if err := a.finishBurial(e); err != nil {
+			return fmt.Errorf("message %s: %w", e.ID, err)
+		}
+	}
+	refused, err := a.box.Refusing()
+	if err != nil {
+		return err
+	}
+	for _, e := range refused {
+		if err := a.box.Refuse(e, ""); err != nil {
 			return fmt.Errorf("message %s: %w", e.ID, err)
 		}
 	}

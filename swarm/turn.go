@@ -99,7 +99,7 @@ func (a *agent) refuse(j *job) (bool, error) {
 	return false, nil
 }
 
-// useless sets aside a message that is not even to be read.
+// useless sets aside a message that no turn is to begin with, or to read.
 func (a *agent) useless(c *dropbox.Claim) (bool, error) {
 	if c.Bad != nil {
 		return true, a.bury(c, "not a valid message: "+c.Bad.Error())
@@ -115,10 +115,11 @@ func (a *agent) useless(c *dropbox.Claim) (bool, error) {
 		return true, a.box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
 	case !c.Message.Expires.IsZero() && time.Now().After(c.Message.Expires):
 		return true, a.bury(c, "expired at "+stamp(c.Message.Expires))
-	case c.Message.Hops > dropbox.MaxHops:
-		return true, a.bury(c, fmt.Sprintf("passed on %d times, more than %d: a loop", c.Message.Hops, dropbox.MaxHops))
 	}
-	return a.missed(c)
+	if missed, err := a.missed(c); missed || err != nil {
+		return missed, err
+	}
+	return a.gated(c)
 }
 
 func later(a, b time.Time) time.Time {

@@ -11,21 +11,25 @@ import (
 // Access says what one agent may do. A list that is nil allows everything, an empty
 // one nothing.
 type Access struct {
-	Publish   []string // subjects, as patterns
-	Subscribe []string // subjects, as patterns
+	Publish   []string // topics, as patterns
+	Subscribe []string // topics, as patterns
 	Direct    []string // agents that it may write to
 	// NoBroadcast keeps it from writing to all agents at once.
 	NoBroadcast bool
 }
 
-// acl holds an agent to the list of those it may write to. To write to the lead is
-// always allowed, and so is an answer to whoever asked.
+// acl holds an agent to the lists of those whom it may write to, and of the topics
+// that it may publish on. To write to the lead is always allowed, and so is an answer
+// to whoever asked.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
 	who := q.speaker()
 	access, listed := p.Access[who]
 	if !listed || q.person() || q.To == dropbox.Lead || q.To == who || m.Type == dropbox.Result && m.ReplyTo != "" {
 		return passes
+	}
+	if m.Topic != "" {
+		return p.Publish(who, m.Topic)
 	}
 	if access.NoBroadcast && p.broadcasts(m) {
 		return refuse(RuleACL, fmt.Sprintf("%s may not write to all at once (policy.acl)", word(who)), "write to those whom it concerns")
@@ -40,30 +44,30 @@ func (p Policy) acl(q Question) Verdict {
 	return refuse(RuleACL, fmt.Sprintf("%s may not write to %s, %s (policy.acl)", word(who), word(q.To), may), "write to one of these, or let the lead pass it on")
 }
 
-// Publish says whether an agent may publish under a subject.
-func (p Policy) Publish(agent, subject string) Verdict {
-	return p.subject(agent, subject, "publish", p.Access[agent].Publish)
+// Publish says whether an agent may publish on a topic.
+func (p Policy) Publish(agent, topic string) Verdict {
+	return p.topic(agent, topic, "publish on", p.Access[agent].Publish)
 }
 
-// Subscribe says whether an agent may subscribe to a pattern of subjects. It must
+// Subscribe says whether an agent may subscribe to a pattern of topics. It must
 // not reach further than one of those that the list has.
 func (p Policy) Subscribe(agent, pattern string) Verdict {
-	return p.subject(agent, pattern, "subscribe to", p.Access[agent].Subscribe)
+	return p.topic(agent, pattern, "subscribe to", p.Access[agent].Subscribe)
 }
 
-func (p Policy) subject(agent, subject, do string, list []string) Verdict {
-	if list == nil || slices.ContainsFunc(list, func(allowed string) bool { return Covers(allowed, subject) }) {
+func (p Policy) topic(agent, topic, do string, list []string) Verdict {
+	if list == nil || slices.ContainsFunc(list, func(allowed string) bool { return Covers(allowed, topic) }) {
 		return passes
 	}
 	may := "nothing"
 	if len(list) > 0 {
 		may = "only " + strings.Join(list, ", ")
 	}
-	return refuse(RuleACL, fmt.Sprintf("%s may not %s %s, %s (policy.acl)", word(agent), do, line(subject), may), askLead)
+	return refuse(RuleACL, fmt.Sprintf("%s may not %s %s, %s (policy.acl)", word(agent), do, line(topic), may), askLead)
 }
 
-// Covers says whether a pattern of subjects stands for everything that another one,
-// or a plain subject, stands for. Words are parted by dots; * is any one word, and >
+// Covers says whether a pattern of topics stands for everything that another one,
+// or a plain topic, stands for. Words are parted by dots; * is any one word, and >
 // at the end any one or more, as NATS has it.
 func Covers(pattern, other string) bool {
 	have, want := strings.Split(pattern, "."), strings.Split(other, ".")

@@ -42,6 +42,7 @@ func replyTo(id string) change { return func(q *policy.Question) { q.Message.Rep
 func everybody(names ...string) change {
 	return func(q *policy.Question) { q.Message.To = names }
 }
+func on(topic string) change      { return func(q *policy.Question) { q.Message.Topic = topic } }
 func unproven(q *policy.Question) { q.Proven = false }
 func atDoor(q *policy.Question)   { q.Door = true }
 func spent(why string) change     { return func(q *policy.Question) { q.Spent = why } }
@@ -59,6 +60,8 @@ func TestRules(t *testing.T) {
 		"coder":  {Direct: []string{"reviewer"}, NoBroadcast: true},
 		"tester": {Direct: []string{}},
 	}
+	topics := policy.Default()
+	topics.Access = map[string]policy.Access{"coder": {Direct: []string{}, Publish: []string{"task.*"}}}
 	few := policy.Default()
 	few.Types = []dropbox.Type{dropbox.Task, dropbox.Result}
 	strict := policy.Default()
@@ -143,25 +146,28 @@ func TestRules(t *testing.T) {
 		"any round where it is off":      {loose, ask(path("reviewer", "coder", "reviewer", "coder", "reviewer", "coder")), "", false},
 		"a handoff that goes round":      {policy.Default(), ask(typed(dropbox.Handoff), path("reviewer", "coder", "reviewer", "coder")), policy.RuleRing, true},
 
-		"to one on the list":              {access, ask(), "", false},
-		"to one who is not":               {access, ask(to("tester")), policy.RuleACL, false},
-		"to the lead, always":             {access, ask(to("lead")), "", false},
-		"to oneself, always":              {access, ask(to("coder")), "", false},
-		"an answer, always":               {access, ask(to("tester"), typed(dropbox.Result), replyTo("bbbbbbbbbb")), "", false},
-		"a result that answers nothing":   {access, ask(to("tester"), typed(dropbox.Result)), policy.RuleACL, false},
-		"an empty list":                   {access, ask(from("tester")), policy.RuleACL, false},
-		"an agent without a list":         {access, ask(from("reviewer"), to("tester")), "", false},
-		"the lead needs no list":          {access, ask(fromLead, to("tester")), "", false},
-		"a file that a turn left":         {access, ask(from("lead"), unproven, path("coder"), to("tester")), policy.RuleACL, false},
-		"to all at once":                  {access, ask(everybody("reviewer", "tester")), policy.RuleACL, false},
-		"to all by that name":             {access, ask(everybody("all")), policy.RuleACL, false},
-		"to all at once, without a list":  {access, ask(from("reviewer"), to("coder"), everybody("coder", "tester")), "", false},
-		"no list at all":                  {policy.Default(), ask(to("tester")), "", false},
-		"spent":                           {policy.Default(), ask(spent("5.00 USD of 5.00 are spent")), policy.RuleCost, false},
-		"spent, and the lead asks":        {policy.Default(), ask(fromLead, spent("5.00 USD of 5.00 are spent")), policy.RuleCost, false},
-		"spent, and it wakes nobody":      {policy.Default(), ask(typed(dropbox.Note), spent("5.00 USD of 5.00 are spent")), "", false},
-		"spent, asked at a door":          {policy.Default(), ask(atDoor, spent("5.00 USD of 5.00 are spent")), "", false},
-		"several rules: the first counts": {few, ask(typed(dropbox.Question), hops(9), body(strings.Repeat("x", 9000))), policy.RuleType, false},
+		"to one on the list":               {access, ask(), "", false},
+		"to one who is not":                {access, ask(to("tester")), policy.RuleACL, false},
+		"to the lead, always":              {access, ask(to("lead")), "", false},
+		"to oneself, always":               {access, ask(to("coder")), "", false},
+		"an answer, always":                {access, ask(to("tester"), typed(dropbox.Result), replyTo("bbbbbbbbbb")), "", false},
+		"a result that answers nothing":    {access, ask(to("tester"), typed(dropbox.Result)), policy.RuleACL, false},
+		"an empty list":                    {access, ask(from("tester")), policy.RuleACL, false},
+		"an agent without a list":          {access, ask(from("reviewer"), to("tester")), "", false},
+		"the lead needs no list":           {access, ask(fromLead, to("tester")), "", false},
+		"a file that a turn left":          {access, ask(from("lead"), unproven, path("coder"), to("tester")), policy.RuleACL, false},
+		"to all at once":                   {access, ask(everybody("reviewer", "tester")), policy.RuleACL, false},
+		"to all by that name":              {access, ask(everybody("all")), policy.RuleACL, false},
+		"to all at once, without a list":   {access, ask(from("reviewer"), to("coder"), everybody("coder", "tester")), "", false},
+		"no list at all":                   {policy.Default(), ask(to("tester")), "", false},
+		"published on a topic of the list": {topics, ask(on("task.created")), "", false},
+		"on another one":                   {topics, ask(on("review.completed")), policy.RuleACL, false},
+		"offered, whomever to":             {topics, ask(on("task.created"), to("tester")), "", false},
+		"spent":                            {policy.Default(), ask(spent("5.00 USD of 5.00 are spent")), policy.RuleCost, false},
+		"spent, and the lead asks":         {policy.Default(), ask(fromLead, spent("5.00 USD of 5.00 are spent")), policy.RuleCost, false},
+		"spent, and it wakes nobody":       {policy.Default(), ask(typed(dropbox.Note), spent("5.00 USD of 5.00 are spent")), "", false},
+		"spent, asked at a door":           {policy.Default(), ask(atDoor, spent("5.00 USD of 5.00 are spent")), "", false},
+		"several rules: the first counts":  {few, ask(typed(dropbox.Question), hops(9), body(strings.Repeat("x", 9000))), policy.RuleType, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := c.rules.Decide(nil, c.q)
