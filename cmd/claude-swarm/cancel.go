@@ -39,7 +39,7 @@ func cancel(c *cli.Context) error {
 	}
 	id = found.Entry.ID
 	if found.State == dropbox.Waiting {
-		box, err := p.mailbox(found.Mailbox)
+		box, err := p.Mailbox(found.Mailbox)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -45,7 +46,7 @@ func claim(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	by := p.me.Name
+	by := p.Me.Name
 	if agent := c.String("for"); agent != "" {
 		names, err := p.agents([]string{agent}, "claude-swarm claim "+shellWord(id)+" --for %s")
 		if err != nil {
@@ -53,11 +54,11 @@ func claim(c *cli.Context) error {
 		}
 		by = names[0]
 	}
-	g, err := p.store.ClaimOffer(work.ID, by, p.me.Turn)
+	g, err := p.Store.ClaimOffer(work.ID, by, p.Me.Turn)
 	if err != nil {
 		return notYours(err)
 	}
-	if by != p.me.Name {
+	if by != p.Me.Name {
 		if err := p.assign(work, by); err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (p *post) published(id string) (dropbox.Publication, error) {
 	if m.Offer != "" {
 		work.ID = m.Offer
 	}
-	open, err := p.store.OfferOf(work.ID)
+	open, err := p.Store.OfferOf(work.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {
 		return work, fail(exitUnknown, "claude-swarm topics", "%s was not published on a topic", m.ID)
 	} else if err != nil {
@@ -93,14 +94,14 @@ func (p *post) published(id string) (dropbox.Publication, error) {
 
 // assign delivers work to an agent that did not ask for it.
 func (p *post) assign(work dropbox.Publication, agent string) error {
-	if _, err := p.mailbox(agent); err != nil {
+	if _, err := p.Mailbox(agent); err != nil {
 		return err
 	}
 	var sign func(*dropbox.Message, string) string
-	if work.Message.From == p.me.Name {
-		sign = p.me.Sign
+	if work.Message.From == p.Me.Name {
+		sign = p.Me.Sign
 	}
-	if err := p.store.Assign(work, agent, sign); err != nil {
+	if err := p.Store.Assign(work, agent, sign); err != nil {
 		return refused(err, agent)
 	}
 	return nil
@@ -151,7 +152,7 @@ func ack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.store.ClaimOffer(work.ID, p.me.Name, p.me.Turn); err != nil {
+	if _, err := p.Store.ClaimOffer(work.ID, p.Me.Name, p.Me.Turn); err != nil {
 		return notYours(err)
 	}
 	end, text := dropbox.Completed, strings.Join(c.Args().Tail(), " ")
@@ -178,28 +179,28 @@ func ack(c *cli.Context) error {
 
 // answerPublished sends the result to whoever published the work.
 func (p *post) answerPublished(work dropbox.Publication, text string) error {
-	if text == "" || work.Message.From == p.me.Name {
+	if text == "" || work.Message.From == p.Me.Name {
 		return nil
 	}
 	_, err := p.send(&dropbox.Message{
 		To: []string{work.Message.From}, Type: dropbox.Result, ReplyTo: work.ID, Thread: work.Message.Thread, Trace: work.Message.Trace,
-		Subject: answerSubject(work.Message.Subject), Key: "result:" + work.ID, Body: []byte(text + "\n"),
+		Subject: door.AnswerSubject(work.Message.Subject), Key: "result:" + work.ID, Body: []byte(text + "\n"),
 	})
 	return err
 }
 
 // closePublished files the work with its receipt, and tells those who listen.
 func (p *post) closePublished(work dropbox.Publication, end, text string) error {
-	r := swarm.Receipt{ID: work.ID, Turn: p.me.Turn, Agent: p.me.Name, Outcome: end, Ended: time.Now().UTC(), Text: cut(text, 4096)}
+	r := swarm.Receipt{ID: work.ID, Turn: p.Me.Turn, Agent: p.Me.Name, Outcome: end, Ended: time.Now().UTC(), Text: cut(text, 4096)}
 	receipt, err := r.Encode()
 	if err != nil {
 		return err
 	}
-	if err := p.store.CloseOffer(work.ID, p.me.Name, receipt); err != nil {
+	if err := p.Store.CloseOffer(work.ID, p.Me.Name, receipt); err != nil {
 		return notYours(err)
 	}
-	if err := p.sign(); err != nil {
+	if err := p.EnsureToken(); err != nil {
 		return err
 	}
-	return p.store.Announce(work.Message, p.me.Name, end, p.me.Name+": "+oneLine(text), p.me.Sign)
+	return p.Store.Announce(work.Message, p.Me.Name, end, p.Me.Name+": "+oneLine(text), p.Me.Sign)
 }

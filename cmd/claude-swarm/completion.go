@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 // The scripts ask the hidden verb __complete at every press of the tab key, so
@@ -218,7 +219,7 @@ func (f *finder) value(flag string) {
 	case "thread", "reply-to":
 		f.mail(nil)
 	case "done":
-		f.mail([]string{stateUnread, stateRead})
+		f.mail([]string{door.StateUnread, door.StateRead})
 	}
 }
 
@@ -291,13 +292,13 @@ func (f *finder) withPost(do func(p *post)) {
 // mail offers the messages in the own mailbox; states nil is any.
 func (f *finder) mail(states []string) {
 	f.withPost(func(p *post) {
-		list, err := p.listMailbox(p.me.Name, false)
+		list, err := p.List(p.Me.Name, false)
 		if err != nil {
 			return
 		}
 		for _, m := range slices.Backward(list) {
 			if states == nil || slices.Contains(states, m.State) {
-				f.offer(m.ID, m.From+": "+cut(gistOf(m), 50))
+				f.offer(m.ID, m.From+": "+cut(oneLine(m.Gist()), 50))
 			}
 		}
 	})
@@ -307,12 +308,12 @@ func (f *finder) mail(states []string) {
 func (f *finder) waiting() {
 	f.withPost(func(p *post) {
 		for _, name := range p.file.Names() {
-			list, err := p.listMailbox(name, true)
+			list, err := p.List(name, true)
 			if err != nil {
 				continue
 			}
 			for _, m := range list {
-				f.offer(m.ID, "to "+name+": "+cut(gistOf(m), 50))
+				f.offer(m.ID, "to "+name+": "+cut(oneLine(m.Gist()), 50))
 			}
 		}
 	})

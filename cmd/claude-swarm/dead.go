@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 func deadCommand() *cli.Command {
@@ -77,7 +78,7 @@ type deadView struct {
 // deadLetters lists the dead letters of the named mailboxes, or of all, oldest
 // first.
 func (p *post) deadLetters(names ...string) ([]deadView, error) {
-	all, err := p.store.Mailboxes() // also of agents that are no longer configured
+	all, err := p.Store.Mailboxes() // also of agents that are no longer configured
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (p *post) deadLetters(names ...string) ([]deadView, error) {
 	}
 	list := []deadView{}
 	for _, name := range names {
-		box, err := p.mailbox(name)
+		box, err := p.Mailbox(name)
 		if err != nil {
 			return nil, err
 		}
@@ -116,8 +117,8 @@ func (p *post) deadView(box *dropbox.Mailbox, d dropbox.DeadLetter) deadView {
 		return v
 	}
 	found := dropbox.Found{Mailbox: box.Name(), State: dropbox.Dead, Entry: d.Entry, Path: box.Name() + "/dead/" + d.Name}
-	if m, err := p.store.Load(found); err == nil {
-		v.From, v.Type, v.Subject = m.From, m.Type, gist(m)
+	if m, err := p.Store.Load(found); err == nil {
+		v.From, v.Type, v.Subject = m.From, m.Type, door.Gist(m)
 	}
 	return v
 }
@@ -147,7 +148,7 @@ func (p *post) pickDead(ids []string) ([]deadView, error) {
 				return nil, fail(exitUnknown, "claude-swarm dead list", "no dead letter %q", id)
 			}
 			return nil, fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s is no dead letter: it is %s in the mailbox of %s",
-				found.Entry.ID, stateOf(found.Mailbox, found.State), found.Mailbox)
+				found.Entry.ID, door.StateOf(found.Mailbox, found.State), found.Mailbox)
 		}
 	}
 	return picked, nil
@@ -206,7 +207,7 @@ func deadShow(c *cli.Context) error {
 	d := picked[0]
 	found, m, err := p.message(d.ID)
 	if d.letter.Original == "" && err == nil {
-		view := p.view(found.Mailbox, found.State, m)
+		view := p.View(found.Mailbox, found.State, m)
 		view.Reason = d.Reason
 		if c.Bool("json") {
 			return printJSON(c.App.Writer, view)
@@ -219,7 +220,7 @@ func deadShow(c *cli.Context) error {
 		return printJSON(c.App.Writer, d)
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "id        %s\nmailbox   %s\ntime      %s\nreason    %s\nfile      %s\n",
-		d.ID, d.Mailbox, moment(d.Created, time.Now()), oneLine(d.Reason), filepath.Join(p.store.Dir(), d.Mailbox, "dead", d.letter.Name))
+		d.ID, d.Mailbox, moment(d.Created, time.Now()), oneLine(d.Reason), filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.letter.Name))
 	return err
 }
 

@@ -267,15 +267,15 @@ func (s *stage) showReceipts() error {
 	if err != nil {
 		return err
 	}
-	p := &post{project: &project{file: file, home: swarm.HomeOf(file.Dir)}}
-	if p.store, err = p.openStore(); err != nil {
+	p, err := (&project{file: file, home: swarm.HomeOf(file.Dir)}).openPost()
+	if err != nil {
 		return err
 	}
 	defer p.close()
 	var t table
 	total := 0.0
 	for _, name := range file.Names() {
-		h, err := p.history(name, time.Time{}, 0)
+		h, err := p.History(name, time.Time{}, 0)
 		if err != nil {
 			return err
 		}

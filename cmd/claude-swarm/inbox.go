@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 func inboxCommand() *cli.Command {
@@ -44,7 +44,7 @@ func inbox(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return usagef("claude-swarm inbox "+c.Args().First(), "inbox: one mailbox at a time")
 	}
-	name := p.me.Name
+	name := p.Me.Name
 	if c.NArg() == 1 {
 		names, err := p.recipients(c.Args().First(), "claude-swarm inbox %s")
 		if err != nil {
@@ -55,61 +55,23 @@ func inbox(c *cli.Context) error {
 		}
 		name = names[0]
 	}
-	list, err := p.listMailbox(name, c.Bool("unread"))
+	list, err := p.List(name, c.Bool("unread"))
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
-			V        int            `json:"v"`
-			Mailbox  string         `json:"mailbox"`
-			Messages []*messageView `json:"messages"`
+			V        int          `json:"v"`
+			Mailbox  string       `json:"mailbox"`
+			Messages []*door.View `json:"messages"`
 		}{1, name, list})
 	}
 	writeInbox(c.App.Writer, name, p.ownName(name), list, time.Now())
 	return nil
 }
 
-// listMailbox reads the messages of a mailbox that are not finished, in the
-// order of the time they came.
-func (p *post) listMailbox(name string, unread bool) ([]*messageView, error) {
-	box, err := p.mailbox(name)
-	if err != nil {
-		return nil, err
-	}
-	list := []*messageView{}
-	add := func(state dropbox.State, entries []dropbox.Entry) {
-		for _, e := range entries {
-			m, err := box.Read(e)
-			if errors.Is(err, dropbox.ErrGone) {
-				continue // taken while we looked
-			} else if err != nil {
-				list = append(list, &messageView{ID: e.ID, Mailbox: name, State: stateOf(name, state), Created: e.Created, Priority: e.Priority.String(), Reason: err.Error()})
-				continue
-			}
-			list = append(list, p.view(name, state, m))
-		}
-	}
-	if !unread {
-		read, err := box.Claimed()
-		if err != nil {
-			return nil, err
-		}
-		add(dropbox.Claimed, read)
-	}
-	fresh, err := box.Peek()
-	if err != nil {
-		return nil, err
-	}
-	add(dropbox.Waiting, fresh)
-	if name == dropbox.Lead { // agents work by priority, people read by time
-		sortByTime(list)
-	}
-	return list, nil
-}
-
 // writeInbox prints a mailbox as a table.
-func writeInbox(w io.Writer, name, own string, list []*messageView, now time.Time) {
+func writeInbox(w io.Writer, name, own string, list []*door.View, now time.Time) {
 	if len(list) == 0 {
 		fmt.Fprintf(w, "nothing in %s\n", own)
 		return
@@ -119,7 +81,7 @@ func writeInbox(w io.Writer, name, own string, list []*messageView, now time.Tim
 	for _, m := range list {
 		about := m.Reason
 		if about == "" {
-			about = gistOf(m)
+			about = oneLine(m.Gist())
 		}
 		t.add(m.ID, moment(m.Created, now), m.State, m.From, string(m.Type), urgentMark(m)+about)
 	}
@@ -127,7 +89,7 @@ func writeInbox(w io.Writer, name, own string, list []*messageView, now time.Tim
 		switch {
 		case column == 3:
 			return pal.paint(cell, agentColour(list[row].From))
-		case list[row].State == stateUnread && column != 1:
+		case list[row].State == door.StateUnread && column != 1:
 			return pal.paint(cell, color.Bold)
 		}
 		return cell
@@ -137,7 +99,7 @@ func writeInbox(w io.Writer, name, own string, list []*messageView, now time.Tim
 	}
 }
 
-func urgentMark(m *messageView) string {
+func urgentMark(m *door.View) string {
 	if m.Priority == dropbox.Urgent.String() {
 		return "! "
 	}
@@ -146,7 +108,7 @@ func urgentMark(m *messageView) string {
 
 // fileAll files messages of the own mailbox: they are dealt with.
 func (p *post) fileAll(c *cli.Context, ids []string) error {
-	box, err := p.own()
+	box, err := p.Own()
 	if err != nil {
 		return err
 	}
@@ -155,7 +117,7 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 		if err != nil {
 			return err
 		}
-		if found.Mailbox != p.me.Name || p.me.Turn != "" {
+		if found.Mailbox != p.Me.Name || p.Me.Turn != "" {
 			return fail(exitFailed, "claude-swarm cancel "+found.Entry.ID, "%s lies in the mailbox of %s; only the lead's own mail is filed by hand", found.Entry.ID, found.Mailbox)
 		}
 		switch found.State {

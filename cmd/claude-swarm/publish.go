@@ -72,13 +72,13 @@ func publish(c *cli.Context) error {
 		}
 		m.Thread, m.Trace = old.Thread, old.Trace
 	}
-	if err := p.sign(); err != nil {
+	if err := p.EnsureToken(); err != nil {
 		return err
 	}
-	if err := p.me.Envelope(m); err != nil {
+	if err := p.Me.Envelope(m); err != nil {
 		return err
 	}
-	sent, err := p.store.Publish(m, p.me.Sign)
+	sent, err := p.Store.Publish(m, p.Me.Sign)
 	if sent.ID == "" && err != nil {
 		return refused(err, topic)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 func readCommand() *cli.Command {
@@ -46,9 +46,9 @@ func read(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	view := p.view(found.Mailbox, found.State, m)
+	view := p.View(found.Mailbox, found.State, m)
 	if found.State == dropbox.Dead {
-		view.Reason = p.reasonOf(found)
+		view.Reason = p.Reason(found)
 	}
 	switch {
 	case c.Bool("json"):
@@ -59,10 +59,10 @@ func read(c *cli.Context) error {
 		writeMessage(c.App.Writer, view, time.Now())
 		err = printed(c.App.Writer)
 	}
-	if err != nil || found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || p.me.Name != dropbox.Lead {
+	if err != nil || found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || p.Me.Name != dropbox.Lead {
 		return err
 	}
-	box, err := p.own()
+	box, err := p.Own()
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func oneID(c *cli.Context) (string, error) {
 }
 
 // writeMessage prints a message for a person.
-func writeMessage(w io.Writer, v *messageView, now time.Time) {
+func writeMessage(w io.Writer, v *door.View, now time.Time) {
 	pal := paletteOf(w)
 	line := func(name, value string) {
 		if value != "" {
@@ -117,11 +117,4 @@ func writeMessage(w io.Writer, v *messageView, now time.Time) {
 		line("attached", fmt.Sprintf("%s (%s)", a.Path, byteCount(int(a.Size))))
 	}
 	fmt.Fprintf(w, "\n%s\n", strings.TrimRight(printable(w, []byte(v.Body)), "\n"))
-}
-
-// sortByTime puts the oldest first.
-func sortByTime(list []*messageView) {
-	slices.SortStableFunc(list, func(a, b *messageView) int {
-		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
-	})
 }

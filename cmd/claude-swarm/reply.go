@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,14 +48,14 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if err != nil {
 		return err
 	}
-	if found.Mailbox != p.me.Name {
+	if found.Mailbox != p.Me.Name {
 		return fail(exitFailed, "claude-swarm send "+found.Mailbox+` "…" --thread `+old.Thread,
 			"%s lies in the mailbox of %s, not in yours", found.Entry.ID, found.Mailbox)
 	}
 	if old.From == dropbox.Swarm {
 		return fail(exitFailed, "claude-swarm inbox --done "+found.Entry.ID, "%s is from the daemon itself, which reads no mail", found.Entry.ID)
 	}
-	m, err := answerTo(old, found.Entry.ID, p.me.Name == dropbox.Lead, c.String("type"))
+	m, err := p.answerTo(old, c.String("type"))
 	if err != nil {
 		return err
 	}
@@ -88,7 +86,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if err := printSent(c, sent, wait.set); err != nil {
 		return err
 	}
-	if err := p.fileAnswered(found); err != nil {
+	if err := p.FileAnswered(found); err != nil {
 		return fmt.Errorf("the answer is sent; file %s: %w", found.Entry.ID, err)
 	}
 	if wait.set {
@@ -99,49 +97,10 @@ func reply(c *cli.Context, wait optionalSpan) error {
 }
 
 // answerTo makes the envelope of an answer. kind, when given, is its type.
-func answerTo(old *dropbox.Message, id string, byLead bool, kind string) (*dropbox.Message, error) {
-	m := &dropbox.Message{
-		Type: dropbox.Type(kind), ReplyTo: id, Thread: cmp.Or(old.Thread, id), Trace: cmp.Or(old.Trace, id),
-		Subject: answerSubject(old.Subject),
-	}
-	switch {
-	case kind == "":
-		m.Type = answerType(old.Type, byLead)
-	case !m.Type.Valid():
+func (p *post) answerTo(old *dropbox.Message, kind string) (*dropbox.Message, error) {
+	m := p.Answer(old, dropbox.Type(kind))
+	if !m.Type.Valid() {
 		return nil, badWord("type", kind, typeWords())
 	}
 	return m, nil
-}
-
-// answerType decides what an answer is. A result is owed for a task and a
-// question. What a person says to anything else is something to be done; what a
-// program says must not wake another one, or they would never end.
-func answerType(to dropbox.Type, byLead bool) dropbox.Type {
-	switch {
-	case to.WantsAnswer():
-		return dropbox.Result
-	case byLead:
-		return dropbox.Task
-	}
-	return dropbox.Note
-}
-
-func answerSubject(old string) string {
-	if old == "" || strings.HasPrefix(old, "Re: ") {
-		return old
-	}
-	return cut("Re: "+old, 200)
-}
-
-// fileAnswered files the message that was answered. What a turn works on is
-// filed by the daemon when the turn ends.
-func (p *post) fileAnswered(found dropbox.Found) error {
-	if found.State != dropbox.Waiting && (found.State != dropbox.Claimed || p.me.Name != dropbox.Lead) {
-		return nil
-	}
-	box, err := p.own()
-	if err != nil {
-		return err
-	}
-	return box.File(found.Entry)
 }

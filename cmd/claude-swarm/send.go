@@ -4,18 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -266,33 +264,16 @@ func (o *optionalSpan) Set(s string) error {
 	return err
 }
 
-// recipients are the names in a list with commas, checked: agents, lead, or all
-// for every agent but the sender. next is what to type instead, with %s where
-// the right name goes.
+// recipients are the names in a list with commas, checked. next is what to type
+// instead, with %s where the right name goes.
 func (p *post) recipients(list, next string) ([]string, error) {
-	var names []string
-	for name := range strings.SplitSeq(list, ",") {
-		switch {
-		case name == dropbox.All:
-			for _, n := range p.file.Names() {
-				if n != p.me.Name {
-					names = append(names, n)
-				}
-			}
-			if len(names) == 0 {
-				return nil, fail(exitUnknown, "claude-swarm status", "there is no agent but the sender")
-			}
-		case name == dropbox.Lead:
-			names = append(names, swarm.Plan{Lead: p.file.Lead}.LeadFor(p.me.Name))
-		default:
-			if _, ok := p.file.Agent(name); !ok {
-				return nil, unknownAgent(name, dropbox.Nearest(name, append(p.file.Names(), dropbox.Lead)), next)
-			}
-			names = append(names, name)
-		}
+	names, err := p.Recipients(list)
+	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
+		return nil, unknownAgent(unknown.Name, unknown.Near, next)
+	} else if err != nil {
+		return nil, fail(exitUnknown, "claude-swarm status", "%w", err)
 	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	return names, nil
 }
 
 // hintText is how the text of a message looks in a hint.
@@ -308,24 +289,14 @@ func hintText(s textSource) string {
 
 // attach puts a file into the store.
 func (p *post) attach(path string) (dropbox.Attachment, error) {
-	// Without waiting, since a fifo would wait for somebody who writes.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return dropbox.Attachment{}, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
-	} else if err != nil {
-		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, err)
+	a, err := door.Attach(p.Store, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
+	case errors.Is(err, door.ErrNotRegular):
+		return a, fail(exitFailed, "tar -cf all.tar "+shellWord(path)+"   (then --attach all.tar)", "%s is no regular file", path)
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, err)
-	} else if !info.Mode().IsRegular() {
-		return dropbox.Attachment{}, fail(exitFailed, "tar -cf all.tar "+shellWord(path)+"   (then --attach all.tar)", "%s is no regular file", path)
-	}
-	a, err := p.store.Attach(filepath.Base(path), f)
-	if err != nil {
-		return a, refused(fmt.Errorf("attach %s: %w", path, err), "")
-	}
-	return a, nil
+	return a, refused(err, "")
 }
 
 // printSent prints what was delivered: the ids alone, one a line.

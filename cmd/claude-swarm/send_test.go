@@ -3,8 +3,6 @@ package main
 import (
 	"testing"
 	"time"
-
-	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 func TestParseSpan(t *testing.T) {
@@ -47,26 +45,5 @@ func TestOptionalSpan(t *testing.T) {
 	var o optionalSpan
 	if err := o.Set("soon"); err == nil {
 		t.Error("Set(soon) = nil, want an error")
-	}
-}
-
-func TestAnswerType(t *testing.T) {
-	for _, tc := range []struct {
-		to            dropbox.Type
-		lead, program dropbox.Type
-	}{
-		{dropbox.Task, dropbox.Result, dropbox.Result},
-		{dropbox.Question, dropbox.Result, dropbox.Result},
-		{dropbox.Result, dropbox.Task, dropbox.Note},
-		{dropbox.Status, dropbox.Task, dropbox.Note},
-		{dropbox.Handoff, dropbox.Task, dropbox.Note},
-		{dropbox.Note, dropbox.Task, dropbox.Note},
-	} {
-		if got := answerType(tc.to, true); got != tc.lead {
-			t.Errorf("answerType(%s, by the lead) = %s, want %s", tc.to, got, tc.lead)
-		}
-		if got := answerType(tc.to, false); got != tc.program {
-			t.Errorf("answerType(%s, by a program) = %s, want %s", tc.to, got, tc.program)
-		}
 	}
 }

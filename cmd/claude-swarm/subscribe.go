@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 func subscribeCommand() *cli.Command {
@@ -60,7 +61,7 @@ func changeSubscriptions(c *cli.Context, change func(*dropbox.Store, string, ...
 		return err
 	}
 	defer p.close()
-	name := p.me.Name
+	name := p.Me.Name
 	if asked := c.String("agent"); asked != "" {
 		names, err := p.agents([]string{asked}, "claude-swarm "+c.Command.Name+" --agent %s")
 		if err != nil {
@@ -68,10 +69,10 @@ func changeSubscriptions(c *cli.Context, change func(*dropbox.Store, string, ...
 		}
 		name = names[0]
 	}
-	if _, err := p.mailbox(name); err != nil { // makes it where no daemon has done so yet
+	if _, err := p.Mailbox(name); err != nil { // makes it where no daemon has done so yet
 		return err
 	}
-	has, err := change(p.store, name, patterns...)
+	has, err := change(p.Store, name, patterns...)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func topics(c *cli.Context) error {
 	defer p.close()
 	subscriptions := map[string][]string{}
 	for _, name := range append(p.file.Names(), dropbox.Lead) {
-		has, err := p.store.Subscriptions(name)
+		has, err := p.Store.Subscriptions(name)
 		if err != nil {
 			return err
 		}
@@ -133,13 +134,13 @@ func topics(c *cli.Context) error {
 			subscriptions[name] = has
 		}
 	}
-	open, err := p.store.OpenOffers()
+	open, err := p.Store.OpenOffers()
 	if err != nil {
 		return err
 	}
 	work := []publishedView{}
 	for _, o := range open {
-		v := publishedView{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: gist(o.Message), Since: o.Message.Created}
+		v := publishedView{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: door.Gist(o.Message), Since: o.Message.Created}
 		if o.Grant != nil {
 			v.Claimed = o.Grant.Agent
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -54,11 +55,11 @@ func trace(c *cli.Context) error {
 // trace collects the messages that share the trace or the thread of one, from
 // all mailboxes.
 func (p *post) trace(found dropbox.Found) (*traceView, error) {
-	m, err := p.store.Load(found)
+	m, err := p.Store.Load(found)
 	if errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge) {
 		// What is no message has no family.
-		t := &tracedMessage{ID: found.Entry.ID, To: found.Mailbox, From: "?", Type: "?", Created: found.Entry.Created, State: stateOf(found.Mailbox, found.State)}
-		t.Reason = p.reasonOf(found)
+		t := &tracedMessage{ID: found.Entry.ID, To: found.Mailbox, From: "?", Type: "?", Created: found.Entry.Created, State: door.StateOf(found.Mailbox, found.State)}
+		t.Reason = p.Reason(found)
 		return newTrace(found.Entry.ID, []*tracedMessage{t}), nil
 	} else if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (p *post) trace(found dropbox.Found) (*traceView, error) {
 	}
 	var family []*tracedMessage
 	seen := map[string]int{}
-	err = p.store.Walk(func(f dropbox.Found, one *dropbox.Message) bool {
+	err = p.Store.Walk(func(f dropbox.Found, one *dropbox.Message) bool {
 		if one.Trace != m.Trace && one.Thread != m.Thread {
 			return true
 		}
@@ -105,13 +106,13 @@ func (p *post) attempts() (map[string][]swarm.Attempt, error) {
 // without one the ledger does.
 func (p *post) traced(f dropbox.Found, m *dropbox.Message, attempts []swarm.Attempt) *tracedMessage {
 	t := &tracedMessage{
-		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: gist(m), Thread: m.Thread, ReplyTo: m.ReplyTo,
-		Turn: m.Turn, Hops: m.Hops, Created: m.Created, State: stateOf(f.Mailbox, f.State), Attempts: attempts,
+		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: door.Gist(m), Thread: m.Thread, ReplyTo: m.ReplyTo,
+		Turn: m.Turn, Hops: m.Hops, Created: m.Created, State: door.StateOf(f.Mailbox, f.State), Attempts: attempts,
 	}
 	if f.State == dropbox.Dead {
-		t.Reason = p.reasonOf(f)
+		t.Reason = p.Reason(f)
 	}
-	if r, err := p.receiptOf(f); err == nil {
+	if r, err := p.Receipt(f); err == nil {
 		t.Receipt = r
 		if len(r.Attempts) > 0 {
 			t.Attempts = r.Attempts

@@ -11,6 +11,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -72,7 +73,7 @@ func newTrace(id string, messages []*tracedMessage) *traceView {
 	for _, m := range messages {
 		parent := sentBy[m.ID]
 		if parent == nil {
-			parent = byID[messageOf(m.Turn)]
+			parent = byID[door.MessageOf(m.Turn)]
 		}
 		if parent == nil {
 			parent = byID[m.ReplyTo]
@@ -116,13 +117,6 @@ func (v *traceView) seen(at time.Time) {
 	if at.After(v.Ended) {
 		v.Ended = at
 	}
-}
-
-// messageOf takes the message out of the name of a turn: k7f3q9m2xd-1b is a
-// turn of k7f3q9m2xd.
-func messageOf(turn string) string {
-	message, _, _ := strings.Cut(turn, "-")
-	return message
 }
 
 // write prints the tree, 80 columns wide. Ids are printed
@@ -224,15 +218,15 @@ func (m *tracedMessage) notes(t tree) []string {
 		}
 	}
 	switch m.State {
-	case stateDone:
+	case door.StateDone:
 		if m.Receipt == nil {
 			out = append(out, "filed")
 		}
-	case stateDead:
+	case door.StateDead:
 		out = append(out, "dead: "+cmp.Or(m.Reason, "no reason is kept"))
-	case stateWaiting:
+	case door.StateWaiting:
 		out = append(out, "waits since "+span(t.now.Sub(m.Created)))
-	case stateWorking:
+	case door.StateWorking:
 		out = append(out, "is being worked on")
 	default:
 		out = append(out, m.State)

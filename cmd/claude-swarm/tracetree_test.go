@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -16,15 +17,15 @@ import (
 func family(at time.Time) []*tracedMessage {
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	return []*tracedMessage{
-		{ID: "resultresu", From: "coder", To: "lead", Type: dropbox.Result, Subject: "Re: greet the world", ReplyTo: "tasktaskta", Turn: "tasktaskta-1", Created: second(9), State: stateUnread},
-		{ID: "answeransw", From: "reviewer", To: "coder", Type: dropbox.Result, Subject: "Re: whom?", ReplyTo: "questionqu", Turn: "questionqu-1", Created: second(5), State: stateDone},
-		{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet the world", Created: second(0), State: stateDone,
+		{ID: "resultresu", From: "coder", To: "lead", Type: dropbox.Result, Subject: "Re: greet the world", ReplyTo: "tasktaskta", Turn: "tasktaskta-1", Created: second(9), State: door.StateUnread},
+		{ID: "answeransw", From: "reviewer", To: "coder", Type: dropbox.Result, Subject: "Re: whom?", ReplyTo: "questionqu", Turn: "questionqu-1", Created: second(5), State: door.StateDone},
+		{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet the world", Created: second(0), State: door.StateDone,
 			Attempts: []swarm.Attempt{
 				{Start: second(1), End: second(2), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01},
 				{Start: second(3), End: second(8), Outcome: "done", CostUSD: 0.04},
 			},
 			Receipt: &swarm.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"/p/greet.sh", "/p/test.sh"}, Denied: []string{"Bash(rm x)"}}},
-		{ID: "questionqu", From: "coder", To: "reviewer", Type: dropbox.Question, Subject: "whom?", Created: second(4), State: stateDone,
+		{ID: "questionqu", From: "coder", To: "reviewer", Type: dropbox.Question, Subject: "whom?", Created: second(4), State: door.StateDone,
 			Attempts: []swarm.Attempt{{Start: second(4), End: second(5), Outcome: "done", CostUSD: 0.02}},
 			Receipt:  &swarm.Receipt{Outcome: "done"}},
 	}

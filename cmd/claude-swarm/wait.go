@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 // An awaiting prints the answers to what was sent, each when it comes, and files
@@ -18,8 +19,9 @@ import (
 type awaiting struct {
 	*answerWait
 	c       *cli.Context
-	several bool      // then each answer is printed with the name of who answers
-	answers []*answer // that are printed at the end, as JSON
+	post    *post
+	several bool           // then each answer is printed with the name of who answers
+	answers []*door.Answer // that are printed at the end, as JSON
 }
 
 // await waits for the first answer to each of the messages. limit 0 is no limit.
@@ -42,7 +44,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 		return err
 	}
 	defer search.close()
-	w := &awaiting{answerWait: search, c: c, several: len(sent) > 1}
+	w := &awaiting{answerWait: search, c: c, post: p, several: len(sent) > 1}
 	err = w.all(ctx)
 	if c.Bool("json") && (w.several || len(w.answers) > 0) {
 		if err := w.printAnswers(sent); err != nil {
@@ -51,9 +53,9 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fail(exitTimeout, "claude-swarm trace "+w.pending[0].ID, "no answer to %s within %s; it will come to the mailbox of %s", w.missing(), limit, p.me.Name)
+		return fail(exitTimeout, "claude-swarm trace "+w.Pending[0].ID, "no answer to %s within %s; it will come to the mailbox of %s", w.missing(), limit, p.Me.Name)
 	case errors.Is(err, context.Canceled) && printed(c.App.Writer) == nil:
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: waits no longer; the answer to %s will come to the mailbox of %s\n", w.missing(), p.me.Name)
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: waits no longer; the answer to %s will come to the mailbox of %s\n", w.missing(), p.Me.Name)
 	}
 	return err
 }
@@ -61,20 +63,20 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 // all waits until no message is pending. For several, what one of them has come to
 // is told at once, and the others are waited for.
 func (w *awaiting) all(ctx context.Context) error {
-	sent, failed := len(w.pending), 0
-	for len(w.pending) > 0 {
+	sent, failed := len(w.Pending), 0
+	for len(w.Pending) > 0 {
 		got, err := w.next(ctx)
 		w.show.clear()
-		if err == nil && got.answer != nil {
-			err = w.take(got.answer)
+		if err == nil && got.Answer != nil {
+			err = w.take(got.Answer)
 		}
 		switch {
 		case err != nil:
 			return err
-		case got.failed != nil && !w.several:
-			return got.failed
-		case got.failed != nil:
-			report(w.c.App.ErrWriter, got.failed)
+		case got.None != nil && !w.several:
+			return noAnswer(got.None)
+		case got.None != nil:
+			report(w.c.App.ErrWriter, noAnswer(got.None))
 			failed++
 		}
 	}
@@ -88,7 +90,7 @@ func (w *awaiting) all(ctx context.Context) error {
 // there are several.
 func (w *awaiting) missing() string {
 	var names []string
-	for _, d := range w.pending {
+	for _, d := range w.Pending {
 		name := d.ID
 		if w.several {
 			name += " (" + d.To + ")"
@@ -99,54 +101,53 @@ func (w *awaiting) missing() string {
 }
 
 // take prints an answer, or keeps it for the end, and files it.
-func (w *awaiting) take(a *answer) error {
-	m := a.message
+func (w *awaiting) take(a *door.Answer) error {
 	if w.c.Bool("json") {
 		w.answers = append(w.answers, a)
 		return nil
 	}
 	out := w.c.App.Writer
 	if w.several {
-		fmt.Fprintf(out, "\n%s:\n", paletteOf(out).paint(m.From, agentColour(m.From)))
+		fmt.Fprintf(out, "\n%s:\n", paletteOf(out).paint(a.From, agentColour(a.From)))
 	}
-	fmt.Fprintln(out, strings.TrimRight(printable(out, m.Body), "\n"))
-	for _, file := range m.Attachments {
-		fmt.Fprintf(out, "attached: %s (%s)\n", w.attachmentPath(file), byteCount(int(file.Size)))
+	fmt.Fprintln(out, strings.TrimRight(printable(out, a.Body), "\n"))
+	for _, file := range a.Attachments {
+		fmt.Fprintf(out, "attached: %s (%s)\n", w.post.AttachmentPath(file), byteCount(int(file.Size)))
 	}
 	return w.file(a)
 }
 
 // file files an answer that was printed. What nobody saw stays where it is, and so
 // does a question, until it is answered.
-func (w *awaiting) file(a *answer) error {
+func (w *awaiting) file(a *door.Answer) error {
 	if err := printed(w.c.App.Writer); err != nil {
 		return err
 	}
-	if m := a.message; m.Type == dropbox.Question {
-		fmt.Fprintf(w.c.App.ErrWriter, "claude-swarm: %s asks this\n  try: claude-swarm reply %s \"…\"\n", m.From, m.ID)
+	if a.Type == dropbox.Question {
+		fmt.Fprintf(w.c.App.ErrWriter, "claude-swarm: %s asks this\n  try: claude-swarm reply %s \"…\"\n", a.From, a.ID)
 		return nil
 	}
-	return a.box.File(a.entry)
+	return a.File()
 }
 
 // An answerView is what send --wait --json prints for one message, an answersView
 // what it prints for several.
 type answerView struct {
-	V      int          `json:"v"`
-	Sent   []string     `json:"sent"`
-	Answer *messageView `json:"answer"`
+	V      int        `json:"v"`
+	Sent   []string   `json:"sent"`
+	Answer *door.View `json:"answer"`
 }
 
 type answersView struct {
-	V       int            `json:"v"`
-	Sent    []string       `json:"sent"`
-	Answers []*messageView `json:"answers"` // as they came
+	V       int          `json:"v"`
+	Sent    []string     `json:"sent"`
+	Answers []*door.View `json:"answers"` // as they came
 }
 
 func (w *awaiting) printAnswers(sent []dropbox.Delivery) error {
-	views := []*messageView{}
+	views := []*door.View{}
 	for _, a := range w.answers {
-		views = append(views, w.view(w.me.Name, dropbox.Waiting, a.message))
+		views = append(views, w.post.View(w.post.Me.Name, dropbox.Waiting, a.Message))
 	}
 	var all any = answersView{V: 1, Sent: ids(sent), Answers: views}
 	if !w.several {

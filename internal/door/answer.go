@@ -13,7 +13,7 @@ func (d *Door) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message 
 	return &dropbox.Message{
 		Type:    cmp.Or(kind, answerType(old.Type, d.Me.Name == dropbox.Lead)),
 		ReplyTo: old.ID, Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID),
-		Subject: answerSubject(old.Subject),
+		Subject: AnswerSubject(old.Subject),
 	}
 }
 
@@ -33,7 +33,8 @@ func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 // maxSubject is the longest subject that gets a "Re: " before it, in bytes.
 const maxSubject = 200
 
-func answerSubject(old string) string {
+// AnswerSubject is the subject of an answer to a message with this one.
+func AnswerSubject(old string) string {
 	if old == "" || strings.HasPrefix(old, "Re: ") || len(old) > maxSubject {
 		return old
 	}

@@ -58,7 +58,7 @@ func (d *Door) Recipients(list string) ([]string, error) {
 // delivered, and returned with the error, a [*DeliveryError]. Inside a turn it may
 // be a [*TurnError].
 func (d *Door) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
-	if err := d.sign(); err != nil {
+	if err := d.EnsureToken(); err != nil {
 		return nil, err
 	}
 	if err := d.Me.Envelope(m); err != nil {
@@ -85,8 +85,8 @@ func (d *Door) note(sent []dropbox.Delivery, m *dropbox.Message) error {
 	return d.Me.Sent(sent, &noted)
 }
 
-// sign makes the lead's token, if no daemon has done so yet.
-func (d *Door) sign() error {
+// EnsureToken makes the lead's token, if no daemon has done so yet.
+func (d *Door) EnsureToken() error {
 	if d.Me.Name != dropbox.Lead || d.Me.Token != "" {
 		return nil
 	}

@@ -143,7 +143,7 @@ func (d *Door) List(mailbox string, unread bool) ([]*View, error) {
 		}
 		add(dropbox.Claimed, read)
 	}
-	fresh, err := box.List()
+	fresh, err := box.Peek()
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -21,20 +23,20 @@ const lookAgain = 2 * time.Second
 // daemon delivers it right after the receipt; a restart may lie between.
 const noAnswerAfter = 10 * time.Second
 
-// A NoAnswerError says that none can come any more.
+// A NoAnswerError says why there is no answer to a message.
 type NoAnswerError struct {
-	Sent   dropbox.Delivery // the message that was not answered
-	State  dropbox.State    // dead, or done without a word
+	Sent   dropbox.Delivery
+	Bounce *dropbox.Message // the daemon's word, if it came
+	State  dropbox.State    // else: dead, or done without a word
 	Reason string           // of a dead one; "" when none is kept
 }
 
 func (e *NoAnswerError) Error() string {
-	if e.State == dropbox.Dead {
-		reason := e.Reason
-		if reason == "" {
-			reason = "no reason is kept"
-		}
-		return fmt.Sprintf("%s did not do %s: %s", e.Sent.To, e.Sent.ID, reason)
+	switch {
+	case e.Bounce != nil:
+		return strings.TrimSpace(string(e.Bounce.Body))
+	case e.State == dropbox.Dead:
+		return fmt.Sprintf("%s did not do %s: %s", e.Sent.To, e.Sent.ID, cmp.Or(e.Reason, "no reason is kept"))
 	}
 	return fmt.Sprintf("%s finished %s without an answer", e.Sent.To, e.Sent.ID)
 }
@@ -42,35 +44,31 @@ func (e *NoAnswerError) Error() string {
 // An Answer is a message that answers, where it lies in the mailbox of who asked.
 type Answer struct {
 	*dropbox.Message
-	Entry dropbox.Entry
+	entry dropbox.Entry
 	box   *dropbox.Mailbox
 }
 
 // File files the answer, so that it wakes nobody.
-func (a *Answer) File() error { return a.box.File(a.Entry) }
+func (a *Answer) File() error { return a.box.File(a.entry) }
 
-// Refused tells whether it is the daemon's word that the message will not be done.
-func (a *Answer) Refused() bool { return a.From == dropbox.Swarm }
-
-// Await waits for the first answer to one of the messages: a result, a question, or
-// the daemon's word that it will not be done. The error is that of ctx, or a
-// [*NoAnswerError]. told, unless it is nil, is called with where the first message
-// is, at every look.
-func (d *Door) Await(ctx context.Context, sent []dropbox.Delivery, told func(dropbox.State)) (*Answer, error) {
-	box, err := d.Own()
-	if err != nil {
-		return nil, err
-	}
-	w := &wait{Door: d, box: box, sent: sent, told: told, seen: map[string]bool{}, ended: map[string]time.Time{}}
-	return w.run(ctx)
+// An Outcome is what one message has come to.
+type Outcome struct {
+	Answer *Answer        // a result or a question
+	None   *NoAnswerError // or why there is none
 }
 
-// A wait looks for an answer in the sender's own mailbox.
-type wait struct {
-	*Door
-	box  *dropbox.Mailbox // the sender's
-	sent []dropbox.Delivery
-	told func(dropbox.State)
+// A Wait looks for the answers to messages in the mailbox of who sent them. It is
+// for one goroutine.
+type Wait struct {
+	// Pending is what has no outcome yet, and States where each of it was at the last
+	// look.
+	Pending []dropbox.Delivery
+	States  map[string]dropbox.State
+
+	door  *Door
+	box   *dropbox.Mailbox // the sender's
+	rings <-chan struct{}
+	stop  func()
 	// seen are the files that are known to be no answer, so that each is read once
 	// only.
 	seen map[string]bool
@@ -78,51 +76,73 @@ type wait struct {
 	ended map[string]time.Time
 }
 
-// run looks whenever something comes to the mailbox, and now and then by itself.
-func (w *wait) run(ctx context.Context) (*Answer, error) {
-	rings, stop := watchFolder(filepath.Join(w.Store.Dir(), w.Me.Name, "new"))
-	defer stop()
-	every := time.NewTicker(lookAgain)
-	defer every.Stop()
+// Wait begins to listen. The caller closes it.
+func (d *Door) Wait(sent []dropbox.Delivery) (*Wait, error) {
+	box, err := d.Own()
+	if err != nil {
+		return nil, err
+	}
+	w := &Wait{
+		Pending: slices.Clone(sent), States: map[string]dropbox.State{},
+		door: d, box: box, seen: map[string]bool{}, ended: map[string]time.Time{},
+	}
+	w.rings, w.stop = watchFolder(filepath.Join(d.Store.Dir(), d.Me.Name, "new"))
+	return w, nil
+}
+
+// Close ends the listening.
+func (w *Wait) Close() { w.stop() }
+
+// Rings tells when it is worth looking again.
+func (w *Wait) Rings() <-chan struct{} { return w.rings }
+
+// Next waits for the outcome of one of the messages, which is then no longer
+// pending. The error is that of ctx, or one of the store's.
+func (w *Wait) Next(ctx context.Context) (*Outcome, error) {
 	for {
-		found, err := w.look()
-		if found != nil || err != nil {
-			return found, err
-		}
-		if found, err := w.fate(time.Now()); found != nil || err != nil {
-			return found, err
+		if got, err := w.Look(time.Now()); got != nil || err != nil {
+			return got, err
 		}
 		select {
-		case <-rings:
-		case <-every.C:
+		case <-w.rings:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// watchFolder rings when something appears in dir. Without a watcher (the limits of
-// the machine are reached) it never rings, and the caller's clock does the work.
+// Look looks for an outcome now; nil is none yet.
+func (w *Wait) Look(now time.Time) (*Outcome, error) {
+	if got, err := w.look(); got != nil || err != nil {
+		return got, err
+	}
+	return w.fate(now)
+}
+
+// watchFolder rings when something appears in dir, and now and then by itself: the
+// limits of the machine may be reached, so that nothing can be watched.
 func watchFolder(dir string) (rings <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
+	quit, done := make(chan struct{}), make(chan struct{})
+	var events chan fsnotify.Event
+	var failures chan error
 	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return out, func() {}
+	if err == nil {
+		_ = watcher.Add(dir) // else the clock does the work
+		events, failures = watcher.Events, watcher.Errors
 	}
-	done := make(chan struct{})
 	// The caller waits for it in stop.
 	go func() {
 		defer close(done)
+		every := time.NewTicker(lookAgain)
+		defer every.Stop()
 		for {
 			select {
-			case _, ok := <-watcher.Events:
-				if !ok {
-					return
-				}
-			case _, ok := <-watcher.Errors:
-				if !ok {
-					return
-				}
+			case <-events:
+			case <-failures:
+			case <-every.C:
+			case <-quit:
+				return
 			}
 			select {
 			case out <- struct{}{}:
@@ -131,18 +151,19 @@ func watchFolder(dir string) (rings <-chan struct{}, stop func()) {
 		}
 	}()
 	stop = func() {
-		watcher.Close()
+		close(quit)
 		<-done
+		if watcher != nil {
+			watcher.Close()
+		}
 	}
-	// A folder that cannot be watched is looked at by the clock.
-	_ = watcher.Add(dir)
 	return out, stop
 }
 
 // look finds the first answer among what lies in the sender's mailbox: what is new
 // there, and what was marked as read in another terminal meanwhile.
-func (w *wait) look() (*Answer, error) {
-	fresh, err := w.box.List()
+func (w *Wait) look() (*Outcome, error) {
+	fresh, err := w.box.Peek()
 	if err != nil {
 		return nil, err
 	}
@@ -158,53 +179,54 @@ func (w *wait) look() (*Answer, error) {
 		if errors.Is(err, dropbox.ErrGone) {
 			continue // moved while we looked: seen at the next look
 		}
-		if err == nil && w.answers(m) {
-			return &Answer{Message: m, Entry: e, box: w.box}, nil
-		}
 		w.seen[e.Base()] = true
+		at := slices.IndexFunc(w.Pending, func(d dropbox.Delivery) bool { return err == nil && d.ID == m.ReplyTo })
+		if at < 0 || m.Type != dropbox.Result && m.Type != dropbox.Question && m.From != dropbox.Swarm {
+			continue
+		}
+		sent := w.Pending[at]
+		w.settled(sent.ID)
+		if m.From == dropbox.Swarm {
+			return &Outcome{None: &NoAnswerError{Sent: sent, Bounce: m}}, nil
+		}
+		return &Outcome{Answer: &Answer{Message: m, entry: e, box: w.box}}, nil
 	}
 	return nil, nil
 }
 
-// answers tells whether m is what is waited for.
-func (w *wait) answers(m *dropbox.Message) bool {
-	mine := slices.ContainsFunc(w.sent, func(d dropbox.Delivery) bool { return d.ID == m.ReplyTo })
-	return mine && (m.Type == dropbox.Result || m.Type == dropbox.Question || m.From == dropbox.Swarm)
+func (w *Wait) settled(id string) {
+	w.Pending = slices.DeleteFunc(w.Pending, func(d dropbox.Delivery) bool { return d.ID == id })
 }
 
-// fate looks what became of the messages, and tells when no answer can come.
-func (w *wait) fate(now time.Time) (*Answer, error) {
-	over := 0
-	var last error
-	for i, d := range w.sent {
-		found, err := w.Store.Find(d.ID)
+// fate looks what became of the messages, and whether no answer to one can come.
+func (w *Wait) fate(now time.Time) (*Outcome, error) {
+	for _, d := range w.Pending {
+		found, err := w.door.Store.Find(d.ID)
 		if err != nil {
 			continue
 		}
-		if i == 0 && w.told != nil {
-			w.told(found.State)
-		}
+		w.States[d.ID] = found.State
+		none := &NoAnswerError{Sent: d, State: found.State}
 		switch found.State {
 		case dropbox.Dead:
-			over++
-			last = &NoAnswerError{d, dropbox.Dead, w.Reason(found)}
+			none.Reason = w.door.Reason(found)
 		case dropbox.Done:
 			if w.ended[d.ID].IsZero() {
 				w.ended[d.ID] = now
 			}
-			if now.Sub(w.ended[d.ID]) > noAnswerAfter {
-				over++
-				last = &NoAnswerError{d, dropbox.Done, ""}
+			if now.Sub(w.ended[d.ID]) <= noAnswerAfter {
+				continue
 			}
+		default:
+			continue
 		}
+		// The bounce is a better answer than ours; it is delivered before or right
+		// after the message is buried.
+		if got, err := w.look(); got != nil || err != nil {
+			return got, err
+		}
+		w.settled(d.ID)
+		return &Outcome{None: none}, nil
 	}
-	if over < len(w.sent) {
-		return nil, nil
-	}
-	// The bounce is a better answer than ours; it is delivered before or right
-	// after the message is buried.
-	if found, err := w.look(); found != nil || err != nil {
-		return found, err
-	}
-	return nil, last
+	return nil, nil
 }

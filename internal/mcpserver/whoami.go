@@ -75,7 +75,7 @@ func (c *call) whoami(ctx context.Context, _ noArguments) (*self, error) {
 	if err != nil {
 		return nil, err
 	}
-	waiting, err := box.List()
+	waiting, err := box.Peek()
 	if err != nil {
 		return nil, err
 	}
