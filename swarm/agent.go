@@ -144,8 +144,10 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	a.show(Starting, "", "")
 	a.queue.ring("")
 	a.unsettled = true
-	if err := a.settleLeft(kill); err != nil {
-		a.diskTrouble(stop, "take up what was left", err)
+	if !a.spec().Attached { // what lies in cur/ of an attached agent is its session's
+		if err := a.settleLeft(kill); err != nil {
+			a.diskTrouble(stop, "take up what was left", err)
+		}
 	}
 	ready()
 	for stop.Err() == nil {
@@ -245,6 +247,12 @@ func (a *agent) settleLeft(kill context.Context) error {
 // held tells whether something keeps the agent from working now, shows it, and
 // says when to look again.
 func (a *agent) held(now time.Time) (time.Duration, bool) {
+	if a.spec().Attached {
+		a.unsettled = true // for the day when it is the daemon's again
+		why, next := attachedStatus(a.home, a.name)
+		a.show(Away, why, next)
+		return forever, true
+	}
 	st := a.books.standings.of(a.name)
 	switch {
 	case st.Stopped != nil:

@@ -64,12 +64,7 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
 			"%s was to answer %s, but that was %s. The trace says how it came to that:\n  claude-swarm trace %s\n", a.name, ans.To, ans.Refused, m.ID))
 		return nil
 	}
-	asked := orElse(m.Offer, m.ID) // who published knows the publication alone
-	result := &dropbox.Message{
-		From: a.name, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
-		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,
-		Body: []byte(ans.Body),
-	}
+	result := answerTo(m, r)
 	if err := a.lastWord(result, ans.To); err != nil {
 		return err
 	}
@@ -81,6 +76,17 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
 		return nil
 	}
 	return err
+}
+
+// answerTo is the answer that a receipt says is owed to the sender of m.
+func answerTo(m *dropbox.Message, r *Receipt) *dropbox.Message {
+	ans := r.Answer
+	asked := orElse(m.Offer, m.ID) // who published knows the publication alone
+	return &dropbox.Message{
+		From: r.Agent, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
+		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,
+		Body: []byte(ans.Body),
+	}
 }
 
 // undeliverable tells whether a message can never be delivered, however often

@@ -63,12 +63,24 @@ type Identity struct {
 }
 
 // WhoAmI reads the identity from the environment: inside an agent's turn it is
-// that agent, everywhere else the lead. A process that lives for several turns of
+// that agent. In a session that a person attached as an agent, which is found
+// among the parents of this process, it is that one; everywhere else the lead. A process that lives for several turns of
 // its client, as a server of tools does, asks anew for each thing that it does.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 	id := Identity{Name: dropbox.Lead, home: home}
 	if name := getenv(runner.AgentVar); name != "" {
 		id.Name, id.Token = name, getenv(runner.TokenVar)
+		if id.Token == "" && getenv(runner.MarkVar) == "" { // the tools of an attached session know the name alone
+			tokens, err := home.Tokens()
+			if err != nil {
+				return Identity{}, err
+			}
+			id.Token = tokens[name]
+			if b, err := home.BindingOf(name); err == nil && b != nil {
+				id.Turn = b.Turn
+			}
+			return id, nil
+		}
 		if mark := getenv(runner.MarkVar); mark != "" {
 			var err error
 			if id.Turn, err = home.turnOf(mark); err != nil {
@@ -77,11 +89,18 @@ func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
 		}
 		return id, nil
 	}
+	b, err := home.AttachedTo(os.Getpid())
+	if err != nil {
+		return Identity{}, err
+	}
+	if b != nil {
+		id.Name, id.Turn = b.Agent, b.Turn
+	}
 	tokens, err := home.Tokens()
 	if err != nil {
 		return Identity{}, err
 	}
-	id.Token = tokens[dropbox.Lead]
+	id.Token = tokens[id.Name]
 	return id, nil
 }
 

@@ -39,6 +39,9 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 			a.Session = s.ID
 		}
 		switch was := standings.of(spec.Name); {
+		case spec.Attached:
+			a.State, a.Activity = Away, "idle"
+			a.Why, a.Next = attachedStatus(home, spec.Name)
 		case was.Stopped != nil:
 			a.Since, a.Why, a.CircuitOpen = &was.Stopped.Since, join(was.Stopped.Why, was.Stopped.By), was.Stopped.Breaker
 			a.Next = orElse(was.Stopped.Hint, "claude-swarm start "+spec.Name)

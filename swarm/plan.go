@@ -98,6 +98,7 @@ type Spec struct {
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
 	Tools        bool              // its client gets the tools of Options.Tools
+	Attached     bool              // a person's own session does its mail (Attached); the daemon runs no turns for it
 }
 
 // An Auditor records finished turns elsewhere, such as in git. It is called

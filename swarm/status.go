@@ -19,6 +19,7 @@ const (
 	Limited  State = "limited"  // parked until the usage limit of its account resets
 	Paused   State = "paused"   // by hand; mail waits
 	Stopped  State = "stopped"  // by hand or by the breaker; mail waits
+	Away     State = "attached" // a person's own session does its mail, without the daemon
 )
 
 // Status is a picture of the whole swarm at one moment, as `status --json`

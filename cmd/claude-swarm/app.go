@@ -40,6 +40,7 @@ func verbs() []*cli.Command {
 		topicsCommand(),
 		claimCommand(),
 		ackCommand(),
+		attachCommand(),
 		deadCommand(),
 		traceCommand(),
 		completeCommand(),

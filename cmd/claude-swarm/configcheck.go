@@ -108,6 +108,8 @@ func effectiveAgent(a config.Agent) keyed {
 		{"max_failures", a.MaxFailures},
 		{"session", string(a.Session)},
 		{"linger", yamlSpan(a.Linger)},
+		{"attached", a.Attached},
+		{"attached_mail", a.AttachedMail},
 		{"allowed_tools", orNull(a.AllowedTools)},
 		{"disallowed_tools", orNull(a.DisallowedTools)},
 		{"mcp", a.MCP},

@@ -15,7 +15,7 @@ func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name: "hook", Hidden: true, Usage: "called by the client of an agent",
 		Description: "What the clients of agents call by themselves.",
-		Subcommands: []*cli.Command{{
+		Subcommands: append([]*cli.Command{{
 			Name: "compact", Usage: "give the window back after a compaction",
 			Description: "The SessionStart hook after a compaction: prints what the agent did just before.",
 			Action: func(c *cli.Context) error {
@@ -25,7 +25,7 @@ func hookCommand() *cli.Command {
 				}
 				return swarm.HookCompact(swarm.HomeOf(dir), turn, c.App.Writer)
 			},
-		}},
+		}}, sessionHooks()...),
 	}
 }
 

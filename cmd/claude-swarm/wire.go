@@ -75,6 +75,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		MaxFailures:  a.MaxFailures,
 		Session:      swarm.SessionMode(a.Session),
 		Linger:       a.Linger,
+		Attached:     a.Attached,
 		Reread:       a.Reread,
 		Env:          a.Env,
 		EnvDrop:      a.EnvDrop,

@@ -52,7 +52,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 			Name: "coder", Backend: "claude", Command: []string{"claude"},
 			PermissionMode: "acceptEdits", WindowTokens: 100_000, CompactWindow: 200_000,
 			StallTimeout: 10 * time.Minute, TurnTimeout: 2 * time.Hour, RetryDelay: 30 * time.Second,
-			MaxFailures: 3, Session: config.SessionResume, MCP: true, Cwd: dir,
+			MaxFailures: 3, Session: config.SessionResume, MCP: true, AttachedMail: "continue", Cwd: dir,
 		}},
 		Topics: config.Topics{ClaimTimeout: 2 * time.Minute},
 		Log:    config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
@@ -85,6 +85,8 @@ agents:
     max_failures: 5
     session: fresh
     linger: 10m
+    attached: true
+    attached_mail: notify
     allowed_tools: "Read, Bash(git diff:*, git log:*),mcp__dead-drop__*"
     disallowed_tools: [WebFetch, "WebSearch,Task"]
     model: opus
@@ -121,7 +123,7 @@ retention: {done_days: 7, done_mb: 9}
 			Backend: "claude", Command: []string{filepath.Join(dir, "bin/claude"), "--flag", "two words"},
 			PermissionMode: "plan", WindowTokens: 50_000, CompactWindow: 150_000,
 			StallTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, RetryDelay: 500 * time.Millisecond,
-			MaxFailures: 5, Session: config.SessionFresh, Linger: 10 * time.Minute, AllowedTools: &allowed, DisallowedTools: &disallowed,
+			MaxFailures: 5, Session: config.SessionFresh, Linger: 10 * time.Minute, Attached: true, AttachedMail: "notify", AllowedTools: &allowed, DisallowedTools: &disallowed,
 			Model: "opus", Thinking: "high", Cwd: filepath.Join(dir, "project/sub"),
 			Reread:  []string{"BACKLOG.md", "docs/protocol.md"},
 			Env:     map[string]string{"PORT": "8080", "DEBUG": "true", "EMPTY": "", "OCTAL": "010"},

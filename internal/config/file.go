@@ -74,6 +74,12 @@ type Agent struct {
 	Zone    string // the part of the project it minds, one line; ""
 	System  string // added to the client's system prompt; ""
 	Backend string // the kind of agent program; claude
+	// Attached says that a person's own session is this agent: the daemon runs no
+	// turns for it.
+	Attached bool
+	// AttachedMail says what the Stop hook of that session does with mail: continue
+	// or notify.
+	AttachedMail string
 
 	// Command is the backend's program and its first arguments; claude. A
 	// program with a slash in it is an absolute path here, another is looked

@@ -53,6 +53,7 @@ const claude = "claude"
 var (
 	permissionModes = []string{"default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"}
 	sessions        = []string{string(SessionResume), string(SessionContinue), string(SessionFresh)}
+	attachedMail    = []string{"continue", "notify"}
 	thinkings       = []string{"off", "low", "medium", "high", "xhigh", "max"}
 )
 
@@ -170,6 +171,12 @@ var agentKeys = []agentKey{
 	{Key{"session", strings.Join(sessions, " | "), "resume", "The conversation that a turn goes on with. resume: the agent's own. continue: the newest of the folder, so no two agents may share it. fresh: a new one for every message."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) {
 			set((*string)(&a.Session))(r.oneOf(n, name, sessions))
+		}},
+	{Key{"attached", "true or false", "false", "The agent is a session of Claude Code that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Attached)(r.truth(n, name)) }},
+	{Key{"attached_mail", strings.Join(attachedMail, " | "), "continue", "What an attached session does with mail at the end of a turn. continue: it goes on with the next message by itself, at most 8 in a row. notify: its person is told, and fetches mail with /inbox."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) {
+			set(&a.AttachedMail)(r.oneOf(n, name, attachedMail))
 		}},
 	{Key{"linger", "time span", "0s", "How long the client stays after a turn, for the next message: that spares its start, and costs its memory meanwhile. 0s: a process for each turn. It counts with session: resume alone, since a client knows one conversation."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Linger)(r.duration(n, name)) }},

@@ -74,6 +74,7 @@ func builtinAgent() Agent {
 		MaxFailures:    3,
 		Session:        SessionResume,
 		MCP:            true,
+		AttachedMail:   "continue",
 		Cwd:            ".",
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -123,5 +124,11 @@ func project() (*config.File, bool) {
 		return nil, false
 	}
 	file, err := config.Load(path)
-	return file, err == nil
+	if err != nil {
+		return nil, false
+	}
+	if _, err := os.Lstat(filepath.Join(file.Home(), "attached")); err == nil {
+		return nil, false // this may be a session that is attached as an agent
+	}
+	return file, true
 }

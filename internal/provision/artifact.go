@@ -82,7 +82,8 @@ func (s *setup) edited(path string) (bool, error) {
 		return false, err
 	}
 	e := s.find(path)
-	return e == nil || e.SHA256 != hashOf(data), nil
+	hash := hashOf(data)
+	return e == nil || e.SHA256 != hash && e.Also != hash, nil
 }
 
 // addLines puts texts into a file that is there. place says where, for the content

@@ -140,20 +140,30 @@ func (s *setup) configuration(o Options, plain bool) error {
 
 // remake gives a file of ours another content.
 func (s *setup) remake(e entry, text string) error {
+	if err := s.renew(e, []byte(text)); err != nil {
+		return err
+	}
+	s.r.Items = append(s.r.Items, Item{Path: e.Path, State: Remade})
+	return nil
+}
+
+// renew replaces the content of a file of ours. Both contents are ours until the
+// new one is there for sure.
+func (s *setup) renew(e entry, text []byte) error {
 	path := s.abs(e.Path)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	if err := s.write(path, []byte(text), info.Mode().Perm(), time.Time{}, true); err != nil {
-		return err
-	}
-	e.SHA256 = hashOf([]byte(text))
+	e.Also = hashOf(text)
 	if err := s.enter(e); err != nil {
 		return err
 	}
-	s.r.Items = append(s.r.Items, Item{Path: e.Path, State: Remade})
-	return nil
+	if err := s.write(path, text, info.Mode().Perm(), time.Time{}, true); err != nil {
+		return err
+	}
+	e.SHA256, e.Also = e.Also, ""
+	return s.enter(e)
 }
 
 // note adds an item that was made, or was there.

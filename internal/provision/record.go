@@ -44,10 +44,19 @@ type entry struct {
 	Kind   string `json:"kind"`
 	Agent  string `json:"agent,omitempty"`  // for which attached session
 	SHA256 string `json:"sha256,omitempty"` // of a file's content when it was written
+	Also   string `json:"also,omitempty"`   // of the content that is about to replace it
 	Plain  bool   `json:"plain,omitempty"`  // a claude-swarm.yaml that is the template
 
 	Inserts []insert `json:"inserts,omitempty"`
 	Before  *before  `json:"before,omitempty"`
+
+	Lines []ownLines `json:"lines,omitempty"` // of attached agents, in a file that we made whole
+}
+
+// ownLines are lines for an agent in a claude-swarm.yaml that we made.
+type ownLines struct {
+	Agent string `json:"agent"`
+	Text  string `json:"text"`
 }
 
 // An insert is a text that was put into a file at an offset, in bytes.

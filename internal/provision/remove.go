@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,6 +45,11 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 			continue
 		}
 		if err := s.takeAway(e); err != nil {
+			return r, err
+		}
+	}
+	if o.Agent != "" {
+		if err := s.unlist(o.Agent); err != nil {
 			return r, err
 		}
 	}
@@ -290,4 +296,43 @@ func removeEmpty(path string) error {
 		}
 	}
 	return gone(os.Remove(path))
+}
+
+// unlist takes the lines of an attached agent out of a claude-swarm.yaml that we
+// made.
+func (s *setup) unlist(agent string) error {
+	e := s.find(s.r.Config)
+	if e == nil || !slices.ContainsFunc(e.Lines, func(l ownLines) bool { return l.Agent == agent }) {
+		return nil
+	}
+	now := *e
+	now.Lines = nil
+	path := s.r.Config
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return gone(err)
+	}
+	changed, err := s.edited(path)
+	if err != nil {
+		return err
+	}
+	for _, l := range e.Lines {
+		if l.Agent != agent {
+			now.Lines = append(now.Lines, l)
+			continue
+		}
+		without, ok := cut(text, []insert{{len(text), l.Text}})
+		if !ok {
+			if bytes.Contains(text, []byte(fenceBegin)) {
+				s.kept(path, "the entry of "+agent+" was changed; take it out by hand")
+			}
+			continue
+		}
+		text = without
+	}
+	if err := s.renewText(now, text, !changed); err != nil {
+		return err
+	}
+	s.removed(path)
+	return nil
 }

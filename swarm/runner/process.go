@@ -44,3 +44,23 @@ type processStat struct {
 	used               time.Duration // processor time, with that of the children it has waited for
 	rss                int64         // memory, in bytes
 }
+
+// Ancestors lists the parent of a process, its parent, and so on, nearest first,
+// most at most. It ends early where the system does not tell.
+func Ancestors(pid, most int) []Process {
+	var all []Process
+	for range most {
+		s, err := stat(pid)
+		if err != nil || s.parent <= 1 {
+			return all
+		}
+		if pid = s.parent; pid > 0 {
+			p, err := Identify(pid)
+			if err != nil {
+				return all
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}

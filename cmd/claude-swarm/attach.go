@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/provision"
+)
+
+func attachCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "attach",
+		Category: groupAgents,
+		Usage:    "make your own session of Claude Code an agent",
+		Description: `Enters the agent in claude-swarm.yaml, if it is not there, and makes what its
+session needs: a plugin that fetches mail at the end of each turn, answers
+whoever sent it, and brings the tools and /inbox. Then start the session with
+the line that is printed. The daemon runs no turns for an attached agent.
+
+--way settings puts the same into .claude/settings.json and .mcp.json of the
+agent's folder, between what is there; --way tools does without hooks, where a
+policy forbids them. Without --as it is the agent that this session or folder
+already belongs to. claude-swarm init --remove --role NAME undoes it all.` +
+			examples("claude-swarm attach --as ada", "claude-swarm attach --as ada --way settings"),
+		Flags: []cli.Flag{
+			asFlag(),
+			&cli.StringFlag{Name: "way", Usage: "`WAY` is plugin, settings or tools; by default what works here, best first"},
+			jsonFlag(),
+		},
+		Action: runAttach,
+	}
+}
+
+func runAttach(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	way := provision.Way(c.String("way"))
+	if way != "" && !slices.Contains(provision.Ways, way) {
+		return usagef("claude-swarm attach --way plugin", "--way: %q is none of plugin, settings, tools", way)
+	}
+	p, err := loadProject(c)
+	if err != nil {
+		return err
+	}
+	name, err := p.sessionAgent(c.String("as"))
+	if err != nil {
+		return err
+	}
+	if err := dropbox.CheckAgent(name); err != nil {
+		return usagef("claude-swarm attach --as ada", "--as: %v", err)
+	}
+	if a, ok := p.file.Agent(name); ok && !a.Attached && c.String("as") == "" {
+		return usagef("claude-swarm attach --as "+name, "attach: the daemon runs %s; name it to take it over", name)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return err
+	}
+	report, err := provision.Attach(p.dir, provision.AttachOptions{Agent: name, Program: program, Way: way, Home: home})
+	if err != nil {
+		return attachError(err)
+	}
+	if _, err := p.home.Tokens(name); err != nil {
+		return err
+	}
+	return printAttach(c, p, report)
+}
+
+func attachError(err error) error {
+	if e, ok := errors.AsType[*provision.EnlistError](err); ok {
+		return hint(err, "write %s, then once more", e.Line())
+	}
+	if e, ok := errors.AsType[*provision.ConflictError](err); ok {
+		return hint(err, "claude-swarm attach --way plugin, or mv %s elsewhere", shellWord(e.Path))
+	}
+	return initError(err)
+}
+
+func printAttach(c *cli.Context, p *project, r provision.AttachReport) error {
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V int `json:"v"`
+			provision.AttachReport
+		}{1, r})
+	}
+	w := c.App.Writer
+	for _, item := range r.Items {
+		if item.State == provision.There {
+			continue
+		}
+		line := fmt.Sprintf("%-9s %s", strings.Replace(string(item.State), "added", "added to", 1), item.Path)
+		if item.Why != "" {
+			line += ": " + item.Why
+		}
+		fmt.Fprintln(w, line)
+	}
+	if r.Why != "" {
+		fmt.Fprintf(w, "%s, so hooks do not run: mail comes by /inbox alone\n", r.Why)
+	}
+	start := "claude"
+	if r.Plugin != "" {
+		start += " --plugin-dir " + shellWord(r.Plugin)
+	}
+	if wd, err := os.Getwd(); err != nil || filepath.Clean(wd) != r.Dir {
+		start = "cd " + shellWord(r.Dir) + " && " + start
+	}
+	fmt.Fprintf(w, "%s is attached. Start its session with:\n  %s\n", r.Agent, start)
+	if lockHeld(p.home) {
+		fmt.Fprintln(w, "A daemon runs: claude-swarm reload tells it.")
+	}
+	return nil
+}

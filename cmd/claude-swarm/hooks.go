@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// blockCap is how many turns in a row the client lets a Stop hook begin; the next
+// one it ignores. CLAUDE_CODE_STOP_HOOK_BLOCK_CAP changes that.
+const blockCap = 8
+
+// sessionHooks are what the client of an attached session calls.
+func sessionHooks() []*cli.Command {
+	verb := func(name, usage string, action func(*cli.Context, *swarm.Attached, hookCall) error, more ...cli.Flag) *cli.Command {
+		return &cli.Command{
+			Name: name, Usage: usage,
+			Description: "Called by the client of a session that was attached with claude-swarm attach.",
+			Flags:       append([]cli.Flag{asFlag()}, more...),
+			Action: func(c *cli.Context) error {
+				if os.Getenv(runner.MarkVar) != "" {
+					return nil // a turn of the daemon's, which does its mail itself
+				}
+				return serveSession(c, action)
+			},
+		}
+	}
+	return []*cli.Command{
+		verb("start", "a session begins", func(c *cli.Context, s *swarm.Attached, h hookCall) error {
+			notice, err := s.Begin(os.Getpid(), h.Session)
+			return say(c, err, "", notice)
+		}),
+		verb("stop", "a turn of a session has ended", func(c *cli.Context, s *swarm.Attached, h hookCall) error {
+			most := blockCap
+			if n, err := strconv.Atoi(os.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")); err == nil && n > 0 {
+				most = n
+			}
+			reply, err := s.Stop(swarm.StopEvent{
+				PID: os.Getpid(), Session: h.Session, Active: h.Active, Last: h.Last, Continue: h.agent.AttachedMail != "notify", Cap: most,
+			})
+			return say(c, err, reply.Prompt, reply.Notice)
+		}),
+		verb("end", "a session has ended", func(_ *cli.Context, s *swarm.Attached, _ hookCall) error { return s.End(os.Getpid()) }),
+		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *swarm.Attached, _ hookCall) error {
+			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
+			if err == nil {
+				_, err = fmt.Fprintln(c.App.Writer, cmp.Or(text, "There is no message."))
+			}
+			return err
+		}, &cli.BoolFlag{Name: "file-last", Usage: "what was fetched before is done"}),
+	}
+}
+
+// asFlag names the agent that a session is.
+func asFlag() cli.Flag {
+	return &cli.StringFlag{Name: "as", Usage: "the session is the agent `NAME`"}
+}
+
+// A hookCall is what the client tells a hook, as far as we ask.
+type hookCall struct {
+	Session string `json:"session_id"`
+	Active  bool   `json:"stop_hook_active"`
+	Last    string `json:"last_assistant_message"`
+
+	agent config.Agent
+}
+
+// serveSession opens the mailbox of the agent that a session is.
+func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hookCall) error) error {
+	var h hookCall
+	if c.Command.Name != "inbox" {
+		data, err := io.ReadAll(io.LimitReader(c.App.Reader, 10<<20))
+		if err == nil && len(data) > 0 {
+			err = json.Unmarshal(data, &h)
+		}
+		if err != nil {
+			return fmt.Errorf("what the client tells the hook: %w", err)
+		}
+	}
+	p, err := loadProject(c)
+	if err != nil {
+		return err
+	}
+	name, err := p.sessionAgent(c.String("as"))
+	if err != nil {
+		return err
+	}
+	if h.agent, err = p.agent(name, "claude-swarm attach --as %s"); err != nil {
+		return err
+	}
+	if !h.agent.Attached {
+		return fail(exitFailed, "claude-swarm attach --as "+name, "%s is not attached: the daemon does its mail", name)
+	}
+	store, err := p.openStore()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	s, err := swarm.OpenAttached(p.home, store, name, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return action(c, s, h)
+}
+
+// say answers the client in its own form: a prompt makes the session go on, a
+// notice is shown to its person.
+func say(c *cli.Context, err error, prompt, notice string) error {
+	if err != nil || prompt == "" && notice == "" {
+		return err
+	}
+	var out struct {
+		Decision string `json:"decision,omitempty"`
+		Reason   string `json:"reason,omitempty"`
+		Notice   string `json:"systemMessage,omitempty"`
+	}
+	out.Notice = notice
+	if prompt != "" {
+		out.Decision, out.Reason = "block", prompt
+	}
+	return json.NewEncoder(c.App.Writer).Encode(out)
+}
+
+// sessionAgent finds out which agent a session is: by name, by the environment, by
+// the processes above this one, by the folder; else the person is asked to say.
+func (p *project) sessionAgent(as string) (string, error) {
+	if as = cmp.Or(as, os.Getenv(runner.AgentVar)); as != "" {
+		return as, nil
+	}
+	b, err := p.home.AttachedTo(os.Getpid())
+	if err != nil {
+		return "", err
+	}
+	if b != nil {
+		return b.Agent, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	var candidates, nearest []string
+	longest := 0
+	for _, a := range p.file.Agents {
+		if !a.Attached {
+			continue
+		}
+		candidates = append(candidates, a.Name)
+		cwd := a.Cwd
+		if real, err := filepath.EvalSymlinks(cwd); err == nil {
+			cwd = real
+		}
+		if dir != cwd && !strings.HasPrefix(dir, strings.TrimSuffix(cwd, "/")+"/") || len(cwd) < longest {
+			continue
+		}
+		if len(cwd) > longest {
+			longest, nearest = len(cwd), nil
+		}
+		nearest = append(nearest, a.Name)
+	}
+	switch {
+	case len(nearest) == 1:
+		return nearest[0], nil
+	case len(candidates) == 0:
+		return "", fail(exitUsage, "claude-swarm attach --as NAME", "which agent is this session? None is attached yet")
+	case len(nearest) > 1:
+		candidates = nearest
+	}
+	return "", fail(exitUsage, "claude-swarm attach --as "+candidates[0],
+		"which agent is this session? It could be %s", strings.Join(candidates, ", "))
+}

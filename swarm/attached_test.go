@@ -1,0 +1,326 @@
+package swarm_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// An attachedPost is the mailbox of an agent that this test process is the session
+// of: the hooks are called as if by a child of it.
+type attachedPost struct {
+	*testing.T
+	home  swarm.Home
+	store *dropbox.Store
+	s     *swarm.Attached
+	hook  int // pid of a child of this process
+}
+
+func newAttached(t *testing.T) *attachedPost {
+	t.Helper()
+	dir := t.TempDir()
+	if err := dropbox.Create(filepath.Join(dir, ".dead-drop")); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(filepath.Join(dir, ".dead-drop"), dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	p := &attachedPost{T: t, home: swarm.HomeOf(dir), store: store, hook: child(t)}
+	if p.s, err = swarm.OpenAttached(p.home, store, "ada", nil, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.s.Close)
+	return p
+}
+
+// child starts a program that waits until the test ends.
+func child(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	return cmd.Process.Pid
+}
+
+func (p *attachedPost) deliver(m *dropbox.Message) string {
+	p.Helper()
+	if m.From == "" {
+		m.From = dropbox.Lead
+	}
+	d, err := p.store.Deliver("ada", m)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return d.ID
+}
+
+func (p *attachedPost) stop(active bool, last string) swarm.StopReply {
+	p.Helper()
+	r, err := p.s.Stop(swarm.StopEvent{PID: p.hook, Session: "s", Active: active, Last: last, Continue: true, Cap: 8})
+	if err != nil {
+		p.Fatal(err)
+	}
+	return r
+}
+
+func (p *attachedPost) count(glob string) int {
+	found, _ := filepath.Glob(filepath.Join(p.store.Dir(), glob))
+	return len(found)
+}
+
+func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
+	p := newAttached(t)
+	first := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("/clear\nfirst\n")})
+	p.deliver(&dropbox.Message{Type: dropbox.Note, Body: []byte("by the way\n")})
+	second := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("second\n")})
+	if notice, err := p.s.Begin(p.hook, "s"); err != nil || !strings.Contains(notice, "3 messages") {
+		t.Fatalf("Begin = %q, %v", notice, err)
+	}
+	r := p.stop(false, "hello")
+	if !strings.HasPrefix(r.Prompt, "claude-swarm: turn for ada") || !strings.Contains(r.Prompt, "\n/clear\nfirst\n---") || !strings.Contains(r.Prompt, "by the way") {
+		t.Fatalf("the first prompt: %s", r.Prompt)
+	}
+	// What it sends meanwhile is sent as ada, in that turn.
+	b, err := p.home.AttachedTo(p.hook)
+	if err != nil || b == nil || b.Agent != "ada" || b.Message != first || b.Turn != first+"-1" {
+		t.Fatalf("AttachedTo = %+v, %v", b, err)
+	}
+	if r = p.stop(true, "first is done"); !strings.Contains(r.Prompt, "second") || strings.Contains(r.Prompt, "by the way") {
+		t.Fatalf("the second prompt: %s", r.Prompt)
+	}
+	if r = p.stop(true, "second is done"); r != (swarm.StopReply{}) {
+		t.Fatalf("with no mail left: %+v", r)
+	}
+	if n := p.count("ada/done/*/*.receipt.yaml"); n != 3 {
+		t.Errorf("%d receipts, want 3", n)
+	}
+	if n := p.count("ada/cur/*") + p.count("ada/new/*"); n != 0 {
+		t.Errorf("%d files are left", n)
+	}
+	for id, want := range map[string]string{first: "first is done", second: "second is done"} {
+		m := p.answerTo(id)
+		if m == nil || strings.TrimSpace(string(m.Body)) != want || m.From != "ada" || m.Hops != 1 || m.Proof == "" {
+			t.Errorf("the answer to %s: %+v, want %q", id, m, want)
+		}
+	}
+}
+
+// answerTo finds the lead's message in reply to one; nil for none.
+func (p *attachedPost) answerTo(id string) *dropbox.Message {
+	p.Helper()
+	box, err := p.store.Mailbox(dropbox.Lead)
+	if err != nil {
+		p.Fatal(err)
+	}
+	entries, err := box.Peek()
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, e := range entries {
+		if m, err := box.Read(e); err == nil && m.ReplyTo == id {
+			return m
+		}
+	}
+	return nil
+}
+
+// The client ignores a ninth block in a row; a message that it ignored would be
+// lost from sight, so none is claimed for it.
+func TestTheCapOfTurnsInARow(t *testing.T) {
+	p := newAttached(t)
+	for i := range 10 {
+		p.deliver(&dropbox.Message{Type: dropbox.Task, Body: fmt.Appendf(nil, "task %d\n", i)})
+	}
+	active, blocks := false, 0
+	for range 20 {
+		r := p.stop(active, "done")
+		if r.Prompt == "" {
+			if !strings.Contains(r.Notice, "2 messages") {
+				t.Errorf("the notice: %q", r.Notice)
+			}
+			break
+		}
+		active = true
+		blocks++
+	}
+	if blocks != 8 || p.count("ada/new/*") != 2 || p.count("ada/cur/*") != 0 {
+		t.Errorf("%d turns in a row, %d wait, %d are claimed", blocks, p.count("ada/new/*"), p.count("ada/cur/*"))
+	}
+	if r := p.stop(false, "the person typed something"); r.Prompt == "" {
+		t.Error("after a turn of the person's it does not go on")
+	}
+}
+
+// A person who breaks off the turn with the message and types something else has
+// not had the message done.
+func TestABrokenOffTurnPutsItsMessageBack(t *testing.T) {
+	p := newAttached(t)
+	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
+	p.stop(false, "")
+	r := p.stop(false, "an answer to something else")
+	if !strings.Contains(r.Prompt, "a task") || !strings.Contains(r.Prompt, "This was begun before") {
+		t.Fatalf("the prompt: %s", r.Prompt)
+	}
+	if m := p.answerTo(id); m != nil {
+		t.Errorf("the sender was answered %q", m.Body)
+	}
+	if err := p.s.End(p.hook); err != nil {
+		t.Fatal(err)
+	}
+	if p.count("ada/new/*"+id+"*") != 1 {
+		t.Error("after the end of the session the message does not wait")
+	}
+	if b, err := p.home.BindingOf("ada"); b != nil || err != nil {
+		t.Errorf("BindingOf = %+v, %v", b, err)
+	}
+}
+
+// Without a Stop hook the next /inbox files what the one before fetched.
+func TestFetchingWithoutAStopHook(t *testing.T) {
+	p := newAttached(t)
+	first := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("first\n")})
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("second\n")})
+	for _, want := range []string{"first", "second", ""} {
+		got, err := p.s.Fetch(p.hook, "s", true)
+		if err != nil || !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Fatalf("Fetch = %q, %v, want %q", got, err, want)
+		}
+	}
+	if n := p.count("ada/done/*/*.receipt.yaml"); n != 2 || p.answerTo(first) == nil {
+		t.Errorf("%d receipts, want 2; the answer: %v", n, p.answerTo(first))
+	}
+	third := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("third\n")})
+	for range 2 { // with a Stop hook that did not come the turn was broken off
+		if got, err := p.s.Fetch(p.hook, "s", false); err != nil || !strings.Contains(got, "third") {
+			t.Fatalf("Fetch = %q, %v", got, err)
+		}
+	}
+	if p.answerTo(third) != nil {
+		t.Error("a message that was broken off is answered")
+	}
+}
+
+func TestASecondSessionGetsNoMail(t *testing.T) {
+	p := newAttached(t)
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
+	// A session of its own: a program that is no shell, with a child.
+	cmd := exec.Command("timeout", "600", "cat")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { in.Close(); _ = cmd.Wait() }()
+	other, err := runner.Identify(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := json.Marshal(swarm.Binding{V: 1, Agent: "ada", Process: other})
+	if err := os.MkdirAll(filepath.Join(p.home.Dir(), "attached"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.home.Dir(), "attached", "ada.json"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if notice, err := p.s.Begin(p.hook, "s"); err != nil || !strings.Contains(notice, fmt.Sprint(other.PID)) {
+		t.Errorf("Begin = %q, %v", notice, err)
+	}
+	if r := p.stop(false, ""); r.Prompt != "" {
+		t.Errorf("the second session got %s", r.Prompt)
+	}
+	if _, err := p.s.Fetch(p.hook, "s", false); err == nil {
+		t.Error("the second session may fetch")
+	}
+	in.Close()
+	_ = cmd.Wait()
+	if r := p.stop(false, ""); r.Prompt == "" {
+		t.Error("when the first has ended, the second gets no mail")
+	}
+}
+
+func TestMailThatCannotBeWorkedOn(t *testing.T) {
+	p := newAttached(t)
+	if err := os.WriteFile(filepath.Join(p.store.Dir(), "ada/new/0-20260101T000000.000000Z-aaaaaaaaaa.md"), []byte("---\nv: [\n---\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lax, err := dropbox.Open(p.store.Dir(), dropbox.Options{MaxHops: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lax.Close()
+	loop := &dropbox.Message{Type: dropbox.Task, From: "bob", To: []string{"ada"}, Hops: dropbox.MaxHops + 1, Body: []byte("round and round\n")}
+	if _, err := lax.Deliver("ada", loop); err != nil {
+		t.Fatal(err)
+	}
+	p.deliver(&dropbox.Message{Type: dropbox.Task, From: "nobody", Body: []byte("good\n")})
+	if r := p.stop(false, ""); !strings.Contains(r.Prompt, "good") {
+		t.Errorf("the prompt: %s", r.Prompt)
+	}
+	if n := p.count("ada/dead/*.md"); n != 2 {
+		t.Errorf("%d dead letters, want the broken message and the loop", n)
+	}
+	// Whoever cannot be answered does not keep the mailbox from further work.
+	if r := p.stop(true, "done"); r.Prompt != "" || p.count("ada/cur/*") != 0 || p.count("ada/done/*/*.receipt.yaml") != 1 {
+		t.Errorf("the end: %+v", r)
+	}
+}
+
+// Whoever is started in the session, at any depth up to eight, is the agent.
+func TestWhoAmIByAncestry(t *testing.T) {
+	p := newAttached(t)
+	if _, err := p.s.Begin(p.hook, "s"); err != nil {
+		t.Fatal(err)
+	}
+	for depth, want := range map[int]bool{2: true, 6: true, 9: false} {
+		script := "echo $$; read x"
+		for range depth - 1 {
+			script = "sh -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'; true"
+		}
+		cmd := exec.Command("sh", "-c", script)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pid int
+		if _, err := fmt.Fscan(bufio.NewReader(out), &pid); err != nil {
+			t.Fatal(err)
+		}
+		b, err := p.home.AttachedTo(pid)
+		if err != nil || (b != nil) != want {
+			t.Errorf("at depth %d: %+v, %v, want %v", depth, b, err, want)
+		}
+		in.Close()
+		_ = cmd.Wait()
+	}
+	id, err := swarm.WhoAmI(p.home, func(string) string { return "" })
+	if err != nil || id.Name != dropbox.Lead {
+		t.Errorf("the session's own process: %+v, %v", id, err)
+	}
+}

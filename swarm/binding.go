@@ -1,0 +1,138 @@
+package swarm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Binding says which process is the session that a person attached as an agent.
+// Sessions come and go; the process is what a program that is started in one can
+// be told by, for it has it among its ancestors.
+type Binding struct {
+	V       int            `json:"v"`
+	Agent   string         `json:"agent"`
+	Process runner.Process `json:"process"`
+	Session string         `json:"session"` // for a person; never an address
+	Since   time.Time      `json:"since"`
+
+	// What the session works on; empty for nothing.
+	Message string   `json:"message,omitempty"` // id
+	Turn    string   `json:"turn,omitempty"`
+	Notes   []string `json:"notes,omitempty"`  // ids of what rides along
+	Asked   bool     `json:"asked,omitempty"`  // the person fetched it
+	Blocks  int      `json:"blocks,omitempty"` // turns in a row that the Stop hook began
+}
+
+// bindings is the folder of the bindings, a file for each attached agent.
+func (h Home) bindings() string { return filepath.Join(h.dir, "attached") }
+
+func (h Home) bindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }
+
+// BindingOf reads the binding of an agent; nil when no session is bound, or the
+// one that was has ended.
+func (h Home) BindingOf(agent string) (*Binding, error) {
+	b, err := h.lastBinding(agent)
+	if b == nil || err != nil || !b.Process.Alive() {
+		return nil, err
+	}
+	return b, nil
+}
+
+// lastBinding is BindingOf, of a session that may have ended.
+func (h Home) lastBinding(agent string) (*Binding, error) {
+	data, err := os.ReadFile(h.bindingFile(agent))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	b := new(Binding)
+	if err := json.Unmarshal(data, b); err != nil {
+		return nil, fmt.Errorf("%s: %w", h.bindingFile(agent), err)
+	}
+	return b, nil
+}
+
+// ancestry is how far up a program looks for the session that it runs in.
+const ancestry = 8
+
+// AttachedTo finds the attached session that a process runs in, by its ancestors;
+// nil for none.
+func (h Home) AttachedTo(pid int) (*Binding, error) {
+	files, err := os.ReadDir(h.bindings())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var above []runner.Process
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".json")
+		if !ok {
+			continue
+		}
+		b, err := h.lastBinding(name)
+		if err != nil || b == nil {
+			continue // being written, or gone: it is nobody's
+		}
+		if above == nil {
+			above = runner.Ancestors(pid, ancestry)
+		}
+		if slices.Contains(above, b.Process) {
+			return b, nil
+		}
+	}
+	return nil, nil
+}
+
+// shells are what a client may start a hook through.
+var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ash", "busybox"}
+
+// clientAbove is the process that called a hook: the nearest ancestor that is no
+// shell.
+func clientAbove(pid int) (runner.Process, error) {
+	for _, p := range runner.Ancestors(pid, ancestry) {
+		if !slices.Contains(shells, strings.TrimPrefix(filepath.Base(programOf(p.PID)), "-")) {
+			return p, nil
+		}
+	}
+	return runner.Process{}, errors.New("the client that called this hook was not found among its parents")
+}
+
+func programOf(pid int) string {
+	if name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); err == nil {
+		return strings.TrimSpace(string(name))
+	}
+	name, _ := exec.Command("ps", "-o", "comm=", "-p", strconv.Itoa(pid)).Output()
+	return strings.TrimSpace(string(name))
+}
+
+// lockBinding keeps two hooks of one agent apart. The caller calls the function.
+func (h Home) lockBinding(agent string) (func() error, error) {
+	if err := os.MkdirAll(h.bindings(), 0o700); err != nil {
+		return nil, err
+	}
+	l := flock.New(filepath.Join(h.bindings(), agent+".lock"), flock.SetPermissions(0o600))
+	if err := l.Lock(); err != nil {
+		return nil, err
+	}
+	return l.Close, nil
+}
+
+func (b *Binding) write(h Home) error {
+	b.V = 1
+	return writeJSON(h.bindingFile(b.Agent), b)
+}
