@@ -98,13 +98,14 @@ type candidate struct{ text, about string }
 type finder struct {
 	c     *cli.Context
 	last  string // the word under the cursor, as far as it is typed
+	flag  string // what stands before it in the same word: "--type="
 	found []candidate
 	files bool
 }
 
 func (f *finder) offer(text, about string) {
 	if strings.HasPrefix(text, f.last) {
-		f.found = append(f.found, candidate{text, oneLine(about)})
+		f.found = append(f.found, candidate{f.flag + text, oneLine(about)})
 	}
 }
 
@@ -154,6 +155,12 @@ func (f *finder) complete(before []string) {
 		}
 	}
 	switch {
+	case isFlag(f.last) && strings.Contains(f.last, "=") && !onlyOperands:
+		if fl := firstFlag(lookup(flags, flagName(f.last)), lookup(app.Flags, flagName(f.last))); fl != nil {
+			at := strings.Index(f.last, "=") + 1
+			f.flag, f.last = f.last[:at], f.last[at:]
+			f.value(fl.Names()[0])
+		}
 	case strings.HasPrefix(f.last, "-") && !onlyOperands:
 		f.flags(flags)
 	case len(commands) > 0:

@@ -36,14 +36,19 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
 
-func TestTmuxScripts(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
+func TestTmuxScripts(t *testing.T) { scriptsWith(t, "tmux") }
+func TestZshScripts(t *testing.T)  { scriptsWith(t, "zsh") }
+func TestFishScripts(t *testing.T) { scriptsWith(t, "fish") }
+
+// scriptsWith runs the scripts that need a program, from the folder of its name.
+func scriptsWith(t *testing.T, program string) {
+	if _, err := exec.LookPath(program); err != nil {
 		if os.Getenv("SWARM_STRICT") == "1" {
-			t.Fatal("not run: tmux is missing")
+			t.Fatalf("not run: %s is missing", program)
 		}
-		t.Skip("not run: tmux is missing")
+		t.Skipf("not run: %s is missing", program)
 	}
-	testscript.Run(t, scripts("testdata/tmux"))
+	testscript.Run(t, scripts("testdata/"+program))
 }
 
 // scripts says how the scripts of a folder run. Each has a home and a folder

@@ -4,14 +4,16 @@
 #   source <(claude-swarm completion zsh)
 
 _claude-swarm() {
-  local line
+  local line word about
   local -a items
   while IFS= read -r line; do
     if [[ $line == :files ]]; then
+      compset -P '--*='
       _files
       return
     fi
-    items+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+    word=${line%%$'\t'*} about=${line#*$'\t'}
+    items+=("${word//:/\\:}${about:+:$about}")
   done < <("${words[1]}" __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)
   _describe -V 'claude-swarm' items
 }
