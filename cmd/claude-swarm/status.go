@@ -162,7 +162,7 @@ func sinceKnown(t *time.Time, now time.Time) string {
 func since(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < time.Second {
-		d = 0 // milliseconds only make the table restless
+		return "0 s" // milliseconds only make the table restless
 	}
 	return span(d)
 }

@@ -23,8 +23,8 @@ const (
 	screenEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the other screen, no cursor, long lines cut
 	screenLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	screenHome  = "\x1b[H"
-	lineRest    = "\x1b[K" // clear what an earlier, longer line left
-	screenRest  = "\x1b[J"
+	lineClear   = "\x1b[K" // from the cursor on
+	screenClear = "\x1b[J"
 )
 
 // watchStatus shows the status until Ctrl-C: on a terminal in place, elsewhere
@@ -101,15 +101,22 @@ func frame(c *cli.Context, st swarm.Status) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// redraw writes over what is there, line by line, and clears only what is left
-// over: a screen that is cleared first flickers. What does not fit is left out.
+// redraw writes over what is there, line by line, and clears what is left over: a
+// screen that is cleared as a whole flickers. A line is cleared before it is
+// written, since behind one that fills it the cursor still stands on its last
+// letter. What does not fit is left out.
 func redraw(w io.Writer, text []byte) {
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	if _, rows := screenSize(w); rows > 1 && len(lines) > rows {
+	_, rows := screenSize(w)
+	if rows > 1 && len(lines) > rows {
 		more := len(lines) - rows + 1
 		lines = append(lines[:rows-1], fmt.Sprintf("… %d more lines", more))
 	}
-	fmt.Fprint(w, screenHome+strings.Join(lines, lineRest+"\n")+lineRest+screenRest)
+	picture := screenHome + lineClear + strings.Join(lines, "\n"+lineClear)
+	if len(lines) < rows || rows == 0 {
+		picture += "\n" + screenClear
+	}
+	fmt.Fprint(w, picture)
 }
 
 // ringOnEvents rings whenever the daemon tells of a change, comes or goes, until
