@@ -70,8 +70,8 @@ bench: build
 torture:
 	go run ./internal/torture
 
-# What needs tmux, zsh or fish is left out by `make test` where that is missing,
-# and fails here.
+# What needs tmux, zsh, fish or unshare is left out by `make test` where that is
+# missing, and fails here.
 strict: tools
 	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m ./...
 

@@ -40,13 +40,27 @@ func TestTmuxScripts(t *testing.T) { scriptsWith(t, "tmux") }
 func TestZshScripts(t *testing.T)  { scriptsWith(t, "zsh") }
 func TestFishScripts(t *testing.T) { scriptsWith(t, "fish") }
 
+// TestDiskScripts runs the scripts that mount a disk of their own.
+func TestDiskScripts(t *testing.T) {
+	if err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").Run(); err != nil {
+		notRun(t, "unshare does not work: %v", err)
+	}
+	testscript.Run(t, scripts("testdata/disk"))
+}
+
+// notRun leaves a test out where something is missing, and fails it in `make check`.
+func notRun(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("SWARM_STRICT") == "1" {
+		t.Fatalf("not run: "+format, args...)
+	}
+	t.Skipf("not run: "+format, args...)
+}
+
 // scriptsWith runs the scripts that need a program, from the folder of its name.
 func scriptsWith(t *testing.T, program string) {
 	if _, err := exec.LookPath(program); err != nil {
-		if os.Getenv("SWARM_STRICT") == "1" {
-			t.Fatalf("not run: %s is missing", program)
-		}
-		t.Skipf("not run: %s is missing", program)
+		notRun(t, "%s is missing", program)
 	}
 	testscript.Run(t, scripts("testdata/"+program))
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
@@ -42,6 +44,7 @@ func (e *exam) mailboxes() {
 		if box != dropbox.Lead && box != "irc" && !slices.Contains(agents, box) {
 			e.forsaken(store, box)
 		}
+		e.closed(filepath.Join(dir, box))
 	}
 	strangers, err := store.Strangers()
 	if err != nil {
@@ -56,6 +59,22 @@ func (e *exam) mailboxes() {
 		e.warn(name, try, "%s is no mailbox: nobody reads what is dropped there", filepath.Join(dir, s))
 	}
 	e.good(name, "%s, %s", dir, pluralEs(len(boxes), "mailbox"))
+}
+
+// closed looks for folders of a mailbox in which we may not read or write. That a
+// disk is read-only is found out by [exam.fileSystem].
+func (e *exam) closed(mailbox string) {
+	folders, err := os.ReadDir(mailbox)
+	if err != nil {
+		e.wrong("mailboxes", "chmod u+rwx "+mailbox, "%v", err)
+		return
+	}
+	for _, folder := range folders {
+		path := filepath.Join(mailbox, folder.Name())
+		if folder.IsDir() && errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
+			e.wrong("mailboxes", "chmod u+rwx "+path+", or sudo chown $USER "+path, "we may not read or write in %s", path)
+		}
+	}
 }
 
 // forsaken looks for mail in the mailbox of an agent that is no more.
