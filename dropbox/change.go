@@ -115,7 +115,12 @@ func (d *disk) moveAt(from, into spot, name, to string) error {
 	// to look first is the smaller risk.
 	var st unix.Stat_t
 	if unix.Fstatat(into.dirfd, into.base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		return linkError("rename", name, to, unix.EEXIST)
+		// Gone comes before taken: perhaps another caller moved it there.
+		err := unix.Fstatat(from.dirfd, from.base, &st, unix.AT_SYMLINK_NOFOLLOW)
+		if err == nil {
+			err = unix.EEXIST
+		}
+		return linkError("rename", name, to, err)
 	}
 	return d.replaceAt(from, into, name, to)
 }

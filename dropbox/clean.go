@@ -135,10 +135,15 @@ func (s *Store) clean(now time.Time) (removed int, err error) {
 				continue
 			}
 			st, err := s.disk.stat(path)
-			if err != nil || now.Sub(modTime(&st)) < maxScratch || kindOf(st.Mode) == KindFolder {
+			if err != nil || now.Sub(modTime(&st)) < maxScratch {
 				continue
 			}
-			if err := ignoreMissing(s.disk.remove(path)); err != nil {
+			if kindOf(st.Mode) == KindFolder { // of a trial of the file system
+				err = s.disk.removeTree(path)
+			} else {
+				err = ignoreMissing(s.disk.remove(path))
+			}
+			if err != nil {
 				return removed, err
 			}
 			removed++

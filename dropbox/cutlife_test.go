@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,7 +64,8 @@ type actor struct {
 	rng    *rand.Rand
 	parked chan<- *actor
 	turn   chan struct{}
-	life   int // steps until it is killed; 0 means never
+	life   int        // steps until it is killed; 0 means never
+	never  dropbox.Op // what its disk cannot do at all
 	err    error
 	done   bool
 }
@@ -78,6 +80,9 @@ func (a *actor) pause() {
 
 // step waits for its turn and takes down what comes next.
 func (a *actor) step(st dropbox.Step) error {
+	if st.Op == a.never {
+		return syscall.EINVAL
+	}
 	a.pause()
 	if st.Op == dropbox.OpSync { // the bytes are all there by now
 		data, err := os.ReadFile(filepath.Join(a.rec.dir, st.Name))
@@ -168,6 +173,14 @@ func record(t *testing.T, dir string, seed uint64, programs ...program) *recordi
 		t.Fatalf("seed %d: the model of the disk is wrong (-disk +model):\n%s", seed, diff)
 	}
 	return rec
+}
+
+// without lets a program work on a disk that cannot do such a thing.
+func without(op dropbox.Op, p program) program {
+	return func(a *actor) error {
+		a.never = op
+		return p(a)
+	}
 }
 
 // killed ends a program before one of its steps.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 func init() {
 	programs["fewfiles"] = fewFiles
 	programs["smalldisk"] = smallDisk
+	programs["kinds"] = kindsOfDisk
 }
 
 // A process that may open no more files gets an error for what it does, and loses
@@ -278,4 +280,69 @@ func readOnly(dir string) harm {
 		heal := func() error { return unix.Mount("", dir, "", unix.MS_REMOUNT, "") }
 		return heal, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, "")
 	})
+}
+
+// Whatever disk there is to be had, its kind is known and all deeds go well on it.
+func TestKindsOfDisk(t *testing.T) {
+	cmd := inNamespace(t, helper("kinds", t.TempDir()))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func kindsOfDisk(dir string, _ []string) error {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
+		return fmt.Errorf("mount tmpfs: %w", err)
+	}
+	for _, name := range []string{"tmpfs", "overlay", "lower", "upper", "work"} {
+		if err := os.Mkdir(at(name), 0o700); err != nil {
+			return err
+		}
+	}
+	options := fmt.Sprintf("userxattr,lowerdir=%s,upperdir=%s,workdir=%s", at("lower"), at("upper"), at("work"))
+	if err := unix.Mount("overlay", at("overlay"), "overlay", 0, options); err != nil {
+		return fmt.Errorf("mount overlay: %w", err)
+	}
+	var errs []error
+	for _, kind := range []string{"tmpfs", "overlay"} {
+		f, err := dropbox.ProbeFileSystem(at(kind))
+		if err != nil || f.Kind != kind || !f.Volatile || f.Remote || !f.Usable() {
+			errs = append(errs, fmt.Errorf("%s is %+v, %w", kind, f, err))
+		}
+		for name, d := range deeds {
+			hurt, err := d.endure(filepath.Join(at(kind), dropbox.NewID()), nil, false, opened(func() (func() error, error) {
+				return func() error { return nil }, nil
+			}))
+			if hurt || err != nil {
+				errs = append(errs, fmt.Errorf("%s on %s: %w", name, kind, err))
+			}
+		}
+	}
+	return errors.Join(append(errs, mountedOver(at("store")))...)
+}
+
+// mountedOver says whether a disk that is mounted on a folder of a mailbox is told.
+func mountedOver(dir string) error {
+	if err := dropbox.Create(dir); err != nil {
+		return err
+	}
+	s, err := dropbox.Open(dir, dropbox.Options{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := unix.Mount("tmpfs", filepath.Join(dir, "lead/new"), "tmpfs", 0, ""); err != nil {
+		return err
+	}
+	if got, err := s.Misplaced(); err != nil || !slices.Equal(got, []string{"lead/new"}) {
+		return fmt.Errorf("Misplaced = %v, %w, want lead/new", got, err)
+	}
+	if err := second(s.Deliver(dropbox.Lead, text("x"))); !errors.Is(err, unix.EXDEV) {
+		return fmt.Errorf("Deliver to another disk = %w, want EXDEV", err)
+	}
+	if left := scaffolding(dir); len(left) > 0 {
+		return fmt.Errorf("it left %v", left)
+	}
+	return nil
 }

@@ -41,7 +41,15 @@ func TestPowerCut(t *testing.T) {
 		"the lead":      {reads},
 		"tidied":        {sends("a", 4), sends("b", 4), tidies},
 		"killed":        {killed(sends("a", 3)), killed(sends("b", 3)), killed(works(6)), killed(tidies), sends("c", 3), works(6), tidies},
-		"all at once":   {sends("a", 3), sends("b", 2), works(6), meddles(6), reads, takesIn},
+		"no hard links": {
+			without(dropbox.OpLink, sends("a", 3)), without(dropbox.OpLink, sends("b", 3)),
+			without(dropbox.OpLink, works(3)), without(dropbox.OpLink, tidies),
+		},
+		"no rename that refuses": {
+			without(dropbox.OpMove, sends("a", 3)), without(dropbox.OpMove, sends("b", 3)),
+			without(dropbox.OpMove, works(3)), without(dropbox.OpMove, meddles(3)),
+		},
+		"all at once": {sends("a", 3), sends("b", 2), works(6), meddles(6), reads, takesIn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

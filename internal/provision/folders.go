@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -45,6 +46,15 @@ func (e *exam) mailboxes() {
 			e.forsaken(store, box)
 		}
 		e.closed(filepath.Join(dir, box))
+	}
+	misplaced, err := store.Misplaced()
+	if err != nil {
+		e.wrong(name, "", "%v", err)
+		return
+	}
+	for _, folder := range misplaced {
+		path := filepath.Join(dir, folder)
+		e.wrong(name, "mv "+path+" elsewhere; the folder is made again", "%s is no folder of this disk: nothing can be moved there", path)
 	}
 	strangers, err := store.Strangers()
 	if err != nil {
@@ -91,9 +101,9 @@ func (e *exam) forsaken(store *dropbox.Store, name string) {
 }
 
 // fileSystem tries out in a scratch folder beside the mailboxes what a delivery
-// needs.
+// needs, and says what kind of disk that is.
 func (e *exam) fileSystem() {
-	const name = "file system"
+	const name, local = "file system", "dead_drop_dir: on a local disk"
 	parent := e.file.DeadDropDir
 	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
 		parent = filepath.Dir(parent)
@@ -105,19 +115,45 @@ func (e *exam) fileSystem() {
 	}
 	defer os.RemoveAll(scratch)
 	took, err := tryDelivery(scratch)
+	var disk dropbox.FileSystem
+	if err == nil {
+		disk, err = dropbox.ProbeFileSystem(scratch)
+	}
 	if err != nil {
-		e.wrong(name, "dead_drop_dir: on a local disk", "a message cannot be delivered: %v", err)
+		e.wrong(name, local, "a message cannot be delivered: %v", err)
 		return
 	}
-	if kind := remoteKind(parent); kind != "" {
-		e.warn(name, "dead_drop_dir: on a local disk",
-			"%s is on %s: other machines' changes are seen every 30 s only, and locks may not hold", parent, kind)
+	if disk.Kind == "" {
+		disk.Kind = "an unknown file system"
 	}
-	how := "hard links"
-	if !linksWork(scratch) {
-		how = "no hard links, so renames that replace nothing"
+	if disk.Remote {
+		e.warn(name, local, "%s is on %s: other machines' changes are seen every 30 s only, and locks may not hold", parent, disk.Kind)
 	}
-	e.good(name, "a durable delivery takes %v; %s", took.Round(10*time.Microsecond), how)
+	if disk.Volatile {
+		e.warn(name, local, "%s is on %s: mail there ends with the machine or its container", parent, disk.Kind)
+	}
+	if !disk.Usable() {
+		e.wrong(name, local, "%s has neither hard links nor a rename that replaces nothing: answers cannot be delivered", parent)
+	}
+	if !disk.Locks {
+		e.wrong(name, local, "locks do not hold in %s: two daemons could work on the same mailboxes", parent)
+	}
+	e.good(name, "a durable delivery takes %v; %s", took.Round(10*time.Microsecond), traits(disk))
+}
+
+// traits says in words what a disk can do.
+func traits(disk dropbox.FileSystem) string {
+	words := []string{disk.Kind}
+	if !disk.HardLinks {
+		words = append(words, "no hard links")
+	}
+	if !disk.NoReplace {
+		words = append(words, "no rename that replaces nothing")
+	}
+	if disk.FoldsCase {
+		words = append(words, "upper and lower case are one")
+	}
+	return strings.Join(words, ", ")
 }
 
 // tryDelivery makes a store in dir and delivers a message.
@@ -134,9 +170,4 @@ func tryDelivery(dir string) (took time.Duration, err error) {
 	begun := time.Now()
 	_, err = store.Deliver(dropbox.Lead, &dropbox.Message{Type: "note", Body: []byte("a trial of the file system\n")})
 	return time.Since(begun), err
-}
-
-func linksWork(dir string) bool {
-	file := filepath.Join(dir, "file")
-	return os.WriteFile(file, nil, 0o600) == nil && os.Link(file, file+".link") == nil
 }

@@ -9,28 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// remoteKind names the kind of a file system on which another machine can
-// change files without our kernel knowing; "" for a local one.
-func remoteKind(dir string) string {
-	var st unix.Statfs_t
-	if unix.Statfs(dir, &st) != nil {
-		return ""
-	}
-	switch uint32(st.Type) {
-	case unix.NFS_SUPER_MAGIC:
-		return "NFS"
-	case unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.SMB_SUPER_MAGIC:
-		return "SMB"
-	case unix.V9FS_MAGIC:
-		return "9P"
-	case unix.FUSE_SUPER_MAGIC:
-		return "FUSE"
-	case unix.CEPH_SUPER_MAGIC:
-		return "Ceph"
-	}
-	return ""
-}
-
 // watches looks whether the kernel lets one more program watch folders, and
 // enough of them.
 func (e *exam) watches() {

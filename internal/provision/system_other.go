@@ -8,9 +8,6 @@ import (
 	"strings"
 )
 
-// remoteKind knows nothing here.
-func remoteKind(string) string { return "" }
-
 // watches has no limit to look at here: kqueue takes a file descriptor for each
 // folder, and Go raises our limit of those as far as it may.
 func (e *exam) watches() {}

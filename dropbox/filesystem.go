@@ -1,0 +1,110 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// A FileSystem says what the disk of a folder can do, as far as a store cares.
+type FileSystem struct {
+	Kind     string // as mount calls it, such as "ext4"; empty when it has no name here
+	Remote   bool   // other machines change it and our kernel does not hear of it; locks may not hold
+	Volatile bool   // it does not outlive the machine, or the container: tmpfs, overlay
+
+	HardLinks bool // a file may have two names
+	NoReplace bool // it has a rename that refuses to replace
+	FoldsCase bool // it takes "a" and "A" for one name
+	Locks     bool // a lock that one program holds is seen by another
+}
+
+// Usable says whether deliveries with a key work there: they need hard links or a
+// rename that refuses to replace. Without a key all file systems will do.
+func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
+
+// ProbeFileSystem tries out what the disk of a folder can do, in a folder of its own
+// there, which it removes. dir must exist, and we must be allowed to write in it.
+func ProbeFileSystem(dir string) (FileSystem, error) {
+	f, err := probe(dir)
+	if err != nil {
+		return f, fmt.Errorf("try out the file system of %s: %w", dir, err)
+	}
+	return f, nil
+}
+
+func probe(dir string) (f FileSystem, err error) {
+	if f, err = statFileSystem(dir); err != nil {
+		return f, err
+	}
+	scratch, err := os.MkdirTemp(dir, scratchPrefix)
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	at := func(name string) string { return filepath.Join(scratch, name) }
+	for _, name := range []string{"one", "two", "three"} {
+		if err := os.WriteFile(at(name), nil, 0o600); err != nil {
+			return f, err
+		}
+	}
+	_, err = os.Lstat(at("ONE"))
+	f.FoldsCase = err == nil
+
+	f.HardLinks = os.Link(at("one"), at("link")) == nil
+	folder, err := os.Open(scratch)
+	if err != nil {
+		return f, err
+	}
+	defer folder.Close()
+	fd := int(folder.Fd())
+	f.NoReplace = errors.Is(renameNew(fd, "one", fd, "two"), unix.EEXIST) && renameNew(fd, "three", fd, "four") == nil
+	f.Locks, err = locksHold(at("two"))
+	return f, err
+}
+
+// locksHold takes one lock twice: the second must fail.
+func locksHold(path string) (bool, error) {
+	var fds [2]*os.File
+	for i := range fds {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return false, err
+		}
+		defer f.Close()
+		fds[i] = f
+	}
+	lock := func(f *os.File) error {
+		return again(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+	}
+	return lock(fds[0]) == nil && errors.Is(lock(fds[1]), unix.EWOULDBLOCK), nil
+}
+
+// Misplaced lists the folders of mailboxes that nothing can be moved to or from: what
+// is no folder, such as a symlink, and what lies on another disk than the mailbox.
+// Names are relative to the store, with slashes.
+func (s *Store) Misplaced() ([]string, error) {
+	names, err := s.Mailboxes()
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, name := range names {
+		box, err := s.disk.stat(name)
+		if err != nil {
+			return nil, fmt.Errorf("look at mailbox %s: %w", name, err)
+		}
+		for _, folder := range mailboxFolders {
+			st, err := s.disk.stat(name + "/" + folder)
+			if ignoreMissing(err) != nil {
+				return nil, fmt.Errorf("look at mailbox %s: %w", name, err)
+			}
+			if err == nil && (kindOf(st.Mode) != KindFolder || st.Dev != box.Dev) {
+				list = append(list, name+"/"+folder)
+			}
+		}
+	}
+	return list, nil
+}
