@@ -80,8 +80,11 @@ func countBox(store *dropbox.Store, a *AgentStatus) error {
 
 // countWaiting counts what lies in new/.
 func countWaiting(entries []dropbox.Entry) Waiting {
-	q := queue{list: entries}
-	return q.waiting()
+	var w Waiting
+	for _, e := range entries {
+		w.add(e.Priority, 1)
+	}
+	return w
 }
 
 // unreadLead counts what the person has not read.

@@ -25,16 +25,18 @@ func (b doorbell) ring() {
 	}
 }
 
-// queue is an agent's waiting mail as far as it is known: the list in hand, and
+// queue is an agent's waiting mail as far as it is known: the lists in hand, and
 // the names that events brought since. A backlog is listed once and worked off,
-// not listed again for every message. It is safe for several goroutines; only
-// the agent's own goroutine takes from it.
+// not listed again for every message, and nothing that is done for each message
+// goes through all of it. It is safe for several goroutines; only the agent's own
+// goroutine takes from it.
 type queue struct {
-	mu   sync.Mutex
-	rung []string        // names that events brought
-	look bool            // the folder must be listed
-	list []dropbox.Entry // in the order of work
-	note map[string]bool // ids in list that wake nobody: they ride along
+	mu     sync.Mutex
+	rung   []string        // names that events brought
+	look   bool            // the folder must be listed
+	list   []dropbox.Entry // to be worked on, in this order
+	riders []dropbox.Entry // notes, which wake nobody and ride along, in their order
+	count  Waiting         // of both
 }
 
 // ring merges what an event said: a name in new/, or "" for "look".
@@ -76,11 +78,18 @@ func (q *queue) refresh(list func() ([]dropbox.Entry, error)) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.list = entries
-	for id := range q.note {
-		if !slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.ID == id }) {
-			delete(q.note, id)
+	known := make(map[string]bool, len(q.riders))
+	for _, e := range q.riders {
+		known[e.ID] = true
+	}
+	q.list, q.riders, q.count = make([]dropbox.Entry, 0, len(entries)), nil, Waiting{}
+	for _, e := range entries {
+		if known[e.ID] {
+			q.riders = append(q.riders, e)
+		} else {
+			q.list = append(q.list, e)
 		}
+		q.count.add(e.Priority, 1)
 	}
 	return nil
 }
@@ -89,28 +98,45 @@ func (q *queue) refresh(list func() ([]dropbox.Entry, error)) error {
 func (q *queue) add(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i, found := slices.BinarySearchFunc(q.list, e, compareEntries)
+	if i, found := rank(q.riders, e); found {
+		q.riders[i] = e
+		return
+	}
+	i, found := rank(q.list, e)
 	if found {
 		q.list[i] = e
 		return
 	}
 	q.list = slices.Insert(q.list, i, e)
+	q.count.add(e.Priority, 1)
 }
 
-func compareEntries(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) }
+// rank is where an entry stands in a list, or belongs.
+func rank(list []dropbox.Entry, e dropbox.Entry) (i int, found bool) {
+	return slices.BinarySearchFunc(list, e, func(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) })
+}
+
+// without takes an entry out of a list and tells whether it was there.
+func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
+	i, found := rank(list, e)
+	switch {
+	case !found:
+		return list, false
+	case i == 0: // the usual case must not move a long backlog
+		return list[1:], true
+	}
+	return slices.Delete(list, i, i+1), true
+}
 
 // remove takes an entry out: it was claimed, or is gone.
 func (q *queue) remove(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.note, e.ID)
-	i, found := slices.BinarySearchFunc(q.list, e, compareEntries)
-	switch {
-	case !found:
-	case i == 0: // the usual case must not move a long backlog
-		q.list = q.list[1:]
-	default:
-		q.list = slices.Delete(q.list, i, i+1)
+	var work, rider bool
+	q.list, work = without(q.list, e)
+	q.riders, rider = without(q.riders, e)
+	if work || rider {
+		q.count.add(e.Priority, -1)
 	}
 }
 
@@ -118,38 +144,29 @@ func (q *queue) remove(e dropbox.Entry) {
 func (q *queue) head() (dropbox.Entry, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, e := range q.list {
-		if !q.note[e.ID] {
-			return e, true
-		}
+	if len(q.list) == 0 {
+		return dropbox.Entry{}, false
 	}
-	return dropbox.Entry{}, false
+	return q.list[0], true
 }
 
 // markNote notes that an entry wakes nobody.
 func (q *queue) markNote(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.note == nil {
-		q.note = map[string]bool{}
+	var found bool
+	if q.list, found = without(q.list, e); !found {
+		return
 	}
-	q.note[e.ID] = true
+	i, _ := rank(q.riders, e)
+	q.riders = slices.Insert(q.riders, i, e)
 }
 
 // notes lists the first few entries that are known to ride along.
 func (q *queue) notes(most int) []dropbox.Entry {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var out []dropbox.Entry
-	if len(q.note) == 0 {
-		return nil
-	}
-	for _, e := range q.list {
-		if q.note[e.ID] && len(out) < most {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.Clone(q.riders[:min(most, len(q.riders))])
 }
 
 // stale tells whether the folder has to be listed before the count is to be
@@ -164,33 +181,28 @@ func (q *queue) stale() bool {
 func (q *queue) waiting() Waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var w Waiting
-	for _, e := range q.list {
-		switch e.Priority {
-		case dropbox.Urgent:
-			w.Urgent++
-		case dropbox.Low:
-			w.Low++
-		default:
-			w.Normal++
-		}
-	}
+	w := q.count
 	for _, name := range q.rung {
 		e, err := dropbox.ParseName(name)
 		if err != nil {
 			continue
 		}
-		if _, found := slices.BinarySearchFunc(q.list, e, compareEntries); found {
-			continue
-		}
-		switch e.Priority {
-		case dropbox.Urgent:
-			w.Urgent++
-		case dropbox.Low:
-			w.Low++
-		default:
-			w.Normal++
+		_, work := rank(q.list, e)
+		if _, rider := rank(q.riders, e); !work && !rider {
+			w.add(e.Priority, 1)
 		}
 	}
 	return w
+}
+
+// add counts n messages more.
+func (w *Waiting) add(p dropbox.Priority, n int) {
+	switch p {
+	case dropbox.Urgent:
+		w.Urgent += n
+	case dropbox.Low:
+		w.Low += n
+	default:
+		w.Normal += n
+	}
 }

@@ -84,6 +84,46 @@ func TestQueuePassesOverNotes(t *testing.T) {
 	}
 }
 
+// What is known to ride along is known after the next listing too, as long as it is
+// there, and the count is that of the folder.
+func TestQueueKnowsNotesAfterAListing(t *testing.T) {
+	var q queue
+	note, task, gone := entry(t, 1, 1), entry(t, 2, 2), entry(t, 0, 3)
+	folder := []dropbox.Entry{note, task, gone}
+	list := func() ([]dropbox.Entry, error) { return folder, nil }
+	for _, listing := range []struct {
+		folder []dropbox.Entry
+		notes  int
+		want   Waiting
+	}{
+		{[]dropbox.Entry{gone, note, task}, 0, Waiting{Urgent: 1, Normal: 1, Low: 1}},
+		{[]dropbox.Entry{gone, note, task}, 2, Waiting{Urgent: 1, Normal: 1, Low: 1}},
+		{[]dropbox.Entry{note, task}, 1, Waiting{Normal: 1, Low: 1}},
+		{[]dropbox.Entry{task}, 0, Waiting{Low: 1}},
+	} {
+		folder = listing.folder
+		q.ring("")
+		if err := q.refresh(list); err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := q.head(); listing.notes > 0 && (!ok || e.ID != task.ID) {
+			t.Errorf("head of %v = %v", folder, e)
+		}
+		if n := q.notes(16); len(n) != listing.notes {
+			t.Errorf("notes of %v = %v", folder, n)
+		}
+		if w := q.waiting(); w != listing.want {
+			t.Errorf("waiting of %v = %+v, want %+v", folder, w, listing.want)
+		}
+		q.markNote(note)
+		q.markNote(gone)
+	}
+	q.add(note)
+	if _, ok := q.head(); !ok || q.waiting() != (Waiting{Normal: 1, Low: 1}) {
+		t.Errorf("waiting = %+v after a note came back, which is known no more", q.waiting())
+	}
+}
+
 func TestSlotsServeByOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1)
