@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type arenaSpec struct {
 	defaults string   // YAML lines below defaults:, each indented by two
 	env      []string // of the daemon, and so of the stand-ins
 	disk     int      // the project lies on a file system of its own, so many MiB large
+	files    int      // that file system has room for so many; 0: 30,000
 	starter  []string // a program with arguments that runs the one that starts the daemon
 }
 
@@ -83,7 +85,7 @@ func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 	}
 	if a.starter = spec.starter; spec.disk > 0 {
 		a.disk = &volume{dir: a.dir, names: rand.IntN(2) == 0}
-		if err := a.disk.mount(spec.disk); err != nil {
+		if err := a.disk.mount(spec.disk, cmp.Or(spec.files, 30_000)); err != nil {
 			return nil, err
 		}
 	}

@@ -28,25 +28,32 @@ import (
 // of the messages.
 func (a *arena) count(ctx context.Context) (counts, error) {
 	settled := a.settle(ctx)
+	c, err := a.halt(ctx)
+	return c, errors.Join(settled, err)
+}
+
+// halt is count without the waiting.
+func (a *arena) halt(ctx context.Context) (counts, error) {
 	stopped := a.stop(ctx)
 	c, err := a.tally()
-	return c, errors.Join(settled, stopped, err)
+	return c, errors.Join(stopped, err)
 }
 
 // tally counts what lies on the disk, and what still runs. The daemon is stopped.
 func (a *arena) tally() (counts, error) {
 	var c counts
-	j, err := a.readJournal()
+	jobs := a.sent()
+	turns := a.turns()
+	j, err := a.readJournal(numbers(turns, jobs))
 	if err != nil {
 		return c, err
 	}
-	jobs := a.sent()
 	for _, o := range jobs {
 		if o.err == nil {
 			c.Messages++
 		}
 	}
-	a.tallyTurns(&c, j, jobs)
+	a.tallyTurns(&c, j, jobs, turns)
 	if err := a.tallyAnswers(&c, j, jobs); err != nil {
 		return c, err
 	}
@@ -66,8 +73,9 @@ type journal struct {
 	overlaps []string
 }
 
-// readJournal reads the lines WORD AGENT UUID PID job N.
-func (a *arena) readJournal() (*journal, error) {
+// readJournal reads the lines WORD AGENT UUID PID FIRST-LINE. Which job a turn is for
+// stands in its record, and in the first line, unless notes ride along.
+func (a *arena) readJournal(numbers map[string]int) (*journal, error) {
 	j := &journal{begins: map[string][]begin{}, runs: map[int][]begin{}}
 	f, err := os.Open(a.journal())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,12 +96,16 @@ func (a *arena) readJournal() (*journal, error) {
 			j.overlaps = append(j.overlaps, agent+": a client began while another, or a child of it, still held the lock")
 		case what == "end" && open[agent] != uuid:
 			j.overlaps = append(j.overlaps, agent+": turn "+uuid+" ended inside "+open[agent])
-		case what == "begin" && len(w) == 6 && w[4] == "job":
-			n, err := strconv.Atoi(w[5])
-			if err != nil {
-				return nil, fmt.Errorf("the journal has the line %q", sc.Text())
-			}
+		case what == "begin":
 			open[agent] = uuid
+			n, ok := numbers[uuid]
+			if !ok && (len(w) != 6 || w[4] != "job") {
+				continue // not of ours
+			} else if !ok {
+				if n, err = strconv.Atoi(w[5]); err != nil {
+					return nil, fmt.Errorf("the journal has the line %q", sc.Text())
+				}
+			}
 			j.begins[agent] = append(j.begins[agent], begin{uuid, n})
 			j.runs[n] = append(j.runs[n], begin{uuid, n})
 		}
@@ -101,8 +113,23 @@ func (a *arena) readJournal() (*journal, error) {
 	return j, nil
 }
 
+// numbers are the jobs of the turns, by the uuid of the turn.
+func numbers(turns map[string]turn, jobs []*job) map[string]int {
+	by := map[string]int{}
+	for _, o := range jobs {
+		by[o.id] = o.n
+	}
+	out := map[string]int{}
+	for uuid, t := range turns {
+		if n, ok := by[t.Message]; ok && t.Message != "" {
+			out[uuid] = n
+		}
+	}
+	return out
+}
+
 // tallyTurns finds what ran twice, in a wrong order, or at the same time.
-func (a *arena) tallyTurns(c *counts, j *journal, jobs []*job) {
+func (a *arena) tallyTurns(c *counts, j *journal, jobs []*job, turns map[string]turn) {
 	by := map[int]*job{}
 	for _, o := range jobs {
 		by[o.n] = o
@@ -126,7 +153,6 @@ func (a *arena) tallyTurns(c *counts, j *journal, jobs []*job) {
 	for _, o := range j.overlaps {
 		c.show("overlap: %s", o)
 	}
-	turns := a.turns()
 	for _, n := range slices.Sorted(maps.Keys(j.runs)) {
 		runs := j.runs[n]
 		for i, b := range runs[:len(runs)-1] {
@@ -142,10 +168,11 @@ func (a *arena) tallyTurns(c *counts, j *journal, jobs []*job) {
 
 // A turn is what the daemon's record tells of one.
 type turn struct {
-	Turn   string
-	UUID   string
-	Client string // the turn that started its client, if that was another
-	From   struct{ Offset int64 }
+	Turn    string
+	Message string // its id
+	UUID    string
+	Client  string // the turn that started its client, if that was another
+	From    struct{ Offset int64 }
 }
 
 // turns are the turns by their uuid, from the daemon's records.
@@ -196,17 +223,15 @@ func (a *arena) tallyAnswers(c *counts, j *journal, jobs []*job) error {
 	if err != nil {
 		return err
 	}
-	done, dead := map[string]bool{}, map[string]bool{}
+	done, dead, waits := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, name := range a.agents {
-		for dir, to := range map[string]map[string]bool{"done/*/*.receipt.yaml": done, "dead/*.reason.txt": dead} {
+		for dir, to := range map[string]map[string]bool{"done/*/*.receipt.yaml": done, "dead/*.reason.txt": dead, "new/*.md": waits} {
 			names, err := filepath.Glob(filepath.Join(a.box(name), dir))
 			if err != nil {
 				return err
 			}
 			for _, file := range names {
-				base, _, _ := strings.Cut(filepath.Base(file), ".receipt.yaml")
-				base = strings.TrimSuffix(base, ".reason.txt")
-				to[base[strings.LastIndexByte(base, '-')+1:]] = true
+				to[idOf(file)] = true
 			}
 		}
 	}
@@ -224,6 +249,7 @@ func (a *arena) tallyAnswers(c *counts, j *journal, jobs []*job) error {
 			c.note("job %d was given up, and its sender told", o.n)
 		case dead[o.id]:
 			lost(o, "given up, and nobody told")
+		case o.note && waits[o.id]: // for the next turn that there is
 		case !done[o.id]:
 			lost(o, "no receipt")
 		case o.note:
@@ -237,6 +263,19 @@ func (a *arena) tallyAnswers(c *counts, j *journal, jobs []*job) error {
 		}
 	}
 	return nil
+}
+
+// idOf is the id of the message that a file is, or belongs to; "" of another file.
+func idOf(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), "~")
+	for _, ending := range []string{".md", ".receipt.yaml", ".reason.txt"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	e, err := dropbox.ParseName(name + ".md")
+	if err != nil {
+		return ""
+	}
+	return e.ID
 }
 
 // answers counts the results and the bounces in the lead's mailbox, by what they
@@ -276,6 +315,10 @@ func (a *arena) tallyLeft(c *counts) error {
 		c.Left++
 		c.show("left: process %v", p)
 	}
+	notes := map[string]bool{}
+	for _, j := range a.sent() {
+		notes[j.id] = j.note
+	}
 	// What a cut left in tmp/ goes when it is an hour old.
 	names, err := a.store.Mailboxes()
 	if err != nil {
@@ -294,10 +337,13 @@ func (a *arena) tallyLeft(c *counts) error {
 				continue // the answers
 			}
 			files, err := os.ReadDir(filepath.Join(a.box(name), folder))
-			if err != nil {
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one that was deleted is made again when it is needed
 				return err
 			}
 			for _, f := range files {
+				if folder == "new" && notes[idOf(f.Name())] {
+					continue // notes may wait
+				}
 				c.Left++
 				c.show("left: %s/%s/%s", name, folder, f.Name())
 			}

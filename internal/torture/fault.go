@@ -35,6 +35,9 @@ var faults = []fault{
 	fewFiles,
 	noRights,
 	readOnly,
+	folders,
+	burst,
+	fewWatches,
 }
 
 // counts say what became of the messages of some arenas.

@@ -35,6 +35,7 @@ type traffic struct {
 	rest     func(ctx context.Context) error // called after each message of a sender; nil: no rest
 	to       []string                        // nil: all agents in turn
 	note     bool
+	library  bool // none is sent by a process
 	keyed    bool // each has a key, and is sent again until it is accepted
 	refusals bool // to be refused is expected
 }
@@ -136,7 +137,7 @@ func (a *arena) deliver(ctx context.Context, j *job, t traffic) (id string, err 
 	if t.keyed {
 		key = fmt.Sprintf("job-%d", j.n)
 	}
-	if j.n%everyProcess == 3 {
+	if j.n%everyProcess == 3 && !t.library {
 		args := []string{"send", j.agent, "-"}
 		if j.low {
 			args = append(args, "--priority", "low")

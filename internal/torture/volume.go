@@ -21,9 +21,9 @@ type volume struct {
 	files int  // that took the names
 }
 
-// mount mounts it, so many MiB large.
-func (v *volume) mount(mib int) error {
-	return system("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,nr_inodes=30000,mode=700", mib), "torture", v.dir)
+// mount mounts it, so many MiB large and with room for so many files.
+func (v *volume) mount(mib, files int) error {
+	return system("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,nr_inodes=%d,mode=700", mib, files), "torture", v.dir)
 }
 
 // unmount lets it go, also while a process that was killed still ends.

@@ -1,0 +1,174 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// folders does to the folders of the mailboxes what people and programs do: deletes
+// them, moves them away and back, puts a symlink in their place, mounts something on
+// top. Senders may be refused meanwhile; they send again.
+var folders = fault{
+	name: "folders moved, deleted", what: "deleted, moved away and back, a symlink or a mount in their place",
+	full: 50, short: 5, alone: true,
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		return inArenas(ctx, r, min(5, times), times, arenaSpec{agents: 3}, func(ctx context.Context, a *arena, times int) (counts, error) {
+			m := &mover{a: a, next: rand.IntN(5)}
+			c, err := a.fight(ctx, times, battle{traffic: traffic{keyed: true, senders: 3}, backlog: 20, alone: true, strike: m.strike, after: a.calm})
+			// What was out of sight for a while is not known to be older.
+			if c.Disorder > 0 {
+				c.note("%d messages were worked on after later ones, since they were out of sight", c.Disorder)
+				c.Disorder, c.Evidence = 0, slices.DeleteFunc(c.Evidence, func(e string) bool { return strings.HasPrefix(e, "out of order") })
+			}
+			return c, err
+		})
+	},
+}
+
+// A mover does things to the folders of one arena, one kind after the other.
+type mover struct {
+	a    *arena
+	next int
+}
+
+func (m *mover) strike(ctx context.Context, c *counts) error {
+	name := m.a.agents[rand.IntN(len(m.a.agents))]
+	m.next++
+	switch m.next % 5 {
+	case 0:
+		return m.deletes(ctx, name)
+	case 1:
+		return m.movesAll(ctx)
+	case 2:
+		return m.quietly(ctx, name, func() error { return m.movesOne(ctx, name) })
+	case 3:
+		return m.quietly(ctx, name, func() error { return m.links(ctx, name) })
+	}
+	return m.mounts(ctx, name)
+}
+
+// away is how long something is not where it belongs.
+func away(ctx context.Context) error {
+	return pause(ctx, time.Duration(rand.IntN(1500))*time.Millisecond)
+}
+
+// deletes takes a folder away when nothing is in it, also while it is in use.
+func (m *mover) deletes(ctx context.Context, name string) error {
+	// Mail of low priority may lie in new/ all the time.
+	return until(ctx, "a folder of "+name+" that is empty", func() bool {
+		folder := []string{"new", "cur", "tmp", "dead", "work"}[rand.IntN(5)]
+		return syscall.Rmdir(filepath.Join(m.a.box(name), folder)) == nil
+	})
+}
+
+// movesAll moves all mailboxes away and back.
+func (m *mover) movesAll(ctx context.Context) error {
+	to := m.a.mail() + "-away"
+	if err := os.Rename(m.a.mail(), to); err != nil {
+		return err
+	}
+	return errors.Join(away(ctx), os.Rename(to, m.a.mail()))
+}
+
+// quietly does something to a mailbox while its agent is paused and no turn of it
+// runs: what a turn has in hand is not moved under it.
+func (m *mover) quietly(ctx context.Context, name string, do func() error) error {
+	if _, err := m.a.swarm(ctx, "pause", name); err != nil {
+		return err
+	}
+	err := until(ctx, name+" is paused", func() bool {
+		st, err := m.a.status(ctx)
+		for _, ag := range st.Agents {
+			if ag.Name == name {
+				return err == nil && ag.State == swarm.Paused
+			}
+		}
+		return false
+	})
+	if err == nil {
+		err = do()
+	}
+	_, rerr := m.a.swarm(ctx, "resume", name)
+	return errors.Join(err, rerr)
+}
+
+// movesOne moves a mailbox away and back. Where another was made meanwhile the two
+// become one.
+func (m *mover) movesOne(ctx context.Context, name string) error {
+	at, to := m.a.box(name), filepath.Join(filepath.Dir(m.a.dir), "away-"+name)
+	if err := os.Rename(at, to); err != nil {
+		return err
+	}
+	err := away(ctx)
+	rerr := os.Rename(to, at)
+	if errors.Is(rerr, os.ErrExist) || errors.Is(rerr, syscall.ENOTEMPTY) {
+		rerr = errors.Join(merge(to, at), os.RemoveAll(to))
+	}
+	return errors.Join(err, rerr)
+}
+
+// merge moves every file below a folder to the same place below another.
+func merge(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		return os.Rename(path, filepath.Join(to, rel))
+	})
+}
+
+// links puts a symlink to another folder in the place of new/, which nobody may
+// follow: what waits there is not seen, and nothing goes to the other folder.
+func (m *mover) links(ctx context.Context, name string) error {
+	at := filepath.Join(m.a.box(name), "new")
+	// Not in the mailbox itself, where it would be taken for something that was dropped.
+	aside, other := filepath.Join(filepath.Dir(m.a.dir), "aside-"+name), filepath.Join(filepath.Dir(m.a.dir), "other-"+name)
+	if err := errors.Join(os.MkdirAll(other, 0o700), os.Symlink(other, aside), swap(at, aside)); err != nil {
+		return err
+	}
+	err := errors.Join(away(ctx), swap(at, aside), os.Remove(aside))
+	if wrong, rerr := os.ReadDir(other); rerr != nil || len(wrong) > 0 {
+		err = errors.Join(err, rerr, fmt.Errorf("%d files went through the symlink", len(wrong)))
+	}
+	return err
+}
+
+// swap lets two names change places at once, so that nobody can make anything in a
+// place that is free for a moment.
+func swap(a, b string) error {
+	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+}
+
+// mounts puts another file system on new/ and takes it away again.
+func (m *mover) mounts(ctx context.Context, name string) error {
+	at := filepath.Join(m.a.box(name), "new")
+	if err := unix.Mount("torture", at, "tmpfs", 0, "size=1m"); err != nil {
+		return err
+	}
+	err := away(ctx)
+	if wrong, rerr := os.ReadDir(at); rerr != nil || len(wrong) > 0 {
+		err = errors.Join(err, rerr, fmt.Errorf("%d messages went to the file system on top", len(wrong)))
+	}
+	return errors.Join(err, unix.Unmount(at, unix.MNT_DETACH))
+}
