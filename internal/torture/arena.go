@@ -136,7 +136,7 @@ func (a *arena) feed(ctx context.Context, stdin []byte, args ...string) (string,
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &errs
 	// A daemon that it leaves must not hold it up.
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 20 * time.Second
 	if err := cmd.Run(); err != nil {
 		return out.String(), &verbError{args: args, code: cmd.ProcessState.ExitCode(), err: err, text: strings.TrimSpace(errs.String())}
 	}

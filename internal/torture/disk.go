@@ -47,7 +47,7 @@ func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, erro
 	c, err := a.fight(ctx, times, battle{
 		traffic: traffic{keyed: true, senders: 3}, backlog: 30, alone: true,
 		strike: func(ctx context.Context, c *counts) (err error) {
-			if err := until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 }); err != nil {
+			if err := a.hoard(ctx); err != nil {
 				return err
 			}
 			if err := s.take(); err != nil {
@@ -81,6 +81,15 @@ func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, erro
 		after: a.calm,
 	})
 	return c, errors.Join(err, a.noScaffolding())
+}
+
+// hoard lets mail pile up, so that there is something to do for a while.
+func (a *arena) hoard(ctx context.Context) error {
+	if err := a.store.Halt("torture"); err != nil {
+		return err
+	}
+	err := until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 })
+	return errors.Join(err, a.store.Unhalt())
 }
 
 // says waits until the status says word, with a next step where it is an agent that
