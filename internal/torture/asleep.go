@@ -3,10 +3,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -54,15 +56,22 @@ var stalled = fault{
 		return inArenas(ctx, r, times, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
 			var stopped string
 			// No commands: a client that waits for one is not stalled.
-			talk := traffic{messages: 10, script: func(n int) string { return fmt.Sprintf("@sleep 100ms\n@say did %d", n) }}
+			talk := traffic{messages: 10, script: func(n int) string { return fmt.Sprintf("@sleep 500ms\n@say did %d", n) }}
 			c, err := a.fight(ctx, times, battle{traffic: talk, strike: func(ctx context.Context, c *counts) error {
-				p, err := (&killer{a: a}).find(ctx, clientRole)
-				if err != nil {
-					return err
-				}
-				stopped = p.turn
-				p.signal(syscall.SIGSTOP)
-				return nil
+				return until(ctx, "a client in the middle of its turn", func() bool {
+					p, err := (&killer{a: a}).find(ctx, clientRole)
+					if err != nil {
+						return false
+					}
+					stopped = p.turn
+					p.signal(syscall.SIGSTOP)
+					said, err := os.ReadFile(a.own().Stream(p.turn))
+					if err == nil && bytes.Contains(said, []byte(`"init"`)) && !bytes.Contains(said, []byte(`"result"`)) {
+						return true
+					}
+					p.signal(syscall.SIGCONT)
+					return false
+				})
 			}})
 			ends, lerr := a.badEnds()
 			if err = errors.Join(err, lerr); err == nil && (len(ends) != 1 || ends[0].Turn != stopped || ends[0].Outcome != "stalled") {

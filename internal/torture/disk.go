@@ -50,7 +50,7 @@ func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, erro
 			if err := a.hoard(ctx); err != nil {
 				return err
 			}
-			if err := s.take(); err != nil {
+			if err := errors.Join(s.take(), a.store.Unhalt()); err != nil {
 				return err
 			}
 			given := false
@@ -83,13 +83,13 @@ func (a *arena) starve(ctx context.Context, times int, s scarcity) (counts, erro
 	return c, errors.Join(err, a.noScaffolding())
 }
 
-// hoard lets mail pile up, so that there is something to do for a while.
+// hoard halts the work and lets mail pile up, so that there is something to do when
+// it goes on.
 func (a *arena) hoard(ctx context.Context) error {
 	if err := a.store.Halt("torture"); err != nil {
 		return err
 	}
-	err := until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 })
-	return errors.Join(err, a.store.Unhalt())
+	return until(ctx, "mail that waits", func() bool { return a.accepted()-a.finished() > 10 })
 }
 
 // says waits until the status says word, with a next step where it is an agent that
