@@ -191,6 +191,9 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.settleLeft(kill); err != nil {
 		return a.diskTrouble(stop, "take up what was left", err)
 	}
+	if o := a.books.standings.of(a.name).Order; o != nil {
+		return a.obey(stop, kill, o)
+	}
 	if err := a.queue.refresh(a.list); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}

@@ -15,6 +15,9 @@ type session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
 	Used bool   `json:"used"` // a client has said that it has this session
+	// Cleared says that the conversation before this one was let go on purpose. With
+	// no ID the next turn begins another.
+	Cleared bool `json:"cleared,omitempty"`
 }
 
 // sessions remembers the session of each agent, durably in sessions.json, so
@@ -63,14 +66,14 @@ func (s *sessions) set(agent string, to session) error {
 // plan says with which session the next turn of an agent runs, and writes it
 // down before the client can know of it.
 func (s *sessions) plan(agent string, spec Spec) (runner.Session, error) {
-	switch spec.Session {
-	case SessionContinue:
-		return runner.Session{How: runner.Continue}, nil
-	case SessionFresh:
-		return s.fresh(agent, spec)
-	}
 	got, ok := s.get(agent)
-	if !ok || got.Dir != spec.Client.Dir {
+	switch {
+	case spec.Session == SessionFresh:
+		return s.fresh(agent, spec)
+	case spec.Session == SessionContinue && !got.Cleared:
+		return runner.Session{How: runner.Continue}, nil
+	}
+	if !ok || got.ID == "" || got.Dir != spec.Client.Dir {
 		return s.fresh(agent, spec)
 	}
 	if got.Used {
@@ -81,7 +84,8 @@ func (s *sessions) plan(agent string, spec Spec) (runner.Session, error) {
 
 // fresh begins a new session.
 func (s *sessions) fresh(agent string, spec Spec) (runner.Session, error) {
-	to := session{ID: randomUUID(), Dir: spec.Client.Dir}
+	was, _ := s.get(agent)
+	to := session{ID: randomUUID(), Dir: spec.Client.Dir, Cleared: was.Cleared}
 	if err := s.set(agent, to); err != nil {
 		return runner.Session{}, err
 	}
@@ -93,6 +97,15 @@ func (s *sessions) fresh(agent string, spec Spec) (runner.Session, error) {
 func (s *sessions) learned(agent, id string) error {
 	planned, _ := s.get(agent)
 	return s.set(agent, session{ID: id, Dir: planned.Dir, Used: true})
+}
+
+// clear lets the conversation go: the next turn begins another.
+func (s *sessions) clear(agent string) error { return s.set(agent, session{Cleared: true}) }
+
+// isCleared tells whether no turn has begun since.
+func (s *sessions) isCleared(agent string) bool {
+	got, _ := s.get(agent)
+	return got.Cleared
 }
 
 func randomUUID() string {

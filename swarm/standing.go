@@ -15,6 +15,7 @@ type standing struct {
 	Failures []Failure `json:"failures,omitempty"` // since the last good turn, at most maxFailureMemory
 	Until    time.Time `json:"backoff_until,omitzero"`
 	Why      string    `json:"backoff_why,omitempty"`
+	Order    *order    `json:"order,omitempty"` // what is to be done before the next message
 }
 
 // maxFailureMemory bounds the remembered failures of an agent; more than enough
@@ -91,7 +92,7 @@ func (s *standings) change(agent string, f func(*standing)) error {
 }
 
 func (st standing) empty() bool {
-	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero()
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil
 }
 
 // catchUp writes down what could not be written when it changed.

@@ -58,7 +58,7 @@ func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
 	}
-	return s.steer(agent, func(st *standing) { *st = standing{Paused: st.Paused} })
+	return s.steer(agent, func(st *standing) { *st = standing{Paused: st.Paused, Order: st.Order} })
 }
 
 // stopping tells whether Run was told to end.

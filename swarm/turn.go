@@ -240,7 +240,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		// The agent's conversation is gone, if it had one: it gets back all
 		// that we know of it.
 		p.Prior = mem.whole()
-		if handoff := a.handoff(); handoff != "" && len(p.Prior) > 0 {
+		if handoff := a.handoff(); handoff != "" && (len(p.Prior) > 0 || a.books.sessions.isCleared(a.name)) {
 			p.Reread = append(slices.Clone(p.Reread), handoff)
 		}
 	}

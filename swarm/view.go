@@ -91,6 +91,13 @@ func (v *view) learn(session, model string, tokens, limit int) {
 	}
 }
 
+// cleared notes that the client's conversation was let go.
+func (v *view) cleared() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Session, v.s.Context.Tokens = "", 0
+}
+
 // said notes the agent's last words.
 func (v *view) said(at time.Time, text string) {
 	v.mu.Lock()

@@ -14,6 +14,8 @@ func daemonVerbs() []*cli.Command {
 		pauseCommand(),
 		resumeCommand(),
 		abortCommand(),
+		compactCommand(),
+		clearCommand(),
 		haltCommand(),
 		unhaltCommand(),
 		doctorCommand(),

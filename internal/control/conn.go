@@ -183,7 +183,7 @@ func (c *conn) call(ctx context.Context, req request) (r reply) {
 func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	d := c.s.daemon
 	switch req.Type {
-	case reqStart, reqStop, reqPause, reqResume, reqAbort, reqInterrupt:
+	case reqStart, reqStop, reqPause, reqResume, reqAbort, reqInterrupt, reqCompact, reqClear:
 		if req.Agent == "" {
 			return nil, &Error{Code: CodeBadRequest, Message: req.Type + ": the agent is missing"}
 		}
@@ -206,6 +206,10 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		return nil, d.Abort(ctx, req.Agent, req.By)
 	case reqInterrupt:
 		return nil, d.Interrupt(ctx, req.Agent, req.By, req.Message)
+	case reqCompact:
+		return nil, d.Compact(req.Agent, req.By)
+	case reqClear:
+		return nil, d.Clear(req.Agent, req.By)
 	case reqReload:
 		return d.Reload(req.By)
 	case reqShutdown:

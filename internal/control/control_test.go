@@ -37,6 +37,8 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 		"Stop":     c.Stop(ctx, "coder", "lead", true),
 		"Pause":    c.Pause(ctx, "coder", swarm.PauseOrder{By: "lead", Why: "lunch", For: 90 * time.Minute}),
 		"Resume":   c.Resume(ctx, "coder", "lead"),
+		"Compact":  c.Compact(ctx, "coder", "lead"),
+		"Clear":    c.Clear(ctx, "coder", "coder"),
 		"Shutdown": c.Shutdown(ctx, "lead", true),
 	} {
 		if err != nil {
@@ -46,7 +48,7 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 	got := d.notes()
 	for _, want := range []string{
 		"status reviewer", "reload by lead", "start coder by lead", "stop coder by lead now true", "stopped coder",
-		"pause coder by lead for 1h30m0s: lunch", "resume coder by lead", "shutdown by lead now true",
+		"pause coder by lead for 1h30m0s: lunch", "resume coder by lead", "compact coder by lead", "clear coder by coder", "shutdown by lead now true",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the daemon was not asked %q, only %q", want, got)
@@ -67,6 +69,9 @@ func TestErrorsKeepTheirType(t *testing.T) {
 	}
 	if err := c.Abort(t.Context(), "coder", "lead"); !errors.Is(err, swarm.ErrNoTurn) {
 		t.Errorf("Abort = %v, want ErrNoTurn", err)
+	}
+	if err := c.Compact(t.Context(), "reviewer", "lead"); !errors.Is(err, swarm.ErrCannotCompact) {
+		t.Errorf("Compact = %v, want ErrCannotCompact", err)
 	}
 	_, err = c.Reload(t.Context(), "lead")
 	wire, ok := errors.AsType[*control.Error](err)

@@ -25,13 +25,15 @@ const (
 	CodeBusy         = "busy"          // too many requests or connections at once
 	CodeVersion      = "version"       // another version of the protocol
 	CodeCancelled    = "cancelled"     // the daemon stops
+	CodeCannot       = "cannot"        // compact: the agent's client does not do that
 	CodeStopping     = "stopping"      // the daemon ends with its running turns
 	CodeFailed       = "failed"        // everything else
 )
 
 // An Error is what went wrong in the daemon, as the client sees it. It unwraps
 // to the error of package swarm that it was made of, where there is one:
-// [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrStopping].
+// [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrStopping],
+// [swarm.ErrCannotCompact].
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
@@ -50,6 +52,8 @@ func (e *Error) Unwrap() error {
 		return swarm.ErrNoTurn
 	case CodeStopping:
 		return swarm.ErrStopping
+	case CodeCannot:
+		return swarm.ErrCannotCompact
 	}
 	return nil
 }
@@ -66,6 +70,8 @@ func wireError(err error) *Error {
 	switch {
 	case errors.Is(err, swarm.ErrNoTurn):
 		e.Code = CodeNoTurn
+	case errors.Is(err, swarm.ErrCannotCompact):
+		e.Code = CodeCannot
 	case errors.Is(err, swarm.ErrStopping):
 		e.Code, e.Hint = CodeStopping, "claude-swarm stop --now, then claude-swarm start"
 	case errors.Is(err, context.Canceled):

@@ -108,6 +108,20 @@ func (d *fakeDaemon) Interrupt(_ context.Context, agent, by, urgent string) erro
 	return d.check(agent)
 }
 
+func (d *fakeDaemon) Clear(agent, by string) error {
+	d.note("clear %s by %s", agent, by)
+	return d.check(agent)
+}
+
+// Compact knows one agent whose client does.
+func (d *fakeDaemon) Compact(agent, by string) error {
+	d.note("compact %s by %s", agent, by)
+	if agent == "reviewer" {
+		return fmt.Errorf("%s: %w", agent, swarm.ErrCannotCompact)
+	}
+	return d.check(agent)
+}
+
 func (d *fakeDaemon) Reload(by string) (swarm.Changes, error) {
 	d.note("reload by %s", by)
 	return swarm.Changes{Added: []string{"tester"}}, d.reload

@@ -9,6 +9,8 @@ const (
 	reqResume    = "resume"    // agent by
 	reqAbort     = "abort"     // agent by; answered when its turn has ended
 	reqInterrupt = "interrupt" // agent by message; answered when its turn has ended
+	reqCompact   = "compact"   // agent by; done before its next message
+	reqClear     = "clear"     // agent by; done before its next message
 	reqReload    = "reload"    //
 	reqShutdown  = "shutdown"  // now; answered at once, the connection ends with the daemon
 	reqSubscribe = "subscribe" // agent text raw; a stream

@@ -22,6 +22,8 @@ type Daemon interface {
 	Resume(agent, by string) error
 	Abort(ctx context.Context, agent, by string) error
 	Interrupt(ctx context.Context, agent, by, urgent string) error
+	Compact(agent, by string) error
+	Clear(agent, by string) error
 	Subscribe(f swarm.Filter) Feed
 	Reload(by string) (swarm.Changes, error)
 	// Shutdown begins the end of the daemon and returns at once. now ends

@@ -49,6 +49,17 @@ func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) error 
 	return c.call(ctx, request{Type: reqInterrupt, Agent: agent, By: by, Message: urgent}, nil)
 }
 
+// Compact makes an agent's client sum its conversation up before its next message.
+// The error is [swarm.ErrCannotCompact] where it cannot.
+func (c *Client) Compact(ctx context.Context, agent, by string) error {
+	return c.call(ctx, request{Type: reqCompact, Agent: agent, By: by}, nil)
+}
+
+// Clear makes an agent's next message begin a fresh session.
+func (c *Client) Clear(ctx context.Context, agent, by string) error {
+	return c.call(ctx, request{Type: reqClear, Agent: agent, By: by}, nil)
+}
+
 // Reload makes the daemon read its configuration again. A bad one changes
 // nothing and is an [Error] with [CodeBadConfig].
 func (c *Client) Reload(ctx context.Context, by string) (swarm.Changes, error) {

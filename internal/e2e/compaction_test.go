@@ -68,3 +68,40 @@ func testARealCompaction(t *testing.T, linger string, clients int) {
 		t.Errorf("the CLI compacted %d times, want once", n)
 	}
 }
+
+// A conversation is summed up when that is ordered, and let go when that is.
+func TestContextIsCompactedAndCleared(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"rest","times":-1,"text":"MY-WORD.","context_tokens":16000}],
+		"compact":{"name":"summary","text":"<summary>They worked on SUMMED-UP tasks.</summary>"}}`, `  coder:
+    role: coder
+`)
+	p.start()
+	for _, task := range []string{"First task", "Second task"} {
+		p.receipt("coder", p.send("coder", task))
+	}
+	session := p.agent("coder").Session
+	p.swarm("compact", "coder")
+	p.until("the compaction", func() bool { return p.api.Stats().Answered["summary"] == 1 })
+	p.receipt("coder", p.send("coder", "Third task"))
+	reqs := p.requests()
+	last := reqs[len(reqs)-1]
+	if last.Session != session || !strings.Contains(last.All, "SUMMED-UP") || strings.Contains(last.All, "First task") {
+		t.Errorf("the third task is not worked on in the compacted session %s but in %s:\n%.3000s", session, last.Session, last.All)
+	}
+	if !strings.Contains(last.All, "MY-WORD") {
+		t.Error("the window did not come back")
+	}
+
+	p.write(".dead-drop/board/handoff/coder.md", "Go on with the parser.\n")
+	p.swarm("clear", "coder")
+	p.receipt("coder", p.send("coder", "Fourth task"))
+	reqs = p.requests()
+	last = reqs[len(reqs)-1]
+	if last.Session == session || strings.Contains(last.All, "SUMMED-UP") || strings.Contains(last.All, "MY-WORD") {
+		t.Errorf("the fourth task knows the old session:\n%.3000s", last.All)
+	}
+	if !strings.Contains(last.LastUser, "board/handoff/coder.md") {
+		t.Errorf("the handoff is not named:\n%s", last.LastUser)
+	}
+}

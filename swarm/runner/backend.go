@@ -30,6 +30,13 @@ type Backend interface {
 	Follow(ctx context.Context, t Turn, p Process) Outcome
 }
 
+// A Compacter is a [Backend] whose client sums a conversation up when it is told to.
+type Compacter interface {
+	Backend
+	// CompactPrompt is the prompt of a turn that does nothing else.
+	CompactPrompt() string
+}
+
 // A Turn is what a backend needs for one run of a client.
 type Turn struct {
 	ID    string // unique in the project

@@ -33,6 +33,9 @@ type backend struct {
 
 func (b *backend) Name() string { return "claude" }
 
+// CompactPrompt is the client's own command.
+func (b *backend) CompactPrompt() string { return "/compact" }
+
 // Run starts the client and follows it to its end.
 func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	out, _ := b.begin(ctx, t, false)

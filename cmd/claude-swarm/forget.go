@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+)
+
+func compactCommand() *cli.Command {
+	return &cli.Command{
+		Name: "compact", Category: groupAgents, ArgsUsage: "AGENT",
+		Usage: "let an agent's client sum its conversation up",
+		Description: `Before the agent's next message its client compacts its context, in a turn of
+its own: the conversation is summed up, and what the agent did last is given
+back to it. A running turn ends first.` +
+			examples("claude-swarm compact coder"),
+		Action: func(c *cli.Context) error {
+			return forget(c, (*control.Client).Compact, "%s: the context is compacted before the next message\n")
+		},
+	}
+}
+
+func clearCommand() *cli.Command {
+	return &cli.Command{
+		Name: "clear", Category: groupAgents, ArgsUsage: "AGENT",
+		Usage: "let an agent forget its conversation",
+		Description: `The agent's next message begins a fresh session. Nothing of the old one is given
+back; what the next one is to know belongs in .dead-drop/board/handoff/AGENT.md,
+which it reads first. A running turn ends first.` +
+			examples("claude-swarm clear coder"),
+		Action: func(c *cli.Context) error {
+			return forget(c, (*control.Client).Clear, "%s: the next message begins a fresh session\n")
+		},
+	}
+}
+
+// forget orders something for the memory of an agent's client.
+func forget(c *cli.Context, order func(*control.Client, context.Context, string, string) error, said string) error {
+	p, agent, err := oneAgent(c)
+	if err != nil {
+		return err
+	}
+	return ask(c, p, func(client *control.Client, by string) error {
+		if err := order(client, c.Context, agent, by); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(c.App.Writer, said, agent)
+		return err
+	})
+}

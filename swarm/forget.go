@@ -1,0 +1,200 @@
+package swarm
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// What an agent's client remembers can be taken from it, by a person or by the
+// agent itself, which cannot do that from within: its turn is part of what is
+// remembered. The order is kept in state.json, and obeyed before the next message:
+//
+//	clear     the next message begins a fresh session, without the window, and
+//	          with the handoff if there is one
+//	compact   a turn of its own, in which the client sums its conversation up; the
+//	          window comes back as after any compaction
+
+// An order is what is to be done with the memory of an agent's client.
+type order struct {
+	What  string    `json:"what"` // orderClear or orderCompact
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
+}
+
+const (
+	orderClear   = "clear"
+	orderCompact = "compact"
+)
+
+// ErrCannotCompact says that the client of an agent does not compact when it is
+// told to.
+var ErrCannotCompact = errors.New("its client does not compact when it is told to")
+
+// Clear makes an agent's next message begin a fresh session.
+func (s *Swarm) Clear(agent, by string) error { return s.order(agent, orderClear, by) }
+
+// Compact makes an agent's client sum its conversation up before the next message.
+// The error is [ErrCannotCompact] where it cannot.
+func (s *Swarm) Compact(agent, by string) error {
+	m, err := s.member(agent)
+	if err != nil {
+		return err
+	}
+	if _, ok := m.backend(m.spec()).(runner.Compacter); !ok {
+		return fmt.Errorf("%s: %w", agent, ErrCannotCompact)
+	}
+	return s.order(agent, orderCompact, by)
+}
+
+func (s *Swarm) order(agent, what, by string) error {
+	return s.steer(agent, func(st *standing) {
+		if st.Order == nil || st.Order.What != orderClear { // what is cleared need not be compacted
+			st.Order = &order{What: what, By: by, Since: time.Now().UTC()}
+		}
+	})
+}
+
+// obey does what was ordered, and forgets the order. It is called between two turns.
+func (a *agent) obey(stop, kill context.Context, o *order) time.Duration {
+	var err error
+	if o.What == orderClear {
+		err = a.clear(kill, o)
+	} else {
+		err = a.compact(stop, kill, o)
+	}
+	switch {
+	case errors.Is(err, errStopping):
+		return 0 // it is left for the next daemon
+	case err != nil:
+		return a.diskTrouble(stop, o.What+" the context", err)
+	}
+	a.note(a.books.standings.change(a.name, func(st *standing) {
+		if st.Order != nil && *st.Order == *o {
+			st.Order = nil
+		}
+	}))
+	return 0
+}
+
+// clear lets the agent's session go, and the window with it: that would bring back
+// what was to be forgotten.
+func (a *agent) clear(ctx context.Context, o *order) error {
+	a.letGo(ctx, "the context is cleared")
+	if err := a.books.sessions.clear(a.name); err != nil {
+		return err
+	}
+	for _, file := range []string{a.home.windowFile(a.name), a.home.pendingFile(a.name)} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	a.view.cleared()
+	a.diary.line("", "= context cleared, by "+o.By)
+	a.diary.close()
+	return nil
+}
+
+// compact runs a turn without a message. It is tried once: what keeps it from its
+// end will keep the next message too, which says so.
+func (a *agent) compact(stop, kill context.Context, o *order) error {
+	spec := a.spec()
+	session, ok := a.oldSession(spec)
+	c, can := a.backend(spec).(runner.Compacter)
+	if !ok || !can {
+		a.diary.line("", "= nothing to compact")
+		a.diary.close()
+		return nil
+	}
+	// A client that waits is ended: one that has compacted could not stay anyway.
+	a.letGo(kill, "the context is compacted")
+	if err := a.slots.acquire(stop, "", nil); err != nil { // before all messages
+		return errStopping
+	}
+	defer a.slots.release()
+	ctx, end := context.WithCancelCause(kill)
+	defer end(nil)
+	a.takeReins("", end)
+	defer a.dropReins()
+	if _, held := a.held(time.Now()); held || stop.Err() != nil { // since it was asked
+		return errStopping
+	}
+	began := time.Now().UTC()
+	a.view.begin(&MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
+	a.show(Working, "", "")
+	defer a.view.end()
+	defer a.diary.close()
+
+	out, err := a.compactTurn(ctx, spec, session, c.CompactPrompt())
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("= compacted %d times %s %.2f USD, by %s", out.Compactions, seconds(out.Ended.Sub(out.Began)), out.CostUSD, o.By)
+	if out.End != runner.Done {
+		text = fmt.Sprintf("= not compacted: %s", orElse(out.Reason, string(out.End)))
+	}
+	a.diary.line("", text)
+	a.log.Info("context compacted", "end", string(out.End), keyWhy, out.Reason, "compactions", out.Compactions, keyCost, out.CostUSD)
+	if out.End == runner.Stopped && errors.Is(context.Cause(ctx), context.Canceled) {
+		return errStopping // with the daemon
+	}
+	return nil
+}
+
+// oldSession is the conversation that there is something of.
+func (a *agent) oldSession(spec Spec) (runner.Session, bool) {
+	switch spec.Session {
+	case SessionFresh:
+		return runner.Session{}, false
+	case SessionContinue:
+		return runner.Session{How: runner.Continue}, true
+	}
+	se, ok := a.books.sessions.get(a.name)
+	if !ok || !se.Used || se.Dir != spec.Client.Dir {
+		return runner.Session{}, false
+	}
+	return runner.Session{ID: se.ID, How: runner.Resume}, true
+}
+
+// compactTurn runs the client, and writes down what it has cost.
+func (a *agent) compactTurn(ctx context.Context, spec Spec, session runner.Session, prompt string) (runner.Outcome, error) {
+	mem, err := openMemory(a.home, a.name, window40(spec), a.log)
+	if err != nil {
+		return runner.Outcome{}, err
+	}
+	turn := compactTurns + "-" + strings.ToLower(rand.Text()[:10])
+	rec := &record{
+		Turn: turn, Agent: a.name, UUID: promptUUID(turn), Session: session.ID, How: string(session.How),
+		WindowBytes: window40(spec), Begun: time.Now().UTC(),
+	}
+	if err := rec.jot(a.home); err != nil {
+		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
+	}
+	a.nowRuns(rec)
+	defer a.hasRun()
+	t := &tracker{agent: a, memory: mem, rec: rec, begun: func() {}, compactions: compactions{home: a.home, turn: turn}}
+	out := a.runIn(ctx, spec, nil, runner.Turn{
+		ID: turn, Agent: a.name, UUID: rec.UUID, Prompt: prompt, Session: session,
+		Files: a.turnFiles(turn), Tools: a.tools(spec), Hook: a.hook(), Started: t.started, Event: t.event,
+	})
+	t.end(&out, a.warm != nil)
+	if t.unrecorded != nil {
+		return out, fmt.Errorf("record the turn: %w", t.unrecorded)
+	}
+	return out, a.books.ledger.add(LedgerLine{
+		At: out.Ended.UTC(), Turn: turn, Agent: a.name, From: a.name, Subject: "compact the context",
+		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
+		Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
+		Context: Context{out.ContextTokens, out.ContextLimit},
+	})
+}
+
+// compactTurns begins the names of turns without a message.
+const compactTurns = "compact"

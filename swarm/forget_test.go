@@ -1,0 +1,160 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// seen are real clients whose prompts are kept.
+type seen struct {
+	runner.Resident
+	mu      sync.Mutex
+	prompts []string
+}
+
+func newSeenField(t *testing.T, agents ...string) (*field, *seen) {
+	t.Helper()
+	f := newClientField(t, agents...)
+	s := &seen{Resident: f.clients.(runner.Resident)}
+	f.clients = s
+	return f, s
+}
+
+func (s *seen) Run(ctx context.Context, t runner.Turn) runner.Outcome {
+	s.mu.Lock()
+	s.prompts = append(s.prompts, t.Prompt)
+	s.mu.Unlock()
+	return s.Resident.Run(ctx, t)
+}
+
+func (s *seen) CompactPrompt() string { return s.Resident.(runner.Compacter).CompactPrompt() }
+
+func (s *seen) last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prompts[len(s.prompts)-1]
+}
+
+// A cleared agent begins a fresh session with its next message: without the window,
+// and with what it left for its successor.
+func TestClear(t *testing.T) {
+	f, seen := newSeenField(t, "coder")
+	f.start()
+	f.receipt("coder", f.send("coder", "@say I remember BLUE"))
+	old := f.status("coder").Session
+	if old == "" {
+		t.Fatal("no session")
+	}
+	handoff := filepath.Join(f.store.Dir(), "board", "handoff", "coder.md")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(handoff), 0o700), os.WriteFile(handoff, []byte("Read this.\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.daemon.Clear("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.daemon.Compact("coder", "lead"); err != nil { // what is cleared need not be compacted
+		t.Fatal(err)
+	}
+	f.until("the session is gone", func() bool { return f.status("coder").Session == "" })
+	f.receipt("coder", f.send("coder", "@say again"))
+	fresh := f.status("coder").Session
+	if fresh == old || fresh == "" {
+		t.Errorf("the session is %q, want another than %q", fresh, old)
+	}
+	prompt := seen.last()
+	if strings.Contains(prompt, "BLUE") {
+		t.Errorf("the window came back:\n%s", prompt)
+	}
+	if !strings.Contains(prompt, "Read these first: "+handoff) {
+		t.Errorf("the handoff is not named:\n%s", prompt)
+	}
+	// That is done once.
+	f.receipt("coder", f.send("coder", "@say and again"))
+	if got := f.status("coder").Session; got != fresh {
+		t.Errorf("the session is %q, want to go on with %q", got, fresh)
+	}
+	if strings.Contains(seen.last(), handoff) {
+		t.Error("the handoff is named again")
+	}
+	if _, ok := errors.AsType[*swarm.UnknownAgentError](f.daemon.Clear("codr", "lead")); !ok {
+		t.Error("an agent that is not there was cleared")
+	}
+}
+
+// An order outlives the daemon, and is obeyed before the next message.
+func TestClearOutlivesTheDaemon(t *testing.T) {
+	f := newClientField(t, "coder")
+	f.start()
+	f.receipt("coder", f.send("coder", "@say one"))
+	old := f.status("coder").Session
+	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead"}); err != nil {
+		t.Fatal(err)
+	}
+	f.until("paused", func() bool { return f.status("coder").State == swarm.Paused })
+	if err := f.daemon.Clear("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.halt()
+	f.start()
+	if got := f.status("coder").Session; got != old {
+		t.Errorf("a paused agent was cleared: the session is %q", got)
+	}
+	if err := f.daemon.Resume("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	f.receipt("coder", f.send("coder", "@say two"))
+	if got := f.status("coder").Session; got == old {
+		t.Error("the order was forgotten")
+	}
+}
+
+// Compacting is a turn of its own: the session stays, the cost is in the ledger, and
+// the next prompt gives the older part of the window back.
+func TestCompact(t *testing.T) {
+	f, seen := newSeenField(t, "coder")
+	f.start()
+	if err := f.daemon.Compact("coder", "lead"); err != nil { // nothing to compact is no failure
+		t.Fatal(err)
+	}
+	f.receipt("coder", f.send("coder", "@say I remember BLUE"))
+	f.receipt("coder", f.send("coder", "@say and GREEN"))
+	session := f.status("coder").Session
+	if err := f.daemon.Compact("coder", "lead"); err != nil {
+		t.Fatal(err)
+	}
+	var lines []swarm.LedgerLine
+	f.until("the compaction", func() bool {
+		lines = nil
+		if err := swarm.ReadLedger(swarm.HomeOf(f.dir).Ledger(), func(l swarm.LedgerLine) bool { lines = append(lines, l); return true }); err != nil {
+			t.Fatal(err)
+		}
+		return len(lines) == 3
+	})
+	if l := lines[2]; l.Message != "" || l.Outcome != "done" || l.Subject != "compact the context" || l.Session != session {
+		t.Errorf("ledger line %+v", l)
+	}
+	f.receipt("coder", f.send("coder", "@say on"))
+	if got := f.status("coder").Session; got != session {
+		t.Errorf("the session is %q, want %q", got, session)
+	}
+	if prompt := seen.last(); !strings.Contains(prompt, "RECENT HISTORY") || !strings.Contains(prompt, "BLUE") {
+		t.Errorf("the window did not come back:\n%s", prompt)
+	}
+	f.noProcesses()
+}
+
+func TestABackendThatCannotCompact(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	if err := f.daemon.Compact("coder", "lead"); !errors.Is(err, swarm.ErrCannotCompact) {
+		t.Errorf("Compact = %v, want ErrCannotCompact", err)
+	}
+}
