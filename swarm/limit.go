@@ -67,16 +67,21 @@ func (l limit) next(agent string, until time.Time) string {
 	return l.Hint + "; " + s
 }
 
+// sameLimit is how far two agents may be apart in what they say of one limit.
+const sameLimit = 10 * time.Minute
+
 // park notes that an account is at its limit, and returns what holds from now on:
-// where it was parked already, that goes on, as long as either says.
+// where it was parked already, that goes on, as long as either says; a limit that
+// holds much longer is another one.
 func (s *standings) park(account string, l limit, now time.Time) (limit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, known := s.file.Limits[account]
-	if known && old.Until.After(now) && (!old.Open || l.Open) {
-		if !l.Until.After(old.Until) {
-			return old, nil
-		}
+	switch longer := l.Until.Sub(old.Until); {
+	case !known || !old.Until.After(now) || old.Open && !l.Open:
+	case longer <= 0:
+		return old, nil
+	case longer < sameLimit:
 		old.Until = l.Until
 		l = old
 	}

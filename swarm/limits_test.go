@@ -1,7 +1,6 @@
 package swarm_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -204,31 +203,41 @@ func TestALimitIsToldAfterACrash(t *testing.T) {
 	}
 }
 
-// A limit that two agents run into at the same time is one limit.
+// A limit that two agents run into at the same time is one limit; one that holds
+// for days is not that which holds for an hour.
 func TestOneAlertForOneLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		second time.Duration
+		alerts int
+	}{"the same": {time.Hour + time.Minute, 1}, "a week's": {72 * time.Hour, 2}} {
+		t.Run(name, func(t *testing.T) { testAlertsOfLimits(t, c.second, c.alerts) })
+	}
+}
+
+func testAlertsOfLimits(t *testing.T, second time.Duration, want int) {
 	f := newField(t, "coder", "reviewer", "tester")
 	f.plan.Agents[2].Env = map[string]string{"HOME": "/elsewhere"} // another login
-	both := make(chan struct{})
-	running := make(chan struct{}, 2)
+	release := map[string]chan struct{}{"coder": make(chan struct{}), "reviewer": make(chan struct{})}
+	limits := map[string]time.Duration{"coder": time.Hour, "reviewer": second}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		if turn.Agent == "tester" {
 			return nil
 		}
-		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error { running <- struct{}{}; return nil }), waitFor(both), runnertest.Limited(time.Hour)}
+		return []runnertest.Step{waitFor(release[turn.Agent]), runnertest.Limited(limits[turn.Agent])}
 	}
 	f.start()
 	f.send("coder", "work")
 	f.send("reviewer", "work")
-	<-running
-	<-running
-	close(both)
+	f.until("both work", func() bool { return f.backend.Running() == 2 })
+	close(release["coder"])
 	f.untilState("coder", swarm.Limited)
+	close(release["reviewer"])
 	f.untilState("reviewer", swarm.Limited)
 	f.until("both turns are put back", func() bool { return len(f.files("coder", "new"))+len(f.files("reviewer", "new")) == 2 })
 	f.answer(f.send("tester", "work"))
 	alerts := slices.DeleteFunc(f.mail(dropbox.Lead), func(m *dropbox.Message) bool { return m.From != dropbox.Swarm })
-	if len(alerts) != 1 || !strings.Contains(string(alerts[0].Body), "(coder, reviewer)") {
-		t.Errorf("%d alerts, want one that names coder and reviewer: %s", len(alerts), alerts[0].Body)
+	if len(alerts) != want || !strings.Contains(string(alerts[0].Body), "(coder, reviewer)") {
+		t.Errorf("%d alerts, want %d that name coder and reviewer", len(alerts), want)
 	}
 	for _, name := range []string{"coder", "reviewer"} {
 		if got := f.files(name, "new"); len(got) != 1 || !strings.HasSuffix(got[0], "~1.0.md") {
