@@ -1,0 +1,201 @@
+package dropbox_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func init() { programs["senders"] = senders }
+
+// senders delivers with each key that it is told, and says the id.
+func senders(dir string, args []string) error {
+	o := dropbox.Options{}
+	if args[0] != "" {
+		o.Step = refuse(syscall.EINVAL, dropbox.Op(args[0]))
+	}
+	s, err := dropbox.Open(dir, o)
+	if err != nil {
+		return err
+	}
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		d, err := s.Deliver("coder", keyed(in.Text()))
+		if err != nil {
+			return err
+		}
+		fmt.Println(d.ID)
+	}
+	return in.Err()
+}
+
+// A crowd is twenty processes that send at once.
+type crowd struct {
+	t       *testing.T
+	command func() *exec.Cmd
+	members [20]member
+}
+
+type member struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func (c *crowd) start(i int) {
+	c.t.Helper()
+	m := member{cmd: c.command()}
+	m.cmd.Stderr = os.Stderr
+	in, err := m.cmd.StdinPipe()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	out, err := m.cmd.StdoutPipe()
+	if err == nil {
+		err = m.cmd.Start()
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	m.in, m.out = in, bufio.NewScanner(out)
+	c.members[i] = m
+}
+
+// stop ends all and waits for them.
+func (c *crowd) stop() {
+	for i := range c.members {
+		c.members[i].in.Close()
+		if err := c.members[i].cmd.Wait(); err != nil {
+			c.t.Error(err)
+		}
+	}
+}
+
+// send lets all send with one key. Those before doomed are killed at a moment that
+// chance decides, and replaced. It returns what the others were told.
+func (c *crowd) send(key string, doomed int, rng *rand.Rand) (told []string) {
+	c.t.Helper()
+	for i := range c.members {
+		if _, err := io.WriteString(c.members[i].in, key+"\n"); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	for i := range doomed {
+		for range rng.IntN(20_000) { // less than a delivery takes, to longer than all do
+			rng.Uint64()
+		}
+		if err := c.members[i].cmd.Process.Kill(); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	ids := make([]string, len(c.members))
+	var wg sync.WaitGroup
+	for i := range c.members {
+		wg.Go(func() {
+			if c.members[i].out.Scan() {
+				ids[i] = c.members[i].out.Text()
+			}
+			if i < doomed {
+				c.members[i].cmd.Wait() // killed, or about to be
+			}
+		})
+	}
+	wg.Wait()
+	for i, id := range ids {
+		switch {
+		case id != "":
+			told = append(told, id)
+		case i >= doomed:
+			c.t.Fatalf("%s: one that was not killed says nothing", key)
+		}
+		if i < doomed {
+			c.start(i)
+		}
+	}
+	return told
+}
+
+// Twenty processes send with the same key at the same moment, a hundred times, and
+// some or all of them are killed at it: there is one message, all are told its id, and
+// it comes to be even if nobody lived to see it.
+func TestOneKeyTwentyProcesses(t *testing.T) {
+	for name, cannot := range map[string]dropbox.Op{"all that a disk can do": "", "no hard links": dropbox.OpLink, "no rename that refuses": dropbox.OpMove} {
+		t.Run(name, func(t *testing.T) {
+			s := keyStore(t)
+			c := &crowd{t: t, command: func() *exec.Cmd { return helper("senders", s.Dir(), string(cannot)) }}
+			for i := range c.members {
+				c.start(i)
+			}
+			defer c.stop()
+			rounds := 100
+			if cannot != "" {
+				rounds = 21
+			}
+			if long {
+				rounds *= 20
+			}
+			b := mailbox(t, s, "coder")
+			rng := rand.New(rand.NewPCG(1, uint64(len(cannot))))
+			ids := make(map[string]string) // of the message of each key
+			killed := 0
+			for round := range rounds {
+				key := fmt.Sprint("round ", round)
+				doomed := []int{0, 5, 20}[round%3]
+				killed += doomed
+				told := c.send(key, doomed, rng)
+				if len(told) < len(c.members) { // one who came later
+					told = append(told, deliver(t, s, "coder", keyed(key)).ID)
+				}
+				for _, id := range told {
+					if id != told[0] {
+						t.Fatalf("%s: told %s and %s", key, told[0], id)
+					}
+				}
+				ids[key] = told[0]
+				// A daemon is at work meanwhile.
+				if round%2 == 0 {
+					if err := work(b); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			count := make(map[string]int)
+			for f, err := range s.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				count[f.Entry.ID]++
+			}
+			for key, id := range ids {
+				if count[id] != 1 {
+					t.Errorf("%s: its message is there %d times", key, count[id])
+				}
+				delete(count, id)
+			}
+			if len(count) > 0 {
+				t.Errorf("messages that nobody was told of: %v", count)
+			}
+			tally(t, strings.TrimSpace("kill -9 of one of 20 senders with one key, "+name), killed)
+		})
+	}
+}
+
+// keyStore is a store in memory, if there is such a folder: it is about the order in
+// which processes come, which a disk would only make them wait for.
+func keyStore(t *testing.T) *dropbox.Store {
+	t.Helper()
+	dir := fastFolder(t) + "/.dead-drop"
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	return reopen(t, dir, dropbox.Options{}, "coder")
+}
