@@ -16,12 +16,15 @@ func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Category: groupProject,
 		Usage: "find out what is wrong with this project or this machine",
-		Description: `Looks at the configuration, the agents' programs, folders and their modes, the
-file system, the daemon, what earlier turns left behind, and git. One line for
-each thing, and what to do where something is not as it should be. Exit status 1
-when something is wrong; warnings do not count.` +
-			examples("claude-swarm doctor", "claude-swarm doctor --json"),
-		Flags: []cli.Flag{jsonFlag()},
+		Description: `Looks at the configuration, the agents' programs and logins, hooks, folders and
+their modes, the file system, the daemon, what earlier turns left behind, what
+init made, and git; and sends a message to a scripted agent in a scratch
+project. One line for each thing, and what to do where something is not as it
+should be. Exit status 1 when something is wrong; warnings do not count.
+
+--fix does what is safe: modes, mailboxes, and our own lines that are missing.` +
+			examples("claude-swarm doctor", "claude-swarm doctor --fix", "claude-swarm doctor --json"),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "fix", Usage: "mend what can be mended without harm"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -42,7 +45,13 @@ when something is wrong; warnings do not count.` +
 					order.LockedBy = -1
 				}
 			}
+			if order.Program, err = os.Executable(); err != nil {
+				return err
+			}
 			findings := provision.Examine(c.Context, order)
+			if c.Bool("fix") && mend(c.App.ErrWriter, findings) {
+				findings = provision.Examine(c.Context, order)
+			}
 			if err := c.Context.Err(); err != nil {
 				return err
 			}
@@ -57,6 +66,22 @@ when something is wrong; warnings do not count.` +
 			return err
 		},
 	}
+}
+
+// mend does what is safe about the findings, and tells whether it did something.
+func mend(w io.Writer, findings []provision.Finding) (did bool) {
+	for _, f := range findings {
+		if !f.Fixable {
+			continue
+		}
+		if err := f.Fix(); err != nil {
+			fmt.Fprintf(w, "not fixed: %s: %s: %v\n", f.Name, f.Text, err)
+			continue
+		}
+		did = true
+		fmt.Fprintf(w, "fixed: %s: %s\n", f.Name, f.Text)
+	}
+	return did
 }
 
 func writeFindings(w io.Writer, findings []provision.Finding) {

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +28,18 @@ const (
 // A Finding is what an examination found out about one thing.
 type Finding struct {
 	Grade Grade  `json:"grade"`
-	Name  string `json:"name"` // of the thing, such as "client" or "socket"
-	Text  string `json:"text"` // one line
-	Try   string `json:"try,omitempty"`
+	Name  string `json:"name"`          // of the thing, such as "client" or "socket"
+	Text  string `json:"text"`          // one line
+	Try   string `json:"try,omitempty"` // what to do; empty when it is good
+	// Fixable says that Fix does it, without harm to anything.
+	Fixable bool `json:"fixable,omitempty"`
+
+	fix func() error
 }
+
+// Fix does what is safe to do about a finding that is Fixable: modes, folders and
+// files of our own. Nothing of others is touched, and no process ended.
+func (f Finding) Fix() error { return f.fix() }
 
 // DoctorOptions say what is examined. Config and Getenv are required.
 type DoctorOptions struct {
@@ -43,6 +52,10 @@ type DoctorOptions struct {
 	// LockedBy is the process that holds the daemon's lock, 0 when nobody does
 	// and -1 when it is not known who.
 	LockedBy int
+
+	// Program is claude-swarm itself, for a round trip in a scratch project; "" does
+	// without that.
+	Program string
 
 	// ClientTimeout is how long a client may take to tell its version; 0 means
 	// 10 s.
@@ -70,16 +83,22 @@ func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	e.configuration()
 	if e.file != nil {
 		e.permissions()
+		e.login()
+		e.hooks()
+		e.shared()
 		e.rereads()
 		e.clients(ctx)
 		e.mailboxes()
 		e.fileSystem()
 		e.watches()
+		e.drift()
+		e.bindings()
 	}
 	e.homeFolder()
 	e.daemon(ctx)
 	e.leftovers()
 	e.git(ctx)
+	e.trial(ctx)
 	return e.findings
 }
 
@@ -94,15 +113,39 @@ func Healthy(findings []Finding) bool {
 }
 
 func (e *exam) good(name, format string, args ...any) {
-	e.findings = append(e.findings, Finding{Good, name, fmt.Sprintf(format, args...), ""})
+	e.findings = append(e.findings, Finding{Grade: Good, Name: name, Text: fmt.Sprintf(format, args...)})
 }
 
-func (e *exam) warn(name, try, format string, args ...any) {
-	e.findings = append(e.findings, Finding{Warn, name, fmt.Sprintf(format, args...), try})
+func (e *exam) warn(name, try, format string, args ...any) { e.bad(Warn, name, try, format, args) }
+
+func (e *exam) wrong(name, try, format string, args ...any) { e.bad(Wrong, name, try, format, args) }
+
+// bad says what is not as it should be, and what to do.
+func (e *exam) bad(g Grade, name, try, format string, args []any) {
+	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: fmt.Sprintf(format, args...), Try: cmp.Or(try, e.next(name))})
 }
 
-func (e *exam) wrong(name, try, format string, args ...any) {
-	e.findings = append(e.findings, Finding{Wrong, name, fmt.Sprintf(format, args...), try})
+// fixBy says how the last finding is mended.
+func (e *exam) fixBy(fix func() error) {
+	f := &e.findings[len(e.findings)-1]
+	f.Fixable, f.fix = true, fix
+}
+
+// next is what to do about a thing where the error alone says what is wrong.
+func (e *exam) next(name string) string {
+	switch name {
+	case "configuration":
+		return "claude-swarm config check"
+	case "reread":
+		return "write it, or take it out of reread: in " + e.Config
+	case "mailboxes":
+		return "ls -ld " + e.file.DeadDropDir + ", then claude-swarm init"
+	case "daemon's folder":
+		return "ls -ld " + e.home.Dir()
+	case "watches":
+		return "sysctl fs.inotify"
+	}
+	return "claude-swarm status"
 }
 
 func (e *exam) configuration() {
@@ -180,6 +223,7 @@ func (e *exam) homeFolder() {
 			return
 		case info.Mode().Perm()&0o077 != 0:
 			e.wrong(name, "chmod go-rwx "+path, "%s can be read by others (mode %04o)", path, info.Mode().Perm())
+			e.fixBy(func() error { return os.Chmod(path, info.Mode().Perm()&^0o077) })
 			return
 		}
 	}

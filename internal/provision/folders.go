@@ -23,6 +23,7 @@ func (e *exam) mailboxes() {
 	switch {
 	case errors.Is(err, dropbox.ErrNoStore):
 		e.warn(name, "claude-swarm init", "none at %s yet", dir)
+		e.fixBy(e.init)
 		return
 	case err != nil:
 		e.wrong(name, "", "%v", err)
@@ -31,6 +32,7 @@ func (e *exam) mailboxes() {
 	defer store.Close()
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
 		e.warn(name, "chmod 700 "+dir, "%s can be entered by others (mode %04o)", dir, info.Mode().Perm())
+		e.fixBy(func() error { return os.Chmod(dir, info.Mode().Perm()&^0o077) })
 	}
 	if store.Halted() {
 		e.warn("halt", "claude-swarm unhalt", "no turn is begun: %s", oneLine("HALT is there "+store.HaltReason()))

@@ -1,0 +1,128 @@
+package provision
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// logins are the variables by which Claude Code may be logged in.
+var logins = []string{
+	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+}
+
+// login looks whether the clients of the agents find a login. It asks nobody: what
+// it finds may be out of date.
+func (e *exam) login() {
+	const name = "login"
+	for _, a := range e.file.Agents {
+		if filepath.Base(a.Command[0]) != "claude" || a.Attached {
+			continue
+		}
+		env := func(name string) string { return cmp.Or(a.Env[name], e.Getenv(name)) }
+		if i := slices.IndexFunc(logins, func(name string) bool { return env(name) != "" }); i >= 0 {
+			e.good(name, "agent %s: by %s", a.Name, logins[i])
+			continue
+		}
+		dir := env("CLAUDE_CONFIG_DIR")
+		if dir == "" {
+			dir = filepath.Join(env("HOME"), ".claude")
+		}
+		path := filepath.Join(dir, ".credentials.json")
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			e.good(name, "agent %s: %s", a.Name, path)
+		case runtime.GOOS == "darwin":
+			e.good(name, "agent %s: perhaps in the keychain, which is not looked into", a.Name)
+		default:
+			e.warn(name, "claude, and /login in it; or ANTHROPIC_API_KEY", "agent %s: neither %s nor a key in the environment", a.Name, path)
+		}
+	}
+}
+
+// hooks looks whether the client runs our hooks: by them the window comes back
+// within a turn, and attached sessions get their mail.
+func (e *exam) hooks() {
+	const name = "hooks"
+	told := make(map[string]bool)
+	for _, a := range e.file.Agents {
+		why := HooksBlocked(e.Getenv("HOME"), a.Cwd)
+		if why != "" && !told[why] {
+			told[why] = true
+			e.warn(name, "take it out, or live without: attached sessions fetch mail by /inbox, and after a compaction the window comes back a turn later",
+				"%s, so no hook of ours runs", why)
+		}
+	}
+	if len(told) == 0 {
+		e.good(name, "nothing in the client's settings forbids them")
+	}
+}
+
+// shared names the agents that work in one folder.
+func (e *exam) shared() {
+	const name = "folders"
+	by := make(map[string][]string)
+	for _, a := range e.file.Agents {
+		by[real(a.Cwd)] = append(by[real(a.Cwd)], a.Name)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(by)) {
+		if names := by[dir]; len(names) > 1 {
+			e.good(name, "%s share %s; each has a session of its own. Work trees keep their changes apart: cwd", strings.Join(names, ", "), dir)
+		}
+	}
+}
+
+// drift tells what init and attach made and is not any more as they make it.
+func (e *exam) drift() {
+	const name = "set-up"
+	r, err := Check(filepath.Dir(e.Config))
+	if err != nil {
+		e.wrong(name, "claude-swarm init --check", "%v", err)
+		return
+	}
+	good := true
+	for _, i := range r.Items {
+		if i.State != Missing && i.State != Drifted || i.Path == short(filepath.Dir(e.Config), e.file.DeadDropDir) {
+			continue // that there are no mailboxes is said already
+		}
+		good = false
+		e.warn(name, i.Try, "%s is %s", i.Path, i.State)
+		if i.State == Missing && i.Try == "claude-swarm init" {
+			e.fixBy(e.init)
+		}
+	}
+	if good {
+		e.good(name, "everything that init and attach made is as they make it")
+	}
+}
+
+// bindings looks for sessions that were attached and have died with their mail.
+func (e *exam) bindings() {
+	const name = "attached"
+	for _, a := range e.file.Agents {
+		if !a.Attached {
+			continue
+		}
+		b, err := e.home.BindingOf(a.Name)
+		switch {
+		case err != nil:
+			e.warn(name, "rm "+filepath.Join(e.home.Dir(), "attached", a.Name+".json"), "%v", err)
+		case b != nil:
+			e.good(name, "%s: pid %d", a.Name, b.Process.PID)
+		case exists(filepath.Join(e.home.Dir(), "attached", a.Name+".json")):
+			e.warn(name, "claude-swarm attach --as "+a.Name, "the session of %s has died; its mail waits, also what it was working on, for the next one", a.Name)
+		default:
+			e.good(name, "%s: no session runs; its mail waits", a.Name)
+		}
+	}
+}
+
+func (e *exam) init() error {
+	_, err := Init(filepath.Dir(e.Config), Options{})
+	return err
+}

@@ -1,0 +1,82 @@
+package provision
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// trialTime is the most that the trial may take; it takes about a second.
+const trialTime = 60 * time.Second
+
+// trial does a whole round in a scratch project: a daemon, an agent whose client
+// is the built-in stand-in, a message, a turn, its answer. So what is wrong with
+// this machine is told from what is wrong with this project.
+func (e *exam) trial(ctx context.Context) {
+	const name = "round trip"
+	if e.Program == "" {
+		return
+	}
+	began := time.Now()
+	if err := e.round(ctx); err != nil {
+		e.wrong(name, "claude-swarm demo, which shows where it stops", "a message to a scripted agent in a scratch project was not answered: %v", err)
+		return
+	}
+	e.good(name, "a message to a scripted agent in a scratch project was answered in %v", time.Since(began).Round(10*time.Millisecond))
+}
+
+func (e *exam) round(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "cs-doctor-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	text := fmt.Sprintf("agents:\n  probe: {command: [%s, standin]}\n", quote(e.Program))
+	if _, err := Init(dir, Options{Config: text}); err != nil {
+		return err
+	}
+	if _, err := e.verb(ctx, dir, "start"); err != nil {
+		return err
+	}
+	defer func() {
+		// Also when the time is over, and whatever became of the message.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trialTime)
+		defer cancel()
+		_, stopErr := e.verb(ctx, dir, "stop", "--now")
+		err = errors.Join(err, stopErr)
+	}()
+	const word = "the round trip works"
+	out, err := e.verb(ctx, dir, "send", "probe", "@say "+word, "--wait=30s")
+	if err == nil && !strings.Contains(out, word) {
+		err = fmt.Errorf("the answer is %q", oneLine(out))
+	}
+	return err
+}
+
+// verb runs a verb of ours in the scratch project.
+func (e *exam) verb(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, e.Program, append([]string{"--config", filepath.Join(dir, "claude-swarm.yaml")}, args...)...)
+	cmd.Dir = dir
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // the stand-in asks no model
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.WaitDelay = time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("claude-swarm %s: %w: %s", args[0], err, oneLine(said.String()))
+	}
+	return out.String(), nil
+}
