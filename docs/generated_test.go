@@ -18,6 +18,7 @@ func TestConfigurationPage(t *testing.T) {
 	sections := []struct{ prefix, title string }{
 		{"", "The top level"},
 		{"agents.NAME.", "An agent"},
+		{"policy.", "Policy"},
 		{"log.", "Logs"},
 		{"topics.", "Topics"},
 		{"audit.", "The audit trail"},

@@ -90,7 +90,7 @@ func (a *agent) turnAway(c *dropbox.Claim, v GateVerdict) error {
 // conversation, by a note that does not wake it: whatever woke it could make it try
 // again. A person is told each time.
 func (a *agent) tellRefused(m *dropbox.Message, v GateVerdict) error {
-	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm refused show %s\n", a.name, v, v.Next, m.ID)
+	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", a.name, v, v.Next, m.ID)
 	subject := "refused: " + describe(m)
 	if m.From == dropbox.Swarm {
 		a.tellLead("refused:"+m.ID, subject, body) // somebody took the name

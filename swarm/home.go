@@ -72,7 +72,11 @@ func (h Home) pendingFile(agent string) string {
 }
 
 func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json") }
-func (h Home) stateFile() string    { return filepath.Join(h.dir, "state.json") }
+
+// GateFile holds what was said lately, as far as the gate needs it.
+func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
+
+func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 
 // writeDurable replaces path by data: after it returns, a power cut leaves the
 // old content or the new, never a part.

@@ -42,6 +42,7 @@ func verbs() []*cli.Command {
 		ackCommand(),
 		attachCommand(),
 		deadCommand(),
+		refusedCommand(),
 		traceCommand(),
 		completeCommand(),
 	}...)

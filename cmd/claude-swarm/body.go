@@ -17,6 +17,7 @@ type textSource struct {
 	words []string
 	file  string
 	stdin io.Reader
+	most  int // bytes that it may have
 	// as begins the command line that a hint shows: "claude-swarm send coder".
 	as string
 }
@@ -44,14 +45,14 @@ func (s textSource) read() ([]byte, error) {
 	case len(s.words) == 0:
 		return nil, usagef(s.as+` "what to do"`, "the text is missing")
 	default:
-		body = mailslot.Body(s.words)
+		body = mailslot.Body(s.words, s.most)
 	}
 	return body, s.check(body)
 }
 
 // check refuses what is no text, or too much of it.
 func (s textSource) check(body []byte) error {
-	switch flaw, at := mailslot.Look(body); flaw {
+	switch flaw, at := mailslot.Look(body, s.most); flaw {
 	case mailslot.Empty:
 		return usagef(s.as+` "what to do"`, "the text is empty")
 	case mailslot.HasNUL:
@@ -59,7 +60,7 @@ func (s textSource) check(body []byte) error {
 	case mailslot.NotUTF8:
 		return usagef(s.attachHint(), "the text is not UTF-8 (at byte %d); a message is text", at+1)
 	case mailslot.TooLong:
-		return fail(exitRefused, s.attachHint(), "the text has %s; a message holds at most %s", byteCount(len(body)), byteCount(mailslot.MaxBody))
+		return fail(exitRefused, s.attachHint(), "the text has %s; a message holds at most %s", byteCount(len(body)), byteCount(s.most))
 	}
 	return nil
 }

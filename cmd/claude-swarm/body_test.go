@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 )
+
+const maxBody = 8192
 
 func TestTextSource(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "task.md")
@@ -26,21 +26,21 @@ func TestTextSource(t *testing.T) {
 		"standard input":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("two\nlines\n")}, want: "two\nlines\n"},
 		"no end of line":  {source: textSource{words: []string{"-"}, stdin: strings.NewReader("one\r\n\n two")}, want: "one\r\n\n two"},
 		"a file":          {source: textSource{file: file}, want: "from a file\n"},
-		"exactly full":    {source: textSource{words: []string{strings.Repeat("x", mailslot.MaxBody)}}, want: strings.Repeat("x", mailslot.MaxBody)},
+		"exactly full":    {source: textSource{words: []string{strings.Repeat("x", maxBody)}}, want: strings.Repeat("x", maxBody)},
 		"nothing":         {source: textSource{}, err: "the text is missing", code: exitUsage},
 		"empty":           {source: textSource{words: []string{""}}, err: "the text is empty", code: exitUsage},
 		"blank":           {source: textSource{words: []string{" \n"}}, err: "the text is empty", code: exitUsage},
 		"empty input":     {source: textSource{words: []string{"-"}, stdin: strings.NewReader("")}, err: "the text is empty", code: exitUsage},
 		"NUL":             {source: textSource{words: []string{"a\x00b"}}, err: "NUL byte (at byte 2)", code: exitUsage},
 		"not UTF-8":       {source: textSource{words: []string{"abc\xff"}}, err: "not UTF-8 (at byte 4)", code: exitUsage},
-		"too long":        {source: textSource{words: []string{strings.Repeat("x", mailslot.MaxBody+1)}}, err: "the text has 8,193 bytes; a message holds at most 8,192 bytes", code: exitRefused},
+		"too long":        {source: textSource{words: []string{strings.Repeat("x", maxBody+1)}}, err: "the text has 8,193 bytes; a message holds at most 8,192 bytes", code: exitRefused},
 		"twice":           {source: textSource{words: []string{"x"}, file: file}, err: "given twice", code: exitUsage},
 		"no such file":    {source: textSource{file: file + "x"}, err: "no file", code: exitFailed},
 		"a folder":        {source: textSource{file: filepath.Dir(file)}, err: "is a folder", code: exitFailed},
 		"too long a file": {source: textSource{words: []string{"-"}, stdin: strings.NewReader(strings.Repeat("x", 1_000_000))}, err: "1,000,000 bytes", code: exitRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.source.as = "claude-swarm send coder"
+			tc.source.as, tc.source.most = "claude-swarm send coder", maxBody
 			got, err := tc.source.read()
 			if tc.err == "" {
 				if err != nil || string(got) != tc.want {

@@ -60,6 +60,8 @@ func cancel(c *cli.Context) error {
 		return fail(exitFailed, "claude-swarm inbox --done "+id, "%s is read already", id)
 	case found.State == dropbox.Dead:
 		return fail(exitFailed, "claude-swarm dead show "+id, "%s is a dead letter already", id)
+	case found.State == dropbox.Refused:
+		return fail(exitFailed, "claude-swarm read "+id, "%s was refused", id)
 	case found.State == dropbox.Done:
 		return fail(exitFailed, "claude-swarm trace "+id, "%s is done already", id)
 	}

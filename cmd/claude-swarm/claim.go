@@ -102,7 +102,7 @@ func (p *post) assign(work dropbox.Publication, agent string) error {
 		sign = p.Me.Sign
 	}
 	if err := p.Store.Assign(work, agent, sign); err != nil {
-		return refused(err, agent)
+		return p.refused(err, agent)
 	}
 	return nil
 }

@@ -81,10 +81,39 @@ func effective(f *config.File) keyed {
 		{"max_waiting", f.MaxWaiting},
 		{"lead", orNullText(f.Lead)},
 		{"agents", agents},
+		{"policy", effectivePolicy(f.Policy)},
 		{"log", keyed{{"max_size_mb", f.Log.MaxSizeMB}, {"max_backups", f.Log.MaxBackups}, {"max_age_days", f.Log.MaxAgeDays}}},
 		{"topics", keyed{{"claim_timeout", yamlSpan(f.Topics.ClaimTimeout)}, {"fallback", orNullText(f.Topics.Fallback)}}},
 		{"audit", keyed{{"git", f.Audit.Git}}},
 		{"retention", keyed{{"done_days", f.Retention.DoneDays}, {"done_mb", f.Retention.DoneMB}}},
+	}
+}
+
+func effectivePolicy(p config.Policy) keyed {
+	acl := keyed{}
+	for _, name := range slices.Sorted(maps.Keys(p.ACL)) {
+		a, one := p.ACL[name], keyed{}
+		for _, list := range []struct {
+			name  string
+			words *[]string
+		}{{"publish", a.Publish}, {"subscribe", a.Subscribe}, {"direct", a.Direct}} {
+			if list.words != nil {
+				one = append(one, entry{list.name, orEmpty(*list.words)})
+			}
+		}
+		acl = append(acl, entry{name, append(one, entry{"broadcast", a.Broadcast})})
+	}
+	return keyed{
+		{"allowed_types", orEmpty(p.AllowedTypes)},
+		{"max_body_bytes", p.MaxBodyBytes},
+		{"sender_per_min", p.SenderPerMin},
+		{"thread_per_min", p.ThreadPerMin},
+		{"max_hops", p.MaxHops},
+		{"max_returns", p.MaxReturns},
+		{"max_echoes", p.MaxEchoes},
+		{"stop_sentinel", p.StopSentinel},
+		{"unproven", p.Unproven},
+		{"acl", acl},
 	}
 }
 

@@ -20,6 +20,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -30,6 +32,7 @@ type daemon struct {
 	*swarm.Swarm
 	log    *slog.Logger
 	socket *socket
+	gate   gate
 
 	stopping, killing context.Context
 	stop, kill        context.CancelFunc
@@ -111,7 +114,9 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	defer signal.Stop(sigs)
 	wg.Go(func() { d.signals(answering, sigs, o.stderr) })
 	wg.Go(func() { d.answer(answering, o.ready) })
+	wg.Go(func() { d.keepPast(answering, p.home.GateFile()) })
 	err = d.Run(d.stopping, d.killing)
+	d.savePast(p.home.GateFile()) // before another daemon may read it
 	log.Info("daemon stopped")
 	return err
 }
@@ -131,17 +136,45 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	if !o.noTools {
 		tools = toolServer()
 	}
+	g := gate{policy.NewGate(door.PolicyOf(p.file), nil)}
+	if err := g.Load(p.home.GateFile()); err != nil {
+		log.Warn("what was said lately is forgotten: rates begin anew", "err", err)
+	}
 	s, err := swarm.New(swarm.Options{
 		Project: p.file.Dir, Store: store, Plan: planOf(p.file), Backends: backends(),
-		Program: program, Tools: tools, Version: version, Audit: audit, Log: log, Environ: os.Environ(),
+		Program: program, Tools: tools, Version: version, Gate: g, Audit: audit, Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{Swarm: s, log: log, file: p.file}
+	d := &daemon{Swarm: s, log: log, file: p.file, gate: g}
 	d.killing, d.kill = context.WithCancel(ctx)
 	d.stopping, d.stop = context.WithCancel(d.killing) // to kill is to stop as well
 	return d, nil
+}
+
+// pastEvery is how often what was said lately is written down; a crash forgives that
+// much.
+const pastEvery = 10 * time.Second
+
+// keepPast writes down now and then what was said lately.
+func (d *daemon) keepPast(ctx context.Context, file string) {
+	t := time.NewTicker(pastEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			d.savePast(file)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (d *daemon) savePast(file string) {
+	if err := d.gate.Save(file); err != nil {
+		d.log.Warn("a restart will forget what was said lately", "err", err)
+	}
 }
 
 // choose starts the named agents and stops the others. No name leaves every
@@ -278,6 +311,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 		err = badConfig(err)
 		return changes, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
 	}
+	d.gate.Set(door.PolicyOf(file))
 	d.file, d.refused = file, ""
 	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed)
 	return changes, nil
@@ -290,6 +324,9 @@ func needsRestart(old, new *config.File) error {
 		"dead_drop_dir": old.DeadDropDir != new.DeadDropDir,
 		"max_waiting":   old.MaxWaiting != new.MaxWaiting,
 		"audit":         old.Audit != new.Audit,
+		// The mailboxes are opened with these.
+		"policy.max_body_bytes": old.Policy.MaxBodyBytes != new.Policy.MaxBodyBytes,
+		"policy.max_hops":       old.Policy.MaxHops != new.Policy.MaxHops,
 	} {
 		if differs {
 			keys = append(keys, key)

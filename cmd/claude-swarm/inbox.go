@@ -123,6 +123,8 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 		switch found.State {
 		case dropbox.Done:
 			continue // filed already
+		case dropbox.Refused:
+			return fail(exitFailed, "claude-swarm read "+found.Entry.ID, "%s was refused", found.Entry.ID)
 		case dropbox.Dead:
 			return fail(exitFailed, "claude-swarm dead show "+found.Entry.ID, "%s is a dead letter", found.Entry.ID)
 		}

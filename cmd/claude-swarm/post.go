@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/mailslot"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -55,11 +57,49 @@ func (p *post) ownName(mailbox string) string {
 func (p *post) send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	sent, err := p.Send(m)
 	if e, ok := errors.AsType[*door.DeliveryError](err); ok {
-		err = refused(err, e.To)
+		err = p.refused(err, e.To)
+	} else if _, ok := errors.AsType[*door.RefusedError](err); ok {
+		err = p.refused(err, "")
 	} else if _, ok := errors.AsType[*door.TurnError](err); ok {
 		err = hint(err, "unset %s %s", runner.AgentVar, runner.MarkVar)
 	}
 	return sent, err
+}
+
+// saysHalted tells the sender that the text has halted its conversation; it is
+// true when nobody will answer therefore.
+func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
+	if p.Halted == "" {
+		return false
+	}
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the text halts the conversation %s, and goes as a %s\n  try: claude-swarm unhalt --thread %s   (to let it go on)\n",
+		p.Halted, m.Type, shellWord(p.Halted))
+	return !m.Type.WantsAnswer()
+}
+
+// longest is how many bytes a text of that type may have. What is too much of a
+// result becomes an attachment by itself.
+func (p *post) longest(t dropbox.Type) int {
+	if t == dropbox.Result {
+		return maxAttached
+	}
+	return p.Rules.BodyLimit()
+}
+
+// maxAttached is the longest attachment, in bytes.
+const maxAttached = 10 << 20
+
+// refused gives what a rule refuses its exit status and the next step, and the errors
+// of a delivery theirs.
+func (p *post) refused(err error, to string) error {
+	if e, ok := errors.AsType[*door.RefusedError](err); ok {
+		next := e.Verdict.Next
+		if e.Verdict.Rule == policy.RuleHalted && p.Me.Name == dropbox.Lead {
+			next = "claude-swarm unhalt --thread " + shellWord(e.Thread)
+		}
+		return &hintError{err: err, code: exitRefused, hint: next}
+	}
+	return refused(err, to)
 }
 
 // refused gives the errors of a delivery their exit status and the next step.

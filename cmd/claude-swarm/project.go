@@ -79,7 +79,7 @@ func (p *project) openStore() (*dropbox.Store, error) {
 }
 
 func (p *project) storeOptions() dropbox.Options {
-	return dropbox.Options{MaxWaiting: p.file.MaxWaiting}
+	return p.file.StoreOptions()
 }
 
 // whoAmI is the agent inside whose turn we run, or the lead.

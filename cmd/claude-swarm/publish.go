@@ -56,15 +56,18 @@ func publish(c *cli.Context) error {
 	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
 		return badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
 	}
-	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm publish " + shellWord(topic)}
-	if m.Body, err = text.read(); err != nil {
-		return err
-	}
 	p, err := openPost(c)
 	if err != nil {
 		return err
 	}
 	defer p.close()
+	text := textSource{
+		words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader,
+		as: "claude-swarm publish " + shellWord(topic), most: p.longest(m.Type),
+	}
+	if m.Body, err = text.read(); err != nil {
+		return err
+	}
 	if id := c.String("thread"); id != "" {
 		_, old, err := p.message(id)
 		if err != nil {
@@ -78,9 +81,12 @@ func publish(c *cli.Context) error {
 	if err := p.Me.Envelope(m); err != nil {
 		return err
 	}
+	if err := p.MayPass(m); err != nil {
+		return p.refused(err, topic)
+	}
 	sent, err := p.Store.Publish(m, p.Me.Sign)
 	if sent.ID == "" && err != nil {
-		return refused(err, topic)
+		return p.refused(err, topic)
 	}
 	if err := errors.Join(err, printPublished(c, sent)); err != nil {
 		return err

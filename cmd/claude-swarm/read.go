@@ -47,7 +47,7 @@ func read(c *cli.Context) error {
 		return err
 	}
 	view := p.View(found.Mailbox, found.State, m)
-	if found.State == dropbox.Dead {
+	if found.State == dropbox.Dead || found.State == dropbox.Refused {
 		view.Reason = p.Reason(found)
 	}
 	switch {

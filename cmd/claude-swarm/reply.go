@@ -65,7 +65,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
 		return badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
 	}
-	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + shellWord(id)}
+	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + shellWord(id), most: p.longest(m.Type)}
 	if m.Body, err = text.read(); err != nil {
 		return err
 	}
@@ -82,6 +82,9 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	sent, err := p.send(m)
 	if err != nil {
 		return err
+	}
+	if p.saysHalted(c, m) {
+		wait.set = false
 	}
 	if err := printSent(c, sent, wait.set); err != nil {
 		return err

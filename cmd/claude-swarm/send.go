@@ -79,6 +79,7 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if err != nil {
 		return err
 	}
+	text.most = p.longest(m.Type)
 	if wait.set && !m.Type.WantsAnswer() {
 		return usagef(text.as+` "…"`, "a %s is not answered, so there is nothing to wait for", m.Type)
 	}
@@ -121,6 +122,9 @@ func send(c *cli.Context, wait optionalSpan) error {
 	sent, err := p.send(m)
 	if err != nil {
 		return err
+	}
+	if p.saysHalted(c, m) {
+		wait.set = false
 	}
 	if err := printSent(c, sent, wait.set); err != nil {
 		return err

@@ -133,6 +133,12 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 		}
 		return cell
 	})
+	for _, line := range haltedLines(st.Gate.Threads) {
+		fmt.Fprintln(w, "\n"+p.paint(wrap(line, columns), color.FgRed))
+	}
+	if n := st.Gate.Refused.Today; n > 0 {
+		fmt.Fprintf(w, "\n%s refused today   next: claude-swarm refused list\n", count(n, "message"))
+	}
 	if st.Lead.Unread > 0 {
 		fmt.Fprintf(w, "\n%s for you   next: claude-swarm inbox\n", count(st.Lead.Unread, "unread message"))
 	}

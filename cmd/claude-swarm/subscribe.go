@@ -69,6 +69,11 @@ func changeSubscriptions(c *cli.Context, change func(*dropbox.Store, string, ...
 		}
 		name = names[0]
 	}
+	for _, pattern := range patterns {
+		if v := p.Rules.Subscribe(name, pattern); !v.Pass && c.Command.Name == "subscribe" {
+			return p.refused(&door.RefusedError{Verdict: v}, "")
+		}
+	}
 	if _, err := p.Mailbox(name); err != nil { // makes it where no daemon has done so yet
 		return err
 	}

@@ -29,8 +29,8 @@ type tracedMessage struct {
 	Hops    int          `json:"hops"`
 	Created time.Time    `json:"created"`
 
-	State    string          `json:"state"`            // waiting, working, done, read, unread, dead
-	Reason   string          `json:"reason,omitempty"` // why it is dead
+	State    string          `json:"state"`            // waiting, working, done, read, unread, dead, refused
+	Reason   string          `json:"reason,omitempty"` // why it is dead or refused
 	Parent   string          `json:"parent,omitempty"` // the message that it came of
 	Attempts []swarm.Attempt `json:"attempts,omitempty"`
 	Receipt  *swarm.Receipt  `json:"receipt,omitempty"`
@@ -222,6 +222,8 @@ func (m *tracedMessage) notes(t tree) []string {
 		if m.Receipt == nil {
 			out = append(out, "filed")
 		}
+	case door.StateRefused:
+		out = append(out, "refused: "+cmp.Or(m.Reason, "no reason is kept"))
 	case door.StateDead:
 		out = append(out, "dead: "+cmp.Or(m.Reason, "no reason is kept"))
 	case door.StateWaiting:

@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
@@ -31,6 +32,14 @@ func auditor(ctx context.Context, f *config.File, log *slog.Logger) (swarm.Audit
 		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
 	}
 	return audit, nil
+}
+
+// A gate is what the daemon asks: the policy, and what was said lately.
+type gate struct{ *policy.Gate }
+
+func (g gate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
+	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Halted: q.Halted, Door: q.Door, Now: q.At})
+	return swarm.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
 // planOf translates what the configuration says into what the daemon wants.

@@ -41,6 +41,13 @@ func load(t *testing.T, path string) *config.File {
 
 var unexported = cmpopts.IgnoreUnexported(config.File{})
 
+// strict is the policy of a file that says nothing about it.
+var strict = config.Policy{
+	AllowedTypes: []string{"task", "question", "result", "status", "handoff", "note"},
+	MaxBodyBytes: 8192, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: 8, MaxReturns: 1, MaxEchoes: 2,
+	StopSentinel: "<<<HALT>>>", Unproven: "allow",
+}
+
 func TestNothingWrittenIsTheDefault(t *testing.T) {
 	path := write(t, "agents: {coder: }\n")
 	dir := filepath.Dir(path)
@@ -55,6 +62,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 			MaxFailures: 3, Session: config.SessionResume, MCP: true, AttachedMail: "continue", Cwd: dir,
 		}},
 		Topics: config.Topics{ClaimTimeout: 2 * time.Minute},
+		Policy: strict,
 		Log:    config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 	}
 	if diff := cmp.Diff(want, got, unexported); diff != "" {
@@ -137,6 +145,7 @@ retention: {done_days: 7, done_mb: 9}
 			AllowedDirs: []string{filepath.Join(filepath.Dir(dir), "other"), "/srv/shared"},
 		}},
 		Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
+		Policy:    strict,
 		Log:       config.Log{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
 		Audit:     config.Audit{Git: true},
 		Retention: config.Retention{DoneDays: 7, DoneMB: 9},

@@ -24,6 +24,7 @@ type File struct {
 	Agents      []Agent       // at least one, in the order of the file
 	Lead        string        // the agent that gets the lead's mail; default "", the person
 	Topics      Topics
+	Policy      Policy
 	Log         Log
 	Audit       Audit
 	Retention   Retention

@@ -42,7 +42,7 @@ func Keys() []Key {
 // by name, so that nobody believes them to work.
 func Later() []string { return slices.Clone(later) }
 
-var later = []string{"policy", "irc", "budget", "supervisor", "webhooks", "worktree"}
+var later = []string{"irc", "budget", "supervisor", "webhooks", "worktree"}
 
 // laterBackends are known by name, for the same reason.
 var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
@@ -71,7 +71,9 @@ type fileKey struct {
 }
 
 // fileKeys has the top level first, then the sections.
-var fileKeys = []fileKey{
+var fileKeys = slices.Concat(topKeys, policyKeys, sectionKeys)
+
+var topKeys = []fileKey{
 	{Key{"dead_drop_dir", "path", ".dead-drop", "The folder with the mailboxes. Relative to this file; ~/ is the home folder. It needs a folder of its own."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.DeadDropDir)(r.folder(n, name)) }},
 	{Key{"project_dir", "path", ".", "The folder in which the agents work. Relative to this file. It may be missing while mail is read or written; `start` refuses then."},
@@ -101,7 +103,9 @@ var fileKeys = []fileKey{
 			}
 			set(&f.Lead)(r.word(n, name))
 		}},
+}
 
+var sectionKeys = []fileKey{
 	{Key{"log.max_size_mb", "number", "20", "The log of an agent is rotated when it reaches this size, in MB."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Log.MaxSizeMB)(r.number(n, name, 1)) }},
 	{Key{"log.max_backups", "number", "5", "How many rotated logs are kept for each agent."},

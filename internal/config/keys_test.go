@@ -58,6 +58,9 @@ var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 func TestEveryKeyOfTheReferenceChangesSomething(t *testing.T) {
 	others := map[string]string{
 		"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "topics.claim_timeout": "77s", "topics.fallback": "a",
+		"policy.allowed_types": "[task, result]", "policy.max_body_bytes": "77", "policy.sender_per_min": "77", "policy.thread_per_min": "77",
+		"policy.max_hops": "77", "policy.max_returns": "77", "policy.max_echoes": "7", "policy.stop_sentinel": "STOP",
+		"policy.unproven": "refuse", "policy.acl": "{a: {broadcast: false}}",
 		"log.max_size_mb": "77", "log.max_backups": "77", "log.max_age_days": "77", "audit.git": "true",
 		"retention.done_days": "77", "retention.done_mb": "77",
 		"role": "x", "zone": "x", "system": "x", "command": "x", "permission_mode": "plan", "window_tokens": "77",

@@ -55,6 +55,7 @@ func builtin(path string) *File {
 		MaxWarm:     4,
 		MaxWaiting:  10_000,
 		Topics:      Topics{ClaimTimeout: 2 * time.Minute},
+		Policy:      builtinPolicy(),
 		Log:         Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 		where:       make(map[string]*position),
 	}
@@ -118,6 +119,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	if len(r.errs) == before {
 		r.namesAgent(f, "lead", f.Lead)
 		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
+		r.acl(f)
 	}
 	if len(f.Agents) == 0 && len(r.errs) == before {
 		r.fail(agents, "agents: none yet; a project needs one").Try = try

@@ -24,6 +24,8 @@ type reader struct {
 	path  string
 	lines []string // the lines of the file, without their ends
 	errs  Errors
+
+	aclNode *yaml.Node // read when the agents are known; nil when it is not written
 }
 
 // fail records a problem at a node and returns it, so that the caller can add

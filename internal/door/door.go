@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -15,12 +17,14 @@ type Place struct {
 	Store  *dropbox.Store // the caller closes it
 	Agents []string       // in the order of the configuration
 	Lead   string         // the agent that gets the lead's mail; "" is the person
+	Rules  policy.Policy
 }
 
 // A Door is a place and who is asking. It is for one goroutine.
 type Door struct {
 	Place
-	Me swarm.Identity
+	Me     swarm.Identity
+	Halted string // the conversation that the last message halted; "" for none
 }
 
 // Open finds out who is asking: inside the turn of an agent it is that agent, else
@@ -80,11 +84,20 @@ func (d *Door) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
 	return swarm.ParseReceipt(data)
 }
 
-// Reason reads why a dead letter was given up; "" when nobody noted it.
+// Reason reads why a dead letter was given up, or a message refused; "" when nobody
+// noted it.
 func (d *Door) Reason(found dropbox.Found) string {
 	box, err := d.Mailbox(found.Mailbox)
 	if err != nil {
 		return ""
+	}
+	if found.State == dropbox.Refused {
+		refusals, err := box.Refusals()
+		i := slices.IndexFunc(refusals, func(r dropbox.Refusal) bool { return r.ID == found.Entry.ID })
+		if err != nil || i < 0 {
+			return ""
+		}
+		return refusals[i].Reason
 	}
 	letters, err := box.Dead()
 	if err != nil {

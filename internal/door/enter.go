@@ -60,10 +60,10 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 
 // OpenStore opens the mailboxes of a project. The caller closes the store.
 func OpenStore(file *config.File) (*dropbox.Store, error) {
-	return dropbox.Open(file.DeadDropDir, dropbox.Options{MaxWaiting: file.MaxWaiting})
+	return dropbox.Open(file.DeadDropDir, file.StoreOptions())
 }
 
 // PlaceOf is a project as somebody finds it who comes in.
 func PlaceOf(file *config.File, store *dropbox.Store) Place {
-	return Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead}
+	return Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, Rules: PolicyOf(file)}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -56,7 +57,11 @@ func (d *Door) Recipients(list string) ([]string, error) {
 // Send signs m and delivers it to everybody in To, and as a note to those in CC.
 // All copies are in one thread. When one of them fails, those before it are
 // delivered, and returned with the error, a [*DeliveryError]. Inside a turn it may
-// be a [*TurnError].
+// be a [*TurnError]. What no rule lets pass is a [*RefusedError], and nothing of it is
+// delivered.
+//
+// A text that halts its conversation arrives all the same, as a note, which wakes
+// nobody.
 func (d *Door) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	if err := d.EnsureToken(); err != nil {
 		return nil, err
@@ -66,6 +71,14 @@ func (d *Door) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	}
 	if err := d.answersTurn(m); err != nil {
 		return nil, err
+	}
+	d.Halted = ""
+	if err := d.MayPass(m); err != nil {
+		refused, ok := errors.AsType[*RefusedError](err)
+		if !ok || refused.Verdict.Rule != policy.RuleSentinel || d.Halted == "" {
+			return nil, err
+		}
+		m.Type = dropbox.Note
 	}
 	sent, err := d.sendAll(m)
 	if len(sent) > 0 {

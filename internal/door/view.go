@@ -32,7 +32,7 @@ type View struct {
 	Created     time.Time      `json:"created"`
 	Expires     *time.Time     `json:"expires,omitempty"`
 	Attachments []AttachedView `json:"attachments,omitempty"`
-	Reason      string         `json:"reason,omitempty"` // of a dead letter
+	Reason      string         `json:"reason,omitempty"` // of a dead letter, or one that was refused
 	Body        string         `json:"body"`
 }
 
@@ -94,6 +94,7 @@ const (
 	StateRead    = "read"
 	StateDone    = "done"
 	StateDead    = "dead"
+	StateRefused = "refused"
 )
 
 // StateOf names the place of a message. The lead's mailbox has no turns: new and
@@ -111,6 +112,8 @@ func StateOf(mailbox string, state dropbox.State) string {
 		return StateWorking
 	case state == dropbox.Dead:
 		return StateDead
+	case state == dropbox.Refused:
+		return StateRefused
 	}
 	return StateDone
 }

@@ -27,8 +27,8 @@ const noAnswerAfter = 10 * time.Second
 type NoAnswerError struct {
 	Sent   dropbox.Delivery
 	Bounce *dropbox.Message // the daemon's word, if it came
-	State  dropbox.State    // else: dead, or done without a word
-	Reason string           // of a dead one; "" when none is kept
+	State  dropbox.State    // else: dead, refused, or done without a word
+	Reason string           // of a dead or refused one; "" when none is kept
 }
 
 func (e *NoAnswerError) Error() string {
@@ -37,6 +37,8 @@ func (e *NoAnswerError) Error() string {
 		return strings.TrimSpace(string(e.Bounce.Body))
 	case e.State == dropbox.Dead:
 		return fmt.Sprintf("%s did not do %s: %s", e.Sent.To, e.Sent.ID, cmp.Or(e.Reason, "no reason is kept"))
+	case e.State == dropbox.Refused:
+		return fmt.Sprintf("%s was refused on its way to %s: %s", e.Sent.ID, e.Sent.To, cmp.Or(e.Reason, "no reason is kept"))
 	}
 	return fmt.Sprintf("%s finished %s without an answer", e.Sent.To, e.Sent.ID)
 }
@@ -208,7 +210,7 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 		w.States[d.ID] = found.State
 		none := &NoAnswerError{Sent: d, State: found.State}
 		switch found.State {
-		case dropbox.Dead:
+		case dropbox.Dead, dropbox.Refused:
 			none.Reason = w.door.Reason(found)
 		case dropbox.Done:
 			if w.ended[d.ID].IsZero() {

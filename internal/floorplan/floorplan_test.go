@@ -28,7 +28,7 @@ var floors = map[string][]string{
 	"internal/config":         {"dropbox"},
 	"internal/control":        {"dropbox", "internal/rendezvous", "swarm"},
 	"internal/bench":          {},
-	"internal/door":           {"dropbox", "internal/config", "swarm", "swarm/runner"},
+	"internal/door":           {"dropbox", "internal/config", "internal/policy", "swarm", "swarm/runner"},
 	"internal/mcpserver":      {"dropbox", "internal/control", "internal/door", "internal/mailslot", "swarm", "swarm/runner"},
 	"internal/e2e":            {},
 	"internal/fakeapi":        {},

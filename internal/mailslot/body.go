@@ -6,15 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBody is the longest body of a message, in bytes. What is longer goes as an
-// attachment.
-const MaxBody = 8192
-
-// Body makes a body of the words of a command line. It ends with a newline, as a
-// text file does, where there is room for one.
-func Body(words []string) []byte {
+// Body makes a body of the words of a command line, at most so many bytes long. It
+// ends with a newline, as a text file does, where there is room for one.
+func Body(words []string, most int) []byte {
 	body := []byte(strings.Join(words, " "))
-	if len(body) < MaxBody && !bytes.HasSuffix(body, []byte("\n")) {
+	if len(body) < most && !bytes.HasSuffix(body, []byte("\n")) {
 		body = append(body, '\n')
 	}
 	return body
@@ -29,11 +25,12 @@ const (
 	Empty               // nothing but white space
 	HasNUL              // at a byte
 	NotUTF8             // from a byte on
-	TooLong             // longer than MaxBody
+	TooLong             // longer than it may be
 )
 
-// Look finds the first flaw of a text, and the byte where it is, from 0.
-func Look(body []byte) (flaw Flaw, at int) {
+// Look finds the first flaw of a text that may have so many bytes, and the byte where
+// it is, from 0.
+func Look(body []byte, most int) (flaw Flaw, at int) {
 	switch at := bytes.IndexByte(body, 0); {
 	case len(bytes.TrimSpace(body)) == 0:
 		return Empty, 0
@@ -41,8 +38,8 @@ func Look(body []byte) (flaw Flaw, at int) {
 		return HasNUL, at
 	case !utf8.Valid(body):
 		return NotUTF8, firstInvalid(body)
-	case len(body) > MaxBody:
-		return TooLong, MaxBody
+	case len(body) > most:
+		return TooLong, most
 	}
 	return Sound, 0
 }

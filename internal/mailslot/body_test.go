@@ -9,6 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 )
 
+const maxBody = 8192
+
 func TestLook(t *testing.T) {
 	for _, tc := range []struct {
 		body string
@@ -16,22 +18,22 @@ func TestLook(t *testing.T) {
 		at   int
 	}{
 		{"Do PERF-015\n", mailslot.Sound, 0},
-		{strings.Repeat("x", mailslot.MaxBody), mailslot.Sound, 0},
+		{strings.Repeat("x", maxBody), mailslot.Sound, 0},
 		{"é\uFFFD", mailslot.Sound, 0},
 		{"", mailslot.Empty, 0},
 		{" \n\t", mailslot.Empty, 0},
 		{"a\x00b", mailslot.HasNUL, 1},
 		{"é\xe9x", mailslot.NotUTF8, 2},
-		{strings.Repeat("x", mailslot.MaxBody+1), mailslot.TooLong, mailslot.MaxBody},
+		{strings.Repeat("x", maxBody+1), mailslot.TooLong, maxBody},
 	} {
-		if flaw, at := mailslot.Look([]byte(tc.body)); flaw != tc.want || at != tc.at {
+		if flaw, at := mailslot.Look([]byte(tc.body), maxBody); flaw != tc.want || at != tc.at {
 			t.Errorf("Look(%.20q) = %d at %d, want %d at %d", tc.body, flaw, at, tc.want, tc.at)
 		}
 	}
 }
 
 func TestBody(t *testing.T) {
-	full := strings.Repeat("x", mailslot.MaxBody)
+	full := strings.Repeat("x", maxBody)
 	for _, tc := range []struct {
 		words []string
 		want  string
@@ -40,7 +42,7 @@ func TestBody(t *testing.T) {
 		{[]string{"one\n"}, "one\n"},
 		{[]string{full}, full}, // no room for a newline
 	} {
-		if got := mailslot.Body(tc.words); string(got) != tc.want {
+		if got := mailslot.Body(tc.words, maxBody); string(got) != tc.want {
 			t.Errorf("Body(%.20q) = %.20q, want %.20q", tc.words, got, tc.want)
 		}
 	}
@@ -51,10 +53,10 @@ func FuzzLook(f *testing.F) {
 	f.Add([]byte("two\nlines\n"))
 	f.Add([]byte("abc\xff"))
 	f.Add([]byte("é\x00"))
-	f.Add(bytes.Repeat([]byte("€"), mailslot.MaxBody/3+1))
+	f.Add(bytes.Repeat([]byte("€"), maxBody/3+1))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		flaw, at := mailslot.Look(body)
-		good := len(bytes.TrimSpace(body)) > 0 && !bytes.ContainsRune(body, 0) && utf8.Valid(body) && len(body) <= mailslot.MaxBody
+		flaw, at := mailslot.Look(body, maxBody)
+		good := len(bytes.TrimSpace(body)) > 0 && !bytes.ContainsRune(body, 0) && utf8.Valid(body) && len(body) <= maxBody
 		switch {
 		case good != (flaw == mailslot.Sound):
 			t.Fatalf("Look(%q) = %d", body, flaw)

@@ -21,10 +21,12 @@
 package mailslot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -57,12 +59,12 @@ func send(to string, words []string) bool {
 	if !plain(words) {
 		return false
 	}
-	body := Body(words)
-	if flaw, _ := Look(body); flaw != Sound {
-		return false
-	}
 	file, ok := project()
 	if !ok {
+		return false
+	}
+	body := Body(words, file.MaxBody())
+	if flaw, _ := Look(body, file.MaxBody()); flaw != Sound || !passes(file, body) {
 		return false
 	}
 	if _, ok := file.Agent(to); !ok {
@@ -73,7 +75,7 @@ func send(to string, words []string) bool {
 	if err != nil || token == "" {
 		return false
 	}
-	store, err := dropbox.Open(file.DeadDropDir, dropbox.Options{MaxWaiting: file.MaxWaiting})
+	store, err := dropbox.Open(file.DeadDropDir, file.StoreOptions())
 	if err != nil {
 		return false
 	}
@@ -94,6 +96,13 @@ func send(to string, words []string) bool {
 	}
 	SayIfNobodyWorks(os.Stderr, file.Dir, store, to)
 	return true
+}
+
+// passes tells whether no rule of the project is against a task of the lead that
+// begins a conversation. If one is, the verb says which.
+func passes(file *config.File, body []byte) bool {
+	stop := file.Policy.StopSentinel
+	return slices.Contains(file.Policy.AllowedTypes, string(dropbox.Task)) && (stop == "" || !bytes.Contains(body, []byte(stop)))
 }
 
 // plain tells whether words are nothing but text: what begins with a dash may be a

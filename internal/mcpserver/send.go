@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,8 +82,8 @@ func (c *call) goesOn(m *dropbox.Message, thread, replyTo string) error {
 
 // post gives a message its text and its files, and sends it.
 func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sending, error) {
-	m.Body = mailslot.Body([]string{body})
-	if err := checkBody(m.Body); err != nil {
+	m.Body = mailslot.Body([]string{body}, c.Rules.BodyLimit())
+	if err := checkBody(m.Body, c.Rules.BodyLimit()); err != nil {
 		return nil, err
 	}
 	for _, path := range attach {
@@ -94,11 +95,18 @@ func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach
 	}
 	delivered, err := c.Send(m)
 	s := &sending{Sent: sent(delivered)}
+	if refused, ok := errors.AsType[*door.RefusedError](err); ok {
+		return nil, fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
+	}
 	if err != nil {
 		if len(s.Sent) > 0 {
 			err = fmt.Errorf("%w (sent: %s)", err, s.who())
 		}
 		return nil, err
+	}
+	if c.Halted != "" {
+		s.Note = "The text halts the conversation " + c.Halted + ": no agent is woken in it any more."
+		return s, nil
 	}
 	if slices.ContainsFunc(delivered, func(d dropbox.Delivery) bool { return d.To != dropbox.Lead }) {
 		s.Note, err = c.nobodyWorks(ctx)
@@ -114,8 +122,8 @@ func sent(delivered []dropbox.Delivery) []sentTo {
 	return list
 }
 
-func checkBody(body []byte) error {
-	switch flaw, at := mailslot.Look(body); flaw {
+func checkBody(body []byte, most int) error {
+	switch flaw, at := mailslot.Look(body, most); flaw {
 	case mailslot.Empty:
 		return fmt.Errorf("the text is empty")
 	case mailslot.HasNUL:
@@ -123,7 +131,7 @@ func checkBody(body []byte) error {
 	case mailslot.NotUTF8:
 		return fmt.Errorf("the text is not UTF-8, at byte %d", at+1)
 	case mailslot.TooLong:
-		return fmt.Errorf("the text has %d bytes, %d at most; write it to a file and name that in attach", len(body), mailslot.MaxBody)
+		return fmt.Errorf("the text has %d bytes, %d at most; write it to a file and name that in attach", len(body), most)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -73,7 +74,7 @@ func newPlace(t *testing.T, env map[string]string) *place {
 }
 
 func (p *place) open() (*mcpserver.Desk, error) {
-	d, err := door.Open(door.Place{Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}}, func(name string) string { return p.env[name] })
+	d, err := door.Open(door.Place{Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Rules: policy.Default()}, func(name string) string { return p.env[name] })
 	if err != nil {
 		return nil, err
 	}

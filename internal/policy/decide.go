@@ -118,7 +118,11 @@ func (p Policy) sentinel(q Question) Verdict {
 	if p.Sentinel == "" || !bytes.Contains(q.Message.Body, []byte(p.Sentinel)) {
 		return passes
 	}
-	v := halt(RuleSentinel, fmt.Sprintf("%s says %s", word(q.speaker()), p.Sentinel), askLead)
+	next := askLead
+	if q.person() {
+		next = "leave it out of the text, or put the text into a file: --attach FILE"
+	}
+	v := halt(RuleSentinel, fmt.Sprintf("%s says %s (policy.stop_sentinel)", word(q.speaker()), line(p.Sentinel)), next)
 	v.Pass = !q.wakes()
 	return v
 }

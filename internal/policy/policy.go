@@ -33,6 +33,17 @@ func Default() Policy {
 	}
 }
 
+// maxBody is the longest body that a file can hold, in bytes.
+const maxBody = 10 << 20
+
+// BodyLimit is how long a body may be, in bytes.
+func (p Policy) BodyLimit() int {
+	if p.MaxBody == 0 {
+		return maxBody
+	}
+	return p.MaxBody
+}
+
 // A Rule is the name of what a message can be refused by.
 type Rule string
 

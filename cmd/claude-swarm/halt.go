@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+func haltCommand() *cli.Command {
+	return &cli.Command{
+		Name: "halt", Category: groupAgents, ArgsUsage: "[WHY…]",
+		Usage: "let no agent begin a turn, until unhalt",
+		Description: `Puts the file HALT into the mailboxes' folder: while it is there nothing is
+claimed. Running turns go on, mail waits. It needs no daemon, outlives every
+restart, and touch .dead-drop/HALT does the same.
+
+With --thread it halts one conversation: no agent is woken in it any more, and
+what is sent in it is refused, but for notes and what goes to the lead.` +
+			examples("claude-swarm halt", "claude-swarm halt the disk is full", "claude-swarm halt --thread k7f3q9m2xd"),
+		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "halt the conversation of the message `ID` alone"}},
+		Action: func(c *cli.Context) error {
+			why := oneLine(strings.Join(c.Args().Slice(), " "))
+			p, err := openPost(c)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			if id := c.String("thread"); id != "" {
+				thread, err := p.thread(id)
+				if err != nil {
+					return err
+				}
+				if err := p.HaltThread(thread, why); err != nil {
+					return err
+				}
+				fmt.Fprintf(c.App.Writer, "the conversation %s is halted; running turns go on\n  next: claude-swarm unhalt --thread %s\n", thread, shellWord(thread))
+				return nil
+			}
+			by := "by " + p.Me.Name
+			if why != "" {
+				by += ": " + why
+			}
+			if err := p.Store.Halt(by); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.App.Writer, "halted: no turn is begun; running turns go on\n  next: claude-swarm unhalt")
+			return nil
+		},
+	}
+}
+
+func unhaltCommand() *cli.Command {
+	return &cli.Command{
+		Name: "unhalt", Category: groupAgents,
+		Usage: "let the agents work again after halt",
+		Description: `Takes the file HALT away.
+
+With --thread it lets one conversation go on, and gives back what was refused
+because it was halted. Only you may do that, no agent.` +
+			examples("claude-swarm unhalt", "claude-swarm unhalt --thread k7f3q9m2xd"),
+		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "let the conversation of the message `ID` go on"}},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			p, err := openPost(c)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			if id := c.String("thread"); id != "" {
+				return unhaltThread(c, p, id)
+			}
+			if !p.Store.Halted() {
+				fmt.Fprintln(c.App.Writer, "was not halted")
+				return nil
+			}
+			if err := p.Store.Unhalt(); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.App.Writer, "the agents work again")
+			return nil
+		},
+	}
+}
+
+func unhaltThread(c *cli.Context, p *post, id string) error {
+	if err := p.leadOnly("let a conversation go on"); err != nil {
+		return err
+	}
+	thread, err := p.thread(id)
+	if err != nil {
+		return err
+	}
+	halted, err := p.Store.ThreadHalted(thread)
+	if err != nil {
+		return err
+	} else if halted == nil {
+		fmt.Fprintf(c.App.Writer, "the conversation %s was not halted\n", thread)
+		return nil
+	}
+	back, err := p.UnhaltThread(thread)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("the conversation %s goes on", thread)
+	if back > 0 {
+		text += fmt.Sprintf("; %s given back", count(back, "message"))
+	}
+	_, err = fmt.Fprintln(c.App.Writer, text)
+	return err
+}
+
+// thread finds a conversation: one that is halted under this name, or that of a
+// message.
+func (p *post) thread(id string) (string, error) {
+	if h, err := p.Store.ThreadHalted(id); h != nil || err != nil {
+		return id, err
+	}
+	_, m, err := p.message(id)
+	if err != nil {
+		return "", err
+	}
+	return m.Thread, nil
+}
+
+// haltedLines are the conversations that are halted, as the status shows them.
+func haltedLines(threads []swarm.ThreadHalted) []string {
+	const most = 3
+	var lines []string
+	for i, t := range threads {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("%s more are halted   see: claude-swarm status --json", count(len(threads)-most, "conversation")))
+			break
+		}
+		why := oneLine(t.Why)
+		if why == "" {
+			why = "by hand"
+		}
+		lines = append(lines, fmt.Sprintf("the conversation %s is halted: %s   next: claude-swarm unhalt --thread %s", t.Thread, why, shellWord(t.Thread)))
+	}
+	return lines
+}

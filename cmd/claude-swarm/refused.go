@@ -1,0 +1,181 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+)
+
+func refusedCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "refused",
+		Category: groupMail,
+		Usage:    "look after messages that a rule refused",
+		Description: `A message that a rule does not let pass is kept with the reason. Nothing is
+removed by itself. To look at one: claude-swarm read ID.` +
+			examples("claude-swarm refused list", "claude-swarm refused retry k7f3q9m2xd"),
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: refusedList, // alone it lists
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",
+				Description: `Lists what was refused on its way to the named agents, or to all, oldest first,
+with the reasons.` +
+					examples("claude-swarm refused list coder --json"),
+				Flags: []cli.Flag{jsonFlag()}, Action: refusedList,
+			},
+			{
+				Name: "retry", Usage: "let one through", ArgsUsage: "ID…",
+				Description: `Gives refused messages to those whom they are for, whatever the rules say. Only
+you may do that, no agent.` +
+					examples("claude-swarm refused retry k7f3q9m2xd"),
+				Flags: []cli.Flag{jsonFlag()}, Action: refusedRetry,
+			},
+		},
+	}
+}
+
+// A refusedView is a refused message as --json prints it.
+type refusedView struct {
+	ID      string       `json:"id"`
+	To      string       `json:"to"`
+	From    string       `json:"from"`
+	Type    dropbox.Type `json:"type"`
+	Subject string       `json:"subject,omitempty"` // or the beginning of the text
+	Thread  string       `json:"thread"`
+	Created time.Time    `json:"created"`
+	Refused time.Time    `json:"refused"`
+	Reason  string       `json:"reason"`
+
+	box   *dropbox.Mailbox
+	entry dropbox.Entry
+}
+
+// refusals lists what was refused on its way to the named mailboxes, or to all,
+// oldest first.
+func (p *post) refusals(names ...string) ([]refusedView, error) {
+	all, err := p.Store.Mailboxes() // also of agents that are no longer configured
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return nil, unknownAgent(name, dropbox.Nearest(name, all), "claude-swarm refused list %s")
+		}
+	}
+	if len(names) == 0 {
+		names = all
+	}
+	list := []refusedView{}
+	for _, name := range names {
+		box, err := p.Mailbox(name)
+		if err != nil {
+			return nil, err
+		}
+		refusals, err := box.Refusals()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range refusals {
+			v := refusedView{ID: r.ID, To: name, Created: r.Created, Refused: r.At, Reason: cmp.Or(r.Reason, "no reason is kept"), box: box, entry: r.Entry}
+			if found, err := p.Store.Find(r.ID); err == nil {
+				if m, err := p.Store.Load(found); err == nil {
+					v.From, v.Type, v.Subject, v.Thread = m.From, m.Type, door.Gist(m), m.Thread
+				}
+			}
+			list = append(list, v)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b refusedView) int { return a.Created.Compare(b.Created) })
+	return list, nil
+}
+
+func refusedList(c *cli.Context) error {
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	list, err := p.refusals(c.Args().Slice()...)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int           `json:"v"`
+			Refused []refusedView `json:"refused"`
+		}{1, list})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.App.Writer, "nothing was refused")
+		return err
+	}
+	now := time.Now()
+	for _, r := range list {
+		fmt.Fprintln(c.App.Writer, cut(fmt.Sprintf("%s  %s  %s → %s  %s", r.ID, moment(r.Created, now), oneLine(r.From), r.To, oneLine(r.Subject)), width))
+		fmt.Fprintln(c.App.Writer, cut("  "+oneLine(r.Reason), width))
+	}
+	fmt.Fprintf(c.App.Writer, "\nlook: claude-swarm read %s · let through: claude-swarm refused retry %s\n", list[0].ID, list[0].ID)
+	return nil
+}
+
+func refusedRetry(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return usagef("claude-swarm refused list", "refused retry: name the messages")
+	}
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if err := p.leadOnly("let a message through"); err != nil {
+		return err
+	}
+	all, err := p.refusals()
+	if err != nil {
+		return err
+	}
+	var picked []refusedView
+	for _, id := range c.Args().Slice() {
+		hits := slices.DeleteFunc(slices.Clone(all), func(r refusedView) bool { return !strings.HasSuffix(r.ID, id) })
+		switch {
+		case len(hits) > 1:
+			return fail(exitUnknown, "claude-swarm refused list", "%q fits %d refused messages", id, len(hits))
+		case len(hits) == 0:
+			return fail(exitUnknown, "claude-swarm refused list", "no refused message %q", id)
+		}
+		picked = append(picked, hits[0])
+	}
+	ids, to := []string{}, []string{}
+	for _, r := range picked {
+		if err := r.box.Readmit(r.entry, true); err != nil {
+			return err
+		}
+		ids, to = append(ids, r.ID), append(to, r.To)
+	}
+	if c.Bool("json") {
+		err = printJSON(c.App.Writer, struct {
+			V   int      `json:"v"`
+			IDs []string `json:"ids"`
+		}{1, ids})
+	} else {
+		_, err = fmt.Fprintf(c.App.Writer, "let through %s\n", count(len(ids), "message"))
+	}
+	p.sayIfNobodyWorks(c, to...)
+	return err
+}
+
+// leadOnly refuses an agent what is for the person to decide.
+func (p *post) leadOnly(what string) error {
+	if p.Me.Name == dropbox.Lead {
+		return nil
+	}
+	return fail(exitRefused, `claude-swarm send lead "why" --type question`, "only the lead may %s, not %s", what, p.Me.Name)
+}

@@ -1,0 +1,143 @@
+package door
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A RefusedError says by which rule a message may not pass.
+type RefusedError struct {
+	Verdict policy.Verdict
+	To      string // the recipient whom it is about
+	Thread  string // the conversation; "" when it is a new one
+}
+
+func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict.String() }
+
+// PolicyOf is the policy of a project, with what it says of roles put down for
+// agents.
+func PolicyOf(file *config.File) policy.Policy {
+	c := file.Policy
+	p := policy.Policy{
+		MaxBody: c.MaxBodyBytes, PerSender: c.SenderPerMin, PerThread: c.ThreadPerMin, MaxHops: c.MaxHops,
+		MaxReturns: c.MaxReturns, MaxEchoes: c.MaxEchoes, Sentinel: c.StopSentinel,
+		RefuseUnproven: c.Unproven == config.UnprovenRefuse, Agents: file.Names(), Access: map[string]policy.Access{},
+	}
+	for _, t := range c.AllowedTypes {
+		p.Types = append(p.Types, dropbox.Type(t))
+	}
+	of := func(list *[]string) []string {
+		if list == nil {
+			return nil
+		}
+		return append([]string{}, *list...)
+	}
+	for agent, a := range c.ACL {
+		p.Access[agent] = policy.Access{Publish: of(a.Publish), Subscribe: of(a.Subscribe), Direct: of(a.Direct), NoBroadcast: !a.Broadcast}
+	}
+	return p
+}
+
+// MayPass asks the policy about a message that is complete but for its delivery,
+// only to answer sooner: the daemon decides again. What goes round, or asks for it,
+// halts its conversation here, since the daemon will not see it. The error is a
+// [*RefusedError].
+func (d *Door) MayPass(m *dropbox.Message) error {
+	q := policy.Question{Proven: d.Me.Token != "", Now: time.Now(), Door: true}
+	halted, err := d.Store.ThreadHalted(m.Thread)
+	if err != nil {
+		return err
+	} else if halted != nil {
+		if q.Halted = halted.Why; q.Halted == "" {
+			q.Halted = "by hand"
+		}
+	}
+	names := slices.Concat(m.To, m.CC)
+	if len(names) == 0 {
+		names = []string{""} // a topic, which has no recipient yet
+	}
+	for i, name := range names {
+		one := *m
+		if i >= len(m.To) && m.Topic == "" {
+			one.Type = dropbox.Note
+		}
+		q.Message, q.To = &one, name
+		v := d.Rules.Decide(nil, q)
+		if v.Halt && m.Thread != "" {
+			if err := d.Store.HaltThread(m.Thread, d.why(v.String())); err != nil {
+				return err
+			}
+			d.Halted = m.Thread
+		}
+		if !v.Pass {
+			return &RefusedError{v, name, m.Thread}
+		}
+	}
+	return nil
+}
+
+// why is the reason for which a conversation is halted. The lead is not told again
+// of what the lead did.
+func (d *Door) why(reason string) string {
+	if d.Me.Name == dropbox.Lead {
+		return swarm.ByLead + ": " + reason
+	}
+	return reason
+}
+
+// HaltThread halts a conversation, with a reason; "" for none.
+func (d *Door) HaltThread(thread, why string) error {
+	text := "by " + d.Me.Name
+	if why = strings.TrimSpace(why); why != "" {
+		text += ": " + why
+	}
+	return d.Store.HaltThread(thread, text)
+}
+
+// UnhaltThread lets a conversation go on. What was refused only because it was halted
+// is given back; it returns how many messages that are.
+func (d *Door) UnhaltThread(thread string) (back int, err error) {
+	if err := d.Store.UnhaltThread(thread); err != nil {
+		return 0, err
+	}
+	names, err := d.Store.Mailboxes()
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		box, err := d.Store.Mailbox(name)
+		if err != nil {
+			return back, err
+		}
+		refusals, err := box.Refusals()
+		if err != nil {
+			return back, err
+		}
+		for _, r := range refusals {
+			if !strings.HasPrefix(r.Reason, string(policy.RuleHalted)+": ") {
+				continue
+			}
+			m, err := d.Store.Load(foundRefusal(name, r))
+			if err != nil || m.Thread != thread {
+				continue // another, or moved meanwhile
+			}
+			if err := box.Readmit(r.Entry, false); err != nil {
+				return back, fmt.Errorf("give back %s: %w", r.ID, err)
+			}
+			back++
+		}
+	}
+	return back, nil
+}
+
+// foundRefusal is where a refused message lies.
+func foundRefusal(mailbox string, r dropbox.Refusal) dropbox.Found {
+	return dropbox.Found{Mailbox: mailbox, State: dropbox.Refused, Entry: r.Entry, Path: "refused/" + mailbox + "/" + r.Name}
+}
