@@ -158,7 +158,7 @@ func (s *sending) who() string {
 	return strings.Join(list, ", ")
 }
 
-func (s *sending) Text() string {
+func (s *sending) readable() string {
 	var t text
 	t.line("Sent: %s.", s.who())
 	t.note(s.Note)

@@ -35,6 +35,10 @@ type Desk struct {
 // A Daemon is what is asked of it. It is [*control.Client].
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
+	Pause(ctx context.Context, agent string, o swarm.PauseOrder) error
+	Abort(ctx context.Context, agent, by string) error
+	Compact(ctx context.Context, agent, by string) error
+	Clear(ctx context.Context, agent, by string) error
 	Close() error
 }
 
@@ -48,7 +52,8 @@ type Server struct {
 // instructions are what a client tells its model of all the tools together.
 const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
 in each turn, and your last words go back to its sender by themselves. Use send to give
-another agent a task, to ask it something, or to tell it something.`
+another agent a task or to tell something, ask when you need an answer before you can go
+on, list_agents to see who is there, and the board for what everybody should know.`
 
 // New makes a server. It starts nothing.
 func New(o Options) *Server {
@@ -87,7 +92,7 @@ func (s *Server) handler(t tool, described *mcp.Tool) mcp.ToolHandler {
 			return failed, nil
 		}
 		return &mcp.CallToolResult{
-			Content:           []mcp.Content{&mcp.TextContent{Text: out.Text()}},
+			Content:           []mcp.Content{&mcp.TextContent{Text: out.readable()}},
 			StructuredContent: out,
 		}, nil
 	}
@@ -132,10 +137,13 @@ func (c *call) nobodyWorks(ctx context.Context) (string, error) {
 	}
 	if c.Store.Halted() {
 		err = d.Close()
-		return "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt).", err
+		return halted, err
 	}
 	return "", d.Close()
 }
+
+// halted is told when nothing is begun.
+const halted = "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt)."
 
 // noDaemon is told in every result that a daemon would have made better.
 const noDaemon = "No daemon runs: mail can be read and left, and waits until a person starts one (claude-swarm start)."

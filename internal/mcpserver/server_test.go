@@ -3,9 +3,11 @@ package mcpserver_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -94,11 +96,46 @@ func (p *place) dial(context.Context, *mcpserver.Desk) (mcpserver.Daemon, error)
 	return p.daemon, nil
 }
 
-// A daemon is one that does nothing.
-type daemon struct{}
+// A daemon is one that notes what it is told, and does nothing.
+type daemon struct {
+	mu     sync.Mutex
+	told   []string
+	status swarm.Status
+	fails  error
+}
 
-func (d *daemon) Status(context.Context, ...string) (swarm.Status, error) { return swarm.Status{}, nil }
-func (d *daemon) Close() error                                            { return nil }
+func (d *daemon) note(format string, args ...any) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.told = append(d.told, fmt.Sprintf(format, args...))
+	return d.fails
+}
+
+func (d *daemon) notes() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Join(d.told, "; ")
+}
+
+func (d *daemon) Status(_ context.Context, agents ...string) (swarm.Status, error) {
+	st := d.status
+	st.Daemon = &swarm.DaemonStatus{PID: 1}
+	return st, nil
+}
+
+func (d *daemon) Pause(_ context.Context, agent string, o swarm.PauseOrder) error {
+	return d.note("pause %s by %s: %s", agent, o.By, o.Why)
+}
+func (d *daemon) Abort(_ context.Context, agent, by string) error {
+	return d.note("abort %s by %s", agent, by)
+}
+func (d *daemon) Compact(_ context.Context, agent, by string) error {
+	return d.note("compact %s by %s", agent, by)
+}
+func (d *daemon) Clear(_ context.Context, agent, by string) error {
+	return d.note("clear %s by %s", agent, by)
+}
+func (d *daemon) Close() error { return nil }
 
 // call calls a tool; arguments are JSON. It checks that the result is what the
 // schema of the tool says, and that it is text as well.

@@ -20,7 +20,7 @@ type tool interface {
 
 // A result is what a call gives: its JSON, and the same as text.
 type result interface {
-	Text() string
+	readable() string
 }
 
 // A toolOf is a tool with these arguments and this result.

@@ -98,7 +98,7 @@ func (c *call) spec(name string) (swarm.Spec, bool) {
 	return swarm.Spec{}, false
 }
 
-func (s *self) Text() string {
+func (s *self) readable() string {
 	var t text
 	t.line("You are %s", s.Name)
 	if s.Role != "" {

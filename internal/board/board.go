@@ -1,0 +1,232 @@
+// Package board keeps what all agents of a swarm should know, as pages that people
+// and git can read:
+//
+//	.dead-drop/board/
+//	    status.md          how things stand; written over
+//	    decisions.md       what was decided; each entry is added at the end
+//	    handoff/NAME.md    what an agent leaves for its next session, and for others
+//
+// A page is whole at every moment: it is replaced by a rename. Several processes may
+// write at once, one waits for the other. No symbolic link is followed.
+package board
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// The pages that everybody writes.
+const (
+	Status    = "status"
+	Decisions = "decisions"
+)
+
+// handoffs is the folder of the pages that one agent each writes.
+const handoffs = "handoff"
+
+// Handoff is the page that an agent leaves for its next session.
+func Handoff(agent string) string { return handoffs + "/" + agent }
+
+// MaxPage is the longest page, in bytes: the whole of it is read into an agent's
+// context.
+const MaxPage = 32 << 10
+
+// ErrNoPage says that nobody has written a page yet.
+var ErrNoPage = errors.New("nobody has written it yet")
+
+// A NameError says that there is no page of this name.
+type NameError struct{ Name string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("there is no page %q; pages are %s, %s and %s/NAME of an agent", e.Name, Status, Decisions, handoffs)
+}
+
+// A TooLongError says that a page would be too long.
+type TooLongError struct{ Bytes int }
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("the page would have %d bytes, %d at most; sum up what is there, and replace it", e.Bytes, MaxPage)
+}
+
+// Check says whether there is such a page. The error is a [*NameError].
+func Check(page string) error {
+	agent, isHandoff := strings.CutPrefix(page, handoffs+"/")
+	switch {
+	case page == Status, page == Decisions:
+	case isHandoff && (agent == dropbox.Lead || dropbox.CheckAgent(agent) == nil):
+	default:
+		return &NameError{page}
+	}
+	return nil
+}
+
+// A Board is the folder of the pages. Its methods are safe for several goroutines.
+type Board struct{ dir string }
+
+// Of is the board of the mailboxes at store. Nothing is made.
+func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
+
+// A Page is a page as it is now.
+type Page struct {
+	Name    string
+	Text    string
+	Changed time.Time
+}
+
+// Read reads a page. The error is [ErrNoPage], a [*NameError], or the system's.
+func (b Board) Read(page string) (Page, error) {
+	if err := Check(page); err != nil {
+		return Page{}, err
+	}
+	root, err := os.OpenRoot(b.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Page{}, fmt.Errorf("page %s: %w", page, ErrNoPage)
+	} else if err != nil {
+		return Page{}, err
+	}
+	defer root.Close()
+	return read(root, page)
+}
+
+func read(root *os.Root, page string) (Page, error) {
+	name := page + ".md"
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Page{}, fmt.Errorf("page %s: %w", page, ErrNoPage)
+	} else if err != nil {
+		return Page{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return Page{}, fmt.Errorf("page %s is no plain file", page)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return Page{}, err
+	}
+	defer f.Close()
+	// Somebody may have written it by hand, at any length; its end is the newest.
+	if over := info.Size() - MaxPage; over > 0 {
+		if _, err := f.Seek(over, io.SeekStart); err != nil {
+			return Page{}, err
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxPage))
+	if err != nil {
+		return Page{}, err
+	}
+	return Page{Name: page, Text: strings.ToValidUTF8(string(data), "\uFFFD"), Changed: info.ModTime()}, nil
+}
+
+// List lists the pages that are there, in the order of their names.
+func (b Board) List() ([]string, error) {
+	pages := []string{}
+	for _, dir := range []string{".", handoffs} {
+		entries, err := os.ReadDir(path.Join(b.dir, dir))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			page, isPage := strings.CutSuffix(path.Join(dir, e.Name()), ".md")
+			if isPage && e.Type().IsRegular() && Check(page) == nil {
+				pages = append(pages, page)
+			}
+		}
+	}
+	slices.Sort(pages)
+	return pages, nil
+}
+
+// Replace writes a page over. It returns the page as it is then.
+func (b Board) Replace(page, text string) (Page, error) {
+	return b.change(page, func(string) string { return text })
+}
+
+// Append adds an entry at the end of a page, under a heading with who says it and
+// when. It returns the page as it is then.
+func (b Board) Append(page, text, by string, at time.Time) (Page, error) {
+	return b.change(page, func(old string) string {
+		if old = strings.TrimRight(old, "\n"); old != "" {
+			old += "\n\n"
+		}
+		return fmt.Sprintf("%s## %s, %s\n\n%s", old, at.UTC().Format("2006-01-02 15:04 MST"), by, text)
+	})
+}
+
+func (b Board) change(page string, change func(old string) string) (_ Page, err error) {
+	if err := Check(page); err != nil {
+		return Page{}, err
+	}
+	if err := os.MkdirAll(path.Join(b.dir, handoffs), 0o700); err != nil {
+		return Page{}, err
+	}
+	root, err := os.OpenRoot(b.dir)
+	if err != nil {
+		return Page{}, err
+	}
+	defer root.Close()
+	unlock, err := lock(root)
+	if err != nil {
+		return Page{}, err
+	}
+	defer unlock()
+	old, err := read(root, page)
+	if err != nil && !errors.Is(err, ErrNoPage) {
+		return Page{}, err
+	}
+	text := strings.TrimRight(change(old.Text), "\n") + "\n"
+	switch {
+	case len(text) > MaxPage:
+		return Page{}, &TooLongError{len(text)}
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return Page{}, errors.New("the text is not UTF-8, or has a NUL byte")
+	}
+	if err := write(root, page+".md", text); err != nil {
+		return Page{}, err
+	}
+	return read(root, page)
+}
+
+// lock makes others who write wait. The lock is on the folder itself, and ends with
+// the process at the latest.
+func lock(root *os.Root) (unlock func(), err error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
+		dir.Close()
+		return nil, fmt.Errorf("lock the board: %w", err)
+	}
+	return func() { dir.Close() }, nil
+}
+
+// write replaces a file.
+func write(root *os.Root, name, text string) (err error) {
+	tmp := path.Join(path.Dir(name), "."+path.Base(name)+".tmp") // one at a time: the folder is locked
+	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = root.Rename(tmp, name)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(tmp))
+	}
+	return nil
+}

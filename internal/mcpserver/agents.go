@@ -1,0 +1,146 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+type listArguments struct {
+	Agent string `json:"agent,omitempty" jsonschema:"only this one; left out it is all"`
+}
+
+// agentList is what list_agents gives.
+type agentList struct {
+	Agents []agentView `json:"agents"`
+	Note   string      `json:"note,omitempty"`
+}
+
+type agentView struct {
+	Name    string   `json:"name"`
+	Role    string   `json:"role,omitempty"`
+	Zone    string   `json:"zone,omitempty"`
+	Folder  string   `json:"folder,omitempty" jsonschema:"where it works"`
+	State   string   `json:"state" jsonschema:"starting, idle, queued, working, backoff, limited, paused, stopped or attached"`
+	Since   string   `json:"since,omitempty" jsonschema:"of the state"`
+	Why     string   `json:"why,omitempty" jsonschema:"why it is in that state"`
+	Task    string   `json:"task,omitempty" jsonschema:"what it works on now"`
+	Waiting int      `json:"waiting" jsonschema:"messages that wait for it"`
+	Seen    string   `json:"last_seen,omitempty" jsonschema:"when it began a turn last"`
+	Said    string   `json:"last_words,omitempty"`
+	Topics  []string `json:"topics" jsonschema:"what it subscribes to"`
+}
+
+func (c *call) listAgents(ctx context.Context, in listArguments) (*agentList, error) {
+	var names []string
+	if in.Agent != "" {
+		if _, ok := c.spec(in.Agent); !ok {
+			return nil, &swarm.UnknownAgentError{Name: in.Agent, Near: dropbox.Nearest(in.Agent, c.Agents)}
+		}
+		names = []string{in.Agent}
+	}
+	st, err := c.status(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	list := &agentList{Agents: []agentView{}}
+	if st.Daemon == nil {
+		list.Note = noDaemon
+	} else if st.Halted {
+		list.Note = halted
+	}
+	for _, a := range st.Agents {
+		if len(names) > 0 && a.Name != names[0] {
+			continue
+		}
+		v, err := c.agent(a)
+		if err != nil {
+			return nil, err
+		}
+		list.Agents = append(list.Agents, v)
+	}
+	return list, nil
+}
+
+// status asks the daemon, or the files when it is away: Daemon is nil then.
+func (c *call) status(ctx context.Context, names ...string) (swarm.Status, error) {
+	d, err := c.daemon(ctx)
+	if err != nil {
+		return swarm.Status{}, err
+	}
+	if d == nil {
+		return swarm.Offline(c.Home, c.Store, c.Plan, c.Project, time.Now())
+	}
+	defer d.Close()
+	return d.Status(ctx, names...)
+}
+
+func (c *call) agent(a swarm.AgentStatus) (agentView, error) {
+	v := agentView{
+		Name: a.Name, Role: a.Role, State: string(a.State), Why: a.Why, Task: a.Description, Waiting: a.Waiting.Total(),
+	}
+	if spec, ok := c.spec(a.Name); ok {
+		v.Zone, v.Folder = spec.Zone, spec.Client.Dir
+	}
+	if a.Since != nil {
+		v.Since = stamp(*a.Since)
+	}
+	if at := a.LastActivation; at != nil {
+		v.Seen = stamp(time.UnixMilli(int64(*at * 1000)))
+	}
+	if a.Last != nil {
+		v.Said = a.Last.Text
+	}
+	topics, err := c.Store.Subscriptions(a.Name)
+	v.Topics = append([]string{}, topics...)
+	return v, err
+}
+
+func (l *agentList) readable() string {
+	var t text
+	for _, a := range l.Agents {
+		t.line("%s: %s", a.Name, a.State)
+		if a.Why != "" {
+			t.add(" (%s)", a.Why)
+		}
+		if about := strings.Trim(cmp.Or(a.Role, "no role")+", "+a.Zone, ", "); about != "" {
+			t.add("; %s", about)
+		}
+		if a.Task != "" {
+			t.add("; works on: %s", a.Task)
+		}
+		if a.Waiting > 0 {
+			t.add("; %s", count(a.Waiting, "message waits", "messages wait"))
+		}
+		if len(a.Topics) > 0 {
+			t.add("; subscribes to %s", strings.Join(a.Topics, " "))
+		}
+	}
+	t.note(l.Note)
+	return t.String()
+}
+
+// cannotWork says why an agent would not take up a message soon; "" when it would.
+func cannotWork(st swarm.Status, name string) string {
+	if st.Daemon == nil {
+		return noDaemon
+	}
+	if st.Halted {
+		return halted
+	}
+	for _, a := range st.Agents {
+		if a.Name != name {
+			continue
+		}
+		switch a.State {
+		case swarm.Paused, swarm.Stopped, swarm.Limited:
+			return fmt.Sprintf("%s is %s (%s): the message waits.", name, a.State, cmp.Or(a.Why, "by hand"))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,191 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+type askArguments struct {
+	To        string   `json:"to" jsonschema:"the name of one agent, or lead"`
+	Text      string   `json:"text" jsonschema:"the question, at most 8192 bytes"`
+	Subject   string   `json:"subject,omitempty" jsonschema:"what it is about, one line"`
+	Priority  string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
+	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files to send along, in folders that are yours"`
+	Timeout   int      `json:"timeout,omitempty" jsonschema:"how many seconds to wait; 300, if left out" minimum:"1" maximum:"3600"`
+	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"what to do without an answer: default (if left out) goes on with your own default; deny takes it for a no; pause lets this turn be your last until a person resumes you; abort ends this turn at once, and gives its message up" enum:"default,deny,pause,abort"`
+	Default   string   `json:"default,omitempty" jsonschema:"the answer to go on with when none comes in time"`
+}
+
+// The ways in which an ask ends.
+const (
+	answered   = "answered"
+	refused    = "refused" // nobody will answer
+	atDefault  = "default"
+	atDeny     = "deny"
+	atPause    = "pause"
+	atAbort    = "abort"
+	notWaiting = "not waited" // nobody can answer now
+)
+
+// An answer is what ask gives.
+type answer struct {
+	ID      string  `json:"id" jsonschema:"of the question"`
+	Outcome string  `json:"outcome" jsonschema:"answered; refused; not waited, when nobody can answer now; or what happens without an answer: default, deny, pause, abort"`
+	Text    string  `json:"text,omitempty" jsonschema:"the answer, or your default"`
+	Answer  *letter `json:"answer,omitempty"`
+	Note    string  `json:"note,omitempty"`
+}
+
+// A letter is a message that came.
+type letter struct {
+	ID       string   `json:"id"`
+	From     string   `json:"from"`
+	Proven   bool     `json:"proven" jsonschema:"whether it is from whom it says"`
+	Type     string   `json:"type" jsonschema:"result, or question when something is asked back: answer that with reply"`
+	Attached []string `json:"attached,omitempty" jsonschema:"paths of files"`
+}
+
+func (c *call) ask(ctx context.Context, in askArguments) (*answer, error) {
+	to, err := c.Recipients(in.To)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(to) != 1:
+		return nil, fmt.Errorf("ask one at a time; %q are %d", in.To, len(to))
+	case to[0] == c.Me.Name:
+		return nil, errors.New("you cannot wait for yourself")
+	}
+	m := &dropbox.Message{To: to, Type: dropbox.Question, Subject: strings.Join(strings.Fields(in.Subject), " ")}
+	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
+		return nil, err
+	}
+	posted, err := c.post(ctx, m, in.Text, in.Attach)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{ID: posted.Sent[0].ID}
+	if to[0] != dropbox.Lead {
+		st, err := c.status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if why := cannotWork(st, to[0]); why != "" {
+			a.Outcome, a.Text = notWaiting, in.Default
+			a.Note = why + " The answer will come to you as a message, in a later turn."
+			return a, nil
+		}
+	}
+	return a, c.await(ctx, a, dropbox.Delivery{ID: a.ID, To: to[0]}, in)
+}
+
+// await waits for the answer, and fills it in.
+func (c *call) await(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments) error {
+	patience := time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
+	wait, err := c.Wait([]dropbox.Delivery{sent})
+	if err != nil {
+		return err
+	}
+	defer wait.Close()
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	switch got, err := wait.Next(limited); {
+	case ctx.Err() != nil:
+		return ctx.Err() // the client does not want to know any more
+	case errors.Is(err, context.DeadlineExceeded):
+		return c.withoutAnswer(ctx, a, sent, in, patience)
+	case err != nil:
+		return err
+	case got.None != nil:
+		a.Outcome, a.Text = refused, in.Default
+		a.Note = got.None.Error()
+		return nil
+	default:
+		return c.take(a, got.Answer)
+	}
+}
+
+// take shows an answer, and files it: it is not to come again as a message.
+func (c *call) take(a *answer, got *door.Answer) error {
+	v := c.View(c.Me.Name, dropbox.Waiting, got.Message)
+	a.Outcome, a.Text = answered, strings.TrimRight(v.Body, "\n")
+	a.Answer = &letter{ID: v.ID, From: v.From, Proven: v.Proven, Type: string(v.Type)}
+	for _, file := range v.Attachments {
+		a.Answer.Attached = append(a.Answer.Attached, file.Path)
+	}
+	if v.Type == dropbox.Question {
+		return nil // it stays until it is answered
+	}
+	return got.File()
+}
+
+// withoutAnswer does what is to be done when none came in time. The question stays:
+// an answer that comes later is a message like any other.
+func (c *call) withoutAnswer(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments, patience time.Duration) error {
+	a.Outcome, a.Text = cmp.Or(in.OnTimeout, atDefault), in.Default
+	none := fmt.Sprintf("%s has not answered within %s; an answer that comes later is a message of its own.", sent.To, patience)
+	switch a.Outcome {
+	case atDefault:
+		a.Note = none + " Decide yourself, and say in your summary what you assumed."
+		if in.Default != "" {
+			a.Note = none + " Go on with your default, and say so in your summary."
+		}
+		return nil
+	case atDeny:
+		a.Text, a.Note = "", none+" Take it for a no: do not do what you have asked for."
+		return nil
+	}
+	done, err := c.endTurn(ctx, a.Outcome, sent)
+	a.Note = none + " " + done
+	return err
+}
+
+// endTurn pauses or aborts the agent that asked. It says what comes of it.
+func (c *call) endTurn(ctx context.Context, how string, sent dropbox.Delivery) (string, error) {
+	if c.Me.Turn == "" {
+		return "You are in no turn, so nothing is ended.", nil
+	}
+	d, err := c.daemon(ctx)
+	if err != nil {
+		return "", err
+	}
+	if d == nil {
+		return noDaemon + " End this turn by yourself, and say what you wait for.", nil
+	}
+	defer d.Close()
+	if how == atAbort {
+		err = d.Abort(ctx, c.Me.Name, c.Me.Name)
+		return "This turn is being ended.", err
+	}
+	err = d.Pause(ctx, c.Me.Name, swarm.PauseOrder{By: c.Me.Name, Why: fmt.Sprintf("waits for an answer of %s to %s", sent.To, sent.ID)})
+	return "You are paused after this turn, until a person resumes you: end it now, and say what you wait for.", err
+}
+
+func (a *answer) readable() string {
+	var t text
+	switch {
+	case a.Answer != nil:
+		t.line("%s answers (%s, %s):", a.Answer.From, a.Answer.ID, a.Answer.Type)
+		t.line("%s", a.Text)
+		for _, path := range a.Answer.Attached {
+			t.line("Attached: %s", path)
+		}
+		if a.Answer.Type == string(dropbox.Question) {
+			t.line("That is a question: answer it with reply.")
+		}
+	default:
+		t.line("No answer to %s (%s).", a.ID, a.Outcome)
+		if a.Text != "" {
+			t.line("Your default: %s", a.Text)
+		}
+	}
+	t.note(a.Note)
+	return t.String()
+}

@@ -1,0 +1,106 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/board"
+)
+
+type boardReadArguments struct {
+	Page string `json:"page,omitempty" jsonschema:"status, decisions, or handoff/NAME; left out it lists the pages that are there"`
+}
+
+type boardWriteArguments struct {
+	Page string `json:"page" jsonschema:"status: how things stand; decisions: what was decided; handoff: what your next session is to know"`
+	Text string `json:"text" jsonschema:"in Markdown"`
+	Mode string `json:"mode,omitempty" jsonschema:"append puts an entry at the end, with your name and the time; replace writes the page over. Left out, decisions are appended to and the others replaced" enum:"append,replace"`
+}
+
+// A page is what the board tools give.
+type page struct {
+	Page    string   `json:"page,omitempty"`
+	Text    string   `json:"text,omitempty"`
+	Changed string   `json:"changed,omitempty"`
+	Bytes   int      `json:"bytes,omitempty" jsonschema:"how long it is; 32768 at most"`
+	Pages   []string `json:"pages,omitempty" jsonschema:"those that are there"`
+	Note    string   `json:"note,omitempty"`
+}
+
+// board is that of the mailboxes.
+func (c *call) board() board.Board { return board.Of(c.Store.Dir()) }
+
+// page is the whole name of a page: handoff alone is the caller's own.
+func (c *call) page(name string) string {
+	name = strings.TrimSuffix(name, ".md")
+	if name == "handoff" {
+		return board.Handoff(c.Me.Name)
+	}
+	return name
+}
+
+func (c *call) boardRead(_ context.Context, in boardReadArguments) (*page, error) {
+	if in.Page == "" {
+		pages, err := c.board().List()
+		p := &page{Pages: pages}
+		if err == nil && len(pages) == 0 {
+			p.Note = "Nothing is written on the board yet."
+		}
+		return p, err
+	}
+	name := c.page(in.Page)
+	got, err := c.board().Read(name)
+	if errors.Is(err, board.ErrNoPage) {
+		return &page{Page: name, Note: "Nobody has written this page yet."}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return shown(got), nil
+}
+
+func shown(p board.Page) *page {
+	return &page{Page: p.Name, Text: p.Text, Changed: stamp(p.Changed), Bytes: len(p.Text)}
+}
+
+func (c *call) boardWrite(_ context.Context, in boardWriteArguments) (*page, error) {
+	name := c.page(in.Page)
+	if owner, ok := strings.CutPrefix(name, "handoff/"); ok && owner != c.Me.Name && c.Me.Name != dropbox.Lead {
+		return nil, fmt.Errorf("the page %s is for %s to write; send a message instead", name, owner)
+	}
+	if strings.TrimSpace(in.Text) == "" && in.Mode != "replace" {
+		return nil, errors.New("the text is empty")
+	}
+	var got board.Page
+	var err error
+	if in.Mode == "append" || in.Mode == "" && name == board.Decisions {
+		got, err = c.board().Append(name, in.Text, c.Me.Name, time.Now())
+	} else {
+		got, err = c.board().Replace(name, in.Text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	written := shown(got)
+	written.Text, written.Note = "", "Written. It is for all to read; nobody is woken by it."
+	return written, nil
+}
+
+func (p *page) readable() string {
+	var t text
+	switch {
+	case p.Pages != nil:
+		t.line("Pages: %s.", strings.Join(p.Pages, ", "))
+	case p.Changed != "":
+		t.line("%s, changed %s, %d bytes", p.Page, p.Changed, p.Bytes)
+	}
+	if p.Text != "" {
+		t.line("")
+		t.line("%s", strings.TrimRight(p.Text, "\n"))
+	}
+	t.note(p.Note)
+	return t.String()
+}

@@ -1,0 +1,82 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+type historyArguments struct {
+	Agent string `json:"agent,omitempty" jsonschema:"whose; left out it is yours"`
+	N     int    `json:"n,omitempty" jsonschema:"how many of the last turns; 10, if left out" minimum:"1" maximum:"100"`
+}
+
+// A past is what an agent did.
+type past struct {
+	Agent string     `json:"agent"`
+	Turns []pastTurn `json:"turns" jsonschema:"oldest first"`
+}
+
+type pastTurn struct {
+	Ended   string   `json:"ended"`
+	Message string   `json:"message"`
+	From    string   `json:"from"`
+	About   string   `json:"about"`
+	Outcome string   `json:"outcome" jsonschema:"done, or how it failed"`
+	Why     string   `json:"why,omitempty"`
+	Seconds float64  `json:"seconds"`
+	CostUSD float64  `json:"cost_usd"`
+	Files   []string `json:"files,omitempty" jsonschema:"that were changed"`
+	Summary string   `json:"summary,omitempty" jsonschema:"how its last words began"`
+}
+
+// maxSummary is how much of the last words of a turn is shown, in bytes.
+const maxSummary = 400
+
+func (c *call) history(_ context.Context, in historyArguments) (*past, error) {
+	name := cmp.Or(in.Agent, c.Me.Name)
+	if _, ok := c.spec(name); !ok {
+		return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, c.Agents)}
+	}
+	h, err := c.History(name, time.Time{}, cmp.Or(in.N, 10))
+	if err != nil {
+		return nil, err
+	}
+	p := &past{Agent: name, Turns: []pastTurn{}}
+	for _, t := range h.Turns {
+		turn := pastTurn{
+			Ended: stamp(t.At), Message: t.Message, From: t.From, About: t.Subject, Outcome: t.Outcome,
+			Seconds: t.Seconds, CostUSD: t.CostUSD,
+		}
+		if t.Outcome != "done" {
+			turn.Why = t.Reason
+		}
+		if t.Receipt != nil {
+			turn.Files = t.Receipt.Files
+			turn.Summary = strings.ToValidUTF8(t.Receipt.Text[:min(len(t.Receipt.Text), maxSummary)], "")
+		}
+		p.Turns = append(p.Turns, turn)
+	}
+	return p, nil
+}
+
+func (p *past) readable() string {
+	var t text
+	if len(p.Turns) == 0 {
+		t.line("%s has done nothing yet.", p.Agent)
+	}
+	for _, turn := range p.Turns {
+		t.line("%s %s %s, from %s: %s", turn.Ended, turn.Message, turn.Outcome, cmp.Or(turn.From, "nobody"), turn.About)
+		if turn.Why != "" {
+			t.add(" (%s)", turn.Why)
+		}
+		if len(turn.Files) > 0 {
+			t.add(" [%s]", strings.Join(turn.Files, ", "))
+		}
+	}
+	return t.String()
+}

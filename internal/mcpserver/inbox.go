@@ -1,0 +1,134 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+)
+
+type inboxArguments struct {
+	Unread bool   `json:"unread,omitempty" jsonschema:"leave out what is being worked on, or was read"`
+	Since  string `json:"since,omitempty" jsonschema:"only what came after this message, by its id"`
+}
+
+// An inbox is what lies in a mailbox.
+type inbox struct {
+	Mailbox  string `json:"mailbox"`
+	Messages []gist `json:"messages"`
+	Left     int    `json:"left_out,omitempty" jsonschema:"further messages that wait"`
+	Note     string `json:"note,omitempty"`
+}
+
+// maxListed bounds a list of messages: all of it goes into the agent's context.
+const maxListed = 50
+
+func (c *call) inbox(ctx context.Context, in inboxArguments) (*inbox, error) {
+	var after *dropbox.Message
+	if in.Since != "" {
+		var err error
+		if _, after, err = c.Message(in.Since); err != nil {
+			return nil, err
+		}
+	}
+	views, err := c.List(c.Me.Name, in.Unread)
+	if err != nil {
+		return nil, err
+	}
+	box := &inbox{Mailbox: c.Me.Name, Messages: []gist{}}
+	for _, v := range views {
+		switch {
+		case after != nil && (!v.Created.After(after.Created) || v.ID == after.ID):
+		case len(box.Messages) == maxListed:
+			box.Left++
+		default:
+			box.Messages = append(box.Messages, c.gist(v))
+		}
+	}
+	box.Note, err = c.nobodyWorks(ctx)
+	return box, err
+}
+
+func (b *inbox) readable() string {
+	var t text
+	if len(b.Messages) == 0 {
+		t.line("Nothing in the mailbox of %s.", b.Mailbox)
+	}
+	for _, m := range b.Messages {
+		t.line("%s %s from %s, %s: %s", m.ID, m.Type, m.From, m.State, m.About)
+		if m.Priority == dropbox.Urgent.String() {
+			t.add(" (urgent)")
+		}
+	}
+	if b.Left > 0 {
+		t.line("And %s.", count(b.Left, "further message", "further messages"))
+	}
+	t.note(b.Note)
+	return t.String()
+}
+
+type readArguments struct {
+	ID string `json:"id" jsonschema:"the message, or the end of its id"`
+}
+
+// A reading is a message with its text.
+type reading struct {
+	gist
+	To       []string `json:"to,omitempty"`
+	ReplyTo  string   `json:"reply_to,omitempty"`
+	Text     string   `json:"text"`
+	Attached []string `json:"attached,omitempty" jsonschema:"paths of files"`
+	Why      string   `json:"why,omitempty" jsonschema:"why it was given up, if it was"`
+}
+
+func (c *call) read(_ context.Context, in readArguments) (*reading, error) {
+	found, m, err := c.Message(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	v := c.View(found.Mailbox, found.State, m)
+	r := &reading{gist: c.gist(v), To: v.To, ReplyTo: v.ReplyTo, Text: v.Body}
+	for _, a := range v.Attachments {
+		r.Attached = append(r.Attached, a.Path)
+	}
+	if found.State == dropbox.Dead {
+		r.Why = c.Reason(found)
+	}
+	return r, c.markRead(found)
+}
+
+// markRead marks what the lead has read. In an agent's mailbox to read is not to
+// take: each message has its turn.
+func (c *call) markRead(found dropbox.Found) error {
+	if found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || c.Me.Name != dropbox.Lead {
+		return nil
+	}
+	box, err := c.Own()
+	if err != nil {
+		return err
+	}
+	if err := box.MarkRead(found.Entry); err != nil && !errors.Is(err, dropbox.ErrGone) {
+		return err
+	}
+	return nil
+}
+
+func (r *reading) readable() string {
+	var t text
+	from := r.From
+	if !r.Proven && r.From != dropbox.Swarm {
+		from += " (unverified)"
+	}
+	t.line("%s %s from %s, %s, %s", r.ID, r.Type, from, r.State, r.Time)
+	if r.State == door.StateDead && r.Why != "" {
+		t.line("Given up: %s", r.Why)
+	}
+	for _, path := range r.Attached {
+		t.line("Attached: %s", path)
+	}
+	t.line("")
+	t.line("%s", strings.TrimRight(r.Text, "\n"))
+	return t.String()
+}

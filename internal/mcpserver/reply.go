@@ -1,0 +1,44 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+type replyArguments struct {
+	ID       string   `json:"id" jsonschema:"the message that is answered, or the end of its id; it lies in your mailbox"`
+	Text     string   `json:"text" jsonschema:"the answer, at most 8192 bytes"`
+	Type     string   `json:"type,omitempty" jsonschema:"left out it is what is usual: a result for a task or a question, else a note, which wakes nobody" enum:"task,question,result,status,handoff,note"`
+	Priority string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, in folders that are yours"`
+}
+
+func (c *call) reply(ctx context.Context, in replyArguments) (*sending, error) {
+	found, old, err := c.Message(in.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case found.Mailbox != c.Me.Name:
+		return nil, fmt.Errorf("%s lies in the mailbox of %s, not in yours; use send", old.ID, found.Mailbox)
+	case old.From == dropbox.Swarm:
+		return nil, fmt.Errorf("%s is from the daemon itself, which reads no mail", old.ID)
+	}
+	m := c.Answer(old, dropbox.Type(in.Type))
+	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
+		return nil, err
+	}
+	if m.To, err = c.Recipients(cmp.Or(old.From, dropbox.Lead)); err != nil {
+		return nil, err
+	}
+	sent, err := c.post(ctx, m, in.Text, in.Attach)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.FileAnswered(found); err != nil {
+		return nil, fmt.Errorf("the answer is sent, but %s could not be filed: %w", old.ID, err)
+	}
+	return sent, nil
+}

@@ -1,0 +1,200 @@
+package mcpserver_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// asAgent is the environment of an agent outside of a turn.
+func asAgent(name string) map[string]string { return map[string]string{runner.AgentVar: name} }
+
+// idle is a daemon whose agents have nothing to do.
+func idle() *daemon {
+	return &daemon{status: swarm.Status{Agents: []swarm.AgentStatus{{Name: "coder", State: swarm.Idle}, {Name: "reviewer", State: swarm.Idle}}}}
+}
+
+// deliver leaves a message in a mailbox.
+func (p *place) deliver(to string, m *dropbox.Message) string {
+	p.t.Helper()
+	d, err := p.store.Deliver(to, m)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return d.ID
+}
+
+// asked waits for the question in a mailbox.
+func (p *place) asked(of string) *dropbox.Message {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if list := p.waiting(of); len(list) > 0 {
+			return list[0]
+		}
+	}
+	return nil
+}
+
+func TestAskIsAnswered(t *testing.T) {
+	for kind, stays := range map[dropbox.Type]int{dropbox.Result: 0, dropbox.Question: 1} {
+		p := newPlace(t, asAgent("coder"))
+		p.daemon = idle()
+		go func() {
+			if q := p.asked("reviewer"); q != nil {
+				_, err := p.store.Deliver("coder", &dropbox.Message{From: "reviewer", Type: kind, ReplyTo: q.ID, Body: []byte("Tabs.\n")})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		out, text := p.call("ask", `{"to":"reviewer","text":"Tabs or blanks?"}`)
+		from := out["answer"].(map[string]any)
+		if out["outcome"] != "answered" || out["text"] != "Tabs." || from["from"] != "reviewer" || from["type"] != string(kind) || !strings.Contains(text, "Tabs.") {
+			t.Errorf("ask, answered by a %s = %v, %q", kind, out, text)
+		}
+		if n := len(p.waiting("coder")); n != stays {
+			t.Errorf("after a %s %d messages wait, want %d", kind, n, stays)
+		}
+	}
+}
+
+func TestAskWithoutAnAnswer(t *testing.T) {
+	for name, c := range map[string]struct{ arguments, outcome, text, note string }{
+		"default":   {``, "default", "", "Decide yourself"},
+		"a default": {`,"default":"tabs"`, "default", "tabs", "Go on with your default"},
+		"deny":      {`,"on_timeout":"deny","default":"tabs"`, "deny", "", "Take it for a no"},
+		"pause":     {`,"on_timeout":"pause"`, "pause", "", "in no turn"},
+		"abort":     {`,"on_timeout":"abort"`, "abort", "", "in no turn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, asAgent("coder"))
+			p.daemon = idle()
+			out, _ := p.call("ask", `{"to":"reviewer","text":"Tabs or blanks?","timeout":1`+c.arguments+`}`)
+			got, _ := out["text"].(string)
+			note, _ := out["note"].(string)
+			if out["outcome"] != c.outcome || got != c.text || !strings.Contains(note, c.note) {
+				t.Errorf("ask = %v, want %s %q …%s…", out, c.outcome, c.text, c.note)
+			}
+			if told := p.daemon.notes(); told != "" {
+				t.Errorf("the daemon was told %q outside of a turn", told)
+			}
+			if len(p.waiting("reviewer")) != 1 {
+				t.Error("the question does not wait any more")
+			}
+		})
+	}
+}
+
+// Who cannot answer now is not waited for.
+func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
+	p := newPlace(t, asAgent("coder"))
+	ask := func(want string) {
+		t.Helper()
+		out, _ := p.call("ask", `{"to":"reviewer","text":"Tabs?","timeout":3600,"default":"tabs"}`)
+		if note, _ := out["note"].(string); out["outcome"] != "not waited" || out["text"] != "tabs" || !strings.Contains(note, want) {
+			t.Errorf("ask = %v, want that it is not waited for: %s", out, want)
+		}
+	}
+	ask("No daemon runs")
+	p.daemon = idle()
+	p.daemon.status.Agents[1].State, p.daemon.status.Agents[1].Why = swarm.Stopped, "its key is wrong"
+	ask("reviewer is stopped (its key is wrong)")
+	p.daemon.status.Agents[1].State = swarm.Idle
+	p.daemon.status.Halted = true
+	ask("The swarm is halted")
+
+	for arguments, want := range map[string]string{
+		`{"to":"coder","text":"x"}`:                     "you cannot wait for yourself",
+		`{"to":"coder,reviewer","text":"x"}`:            "ask one at a time",
+		`{"to":"reviewer","text":"x","timeout":0}`:      "timeout: 0 is too small; the least is 1",
+		`{"to":"reviewer","text":"x","timeout":3601}`:   "timeout: 3601 is too large; the most is 3600",
+		`{"to":"reviewer","text":"x","timeout":1.5}`:    "timeout: want a whole number, got 1.5",
+		`{"to":"reviewer","text":"x","on_timeout":"?"}`: `on_timeout: "?" is none of default, deny, pause, abort`,
+	} {
+		if got := p.fails("ask", arguments); !strings.Contains(got, want) {
+			t.Errorf("ask %s: %q, want %q", arguments, got, want)
+		}
+	}
+}
+
+func TestInboxReadReply(t *testing.T) {
+	p := newPlace(t, asAgent("coder"))
+	p.daemon = idle()
+	first := p.deliver("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Question, Subject: "the parser", Body: []byte("Is it done?\n")})
+	second := p.deliver("coder", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("Go on\nthen.\n")})
+
+	out, text := p.call("inbox", `{}`)
+	list := out["messages"].([]any)
+	if len(list) != 2 || list[0].(map[string]any)["about"] != "the parser" || list[1].(map[string]any)["about"] != "Go on then." || !strings.Contains(text, first) {
+		t.Errorf("inbox = %v, %q", out, text)
+	}
+	if out, _ := p.call("inbox", `{"since":"`+first+`"}`); len(out["messages"].([]any)) != 1 {
+		t.Errorf("inbox since %s = %v", first, out)
+	}
+	out, text = p.call("read", `{"id":"`+first[4:]+`"}`)
+	if out["id"] != first || out["text"] != "Is it done?\n" || out["proven"] != false || !strings.Contains(text, "(unverified)") {
+		t.Errorf("read = %v, %q", out, text)
+	}
+	if len(p.waiting("coder")) != 2 {
+		t.Error("to look took something away")
+	}
+
+	p.call("reply", `{"id":"`+first+`","text":"Yes."}`)
+	got := p.waiting("reviewer")
+	if len(got) != 1 || got[0].Type != dropbox.Result || got[0].ReplyTo != first || got[0].Subject != "Re: the parser" || got[0].From != "coder" {
+		t.Errorf("the answer is %+v", got)
+	}
+	if left := p.waiting("coder"); len(left) != 1 || left[0].ID != second {
+		t.Errorf("after the answer wait %v", left)
+	}
+	alert := p.deliver("coder", &dropbox.Message{From: dropbox.Swarm, Type: dropbox.Status, Body: []byte("x\n")})
+	for arguments, want := range map[string]string{
+		`{"id":"` + got[0].ID + `","text":"x"}`: "lies in the mailbox of reviewer",
+		`{"id":"` + alert + `","text":"x"}`:     "from the daemon itself",
+		`{"id":"zzzzzzzzzz","text":"x"}`:        "no such message",
+	} {
+		if got := p.fails("reply", arguments); !strings.Contains(got, want) {
+			t.Errorf("reply %s: %q, want %q", arguments, got, want)
+		}
+	}
+	// Without a daemon the same, and it says so.
+	p.daemon = nil
+	if out, _ := p.call("inbox", `{}`); !strings.Contains(out["note"].(string), "No daemon runs") {
+		t.Errorf("inbox without a daemon = %v", out)
+	}
+}
+
+func TestListAgentsAndHistory(t *testing.T) {
+	p := newPlace(t, asAgent("coder"))
+	p.deliver("reviewer", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("x\n")})
+	if _, err := p.store.Subscribe("reviewer", "review.*"); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := p.call("list_agents", `{}`)
+	if list := out["agents"].([]any); len(list) != 2 || !strings.Contains(out["note"].(string), "No daemon runs") {
+		t.Errorf("list_agents without a daemon = %v", out)
+	}
+	out, text := p.call("list_agents", `{"agent":"reviewer"}`)
+	one := out["agents"].([]any)[0].(map[string]any)
+	if one["name"] != "reviewer" || one["role"] != "reads" || one["waiting"] != 1.0 || one["topics"].([]any)[0] != "review.*" || !strings.Contains(text, "1 message waits") {
+		t.Errorf("list_agents of one = %v, %q", out, text)
+	}
+	p.daemon = idle()
+	p.daemon.status.Agents[0].State, p.daemon.status.Agents[0].Description = swarm.Working, "the parser"
+	_, text = p.call("list_agents", `{}`)
+	if !strings.Contains(text, "coder: working") || !strings.Contains(text, "works on: the parser") {
+		t.Errorf("list_agents = %q", text)
+	}
+	if got := p.fails("list_agents", `{"agent":"codr"}`); !strings.Contains(got, "did you mean coder?") {
+		t.Errorf("list_agents of nobody: %q", got)
+	}
+	if out, text := p.call("history", `{}`); len(out["turns"].([]any)) != 0 || text != "coder has done nothing yet." {
+		t.Errorf("history = %v, %q", out, text)
+	}
+	if got := p.fails("history", `{"agent":"reviewr"}`); !strings.Contains(got, "did you mean reviewer?") {
+		t.Errorf("history of nobody: %q", got)
+	}
+}
