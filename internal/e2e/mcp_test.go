@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -45,5 +46,107 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 		if q.Reply == "who" && !strings.Contains(q.All, "mcp__"+runner.ToolServer+"__send") {
 			t.Error("the first request does not offer the tools")
 		}
+	}
+}
+
+// Two agents talk by their tools: one asks and waits, the other replies by itself,
+// both use the board, and then it is quiet.
+func TestTwoAgentsTalkByTheirTools(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"ask","match":{"last_user_contains":"Write the parser"},
+		 "content":[{"tool_use":{"id":"toolu_1","name":"mcp__dead-drop__ask","input":{"to":"reviewer","text":"Tabs or blanks?","timeout":120}}}]},
+		{"name":"look","match":{"last_user_contains":"Tabs or blanks?"},
+		 "content":[{"tool_use":{"id":"toolu_2","name":"mcp__dead-drop__inbox","input":{}}}]},
+		{"name":"decide","match":{"tool_result_contains":"\"mailbox\":\"reviewer\""},
+		 "content":[{"tool_use":{"id":"toolu_3","name":"mcp__dead-drop__board_write","input":{"page":"decisions","text":"We use tabs."}}}]},
+		{"name":"decided","match":{"tool_result_contains":"\"page\":\"decisions\""},"text":"Tabs, it is decided."},
+		{"name":"board","match":{"tool_result_contains":"\"outcome\":\"answered\""},
+		 "content":[{"tool_use":{"id":"toolu_4","name":"mcp__dead-drop__board_read","input":{"page":"decisions"}}}]},
+		{"name":"history","match":{"tool_result_contains":"We use tabs."},
+		 "content":[{"tool_use":{"id":"toolu_5","name":"mcp__dead-drop__history","input":{"agent":"reviewer"}}}]},
+		{"name":"tell","match":{"tool_result_contains":"\"turns\""},
+		 "content":[{"tool_use":{"id":"toolu_6","name":"mcp__dead-drop__send","input":{"to":"reviewer","type":"status","text":"The parser uses tabs."}}}]},
+		{"name":"told","match":{"tool_result_contains":"\"sent\""},"text":"Written with tabs."},
+		{"name":"rest","times":-1,"text":"Done."}]}`, `  coder:
+    role: coder
+    allowed_tools: [Read]
+  reviewer:
+    role: reviewer
+    allowed_tools: [Read]
+`)
+	p.start()
+	id := p.send("coder", "Write the parser")
+	r := p.receipt("coder", id)
+	if r.Outcome != "done" || len(r.Denied) > 0 || len(r.Sent) != 2 || !strings.Contains(r.Text, "Written with tabs.") {
+		t.Fatalf("receipt %+v, want a question and a status sent", r)
+	}
+	p.receipt("reviewer", r.Sent[0])
+	replies := map[string]turnRequest{}
+	for _, q := range p.requests() {
+		replies[q.Reply] = q
+	}
+	if got := replies["board"].LastUser; !strings.Contains(got, "Tabs, it is decided.") || !strings.Contains(got, `"from":"reviewer"`) {
+		t.Errorf("ask gave %s", got)
+	}
+	if got := p.read(".dead-drop/board/decisions.md"); !strings.Contains(got, ", reviewer\n\nWe use tabs.\n") {
+		t.Errorf("the board says %q", got)
+	}
+	// The status wakes nobody, and the answer that was waited for comes no second time.
+	p.until("quiet", func() bool {
+		for _, a := range p.status().Agents {
+			if a.State != "idle" {
+				return false
+			}
+		}
+		return true
+	})
+	if n := p.agent("coder").TurnCount; n != 1 {
+		t.Errorf("coder had %d turns, want one", n)
+	}
+	if n := p.agent("reviewer").TurnCount; n != 1 {
+		t.Errorf("reviewer had %d turns, want one", n)
+	}
+}
+
+// The tools read and deliver mail while the daemon is away, and say so.
+func TestToolsWithoutADaemon(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"wait","match":{"last_user_contains":"Go on alone"},
+		 "content":[{"tool_use":{"id":"toolu_1","name":"Bash","input":{"command":"while [ ! -e go ]; do sleep 0.1; done","description":"wait"}}}]},
+		{"name":"inbox","match":{"last_is_tool_result":true,"not_contains":"toolu_2"},
+		 "content":[{"tool_use":{"id":"toolu_2","name":"mcp__dead-drop__inbox","input":{}}}]},
+		{"name":"send","match":{"tool_result_contains":"\"mailbox\":\"coder\""},
+		 "content":[{"tool_use":{"id":"toolu_3","name":"mcp__dead-drop__send","input":{"to":"reviewer","text":"Are you there?"}}}]},
+		{"name":"rest","times":-1,"text":"Done."}]}`, `  coder:
+    role: coder
+  reviewer:
+    role: reviewer
+`)
+	p.start()
+	id := p.send("coder", "Go on alone")
+	p.until("the wait", func() bool {
+		return slices.ContainsFunc(p.requests(), func(q turnRequest) bool { return q.Reply == "wait" })
+	})
+	if err := syscall.Kill(p.status().Daemon.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.write("go", "")
+	p.until("both tools were called", func() bool {
+		n := 0
+		for _, q := range p.requests() {
+			if q.Reply == "send" || q.Reply == "rest" {
+				if !strings.Contains(q.LastUser, "No daemon runs") {
+					t.Fatalf("%s followed %s, want that no daemon runs", q.Reply, q.LastUser)
+				}
+				n++
+			}
+		}
+		return n == 2
+	})
+	p.start()
+	if r := p.receipt("coder", id); r.Outcome != "done" || len(r.Sent) != 1 {
+		t.Errorf("receipt %+v, want one message sent", r)
+	} else {
+		p.receipt("reviewer", r.Sent[0])
 	}
 }
