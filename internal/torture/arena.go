@@ -44,6 +44,7 @@ type arena struct {
 	store   *dropbox.Store
 	disk    *volume // nil: that of the system
 	starter []string
+	halted  bool // in the middle of the work: what waits in new/ is neither lost nor left
 
 	mu   sync.Mutex
 	jobs []*job // what was sent, in no order

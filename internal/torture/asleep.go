@@ -95,11 +95,12 @@ func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 	return err
 }
 
-// badEnds are the attempts in the ledger that did not end well.
+// badEnds are the attempts in the ledger that did not end well. That a client was
+// killed before it had written its session is none.
 func (a *arena) badEnds() ([]swarm.LedgerLine, error) {
 	var bad []swarm.LedgerLine
 	err := swarm.ReadLedger(a.own().Ledger(), func(l swarm.LedgerLine) bool {
-		if l.Outcome != "done" {
+		if l.Outcome != "done" && l.Outcome != "no-session" {
 			bad = append(bad, l)
 		}
 		return true

@@ -249,7 +249,7 @@ func (a *arena) tallyAnswers(c *counts, j *journal, jobs []*job) error {
 			c.note("job %d was given up, and its sender told", o.n)
 		case dead[o.id]:
 			lost(o, "given up, and nobody told")
-		case o.note && waits[o.id]: // for the next turn that there is
+		case (o.note || a.halted) && waits[o.id]: // for the next turn that there is
 		case !done[o.id]:
 			lost(o, "no receipt")
 		case o.note:
@@ -315,9 +315,9 @@ func (a *arena) tallyLeft(c *counts) error {
 		c.Left++
 		c.show("left: process %v", p)
 	}
-	notes := map[string]bool{}
+	mayWait := map[string]bool{}
 	for _, j := range a.sent() {
-		notes[j.id] = j.note
+		mayWait[j.id] = j.note || a.halted
 	}
 	// What a cut left in tmp/ goes when it is an hour old.
 	names, err := a.store.Mailboxes()
@@ -341,8 +341,8 @@ func (a *arena) tallyLeft(c *counts) error {
 				return err
 			}
 			for _, f := range files {
-				if folder == "new" && notes[idOf(f.Name())] {
-					continue // notes may wait
+				if folder == "new" && mayWait[idOf(f.Name())] {
+					continue
 				}
 				c.Left++
 				c.show("left: %s/%s/%s", name, folder, f.Name())

@@ -38,6 +38,8 @@ var faults = []fault{
 	folders,
 	burst,
 	fewWatches,
+	manyAgents,
+	bigMailbox,
 }
 
 // counts say what became of the messages of some arenas.

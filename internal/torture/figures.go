@@ -1,0 +1,67 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// figures are what a daemon uses at one moment.
+type figures struct {
+	MiB      float64 // of memory that is its own and not shared
+	threads  int
+	files    int // open
+	children int // processes, ended ones that nobody has waited for among them
+	switches int // of the context so far, by itself: it waited and was woken
+}
+
+func (f figures) String() string {
+	return fmt.Sprintf("%.0f MiB, %d threads, %d files, %d children", f.MiB, f.threads, f.files, f.children)
+}
+
+// figures looks at the daemon of an arena.
+func (a *arena) figures() (figures, error) {
+	daemons := a.of(daemonRole)
+	if len(daemons) != 1 {
+		return figures{}, fmt.Errorf("%d daemons run, not one", len(daemons))
+	}
+	dir := fmt.Sprintf("/proc/%d/", daemons[0].pid)
+	var f figures
+	var err error
+	number := func(file, field string) int {
+		data, rerr := os.ReadFile(dir + file)
+		_, rest, found := bytes.Cut(data, []byte(field+":"))
+		words := bytes.Fields(rest)
+		if rerr != nil || !found || len(words) == 0 {
+			err = fmt.Errorf("no %s in %s: %w", field, file, rerr)
+			return 0
+		}
+		n, nerr := strconv.Atoi(string(words[0]))
+		if nerr != nil {
+			err = nerr
+		}
+		return n
+	}
+	f.MiB = float64(number("status", "RssAnon")) / 1024
+	f.threads = number("status", "Threads")
+	tasks, gerr := filepath.Glob(dir + "task/*/status")
+	for _, task := range tasks {
+		rel, _ := filepath.Rel(dir, task)
+		f.switches += number(rel, "voluntary_ctxt_switches")
+	}
+	open, rerr := os.ReadDir(dir + "fd")
+	f.files = len(open)
+	if gerr != nil || rerr != nil {
+		return f, fmt.Errorf("look at the daemon: %w, %w", gerr, rerr)
+	}
+	children, _ := filepath.Glob(dir + "task/*/children")
+	for _, c := range children {
+		data, _ := os.ReadFile(c)
+		f.children += len(bytes.Fields(data))
+	}
+	return f, err
+}

@@ -1,0 +1,72 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// manyAgents gives each of very many agents in one daemon a message.
+var manyAgents = fault{
+	name: "5,000 agents", what: "in one daemon, a message for each at once",
+	full: 5000, short: 300,
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		return inArenas(ctx, r, 1, times, arenaSpec{agents: times}, func(ctx context.Context, a *arena, times int) (counts, error) {
+			began := time.Now()
+			if err := a.start(ctx); err != nil {
+				return counts{}, err
+			}
+			ready := time.Since(began)
+			err := a.send(ctx, traffic{messages: times, senders: 8, library: true, script: func(n int) string { return fmt.Sprintf("@say did %d", n) }})
+			if err == nil {
+				err = a.settle(ctx)
+			}
+			f, ferr := a.figures()
+			asked := time.Now()
+			if _, serr := a.swarm(ctx, "status"); serr != nil {
+				ferr = errors.Join(ferr, serr)
+			}
+			answered := time.Since(asked)
+			c, cerr := a.count(ctx)
+			c.Injected = times
+			c.note("status took %.0f ms", 1000*answered.Seconds())
+			c.note("ready after %.1f s, all done after %.0f s; then %v", ready.Seconds(), time.Since(began).Seconds(), f)
+			return c, errors.Join(err, ferr, cerr)
+		})
+	},
+}
+
+// bigMailbox lets very many messages wait in one mailbox. They are worked on in
+// their order for a while, and none of what is left is lost.
+var bigMailbox = fault{
+	name: "100,000 wait in one box", what: "worked on in order for a while, then halted; all is there",
+	full: 100_000, short: 5_000, alone: true,
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		spec := arenaSpec{agents: 1, disk: 2048, files: 4*times + 30_000}
+		return inArenas(ctx, r, 1, times, spec, func(ctx context.Context, a *arena, times int) (counts, error) {
+			if err := a.send(ctx, traffic{messages: times, senders: 8, library: true, script: func(n int) string { return fmt.Sprintf("@say did %d", n) }}); err != nil {
+				return counts{}, err
+			}
+			began := time.Now()
+			if err := a.start(ctx); err != nil {
+				return counts{}, err
+			}
+			enough := min(times/5, 300)
+			a.halted = true
+			err := until(ctx, "the first turn", func() bool { return a.finished() > 0 })
+			first := time.Since(began)
+			if err == nil {
+				err = until(ctx, fmt.Sprintf("%d turns", enough), func() bool { return a.finished() >= enough })
+			}
+			f, ferr := a.figures()
+			err = errors.Join(err, ferr, a.store.Halt("torture"), a.stop(ctx))
+			c, cerr := a.halt(ctx)
+			c.Injected = times
+			c.note("first turn %.0f ms after the start; after %d turns %v", 1000*first.Seconds(), a.finished(), f)
+			return c, errors.Join(err, cerr)
+		})
+	},
+}
