@@ -257,6 +257,16 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		return forever, true
 	}
 	st := a.books.standings.of(a.name)
+	if p := st.Paused; p != nil && p.Since.Sub(now) > clockStep {
+		// The clock was set back: the pause does not last longer for that.
+		back := *p
+		back.Since = now.UTC()
+		if !p.Until.IsZero() {
+			back.Until = p.Until.Add(-p.Since.Sub(now)).UTC()
+		}
+		st.Paused = &back
+		a.note(a.books.standings.change(a.name, func(s *standing) { s.Paused = &back }))
+	}
 	switch {
 	case st.Stopped != nil:
 		a.view.breaker(st.Stopped.Breaker)

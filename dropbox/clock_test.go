@@ -1,0 +1,21 @@
+package dropbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A key is known whichever way the clock was set since, within its week.
+func TestAKeyIsKnownByAnotherClock(t *testing.T) {
+	now := time.Now()
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
+	first := deliver(t, s, "coder", keyed("once"))
+	for name, shift := range map[string]time.Duration{"back an hour": -time.Hour, "forward a day": 24 * time.Hour} {
+		other := reopen(t, s.Dir(), dropbox.Options{Now: func() time.Time { return now.Add(shift) }})
+		if d := deliver(t, other, "coder", keyed("once")); !d.Duplicate || d.ID != first.ID {
+			t.Errorf("set %s: %+v, want a duplicate of %s", name, d, first.ID)
+		}
+	}
+}

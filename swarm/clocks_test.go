@@ -1,0 +1,58 @@
+package swarm_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A daemon under another clock left times that are an hour ahead, where the clock was
+// set back since, or a day behind, where it was set forward. Neither holds an agent.
+func TestAClockThatWasSet(t *testing.T) {
+	const word = "2006-01-02T15:04:05.999999999Z07:00"
+	for name, shift := range map[string]time.Duration{"back an hour": time.Hour, "forward a day": -24 * time.Hour} {
+		for what, standing := range map[string]func(at time.Time) map[string]any{
+			"pause": func(at time.Time) map[string]any {
+				return map[string]any{"paused": map[string]any{"by": "lead", "since": at.Format(word), "until": at.Add(300 * time.Millisecond).Format(word)}}
+			},
+			"back-off": func(at time.Time) map[string]any {
+				return map[string]any{"backoff_until": at.Add(300 * time.Millisecond).Format(word), "backoff_why": "failed"}
+			},
+		} {
+			t.Run(what+", set "+name, func(t *testing.T) {
+				f := newField(t, "coder")
+				home := swarm.HomeOf(f.dir)
+				if err := home.Make(); err != nil {
+					t.Fatal(err)
+				}
+				state := map[string]any{"v": 1, "agents": map[string]any{"coder": standing(time.Now().UTC().Add(shift))}}
+				data, err := json.Marshal(state)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(home.Dir(), "state.json"), data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				f.start()
+				f.answer(f.send("coder", "work"))
+			})
+		}
+	}
+}
+
+// A clock that was set forward past the time of a message gives it up, and the
+// sender is told; the next one is worked on.
+func TestAMessageThatExpiredByTheClock(t *testing.T) {
+	f := newField(t, "coder")
+	late := f.send("coder", "too late", func(m *dropbox.Message) { m.Expires = time.Now().Add(-23 * time.Hour) })
+	f.start()
+	if b := f.answer(late); b.From != dropbox.Swarm {
+		t.Errorf("answered by %s, want a bounce", b.From)
+	}
+	f.answer(f.send("coder", "in time"))
+}
