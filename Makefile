@@ -11,7 +11,7 @@ VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || ech
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
 
-.PHONY: build test race lint fuzz bench torture check demo darwin tools strict clean
+.PHONY: build test race lint fuzz bench torture soak check demo darwin tools strict clean
 
 build: bin/claude-swarm bin/claude-swarm-mcp
 
@@ -69,6 +69,10 @@ bench: build
 # Every fault in its long form; the tests inject each in a short one.
 torture:
 	go run ./internal/torture
+
+# Half an hour with a fault every second or so.
+soak:
+	go run ./internal/torture --only soak --minutes 30
 
 # What needs tmux, zsh, fish or unshare is left out by `make test` where that is
 # missing, and fails here.

@@ -40,6 +40,8 @@ var faults = []fault{
 	fewWatches,
 	manyAgents,
 	bigMailbox,
+	idle,
+	soak,
 }
 
 // counts say what became of the messages of some arenas.

@@ -1,0 +1,126 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// soak goes on for a while with a fault every second or so, of which none ends the
+// daemon: so it is the same one at the end, and what it uses must not have grown.
+var soak = fault{
+	name: "soak", what: "killed and sleeping clients, pauses, a sleeping daemon; at the end it uses no more than at first",
+	full: 1, short: 1,
+	inject: func(ctx context.Context, r *rig, times int) (counts, error) {
+		a, err := r.newArena(ctx, arenaSpec{agents: 6})
+		if err != nil {
+			return counts{}, err
+		}
+		s := &soaker{a: a, until: time.Now().Add(r.soak)}
+		c, err := a.fight(ctx, times, battle{strike: s.strike, after: s.compare})
+		c.Injected = s.faults
+		c.note("%d faults in %v; status %v at first, %v at the end", s.faults, r.soak, s.median(s.first), s.median(s.last))
+		c.note("at first %v", s.before)
+		c.note("at the end %v", s.now)
+		return c, errors.Join(err, a.close())
+	},
+}
+
+// A soaker strikes one arena until a time has come.
+type soaker struct {
+	a           *arena
+	until       time.Time
+	faults      int
+	before, now figures
+	first, last []time.Duration // that the status took
+}
+
+// strike is the whole soak. The first fifth of the time warms up.
+func (s *soaker) strike(ctx context.Context, c *counts) error {
+	began := time.Now()
+	warm := began.Add(time.Until(s.until) / 5)
+	daemon, err := (&killer{a: s.a}).find(ctx, daemonRole)
+	if err != nil {
+		return err
+	}
+	for time.Now().Before(s.until) {
+		if err := s.one(ctx); err != nil {
+			return err
+		}
+		s.faults++
+		asked := time.Now()
+		if _, err := s.a.status(ctx); err != nil {
+			return fmt.Errorf("status: %w", err)
+		}
+		took := time.Since(asked)
+		if time.Now().Before(warm) {
+			s.first = append(s.first, took)
+		} else if s.last = append(s.last, took); len(s.last) > len(s.first)+5 {
+			s.last = s.last[1:]
+		}
+		if s.before == (figures{}) && time.Now().After(warm) {
+			if s.before, err = s.a.figures(); err != nil {
+				return err
+			}
+		}
+		if err := pause(ctx, time.Duration(rand.IntN(1500))*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	if still := s.a.of(daemonRole); len(still) != 1 || still[0].pid != daemon.pid {
+		return fmt.Errorf("the daemon %d is not the one at the end: %v", daemon.pid, still)
+	}
+	return nil
+}
+
+// one injects one fault.
+func (s *soaker) one(ctx context.Context) error {
+	k := &killer{a: s.a}
+	name := s.a.agents[rand.IntN(len(s.a.agents))]
+	switch rand.IntN(5) {
+	case 0:
+		return k.one(ctx, &counts{}, clientRole)
+	case 1:
+		return k.one(ctx, &counts{}, childRole)
+	case 2:
+		return nap(ctx, s.a, clientRole, 300*time.Millisecond)
+	case 3:
+		p, err := k.find(ctx, daemonRole)
+		if err != nil {
+			return err
+		}
+		p.signal(syscall.SIGSTOP)
+		err = pause(ctx, time.Second)
+		p.signal(syscall.SIGCONT)
+		return err
+	}
+	if _, err := s.a.swarm(ctx, "pause", name); err != nil {
+		return err
+	}
+	err := pause(ctx, 200*time.Millisecond)
+	_, rerr := s.a.swarm(ctx, "resume", name)
+	return errors.Join(err, rerr)
+}
+
+// compare looks at the daemon when all is done.
+func (s *soaker) compare(context.Context) error {
+	var err error
+	if s.now, err = s.a.figures(); err != nil {
+		return err
+	}
+	return notGrown(s.before, s.now)
+}
+
+// median is the middle one of some durations; it is shown, and no goal.
+func (s *soaker) median(of []time.Duration) time.Duration {
+	if len(of) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(of))[len(of)/2].Round(100 * time.Microsecond)
+}
