@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -70,4 +71,20 @@ func (o testOutput) Write(p []byte) (int, error) {
 	o.t.Helper()
 	o.t.Logf("%s", p)
 	return len(p), nil
+}
+
+// The page that says what is promised names every fault.
+func TestEveryFaultIsInTheDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range faults {
+		if !strings.Contains(string(page), "| `"+f.name+"` |") {
+			t.Errorf("docs/reliability.md does not name %q", f.name)
+		}
+		if len(f.name) > 25 {
+			t.Errorf("%q is too long for the table", f.name)
+		}
+	}
 }
