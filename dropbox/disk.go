@@ -149,6 +149,16 @@ func (sp spot) close() {
 	}
 }
 
+// kind says what lies there; the error is that of stat.
+func (sp spot) kind() (Kind, error) {
+	var st unix.Stat_t
+	err := again(func() error { return unix.Fstatat(sp.dirfd, sp.base, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	if err != nil {
+		return "", err
+	}
+	return kindOf(st.Mode), nil
+}
+
 // stat looks at a name without following it.
 func (d *disk) stat(name string) (unix.Stat_t, error) {
 	var st unix.Stat_t

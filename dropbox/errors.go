@@ -39,6 +39,9 @@ var (
 	ErrAmbiguous = errors.New("several messages")
 	// ErrTaken says that another agent has claimed a publication. See [TakenError].
 	ErrTaken = errors.New("claimed by another agent")
+	// ErrWatches says that the system lets this user, or this process, watch no more
+	// folders. What is not watched is found when it is looked at.
+	ErrWatches = errors.New("the system's limit of watches is reached")
 	// ErrNotDurable says that a message was delivered, that the disk did not confirm
 	// it, and that it could not be taken back either: a power cut may still lose it.
 	ErrNotDurable = errors.New("delivered, but the disk did not confirm it")

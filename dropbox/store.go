@@ -175,7 +175,9 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
 // MakeMailbox makes the mailbox of an agent, of lead or of irc, and makes again
-// what of it was deleted. To repeat it is harmless and cheap.
+// what of it was deleted. What lies in the place of one of its folders, such as a
+// symlink, is moved beside them, where it is a [Stray]. To repeat it is harmless and
+// cheap.
 func (s *Store) MakeMailbox(name string) error {
 	if err := checkMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)
@@ -188,15 +190,35 @@ func (s *Store) MakeMailbox(name string) error {
 
 func makeMailbox(d *disk, name string) error {
 	made := false
-	for _, folder := range append([]string{name}, mailboxFolders...) {
-		if folder != name {
-			folder = name + "/" + folder
+	if there, err := d.exists(name); err != nil {
+		return err
+	} else if !there {
+		if err := d.mkdir(name); err != nil {
+			return err
 		}
-		st, err := d.stat(folder)
-		if err == nil && kindOf(st.Mode) == KindFolder {
+		made = true
+	}
+	box, err := d.spot(name + "/" + tmpFolder)
+	if err != nil {
+		return err
+	}
+	defer box.close()
+	for _, folder := range mailboxFolders {
+		sp := spot{dirfd: box.dirfd, base: folder}
+		path := name + "/" + folder
+		kind, err := sp.kind()
+		if err == nil && kind == KindFolder {
 			continue
 		}
-		if err := d.mkdir(folder); err != nil {
+		if err == nil {
+			// Something lies in the way, such as a symlink. Beside the folders it is what
+			// was dropped, and somebody is told of it.
+			aside := path + "-" + NewID()
+			if err := ignoreMissing(d.moveAt(sp, spot{dirfd: box.dirfd, base: folder + aside[len(path):]}, path, aside)); err != nil {
+				return err
+			}
+		}
+		if err := d.mkdir(path); err != nil {
 			return err
 		}
 		made = true

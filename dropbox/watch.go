@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
 )
 
 // A Ring says where to look. It is a doorbell, not a list: it may come late, twice,
@@ -26,12 +27,12 @@ type Ring struct {
 type Watcher struct {
 	store *Store
 	bell  func(Ring)
-	fs    *fsnotify.Watcher
-	done  chan struct{}
+	runs  sync.WaitGroup
 
 	mu      sync.Mutex
-	watched map[string]bool // mailboxes that Add was called for; true: all watches stand
-	err     error           // the newest reason why one does not stand
+	fs      *fsnotify.Watcher // nil as long as the system gave us none
+	watched map[string]bool   // mailboxes that Add was called for; true: all watches stand
+	err     error             // the newest reason why one does not stand
 }
 
 // Watch begins to watch the store's folder and every mailbox in it. bell is called
@@ -39,36 +40,87 @@ type Watcher struct {
 // microseconds an event loses events in a burst. Let it set a flag, or send on a
 // channel that has room for one.
 //
-// Close ends it. Where the system has no watches left, Watch still succeeds as long
-// as it could begin, and Rewatch tells what is missing.
+// Close ends it. Where the system has no watches left, Watch succeeds all the same:
+// Missing tells what is not watched, and Rewatch tries again.
 func (s *Store) Watch(bell func(Ring)) (*Watcher, error) {
-	fw, err := fsnotify.NewBufferedWatcher(4096)
+	names, err := s.Mailboxes()
 	if err != nil {
 		return nil, fmt.Errorf("watch %s: %w", s.dir, err)
 	}
-	w := &Watcher{store: s, bell: bell, fs: fw, done: make(chan struct{}), watched: make(map[string]bool)}
-	names, err := s.Mailboxes()
-	if err == nil {
-		err = fw.Add(s.dir)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("watch %s: %w", s.dir, err), fw.Close())
-	}
+	w := &Watcher{store: s, bell: bell, watched: make(map[string]bool)}
 	for _, name := range names {
 		w.watched[name] = false
 	}
-	for name := range w.watched {
-		w.add(name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err = w.begin(); w.err == nil {
+		for name := range w.watched {
+			_ = w.add(name) // kept in w.err
+		}
 	}
-	go w.run() // ends with Close, which waits for it
 	return w, nil
+}
+
+// begin watches the store's folder. It wants the lock.
+func (w *Watcher) begin() error {
+	if w.fs == nil {
+		fw, err := fsnotify.NewBufferedWatcher(4096)
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", w.store.dir, noWatches(err))
+		}
+		w.fs = fw
+		w.runs.Go(func() { w.run(fw) }) // until Close, which waits for it
+	}
+	if err := w.fs.Add(w.store.dir); err != nil {
+		return fmt.Errorf("watch %s: %w", w.store.dir, noWatches(err))
+	}
+	return nil
+}
+
+// noWatches says in our own words that a limit of the system is reached: ENOSPC is
+// what inotify says, and has nothing to do with the disk.
+func noWatches(err error) error {
+	switch {
+	case errors.Is(err, unix.ENOSPC):
+		return fmt.Errorf("%w (fs.inotify.max_user_watches)", ErrWatches)
+	case errors.Is(err, unix.EMFILE):
+		return fmt.Errorf("%w (fs.inotify.max_user_instances, or open files)", ErrWatches)
+	}
+	return err
+}
+
+// Missing is how many mailboxes are not watched, so that only a look at them finds
+// what came; err says why, if the last one who tried knows. It asks nobody.
+func (w *Watcher) Missing() (missing int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.missing()
+}
+
+// missing wants the lock.
+func (w *Watcher) missing() (n int, err error) {
+	for _, stands := range w.watched {
+		if !stands {
+			n++
+		}
+	}
+	if n > 0 || w.fs == nil {
+		err = w.err
+	}
+	return n, err
 }
 
 // Close ends the watcher; after it bell is not called any more. It must not be
 // called from within bell.
 func (w *Watcher) Close() error {
-	err := w.fs.Close()
-	<-w.done
+	w.mu.Lock()
+	fw := w.fs
+	w.mu.Unlock()
+	if fw == nil {
+		return nil
+	}
+	err := fw.Close()
+	w.runs.Wait()
 	return err
 }
 
@@ -80,18 +132,20 @@ func (w *Watcher) Add(name string) error {
 	return w.add(name)
 }
 
-// add wants the lock, or no second goroutine yet.
+// add wants the lock.
 func (w *Watcher) add(name string) error {
 	w.watched[name] = false
+	if w.fs == nil {
+		return w.err
+	}
 	for _, folder := range []string{name, name + "/" + newFolder} {
 		// fsnotify would follow a symlink that lies in the way.
-		f, err := w.store.disk.folder(folder)
+		err := w.store.disk.isFolder(folder)
 		if err == nil {
-			f.Close()
 			err = w.fs.Add(filepath.Join(w.store.dir, folder))
 		}
 		if err != nil {
-			w.err = fmt.Errorf("watch mailbox %s: %w", name, err)
+			w.err = fmt.Errorf("watch mailbox %s: %w", name, noWatches(err))
 			return w.err
 		}
 	}
@@ -104,6 +158,9 @@ func (w *Watcher) Remove(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.watched, name)
+	if w.fs == nil {
+		return
+	}
 	for _, folder := range []string{name + "/" + newFolder, name} {
 		// It fails when the folder is gone, and the watch with it.
 		_ = w.fs.Remove(filepath.Join(w.store.dir, folder))
@@ -113,36 +170,31 @@ func (w *Watcher) Remove(name string) {
 // Rewatch makes deleted folders of the watched mailboxes again and watches again
 // what is not watched. Call it now and then (every 30 s), and look at the folders
 // yourself at the same time. missing is how many mailboxes are not watched, which
-// then only that look finds; err says why, mostly that the system's limit
-// (fs.inotify.max_user_watches) is reached.
+// then only that look finds; err says why, mostly [ErrWatches].
 func (w *Watcher) Rewatch() (missing int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.fs.Add(w.store.dir); err != nil {
-		return len(w.watched), fmt.Errorf("watch %s: %w", w.store.dir, err)
+	if w.err = w.begin(); w.err != nil {
+		for name := range w.watched {
+			w.watched[name] = false
+		}
+		return w.missing()
 	}
 	for name := range w.watched {
 		if err := w.store.MakeMailbox(name); err != nil {
 			w.watched[name], w.err = false, err
-			missing++
 			continue
 		}
 		// To add what is watched is one call to the kernel, and the only sure way to
 		// watch a folder that was replaced by another of its name.
-		if w.add(name) != nil {
-			missing++
-		}
+		_ = w.add(name) // kept in w.err
 	}
-	if missing == 0 {
-		return 0, nil
-	}
-	return missing, w.err
+	return w.missing()
 }
 
 // run belongs to the watcher's goroutine. It does nothing but ring.
-func (w *Watcher) run() {
-	defer close(w.done)
-	events, errs := w.fs.Events, w.fs.Errors
+func (w *Watcher) run(fw *fsnotify.Watcher) {
+	events, errs := fw.Events, fw.Errors
 	for events != nil || errs != nil {
 		select {
 		case ev, ok := <-events:

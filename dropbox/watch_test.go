@@ -155,38 +155,3 @@ func TestRewatch(t *testing.T) {
 	rewatch()
 	hear()
 }
-
-// A burst that the kernel cannot queue is told as "look everywhere".
-func TestWatchOverflow(t *testing.T) {
-	s := newStore(t, dropbox.Options{}, "coder")
-	r := &rings{more: make(chan struct{}, 1)}
-	stuck, free := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	w, err := s.Watch(func(ring dropbox.Ring) {
-		once.Do(func() {
-			close(stuck)
-			<-free // a bell as it must not be
-		})
-		if ring.All {
-			r.bell(ring)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	deliver(t, s, "coder", text("x"))
-	<-stuck
-	a, b := filepath.Join(s.Dir(), "coder/new/.a"), filepath.Join(s.Dir(), "coder/new/.b")
-	if err := os.WriteFile(a, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 20_000 { // two events each; the queue holds 16,384 and we 4,096
-		if err := os.Rename(a, b); err != nil {
-			t.Fatal(err)
-		}
-		a, b = b, a
-	}
-	close(free)
-	r.await(t, dropbox.Ring{All: true, Lost: true})
-}

@@ -169,7 +169,9 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	watcher, err := s.store.Watch(s.ring)
 	if err != nil {
 		// Slow looking is better than not starting at all.
-		s.trouble.set("watch", "the mailboxes cannot be watched ("+err.Error()+"); they are looked at every "+s.sweepEvery().String())
+		s.watches(0, err)
+	} else {
+		s.watches(watcher.Missing())
 	}
 	var agents, rest sync.WaitGroup
 	serving, done := context.WithCancel(kill)
@@ -362,23 +364,24 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		s.listLead()
 		s.tellStrays(time.Now())
 		if w != nil {
-			s.rewatch(w)
+			s.watches(w.Rewatch())
 		}
 		s.followUp(time.Now())
 		s.ringAll()
 	}
 }
 
-// rewatch watches again what is not watched.
-func (s *Swarm) rewatch(w *dropbox.Watcher) {
-	switch missing, err := w.Rewatch(); {
-	case err != nil:
-		s.trouble.set("watch", "the mailboxes cannot be watched: "+err.Error())
-	case missing > 0:
-		s.trouble.set("watch", fmt.Sprintf("%d folders cannot be watched; they are looked at every %v", missing, s.sweepEvery()))
-	default:
+// watches tells how many mailboxes are not watched, and why.
+func (s *Swarm) watches(missing int, err error) {
+	if missing == 0 && err == nil {
 		s.trouble.clear("watch")
+		return
 	}
+	which := "the mailboxes"
+	if missing > 0 {
+		which = fmt.Sprintf("%d of the mailboxes", missing)
+	}
+	s.trouble.set("watch", fmt.Sprintf("%s cannot be watched: %v; they are looked at every %v", which, err, s.sweepEvery()))
 }
 
 // tidy removes what was left half-written, and what is kept no longer.
