@@ -139,7 +139,8 @@ func merge(from, to string) error {
 }
 
 // links puts a symlink to another folder in the place of new/, which nobody may
-// follow: what waits there is not seen, and nothing goes to the other folder.
+// follow: what waits there is not seen, and nothing goes to the other folder. The
+// daemon may put the symlink aside and make new/ again; then the two become one.
 func (m *mover) links(ctx context.Context, name string) error {
 	at := filepath.Join(m.a.box(name), "new")
 	// Not in the mailbox itself, where it would be taken for something that was dropped.
@@ -147,7 +148,19 @@ func (m *mover) links(ctx context.Context, name string) error {
 	if err := errors.Join(os.MkdirAll(other, 0o700), os.Symlink(other, aside), swap(at, aside)); err != nil {
 		return err
 	}
-	err := errors.Join(away(ctx), swap(at, aside), os.Remove(aside))
+	err := away(ctx)
+	if is, lerr := os.Lstat(at); lerr == nil && is.Mode()&os.ModeSymlink != 0 {
+		err = errors.Join(err, swap(at, aside))
+	}
+	// What is aside now is the symlink, or a new/ that somebody may be writing to.
+	rerr := os.Remove(aside)
+	for errors.Is(rerr, syscall.ENOTEMPTY) {
+		if merr := merge(aside, at); merr != nil {
+			return errors.Join(err, merr)
+		}
+		rerr = os.Remove(aside)
+	}
+	err = errors.Join(err, rerr)
 	if wrong, rerr := os.ReadDir(other); rerr != nil || len(wrong) > 0 {
 		err = errors.Join(err, rerr, fmt.Errorf("%d files went through the symlink", len(wrong)))
 	}
