@@ -1,0 +1,216 @@
+package ircbridge
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A Line is one message of a channel, as it lies in the buffer.
+type Line struct {
+	N       int64     `json:"n"` // counts up in each channel, from 1, through every restart
+	At      time.Time `json:"at"`
+	Channel string    `json:"channel"` // or the nick of a person who wrote privately
+	Nick    string    `json:"nick"`    // of the person; of an agent, its name
+	Account string    `json:"account,omitempty"`
+	Text    string    `json:"text"` // without formatting
+	MsgID   string    `json:"msgid,omitempty"`
+	Replay  bool      `json:"replay,omitempty"` // from the server's history
+	Notice  bool      `json:"notice,omitempty"`
+	Drop    string    `json:"drop,omitempty"` // of ours: id of the message that was said
+	Upto    int       `json:"upto,omitempty"` // of ours: how many bytes of that message are said with this line
+}
+
+// DefaultBufferSize is how many lines a reader finds of each channel, if nothing else
+// is set.
+const DefaultBufferSize = 500
+
+// remembered is how many lines a channel's file keeps at least: by them the bridge
+// knows which msgids it has seen.
+const remembered = 1000
+
+// bufferFile is the file of a channel. Names are folded as ASCII, and what a file's
+// name should not hold is escaped.
+func bufferFile(home, channel string) string {
+	return filepath.Join(home, folder, "buffer", fileName(channel)+".jsonl")
+}
+
+// folder holds the bridge's files, below the daemon's folder.
+const folder = "irc"
+
+// fileName makes a file's name of a channel or a reader.
+func fileName(name string) string {
+	var b strings.Builder
+	for _, c := range []byte(strings.ToLower(name)) {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+	}
+	if b.Len() > 200 { // a file's name has at most 255 bytes
+		sum := sha256.Sum256([]byte(strings.ToLower(name)))
+		return "%" + hex.EncodeToString(sum[:])
+	}
+	return b.String()
+}
+
+// A ring keeps the last lines of a channel in a file. The bridge alone writes it;
+// readers open the file as they like. It belongs to one goroutine.
+//
+// A line is written at once and not synced: a killed process loses none, a power cut
+// may, and then the server's history brings it back if there is one.
+type ring struct {
+	path  string
+	keep  int // lines that a rewriting leaves
+	lines int // in the file
+	last  int64
+	seen  map[string]bool // the msgids in the file
+	f     *os.File
+}
+
+// openRing opens the ring of a channel, and mends what a crash has cut off. The caller
+// closes it.
+func openRing(home, channel string, size int) (*ring, error) {
+	r := &ring{path: bufferFile(home, channel), keep: max(size, remembered), seen: map[string]bool{}}
+	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+		return nil, fmt.Errorf("buffer of %s: %w", channel, err)
+	}
+	f, err := os.OpenFile(r.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("buffer of %s: %w", channel, err)
+	}
+	r.f = f
+	data, err := os.ReadFile(r.path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("buffer of %s: %w", channel, err), f.Close())
+	}
+	if whole := bytes.LastIndexByte(data, '\n') + 1; whole < len(data) {
+		if err := f.Truncate(int64(whole)); err != nil {
+			return nil, errors.Join(fmt.Errorf("buffer of %s: %w", channel, err), f.Close())
+		}
+		data = data[:whole]
+	}
+	for _, l := range parseLines(data) {
+		r.note(l)
+	}
+	return r, nil
+}
+
+func (r *ring) note(l Line) {
+	r.lines++
+	r.last = max(r.last, l.N)
+	if l.MsgID != "" {
+		r.seen[l.MsgID] = true
+	}
+}
+
+// parseLines reads a buffer's file. What is no line, as half a line at the end while
+// it is being written, is left out.
+func parseLines(data []byte) []Line {
+	var lines []Line
+	for raw := range bytes.Lines(data) {
+		var l Line
+		if json.Unmarshal(raw, &l) == nil && l.N > 0 {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// add numbers a line and writes it. added is false when a line with that msgid is
+// there already.
+func (r *ring) add(l Line) (added bool, err error) {
+	if l.MsgID != "" && r.seen[l.MsgID] {
+		return false, nil
+	}
+	l.N = r.last + 1
+	l.At = l.At.UTC()
+	raw, err := json.Marshal(l)
+	if err != nil {
+		return false, fmt.Errorf("buffer: %w", err)
+	}
+	if _, err := r.f.Write(append(raw, '\n')); err != nil {
+		return false, fmt.Errorf("buffer: %w", err)
+	}
+	r.note(l)
+	if r.lines >= 2*r.keep {
+		return true, r.rewrite()
+	}
+	return true, nil
+}
+
+// rewrite leaves the newest lines alone.
+func (r *ring) rewrite() error {
+	lines, err := readLines(r.path)
+	if err != nil {
+		return fmt.Errorf("buffer: %w", err)
+	}
+	lines = lines[max(0, len(lines)-r.keep):]
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	for _, l := range lines {
+		if err := enc.Encode(l); err != nil {
+			return fmt.Errorf("buffer: %w", err)
+		}
+	}
+	if err := replace(r.path, out.Bytes(), false); err != nil {
+		return fmt.Errorf("buffer: %w", err)
+	}
+	f, err := os.OpenFile(r.path, os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("buffer: %w", err)
+	}
+	err = r.f.Close()
+	r.f, r.lines = f, 0
+	clear(r.seen)
+	for _, l := range lines {
+		r.note(l)
+	}
+	return err
+}
+
+func (r *ring) close() error { return r.f.Close() }
+
+// readLines reads a buffer's file; none is no line.
+func readLines(path string) ([]Line, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return parseLines(data), nil
+}
+
+// replace puts data in the place of a file by one rename; durable if so asked.
+func replace(path string, data []byte, durable bool) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // scaffolding, gone after the rename
+	_, err = f.Write(data)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil || !durable {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

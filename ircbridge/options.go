@@ -1,0 +1,163 @@
+package ircbridge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Options are what a bridge needs. Store, Home, Server.Addr, Server.Nick and
+// Channels.Project must be set.
+type Options struct {
+	Store *dropbox.Store
+	Home  string // the daemon's folder, .claude-swarm; the bridge's files lie in Home/irc
+
+	Server   Server
+	Style    Style // "" means StylePrefix
+	Channels Channels
+	Join     []string // more channels to be in, whatever happens
+	Allow    []Permit // nobody else commands; see [Permit.Check]
+
+	// Agents names the agents as they are now. A nil one means all mailboxes but
+	// those of lead and irc.
+	Agents func() []string
+
+	// Swarm answers what is asked of the daemon; nil says that none runs.
+	Swarm Swarm
+
+	// Sign makes the proof of a message that is about to be delivered to a mailbox,
+	// with the token of irc; nil leaves messages unproven. See [dropbox.Store.Send].
+	Sign func(m *dropbox.Message, to string) string
+
+	BufferSize     int // lines that readers find of each channel; 0 means 500
+	WakesPerMinute int // messages to agents that may come of one channel in a minute; 0 means 10, below 0 any number
+
+	// Nick is the nick of an agent with [StyleNicks], and the name that stands
+	// after the slash of the relayed nick with [StyleRelay]; nil means its name.
+	Nick func(agent string) string
+
+	Log *slog.Logger // nil logs nothing
+}
+
+// A Server says where to connect, and as whom.
+type Server struct {
+	Addr     string // host, or host:port; the port is 6697 with TLS, else 6667
+	Nick     string // of the bridge
+	User     string // the user name; "" means the nick
+	RealName string // "" means the nick
+	Password string // of the server (PASS); "" is none
+
+	TLS        bool   // the certificate is verified, and there is no way around it
+	ServerName string // that it is issued for; "" means the host
+	CAFile     string // PEM of those who issue; "" means those of the system
+	CertFile   string // PEM of our own certificate; with SASL "external" our login
+	KeyFile    string
+
+	SASL         string // "plain", "external", or "" for none; when it is refused the bridge stops trying
+	Account      string // "" means the nick
+	SASLPassword string
+
+	Burst     int           // lines at once; 0 means 4
+	Rate      float64       // lines a second after that; 0 means 1
+	Unlimited bool          // no bound at all: only on a server of one's own
+	RetryMin  time.Duration // first pause before the next try; 0 means 1 s, and doubles to
+	RetryMax  time.Duration // this one; 0 means 60 s
+}
+
+// HostPort is the address with its port.
+func (s Server) HostPort() string {
+	if _, _, err := net.SplitHostPort(s.Addr); err == nil {
+		return s.Addr
+	}
+	port := "6667"
+	if s.TLS {
+		port = "6697"
+	}
+	return net.JoinHostPort(strings.Trim(s.Addr, "[]"), port)
+}
+
+// A Style says under which name an agent's words appear.
+type Style string
+
+// The styles. Where the server does not play along, the bridge falls back to
+// StylePrefix, and the state says why.
+const (
+	StylePrefix Style = "prefix"   // [agent] text, all by one connection
+	StyleNicks  Style = "nicks"    // a connection for each agent, under its own nick
+	StyleRelay  Style = "relaymsg" // one connection, and agent/x as the nick: ergo's RELAYMSG
+)
+
+// Channels are the project's channels; "" is none, except that Project must be set.
+type Channels struct {
+	Project string // what is said without another place
+	Standup string
+	Work    string // with {task-id} in it; see [Channels.WorkOf]
+	Alerts  string
+	Errors  string
+}
+
+// WorkOf is the channel of a task; "" when there is none.
+func (c Channels) WorkOf(taskID string) string {
+	return strings.ReplaceAll(c.Work, "{task-id}", taskID)
+}
+
+// fixed are the channels to be in from the start, each once.
+func (o *Options) fixed() []string {
+	var list []string
+	have := map[string]bool{}
+	for _, c := range append([]string{o.Channels.Project, o.Channels.Standup, o.Channels.Alerts, o.Channels.Errors}, o.Join...) {
+		if name := strings.ToLower(c); c != "" && !have[name] {
+			have[name] = true
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// check completes the options, or says what is wrong with them.
+func (o *Options) check() error {
+	switch {
+	case o.Store == nil:
+		return errors.New("no store")
+	case o.Home == "":
+		return errors.New("no folder for the bridge's files")
+	case o.Server.Addr == "":
+		return errors.New("no server")
+	case o.Server.Nick == "":
+		return errors.New("no nick")
+	case o.Channels.Project == "":
+		return errors.New("no channel of the project")
+	}
+	for _, c := range o.fixed() {
+		if strings.ContainsAny(c, " ,\a\x00\r\n") || strings.HasPrefix(c, ":") {
+			return fmt.Errorf("%q cannot be the name of a channel", c)
+		}
+	}
+	switch o.Style = cmp.Or(o.Style, StylePrefix); o.Style {
+	case StylePrefix, StyleNicks, StyleRelay:
+	default:
+		return fmt.Errorf("%q is not a style; there are prefix, nicks and relaymsg", o.Style)
+	}
+	for _, p := range o.Allow {
+		if err := p.Check(o.Server.Addr); err != nil {
+			return err
+		}
+	}
+	if o.BufferSize <= 0 {
+		o.BufferSize = DefaultBufferSize
+	}
+	o.WakesPerMinute = cmp.Or(o.WakesPerMinute, 10)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Nick == nil {
+		o.Nick = func(agent string) string { return agent }
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package ircbridge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A State says how things stand with the bridge. It is written by the bridge at every
+// change, at most 4 times a second.
+type State struct {
+	V  int       `json:"v"`
+	At time.Time `json:"at"` // when it was written
+
+	// Running says whether a bridge runs now. It is found out by the reader; what
+	// else stands here is from when one ran last.
+	Running bool `json:"-"`
+
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since"`              // connected, or not connected, since then
+	Why       string    `json:"why,omitempty"`      // why not
+	NextTry   time.Time `json:"next_try,omitzero"`  // when it is tried again; zero: never, or not known
+	Server    string    `json:"server"`             // host:port
+	Network   string    `json:"network,omitempty"`  // the name that it gives itself
+	Nick      string    `json:"nick,omitempty"`     // that the bridge has
+	Wanted    string    `json:"wanted,omitempty"`   // that it wants, when it is another
+	Mask      string    `json:"mask,omitempty"`     // nick!user@host as others see it
+	Account   string    `json:"account,omitempty"`  // logged in as
+	Style     Style     `json:"style"`              // in use
+	Instead   string    `json:"instead,omitempty"`  // why it is not the style that was asked for
+	Caps      []string  `json:"caps,omitempty"`     // capabilities in use
+	Limits    Limits    `json:"limits"`             // of the server
+	Channels  []Channel `json:"channels,omitempty"` // sorted
+
+	Waiting    int            `json:"waiting"`  // messages that wait to be said
+	Unproven   int            `json:"unproven"` // said, and not proven yet
+	Halted     bool           `json:"halted,omitempty"`
+	Sent       int            `json:"sent"`     // messages since the bridge began
+	Received   int            `json:"received"` // lines since the bridge began
+	Denied     int            `json:"denied"`   // orders of people who may not
+	Masked     int            `json:"masked"`   // messages in which a secret was masked
+	Questions  []OpenQuestion `json:"questions,omitempty"`
+	Reconnects int            `json:"reconnects"`
+	LastError  string         `json:"last_error,omitempty"`
+	LastAt     time.Time      `json:"last_error_at,omitzero"`
+	Warnings   []string       `json:"warnings,omitempty"` // what a person should look at
+}
+
+// Limits are what the server bears, in bytes and lines; 0 is not known or not offered.
+type Limits struct {
+	Text           int    `json:"text,omitempty"` // the longest text in the project's channel
+	Nick           int    `json:"nick,omitempty"`
+	Channel        int    `json:"channel,omitempty"`
+	Topic          int    `json:"topic,omitempty"`
+	MultilineBytes int    `json:"multiline_bytes,omitempty"`
+	MultilineLines int    `json:"multiline_lines,omitempty"`
+	History        int    `json:"history,omitempty"`
+	CaseMapping    string `json:"case_mapping,omitempty"`
+}
+
+// A Channel is one that the bridge is in, or wants to be in.
+type Channel struct {
+	Name    string   `json:"name"`
+	Joined  bool     `json:"joined"`
+	Why     string   `json:"why,omitempty"` // why not
+	Topic   string   `json:"topic,omitempty"`
+	Members []Member `json:"members,omitempty"` // sorted by nick; at most 200
+	More    int      `json:"more,omitempty"`    // members beyond those
+}
+
+// A Member is somebody in a channel.
+type Member struct {
+	Nick  string `json:"nick"`
+	Modes string `json:"modes,omitempty"` // @ is an operator, + has a voice; "" is neither
+}
+
+// An OpenQuestion was shown, and nobody has answered it yet.
+type OpenQuestion struct {
+	ID      string    `json:"id"`   // of the question
+	From    string    `json:"from"` // the agent that asked
+	To      string    `json:"to"`   // lead or irc
+	Channel string    `json:"channel"`
+	At      time.Time `json:"at"`
+}
+
+// Folder is where the bridge's files lie, below the daemon's folder.
+func Folder(home string) string { return filepath.Join(home, folder) }
+
+func stateFile(home string) string { return filepath.Join(home, folder, "state.json") }
+
+// ReadState reads how things stand with the bridge of a project. Where none ever ran
+// it is the zero State.
+func ReadState(home string) (State, error) {
+	var s State
+	data, err := os.ReadFile(stateFile(home))
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return State{}, fmt.Errorf("read the bridge's state: %w", err)
+	}
+	if s.Running, err = running(home); err != nil {
+		return State{}, fmt.Errorf("read the bridge's state: %w", err)
+	}
+	return s, nil
+}
+
+func writeState(home string, s State) error {
+	s.V = 1
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err == nil {
+		err = replace(stateFile(home), append(data, '\n'), false)
+	}
+	if err != nil {
+		return fmt.Errorf("write the bridge's state: %w", err)
+	}
+	return nil
+}
+
+// ErrRunning says that another process is the bridge of this project.
+var ErrRunning = errors.New("another process is the bridge of this project")
+
+func lockFile(home string) string { return filepath.Join(home, folder, "lock") }
+
+// lock makes this process the one bridge of the project, until release or its end. The
+// error is [ErrRunning] when there is one.
+func lock(home string) (release func() error, err error) {
+	if err := os.MkdirAll(Folder(home), 0o700); err != nil {
+		return nil, fmt.Errorf("lock the bridge: %w", err)
+	}
+	f, err := os.OpenFile(lockFile(home), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the bridge: %w", err)
+	}
+	// Whoever reads the state holds the lock shared for a moment.
+	for patience := time.Now().Add(time.Second); ; time.Sleep(10 * time.Millisecond) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			break
+		}
+		if time.Now().After(patience) {
+			err = ErrRunning
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the bridge: %w", err), f.Close())
+	}
+	return f.Close, nil
+}
+
+// running says whether somebody holds the lock.
+func running(home string) (bool, error) {
+	f, err := os.Open(lockFile(home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	defer f.Close() // frees it
+	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,29 @@
+package ircbridge
+
+import "context"
+
+// A Swarm is what the bridge asks of the daemon when a person commands. It is called
+// from several goroutines. Its errors are shown to that person, so they are texts for
+// people, with the next step on a second line.
+type Swarm interface {
+	// Status says how things stand with an agent, or with all when it is "": lines
+	// for people.
+	Status(ctx context.Context, agent string) (string, error)
+
+	// Steer does what a person ordered, and says what came of it in one line. by
+	// names the person for the books, as in "ann on IRC". Halt and Unhalt have no
+	// agent.
+	Steer(ctx context.Context, order Order, agent, by string) (string, error)
+}
+
+// An Order is what a person with [Control] may have done.
+type Order string
+
+// The orders.
+const (
+	Pause  Order = "pause"
+	Resume Order = "resume"
+	Abort  Order = "abort"
+	Halt   Order = "halt"
+	Unhalt Order = "unhalt"
+)
