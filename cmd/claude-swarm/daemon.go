@@ -108,6 +108,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := d.choose(ctx, o.agents, o.by); err != nil {
 		return err
 	}
+	d.keepDigest()
 	// Whoever hears that the daemon is ready may signal at once.
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -313,6 +314,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	}
 	d.gate.Set(door.PolicyOf(file))
 	d.file, d.refused = file, ""
+	d.keepDigest()
 	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed)
 	return changes, nil
 }

@@ -123,6 +123,8 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if err != nil {
 		return err
 	}
+	// Without it the next plain send reads the configuration, as this one did.
+	_ = keepDigest(p.file)
 	if p.saysHalted(c, m) {
 		wait.set = false
 	}

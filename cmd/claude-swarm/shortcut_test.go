@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -28,13 +29,13 @@ var (
 	perMail = regexp.MustCompile(`(?m)^(id|thread|trace|created|proof): .+$`)
 )
 
-// shortcutProject makes a project with the lead's token and two mailboxes, as after
-// a start.
-func shortcutProject(t *testing.T, config string) string {
+// shortcutProject makes a project with the lead's token, two mailboxes and the digest
+// of the configuration, as after a start.
+func shortcutProject(t *testing.T, yaml string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if config != "" {
-		if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte(config), 0o600); err != nil {
+	if yaml != "" {
+		if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte(yaml), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		box := filepath.Join(dir, ".dead-drop")
@@ -45,6 +46,11 @@ func shortcutProject(t *testing.T, config string) string {
 		makeMailbox(t, dir, "reviewer")
 		if _, err := swarm.HomeOf(dir).Tokens(dropbox.Lead); err != nil {
 			t.Fatal(err)
+		}
+		// Only the program itself can make its digest; and this leaves nothing else.
+		runIn(t, dir, nil, "send", "coder", "--priority", "normal", "x")
+		for _, path := range mailIn(t, dir) {
+			remove(t, path)
 		}
 	}
 	return dir
@@ -72,11 +78,7 @@ func runIn(t *testing.T, dir string, env []string, args ...string) shortcutRun {
 		Stdout: idLine.ReplaceAllString(stdout.String(), "ID"),
 		Stderr: strings.ReplaceAll(stderr.String(), dir, "DIR"),
 	}
-	files, err := filepath.Glob(filepath.Join(dir, ".dead-drop", "*", "*", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range files {
+	for _, path := range mailIn(t, dir) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -87,9 +89,19 @@ func runIn(t *testing.T, dir string, env []string, args ...string) shortcutRun {
 	return ran
 }
 
+// mailIn lists the messages of all mailboxes.
+func mailIn(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, ".dead-drop", "*", "*", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // Whatever is sent, the short way and the verb do the same and say the same.
 func TestShortcutAndVerbAgree(t *testing.T) {
-	const config = "agents:\n  coder: {role: coder}\n  reviewer: {}\n"
+	const agents = "agents:\n  coder: {role: coder}\n  reviewer: {}\n"
 	long := strings.Repeat("x", 8192)
 	for name, tc := range map[string]struct {
 		args   []string
@@ -127,6 +139,13 @@ func TestShortcutAndVerbAgree(t *testing.T) {
 		"no mailboxes": {args: []string{"coder", "x"}, before: func(t *testing.T, dir string) {
 			remove(t, filepath.Join(dir, ".dead-drop"))
 		}},
+		"changed configuration": {args: []string{"coder", "x"}, before: func(t *testing.T, dir string) {
+			overwrite(t, filepath.Join(dir, config.Name), "agents: {builder: }\n")
+		}},
+		"longer bodies": {args: []string{"coder", long, "x"}, config: agents + "policy: {max_body_bytes: 20000}\n"},
+		"the sentinel":  {args: []string{"coder", "stop now: <<<HALT>>>"}},
+		"no sentinel":   {args: []string{"coder", "stop now: <<<HALT>>>"}, config: agents + "policy: {stop_sentinel: \"\"}\n"},
+		"no tasks":      {args: []string{"coder", "x"}, config: agents + "policy: {allowed_types: [note, question]}\n"},
 		"halted": {args: []string{"coder", "x"}, before: func(t *testing.T, dir string) {
 			touch(t, filepath.Join(dir, ".dead-drop", "HALT"))
 		}},
@@ -147,7 +166,7 @@ func TestShortcutAndVerbAgree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var ran [2]shortcutRun
 			for i, env := range [][]string{nil, {"CLAUDE_SWARM_TEST=the whole program"}} {
-				dir := shortcutProject(t, strings.TrimPrefix(cmp.Or(tc.config, config), "-"))
+				dir := shortcutProject(t, strings.TrimPrefix(cmp.Or(tc.config, agents), "-"))
 				if tc.before != nil {
 					tc.before(t, dir)
 				}
@@ -182,11 +201,16 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-func touch(t *testing.T, path string) {
+func overwrite(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func touch(t *testing.T, path string) {
+	t.Helper()
+	overwrite(t, path, "")
 }
 
 func makeMailbox(t *testing.T, dir, name string) {

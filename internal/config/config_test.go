@@ -270,27 +270,6 @@ func TestCheckFolders(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
-	path := write(t, "agents: {coder: }\n")
-	deep := filepath.Join(filepath.Dir(path), "a", "b")
-	// A folder of that name is no configuration, so the search goes on above it.
-	if err := os.MkdirAll(filepath.Join(deep, config.Name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, from := range []string{filepath.Dir(path), filepath.Dir(deep), deep} {
-		if got, err := config.Find(from); got != path || err != nil {
-			t.Errorf("Find(%q) = %q, %v, want %q", from, got, err, path)
-		}
-	}
-	t.Chdir(deep)
-	if got, err := config.Find("."); got != path || err != nil {
-		t.Errorf("Find of the working folder = %q, %v, want %q", got, err, path)
-	}
-	if got, err := config.Find(t.TempDir()); !errors.Is(err, config.ErrNoProject) {
-		t.Errorf("Find without a project = %q, %v, want ErrNoProject", got, err)
-	}
-}
-
 func TestLoadWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := config.Load(filepath.Join(dir, "gone.yaml")); !errors.Is(err, os.ErrNotExist) {

@@ -1,13 +1,13 @@
 // Package config reads claude-swarm.yaml, the one file that says which agents a
 // project has.
 //
-// [Find] walks up from a folder to the file, [Load] reads it. What Load returns
-// is complete: paths are absolute, every key has a value, and what stands under
-// defaults has been merged into each agent, where an agent's own key wins: a
-// list replaces the other list; only the variables of env are merged one by one.
+// [Load] reads the file. What it returns is complete: paths are absolute, every key
+// has a value, and what stands under defaults has been merged into each agent, where
+// an agent's own key wins: a list replaces the other list; only the variables of env
+// are merged one by one.
 //
-//	claude-swarm.yaml --Find--> path --Load--> File --CheckFolders--> start
-//	                                  \--> Errors (exit status 78)
+//	claude-swarm.yaml --Load--> File --CheckFolders--> start
+//	                     \--> Errors (exit status 78)
 //
 // A file that is wrong gives [Errors]: every problem in it, in the order of the
 // file, each with line, column and the nearest known name. Nothing is guessed

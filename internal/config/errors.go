@@ -1,15 +1,10 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 )
-
-// ErrNoProject is returned by [Find] where no folder above has a
-// claude-swarm.yaml.
-var ErrNoProject = errors.New("no claude-swarm.yaml here or in any folder above")
 
 // An Error is one thing that is wrong with a configuration file.
 type Error struct {

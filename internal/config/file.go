@@ -4,10 +4,12 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // Name is the name of the configuration file.
-const Name = "claude-swarm.yaml"
+const Name = rendezvous.ConfigName
 
 // A File is a configuration that was read and found good. Its values do not
 // change; a reload makes a new one. The folders and programs that it names may
@@ -29,8 +31,9 @@ type File struct {
 	Audit       Audit
 	Retention   Retention
 
-	shown string               // the path as Load was given it, for errors
-	where map[string]*position // of keys that are checked later, "coder.cwd"
+	source []byte               // the file's content
+	shown  string               // the path as Load was given it, for errors
+	where  map[string]*position // of keys that are checked later, "coder.cwd"
 }
 
 // Log bounds the logs of the agents and the kept streams of their turns.
@@ -127,7 +130,10 @@ func (f *File) Running() int {
 }
 
 // Home is the daemon's own folder, beside the file.
-func (f *File) Home() string { return filepath.Join(f.Dir, ".claude-swarm") }
+func (f *File) Home() string { return filepath.Join(f.Dir, rendezvous.HomeName) }
+
+// Source is the content of the file as it was read.
+func (f *File) Source() []byte { return f.source }
 
 // Agent finds an agent by its name.
 func (f *File) Agent(name string) (Agent, bool) {

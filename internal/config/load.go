@@ -21,10 +21,11 @@ func Parse(path string, data []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	source := data
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark is not part of the first line
 	r := &reader{path: path, lines: strings.Split(string(data), "\n")}
 	f := builtin(abs)
-	f.shown = path
+	f.shown, f.source = path, source
 	r.file(r.document(data), f)
 	if len(r.errs) == 0 {
 		r.paths(f)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -51,8 +52,8 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 		}
 		from = dir
 	}
-	path, err := config.Find(from)
-	if errors.Is(err, config.ErrNoProject) {
+	path, err := rendezvous.Find(from)
+	if errors.Is(err, rendezvous.ErrNoProject) {
 		return "", &NoProjectError{From: from}
 	}
 	return path, err

@@ -8,11 +8,11 @@
 // their import paths, each as soon as what it imports is ready. This one imports
 // little, so its turn comes before theirs, and it sends there and then:
 //
-//	crypto … dropbox, config, mailslot --sent--> the process ends
-//	                             \--anything else--> net/http … the verbs, main
+//	crypto … dropbox, mailslot --sent--> the process ends
+//	                     \--anything else--> config, net/http … the verbs, main
 //
 // It sends for the lead alone, to one agent, without flags, and only when nothing
-// stands in the way. Everything else it leaves untouched to the verb, which begins
+// stands in the way. What it has to know of the configuration it knows of a [Digest]. Everything else it leaves untouched to the verb, which begins
 // from the start and says what there is to say; so each error has one wording,
 // there. What was begun and cannot be begun again is [Unfinished].
 //
@@ -30,7 +30,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
@@ -59,23 +59,21 @@ func send(to string, words []string) bool {
 	if !plain(words) {
 		return false
 	}
-	file, ok := project()
-	if !ok {
+	dir, home, d, ok := project()
+	if !ok || !d.Tasks || !slices.Contains(d.Agents, to) {
 		return false
 	}
-	body := Body(words, file.MaxBody())
-	if flaw, _ := Look(body, file.MaxBody()); flaw != Sound || !passes(file, body) {
+	most := int(d.Options.MaxBody)
+	body := Body(words, most)
+	if flaw, _ := Look(body, most); flaw != Sound || d.Stop != "" && bytes.Contains(body, []byte(d.Stop)) {
 		return false
 	}
-	if _, ok := file.Agent(to); !ok {
-		return false
-	}
-	secrets, err := tokens.Read(file.Home())
+	secrets, err := tokens.Read(home)
 	token := secrets[dropbox.Lead]
 	if err != nil || token == "" {
 		return false
 	}
-	store, err := dropbox.Open(file.DeadDropDir, file.StoreOptions())
+	store, err := dropbox.Open(d.Store, d.Options)
 	if err != nil {
 		return false
 	}
@@ -94,15 +92,8 @@ func send(to string, words []string) bool {
 		unfinished = &Failure{To: to, ID: sent.ID, Unprinted: err}
 		return false
 	}
-	SayIfNobodyWorks(os.Stderr, file.Dir, store, to)
+	SayIfNobodyWorks(os.Stderr, dir, store, to)
 	return true
-}
-
-// passes tells whether no rule of the project is against a task of the lead that
-// begins a conversation. If one is, the verb says which.
-func passes(file *config.File, body []byte) bool {
-	stop := file.Policy.StopSentinel
-	return slices.Contains(file.Policy.AllowedTypes, string(dropbox.Task)) && (stop == "" || !bytes.Contains(body, []byte(stop)))
 }
 
 // plain tells whether words are nothing but text: what begins with a dash may be a
@@ -116,28 +107,34 @@ func plain(words []string) bool {
 	return true
 }
 
-// project reads the configuration of the folder that we are in. A variable of ours
-// in the environment may name another project, or another sender.
-func project() (*config.File, bool) {
+// project finds the project of the folder that we are in, the daemon's folder, and
+// the digest of the configuration. A variable of ours in the environment may name
+// another project, or another sender.
+func project() (dir, home string, d Digest, ok bool) {
 	for _, v := range os.Environ() {
 		if strings.HasPrefix(v, "CLAUDE_SWARM_") {
-			return nil, false
+			return "", "", d, false
 		}
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, false
+		return "", "", d, false
 	}
-	path, err := config.Find(dir)
+	path, err := rendezvous.Find(dir)
 	if err != nil {
-		return nil, false
+		return "", "", d, false
 	}
-	file, err := config.Load(path)
+	content, err := readFile(path)
 	if err != nil {
-		return nil, false
+		return "", "", d, false
 	}
-	if _, err := os.Lstat(filepath.Join(file.Home(), "attached")); err == nil {
-		return nil, false // this may be a session that is attached as an agent
+	dir = filepath.Dir(path)
+	home = filepath.Join(dir, rendezvous.HomeName)
+	if d, ok = readDigest(home, path, content); !ok {
+		return "", "", d, false
 	}
-	return file, true
+	if _, err := os.Lstat(filepath.Join(home, "attached")); err == nil {
+		return "", "", d, false // this may be a session that is attached as an agent
+	}
+	return dir, home, d, true
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // Options tune Init. The zero value is ready to use.
@@ -88,7 +89,7 @@ func Init(dir string, o Options) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if above, err := config.Find(filepath.Dir(s.dir)); err == nil && above != r.Config {
+	if above, err := rendezvous.Find(filepath.Dir(s.dir)); err == nil && above != r.Config {
 		r.Above = above
 	}
 	plain := o.Config == ""

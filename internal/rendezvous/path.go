@@ -1,8 +1,9 @@
-// Package rendezvous knows where the daemon of a project and those who want
-// something of it meet: at a socket whose path both work out for themselves.
+// Package rendezvous knows where a project is, and where its daemon and those who
+// want something of it meet: at a socket whose path both work out for themselves.
 //
-// It imports little, since a `send` asks at the door as well ([Knock]): package
-// control, which speaks through that door, comes with all of package net.
+// It imports little, since a `send` finds its way and asks at the door as well
+// ([Find], [Knock]): package control, which speaks through that door, comes with all
+// of package net.
 package rendezvous
 
 import (

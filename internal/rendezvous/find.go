@@ -1,0 +1,42 @@
+package rendezvous
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ConfigName is the name of the configuration file of a project.
+const ConfigName = "claude-swarm.yaml"
+
+// HomeName is the name of the daemon's own folder, beside the configuration.
+const HomeName = ".claude-swarm"
+
+// ErrNoProject is returned by [Find] where no folder above has a claude-swarm.yaml.
+var ErrNoProject = errors.New("no claude-swarm.yaml here or in any folder above")
+
+// Find walks up from a folder to the first that has a claude-swarm.yaml and
+// returns the absolute path of that file. Where there is none the error is
+// [ErrNoProject].
+func Find(from string) (string, error) {
+	dir, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	for {
+		path := filepath.Join(dir, ConfigName)
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && !info.IsDir():
+			return path, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return "", err // it may be there: going on would find another project
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return "", ErrNoProject
+		}
+		dir = above
+	}
+}
