@@ -29,10 +29,11 @@ func TestATaskBecomesFilesAndAnAnswer(t *testing.T) {
 	if got := p.read("hello.txt"); got != "hello from the coder\n" {
 		t.Errorf("hello.txt = %q", got)
 	}
-	found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/coder/done/*/*.receipt.yaml"))
-	if len(found) != 1 {
-		t.Fatalf("receipts: %v", found)
-	}
+	var found []string
+	p.until("a receipt", func() bool { // the answer goes out before it is filed
+		found, _ = filepath.Glob(filepath.Join(p.dir, ".dead-drop/coder/done/*/*.receipt.yaml"))
+		return len(found) == 1
+	})
 	id := strings.TrimSuffix(filepath.Base(found[0]), ".receipt.yaml")
 	r := p.receipt("coder", id[len(id)-10:])
 	if r.Tokens.In+r.Tokens.CacheRead == 0 || r.CostUSD <= 0 || r.ToolCalls != 1 || len(r.Files) != 1 || !r.Proven {
