@@ -50,7 +50,10 @@ type Turn struct {
 
 	// UUID names this prompt to the client, which runs each only once, also in
 	// a later process of the same session.
-	UUID    string
+	UUID string
+	// Prompt ends with a paragraph of the caller's own: there the client may look for
+	// more than text, as for a file that is to be read. In what stands before the last
+	// empty line it does not. A prompt of one paragraph may be a command.
 	Prompt  string
 	Session Session
 	Spec    Spec

@@ -10,7 +10,7 @@ package runner
 // A Steer is one message for a running turn.
 type Steer struct {
 	UUID   string // names it to the client, as that of the prompt does
-	Prompt string
+	Prompt string // ends with a paragraph of the caller's own, as that of a [Turn] does
 }
 
 // A Helm is how a turn comes by what is to reach it while it runs. Both are used

@@ -3,6 +3,8 @@ package claude
 import (
 	"encoding/json"
 	"io"
+	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -14,17 +16,65 @@ func promptLine(t runner.Turn) []byte { return userLine(t.UUID, t.Prompt) }
 func userLine(uuid, text string) []byte {
 	type message struct {
 		Role    string `json:"role"`
-		Content string `json:"content"`
+		Content any    `json:"content"`
 	}
 	line, err := json.Marshal(struct {
 		Type    string  `json:"type"`
 		Message message `json:"message"`
 		UUID    string  `json:"uuid,omitempty"`
-	}{"user", message{"user", text}, uuid})
+	}{"user", message{"user", content(text)}, uuid})
 	if err != nil {
 		panic("claude: strings cannot fail to be JSON: " + err.Error())
 	}
 	return append(line, '\n')
+}
+
+// A textBlock is one piece of a prompt.
+type textBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// tagsOfItsOwn are what the client does not repeat a prompt for, if one block of it
+// holds that: it takes the prompt for something that it wrote itself. A prompt that is
+// not repeated counts as one that was not taken in, and would be sent a second time.
+const tagsOfItsOwn = `(?:bash|local-command)-std(?:out|err)\b|task-notification\b|tick\b`
+
+var (
+	unrepeated = regexp.MustCompile(`<(?:` + tagsOfItsOwn + `)`)
+	steerTags  = regexp.MustCompile(`(?i)<(\\*(?:\s*/?\s*system-reminder\b|` + tagsOfItsOwn + `))`)
+)
+
+// steerLine is a message for a running turn. The client puts it into a frame of its
+// own, <system-reminder>, and joins blocks by newlines; so what would end the frame, or
+// keep the client from repeating the line, gets a backslash after the <. Nothing else is
+// changed.
+func steerLine(s runner.Steer) []byte {
+	return userLine(s.UUID, steerTags.ReplaceAllString(s.Prompt, `<\$1`))
+}
+
+// content is a prompt in the form in which the client takes what strangers wrote for
+// text alone. Claude Code 2.1.197 looks through the last block of a prompt, and through
+// a prompt that is a plain string: for a command at its beginning, and anywhere in it
+// for files to read (@name), agents to ask (@agent-name) and words that change how it
+// works (ultrathink). So the last paragraph, which is ours, is a block of its own. A
+// prompt of one paragraph is a command.
+//
+// The blocks together are the prompt, byte for byte.
+func content(prompt string) any {
+	last := strings.LastIndex(strings.TrimRight(prompt, "\n"), "\n\n")
+	if last < 0 {
+		return prompt
+	}
+	last += len("\n\n")
+	var blocks []textBlock
+	begin := 0
+	for _, found := range unrepeated.FindAllStringIndex(prompt[:last], -1) {
+		end := found[0] + len("<")
+		blocks = append(blocks, textBlock{"text", prompt[begin:end]})
+		begin = end
+	}
+	return append(blocks, textBlock{"text", prompt[begin:last]}, textBlock{"text", prompt[last:]})
 }
 
 // A feed writes to a client's standard input without waiting for it: a client

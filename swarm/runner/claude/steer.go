@@ -31,7 +31,7 @@ func (r *run) steer() {
 			return
 		}
 		r.steering.lines = append(r.steering.lines, steered{uuid: s.UUID})
-		r.feed.send(userLine(s.UUID, s.Prompt))
+		r.feed.send(steerLine(s))
 	}
 }
 
