@@ -47,7 +47,8 @@ type house struct {
 	wakeAll  func(account string)
 	plan     func() Plan
 	trouble  *trouble
-	gate     Gate // nil stops loops alone
+	gate     Gate       // nil stops loops alone
+	mirror   *mirroring // nil: nobody looks
 	reach    *reach
 }
 

@@ -50,32 +50,32 @@ func answerSubject(m *dropbox.Message) string {
 	return s
 }
 
-// answer delivers what a receipt says is owed. Its key makes it the same answer
-// however often it is delivered.
-func (a *agent) answer(m *dropbox.Message, r *Receipt) error {
+// answer delivers what a receipt says is owed, and returns its id; "" when nothing
+// was delivered. Its key makes it the same answer however often it is delivered.
+func (a *agent) answer(m *dropbox.Message, r *Receipt) (id string, err error) {
 	ans := r.Answer
 	if ans == nil {
-		return nil
+		return "", nil
 	}
 	if ans.Refused != "" && a.gate != nil {
-		return a.haltThread(m, GateVerdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
+		return "", a.haltThread(m, GateVerdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
 	} else if ans.Refused != "" {
 		a.tellLead("refused:"+m.ID, "an answer was not sent on", fmt.Sprintf(
 			"%s was to answer %s, but that was %s. The trace says how it came to that:\n  claude-swarm trace %s\n", a.name, ans.To, ans.Refused, m.ID))
-		return nil
+		return "", nil
 	}
 	result := answerTo(m, r)
 	if err := a.lastWord(result, ans.To); err != nil {
-		return err
+		return "", err
 	}
-	_, err := a.deliver(a.name, ans.To, result)
+	d, err := a.deliver(a.name, ans.To, result)
 	if undeliverable(err) {
 		// Whoever asked has no mailbox, as a message that was written by hand
 		// may say. The lead gets to know.
 		a.tellLead("result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", a.name, ans.To, err, ans.Body))
-		return nil
+		return "", nil
 	}
-	return err
+	return d.ID, err
 }
 
 // answerTo is the answer that a receipt says is owed to the sender of m.
@@ -116,9 +116,10 @@ func (a *agent) bury(c *dropbox.Claim, reason string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.tellSender(c, reason, fmt.Sprintf("dead:%s:%d", c.ID, at.UnixMicro())); err != nil {
+	if err := a.tellSender(c, reason, fmt.Sprintf("%s%s:%d", deadKey, c.ID, at.UnixMicro())); err != nil {
 		return err
 	}
+	a.mirrorDead(c, reason, at)
 	if err := a.dropOffer(c.Message, reason); err != nil {
 		return err
 	}
@@ -144,6 +145,9 @@ func (a *agent) finishBurial(e dropbox.Entry) error {
 	}
 	return a.bury(c, reason)
 }
+
+// deadKey begins the key of what the daemon says of a message that it gave up.
+const deadKey = "dead:"
 
 // tellSender tells the sender that a message will not be done, once per key. An
 // agent that waits for an answer is woken by it, others read it with their next

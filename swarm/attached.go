@@ -372,7 +372,7 @@ func (s *Attached) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error
 	if err := s.fileNotes(r); err != nil {
 		return err
 	}
-	if err := a.answer(m, r); err != nil {
+	if _, err := a.answer(m, r); err != nil {
 		return err
 	}
 	if err := a.closeOffer(m, r); err != nil {

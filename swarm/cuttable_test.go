@@ -171,7 +171,9 @@ func TestTheTableOfCuts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newClientField(t, "coder")
+			f.mirror = everywhere{}
 			row(f)
+			f.shownOnce()
 			f.halt()
 			f.noProcesses()
 		})

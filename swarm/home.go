@@ -76,6 +76,9 @@ func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json
 // GateFile holds what was said lately, as far as the gate needs it.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 
+// mirrorFile says how far the lead's mail was shown.
+func (h Home) mirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
+
 func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 
 // writeDurable replaces path by data: after it returns, a power cut leaves the

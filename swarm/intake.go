@@ -86,30 +86,33 @@ type place struct {
 	takeIn func(dropbox.Stray) bool // false: that has to wait
 }
 
-// places are the agents' mailboxes and the lead's.
+// places are the agents' mailboxes, the lead's, and that of IRC.
 func (in *intake) places() []place {
 	var out []place
 	for _, m := range in.swarm.members() {
 		out = append(out, place{m.box, m.takeIn})
 	}
 	if box, err := in.swarm.store.Mailbox(dropbox.Lead); err == nil {
-		out = append(out, place{box, func(st dropbox.Stray) bool { return in.takeInForLead(box, st) }})
+		out = append(out, place{box, func(st dropbox.Stray) bool { return in.takeInFor(box, st) }})
+	}
+	if box, err := in.swarm.store.Mailbox(dropbox.IRC); err == nil && in.swarm.mirror != nil {
+		out = append(out, place{box, func(st dropbox.Stray) bool { return in.takeInFor(box, st) }})
 	}
 	return out
 }
 
-// takeInForLead files what was laid into the lead's mailbox: a note, unless it
-// says what it is. What is no message is set aside there.
-func (in *intake) takeInForLead(box *dropbox.Mailbox, st dropbox.Stray) bool {
+// takeInFor files what was laid into the mailbox of the lead, or of IRC: a note,
+// unless it says what it is. What is no message is set aside there.
+func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray) bool {
 	log := in.swarm.log.With("file", st.Name)
 	_, err := box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
 	if _, bad := errors.AsType[*dropbox.InvalidError](err); err != nil && !bad {
 		if !errors.Is(err, dropbox.ErrChanged) && !errors.Is(err, dropbox.ErrGone) {
-			log.Warn("file for the lead could not be taken in", keyErr, err)
+			log.Warn("file could not be taken in", keyAgent, box.Name(), keyErr, err)
 		}
 		return false
 	}
-	log.Info("file for the lead was taken in", "set_aside", err != nil)
+	log.Info("file was taken in", keyAgent, box.Name(), "set_aside", err != nil)
 	return true
 }
 

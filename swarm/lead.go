@@ -39,14 +39,23 @@ func (h *house) tellLead(agent, key, subject, body string) {
 		to = dropbox.Lead
 	}
 	m.To = []string{to}
-	d, err := h.deliver(dropbox.Swarm, to, m)
+	tell := func() (dropbox.Delivery, error) {
+		d, err := h.deliver(dropbox.Swarm, to, m)
+		if err == nil && to != dropbox.Lead { // what the person gets is seen in the mailbox
+			told := *m
+			told.ID, told.Thread, told.Trace = d.ID, d.Thread, d.ID
+			h.mirrorMail(&told, to, agent)
+		}
+		return d, err
+	}
+	d, err := tell()
 	if !d.Duplicate {
 		h.feed.publish(FeedEvent{Kind: FeedAlert, At: time.Now().UTC(), Agent: agent, Text: subject})
 	}
 	if err != nil {
 		h.log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)
 		h.trouble.until("lead "+key, "the lead could not be told of: "+m.Subject, func() error {
-			_, err := h.deliver(dropbox.Swarm, to, m)
+			_, err := tell()
 			return err
 		})
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	Gate Gate
 	// Audit is told of every finished turn; nil records nothing.
 	Audit Auditor
+	// Mirror says what people see on IRC; nil shows nothing there.
+	Mirror Mirror
 	// Log gets the daemon's own log; nil discards it.
 	Log *slog.Logger
 	// Environ is the environment that agents inherit, before our rules strip

@@ -120,9 +120,11 @@ func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
 	if err := a.finishSteered(r); err != nil {
 		return err
 	}
-	if err := a.answer(m, r); err != nil {
+	answer, err := a.answer(m, r)
+	if err != nil {
 		return err
 	}
+	a.mirrorResult(m, r, answer)
 	if err := a.closeOffer(m, r); err != nil {
 		return err
 	}
@@ -172,6 +174,7 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 	if err := a.recordEnd(j, out, !unborn); err != nil {
 		return err
 	}
+	a.mirrorFailed(j, reason)
 	if err := a.putBackNotes(j); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ type Swarm struct {
 	started time.Time
 	ready   chan struct{}
 	intake  *intake
+	lookout *lookout
 	lost    doorbell // a watch is gone: look at the watches before the next sweep
 
 	mu      sync.Mutex
@@ -87,7 +88,10 @@ func New(o Options) (*Swarm, error) {
 		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: &warmth{most: o.Plan.maxWarm()}, grown: newGrown(), restart: o.Restart.orDefaults(),
 		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, gate: o.Gate, reach: newReach(o.Store.Dir()), plan: s.Plan, wakeAll: s.wakeAccount,
 	}
-	s.intake = newIntake(s)
+	if o.Mirror != nil {
+		s.mirror = &mirroring{Mirror: o.Mirror}
+	}
+	s.intake, s.lookout = newIntake(s), newLookout(&s.house)
 	if err := s.amendLedger(o.Plan.Agents, time.Now()); err != nil {
 		return nil, errors.Join(err, b.ledger.close())
 	}
@@ -179,6 +183,9 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	s.grown.start(s.home.Turns(), &rest, serving)
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher) })
+	if s.mirror != nil {
+		rest.Go(func() { s.lookout.run(serving) })
+	}
 	if s.opts.Audit != nil {
 		rest.Go(func() { s.auditor(serving) })
 	}
@@ -257,6 +264,8 @@ func (s *Swarm) ring(r dropbox.Ring) {
 		}
 	case r.Stray:
 		s.intake.bell.ring()
+	case r.Mailbox == dropbox.Lead:
+		s.lookout.bell.ring()
 	case m == nil:
 	default:
 		m.queue.ring(r.Name)
@@ -272,6 +281,7 @@ func (s *Swarm) ringAll() {
 		m.bell.ring()
 	}
 	s.intake.bell.ring()
+	s.lookout.bell.ring()
 }
 
 // wakeAccount rings every agent of an account.
@@ -362,6 +372,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		s.trouble.mend()
 		s.note(s.books.standings.catchUp())
 		s.listLead()
+		s.mirror.count(s.store)
 		s.tellStrays(time.Now())
 		if w != nil {
 			s.watches(w.Rewatch())

@@ -126,6 +126,9 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	if rec.End != "" {
 		return a.finishFailure(j)
 	}
+	if rec.Process.PID != 0 {
+		a.mirrorBegun(c.Message) // if the daemon was cut off before it did
+	}
 	if !rec.Process.Alive() {
 		a.endLeft(rec.mark())
 	}
@@ -233,6 +236,11 @@ func (a *agent) finishCommitted(e dropbox.Entry) error {
 // finishFailure puts a message back whose attempt ended and was written down,
 // as it would have been.
 func (a *agent) finishFailure(j *job) error {
+	switch j.rec.End {
+	case runner.Stopped, runner.Limited, runner.Refused: // no failure of a turn
+	default:
+		a.mirrorFailed(j, j.rec.Reason)
+	}
 	if err := a.putBackNotes(j); err != nil {
 		return err
 	}

@@ -198,6 +198,7 @@ func (a *agent) tell(j *job) {
 	j.told = true
 	m := j.claim.Message
 	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, m.From, describe(m)))
+	a.mirrorBegun(m)
 }
 
 // session chooses the session of a try: the agent's own; when the client

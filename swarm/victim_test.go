@@ -150,7 +150,7 @@ func victimMain(at string) int {
 		specs[0].Linger = time.Minute
 	}
 	s, err := swarm.New(swarm.Options{
-		Project: dir, Store: store, Environ: os.Environ(), Sweep: 100 * time.Millisecond,
+		Project: dir, Store: store, Environ: os.Environ(), Sweep: 100 * time.Millisecond, Mirror: everywhere{},
 		Plan:     swarm.Plan{Agents: specs},
 		Backends: map[string]runner.Backend{"claude": &doomed{claude.New(clientOptions), p}},
 	})

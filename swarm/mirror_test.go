@@ -1,0 +1,198 @@
+package swarm_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// everywhere is a mirror that shows everything in one channel.
+type everywhere struct{}
+
+func (everywhere) Copies(mo swarm.Moment) []swarm.Copy {
+	return []swarm.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %s, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
+}
+
+// copies lists what waits in the mailbox irc, by the beginning of its key.
+func (f *field) copies(key string) []*dropbox.Message {
+	f.t.Helper()
+	if !slices.Contains(must(f.store.Mailboxes()), dropbox.IRC) {
+		return nil
+	}
+	return slices.DeleteFunc(f.mail(dropbox.IRC), func(m *dropbox.Message) bool { return !strings.HasPrefix(m.Key, "irc-"+key) })
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// shown waits for a copy.
+func (f *field) shown(key string) *dropbox.Message {
+	f.t.Helper()
+	f.until("a copy "+key, func() bool { return len(f.copies(key)) > 0 })
+	return f.copies(key)[0]
+}
+
+// shownOnce checks, after a cut, that what became of each task was shown, and
+// nothing twice.
+func (f *field) shownOnce() {
+	f.t.Helper()
+	for _, m := range f.mail(dropbox.Lead) {
+		if m.ReplyTo != "" {
+			f.shown("begun-" + m.ReplyTo)
+			f.until("how "+m.ReplyTo+" ended is shown", func() bool {
+				return len(f.copies("result-"+m.ReplyTo)) == 1 || len(f.copies("dead-"+m.ReplyTo)) == 1
+			})
+		}
+	}
+	var keys []string
+	for _, m := range f.copies("") {
+		keys = append(keys, m.Key)
+	}
+	slices.Sort(keys)
+	if all := len(keys); len(slices.Compact(slices.Clone(keys))) != all {
+		f.t.Errorf("shown twice: %q", keys)
+	}
+}
+
+func TestMirror(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	f.mirror = everywhere{}
+	f.restart.MaxMessages = 100 // no breaker here
+	f.start()
+
+	id := f.send("coder", "@say the door is green", subject("Paint the door"))
+	answer := f.answer(id)
+	begun, result := f.shown("begun-"+id), f.shown("result-"+id)
+	if begun.From != "lead" || begun.Type != dropbox.Task || begun.Subject != "Paint the door" || begun.Thread != id || begun.Trace != id ||
+		begun.ReplyTo != "" || begun.Priority != dropbox.Low || begun.Hops != 0 {
+		t.Errorf("the copy of what began: %+v", begun)
+	}
+	if want := "irc: {channel: \"#all\", about: " + id + ", to: coder, moment: begun}\n"; begun.Extra != want {
+		t.Errorf("its extra is %q, want %q", begun.Extra, want)
+	}
+	if result.From != "coder" || !strings.Contains(string(result.Body), "the door is green") || result.Thread != id ||
+		!strings.Contains(result.Extra, "about: "+answer.ID+", to: lead, moment: result") {
+		t.Errorf("the copy of the result: %+v", result)
+	}
+	if mail := f.shown("mail-" + answer.ID); mail.Priority != dropbox.Normal || mail.Thread != id || !dropbox.Proven(f.tokens["coder"], mail, dropbox.IRC) {
+		t.Errorf("the copy of the answer in the lead's mailbox: %+v", mail)
+	}
+
+	bad := f.send("coder", "@exit 3")
+	bounce := f.answer(bad)
+	if dead := f.shown("dead-" + bad); dead.From != dropbox.Swarm || !strings.Contains(string(dead.Body), "Not done by coder: failed 3 times") || dead.Thread != bad {
+		t.Errorf("the copy of the dead letter: %+v", dead)
+	}
+	if n := len(f.copies("failed-" + bad)); n != 3 {
+		t.Errorf("%d failures were shown, want 3", n)
+	}
+
+	stopped := f.send("reviewer", "@status 401")
+	f.told("reviewer is stopped")
+	alert := f.shown("alert-")
+	if alert.From != dropbox.Swarm || alert.Subject != "reviewer is stopped" {
+		t.Errorf("the copy of the alert: %+v", alert)
+	}
+	f.shown("begun-" + stopped)
+
+	// What arrives while no daemon runs is shown by the next, and nothing twice.
+	f.halt()
+	question := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
+	f.start()
+	f.shown("mail-" + question)
+	f.until("the agents rest", func() bool { return f.status("coder").State == swarm.Idle })
+	for _, what := range []string{"begun-" + id, "result-" + id, "mail-" + answer.ID, "dead-" + bad, "mail-" + question, "alert-"} {
+		if n := len(f.copies(what)); n != 1 {
+			t.Errorf("%d copies of %s, want 1", n, what)
+		}
+	}
+	if n := len(f.copies("mail-"+bounce.ID)) + len(f.copies("alert-"+bounce.ID)); n != 0 {
+		t.Errorf("the bounce was shown besides the dead letter, %d times", n)
+	}
+	if got := f.files(dropbox.IRC, "cur"); len(got) != 0 {
+		t.Errorf("the daemon claimed %v for the bridge", got)
+	}
+}
+
+// An agent that leads gets the alerts, and people see them all the same.
+func TestMirrorOfAlertsToAnAgent(t *testing.T) {
+	f := newField(t, "planner", "coder")
+	f.plan.Lead = "planner"
+	f.mirror = everywhere{}
+	f.start()
+	f.send("coder", "@status 401")
+	if m := f.shown("alert-"); m.Subject != "coder is stopped" || m.From != dropbox.Swarm || !strings.Contains(m.Extra, "to: planner") {
+		t.Errorf("the copy of the alert: %+v", m)
+	}
+	f.until("the planner worked on it", func() bool { return len(f.files("planner", "done")) > 0 })
+	if n := len(f.copies("alert-")); n != 1 {
+		t.Errorf("the alert was shown %d times", n)
+	}
+}
+
+// A disk that refuses the copies, or a mailbox that is full of them, keeps no agent
+// from its work; the status says so until it is over.
+func TestMirrorKeepsNobodyFromWork(t *testing.T) {
+	f := newField(t, "coder")
+	f.mirror = everywhere{}
+	var broken atomic.Bool
+	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
+		if broken.Load() && strings.HasPrefix(st.Name, "irc/") {
+			return fmt.Errorf("no space left on device")
+		}
+		return nil
+	}})
+	f.start()
+	if err := f.store.MakeMailbox(dropbox.IRC); err != nil {
+		t.Fatal(err)
+	}
+	broken.Store(true)
+	f.answer(f.send("coder", "@say fine"))
+	f.until("the status complains", func() bool { return f.troubled("IRC misses what happens") })
+	broken.Store(false)
+	f.until("the complaint goes", func() bool { return !f.troubled("IRC misses what happens") })
+
+	for i := range 1000 {
+		if _, err := f.store.Deliver(dropbox.IRC, &dropbox.Message{Type: dropbox.Note, Body: []byte(fmt.Sprint(i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.until("it is full", func() bool {
+		id := f.send("coder", "@say fine")
+		f.answer(id)
+		f.untilState("coder", swarm.Idle)
+		return len(f.copies("begun-"+id)) == 0
+	})
+	if !f.troubled("too much waits in the mailbox irc") {
+		t.Error("the status does not say that copies are left out")
+	}
+	id := f.send(dropbox.Lead, "Which green?", typed(dropbox.Question), from("coder"))
+	f.shown("mail-" + id) // what people must see passes
+}
+
+// A file that was laid into the mailbox irc by hand waits there like a message.
+func TestHandDroppedForIRC(t *testing.T) {
+	f := newField(t, "coder")
+	f.mirror = everywhere{}
+	if err := f.store.MakeMailbox(dropbox.IRC); err != nil {
+		t.Fatal(err)
+	}
+	f.start()
+	if err := os.WriteFile(filepath.Join(f.store.Dir(), dropbox.IRC, "hello.md"), []byte("Hello, all!\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.until("it is taken in", func() bool {
+		return slices.ContainsFunc(f.mail(dropbox.IRC), func(m *dropbox.Message) bool { return string(m.Body) == "Hello, all!\n" })
+	})
+}
