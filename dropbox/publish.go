@@ -60,6 +60,18 @@ func (s *Store) publish(m *Message, sign func(*Message, string) string) (Publish
 	if err != nil {
 		return Published{}, err
 	}
+	if d.Duplicate {
+		// What was published first is what is offered to those who lack it, until
+		// somebody has it.
+		open, err := s.OfferOf(d.ID)
+		if errors.Is(err, ErrTaken) || open.Grant != nil {
+			return Published{Delivery: d}, nil
+		} else if err != nil {
+			return Published{Delivery: d}, err
+		}
+		offered, err := s.offer(d.ID, open.Message, open.Message.Priority, sign)
+		return Published{d, offered}, err
+	}
 	out.Thread = d.Thread
 	setIfEmpty(&out.Trace, d.ID)
 	offered, err := s.offer(d.ID, &out, out.Priority, sign)
@@ -141,13 +153,17 @@ const (
 
 // Announce publishes how the work of a publication, or of an offer of it, ended,
 // as a status beside its topic: task.created is followed by task.completed or
-// task.failed. It is told once for each message that it is said of.
+// task.failed. How a publication ended is told once, whoever says so and however; that
+// it was given up, once for each offer.
 func (s *Store) Announce(m *Message, by, end, text string, sign func(m *Message, to string) string) error {
 	word := &Message{
 		From: by, Type: Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,
-		Hops: min(m.Hops+1, MaxHops), Key: end + ":" + m.ID, Body: []byte(text + "\n"),
+		Hops: min(m.Hops+1, MaxHops), Key: "ended:" + m.ID, Body: []byte(text + "\n"),
 	}
 	setIfEmpty(&word.ReplyTo, m.ID)
+	if m.Offer != "" && end == Completed {
+		word.Key = "ended:" + m.Offer
+	}
 	if i := strings.LastIndex(m.Topic, "."); i >= 0 {
 		word.Topic = m.Topic[:i+1] + end
 	}

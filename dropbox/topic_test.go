@@ -229,6 +229,10 @@ func TestPublishingAgain(t *testing.T) {
 	if !q.Duplicate || q.ID != p.ID || len(list(t, mailbox(t, s, "coder"))) != 1 {
 		t.Errorf("published as %+v and %+v", p, q)
 	}
+	publish(t, s, "task.created", key, func(m *dropbox.Message) { m.Priority, m.Body = dropbox.Urgent, []byte("Something else.\n") })
+	if n := len(list(t, mailbox(t, s, "coder"))); n != 1 {
+		t.Errorf("published again with other words it is offered %d times", n)
+	}
 	subscribe(t, s, "late", ">")
 	open, err := s.OpenOffers()
 	if err != nil || len(open) != 1 {
