@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
-	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 func claimCommand() *cli.Command {
@@ -46,22 +44,9 @@ func claim(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	by := p.Me.Name
-	if agent := c.String("for"); agent != "" {
-		names, err := p.agents([]string{agent}, "claude-swarm claim "+shellWord(id)+" --for %s")
-		if err != nil {
-			return err
-		}
-		by = names[0]
-	}
-	g, err := p.Store.ClaimOffer(work.ID, by, p.Me.Turn)
+	g, err := p.take(work, c.String("for"), id)
 	if err != nil {
-		return notYours(err)
-	}
-	if by != p.Me.Name {
-		if err := p.assign(work, by); err != nil {
-			return err
-		}
+		return err
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
@@ -73,46 +58,35 @@ func claim(c *cli.Context) error {
 	return err
 }
 
+// take claims work for an agent, or for whoever asks when none is named.
+func (p *post) take(work dropbox.Publication, agent, id string) (dropbox.Grant, error) {
+	if agent == "" || agent == p.Me.Name {
+		g, err := p.Claim(work)
+		return g, p.notYours(err)
+	}
+	names, err := p.agents([]string{agent}, "claude-swarm claim "+shellWord(id)+" --for %s")
+	if err != nil {
+		return dropbox.Grant{}, err
+	}
+	g, err := p.ClaimFor(work, names[0])
+	return g, p.notYours(err)
+}
+
 // published finds published work by the end of its id, or of that of an offer.
 func (p *post) published(id string) (dropbox.Publication, error) {
-	_, m, err := p.message(id)
-	if err != nil {
-		return dropbox.Publication{}, err
+	work, err := p.Published(id)
+	if e, ok := errors.AsType[*door.NotPublishedError](err); ok {
+		return work, fail(exitUnknown, "claude-swarm topics", "%w", error(e))
 	}
-	work := dropbox.Publication{ID: m.ID, Message: m}
-	if m.Offer != "" {
-		work.ID = m.Offer
-	}
-	open, err := p.Store.OfferOf(work.ID)
-	if errors.Is(err, dropbox.ErrNotFound) {
-		return work, fail(exitUnknown, "claude-swarm topics", "%s was not published on a topic", m.ID)
-	} else if err != nil {
-		return work, notYours(err)
-	}
-	return open, nil
+	return work, p.notYours(notFound(err, id))
 }
 
-// assign delivers work to an agent that did not ask for it.
-func (p *post) assign(work dropbox.Publication, agent string) error {
-	if _, err := p.Mailbox(agent); err != nil {
-		return err
-	}
-	var sign func(*dropbox.Message, string) string
-	if work.Message.From == p.Me.Name {
-		sign = p.Me.Sign
-	}
-	if err := p.Store.Assign(work, agent, sign); err != nil {
-		return p.refused(err, agent)
-	}
-	return nil
-}
-
-// notYours says what to do when another was quicker.
-func notYours(err error) error {
+// notYours says what to do when another was quicker, or a rule forbids it.
+func (p *post) notYours(err error) error {
 	taken, ok := errors.AsType[*dropbox.TakenError](err)
 	switch {
 	case !ok:
-		return err
+		return p.refused(err, "")
 	case taken.Closed:
 		return fail(exitFailed, "claude-swarm trace "+taken.ID, "%w", error(taken))
 	}
@@ -152,19 +126,12 @@ func ack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Store.ClaimOffer(work.ID, p.Me.Name, p.Me.Turn); err != nil {
-		return notYours(err)
-	}
 	end, text := dropbox.Completed, strings.Join(c.Args().Tail(), " ")
 	if c.Bool("failed") {
 		end = dropbox.Failed
 	}
-	// The answer first: it has a key, so to repeat all this is harmless.
-	if err := p.answerPublished(work, text); err != nil {
-		return err
-	}
-	if err := p.closePublished(work, end, text); err != nil {
-		return err
+	if err := p.Ack(work, end, text); err != nil {
+		return p.notYours(err)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
@@ -175,32 +142,4 @@ func ack(c *cli.Context) error {
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "%s is %s\n", work.ID, end)
 	return err
-}
-
-// answerPublished sends the result to whoever published the work.
-func (p *post) answerPublished(work dropbox.Publication, text string) error {
-	if text == "" || work.Message.From == p.Me.Name {
-		return nil
-	}
-	_, err := p.send(&dropbox.Message{
-		To: []string{work.Message.From}, Type: dropbox.Result, ReplyTo: work.ID, Thread: work.Message.Thread, Trace: work.Message.Trace,
-		Subject: door.AnswerSubject(work.Message.Subject), Key: "result:" + work.ID, Body: []byte(text + "\n"),
-	})
-	return err
-}
-
-// closePublished files the work with its receipt, and tells those who listen.
-func (p *post) closePublished(work dropbox.Publication, end, text string) error {
-	r := swarm.Receipt{ID: work.ID, Turn: p.Me.Turn, Agent: p.Me.Name, Outcome: end, Ended: time.Now().UTC(), Text: cut(text, 4096)}
-	receipt, err := r.Encode()
-	if err != nil {
-		return err
-	}
-	if err := p.Store.CloseOffer(work.ID, p.Me.Name, receipt); err != nil {
-		return notYours(err)
-	}
-	if err := p.EnsureToken(); err != nil {
-		return err
-	}
-	return p.Store.Announce(work.Message, p.Me.Name, end, p.Me.Name+": "+oneLine(text), p.Me.Sign)
 }

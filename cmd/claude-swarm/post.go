@@ -56,14 +56,7 @@ func (p *post) ownName(mailbox string) string {
 // send sends, and says what to do when that fails.
 func (p *post) send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	sent, err := p.Send(m)
-	if e, ok := errors.AsType[*door.DeliveryError](err); ok {
-		err = p.refused(err, e.To)
-	} else if _, ok := errors.AsType[*door.RefusedError](err); ok {
-		err = p.refused(err, "")
-	} else if _, ok := errors.AsType[*door.TurnError](err); ok {
-		err = hint(err, "unset %s %s", runner.AgentVar, runner.MarkVar)
-	}
-	return sent, err
+	return sent, p.refused(err, "")
 }
 
 // saysHalted tells the sender that the text has halted its conversation; it is
@@ -92,6 +85,11 @@ const maxAttached = 10 << 20
 // refused gives what a rule refuses its exit status and the next step, and the errors
 // of a delivery theirs.
 func (p *post) refused(err error, to string) error {
+	if e, ok := errors.AsType[*door.DeliveryError](err); ok {
+		to = e.To
+	} else if _, ok := errors.AsType[*door.TurnError](err); ok {
+		return hint(err, "unset %s %s", runner.AgentVar, runner.MarkVar)
+	}
 	if e, ok := errors.AsType[*door.RefusedError](err); ok {
 		next := e.Verdict.Next
 		if e.Verdict.Rule == policy.RuleHalted && p.Me.Name == dropbox.Lead {

@@ -75,16 +75,7 @@ func publish(c *cli.Context) error {
 		}
 		m.Thread, m.Trace = old.Thread, old.Trace
 	}
-	if err := p.EnsureToken(); err != nil {
-		return err
-	}
-	if err := p.Me.Envelope(m); err != nil {
-		return err
-	}
-	if err := p.MayPass(m); err != nil {
-		return p.refused(err, topic)
-	}
-	sent, err := p.Store.Publish(m, p.Me.Sign)
+	sent, err := p.Publish(m)
 	if sent.ID == "" && err != nil {
 		return p.refused(err, topic)
 	}

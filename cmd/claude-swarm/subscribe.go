@@ -24,7 +24,7 @@ Inside a turn it is that agent; else name it with --agent. It is kept until
 unsubscribe, and all patterns of the agent are printed.` +
 			examples("claude-swarm subscribe task.created --agent coder", "claude-swarm subscribe 'review.*' 'status.>' --agent reviewer"),
 		Flags:  []cli.Flag{agentFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*dropbox.Store).Subscribe) },
+		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*door.Door).Subscribe) },
 	}
 }
 
@@ -38,7 +38,7 @@ func unsubscribeCommand() *cli.Command {
 already stays in its mailbox.` +
 			examples("claude-swarm unsubscribe task.created --agent coder", "claude-swarm unsubscribe --agent coder"),
 		Flags:  []cli.Flag{agentFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*dropbox.Store).Unsubscribe) },
+		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*door.Door).Unsubscribe) },
 	}
 }
 
@@ -46,7 +46,7 @@ func agentFlag() cli.Flag {
 	return &cli.StringFlag{Name: "agent", Usage: "the `AGENT` whose subscriptions they are; inside a turn it is that agent, else you"}
 }
 
-func changeSubscriptions(c *cli.Context, change func(*dropbox.Store, string, ...string) ([]string, error)) error {
+func changeSubscriptions(c *cli.Context, change func(*door.Door, string, ...string) ([]string, error)) error {
 	patterns := c.Args().Slice()
 	if len(patterns) == 0 && c.Command.Name == "subscribe" {
 		return usagef("claude-swarm subscribe task.created --agent coder", "subscribe: say to which topics")
@@ -69,17 +69,9 @@ func changeSubscriptions(c *cli.Context, change func(*dropbox.Store, string, ...
 		}
 		name = names[0]
 	}
-	for _, pattern := range patterns {
-		if v := p.Rules.Subscribe(name, pattern); !v.Pass && c.Command.Name == "subscribe" {
-			return p.refused(&door.RefusedError{Verdict: v}, "")
-		}
-	}
-	if _, err := p.Mailbox(name); err != nil { // makes it where no daemon has done so yet
-		return err
-	}
-	has, err := change(p.Store, name, patterns...)
+	has, err := change(p.Door, name, patterns...)
 	if err != nil {
-		return err
+		return p.refused(err, name)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
@@ -110,16 +102,6 @@ func topicsCommand() *cli.Command {
 	}
 }
 
-// A publishedView is published work as --json prints it.
-type publishedView struct {
-	ID      string    `json:"id"`
-	Topic   string    `json:"topic"`
-	From    string    `json:"from"`
-	Subject string    `json:"subject"`
-	Since   time.Time `json:"since"`
-	Claimed string    `json:"claimed"` // by whom; "" when nobody has
-}
-
 func topics(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
@@ -129,39 +111,25 @@ func topics(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
-	subscriptions := map[string][]string{}
-	for _, name := range append(p.file.Names(), dropbox.Lead) {
-		has, err := p.Store.Subscriptions(name)
-		if err != nil {
-			return err
-		}
-		if len(has) > 0 {
-			subscriptions[name] = has
-		}
-	}
-	open, err := p.Store.OpenOffers()
+	subscriptions, err := p.Subscriptions()
 	if err != nil {
 		return err
 	}
-	work := []publishedView{}
-	for _, o := range open {
-		v := publishedView{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: door.Gist(o.Message), Since: o.Message.Created}
-		if o.Grant != nil {
-			v.Claimed = o.Grant.Agent
-		}
-		work = append(work, v)
+	work, err := p.OpenWork()
+	if err != nil {
+		return err
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V             int                 `json:"v"`
 			Subscriptions map[string][]string `json:"subscriptions"`
-			Open          []publishedView     `json:"open"`
+			Open          []door.OpenWork     `json:"open"`
 		}{1, subscriptions, work})
 	}
 	return writeTopics(c, append(p.file.Names(), dropbox.Lead), subscriptions, work)
 }
 
-func writeTopics(c *cli.Context, names []string, subscriptions map[string][]string, work []publishedView) error {
+func writeTopics(c *cli.Context, names []string, subscriptions map[string][]string, work []door.OpenWork) error {
 	w := c.App.Writer
 	if len(subscriptions) == 0 && len(work) == 0 {
 		_, err := fmt.Fprintln(w, "nobody subscribes, and nothing is published   next: claude-swarm subscribe PATTERN --agent AGENT")

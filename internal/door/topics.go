@@ -1,0 +1,203 @@
+package door
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// Publish signs m and publishes it on its topic. What no rule lets pass is a
+// [*RefusedError], and nothing of it is published. Inside a turn the error may be a
+// [*TurnError]. An error with a publication, one that has an id or was offered to
+// somebody, says that not all who subscribe could be told.
+func (d *Door) Publish(m *dropbox.Message) (dropbox.Published, error) {
+	if err := d.EnsureToken(); err != nil {
+		return dropbox.Published{}, err
+	}
+	if err := d.Me.Envelope(m); err != nil {
+		return dropbox.Published{}, &TurnError{err}
+	}
+	d.Halted = ""
+	if err := d.MayPass(m); err != nil {
+		return dropbox.Published{}, err
+	}
+	sent, err := d.Store.Publish(m, d.Me.Sign)
+	deliveries := sent.Offered // of a status or a note
+	if sent.ID != "" {
+		deliveries = []dropbox.Delivery{sent.Delivery}
+	}
+	if len(deliveries) > 0 {
+		err = errors.Join(err, d.note(deliveries, m))
+	}
+	return sent, err
+}
+
+// Subscribe lets an agent, or the lead, hear what is published on topics that fit the
+// patterns, and returns all patterns that it has. The error is a [*RefusedError] where
+// the rules do not let it.
+func (d *Door) Subscribe(name string, patterns ...string) ([]string, error) {
+	for _, pattern := range patterns {
+		if v := d.Rules.Subscribe(name, pattern); !v.Pass {
+			return nil, &RefusedError{Verdict: v, To: name}
+		}
+	}
+	if _, err := d.Mailbox(name); err != nil { // makes it where no daemon has done so yet
+		return nil, err
+	}
+	return d.Store.Subscribe(name, patterns...)
+}
+
+// Unsubscribe takes patterns away, all of them when none is named, and returns what
+// is left.
+func (d *Door) Unsubscribe(name string, patterns ...string) ([]string, error) {
+	if _, err := d.Mailbox(name); err != nil {
+		return nil, err
+	}
+	return d.Store.Unsubscribe(name, patterns...)
+}
+
+// Subscriptions are the patterns of all who subscribe to something, by name.
+func (d *Door) Subscriptions() (map[string][]string, error) {
+	all := map[string][]string{}
+	for _, name := range append(slices.Clone(d.Agents), dropbox.Lead) {
+		has, err := d.Store.Subscriptions(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(has) > 0 {
+			all[name] = has
+		}
+	}
+	return all, nil
+}
+
+// An OpenWork is published work that is not done, as a door shows it.
+type OpenWork struct {
+	ID      string    `json:"id"`
+	Topic   string    `json:"topic"`
+	From    string    `json:"from"`
+	Subject string    `json:"subject" jsonschema:"what it is about"`
+	Since   time.Time `json:"since"`
+	Claimed string    `json:"claimed" jsonschema:"by whom; empty when nobody has"`
+}
+
+// OpenWork lists the published work that is not done, in the order of work.
+func (d *Door) OpenWork() ([]OpenWork, error) {
+	open, err := d.Store.OpenOffers()
+	work := []OpenWork{}
+	for _, o := range open {
+		v := OpenWork{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: Gist(o.Message), Since: o.Message.Created}
+		if o.Grant != nil {
+			v.Claimed = o.Grant.Agent
+		}
+		work = append(work, v)
+	}
+	return work, err
+}
+
+// A NotPublishedError says that a message was not published on a topic.
+type NotPublishedError struct{ ID string }
+
+func (e *NotPublishedError) Error() string { return e.ID + " was not published on a topic" }
+
+// Published finds published work by the end of its id, or of that of an offer of it.
+// The error is that of [Door.Message], a [*NotPublishedError], or a
+// [*dropbox.TakenError] when it is closed.
+func (d *Door) Published(id string) (dropbox.Publication, error) {
+	_, m, err := d.Message(id)
+	if err != nil {
+		return dropbox.Publication{}, err
+	}
+	work := dropbox.Publication{ID: cmp.Or(m.Offer, m.ID), Message: m}
+	open, err := d.Store.OfferOf(work.ID)
+	if errors.Is(err, dropbox.ErrNotFound) {
+		return work, &NotPublishedError{m.ID}
+	} else if err != nil {
+		return work, err
+	}
+	return open, nil
+}
+
+// Claim takes published work for whoever is asking; of all who do, one gets it. The
+// others get a [*dropbox.TakenError]. Who may not hear of its topic may not take it
+// either: a [*RefusedError].
+func (d *Door) Claim(work dropbox.Publication) (dropbox.Grant, error) {
+	if v := d.Rules.Subscribe(d.Me.Name, work.Message.Topic); !v.Pass {
+		return dropbox.Grant{}, &RefusedError{Verdict: v, To: d.Me.Name, Thread: work.Message.Thread}
+	}
+	return d.Store.ClaimOffer(work.ID, d.Me.Name, d.Me.Turn)
+}
+
+// ClaimFor claims published work for an agent that did not ask, and delivers it to it
+// as a task. Whoever does that must be allowed to write to that agent.
+func (d *Door) ClaimFor(work dropbox.Publication, agent string) (dropbox.Grant, error) {
+	order := *work.Message
+	order.From, order.To, order.CC, order.Topic = d.Me.Name, []string{agent}, nil, ""
+	if err := d.MayPass(&order); err != nil {
+		return dropbox.Grant{}, err
+	}
+	g, err := d.Store.ClaimOffer(work.ID, agent, "")
+	if err != nil {
+		return g, err
+	}
+	if _, err := d.Mailbox(agent); err != nil {
+		return g, err
+	}
+	var sign func(*dropbox.Message, string) string
+	if work.Message.From == d.Me.Name {
+		sign = d.Me.Sign
+	}
+	return g, d.Store.Assign(work, agent, sign)
+}
+
+// Ack closes published work that whoever is asking has claimed, or now claims; end is
+// [dropbox.Completed] or [dropbox.Failed]. text is the result, which goes to whoever
+// published it; "" is none. Who subscribes to the ends of such work is told. To repeat
+// it after an error is harmless.
+func (d *Door) Ack(work dropbox.Publication, end, text string) error {
+	if _, err := d.Claim(work); err != nil {
+		return err
+	}
+	// The answer first: it has a key.
+	if err := d.answerPublished(work, text); err != nil {
+		return err
+	}
+	r := swarm.Receipt{ID: work.ID, Turn: d.Me.Turn, Agent: d.Me.Name, Outcome: end, Ended: time.Now().UTC(), Text: firstOf(text)}
+	receipt, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	if err := d.Store.CloseOffer(work.ID, d.Me.Name, receipt); err != nil {
+		return err
+	}
+	if err := d.EnsureToken(); err != nil {
+		return err
+	}
+	return d.Store.Announce(work.Message, d.Me.Name, end, firstOf(d.Me.Name+": "+strings.Join(strings.Fields(text), " ")), d.Me.Sign)
+}
+
+// answerPublished sends the result to whoever published the work.
+func (d *Door) answerPublished(work dropbox.Publication, text string) error {
+	if text == "" || work.Message.From == d.Me.Name {
+		return nil
+	}
+	_, err := d.Send(&dropbox.Message{
+		To: []string{work.Message.From}, Type: dropbox.Result, ReplyTo: work.ID, Thread: work.Message.Thread, Trace: work.Message.Trace,
+		Subject: AnswerSubject(work.Message.Subject), Key: "result:" + work.ID, Body: []byte(text + "\n"),
+	})
+	return err
+}
+
+// firstOf is as much of a text as a receipt keeps.
+func firstOf(text string) string {
+	const most = 4096
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
