@@ -290,7 +290,7 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 // begin writes down that the session works on a message, and makes its prompt.
 func (s *Attached) begin(b *Binding, c *dropbox.Claim, notes []*dropbox.Claim) (string, error) {
 	m := c.Message
-	p := prompt{Agent: s.agent.name, Message: letter{Message: m, Proven: s.agent.proves(m), Via: viaMailbox}}
+	p := prompt{Agent: s.agent.name, Tools: true, Message: letter{Message: m, Proven: s.agent.proves(m), Via: viaMailbox}}
 	rec := &record{
 		Turn: turnID(m.ID, c.Begun, 0), Agent: s.agent.name, Message: m.ID, Thread: orElse(m.Thread, m.ID), Trace: orElse(m.Trace, m.ID),
 		Hops: m.Hops, Path: m.Path, Session: b.Session, Begun: time.Now().UTC(),

@@ -21,6 +21,7 @@ type prompt struct {
 	Reread  []string
 	Notes   []letter // what rides along
 	Message letter
+	Tools   bool      // its client has the tools of dead-drop
 	CutOff  time.Time // when an earlier attempt at the message was cut off; zero: never
 }
 
@@ -49,8 +50,12 @@ func (p prompt) text(mark func() string) string {
 	}
 	head := p.Message.envelope()
 	if id := p.Message.Offer; id != "" {
+		how := "claude-swarm claim " + word(id)
+		if p.Tools {
+			how = "by the tool claim, or " + how
+		}
 		head += fmt.Sprintf("\nThis was published on %s and offered to all who subscribe. Look whether it is for you; if so, claim it before\n"+
-			"you begin: claude-swarm claim %s. If it is not, or another has it, end your turn without doing it.", word(p.Message.Topic), word(id))
+			"you begin: %s. If it is not, or another has it, end your turn without doing it.", word(p.Message.Topic), how)
 	}
 	if !p.CutOff.IsZero() {
 		head += fmt.Sprintf("\nThis was begun before and cut off at %s. Look at what is already done.", stamp(p.CutOff))

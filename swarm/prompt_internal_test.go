@@ -38,13 +38,17 @@ func TestPromptGolden(t *testing.T) {
 	task := &dropbox.Message{ID: "k7f3q9m2xd", From: "lead", Type: dropbox.Task, Subject: "PERF-015", Thread: "k7f3q9m2xd", Created: at,
 		Body: []byte("/clear is text here\nDo PERF-015.\n")}
 	note := &dropbox.Message{ID: "aaaabbbbcc", From: "reviewer", Type: dropbox.Note, Thread: "zzzzyyyyxx", Created: at, Body: []byte("The build is green again.")}
+	offer := &dropbox.Message{ID: "ddddeeeeff", From: "lead", Type: dropbox.Task, Thread: "k7f3q9m2xd", Created: at, Topic: "task.created", Offer: "k7f3q9m2xd",
+		Body: []byte("Port the parser.\n")}
 	win := window.New(window.Options{})
 	win.AddText("I renamed ParseFoo to ParseBar.")
 	win.AddCall("Bash", []byte(`{"command":"go test ./..."}`))
 	win.AddResult("Bash", "ok", false)
 	prior := win.AppendRange(nil, win.Start(), win.End())
 	for name, p := range map[string]prompt{
-		"plain": {Agent: "coder", Message: letter{task, true, viaMailbox}},
+		"offer":       {Agent: "coder", Message: letter{offer, true, viaMailbox}},
+		"offer-tools": {Agent: "coder", Tools: true, Message: letter{offer, true, viaMailbox}},
+		"plain":       {Agent: "coder", Message: letter{task, true, viaMailbox}},
 		"whole": {
 			Agent: "coder", Prior: prior, Reread: []string{"BACKLOG.md", ".dead-drop/debug-protocol.md"},
 			Notes: []letter{{note, false, viaHand}}, Message: letter{task, true, viaMailbox}, CutOff: at.Add(time.Minute),

@@ -29,7 +29,8 @@ terminal: never use AskUserQuestion, and do not wait for input.
 	if s.Tools {
 		b.WriteString(`To write to others use the tools of the MCP server dead-drop: send for a task or a
 word, ask for an answer that you need now, reply, inbox, read; list_agents tells who is
-there, board_read and board_write hold what all should know. By the Bash tool the same:
+there, publish offers work to whoever subscribes, board_read and board_write hold what
+all should know. By the Bash tool the same:
 `)
 	} else {
 		b.WriteString("To write to others use the Bash tool:\n")

@@ -230,6 +230,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		Reread:  spec.Reread,
 		Message: letter{Message: m, Proven: j.proven, Via: j.via},
 		CutOff:  j.cutOff,
+		Tools:   a.tools(spec) != nil,
 	}
 	for _, n := range j.notes {
 		p.Notes = append(p.Notes, letter{Message: n.Message, Proven: a.proves(n.Message), Via: a.doors.of(n.ID)})

@@ -22,6 +22,8 @@ type View struct {
 	Type        dropbox.Type   `json:"type"`
 	Priority    string         `json:"priority"`
 	Subject     string         `json:"subject,omitempty"`
+	Topic       string         `json:"topic,omitempty"` // it was published on
+	Offer       string         `json:"offer,omitempty"` // the published work that it offers
 	Thread      string         `json:"thread,omitempty"`
 	ReplyTo     string         `json:"reply_to,omitempty"`
 	Trace       string         `json:"trace,omitempty"`
@@ -49,7 +51,7 @@ func (d *Door) View(mailbox string, state dropbox.State, m *dropbox.Message) *Vi
 	v := &View{
 		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
 		From: m.From, Proven: d.proven(mailbox, m), To: m.To, CC: m.CC,
-		Type: m.Type, Priority: m.Priority.String(), Subject: m.Subject,
+		Type: m.Type, Priority: m.Priority.String(), Subject: m.Subject, Topic: m.Topic, Offer: m.Offer,
 		Thread: m.Thread, ReplyTo: m.ReplyTo, Trace: m.Trace, Key: m.Key, Turn: m.Turn,
 		Hops: m.Hops, Path: m.Path, Created: m.Created, Body: string(m.Body),
 	}

@@ -61,6 +61,9 @@ func (b *inbox) readable() string {
 		if m.Priority == dropbox.Urgent.String() {
 			t.add(" (urgent)")
 		}
+		if m.Offer != "" {
+			t.add(" (offers %s on %s: claim it before you do it)", m.Offer, m.Topic)
+		}
 	}
 	if b.Left > 0 {
 		t.line("And %s.", count(b.Left, "further message", "further messages"))

@@ -82,41 +82,54 @@ func (c *call) goesOn(m *dropbox.Message, thread, replyTo string) error {
 
 // post gives a message its text and its files, and sends it.
 func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sending, error) {
-	m.Body = mailslot.Body([]string{body}, c.Rules.BodyLimit())
-	if err := checkBody(m.Body, c.Rules.BodyLimit()); err != nil {
+	if err := c.fill(m, body, attach); err != nil {
 		return nil, err
 	}
-	for _, path := range attach {
-		a, err := c.attach(path)
-		if err != nil {
-			return nil, err
-		}
-		m.Attachments = append(m.Attachments, a)
-	}
-	delivered, err := c.Send(m)
-	s := &sending{Sent: sent(delivered)}
-	if refused, ok := errors.AsType[*door.RefusedError](err); ok {
-		return nil, fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
-	}
+	sent, err := c.Send(m)
+	s := &sending{Sent: delivered(sent)}
 	if err != nil {
 		if len(s.Sent) > 0 {
 			err = fmt.Errorf("%w (sent: %s)", err, s.who())
 		}
-		return nil, err
+		return nil, withNext(err)
 	}
 	if c.Halted != "" {
 		s.Note = "The text halts the conversation " + c.Halted + ": no agent is woken in it any more."
 		return s, nil
 	}
-	if slices.ContainsFunc(delivered, func(d dropbox.Delivery) bool { return d.To != dropbox.Lead }) {
+	if slices.ContainsFunc(sent, func(d dropbox.Delivery) bool { return d.To != dropbox.Lead }) {
 		s.Note, err = c.nobodyWorks(ctx)
 	}
 	return s, err
 }
 
-func sent(delivered []dropbox.Delivery) []sentTo {
+// fill gives a message its text and its files.
+func (c *call) fill(m *dropbox.Message, body string, attach []string) error {
+	m.Body = mailslot.Body([]string{body}, c.Rules.BodyLimit())
+	if err := checkBody(m.Body, c.Rules.BodyLimit()); err != nil {
+		return err
+	}
+	for _, path := range attach {
+		a, err := c.attach(path)
+		if err != nil {
+			return err
+		}
+		m.Attachments = append(m.Attachments, a)
+	}
+	return nil
+}
+
+// withNext adds what is to be done when a rule has refused something.
+func withNext(err error) error {
+	if refused, ok := errors.AsType[*door.RefusedError](err); ok {
+		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
+	}
+	return err
+}
+
+func delivered(sent []dropbox.Delivery) []sentTo {
 	list := []sentTo{}
-	for _, d := range delivered {
+	for _, d := range sent {
 		list = append(list, sentTo{d.ID, d.To, d.Duplicate})
 	}
 	return list

@@ -33,6 +33,7 @@ type place struct {
 	store  *dropbox.Store
 	daemon *daemon // nil: none runs
 	env    map[string]string
+	rules  policy.Policy
 	client *mcp.ClientSession
 }
 
@@ -41,7 +42,7 @@ type place struct {
 func newPlace(t *testing.T, env map[string]string) *place {
 	t.Helper()
 	dir := t.TempDir()
-	p := &place{t: t, dir: dir, home: swarm.HomeOf(dir), env: env}
+	p := &place{t: t, dir: dir, home: swarm.HomeOf(dir), env: env, rules: policy.Default()}
 	dropDir := filepath.Join(dir, ".dead-drop")
 	if err := dropbox.Create(dropDir); err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func newPlace(t *testing.T, env map[string]string) *place {
 }
 
 func (p *place) open() (*mcpserver.Desk, error) {
-	d, err := door.Open(door.Place{Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Rules: policy.Default()}, func(name string) string { return p.env[name] })
+	d, err := door.Open(door.Place{Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Rules: p.rules}, func(name string) string { return p.env[name] })
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,8 @@ type gist struct {
 	Type     string `json:"type"`
 	Priority string `json:"priority"`
 	About    string `json:"about" jsonschema:"its subject, or how its text begins"`
+	Topic    string `json:"topic,omitempty" jsonschema:"on which it was published"`
+	Offer    string `json:"offer,omitempty" jsonschema:"the published work that it offers you: claim it before you do it"`
 	Thread   string `json:"thread,omitempty"`
 	State    string `json:"state,omitempty"`
 	Time     string `json:"time"`
@@ -46,7 +48,7 @@ type gist struct {
 func (c *call) gist(v *door.View) gist {
 	g := gist{
 		ID: v.ID, From: v.From, Proven: v.Proven, Type: string(v.Type), Priority: v.Priority, About: v.Gist(),
-		Thread: v.Thread, State: v.State, Time: stamp(v.Created),
+		Topic: v.Topic, Offer: v.Offer, Thread: v.Thread, State: v.State, Time: stamp(v.Created),
 	}
 	if v.Reason != "" {
 		g.About = "cannot be read: " + v.Reason

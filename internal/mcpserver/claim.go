@@ -1,0 +1,122 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+)
+
+type claimArguments struct {
+	ID string `json:"id,omitempty" jsonschema:"the published work, or the message that offers it to you; the end of the id is enough. Left out it is what the message of your turn offers"`
+}
+
+// A claimed is what claim gives.
+type claimed struct {
+	ID    string `json:"id" jsonschema:"of the published work"`
+	Agent string `json:"agent" jsonschema:"whose it is now: yours"`
+	At    string `json:"at"`
+	Topic string `json:"topic"`
+	From  string `json:"from" jsonschema:"who published it, and gets the result"`
+	About string `json:"about" jsonschema:"its subject, or how its text begins"`
+	Note  string `json:"note" jsonschema:"how it is closed"`
+}
+
+func (c *call) claim(_ context.Context, in claimArguments) (*claimed, error) {
+	work, err := c.published(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	g, err := c.Claim(work)
+	if err != nil {
+		return nil, withNext(err)
+	}
+	note, err := c.closedBy(work)
+	return &claimed{g.ID, g.Agent, stamp(g.At), work.Message.Topic, work.Message.From, door.Gist(work.Message), note}, err
+}
+
+// published finds published work by its id; "" is that which the turn is about.
+func (c *call) published(id string) (dropbox.Publication, error) {
+	if id == "" {
+		m, err := c.Work()
+		if err != nil {
+			return dropbox.Publication{}, err
+		}
+		if m == nil || m.Offer == "" {
+			return dropbox.Publication{}, errors.New("the argument id is missing: the message of your turn offers no work; topics lists what is open")
+		}
+		id = m.Offer
+	}
+	return c.Published(id)
+}
+
+// closedBy says how work that is ours now is closed.
+func (c *call) closedBy(work dropbox.Publication) (string, error) {
+	m, err := c.Work()
+	if err != nil {
+		return "", err
+	}
+	if m != nil && m.Offer == work.ID {
+		return "Do it in this turn. Its end closes the work, and your last words are the result; ack is for when you cannot do it.", nil
+	}
+	return "When it is done, close it with ack and the result; when it cannot be done, with ack and failed.", nil
+}
+
+func (c *claimed) readable() string {
+	var t text
+	t.line("%s is yours: %s on %s, from %s.", c.ID, cmp.Or(c.About, "no text"), c.Topic, c.From)
+	t.note(c.Note)
+	return t.String()
+}
+
+type ackArguments struct {
+	ID     string `json:"id,omitempty" jsonschema:"the published work, or the message that offers it to you; the end of the id is enough. Left out it is what the message of your turn offers"`
+	Text   string `json:"text,omitempty" jsonschema:"the result, or why it failed; it goes to whoever published the work"`
+	Failed bool   `json:"failed,omitempty" jsonschema:"it came to nothing"`
+}
+
+// A closing is what ack gives.
+type closing struct {
+	ID      string `json:"id" jsonschema:"of the published work"`
+	Outcome string `json:"outcome" jsonschema:"completed or failed"`
+	To      string `json:"to,omitempty" jsonschema:"who got the text"`
+	At      string `json:"at"`
+}
+
+func (c *call) ack(_ context.Context, in ackArguments) (*closing, error) {
+	work, err := c.published(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	words := strings.TrimSpace(in.Text)
+	if words != "" {
+		if err := checkBody([]byte(words), c.Rules.BodyLimit()); err != nil {
+			return nil, err
+		}
+	}
+	end := dropbox.Completed
+	if in.Failed {
+		end = dropbox.Failed
+	}
+	if err := c.Ack(work, end, words); err != nil {
+		return nil, withNext(err)
+	}
+	done := &closing{ID: work.ID, Outcome: end, At: stamp(time.Now())}
+	if words != "" && work.Message.From != c.Me.Name {
+		done.To = work.Message.From
+	}
+	return done, nil
+}
+
+func (d *closing) readable() string {
+	var t text
+	t.line("%s is %s.", d.ID, d.Outcome)
+	if d.To != "" {
+		t.add(" %s got your text.", d.To)
+	}
+	return t.String()
+}

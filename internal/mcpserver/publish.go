@@ -1,0 +1,91 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+type publishArguments struct {
+	Topic    string   `json:"topic" jsonschema:"words of a-z, 0-9, - and _ with dots between them, such as task.created"`
+	Text     string   `json:"text" jsonschema:"the work or the news, at most 8192 bytes; put longer text into a file and attach it"`
+	Type     string   `json:"type,omitempty" jsonschema:"task, if left out; task, question and handoff are work, status and note are news" enum:"task,question,handoff,status,note"`
+	Subject  string   `json:"subject,omitempty" jsonschema:"what it is about, one line"`
+	Priority string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
+	Thread   string   `json:"thread,omitempty" jsonschema:"the id of the conversation that it goes on with; left out it is that of your turn"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, in folders that are yours"`
+	Key      string   `json:"key,omitempty" jsonschema:"publish it once only: a second time with the same key within 7 days does nothing"`
+}
+
+// A publication is what publish gives.
+type publication struct {
+	ID        string   `json:"id,omitempty" jsonschema:"of the work, which is claimed and closed by it; news has none"`
+	Topic     string   `json:"topic"`
+	Offered   []sentTo `json:"offered" jsonschema:"who was offered the work, or told the news"`
+	Duplicate bool     `json:"duplicate,omitempty" jsonschema:"it was published before with this key, and not again"`
+	Note      string   `json:"note,omitempty"`
+}
+
+func (c *call) publish(ctx context.Context, in publishArguments) (*publication, error) {
+	m := &dropbox.Message{
+		Topic: in.Topic, Type: dropbox.Type(cmp.Or(in.Type, string(dropbox.Task))), Subject: strings.Join(strings.Fields(in.Subject), " "), Key: in.Key,
+	}
+	if err := dropbox.CheckTopic(in.Topic); err != nil {
+		return nil, err
+	}
+	var err error
+	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
+		return nil, err
+	}
+	if err := c.goesOn(m, in.Thread, ""); err != nil {
+		return nil, err
+	}
+	if err := c.fill(m, in.Text, in.Attach); err != nil {
+		return nil, err
+	}
+	sent, err := c.Publish(m)
+	if sent.ID == "" && len(sent.Offered) == 0 && err != nil {
+		return nil, withNext(err)
+	}
+	p := &publication{ID: sent.ID, Topic: in.Topic, Offered: delivered(sent.Offered), Duplicate: sent.Duplicate}
+	switch {
+	case err != nil:
+		p.Note = "It is published, but not everybody could be told: " + err.Error()
+	case sent.Duplicate:
+	case len(sent.Offered) > 0:
+		p.Note, err = c.nobodyWorks(ctx)
+		return p, err
+	case sent.ID == "":
+		p.Note = "Nobody subscribes to " + in.Topic + ", so nobody was told."
+	default:
+		p.Note = "Nobody subscribes to " + in.Topic + ". The work waits; after a while the daemon gives it to the fallback, or tells the lead."
+	}
+	return p, nil
+}
+
+func (p *publication) readable() string {
+	var t text
+	switch {
+	case p.Duplicate:
+		t.line("Not published again: a duplicate of %s.", p.ID)
+	case p.ID == "":
+		t.line("Published on %s.", p.Topic)
+	default:
+		t.line("Published on %s as %s.", p.Topic, p.ID)
+	}
+	if len(p.Offered) > 0 {
+		t.line("For: %s.", names(p.Offered))
+	}
+	t.note(p.Note)
+	return t.String()
+}
+
+func names(list []sentTo) string {
+	var names []string
+	for _, one := range list {
+		names = append(names, one.To)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,100 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+)
+
+// topicList is what topics gives.
+type topicList struct {
+	Subscriptions []subscription  `json:"subscriptions"`
+	Open          []door.OpenWork `json:"open" jsonschema:"published work that is not done"`
+}
+
+// A subscription is what subscribe and unsubscribe give.
+type subscription struct {
+	Name     string   `json:"name" jsonschema:"of the agent, or lead"`
+	Patterns []string `json:"patterns"`
+}
+
+func (c *call) topics(context.Context, noArguments) (*topicList, error) {
+	all, err := c.Subscriptions()
+	if err != nil {
+		return nil, err
+	}
+	list := &topicList{Subscriptions: []subscription{}}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list.Subscriptions = append(list.Subscriptions, subscription{name, all[name]})
+	}
+	list.Open, err = c.OpenWork()
+	return list, err
+}
+
+func (l *topicList) readable() string {
+	var t text
+	for _, s := range l.Subscriptions {
+		t.line("%s", s.readable())
+	}
+	if len(l.Subscriptions) == 0 {
+		t.line("Nobody subscribes to anything.")
+	}
+	for _, w := range l.Open {
+		t.line("%s on %s from %s: %s", w.ID, w.Topic, w.From, w.Subject)
+		if w.Claimed != "" {
+			t.add(" (claimed by %s)", w.Claimed)
+		}
+	}
+	if len(l.Open) == 0 {
+		t.line("No published work is open.")
+	}
+	return t.String()
+}
+
+func (s *subscription) readable() string {
+	if len(s.Patterns) == 0 {
+		return s.Name + " subscribes to nothing."
+	}
+	return s.Name + " subscribes to " + strings.Join(s.Patterns, " ")
+}
+
+type subscribeArguments struct {
+	Patterns []string `json:"patterns" jsonschema:"topics such as task.created; * stands for one word (task.*), > at the end for one or more (review.>)"`
+}
+
+func (c *call) subscribe(_ context.Context, in subscribeArguments) (*subscription, error) {
+	if err := checkPatterns(in.Patterns); err != nil {
+		return nil, err
+	}
+	if len(in.Patterns) == 0 {
+		return nil, errors.New("name at least one pattern, such as task.*")
+	}
+	has, err := c.Subscribe(c.Me.Name, in.Patterns...)
+	return &subscription{c.Me.Name, append([]string{}, has...)}, withNext(err)
+}
+
+type unsubscribeArguments struct {
+	Patterns []string `json:"patterns,omitempty" jsonschema:"those that you want to hear no more, as you subscribed to them; left out it is all"`
+}
+
+func (c *call) unsubscribe(_ context.Context, in unsubscribeArguments) (*subscription, error) {
+	if err := checkPatterns(in.Patterns); err != nil {
+		return nil, err
+	}
+	has, err := c.Unsubscribe(c.Me.Name, in.Patterns...)
+	return &subscription{c.Me.Name, append([]string{}, has...)}, err
+}
+
+func checkPatterns(patterns []string) error {
+	for _, p := range patterns {
+		if err := dropbox.CheckPattern(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
