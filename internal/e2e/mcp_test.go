@@ -108,6 +108,81 @@ func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	}
 }
 
+// Two agents say six things to each other by their tools: published work, its claim
+// and its result, a question with its answer, a last word. Then they stop.
+func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"publish","match":{"last_user_contains":"Get it reviewed"},
+		 "content":[{"tool_use":{"id":"toolu_1","name":"mcp__dead-drop__publish","input":{"topic":"review.requested","text":"Look at the parser"}}}]},
+		{"name":"ask","match":{"tool_result_contains":"\"topic\":\"review.requested\",\"offered\""},
+		 "content":[{"tool_use":{"id":"toolu_2","name":"mcp__dead-drop__ask","input":{"to":"reviewer","text":"Tabs or blanks?","timeout":120}}}]},
+		{"name":"claim","match":{"last_user_contains":"Look at the parser"},
+		 "content":[{"tool_use":{"id":"toolu_3","name":"mcp__dead-drop__claim","input":{}}}]},
+		{"name":"ack","match":{"tool_result_contains":"Its end closes the work"},
+		 "content":[{"tool_use":{"id":"toolu_4","name":"mcp__dead-drop__ack","input":{"text":"The parser is good."}}}]},
+		{"name":"acked","match":{"tool_result_contains":"\"outcome\":\"completed\""},"text":"Closed."},
+		{"name":"reply","match":{"last_user_regexp":"(?s)Message ([a-z2-7]{10}) from coder.*Tabs or blanks"},
+		 "content":[{"tool_use":{"id":"toolu_5","name":"mcp__dead-drop__reply","input":{"id":"{{match}}","text":"Tabs."}}}]},
+		{"name":"replied","match":{"tool_result_contains":"\"to\":\"coder\""},"text":"I have answered."},
+		{"name":"thank","match":{"tool_result_contains":"\"outcome\":\"answered\""},
+		 "content":[{"tool_use":{"id":"toolu_6","name":"mcp__dead-drop__send","input":{"to":"reviewer","type":"status","text":"Tabs it is."}}}]},
+		{"name":"thanked","match":{"tool_result_contains":"\"to\":\"reviewer\""},"text":"It is being reviewed."},
+		{"name":"reviewed","match":{"last_user_contains":"The parser is good."},"text":"Thank you."},
+		{"name":"rest","times":-1,"text":"Done."}]}`, `  coder:
+    role: coder
+    allowed_tools: [Read]
+  reviewer:
+    role: reviewer
+    allowed_tools: [Read]
+`)
+	p.start()
+	p.swarm("subscribe", "review.*", "--agent", "reviewer")
+	id := p.send("coder", "Get it reviewed")
+	r := p.receipt("coder", id)
+	if r.Outcome != "done" || len(r.Denied) > 0 || len(r.Sent) != 3 || !strings.Contains(r.Text, "It is being reviewed.") {
+		t.Fatalf("receipt %+v, want a publication, a question and a status", r)
+	}
+	p.until("the result of the published work", func() bool {
+		return slices.ContainsFunc(p.requests(), func(q turnRequest) bool { return q.Reply == "reviewed" })
+	})
+	p.until("quiet", func() bool {
+		for _, a := range p.status().Agents {
+			if a.State != "idle" || a.Waiting.Urgent+a.Waiting.Normal > 1 { // the status wakes nobody
+				return false
+			}
+		}
+		return true
+	})
+	var order []string
+	for _, q := range p.requests() {
+		order = append(order, q.Reply)
+		switch q.Reply {
+		case "ack":
+			if !strings.Contains(q.LastUser, r.Sent[0]) || !strings.Contains(q.LastUser, `"agent":"reviewer"`) {
+				t.Errorf("claim gave %s", q.LastUser)
+			}
+		case "thank":
+			if !strings.Contains(q.LastUser, `"text":"Tabs."`) || !strings.Contains(q.LastUser, `"proven":true`) {
+				t.Errorf("ask gave %s", q.LastUser)
+			}
+		}
+	}
+	for _, name := range []string{"publish", "ask", "claim", "ack", "acked", "reply", "replied", "thank", "thanked", "reviewed"} {
+		if n := strings.Count(" "+strings.Join(order, " ")+" ", " "+name+" "); n != 1 {
+			t.Errorf("%s was asked for %d times, want once, in %q", name, n, order)
+		}
+	}
+	if slices.Contains(order, "rest") {
+		t.Errorf("the model was asked more than that: %q", order)
+	}
+	if out := p.swarm("topics"); strings.Contains(out, r.Sent[0]) {
+		t.Errorf("the work is still open:\n%s", out)
+	}
+	if coder, reviewer := p.agent("coder").TurnCount, p.agent("reviewer").TurnCount; coder != 2 || reviewer != 2 {
+		t.Errorf("coder had %d turns and reviewer %d, want two each", coder, reviewer)
+	}
+}
+
 // The tools read and deliver mail while the daemon is away, and say so.
 func TestToolsWithoutADaemon(t *testing.T) {
 	p := newProject(t, `{"replies":[

@@ -86,7 +86,8 @@
 //	min_messages,        length of the message list
 //	max_messages
 //
-// Texts may use {{last_user}}, {{tool_result}}, {{messages}}, {{n}}, {{model}}.
+// Texts may use {{last_user}}, {{tool_result}}, {{messages}}, {{n}}, {{model}}. They and
+// the inputs of tools may use {{match}}, the first group of last_user_regexp.
 //
 // # Endpoints
 //

@@ -179,6 +179,21 @@ func TestStreamAndWholeSayTheSame(t *testing.T) {
 	}
 }
 
+// What a regular expression finds can be given to a tool.
+func TestMatchIsFilledIn(t *testing.T) {
+	_, url := serve(t, `{"replies":[{"match":{"last_user_regexp":"read (.*)!"},"text":"{{match}}?","content":[
+		{"tool_use":{"name":"Read","input":{"file":"{{match}}","n":2}}}]}]}`)
+	_, got, err := ask(t, url, says(`read a "b"!`, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"text":"a \"b\"?"`, `"input":{"file":"a \"b\"","n":2}`} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%s has no %s", got, part)
+		}
+	}
+}
+
 // collect puts the blocks of a stream together again, as a client does.
 func collect(t *testing.T, stream string) []map[string]any {
 	t.Helper()

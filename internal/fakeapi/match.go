@@ -40,6 +40,18 @@ func (m *Match) ok(q *query) bool {
 		(m.MaxMessages <= 0 || q.messages <= m.MaxMessages)
 }
 
+// found is what the first group of the regular expression stands for in q; "" without
+// one.
+func (m *Match) found(q *query) string {
+	if m == nil || m.LastUserRegexp == nil {
+		return ""
+	}
+	if groups := m.LastUserRegexp.FindStringSubmatch(q.text); len(groups) > 1 {
+		return groups[1]
+	}
+	return ""
+}
+
 // choose returns the reply to q and, where it is one of the list, its place in
 // it; else -1. used holds how often each of the list has answered.
 func (s *Scenario) choose(q *query, used []int) (*Reply, int) {

@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -31,13 +32,14 @@ func newMessage(rep *Reply, q *query, n int) *message {
 	if rep.Text != "" {
 		content = append([]Block{{Text: rep.Text}}, content...)
 	}
+	found := rep.Match.found(q)
 	fill := strings.NewReplacer(
-		"{{last_user}}", q.text, "{{tool_result}}", strings.TrimSpace(q.result),
+		"{{last_user}}", q.text, "{{match}}", found, "{{tool_result}}", strings.TrimSpace(q.result),
 		"{{n}}", strconv.Itoa(n), "{{messages}}", strconv.Itoa(q.messages), "{{model}}", q.model,
 	)
 	size, usedTool := 0, false
 	for i, b := range content {
-		f := b.fill(fill, n, i)
+		f := b.fill(fill, found, n, i)
 		size += len(f.value)
 		usedTool = usedTool || b.ToolUse != nil
 		m.blocks = append(m.blocks, f)
@@ -63,8 +65,9 @@ func newMessage(rep *Reply, q *query, n int) *message {
 // guess is about how many tokens n bytes are.
 func guess(n int) int { return n / 4 }
 
-// fill makes the block ready to go out: the i-th of the n-th answer.
-func (b *Block) fill(text *strings.Replacer, n, i int) filled {
+// fill makes the block ready to go out: the i-th of the n-th answer. found is what the
+// match has found, for the input of a tool.
+func (b *Block) fill(text *strings.Replacer, found string, n, i int) filled {
 	switch {
 	case b.ToolUse != nil:
 		id, input := b.ToolUse.ID, b.ToolUse.Input
@@ -74,6 +77,8 @@ func (b *Block) fill(text *strings.Replacer, n, i int) filled {
 		if len(input) == 0 {
 			input = json.RawMessage("{}")
 		}
+		quoted, _ := json.Marshal(found) // a string always has a JSON
+		input = bytes.ReplaceAll(input, []byte("{{match}}"), quoted[1:len(quoted)-1])
 		return filled{
 			body:  map[string]any{"type": "tool_use", "id": id, "name": b.ToolUse.Name, "input": input},
 			start: map[string]any{"type": "tool_use", "id": id, "name": b.ToolUse.Name, "input": map[string]any{}},
