@@ -43,6 +43,8 @@ type DaemonStatus struct {
 	// Stopping says that no turn is begun any more, and the daemon ends with the
 	// last one that runs.
 	Stopping bool `json:"stopping"`
+	// Goroutines run in the daemon; a number that only grows is a defect.
+	Goroutines int `json:"goroutines"`
 }
 
 // LeadStatus says what waits for the person, and which agent leads.

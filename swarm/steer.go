@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"time"
 
@@ -285,7 +286,7 @@ func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.project, Halted: s.store.Halted(), Trouble: s.trouble.list(),
-		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping()},
+		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}
 	uncounted := error(nil)

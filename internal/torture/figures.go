@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,24 +16,31 @@ import (
 type figures struct {
 	MiB      float64 // of memory that is its own and not shared
 	threads  int
+	routines int // goroutines
 	files    int // open
 	children int // processes, ended ones that nobody has waited for among them
 	switches int // of the context so far, by itself: it waited and was woken
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%.0f MiB, %d threads, %d files, %d children", f.MiB, f.threads, f.files, f.children)
+	return fmt.Sprintf("%.0f MiB, %d threads, %d goroutines, %d files, %d children", f.MiB, f.threads, f.routines, f.files, f.children)
 }
 
 // figures looks at the daemon of an arena.
-func (a *arena) figures() (figures, error) {
+func (a *arena) figures(ctx context.Context) (figures, error) {
+	st, err := a.status(ctx)
+	if err == nil && st.Daemon == nil {
+		err = errors.New("no daemon runs")
+	}
+	if err != nil {
+		return figures{}, err
+	}
 	daemons := a.of(daemonRole)
 	if len(daemons) != 1 {
 		return figures{}, fmt.Errorf("%d daemons run, not one", len(daemons))
 	}
 	dir := fmt.Sprintf("/proc/%d/", daemons[0].pid)
-	var f figures
-	var err error
+	f := figures{routines: st.Daemon.Goroutines}
 	number := func(file, field string) int {
 		data, rerr := os.ReadFile(dir + file)
 		_, rest, found := bytes.Cut(data, []byte(field+":"))

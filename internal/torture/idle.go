@@ -29,11 +29,11 @@ var idle = fault{
 				if err := errors.Join(a.send(ctx, each), a.settle(ctx), pause(ctx, time.Second)); err != nil {
 					return before, after, err
 				}
-				if before, err = a.figures(); err == nil {
+				if before, err = a.figures(ctx); err == nil {
 					err = pause(ctx, rest)
 				}
 				if err == nil {
-					after, err = a.figures()
+					after, err = a.figures(ctx)
 				}
 				return before, after, errors.Join(err, a.send(ctx, each))
 			}()
@@ -61,6 +61,9 @@ func notGrown(before, after figures) error {
 	}
 	if after.threads > before.threads+16 {
 		errs = append(errs, fmt.Errorf("threads grew from %d to %d", before.threads, after.threads))
+	}
+	if after.routines > before.routines+16 {
+		errs = append(errs, fmt.Errorf("goroutines grew from %d to %d", before.routines, after.routines))
 	}
 	if after.children > before.children+8 {
 		errs = append(errs, fmt.Errorf("children grew from %d to %d", before.children, after.children))

@@ -24,7 +24,7 @@ var manyAgents = fault{
 			if err == nil {
 				err = a.settle(ctx)
 			}
-			f, ferr := a.figures()
+			f, ferr := a.figures(ctx)
 			asked := time.Now()
 			if _, serr := a.swarm(ctx, "status"); serr != nil {
 				ferr = errors.Join(ferr, serr)
@@ -61,7 +61,7 @@ var bigMailbox = fault{
 			if err == nil {
 				err = until(ctx, fmt.Sprintf("%d turns", enough), func() bool { return a.finished() >= enough })
 			}
-			f, ferr := a.figures()
+			f, ferr := a.figures(ctx)
 			err = errors.Join(err, ferr, a.store.Halt("torture"), a.stop(ctx))
 			c, cerr := a.halt(ctx)
 			c.Injected = times

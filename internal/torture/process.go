@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -80,7 +81,27 @@ func (a *arena) processes() []process {
 		}
 		out = append(out, p)
 	}
-	return out
+	// Between its fork and its exec a child of the daemon looks like the daemon.
+	daemons := make(map[int]bool)
+	for _, p := range out {
+		daemons[p.pid] = p.role == daemonRole
+	}
+	return slices.DeleteFunc(out, func(p process) bool { return p.role == daemonRole && daemons[parentOf(p.pid)] })
+}
+
+// parentOf is the process that started another, 0 where that is gone.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	// pid (name) state ppid; the name may hold anything, a bracket too.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if err != nil || len(fields) < 2 {
+		return 0
+	}
+	parent, err := strconv.Atoi(string(fields[1]))
+	if err != nil {
+		return 0
+	}
+	return parent
 }
 
 // of are the processes of one role.
