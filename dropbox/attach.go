@@ -41,7 +41,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	a := Attachment{Name: attachmentName(name), Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
 	folder := attachDir + "/" + a.SHA256
 	a.Path = folder + "/" + a.Name
-	if st, err := s.disk.stat(a.Path); err == nil && st.Size == a.Size {
+	if kept, err := s.disk.readFile(a.Path, limit); err == nil && bytes.Equal(kept, data) {
 		// Whoever put it there may have been killed before it was durable.
 		return a, errors.Join(s.disk.syncDir(folder), s.disk.syncDir(attachDir))
 	}

@@ -32,6 +32,17 @@ func (d *disk) mkdir(name string) error {
 	return pathError("mkdir", name, err)
 }
 
+// clearWay moves what lies in the place of a folder, such as a symlink, to another
+// name with an id. Beside a mailbox's folders it is what was dropped by hand, and
+// somebody is told of it.
+func (d *disk) clearWay(folder, to string) error {
+	st, err := d.stat(folder)
+	if err != nil || kindOf(st.Mode) == KindFolder {
+		return ignoreMissing(err)
+	}
+	return ignoreMissing(d.move(folder, to+"-"+NewID()))
+}
+
 // write makes a new file with these bytes, durable but for its name. After an
 // error there is no file.
 func (d *disk) write(name string, data []byte) error {

@@ -70,7 +70,9 @@ func (b *Mailbox) cleanTmp(now time.Time) (removed int, err error) {
 // message is nowhere else.
 func (b *Mailbox) dropKey(path string) error {
 	data, err := b.disk.readFile(path, b.store.maxFile())
-	if err != nil {
+	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
+		return nil // none of ours
+	} else if err != nil {
 		return ignoreMissing(err)
 	}
 	m, err := Parse(data)
@@ -103,6 +105,13 @@ func (b *Mailbox) cleanKeys(now time.Time) (removed int, err error) {
 		path := b.at(keysFolder, name)
 		st, err := b.disk.stat(path)
 		if err != nil || now.Sub(modTime(&st)) <= keyLife {
+			continue
+		}
+		if kind := kindOf(st.Mode); kind != KindFile {
+			_, err := b.setAside(keysFolder, name, fmt.Sprintf("it lay in keys/, not a file but a %s", kind))
+			if ignoreMissing(err) != nil {
+				return removed, err
+			}
 			continue
 		}
 		if err := b.store.forget(b.name, path, st.Ino); !errors.Is(err, errForgotten) {

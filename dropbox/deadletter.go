@@ -110,6 +110,8 @@ func (b *Mailbox) readReason(name string) (string, error) {
 	data, err := b.disk.readFile(b.at(deadFolder, name), 64<<10)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
+	} else if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) || errors.Is(err, fs.ErrPermission) {
+		return fmt.Sprintf("the reason cannot be read: %v", err), nil
 	}
 	return strings.TrimRight(string(data), "\n"), b.wrap("read a reason", err)
 }

@@ -149,14 +149,11 @@ func (sp spot) close() {
 	}
 }
 
-// kind says what lies there; the error is that of stat.
-func (sp spot) kind() (Kind, error) {
+// isFolder says whether a folder lies there.
+func (sp spot) isFolder() bool {
 	var st unix.Stat_t
 	err := again(func() error { return unix.Fstatat(sp.dirfd, sp.base, &st, unix.AT_SYMLINK_NOFOLLOW) })
-	if err != nil {
-		return "", err
-	}
-	return kindOf(st.Mode), nil
+	return err == nil && kindOf(st.Mode) == KindFolder
 }
 
 // stat looks at a name without following it.

@@ -75,7 +75,11 @@ func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 		case p.state == Refused:
 			folder = refusedDir + "/" + mailbox
 		}
-		names, err := s.disk.names(folder)
+		list := s.disk.names
+		if p.day != "" {
+			list = s.disk.dayNames
+		}
+		names, err := list(folder)
 		if err != nil {
 			yield(Found{}, fmt.Errorf("look through %s: %w", folder, err))
 			return false

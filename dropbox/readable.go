@@ -1,11 +1,20 @@
 package dropbox
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"golang.org/x/sys/unix"
+)
 
 // readFile reads a whole regular file of at most limit bytes. A thing of another
 // kind under that name is an [*InvalidError], a larger file a [*TooLargeError].
 func (d *disk) readFile(name string, limit int64) ([]byte, error) {
 	f, err := d.openRead(name)
+	if isOdd(err) && !errors.Is(err, fs.ErrPermission) && d.isFolder(path.Dir(name)) == nil {
+		err = cannotOpen(err) // it is the thing that is strange, not the way to it
+	}
 	if err != nil {
 		return nil, err
 	}

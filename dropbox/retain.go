@@ -84,7 +84,7 @@ func (s *Store) doneFiles(sizes bool) ([]doneFile, error) {
 			if !isDay(day) {
 				continue
 			}
-			names, err := s.disk.names(done + "/" + day)
+			names, err := s.disk.dayNames(done + "/" + day)
 			if err != nil {
 				return nil, err
 			}

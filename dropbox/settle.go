@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const dayLayout = "2006-01-02"
@@ -128,6 +130,9 @@ func (b *Mailbox) makeDay(folder string) error {
 	} else if err != nil {
 		return err
 	}
+	if err := b.disk.clearWay(folder, b.name+"/"+path.Base(folder)); err != nil {
+		return err
+	}
 	if err := b.disk.mkdir(folder); err != nil {
 		return err
 	}
@@ -186,7 +191,7 @@ func (b *Mailbox) Receipts() ([]Entry, error) {
 // Finished returns the messages that have a receipt in done/ of one UTC day, in the
 // order of their names. None of them is opened.
 func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
-	names, err := b.disk.names(b.at(doneFolder, day.UTC().Format(dayLayout)))
+	names, err := b.disk.dayNames(b.at(doneFolder, day.UTC().Format(dayLayout)))
 	if err != nil {
 		return nil, b.wrap("list what was done", err)
 	}
@@ -245,11 +250,23 @@ func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	}
 	for _, day := range days {
 		there, err := s.disk.exists(done + "/" + day + "/" + file)
+		if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+			continue // what is no folder holds no message
+		}
 		if there || err != nil {
 			return day, err
 		}
 	}
 	return "", nil
+}
+
+// dayNames lists a day in done/. What is no folder has nothing in it.
+func (d *disk) dayNames(folder string) ([]string, error) {
+	names, err := d.names(folder)
+	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return nil, nil
+	}
+	return names, err
 }
 
 // isDay says whether a name is that of a day's folder in done/.

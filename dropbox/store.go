@@ -204,19 +204,12 @@ func makeMailbox(d *disk, name string) error {
 	}
 	defer box.close()
 	for _, folder := range mailboxFolders {
-		sp := spot{dirfd: box.dirfd, base: folder}
-		path := name + "/" + folder
-		kind, err := sp.kind()
-		if err == nil && kind == KindFolder {
+		if (spot{dirfd: box.dirfd, base: folder}).isFolder() {
 			continue
 		}
-		if err == nil {
-			// Something lies in the way, such as a symlink. Beside the folders it is what
-			// was dropped, and somebody is told of it.
-			aside := path + "-" + NewID()
-			if err := ignoreMissing(d.moveAt(sp, spot{dirfd: box.dirfd, base: folder + aside[len(path):]}, path, aside)); err != nil {
-				return err
-			}
+		path := name + "/" + folder
+		if err := d.clearWay(path, path); err != nil {
+			return err
 		}
 		if err := d.mkdir(path); err != nil {
 			return err

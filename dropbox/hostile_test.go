@@ -1,0 +1,520 @@
+package dropbox_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// hostile makes things that are no messages. secret is a file, and outside a folder,
+// that nobody may touch.
+var hostile = map[string]func(path, secret, outside string) error{
+	"symlink to a file":    func(path, secret, _ string) error { return os.Symlink(secret, path) },
+	"symlink to a folder":  func(path, _, outside string) error { return os.Symlink(outside, path) },
+	"symlink to nothing":   func(path, _, _ string) error { return os.Symlink("/nowhere/at/all", path) },
+	"symlink to itself":    func(path, _, _ string) error { return os.Symlink(filepath.Base(path), path) },
+	"hard link to outside": func(path, secret, _ string) error { return os.Link(secret, path) },
+	"fifo":                 func(path, _, _ string) error { return syscall.Mkfifo(path, 0o600) },
+	"socket":               socketAt,
+	"empty folder":         func(path, _, _ string) error { return os.Mkdir(path, 0o700) },
+	"full folder": func(path, _, _ string) error {
+		return errors.Join(os.Mkdir(path, 0o700), os.WriteFile(filepath.Join(path, "x"), []byte("x"), 0o600))
+	},
+	"empty file":  func(path, _, _ string) error { return os.WriteFile(path, nil, 0o600) },
+	"garbage":     func(path, _, _ string) error { return os.WriteFile(path, []byte("\x00\xff---\n"), 0o600) },
+	"no end":      func(path, _, _ string) error { return os.WriteFile(path, []byte("---\nfrom: x\n"), 0o600) },
+	"50 MB":       func(path, _, _ string) error { return os.WriteFile(path, make([]byte, 50<<20), 0o600) },
+	"4 GiB, hole": func(path, _, _ string) error { return truncated(path, 4<<30) },
+	"device": func(path, _, _ string) error {
+		if os.Getuid() != 0 {
+			return os.WriteFile(path, nil, 0o600) // only root can make one
+		}
+		return syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|3)
+	},
+}
+
+// socketAt listens, and leaves the socket there. Its path may be long, so it is made
+// from within the folder's short name.
+func socketAt(path, _, _ string) error {
+	short, err := os.MkdirTemp("", "s")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(short)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(short, "s")})
+	if err != nil {
+		return err
+	}
+	l.SetUnlinkOnClose(false)
+	defer l.Close()
+	if err := os.Rename(filepath.Join(short, "s"), path); err == nil {
+		return nil
+	}
+	return syscall.Mknod(path, syscall.S_IFSOCK|0o600, 0) // on another disk
+}
+
+// makeOld lets a thing be cleaned away, if it is not a name of the secret.
+func makeOld(path, secret string) error {
+	thing, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if it, err := os.Lstat(secret); err != nil || os.SameFile(it, thing) {
+		return err
+	}
+	old, err := unix.TimeToTimespec(time.Now().Add(-3 * time.Hour))
+	if err != nil {
+		return err
+	}
+	return unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{old, old}, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+const hostileName = "1-20261121T045102.123456Z-aaaaaaaaaa"
+
+// places are where such a thing may lie, relative to the mailbox.
+var hostilePlaces = []string{
+	"drop.md", "new/" + hostileName + ".md", "new/odd.md", "cur/" + hostileName + "~1.0.md", "cur/" + hostileName + ".receipt.yaml",
+	"tmp/" + hostileName + ".md", "tmp/odd", "dead/" + hostileName + ".md", "dead/" + hostileName + ".reason.txt", "dead/odd",
+	"done/" + time.Now().UTC().Format("2006-01-02"), "done/2026-11-01", "done/odd", "keys/" + keyName("the key"), "keys/odd", "keys/" + keyName("the key") + ".purged", "FULL",
+}
+
+func keyName(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// Whatever lies wherever in a mailbox: nothing outside is touched, nothing waits for
+// ever, nothing panics, ordinary mail goes its way, and what lay where messages lie is
+// set aside with a reason.
+func TestHostileThings(t *testing.T) {
+	injected := 0
+	for kind, build := range hostile {
+		t.Run(kind, func(t *testing.T) {
+			for _, place := range hostilePlaces {
+				if kind == "50 MB" && !long && !strings.HasPrefix(place, "drop") && !strings.HasPrefix(place, "new/") {
+					continue
+				}
+				injected++
+				guarded(t, kind+" as "+place, func(s *dropbox.Store, secret, outside string) error {
+					path := filepath.Join(s.Dir(), "coder", place)
+					if err := build(path, secret, outside); err != nil {
+						return err
+					}
+					if err := makeOld(path, secret); err != nil {
+						return err
+					}
+					return ordinaryDay(s, "coder/"+place)
+				})
+			}
+		})
+	}
+	tally(t, "hostile files", injected)
+}
+
+// guarded runs a day in a store, under a deadline, and compares what is outside before
+// and after.
+func guarded(t *testing.T, what string, day func(s *dropbox.Store, secret, outside string) error) {
+	t.Helper()
+	scratch := fastFolder(t)
+	outside := filepath.Join(scratch, "outside")
+	secret := filepath.Join(outside, "secret")
+	if err := errors.Join(os.Mkdir(outside, 0o700), os.WriteFile(secret, []byte("secret"), 0o400)); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(scratch, ".dead-drop")
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	s := reopen(t, dir, dropbox.Options{}, "coder")
+	before := snapshot(t, outside)
+	done := make(chan error, 1)
+	go func() { done <- day(s, secret, outside) }() // received from below
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatalf("%s: it waits for ever", what)
+	}
+	if diff := cmp.Diff(before, snapshot(t, outside)); diff != "" {
+		t.Errorf("%s: outside changed:\n%s", what, diff)
+	}
+	os.RemoveAll(scratch)
+}
+
+// snapshot is what there is in a folder: names, kinds, modes, times of change, bytes.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		found[path] = fmt.Sprint(info.Mode(), info.ModTime().UnixNano())
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			found[path] += string(data)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// ordinaryDay is a start, mail with and without a key, a turn for each, and tidying up,
+// in a mailbox in which something strange lies.
+func ordinaryDay(s *dropbox.Store, strange string) error {
+	if err := s.MakeMailbox("coder"); err != nil {
+		return err
+	}
+	b, err := s.Mailbox("coder")
+	if err != nil {
+		return err
+	}
+	if err := takeUpHostile(b); err != nil {
+		return fmt.Errorf("take up: %w", err)
+	}
+	for _, m := range []*dropbox.Message{
+		{From: dropbox.Swarm, Body: bodyOf("plain")}, // which FULL does not stop
+		{From: dropbox.Swarm, Key: "the key", Body: bodyOf("keyed")},
+	} {
+		if d, err := s.Deliver("coder", m); err != nil || d.Duplicate && !strings.HasSuffix(strange, ".purged") {
+			return fmt.Errorf("deliver: %+v, %w", d, err)
+		}
+	}
+	if strays, err := b.Strays(); err != nil {
+		return err
+	} else {
+		for _, st := range strays {
+			if _, err := b.TakeIn(st, dropbox.Defaults{From: "lead"}); err != nil && !errors.Is(err, dropbox.ErrInvalid) {
+				return fmt.Errorf("take in: %w", err)
+			}
+		}
+	}
+	good := make(map[string]bool)
+	entries, err := b.List()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		c, err := b.Claim(e)
+		if err != nil {
+			return err
+		}
+		if c.Bad != nil {
+			if err := b.Bury(c.Entry, c.Bad.Error()); err != nil {
+				return fmt.Errorf("bury: %w", err)
+			}
+			continue
+		}
+		name, _ := nameOf(c.Message.Body)
+		good[name] = true
+		if err := errors.Join(b.Commit(c.Entry, []byte("r")), b.Finish(c.Entry)); err != nil {
+			return fmt.Errorf("finish: %w", err)
+		}
+	}
+	if !good["plain"] || !good["keyed"] && !strings.HasSuffix(strange, ".purged") {
+		return fmt.Errorf("worked on %v, want plain and keyed", good)
+	}
+	return tidyHostile(s, b, strange)
+}
+
+// takeUpHostile is what a daemon does with cur/, where what cannot be read is buried.
+func takeUpHostile(b *dropbox.Mailbox) error {
+	if err := b.Recover(); err != nil {
+		return err
+	}
+	committed, err := b.Receipts()
+	if err != nil {
+		return err
+	}
+	for _, e := range committed {
+		if err := b.Finish(e); err != nil {
+			return err
+		}
+	}
+	given, err := b.Reasons()
+	if err != nil {
+		return err
+	}
+	for _, e := range given {
+		if err := b.Bury(e, ""); err != nil {
+			return err
+		}
+	}
+	claimed, err := b.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		c, err := b.Open(e)
+		if err != nil {
+			return err
+		}
+		if c.Bad != nil {
+			err = b.Bury(e, c.Bad.Error())
+		} else {
+			_, err = b.PutBack(e, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidyHostile cleans up, looks at everything, and removes the dead letters.
+func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
+	for _, age := range []time.Duration{2 * time.Hour, 9 * 24 * time.Hour} {
+		if _, err := b.Clean(time.Now().Add(age)); err != nil {
+			return err
+		}
+	}
+	if _, err := s.Retain(30, 100); err != nil {
+		return err
+	}
+	if err := s.Walk(func(dropbox.Found, *dropbox.Message) bool { return true }); err != nil {
+		return err
+	}
+	if _, err := s.Find("aaaaaaaaaa"); err != nil && !errors.Is(err, dropbox.ErrNotFound) {
+		return err
+	}
+	dead, err := b.Dead()
+	if err != nil {
+		return err
+	}
+	for _, d := range dead {
+		// What somebody else put into dead/ has no reason, unless he wrote one.
+		if d.Reason == "" && !strings.HasPrefix(strange, "coder/dead/") {
+			return fmt.Errorf("%s has no reason", d.Name)
+		}
+		if err := b.Purge(d); err != nil {
+			return err
+		}
+	}
+	for _, folder := range []string{"new/", "cur/"} {
+		left, err := os.ReadDir(filepath.Join(s.Dir(), "coder", folder))
+		if err != nil || len(left) > 0 {
+			return fmt.Errorf("left in %s: %v, %w", folder, left, err)
+		}
+	}
+	return nil
+}
+
+// Folders of the mailbox that became symlinks to outside, or fifos, or files: nothing
+// goes there, and the next start makes them folders again.
+func TestHostileFolders(t *testing.T) {
+	injected := 0
+	for _, folder := range []string{"tmp", "new", "cur", "done", "dead", "keys", "work"} {
+		for kind, build := range hostile {
+			if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
+				continue // that is no harm
+			}
+			injected++
+			guarded(t, folder+" is a "+kind, func(s *dropbox.Store, secret, outside string) error {
+				b, err := s.Mailbox("coder")
+				if err != nil {
+					return err
+				}
+				if _, err := s.Deliver("coder", &dropbox.Message{Body: bodyOf("before")}); err != nil {
+					return err
+				}
+				entries, err := b.List()
+				if err != nil {
+					return err
+				}
+				path := filepath.Join(s.Dir(), "coder", folder)
+				if err := errors.Join(os.RemoveAll(path), build(path, secret, outside)); err != nil {
+					return err
+				}
+				// Each of these may fail, and none may go outside.
+				s.Deliver("coder", &dropbox.Message{Key: "k", Body: bodyOf("meanwhile")})
+				b.TakeIn(dropbox.Stray{Name: "none"}, dropbox.Defaults{})
+				c, err := b.Claim(entries[0])
+				if err == nil {
+					b.Commit(c.Entry, []byte("r"))
+					b.Finish(c.Entry)
+					b.Bury(c.Entry, "why")
+					b.PutBack(c.Entry, true)
+					b.Refuse(c.Entry, "why")
+				}
+				b.Cancel(entries[0])
+				b.Purge(dropbox.DeadLetter{Entry: dropbox.Entry{Name: "secret"}, Original: "secret"})
+				b.Retry(dropbox.DeadLetter{Entry: dropbox.Entry{Name: "secret"}, Original: "secret"})
+				b.MoveToWork(dropbox.Stray{Name: "secret"})
+				b.SetAside(dropbox.Stray{Name: "secret"}, "why")
+				b.Clean(time.Now().Add(9 * 24 * time.Hour))
+				s.Retain(7, 1)
+				b.Recover()
+				b.HasReceipt(entries[0])
+				b.List()
+				if err := s.MakeMailbox("coder"); err != nil {
+					return err
+				}
+				return ordinaryDay(s, folder)
+			})
+		}
+	}
+	tally(t, "hostile folders", injected)
+}
+
+// A message that changes while it is read is a message or none; nothing panics.
+func TestHostileWriter(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	b := mailbox(t, s, "coder")
+	rounds := 200
+	if long {
+		rounds = 20_000
+	}
+	for range rounds {
+		d := deliver(t, s, "coder", &dropbox.Message{Body: bodyOf(strings.Repeat("x", 50))})
+		f, err := os.OpenFile(filepath.Join(s.Dir(), "coder/new", d.Name), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, ended := make(chan struct{}), make(chan struct{})
+		go func() { // waited for below
+			defer close(ended)
+			close(begun)
+			for range 20 {
+				f.Truncate(7)
+				f.WriteAt([]byte("---\nid: zzzzzzzzzz\n---\n\x00"), 0)
+				f.Truncate(1 << 20)
+			}
+		}()
+		<-begun
+		c := claim(t, b, list(t, b)[0])
+		if (c.Bad == nil) == (c.Message == nil) || c.Bad != nil && !errors.Is(c.Bad, dropbox.ErrInvalid) && !errors.Is(c.Bad, dropbox.ErrTooLarge) {
+			t.Fatalf("claimed %+v, bad: %v", c.Message, c.Bad)
+		}
+		<-ended
+		f.Close()
+		if err := b.Bury(c.Entry, "it changed"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tally(t, "a message changed while it is read", rounds)
+}
+
+// An attachment that somebody replaced is put there again, and none is waited for.
+func TestHostileAttachments(t *testing.T) {
+	for kind, build := range hostile {
+		if strings.HasSuffix(kind, "folder") && !strings.HasPrefix(kind, "symlink") {
+			continue // what is in a folder is not replaced by a file
+		}
+		guarded(t, "an attachment is a "+kind, func(s *dropbox.Store, secret, outside string) error {
+			a, err := s.Attach("a.txt", strings.NewReader("secret")) // as long as the secret
+			if err != nil {
+				return err
+			}
+			path := filepath.Join(s.Dir(), a.Path)
+			if err := errors.Join(os.Remove(path), build(path, secret, outside)); err != nil {
+				return err
+			}
+			if f, err := s.OpenAttachment(a); err == nil {
+				f.Close()
+				if kind != "hard link to outside" && kind != "garbage" { // a file as long as it should be
+					return errors.New("it is opened")
+				}
+			}
+			if _, err := s.Attach("a.txt", strings.NewReader("secret")); err != nil {
+				return err
+			}
+			f, err := s.OpenAttachment(a)
+			if err != nil {
+				return err
+			}
+			return f.Close()
+		})
+	}
+	// Of the same length, and another content.
+	s := newStore(t, dropbox.Options{})
+	a, err := s.Attach("a.txt", strings.NewReader("good"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(s.Dir(), a.Path)
+	if err := os.WriteFile(path, []byte("evil"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Attach("a.txt", strings.NewReader("good")); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "good" {
+		t.Errorf("the attachment is %q, %v, want good", data, err)
+	}
+}
+
+// FuzzNew: whatever file of whatever name lies in new/, it becomes a message, or a dead
+// letter with a reason and all its bytes, or is left alone since somebody still writes it.
+func FuzzNew(f *testing.F) {
+	f.Add(hostileName+".md", []byte("---\nid: aaaaaaaaaa\n---\nbody"))
+	f.Add(hostileName+"~1.0.md", []byte("---\n---\n"))
+	f.Add("odd.md", []byte("x"))
+	f.Add("-rf", []byte{0xff})
+	f.Add("x.reason.txt", []byte("---\n"))
+	dir := filepath.Join(f.TempDir(), ".dead-drop")
+	if err := dropbox.Create(dir); err != nil {
+		f.Fatal(err)
+	}
+	s := reopen(f, dir, dropbox.Options{})
+	n := 0
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		n++
+		agent := fmt.Sprintf("b%d-%d", os.Getpid(), n)
+		if err := s.MakeMailbox(agent); err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(filepath.Join(dir, agent))
+		in := filepath.Join(dir, agent, "new")
+		if strings.ContainsAny(name, "/\x00") || name == "" || name == "." || name == ".." ||
+			os.WriteFile(filepath.Join(in, name), data, 0o600) != nil {
+			t.Skip("not the name of a file")
+		}
+		b := mailbox(t, s, agent)
+		for _, e := range list(t, b) {
+			c := claim(t, b, e)
+			if c.Bad != nil {
+				if err := b.Bury(c.Entry, c.Bad.Error()); err != nil {
+					t.Fatal(err)
+				}
+			} else if !strings.HasSuffix(string(data), string(c.Message.Body)) {
+				t.Fatalf("%q became %q", data, c.Message.Body)
+			}
+		}
+		files := tree(t, filepath.Join(dir, agent))
+		files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".reason.txt") && strings.HasPrefix(f, "dead/") })
+		if len(files) != 1 {
+			t.Fatalf("%q became %q", name, files)
+		}
+		if kept, err := os.ReadFile(filepath.Join(dir, agent, files[0])); err != nil || string(kept) != string(data) {
+			t.Fatalf("%q became %q, %v", data, kept, err)
+		}
+		if strings.HasPrefix(files[0], "dead/") && onlyDead(t, b).Reason == "" {
+			t.Fatal("no reason")
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package dropbox_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func init() { programs["stranger"] = stranger }
+
+const nobody = 65534
+
+// Files that another user left, and that we may not read, are set aside with that
+// reason; only a key that cannot be read is an error for who uses it.
+func TestFilesOfAnotherUser(t *testing.T) {
+	scratch := fastFolder(t)
+	dir := filepath.Join(scratch, ".dead-drop")
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	s := reopen(t, dir, dropbox.Options{}, "coder")
+	deliver(t, s, "coder", &dropbox.Message{Key: "the key", Body: bodyOf("keyed")})
+	b := mailbox(t, s, "coder")
+	if err := b.Bury(list(t, b)[0], "gone"); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{"drop.md", "new/" + hostileName + ".md", "cur/1-20261121T045102.123456Z-bbbbbbbbbb~1.0.md"} {
+		drop(t, s, "coder", place, "---\n---\nsecret")
+		if err := os.Chmod(filepath.Join(dir, "coder", place), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "coder/keys", keyName("the key")), 0); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 {
+		// The folders are the stranger's; the files stay ours.
+		err := filepath.WalkDir(scratch, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && (e.IsDir() || !strings.Contains(path, "/coder/")) {
+				err = os.Chown(path, nobody, nobody)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := helper("stranger", dir).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	tally(t, "files of another user", 4)
+}
+
+func stranger(dir string, _ []string) error {
+	if os.Getuid() == 0 { // root reads everything
+		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+			return err
+		}
+	}
+	s, err := dropbox.Open(dir, dropbox.Options{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b, err := s.Mailbox("coder")
+	if err != nil {
+		return err
+	}
+	if err := takeUpHostile(b); err != nil {
+		return fmt.Errorf("take up: %w", err)
+	}
+	if err := second(s.Deliver("coder", &dropbox.Message{Key: "the key", Body: bodyOf("again")})); !errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("deliver with a key that cannot be read: %w, want that said", err)
+	}
+	if err := second(s.Deliver("coder", &dropbox.Message{Body: bodyOf("plain")})); err != nil {
+		return err
+	}
+	strays, err := b.Strays()
+	if err != nil || len(strays) != 1 || strays[0].Kind != dropbox.KindUnreadable {
+		return fmt.Errorf("Strays = %v, %w, want one that is unreadable", strays, err)
+	}
+	if _, err := b.TakeIn(strays[0], dropbox.Defaults{From: "lead"}); !errors.Is(err, dropbox.ErrInvalid) {
+		return fmt.Errorf("TakeIn = %w, want ErrInvalid", err)
+	}
+	entries, err := b.List()
+	if err != nil {
+		return err
+	}
+	good := 0
+	for _, e := range entries {
+		c, err := b.Claim(e)
+		if err != nil {
+			return err
+		}
+		if c.Bad == nil {
+			good++
+			continue
+		}
+		if err := b.Bury(c.Entry, c.Bad.Error()); err != nil {
+			return err
+		}
+	}
+	dead, err := b.Dead()
+	if err != nil || good != 1 || len(dead) != 4 {
+		return fmt.Errorf("%d good, dead %+v, %w, want 1 and 4", good, dead, err)
+	}
+	for _, d := range dead {
+		if d.Reason != "gone" && !strings.Contains(d.Reason, "cannot be read") && !strings.Contains(d.Reason, "permission") {
+			// The reason of what was buried before is ours, and unreadable as well.
+			return fmt.Errorf("%s has the reason %q", d.Name, d.Reason)
+		}
+	}
+	return nil
+}
