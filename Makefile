@@ -4,6 +4,11 @@ CLI_VERSION   := 2.1.197
 STATICCHECK   := v0.8.2
 TOOLS         := $(CURDIR)/.tools
 CLI           := $(TOOLS)/node_modules/.bin/claude
+# An MCP client of another house: the inspector's command line without its web page,
+# which is a quarter of the whole.
+INSPECTOR_VERSION := 0.22.0
+INSPECTOR_SDK := 1.32.2
+INSPECTOR     := $(TOOLS)/inspector/node_modules/.bin/mcp-inspector-cli
 # So many inputs each; a time works too, but go ends some targets in an error then.
 FUZZTIME      ?= 3000x
 VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -28,11 +33,15 @@ bin/claude-swarm bin/claude-swarm-mcp:
 $(CLI):
 	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS) @anthropic-ai/claude-code@$(CLI_VERSION)
 
-tools: $(CLI)
+$(INSPECTOR):
+	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/inspector \
+		@modelcontextprotocol/inspector-cli@$(INSPECTOR_VERSION) @modelcontextprotocol/sdk@$(INSPECTOR_SDK)
+
+tools: $(CLI) $(INSPECTOR)
 
 # The demo says so when there is no npm, and a stand-in plays the CLI.
 demo: build
-	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory tools
+	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(CLI)
 	@PATH="$$PATH:$(TOOLS)/node_modules/.bin" ./bin/claude-swarm demo
 
 test: tools

@@ -1,0 +1,169 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
+)
+
+// The inspector is an MCP client of another house, in another language. Before it
+// calls a tool it lists them all, and it holds each result to the schema of its tool.
+const inspectorDir = "../../.tools/inspector/node_modules/@modelcontextprotocol/inspector-cli/build"
+
+// An inspected is what the inspector prints of a list or a call.
+type inspected struct {
+	Tools []struct {
+		Name        string
+		Description string
+		InputSchema struct{ Properties map[string]any }
+	}
+	IsError           bool
+	Content           []struct{ Text string }
+	StructuredContent json.RawMessage
+}
+
+// inspect runs the inspector against the server of the agent coder.
+func (p *project) inspect(args ...string) (got inspected, printed string) {
+	dir, err := filepath.Abs(inspectorDir)
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+	defer cancel()
+	server := filepath.Join(filepath.Dir(program), "claude-swarm-mcp")
+	cmd := exec.CommandContext(ctx, "node", append([]string{"index.js", server}, args...)...)
+	cmd.Dir = dir // it looks for its own version in ..
+	cmd.Env = append(slices.Clone(p.env), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+p.dir)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		err = json.Unmarshal(out, &got)
+	}
+	if err != nil {
+		p.t.Errorf("the inspector with %q: %v\n%s", args, err, out)
+	}
+	return got, string(out)
+}
+
+// A client that we did not write lists every tool and calls each, once well and once
+// badly: then it is told what is wrong.
+func TestTheInspectorCallsEveryTool(t *testing.T) {
+	if _, err := os.Stat(inspectorDir); err != nil {
+		t.Fatalf("the MCP inspector is missing: %v\n  try: make tools", err)
+	}
+	p := newProject(t, `{"replies":[]}`, "  coder: {role: coder}\n  reviewer: {role: reviewer}\n")
+	p.start()
+	p.swarm("halt") // so that nobody works on what is sent here
+	own := p.env
+	p.env = append(slices.Clone(own), "CLAUDE_SWARM_AGENT=reviewer")
+	mail := strings.TrimSpace(p.swarm("send", "coder", "Is it done?", "--type", "question"))
+	owed := strings.TrimSpace(p.swarm("send", "coder", "And that?", "--type", "question"))
+	p.env = own
+	first := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at it"))
+	second := strings.TrimSpace(p.swarm("publish", "review.requested", "Look at that"))
+
+	listed, _ := p.inspect("--method", "tools/list")
+	var names, want []string
+	for _, tool := range listed.Tools {
+		names = append(names, tool.Name)
+	}
+	for _, tool := range mcpserver.New(mcpserver.Options{}).Tools() {
+		want = append(want, tool.Name)
+	}
+	slices.Sort(names)
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Fatalf("it lists %q, want %q", names, want)
+	}
+
+	type call struct {
+		tool string
+		args []string
+		want string // a part of the text
+		fail bool
+	}
+	good := func(tool, want string, args ...string) call { return call{tool, args, want, false} }
+	bad := func(tool, want string, args ...string) call { return call{tool, args, want, true} }
+	calls := []call{
+		good("whoami", "You are coder"),
+		bad("whoami", `there is no argument "name"; it takes none`, "name=x"),
+		good("list_agents", "reviewer: ", "agent=reviewer"),
+		bad("list_agents", `no agent named "reviewr" here; did you mean reviewer?`, "agent=reviewr"),
+		good("send", "Sent: ", "to=reviewer", "text=Look at it", `cc=["lead"]`),
+		bad("send", `type: "tsk" is none of`, "to=reviewer", "text=x", "type=tsk"),
+		good("ask", "Your default: tabs", "to=reviewer", "text=Tabs?", "default=tabs", "timeout=5"),
+		bad("ask", "timeout: 0 is too small; the least is 1", "to=reviewer", "text=x", "timeout=0"),
+		good("inbox", mail, "unread=true"),
+		bad("inbox", "no such message", "since=zzzzzzzzzz"),
+		good("read", "Is it done?", "id="+mail),
+		bad("read", "the argument id is missing: the message"),
+		good("reply", "Sent: ", "id="+owed, "text=Yes"),
+		bad("reply", "no such message", "id=zzzzzzzzzz", "text=x"),
+		good("publish", "Published on task.created as", "topic=task.created", "text=Port it"),
+		bad("publish", `topic "Task": want words of a-z`, "topic=Task", "text=x"),
+		good("subscribe", "coder subscribes to ", `patterns=["task.*","review.>"]`),
+		bad("subscribe", "patterns: want a list of texts, got text", "patterns=task.*"),
+		good("unsubscribe", "coder subscribes to", `patterns=["never.heard"]`),
+		bad("unsubscribe", `pattern ">.x"`, `patterns=[">.x"]`),
+		good("topics", "review.requested from lead"),
+		bad("topics", `there is no argument "all"`, "all=true"),
+		good("claim", first+" is yours", "id="+first),
+		bad("claim", "no such message", "id=zzzzzzzzzz"),
+		good("ack", second+" is completed. lead got your text.", "id="+second, "text=It is good"),
+		bad("ack", "failed: want true or false, got 7", "id="+second, "failed=7"),
+		good("history", "coder has done nothing yet.", "n=5"),
+		bad("history", "n: ", "n=0"),
+		good("board_write", "Written", "page=status", "text=All is well"),
+		bad("board_write", "for reviewer to write", "page=handoff/reviewer", "text=x"),
+		good("board_read", ""), // the page may be written or not yet
+		bad("board_read", `there is no page "nothing"`, "page=nothing"),
+		good("compact_context", "is compacted"),
+		bad("compact_context", `there is no argument "now"`, "now=true"),
+		good("clear_context", "Your handoff is written", "handoff=Go on"),
+		bad("clear_context", "handoff: want text, got a list", `handoff=["x"]`),
+		good("set_directory", "claude-swarm.yaml", "path=."),
+		bad("set_directory", "outside of your folders", "path=/etc"),
+	}
+	for _, name := range want {
+		for _, fail := range []bool{false, true} {
+			if !slices.ContainsFunc(calls, func(c call) bool { return c.tool == name && c.fail == fail }) {
+				t.Errorf("%s is not called (badly: %v)", name, fail)
+			}
+		}
+	}
+
+	queue := make(chan call)
+	var callers sync.WaitGroup
+	for range 2 {
+		callers.Go(func() {
+			for c := range queue {
+				args := []string{"--method", "tools/call", "--tool-name", c.tool}
+				for _, a := range c.args {
+					args = append(args, "--tool-arg", a)
+				}
+				got, printed := p.inspect(args...)
+				text := ""
+				if len(got.Content) == 1 {
+					text = got.Content[0].Text
+				}
+				if got.IsError != c.fail || c.fail && !strings.HasPrefix(text, c.tool+": ") || !strings.Contains(text, c.want) || (len(got.StructuredContent) > 0) == c.fail {
+					t.Errorf("%s %q: want %q, an error: %v; got %s", c.tool, c.args, c.want, c.fail, printed)
+				}
+			}
+		})
+	}
+	for _, c := range calls {
+		queue <- c
+	}
+	close(queue)
+	callers.Wait()
+}
