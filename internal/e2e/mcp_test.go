@@ -1,6 +1,9 @@
 package e2e_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -223,5 +226,39 @@ func TestToolsWithoutADaemon(t *testing.T) {
 		t.Errorf("receipt %+v, want one message sent", r)
 	} else {
 		p.receipt("reviewer", r.Sent[0])
+	}
+}
+
+// A client without its tools is sent no prompt: the agent is stopped, with the reason
+// and what to do, and the model was never asked.
+func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
+	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n")
+	bin := t.TempDir()
+	data, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(bin, "claude-swarm")
+	for name, text := range map[string][]byte{"claude-swarm": data, "claude-swarm-mcp": []byte("#!/bin/sh\nexit 1\n")} {
+		if err := os.WriteFile(filepath.Join(bin, name), text, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := exec.Command(own, "start")
+	start.Dir, start.Env = p.dir, p.env
+	if out, err := start.CombinedOutput(); err != nil {
+		t.Fatalf("start: %v\n%s", err, out)
+	}
+	p.send("coder", "Do it")
+	p.until("stopped", func() bool { return p.agent("coder").State == "stopped" })
+	a := p.agent("coder")
+	if !strings.Contains(a.Why, "has not the tools of dead-drop: failed") || !strings.Contains(a.Next, "mcp: false") || !a.CircuitOpen {
+		t.Errorf("why = %q, next = %q", a.Why, a.Next)
+	}
+	if n := len(p.requests()); n > 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	if a.Waiting.Total() != 1 || a.Dead != 0 {
+		t.Errorf("%d wait and %d are dead, want the message to wait", a.Waiting.Total(), a.Dead)
 	}
 }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// BenchmarkStart is the time from the fork of the server to the list of its tools in
+// the hands of a client, which drops a server that is slow.
+func BenchmarkStart(b *testing.B) {
+	path, err := program()
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte("agents:\n  coder:\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	if err := dropbox.Create(filepath.Join(dir, ".dead-drop")); err != nil {
+		b.Fatal(err)
+	}
+	var times []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		cmd := exec.Command(path)
+		cmd.Dir = dir
+		client, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).
+			Connect(b.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := client.ListTools(b.Context(), nil); err != nil {
+			b.Fatal(err)
+		}
+		times = append(times, time.Since(began))
+		if err := client.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
+}
