@@ -179,11 +179,16 @@ func (a *arena) finished() int {
 		for _, day := range days {
 			n += countEnding(filepath.Join(a.box(name), "done", day.Name()), ".receipt.yaml")
 		}
-		n += countEnding(filepath.Join(a.box(name), "dead"), ".reason.txt")
+		n += countEnding(filepath.Join(a.box(name), "dead"), deadEnd)
 	}
 	return n
 }
 
+// deadEnd is how the reason ends for which a message was given up.
+const deadEnd = ".reason.txt"
+
+// countEnding counts the messages that have such a file. What was no message, a
+// symlink in the place of a folder for instance, may lie in dead/ as well.
 func countEnding(dir, ending string) int {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -193,8 +198,10 @@ func countEnding(dir, ending string) int {
 	names, _ := f.Readdirnames(-1)
 	n := 0
 	for _, name := range names {
-		if strings.HasSuffix(name, ending) {
-			n++
+		if base, ok := strings.CutSuffix(name, ending); ok {
+			if _, err := dropbox.ParseName(base + ".md"); err == nil {
+				n++
+			}
 		}
 	}
 	return n
