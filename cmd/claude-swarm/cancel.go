@@ -19,20 +19,11 @@ func cancelCommand() *cli.Command {
 dead letters, with the reason.` +
 			examples("claude-swarm cancel k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: cancel,
+		Action: onMessage(cancel),
 	}
 }
 
-func cancel(c *cli.Context) error {
-	id, err := oneID(c)
-	if err != nil {
-		return err
-	}
-	p, err := openPost(c)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+func cancel(c *cli.Context, p *post, id string) error {
 	found, err := p.find(id)
 	if err != nil {
 		return err

@@ -26,20 +26,11 @@ yourself you close with ack. --for AGENT gives it to that agent.` +
 			&cli.StringFlag{Name: "for", Usage: "give it to `AGENT`, as a task"},
 			jsonFlag(),
 		},
-		Action: claim,
+		Action: onMessage(claim),
 	}
 }
 
-func claim(c *cli.Context) error {
-	id, err := oneID(c)
-	if err != nil {
-		return err
-	}
-	p, err := openPost(c)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+func claim(c *cli.Context, p *post, id string) error {
 	work, err := p.published(id)
 	if err != nil {
 		return err

@@ -23,20 +23,20 @@ func deadCommand() *cli.Command {
 lies in dead/ of its mailbox, with the reason. Nothing is removed by itself.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: deadList, // alone it lists
+		Action: withPost(deadList), // alone it lists
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",
 				Description: `Lists the dead letters of the named mailboxes, or of all, oldest first, with the
 reasons.` +
 					examples("claude-swarm dead list --json"),
-				Flags: []cli.Flag{jsonFlag()}, Action: deadList,
+				Flags: []cli.Flag{jsonFlag()}, Action: withPost(deadList),
 			},
 			{
 				Name: "show", Usage: "print one, with the reason", ArgsUsage: "ID",
 				Description: `Prints a dead letter and the whole reason.` +
 					examples("claude-swarm dead show k7f3q9m2xd"),
-				Flags: []cli.Flag{jsonFlag()}, Action: deadShow,
+				Flags: []cli.Flag{jsonFlag()}, Action: onMessage(deadShow),
 			},
 			{
 				Name: "retry", Usage: "give it back to its mailbox", ArgsUsage: "ID…",
@@ -78,17 +78,9 @@ type deadView struct {
 // deadLetters lists the dead letters of the named mailboxes, or of all, oldest
 // first.
 func (p *post) deadLetters(names ...string) ([]deadView, error) {
-	all, err := p.Store.Mailboxes() // also of agents that are no longer configured
+	names, err := p.mailboxes(names, "claude-swarm dead list %s")
 	if err != nil {
 		return nil, err
-	}
-	for _, name := range names {
-		if !slices.Contains(all, name) {
-			return nil, unknownAgent(name, dropbox.Nearest(name, all), "claude-swarm dead list %s")
-		}
-	}
-	if len(names) == 0 {
-		names = all
 	}
 	list := []deadView{}
 	for _, name := range names {
@@ -154,12 +146,7 @@ func (p *post) pickDead(ids []string) ([]deadView, error) {
 	return picked, nil
 }
 
-func deadList(c *cli.Context) error {
-	p, err := openPost(c)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+func deadList(c *cli.Context, p *post) error {
 	list, err := p.deadLetters(c.Args().Slice()...)
 	if err != nil {
 		return err
@@ -190,16 +177,7 @@ func deadList(c *cli.Context) error {
 	return nil
 }
 
-func deadShow(c *cli.Context) error {
-	id, err := oneID(c)
-	if err != nil {
-		return err
-	}
-	p, err := openPost(c)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+func deadShow(c *cli.Context, p *post, id string) error {
 	picked, err := p.pickDead([]string{id})
 	if err != nil {
 		return err

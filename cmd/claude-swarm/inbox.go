@@ -28,16 +28,11 @@ Your mailbox is the lead's; inside a turn it is the agent's own.` +
 			&cli.StringSliceFlag{Name: "done", Usage: "file the message `ID`, and list nothing; may be given again, further IDs may follow"},
 			jsonFlag(),
 		},
-		Action: inbox,
+		Action: withPost(inbox),
 	}
 }
 
-func inbox(c *cli.Context) error {
-	p, err := openPost(c)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+func inbox(c *cli.Context, p *post) error {
 	if ids := c.StringSlice("done"); len(ids) > 0 {
 		return p.fileAll(c, append(ids, c.Args().Slice()...))
 	}

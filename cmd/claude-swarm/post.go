@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -20,6 +21,28 @@ import (
 type post struct {
 	*project
 	*door.Door
+}
+
+// withPost makes a verb of what needs the project's mail.
+func withPost(do func(*cli.Context, *post) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		p, err := openPost(c)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		return do(c, p)
+	}
+}
+
+// onMessage is withPost for a verb whose only argument is an id, or the end of one.
+func onMessage(do func(c *cli.Context, p *post, id string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() != 1 {
+			return usagef("claude-swarm inbox", "%s: name one message by its id", c.Command.Name)
+		}
+		return withPost(func(c *cli.Context, p *post) error { return do(c, p, c.Args().First()) })(c)
+	}
 }
 
 func openPost(c *cli.Context) (*post, error) {
@@ -43,6 +66,21 @@ func (p *project) openPost() (*post, error) {
 }
 
 func (p *post) close() { p.Store.Close() }
+
+// mailboxes checks names, and gives all for none, those of agents that are no longer
+// configured too. next is what to type instead, with %s where the name goes.
+func (p *post) mailboxes(names []string, next string) ([]string, error) {
+	all, err := p.Store.Mailboxes()
+	if err != nil || len(names) == 0 {
+		return all, err
+	}
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return nil, unknownAgent(name, dropbox.Nearest(name, all), next)
+		}
+	}
+	return names, nil
+}
 
 // ownName says whose mailbox it is, for a person: "your mailbox" for the
 // sender's own.

@@ -28,20 +28,11 @@ mailbox it is marked as read. Any unique end of an id will do.` +
 			&cli.BoolFlag{Name: "body", Usage: "print the text alone, every byte of it"},
 			jsonFlag(),
 		},
-		Action: read,
+		Action: onMessage(read),
 	}
 }
 
-func read(c *cli.Context) error {
-	id, err := oneID(c)
-	if err != nil {
-		return err
-	}
-	p, err := openPost(c)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+func read(c *cli.Context, p *post, id string) error {
 	found, m, err := p.message(id)
 	if err != nil {
 		return err
@@ -71,14 +62,6 @@ func read(c *cli.Context) error {
 		return nil // somebody filed it meanwhile
 	}
 	return err
-}
-
-// oneID takes the only argument.
-func oneID(c *cli.Context) (string, error) {
-	if c.NArg() != 1 {
-		return "", usagef("claude-swarm inbox", "%s: name one message by its id", c.Command.Name)
-	}
-	return c.Args().First(), nil
 }
 
 // writeMessage prints a message for a person.

@@ -22,14 +22,14 @@ func refusedCommand() *cli.Command {
 removed by itself. To look at one: claude-swarm read ID.` +
 			examples("claude-swarm refused list", "claude-swarm refused retry k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: refusedList, // alone it lists
+		Action: withPost(refusedList), // alone it lists
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list them", ArgsUsage: "[AGENT…]",
 				Description: `Lists what was refused on its way to the named agents, or to all, oldest first,
 with the reasons.` +
 					examples("claude-swarm refused list coder --json"),
-				Flags: []cli.Flag{jsonFlag()}, Action: refusedList,
+				Flags: []cli.Flag{jsonFlag()}, Action: withPost(refusedList),
 			},
 			{
 				Name: "retry", Usage: "let one through", ArgsUsage: "ID…",
@@ -61,17 +61,9 @@ type refusedView struct {
 // refusals lists what was refused on its way to the named mailboxes, or to all,
 // oldest first.
 func (p *post) refusals(names ...string) ([]refusedView, error) {
-	all, err := p.Store.Mailboxes() // also of agents that are no longer configured
+	names, err := p.mailboxes(names, "claude-swarm refused list %s")
 	if err != nil {
 		return nil, err
-	}
-	for _, name := range names {
-		if !slices.Contains(all, name) {
-			return nil, unknownAgent(name, dropbox.Nearest(name, all), "claude-swarm refused list %s")
-		}
-	}
-	if len(names) == 0 {
-		names = all
 	}
 	list := []refusedView{}
 	for _, name := range names {
@@ -97,12 +89,7 @@ func (p *post) refusals(names ...string) ([]refusedView, error) {
 	return list, nil
 }
 
-func refusedList(c *cli.Context) error {
-	p, err := openPost(c)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+func refusedList(c *cli.Context, p *post) error {
 	list, err := p.refusals(c.Args().Slice()...)
 	if err != nil {
 		return err

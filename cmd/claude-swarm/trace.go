@@ -22,20 +22,11 @@ wrote to whom, the turns that worked on it, their ends and costs, and what they
 sent.` +
 			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace xd --json"),
 		Flags:  []cli.Flag{jsonFlag()},
-		Action: trace,
+		Action: onMessage(trace),
 	}
 }
 
-func trace(c *cli.Context) error {
-	id, err := oneID(c)
-	if err != nil {
-		return err
-	}
-	p, err := openPost(c)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+func trace(c *cli.Context, p *post, id string) error {
 	found, err := p.find(id)
 	if err != nil {
 		return err
