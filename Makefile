@@ -83,7 +83,7 @@ torture:
 soak:
 	go run ./internal/torture --only soak --minutes 30
 
-# What needs tmux, zsh, fish or unshare is left out by `make test` where that is
+# What needs tmux, zsh, fish, unshare or an IRC server is left out by `make test` where that is
 # missing, and fails here.
 strict: tools
 	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m ./...

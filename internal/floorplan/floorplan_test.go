@@ -25,6 +25,8 @@ var floors = map[string][]string{
 	"swarm/runner/claude":     {"streamjson", "swarm/runner"},
 	"swarm/runner/runnertest": {"streamjson", "swarm/runner"},
 	"swarm":                   {"dropbox", "streamjson", "window", "swarm/runner", "internal/tokens"},
+	"ircbridge/irc":           {},
+	"ircbridge/irc/irctest":   {"ircbridge/irc"},
 	"internal/config":         {"dropbox", "internal/rendezvous"},
 	"internal/control":        {"dropbox", "internal/rendezvous", "swarm"},
 	"internal/bench":          {},
