@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/window"
@@ -62,11 +63,10 @@ func HookCompact(home Home, mark string, out io.Writer) error {
 	if err := replay(win, home.Stream(rec.mark()), rec.From.Offset); err != nil {
 		return err
 	}
-	from, to := win.Newest(hookChars), win.End()
+	from, to, text := newestQuoted(win)
 	if from == to {
 		return nil
 	}
-	text := win.AppendRange(nil, from, to)
 	if err := writeJSON(home.handbackFile(turn), handback{From: from, To: to}); err != nil {
 		return err
 	}
@@ -75,6 +75,21 @@ func HookCompact(home Home, mark string, out io.Writer) error {
 		"additionalContext": handbackLead + "\n\n" + string(text),
 	}}
 	return json.NewEncoder(out).Encode(answer)
+}
+
+// newestQuoted is the newest part of a window that a hook may say: the client puts it
+// into a frame that it must not end. Where it lies in the window is from and to.
+func newestQuoted(win *window.Buffer) (from, to int64, text []byte) {
+	to = win.End()
+	for most := hookChars; ; {
+		from = win.Newest(most)
+		text = window.AppendQuoted(nil, win.AppendRange(nil, from, to))
+		more := len(utf16.Encode([]rune(string(text)))) - hookChars
+		if from == to || more <= 0 {
+			return from, to, text
+		}
+		most -= more // what was added by quoting
+	}
 }
 
 // replay feeds a stream to a window, from an offset on and as far as it is written.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/window"
@@ -83,18 +82,21 @@ func (l letter) envelope() string {
 	}
 	fmt.Fprintf(&b, ", %s", stamp(l.Created))
 	for _, a := range l.Attachments {
-		fmt.Fprintf(&b, "\nAttached: %s (%d bytes)", a.Path, a.Size)
+		fmt.Fprintf(&b, "\nAttached: %s (%d bytes)", word(a.Path), a.Size)
 	}
 	return b.String()
 }
 
-// word is s when it is a plain word, as names and ids are, and s in quotes when
-// it is not.
+// word is s when it is a plain word, as names, ids and most paths are, and s in quotes
+// when it is not. Letters that only look like those of a name are not plain.
 func word(s string) string {
 	for _, c := range s {
-		if !(unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("-_.@/", c)) {
-			return strconv.Quote(s)
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./", c)) {
+			return strconv.QuoteToASCII(s)
 		}
+	}
+	if s == "" {
+		return `""`
 	}
 	return s
 }

@@ -19,6 +19,6 @@ func Banner(dst []byte, tokens int, body []byte) []byte {
 	dst = append(dst, bannerOpen...)
 	dst = strconv.AppendInt(dst, int64(tokens), 10)
 	dst = append(dst, bannerLead...)
-	dst = append(dst, bytes.TrimRight(body, "\n")...)
+	dst = AppendQuoted(dst, bytes.TrimRight(body, "\n"))
 	return append(dst, bannerClose...)
 }
