@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"math/rand/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -84,27 +85,6 @@ type agent struct {
 	// is proved anew.
 	equipped Spec
 	warm     *warm // the client of the last turn, while it waits for the next; nil when there is none
-}
-
-// reins are how others steer an agent: its settings, and the running turn to
-// end. They are safe for several goroutines.
-type reins struct {
-	mu      sync.Mutex
-	spec    Spec
-	end     context.CancelCauseFunc // ends the running turn; nil when none runs
-	current *record                 // of the running turn; its fields do not change once it is here
-	past    pastTurn                // the one before
-	client  *tenancy                // the client that works, or waits; nil when there is none
-	message string                  // of the running turn, or of the last one
-	ended   chan struct{}           // closed when the running turn has ended
-	ender   string                  // who aborted or interrupted the running turn
-	wrote   map[string]time.Time    // files of its own that the agent's turns wrote into the mailbox folder
-}
-
-// A tenancy is the time of one client with its agent.
-type tenancy struct {
-	mark string
-	gone chan struct{} // closed when nothing of it runs any more
 }
 
 // Why a turn is ended before its end; the causes of its context.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"time"
@@ -291,63 +289,6 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	return out, nil
 }
 
-// turnFiles are the files of a client in the home.
-func (a *agent) turnFiles(mark string) runner.Files {
-	return runner.Files{
-		Stdout:   a.home.Stream(mark),
-		Stderr:   a.home.turnFile(mark, ".stderr"),
-		Settings: a.home.clientFile(a.name, ".settings.json"),
-		System:   a.home.clientFile(a.name, ".system.md"),
-		Servers:  a.home.clientFile(a.name, ".mcp.json"),
-	}
-}
-
-// clientSpec is the backend's part of the settings, with the system text whole.
-func (a *agent) clientSpec(spec Spec) runner.Spec {
-	c := spec.Client
-	spec.Tools = a.tools(spec) != nil
-	c.System = systemText(spec, a.plan(), filepath.Join(a.store.Dir(), a.name))
-	return c
-}
-
-func (a *agent) environment(spec Spec, turn string) []string {
-	o := runner.EnvOptions{
-		Drop: spec.EnvDrop, Add: spec.Env, Agent: a.name, Dir: a.project, Token: a.books.token(a.name), TurnID: turn,
-	}
-	if a.program != "" {
-		o.BinDir = filepath.Dir(a.program)
-	}
-	return runner.Environ(a.environ, o)
-}
-
-// tools is the server through which the agent's client reaches the swarm; nil where
-// it is to have none.
-func (a *agent) tools(spec Spec) *runner.Server {
-	if !spec.Tools {
-		return nil
-	}
-	return a.server
-}
-
-// hook is the command that the client runs after a compaction.
-func (a *agent) hook() string {
-	if a.program == "" {
-		return ""
-	}
-	return shellQuote(a.program) + " hook compact"
-}
-
-// handoff is the file that an earlier session left for its successor.
-func (a *agent) handoff() string {
-	path := filepath.Join(a.store.Dir(), "board", "handoff", a.name+".md")
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
-}
-
-func (a *agent) backend(spec Spec) runner.Backend { return a.backends[spec.backend()] }
-
 // takeNotes claims what rides along. A note that cannot be had waits for the
 // next turn.
 func (a *agent) takeNotes(j *job) {
@@ -396,76 +337,4 @@ func describe(m *dropbox.Message) string {
 		return oneLine(m.Subject, 80)
 	}
 	return oneLine(string(m.Body), 80)
-}
-
-// takeReins lets others end the turn that begins.
-func (a *agent) takeReins(message string, end context.CancelCauseFunc) {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	a.reins.message, a.reins.end, a.reins.ended = message, end, make(chan struct{})
-}
-
-// nowRuns says which attempt runs: what the agent drops by hand inherits from
-// it.
-func (a *agent) nowRuns(rec *record) {
-	copied := *rec
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	a.reins.current = &copied
-}
-
-// hasRun says that the client of the attempt has ended, or waits.
-func (a *agent) hasRun() {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	a.reins.past = pastTurn{a.reins.current, time.Now()}
-	a.reins.current = nil
-}
-
-// hasClient says which client the agent has, by its mark; "" says that nothing of
-// it runs any more.
-func (a *agent) hasClient(mark string) {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	if c := a.reins.client; c != nil {
-		if c.mark == mark {
-			return
-		}
-		close(c.gone)
-	}
-	a.reins.client = nil
-	if mark != "" {
-		a.reins.client = &tenancy{mark, make(chan struct{})}
-	}
-}
-
-// clientGone is closed when nothing of the agent's client runs any more; nil when it
-// has none.
-func (a *agent) clientGone() <-chan struct{} {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	if a.reins.client == nil {
-		return nil
-	}
-	return a.reins.client.gone
-}
-
-func (a *agent) dropReins() {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	close(a.reins.ended)
-	a.reins.end, a.reins.current, a.reins.ended = nil, nil, nil
-}
-
-// shellQuote makes one word of a shell command.
-func shellQuote(s string) string {
-	out := []byte{'\''}
-	for i := range len(s) {
-		if s[i] == '\'' {
-			out = append(out, `'\''`...)
-			continue
-		}
-		out = append(out, s[i])
-	}
-	return string(append(out, '\''))
 }

@@ -1,0 +1,78 @@
+package swarm
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// turnFiles are the files of a client in the home.
+func (a *agent) turnFiles(mark string) runner.Files {
+	return runner.Files{
+		Stdout:   a.home.Stream(mark),
+		Stderr:   a.home.turnFile(mark, ".stderr"),
+		Settings: a.home.clientFile(a.name, ".settings.json"),
+		System:   a.home.clientFile(a.name, ".system.md"),
+		Servers:  a.home.clientFile(a.name, ".mcp.json"),
+	}
+}
+
+// clientSpec is the backend's part of the settings, with the system text whole.
+func (a *agent) clientSpec(spec Spec) runner.Spec {
+	c := spec.Client
+	spec.Tools = a.tools(spec) != nil
+	c.System = systemText(spec, a.plan(), filepath.Join(a.store.Dir(), a.name))
+	return c
+}
+
+func (a *agent) environment(spec Spec, turn string) []string {
+	o := runner.EnvOptions{
+		Drop: spec.EnvDrop, Add: spec.Env, Agent: a.name, Dir: a.project, Token: a.books.token(a.name), TurnID: turn,
+	}
+	if a.program != "" {
+		o.BinDir = filepath.Dir(a.program)
+	}
+	return runner.Environ(a.environ, o)
+}
+
+// tools is the server through which the agent's client reaches the swarm; nil where
+// it is to have none.
+func (a *agent) tools(spec Spec) *runner.Server {
+	if !spec.Tools {
+		return nil
+	}
+	return a.server
+}
+
+// hook is the command that the client runs after a compaction.
+func (a *agent) hook() string {
+	if a.program == "" {
+		return ""
+	}
+	return shellQuote(a.program) + " hook compact"
+}
+
+// handoff is the file that an earlier session left for its successor.
+func (a *agent) handoff() string {
+	path := filepath.Join(a.store.Dir(), "board", "handoff", a.name+".md")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+func (a *agent) backend(spec Spec) runner.Backend { return a.backends[spec.backend()] }
+
+// shellQuote makes one word of a shell command.
+func shellQuote(s string) string {
+	out := []byte{'\''}
+	for i := range len(s) {
+		if s[i] == '\'' {
+			out = append(out, `'\''`...)
+			continue
+		}
+		out = append(out, s[i])
+	}
+	return string(append(out, '\''))
+}

@@ -1,0 +1,125 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+func (s *Swarm) sweepEvery() time.Duration {
+	if s.opts.Sweep == 0 {
+		return 30 * time.Second
+	}
+	return s.opts.Sweep
+}
+
+// groundAgain is how soon the folder of the mailboxes is looked at again while it
+// is not there: no event tells when it is back.
+const groundAgain = time.Second
+
+// sweep looks at everything now and then without a reason, because events can
+// be lost, and tidies up.
+func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
+	ground, err := newGround(s.store)
+	if err != nil {
+		s.log.Error("mailboxes could not be looked at", keyErr, err)
+		return
+	}
+	defer func() { s.note(ground.close()) }()
+	// The agents look after their own mailboxes. In the lead's nobody works.
+	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
+		s.note(box.Recover())
+	}
+	every := s.sweepEvery()
+	t := time.NewTimer(every)
+	defer t.Stop()
+	tidied, swept := time.Time{}, time.Now()
+	for {
+		if now := time.Now(); now.Sub(tidied).Abs() >= time.Hour {
+			tidied = now
+			s.tidy(now)
+		}
+		lost := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		case <-s.lost:
+			lost = true
+		}
+		t.Reset(every)
+		if wrong := ground.check(); wrong != "" {
+			s.trouble.set("ground", wrong)
+			t.Reset(min(every, groundAgain))
+			if !lost && time.Since(swept) < every {
+				continue
+			}
+		} else {
+			s.trouble.clear("ground")
+		}
+		swept = time.Now()
+		runner.ReapAdopted()
+		s.trouble.mend()
+		s.note(s.books.standings.catchUp())
+		s.listLead()
+		s.mirror.count(s.store)
+		s.tellStrays(time.Now())
+		if w != nil {
+			s.watches(w.Rewatch())
+		}
+		s.followUp(time.Now())
+		s.ringAll()
+	}
+}
+
+// watches tells how many mailboxes are not watched, and why.
+func (s *Swarm) watches(missing int, err error) {
+	if missing == 0 && err == nil {
+		s.trouble.clear("watch")
+		return
+	}
+	which := "the mailboxes"
+	if missing > 0 {
+		which = fmt.Sprintf("%d of the mailboxes", missing)
+	}
+	s.trouble.set("watch", fmt.Sprintf("%s cannot be watched: %v; they are looked at every %v", which, err, s.sweepEvery()))
+}
+
+// tidy removes what was left half-written, and what is kept no longer.
+func (s *Swarm) tidy(now time.Time) {
+	// Also the lead's, which gets the most keys, and those of agents that have left.
+	names, err := s.store.Mailboxes()
+	if err != nil {
+		s.log.Warn("mailboxes could not be listed", keyErr, err)
+	}
+	for _, name := range names {
+		box, err := s.store.Mailbox(name)
+		if err == nil {
+			_, err = box.Clean(now)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			s.log.Warn("mailbox could not be tidied", keyAgent, name, keyErr, err)
+		}
+	}
+	if _, err := s.store.Clean(now); err != nil {
+		s.log.Warn("topics could not be tidied", keyErr, err)
+	}
+	p := s.Plan()
+	if p.Retention != (Retention{}) {
+		removed, err := s.store.Retain(p.Retention.Days, p.Retention.MB)
+		if err != nil {
+			s.log.Warn("done/ could not be tidied", keyErr, err)
+		}
+		if removed > 0 {
+			s.log.Info("old messages were removed from done/", "messages", removed)
+		}
+	}
+	if err := rotateTurns(s.home, p.Log, now); err != nil {
+		s.log.Warn("turns could not be tidied", keyErr, err)
+	}
+}
