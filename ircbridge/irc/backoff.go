@@ -1,0 +1,78 @@
+package irc
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// A Backoff says how long to wait before the next connection: Min, doubling to
+// Max, each times 0.5 to 1.5 by chance, so that a hundred clients do not come
+// back in one instant. Only a connection that stood for Stand after its
+// registration starts the row again; one that was merely made does not.
+//
+// The zero value is ready to use and means 1 s, 60 s and 60 s. A Backoff
+// belongs to one goroutine.
+type Backoff struct {
+	Min, Max time.Duration
+	Stand    time.Duration
+	Chance   func() float64 // in [0,1); nil is math/rand
+
+	tries int
+}
+
+// Next returns how long to wait after a connection that ended with err and had
+// stood registered for stood, 0 if it never was. stop is true where trying
+// again would never help and may do harm; see [Final].
+func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop bool) {
+	least, most, stand := orDefault(b.Min, time.Second), orDefault(b.Max, time.Minute), orDefault(b.Stand, time.Minute)
+	if stood >= stand {
+		b.tries = 0
+	}
+	wait = most
+	if b.tries < 30 {
+		wait = min(least<<b.tries, most)
+	}
+	b.tries++
+	chance := b.Chance
+	if chance == nil {
+		chance = rand.Float64
+	}
+	wait = time.Duration(float64(wait) * (0.5 + chance()))
+	if Unwelcome(err) {
+		wait = max(wait, most)
+	}
+	return wait, Final(err)
+}
+
+// Final says whether an error ends all trying: the server refused the account
+// (SASL), or what was asked for is impossible as configured.
+func Final(err error) bool {
+	return errors.Is(err, ErrSASL) || errors.Is(err, ErrConfig)
+}
+
+// Unwelcome says whether the server told us to stay away for a while: a ban
+// (465), a wrong password (464), an ERROR that speaks of throttling or bans.
+func Unwelcome(err error) bool {
+	if r, ok := errors.AsType[*Refused](err); ok {
+		if r.Code == "464" || r.Code == "465" {
+			return true
+		}
+		text := strings.ToLower(r.Text)
+		for _, word := range []string{"throttl", "too fast", "too many", "reconnect", "banned", "k-line", "g-line", "z-line", "d-line",
+			"kline", "gline", "zline", "dline", "not welcome", "try again later", "flood", "recvq"} {
+			if strings.Contains(text, word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func orDefault(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}

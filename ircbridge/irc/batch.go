@@ -1,0 +1,122 @@
+package irc
+
+import (
+	"slices"
+	"strings"
+)
+
+// Bounds of batches that a server leaves open. What goes beyond is dropped and
+// counted, with the whole batch.
+const (
+	maxBatches    = 64
+	maxBatchBytes = 8 << 20
+)
+
+// A batch is collected until its end, so that nobody sees a half one.
+type batch struct {
+	kind    string
+	parent  string
+	start   Message // BATCH +ref type params…
+	members []Message
+	bytes   int
+	void    bool
+}
+
+// batches are the open ones, by reference. The reader owns them.
+type batches map[string]*batch
+
+// take adds a message to its batch. If that was the last, done is the batch.
+// alone is false for a message that belongs to a batch.
+func (b *batches) take(m Message) (done *batch, alone, dropped bool) {
+	if m.Command == "BATCH" && len(m.Params) > 0 {
+		ref := m.Param(0)
+		switch {
+		case strings.HasPrefix(ref, "+"):
+			if *b == nil {
+				*b = make(batches)
+			}
+			if len(*b) >= maxBatches {
+				return nil, false, true
+			}
+			(*b)[ref[1:]] = &batch{kind: m.Param(1), parent: m.Tags["batch"], start: m}
+		case strings.HasPrefix(ref, "-"):
+			done := (*b)[ref[1:]]
+			delete(*b, ref[1:])
+			if done == nil {
+				return nil, false, false
+			}
+			if parent := (*b)[done.parent]; parent != nil {
+				parent.void = parent.void || done.void
+				parent.members = append(parent.members, done.flat()...)
+				return nil, false, false
+			}
+			if done.void {
+				return nil, false, true
+			}
+			return done, false, false
+		}
+		return nil, false, false
+	}
+	own := (*b)[m.Tags["batch"]]
+	if own == nil {
+		return nil, true, false
+	}
+	own.bytes += 64 // a message costs something even if it is empty
+	for _, p := range m.Params {
+		own.bytes += len(p)
+	}
+	if own.bytes > maxBatchBytes {
+		own.void, own.members = true, nil
+	}
+	if !own.void {
+		own.members = append(own.members, m)
+	}
+	return nil, false, false
+}
+
+// flat returns what the batch stands for: one message for a multiline one, else
+// its members, each with the type of its batch as its tag "batch".
+func (b *batch) flat() []Message {
+	if b.kind == "draft/multiline" || b.kind == "multiline" {
+		return b.merged()
+	}
+	if b.kind != "labeled-response" {
+		for i := range b.members {
+			b.members[i].Tags["batch"] = b.kind
+		}
+	}
+	return b.members
+}
+
+// merged makes one message of the lines: joined by a line feed, or by nothing
+// before a line with the tag concat. What the server says of the whole (msgid,
+// time, account, label) stands on the BATCH line.
+func (b *batch) merged() []Message {
+	if len(b.members) == 0 {
+		return nil
+	}
+	m := b.members[0]
+	tags := m.Tags
+	delete(tags, "draft/multiline-concat")
+	delete(tags, "batch")
+	for key, value := range b.start.Tags {
+		tags[key] = value
+	}
+	m.Tags = tags
+	if m.Source == "" {
+		m.Source = b.start.Source
+	}
+	lines := make([]Line, len(b.members))
+	for i, part := range b.members {
+		_, concat := part.Tags["draft/multiline-concat"]
+		lines[i] = Line{part.Last(), concat && i > 0}
+	}
+	m.Params = slices.Clone(m.Params)
+	if len(m.Params) > 0 {
+		m.Params[len(m.Params)-1] = Join(lines)
+	}
+	return []Message{m}
+}
+
+// label is the label of the command that the batch answers; "" for none.
+func (b *batch) label() string { return b.start.Tags["label"] }

@@ -1,0 +1,50 @@
+package irc
+
+// A CaseMapping says which letters a server takes for the same in nicks,
+// channels and accounts. inspircd takes dup{nick} and DUP[NICK] for one nick,
+// ergo, ngircd and ircd-hybrid do not.
+type CaseMapping string
+
+// The mappings that servers announce. A server that announces none means
+// RFC1459; one that is not in this list is taken for ASCII.
+const (
+	ASCII         CaseMapping = "ascii"
+	RFC1459       CaseMapping = "rfc1459"
+	RFC1459Strict CaseMapping = "rfc1459-strict"
+)
+
+// Fold returns the form under which a name is kept in a map. It has as many
+// bytes as the name.
+func (c CaseMapping) Fold(name string) string {
+	for i := range len(name) {
+		if c.fold(name[i]) == name[i] {
+			continue
+		}
+		folded := []byte(name)
+		for j := i; j < len(folded); j++ {
+			folded[j] = c.fold(folded[j])
+		}
+		return string(folded)
+	}
+	return name
+}
+
+// Same says whether two names are one for the server.
+func (c CaseMapping) Same(a, b string) bool { return len(a) == len(b) && c.Fold(a) == c.Fold(b) }
+
+func (c CaseMapping) fold(r byte) byte {
+	if r >= 'A' && r <= 'Z' {
+		return r + 'a' - 'A'
+	}
+	if c == "" || c == RFC1459 || c == RFC1459Strict {
+		switch r {
+		case '[', ']', '\\':
+			return r + '{' - '['
+		case '~':
+			if c != RFC1459Strict {
+				return '^'
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,255 @@
+package irc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxEvents is how many events wait to be taken. When nobody takes them the
+// connection is not read, and the server waits.
+const maxEvents = 1024
+
+// goodbye is how long a server may take to hang up after QUIT.
+const goodbye = 2 * time.Second
+
+// A Channel is one to be in.
+type Channel struct{ Name, Key string }
+
+// Options are what a [Client] needs besides a [Config].
+type Options struct {
+	Channels []Channel
+	Backoff  Backoff // between connections, and between tries to get into a channel
+	Memory   Memory  // nil is a [RAM]
+}
+
+// A Client keeps a connection up: it dials again with a [Backoff], gets into its
+// channels again, fetches what was said meanwhile, and tells all of it as one
+// stream of events without doubles. All methods are safe for several goroutines.
+type Client struct {
+	cfg    Config
+	o      Options
+	events chan Event
+	bell   chan struct{} // rings when wanted has changed
+
+	mu     sync.Mutex // guards what follows
+	wanted []Channel
+	again  map[string]bool // channels that Join asked for again after they failed
+	conn   *Conn           // nil while there is none
+	status Status
+}
+
+// Status is how a client stands.
+type Status struct {
+	Up     bool
+	Err    error             // why not; nil while it is up or has not tried
+	Retry  time.Time         // of the next try; zero while it is up
+	Tries  int               // connections that were tried
+	Conn   State             // of the connection; its Phase is Closed without one
+	Failed map[string]string // channels that we cannot get into, and why
+}
+
+// NewClient makes a client. Nothing happens before Run.
+func NewClient(cfg Config, o Options) *Client {
+	if o.Memory == nil {
+		o.Memory = &RAM{}
+	}
+	return &Client{
+		cfg: cfg, o: o, events: make(chan Event, maxEvents), bell: make(chan struct{}, 1),
+		wanted: slices.Clone(o.Channels), again: make(map[string]bool),
+		status: Status{Conn: State{Phase: Closed, Nick: cfg.Nick}},
+	}
+}
+
+// Events is the stream of events, closed when Run returns. Somebody must read
+// it. Its reader must not wait for [Client.Do] or [Client.History].
+func (c *Client) Events() <-chan Event { return c.events }
+
+// Run keeps the connection up until ctx is done, and then returns nil after a
+// goodbye to the server. It returns an error where trying again is of no use;
+// see [Final]. It is called once; no goroutine is left when it returns.
+func (c *Client) Run(ctx context.Context) error {
+	defer close(c.events)
+	keep := &keeper{Client: c, rings: make(map[string]*ring)}
+	for {
+		c.mu.Lock()
+		c.status.Tries++
+		c.mu.Unlock()
+		conn, err := Dial(ctx, c.cfg)
+		var stood time.Duration
+		if err == nil {
+			begin := time.Now()
+			c.up(conn)
+			err = keep.serve(ctx, conn)
+			stood = time.Since(begin)
+		}
+		if ctx.Err() != nil {
+			c.down(nil, time.Time{})
+			return nil
+		}
+		wait, stop := c.o.Backoff.Next(err, stood)
+		if stop {
+			c.down(err, time.Time{})
+			c.emit(ctx, Down{Err: err, Was: stood > 0})
+			return err
+		}
+		c.down(err, time.Now().Add(wait))
+		c.emit(ctx, Down{Err: err, Retry: wait, Was: stood > 0})
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (c *Client) up(conn *Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = conn
+	c.status.Up, c.status.Err, c.status.Retry, c.status.Failed = true, nil, time.Time{}, nil
+}
+
+func (c *Client) down(err error, retry time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = nil
+	c.status.Up, c.status.Err, c.status.Retry = false, err, retry
+	c.status.Conn = State{Phase: Closed, Nick: c.cfg.Nick}
+}
+
+// emit waits until there is room.
+func (c *Client) emit(ctx context.Context, e Event) {
+	select {
+	case c.events <- e:
+	case <-ctx.Done():
+	}
+}
+
+// Status tells how the client stands now.
+func (c *Client) Status() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.status
+	if c.conn != nil {
+		s.Conn = c.conn.State()
+	}
+	failed := make(map[string]string, len(s.Failed))
+	for name, why := range s.Failed {
+		failed[name] = why
+	}
+	s.Failed = failed
+	return s
+}
+
+// Conn returns the connection as it is now; ok is false while there is none.
+// It may end at any time.
+func (c *Client) Conn() (conn *Conn, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conn, c.conn != nil
+}
+
+// Post is [Conn.Post]; without a connection it fails at once with [ErrNotSent].
+func (c *Client) Post(o Outgoing) *Delivery {
+	if conn, ok := c.Conn(); ok {
+		return conn.Post(o)
+	}
+	return refusedDelivery(ErrNotSent)
+}
+
+// Do is [Conn.Do]; without a connection the error is [ErrNotSent].
+func (c *Client) Do(ctx context.Context, m Message) ([]Message, error) {
+	if conn, ok := c.Conn(); ok {
+		return conn.Do(ctx, m)
+	}
+	return nil, fmt.Errorf("%s: %w", m.Command, ErrNotSent)
+}
+
+// History returns the texts of target after a mark, as [Conn.History]. It is
+// how to find out what became of a delivery that ended with [ErrUnproven]: our
+// own texts are among them.
+func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text, error) {
+	conn, ok := c.Conn()
+	if !ok {
+		return nil, fmt.Errorf("history of %s: %w", target, ErrNotSent)
+	}
+	messages, err := conn.History(ctx, target, after)
+	st := conn.State()
+	var texts []Text
+	for _, m := range messages {
+		if t, ok := newText(m, &st, time.Now()); ok {
+			t.History = true
+			texts = append(texts, t)
+		}
+	}
+	return texts, err
+}
+
+// Join adds a channel to those to be in, now and after every reconnect. The
+// outcome is an event: [Joined] or [Failed]. For a channel that failed it tries
+// again.
+func (c *Client) Join(ch Channel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget(ch.Name)
+	c.wanted = append(c.wanted, ch)
+	c.again[c.fold().Fold(ch.Name)] = true
+	c.ring()
+}
+
+// Part leaves a channel for good.
+func (c *Client) Part(channel, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget(channel)
+	if c.conn != nil {
+		c.conn.tell(Msg("PART", channel, reason))
+	}
+	c.ring()
+}
+
+func (c *Client) forget(channel string) {
+	fold := c.fold()
+	c.wanted = slices.DeleteFunc(c.wanted, func(w Channel) bool { return fold.Same(w.Name, channel) })
+}
+
+func (c *Client) fold() CaseMapping {
+	if c.conn != nil {
+		return c.conn.State().CaseMapping()
+	}
+	return ASCII
+}
+
+func (c *Client) ring() {
+	select {
+	case c.bell <- struct{}{}:
+	default: // whoever hears it looks at everything
+	}
+}
+
+// Handled notes in the [Memory] that a text was dealt with for good: after a
+// restart of the program it is not told again. Texts of a target are handled
+// in the order in which they came.
+func (c *Client) Handled(t Text) error {
+	c.mu.Lock()
+	fold := c.fold()
+	c.mu.Unlock()
+	err := c.o.Memory.Add(fold.Fold(t.Peer()), t.Mark())
+	if t.Private {
+		err = errors.Join(err, c.o.Memory.Add("", Mark{Time: t.Time}))
+	}
+	return err
+}
+
+// tell queues a command whose answer nobody waits for.
+func (c *Conn) tell(m Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.st.phase == Registered {
+		c.bare(m)
+	}
+}

@@ -1,0 +1,142 @@
+package irc
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+)
+
+// Config says where to connect and as whom. What has no meaning of its own
+// when it is zero has a default.
+type Config struct {
+	Addr  string      // host:port
+	Clear bool        // without TLS; the default is TLS, verified, and no falling back from it
+	TLS   *tls.Config // own authority, client certificate; see [TLSFiles]; nil is the system's authorities
+
+	Nick     string // the wanted one; what the server gave is in [State]
+	User     string // "" is the nick
+	RealName string // "" is the nick
+	Pass     string // of the server; "" is none
+	SASL     *SASL  // nil is no login
+	Bot      bool   // take on the user mode that the server has for bots (BOT= of 005)
+
+	Caps []string // capabilities to ask for besides those that this package uses
+
+	Flood   Flood
+	LineLen int // bytes of a line, for a server that takes more than it announces; 0 is LINELEN of 005, else 512
+
+	RegisterTimeout time.Duration // from dialling to 001; 0 is 60 s
+	PingAfter       time.Duration // a PING after so long without a line; 0 is 60 s
+	PingTimeout     time.Duration // and out after so long without one; 0 is 30 s
+	ProofTimeout    time.Duration // out when a line has no proof for so long; 0 is 90 s
+	NickAfter       time.Duration // ask for the wanted nick again, doubling to 10 min; 0 is 15 s
+
+	Secrets []string     // masked in what is sent and logged, besides Pass and the SASL password
+	Log     *slog.Logger // nil is silent; raw lines at debug, masked
+
+	// Dial makes the connection below TLS; nil is that of [net.Dialer].
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// SASL is a login. With a mechanism of PLAIN it needs TLS or loopback.
+type SASL struct {
+	Mechanism string // PLAIN, or EXTERNAL for the client certificate
+	User      string // the account; may be "" for EXTERNAL
+	Password  string
+}
+
+// TLSFiles makes the TLS part of a [Config] from PEM files: an authority to
+// trust instead of the system's, and a client certificate with its key. Each
+// may be "".
+func TLSFiles(authority, cert, key string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if authority != "" {
+		pem, err := os.ReadFile(authority)
+		if err != nil {
+			return nil, fmt.Errorf("TLS authority: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("TLS authority: no certificate in %s", authority)
+		}
+	}
+	if cert != "" || key != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("TLS client certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// withDefaults also refuses what cannot work, with [ErrConfig].
+func (c Config) withDefaults() (Config, error) {
+	refuse := func(why string) (Config, error) { return c, fmt.Errorf("%w: %s", ErrConfig, why) }
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return refuse("the address is not host:port: " + err.Error())
+	}
+	if c.Nick == "" {
+		return refuse("no nick")
+	}
+	if c.User == "" {
+		c.User = c.Nick
+	}
+	if c.RealName == "" {
+		c.RealName = c.Nick
+	}
+	for _, name := range []string{c.Nick, c.User} {
+		if _, err := Msg("NICK", name, "").Clean(); err != nil {
+			return refuse(err.Error())
+		}
+	}
+	if c.SASL != nil {
+		switch c.SASL.Mechanism {
+		case "PLAIN":
+			if c.SASL.User == "" || c.SASL.Password == "" {
+				return refuse("SASL PLAIN without account or password")
+			}
+		case "EXTERNAL":
+			if c.Clear || c.TLS == nil || len(c.TLS.Certificates) == 0 && c.TLS.GetClientCertificate == nil {
+				return refuse("SASL EXTERNAL without a TLS client certificate")
+			}
+		default:
+			return refuse(fmt.Sprintf("SASL mechanism %q; there are PLAIN and EXTERNAL", c.SASL.Mechanism))
+		}
+	}
+	if !c.Clear {
+		c.TLS = c.TLS.Clone()
+		if c.TLS == nil {
+			c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		}
+		if c.TLS.ServerName == "" {
+			c.TLS.ServerName = host
+		}
+	}
+	c.RegisterTimeout = orDefault(c.RegisterTimeout, time.Minute)
+	c.PingAfter = orDefault(c.PingAfter, time.Minute)
+	c.PingTimeout = orDefault(c.PingTimeout, 30*time.Second)
+	c.ProofTimeout = orDefault(c.ProofTimeout, 90*time.Second)
+	c.NickAfter = orDefault(c.NickAfter, 15*time.Second)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Dial == nil {
+		c.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
+	}
+	return c, nil
+}
+
+func (c Config) masker() *Masker {
+	own := append([]string{c.Pass}, c.Secrets...)
+	if c.SASL != nil {
+		own = append(own, c.SASL.Password)
+	}
+	return NewMasker(own...)
+}

@@ -1,0 +1,328 @@
+package irc
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxIncoming is how many received messages wait for [Conn.Messages] to be
+// read. When they are read too slowly the connection is not read either, so
+// the server waits; it is not taken for dead meanwhile.
+const maxIncoming = 1024
+
+// writeTimeout ends a connection whose other side takes nothing any more.
+const writeTimeout = 60 * time.Second
+
+// A Conn is one connection, registered and alive until Done is closed. It does
+// not come back; a [Client] does. All methods are safe for several goroutines.
+//
+// A Conn has two goroutines: the reader owns the socket's input, the batches
+// and the registration; the writer owns its output and the timers. Both end
+// when the connection does, and [Conn.Close] waits for them.
+type Conn struct {
+	cfg    Config
+	mask   *Masker
+	log    *slog.Logger
+	nc     net.Conn
+	isTLS  bool
+	in     chan Message
+	bell   chan struct{} // rings for the writer
+	ready  chan struct{} // closed at the end of registering
+	ending sync.Once
+	done   chan struct{}
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	st     session
+	out    *outbox
+	timers timers
+	err    error // why it ended
+}
+
+// Dial connects, registers and returns when the server has said what it can
+// do. ctx bounds that only. The error is [ErrConfig] or [ErrSASL] where trying
+// again does not help, a [*Refused] where the server sent us away, [ErrTimeout],
+// or one of net and tls. The caller reads [Conn.Messages] and calls [Conn.Close].
+func Dial(ctx context.Context, cfg Config) (*Conn, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.RegisterTimeout, ErrTimeout)
+	defer cancel()
+	c := &Conn{
+		cfg: cfg, mask: cfg.masker(), log: cfg.Log,
+		in:    make(chan Message, maxIncoming),
+		bell:  make(chan struct{}, 1),
+		ready: make(chan struct{}),
+		done:  make(chan struct{}),
+		st:    newSession(cfg.Nick),
+		out:   newOutbox(cfg.Flood, time.Now()),
+	}
+	if c.nc, err = c.connect(ctx); err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", cfg.Addr, err)
+	}
+	c.timers = timers{heard: time.Now()}
+	c.wg.Go(c.read)
+	c.wg.Go(c.write)
+	select {
+	case <-c.ready:
+		return c, nil
+	case <-c.done:
+	case <-ctx.Done():
+		c.end(context.Cause(ctx))
+	}
+	c.wg.Wait()
+	return nil, fmt.Errorf("register at %s: %w", cfg.Addr, c.Err())
+}
+
+// connect dials and shakes hands. A password is not sent in the clear to
+// another machine, and an address that is not TLS is never tried without it.
+func (c *Conn) connect(ctx context.Context) (net.Conn, error) {
+	nc, err := c.cfg.Dial(ctx, "tcp", c.cfg.Addr)
+	if err != nil {
+		return nil, err
+	}
+	if c.cfg.Clear {
+		if c.cfg.SASL != nil && !isLoopback(nc.RemoteAddr()) {
+			return nil, errors.Join(fmt.Errorf("%w: SASL would go in the clear", ErrConfig), nc.Close())
+		}
+		return nc, nil
+	}
+	tc := tls.Client(nc, c.cfg.TLS)
+	if err := tc.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, nc.Close())
+	}
+	c.isTLS = true
+	return tc, nil
+}
+
+func isLoopback(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return !ok || tcp.IP.IsLoopback() // a pipe or a Unix socket does not leave the machine
+}
+
+// Messages gives what was received, in order, and is closed at the end. PING,
+// CAP and the like are dealt with and not seen here, nor is the echo of what
+// [Conn.Post] sent. A multiline batch is one message with line feeds in its
+// last parameter. A message out of a batch has the type of the batch as its
+// tag "batch", as in chathistory; out of a half one that the connection's end
+// cut off, none is seen.
+//
+// Somebody must read it: see [Conn.Do] for the one who waits for an answer.
+func (c *Conn) Messages() <-chan Message { return c.in }
+
+// Done is closed when the connection has ended; [Conn.Err] then says why.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err is nil while the connection stands. After that it is [ErrClosed] if we
+// ended it, a [*Refused] if the server did and said why, [ErrTimeout], io.EOF
+// or an error of the network.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Close says goodbye, waits for the server to hang up until ctx is done, and
+// then for the goroutines. What still waits to be sent is not: wait for the
+// deliveries first.
+func (c *Conn) Close(ctx context.Context, reason string) error {
+	c.mu.Lock()
+	if c.st.refused == nil {
+		c.st.leaving = true
+	}
+	c.urgent(Msg("QUIT", reason))
+	c.mu.Unlock()
+	for open := true; open; {
+		select {
+		case _, open = <-c.in: // the reader must get to the end of what is there
+		case <-ctx.Done():
+			open = false
+		}
+	}
+	c.end(ErrClosed)
+	c.wg.Wait()
+	return nil
+}
+
+// end is the one place where a connection ends; the first reason stays.
+func (c *Conn) end(err error) {
+	c.ending.Do(func() {
+		c.mu.Lock()
+		switch {
+		case c.st.leaving:
+			err = ErrClosed
+		case c.st.refused != nil:
+			err = c.st.refused
+		}
+		c.err = err
+		c.st.phase = Closed
+		c.out.end(err)
+		c.mu.Unlock()
+		close(c.done)
+		c.nc.Close()
+	})
+}
+
+// ring wakes the writer.
+func (c *Conn) ring() {
+	select {
+	case c.bell <- struct{}{}:
+	default: // it will look at everything anyway
+	}
+}
+
+// urgent puts a line before all others, past the bucket. It is called with mu
+// held; a message that is no line is dropped and logged, since the package
+// itself made it.
+func (c *Conn) urgent(m Message) {
+	line, err := m.Append(nil)
+	if err != nil {
+		c.log.Error("line was not written", "err", err)
+		return
+	}
+	c.out.urgent = append(c.out.urgent, line)
+	c.ring()
+}
+
+// bare queues a command whose answer nobody waits for; with mu held.
+func (c *Conn) bare(m Message) {
+	line, err := m.Append(nil)
+	if err != nil || len(line) > c.st.lineLen(c.cfg.LineLen) {
+		c.log.Error("line was not written", "command", m.Command, "err", err)
+		return
+	}
+	c.out.push(&entry{data: line, lines: 1, command: m.Command, target: "", priority: Answer})
+	c.ring()
+}
+
+func (c *Conn) write() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		c.mu.Lock()
+		now := time.Now()
+		rest, err := c.timers.run(c, now)
+		data, wait := c.out.next(now)
+		c.mu.Unlock()
+		if err != nil {
+			c.end(err)
+			return
+		}
+		if len(data) > 0 {
+			c.logLines("->", data)
+			_ = c.nc.SetWriteDeadline(now.Add(writeTimeout))
+			if _, err := c.nc.Write(data); err != nil {
+				c.afterWriteError(err)
+				return
+			}
+			continue
+		}
+		if wait > 0 {
+			rest = min(rest, wait)
+		}
+		timer.Reset(rest)
+		select {
+		case <-c.bell:
+		case <-timer.C:
+		case <-c.done:
+			return
+		}
+	}
+}
+
+// afterWriteError leaves the reader a moment to find the server's last words,
+// which say more than a broken pipe.
+func (c *Conn) afterWriteError(err error) {
+	select {
+	case <-c.done:
+	case <-time.After(time.Second):
+		c.end(err)
+	}
+}
+
+func (c *Conn) read() {
+	defer close(c.in)
+	r := bufio.NewReaderSize(c.nc, maxRead)
+	var batches batches
+	reg := newRegistration(c.cfg)
+	c.mu.Lock()
+	reg.begin(c)
+	c.mu.Unlock()
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = r.ReadSlice('\n')
+			}
+			c.drop("line was too long")
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			c.end(err)
+			return
+		}
+		if len(line) == 0 {
+			continue
+		}
+		c.logLines("<-", line)
+		m, err := Parse(string(line))
+		if err != nil {
+			c.drop("line was not understood")
+			continue
+		}
+		seen, err := c.take(m, &batches, reg)
+		for _, m := range seen {
+			select {
+			case c.in <- m:
+			default:
+				c.blocked(true)
+				select {
+				case c.in <- m:
+					c.blocked(false)
+				case <-c.done:
+					return
+				}
+			}
+		}
+		if err != nil {
+			c.end(err)
+			return
+		}
+	}
+}
+
+// blocked notes that the reader waits for its consumer, not for the server.
+func (c *Conn) blocked(now bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timers.blocked = now
+	c.timers.heard = time.Now()
+}
+
+func (c *Conn) drop(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.st.dropped++
+	c.log.Warn(why, "dropped", c.st.dropped)
+}
+
+func (c *Conn) logLines(way string, data []byte) {
+	if !c.log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	for line := range strings.Lines(string(data)) {
+		c.log.Debug("line", "way", way, "text", c.mask.Line(strings.TrimRight(line, "\r\n")))
+	}
+}

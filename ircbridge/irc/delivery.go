@@ -1,0 +1,196 @@
+package irc
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// A Priority says which queue a message waits in. A lower one waits until
+// every higher one is empty or may not go yet.
+type Priority int
+
+// What agents print waits for what a person asked for, and that for alerts.
+const (
+	Output Priority = iota
+	Answer
+	Alert
+	priorities = int(Alert) + 1
+)
+
+// A Kind says how a text is sent.
+type Kind int
+
+// Talk is PRIVMSG. Emote is its CTCP ACTION, as of /me. Nobody answers a Notice.
+const (
+	Talk Kind = iota
+	Notice
+	Emote
+)
+
+// An Outgoing is a text to be said.
+type Outgoing struct {
+	Target   string // a channel or a nick
+	Text     string // any text: it is masked, made plain and split
+	Kind     Kind
+	Priority Priority
+	As       string            // speak under this nick by RELAYMSG, where the server offers it
+	Tags     map[string]string // client tags such as +draft/reply; dropped where the server takes none
+}
+
+// A PieceState says what is known of one line or batch of a delivery.
+type PieceState int
+
+const (
+	Waiting PieceState = iota // not a byte was written
+	Written                   // written; the server may have it
+	Proven                    // the server has passed it on
+	Bounced                   // the server said that it has not
+)
+
+// A Piece is what went out as one line, or as one multiline batch.
+type Piece struct {
+	Text  string
+	State PieceState
+	MsgID string // the server's id, where it tells it; "" else
+}
+
+// A Delivery follows a text that was sent until it is proven to be there: by
+// our own echo or the labelled answer, else by the PONG to a PING that was
+// written after it, since a server answers in order. It is safe for several
+// goroutines.
+type Delivery struct {
+	done chan struct{}
+
+	mu     sync.Mutex
+	pieces []Piece
+	open   int // pieces neither proven nor failed
+	err    error
+}
+
+func newDelivery(pieces []string) *Delivery {
+	d := &Delivery{done: make(chan struct{}), open: len(pieces)}
+	for _, text := range pieces {
+		d.pieces = append(d.pieces, Piece{Text: text})
+	}
+	return d
+}
+
+// refusedDelivery is over before it began.
+func refusedDelivery(err error) *Delivery {
+	d := &Delivery{done: make(chan struct{}), err: err}
+	close(d.done)
+	return d
+}
+
+// Done is closed when the fate of every piece is known, which is at the latest
+// when the connection ends.
+func (d *Delivery) Done() <-chan struct{} { return d.done }
+
+// Err is nil as long as Done is open, and after that if everything was
+// delivered. Else it is a [*Rejected] with the server's reason, [ErrUnproven]
+// if a piece was written before the connection ended, or one of [ErrNotSent],
+// [ErrQueueFull], [ErrNoText], [ErrTooLong] and [ErrMessage] if none was.
+func (d *Delivery) Err() error {
+	select {
+	case <-d.done:
+		return d.err
+	default:
+		return nil
+	}
+}
+
+// Wait waits for the end and returns Err, or the error of ctx; the message may
+// arrive even so.
+func (d *Delivery) Wait(ctx context.Context) error {
+	select {
+	case <-d.done:
+		return d.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Pieces tells what became of each line. After a cut this is what to look for
+// in the history before anything is sent again.
+func (d *Delivery) Pieces() []Piece {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]Piece(nil), d.pieces...)
+}
+
+func (d *Delivery) written(i int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.pieces[i].State == Waiting {
+		d.pieces[i].State = Written
+	}
+}
+
+func (d *Delivery) proven(i int, msgid string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := &d.pieces[i]; p.State < Proven {
+		p.State, p.MsgID = Proven, msgid
+		d.settle(nil)
+	}
+}
+
+func (d *Delivery) failed(i int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := &d.pieces[i]; p.State < Proven {
+		p.State = Bounced
+		d.settle(err)
+	}
+}
+
+// dropped ends a piece that was never written.
+func (d *Delivery) dropped(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.settle(err)
+}
+
+// cut ends a piece of which nothing more will be heard.
+func (d *Delivery) cut(i int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := ErrNotSent
+	if d.pieces[i].State == Written {
+		err = ErrUnproven
+	}
+	d.settle(err)
+}
+
+// hopeless says that a piece has failed, so that the rest need not be sent.
+func (d *Delivery) hopeless() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, refused := errors.AsType[*Rejected](d.err)
+	return refused
+}
+
+// settle counts one piece as over. The weightiest error stays: what the server
+// said, then what may have arrived, then the rest.
+func (d *Delivery) settle(err error) {
+	if weight(err) > weight(d.err) {
+		d.err = err
+	}
+	d.open--
+	if d.open == 0 {
+		close(d.done)
+	}
+}
+
+func weight(err error) int {
+	switch err {
+	case nil:
+		return 0
+	case ErrNotSent:
+		return 1
+	case ErrUnproven:
+		return 2
+	}
+	return 3
+}

@@ -1,0 +1,64 @@
+package irc
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors of a connection and of a message that was sent. Those of the second
+// group say what a caller that wants to send again must know.
+var (
+	ErrConfig  = errors.New("cannot connect as configured") // nothing was dialled, or the password would go in the clear
+	ErrSASL    = errors.New("the server refused the login") // or offers none; never retried
+	ErrTimeout = errors.New("the server fell silent")
+	ErrClosed  = errors.New("the connection was closed") // by us
+
+	ErrNotSent   = errors.New("not sent")                         // not a byte was written: send it again
+	ErrUnproven  = errors.New("sent, but not known to be there")  // written, then cut: it may have arrived
+	ErrQueueFull = errors.New("too much is waiting to be sent")   // likewise [ErrNotSent]
+	ErrNoText    = errors.New("there is no text in the message")  // likewise; what a 412 would say
+	ErrTooLong   = errors.New("the line is too long to be taken") // likewise; what a 417 would say
+)
+
+// A Refused is the reason that a server gave before it hung up: an ERROR, a
+// KILL or a numeric while registering.
+type Refused struct {
+	Code string // ERROR, KILL or the numeric
+	Text string
+}
+
+func (e *Refused) Error() string { return fmt.Sprintf("the server says %s: %s", e.Code, e.Text) }
+
+// A Rejected is the answer that a message or a command did not pass: a numeric
+// of 400 to 599, or FAIL with its code. What it stands for was not delivered.
+type Rejected struct {
+	Code   string // 404, or for FAIL its code such as MULTILINE_MAX_BYTES
+	Target string // what it speaks of; may be ""
+	Text   string
+}
+
+func (e *Rejected) Error() string {
+	if e.Target == "" {
+		return fmt.Sprintf("%s (%s)", e.Text, e.Code)
+	}
+	return fmt.Sprintf("%s: %s (%s)", e.Target, e.Text, e.Code)
+}
+
+// rejected reads a failure out of a message; nil if it is none.
+func rejected(m Message) *Rejected {
+	switch {
+	case m.Command == "FAIL": // FAIL command code context… :text
+		r := &Rejected{Code: m.Param(1), Text: m.Last()}
+		if len(m.Params) > 3 {
+			r.Target = m.Param(2)
+		}
+		return r
+	case len(m.Command) == 3 && (m.Command[0] == '4' || m.Command[0] == '5'): // 404 us target :text
+		r := &Rejected{Code: m.Command, Text: m.Last()}
+		if len(m.Params) > 2 {
+			r.Target = m.Param(1)
+		}
+		return r
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package irc
+
+import (
+	"strings"
+	"time"
+)
+
+// An Event is what a [Client] has to tell: [Up], [Down], [Joined], [Left],
+// [Renamed], [TopicChanged], [Text], [CaughtUp], [Gap] or [Failed].
+type Event interface{ event() }
+
+// Up says that a connection is registered. What failed with [ErrNotSent] can
+// be sent again now; what failed with [ErrUnproven] is best looked for in the
+// history after [CaughtUp].
+type Up struct{ State State }
+
+// Down says that there is no connection, because it ended or could not be made.
+type Down struct {
+	Err   error
+	Retry time.Duration // until the next try; 0 if there will be none
+	Was   bool          // there was one; false after a try that failed
+}
+
+// Joined says that somebody came into a channel. Own is ourselves.
+type Joined struct {
+	Channel, Nick, Account string
+	Own                    bool
+}
+
+// Left says that somebody went: by PART, by KICK, or from the server, and then
+// Channel is "". Own is ourselves, whom [Client] brings back if it can.
+type Left struct {
+	Channel, Nick, Reason string
+	By                    string // who kicked; "" else
+	Own                   bool
+}
+
+// Renamed says that somebody has another nick.
+type Renamed struct {
+	From, To string
+	Own      bool
+}
+
+// TopicChanged says that somebody set the topic of a channel.
+type TopicChanged struct{ Channel, Nick, Topic string }
+
+// A Text is something that was said.
+type Text struct {
+	Time    time.Time // the server's, or ours where it has none
+	Target  string    // the channel; our nick in a private message
+	Source  string    // nick!user@host
+	Nick    string
+	Account string            // as the server vouches for; "" is nobody who is logged in
+	MsgID   string            // "" where the server gives none
+	Body    string            // without formatting codes; several lines after a multiline batch
+	Tags    map[string]string // as received
+
+	Private bool
+	Notice  bool // never to be answered
+	Emote   bool
+	Own     bool // under our own nick, though not what this connection sent
+	Bot     bool // the sender says that it is one
+	Relayed bool // by RELAYMSG: the nick and host prove nothing
+	History bool // from the history: old news, which never commands
+}
+
+// Peer is where an answer goes: the channel, or the other side of a private talk.
+func (t Text) Peer() string {
+	if t.Private && !t.Own {
+		return t.Nick
+	}
+	return t.Target
+}
+
+// Mark is the place of the text in the history of its Peer.
+func (t Text) Mark() Mark { return Mark{ID: t.MsgID, Time: t.Time} }
+
+// CaughtUp says that everything that was said in Target while we were away has
+// been told. It comes after each [Joined] of our own.
+type CaughtUp struct{ Target string }
+
+// Gap says that nobody can tell what was said in Target between two times.
+type Gap struct {
+	Target   string
+	From, To time.Time
+	Err      error // why the history did not help; nil where the server has none
+}
+
+// Failed says that something was given up: a channel that we could not get
+// into. Trying begins again with [Client.Join] or the next connection.
+type Failed struct {
+	Channel string
+	Err     error
+}
+
+func (Up) event()           {}
+func (Down) event()         {}
+func (Joined) event()       {}
+func (Left) event()         {}
+func (Renamed) event()      {}
+func (TopicChanged) event() {}
+func (Text) event()         {}
+func (CaughtUp) event()     {}
+func (Gap) event()          {}
+func (Failed) event()       {}
+
+// newText makes a Text of a PRIVMSG or NOTICE; ok is false for a CTCP other
+// than ACTION and for what is no text.
+func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
+	if (m.Command != "PRIVMSG" && m.Command != "NOTICE") || len(m.Params) < 2 {
+		return Text{}, false
+	}
+	fold := st.CaseMapping()
+	target := m.Param(0)
+	if signs := st.ISupport["STATUSMSG"]; signs != "" {
+		if bare := strings.TrimLeft(target, signs); st.ISupport.IsChannel(bare) {
+			target = bare
+		}
+	}
+	t = Text{
+		Time: messageTime(m, now), Target: target, Source: m.Source, Nick: m.Nick(),
+		Account: m.Tags["account"], MsgID: m.Tags["msgid"], Body: m.Last(), Tags: m.Tags,
+		Private: !st.ISupport.IsChannel(target), Notice: m.Command == "NOTICE",
+		History: strings.HasSuffix(m.Tags["batch"], "chathistory"),
+	}
+	_, t.Bot = m.Tags["bot"]
+	if _, drafted := m.Tags["draft/bot"]; drafted {
+		t.Bot = true
+	}
+	relayedBy, relayed := m.Tags["draft/relaymsg"]
+	t.Relayed = relayed
+	t.Own = fold.Same(t.Nick, st.Nick) || relayed && fold.Same(relayedBy, st.Nick)
+	if command, args, ctcp := CTCP(t.Body); ctcp {
+		if command != "ACTION" {
+			return Text{}, false
+		}
+		t.Emote, t.Body = true, args
+	}
+	t.Body = StripFormat(t.Body)
+	return t, true
+}
+
+func messageTime(m Message, now time.Time) time.Time {
+	if at, err := time.Parse(time.RFC3339Nano, m.Tags["time"]); err == nil {
+		return at
+	}
+	return now
+}

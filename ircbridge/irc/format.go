@@ -1,0 +1,102 @@
+package irc
+
+import "strings"
+
+// Formatting codes of mIRC and its followers.
+const (
+	bold      = '\x02'
+	colour    = '\x03' // N[N][,M[M]]
+	hexColour = '\x04' // RRGGBB[,RRGGBB]
+	reset     = '\x0f'
+	monospace = '\x11'
+	reverse   = '\x16'
+	italic    = '\x1d'
+	strike    = '\x1e'
+	underline = '\x1f'
+
+	ctcpMark = '\x01'
+)
+
+// StripFormat takes the formatting codes out of a received text. A comma with
+// no digit behind it belongs to the text, not to the colour before it.
+func StripFormat(s string) string {
+	if !strings.ContainsFunc(s, isFormat) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == colour:
+			i += colourLen(s[i+1:], isDigit, 1, 2)
+		case c == hexColour:
+			i += colourLen(s[i+1:], isHex, 6, 6)
+		case !isFormat(rune(c)):
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// colourLen is the length of a foreground and perhaps a background at the
+// beginning of s, of least to most digits each.
+func colourLen(s string, digit func(byte) bool, least, most int) int {
+	count := func(s string) int {
+		n := 0
+		for n < most && n < len(s) && digit(s[n]) {
+			n++
+		}
+		if n < least {
+			return 0
+		}
+		return n
+	}
+	n := count(s)
+	if n > 0 && n < len(s) && s[n] == ',' {
+		if back := count(s[n+1:]); back > 0 {
+			n += 1 + back
+		}
+	}
+	return n
+}
+
+func isFormat(r rune) bool {
+	switch r {
+	case bold, colour, hexColour, reset, monospace, reverse, italic, strike, underline:
+		return true
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// CTCP takes apart a text between two \x01, of which the last may be missing:
+// "\x01ACTION waves\x01" is ACTION and "waves". ok is false for plain text.
+func CTCP(text string) (command, args string, ok bool) {
+	inner, ok := strings.CutPrefix(text, string(ctcpMark))
+	if !ok {
+		return "", "", false
+	}
+	inner, _, _ = strings.Cut(inner, string(ctcpMark))
+	command, args, _ = strings.Cut(inner, " ")
+	return strings.ToUpper(command), args, command != ""
+}
+
+// PlainText makes any text fit to be said: line ends become \n, and what a
+// server, a client or a terminal would take for a command, a format or a
+// CTCP becomes U+FFFD. Only tabs and line ends are left of C0 and C1.
+func PlainText(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	if !strings.ContainsFunc(s, notPlain) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if notPlain(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+func notPlain(r rune) bool { return r != '\n' && (unsafeRune(r) || isFormat(r)) }

@@ -1,0 +1,186 @@
+package irc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Remembered is how many message ids are kept for a target, to drop doubles.
+const Remembered = 1000
+
+// maxPages bounds how much history is fetched at once for one target.
+const maxPages = 100
+
+// ErrNoHistory says that the server keeps none that can be asked for.
+var ErrNoHistory = errors.New("the server has no history")
+
+// A Mark is a place in the history of a target.
+type Mark struct {
+	ID   string // the server's msgid; "" where only the time is known
+	Time time.Time
+}
+
+// A Memory keeps marks over restarts of the program: those of the texts that
+// were dealt with for good. Its methods are called by [Client.Run] and
+// [Client.Handled]; targets are folded, and "" stands for all private talk.
+type Memory interface {
+	// Marks returns the last ones added, oldest first, at most Remembered.
+	Marks(target string) ([]Mark, error)
+	Add(target string, m Mark) error
+}
+
+// A RAM is a Memory that ends with the program. It is safe for several
+// goroutines, and its zero value is ready to use.
+type RAM struct {
+	mu    sync.Mutex
+	marks map[string][]Mark
+}
+
+// Marks implements [Memory].
+func (r *RAM) Marks(target string) ([]Mark, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Mark(nil), r.marks[target]...), nil
+}
+
+// Add implements [Memory].
+func (r *RAM) Add(target string, m Mark) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.marks == nil {
+		r.marks = make(map[string][]Mark)
+	}
+	all := append(r.marks[target], m)
+	if len(all) > 2*Remembered {
+		all = append([]Mark(nil), all[len(all)-Remembered:]...)
+	}
+	r.marks[target] = all
+	return nil
+}
+
+// A ring holds the ids of the last texts of one target.
+type ring struct {
+	ids   []string // oldest first
+	known map[string]bool
+	last  Mark
+	alive time.Time // until when we heard what was said there
+}
+
+func newRing(marks []Mark) *ring {
+	r := &ring{known: make(map[string]bool)}
+	for _, m := range marks {
+		r.add(m)
+	}
+	return r
+}
+
+// add says whether the mark is new.
+func (r *ring) add(m Mark) bool {
+	if m.ID != "" {
+		if r.known[m.ID] {
+			return false
+		}
+		r.known[m.ID] = true
+		r.ids = append(r.ids, m.ID)
+		if len(r.ids) > Remembered {
+			delete(r.known, r.ids[0])
+			r.ids = r.ids[1:]
+		}
+	}
+	r.last = m
+	return true
+}
+
+// HistoryLimit is how many messages the server gives at once, 0 if it keeps no
+// history that can be asked for.
+func (c *Conn) HistoryLimit() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.st.has("draft/chathistory", "batch") {
+		return 0
+	}
+	n := c.st.isup.Number("CHATHISTORY", 0)
+	if n == 0 {
+		n = c.st.isup.Number("DRAFT/CHATHISTORY", 100)
+	}
+	return min(n, 100)
+}
+
+// History returns what was said in target after the mark, oldest first. It
+// asks page by page, each for what came after the last message of the one
+// before, until one is not full; a message that came twice is there once.
+// A mark without id, or with one that the server has forgotten, goes by its
+// time. The error is [ErrNoHistory] or as of [Conn.Do]; what was fetched until
+// then is returned with it.
+func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
+	limit := c.HistoryLimit()
+	if limit == 0 {
+		return nil, ErrNoHistory
+	}
+	var all []Message
+	seen := make(map[string]bool)
+	for range maxPages {
+		page, err := c.Do(ctx, Msg("CHATHISTORY", "AFTER", target, after.reference(), fmt.Sprint(limit)))
+		if r, ok := errors.AsType[*Rejected](err); ok && after.ID != "" && !after.Time.IsZero() && r.Code != "INVALID_TARGET" {
+			after.ID = "" // the id is too old, or the server knows no ids
+			continue
+		}
+		if err != nil {
+			return all, err
+		}
+		n := 0
+		for _, m := range page {
+			if m.Tags["batch"] == "" && m.Tags["msgid"] == "" {
+				continue // a numeric of another cause
+			}
+			n++
+			if id := m.Tags["msgid"]; id != "" && seen[id] {
+				continue
+			}
+			seen[m.Tags["msgid"]] = true
+			all = append(all, m)
+		}
+		if n < limit {
+			return all, nil
+		}
+		last := all[len(all)-1]
+		next := Mark{ID: last.Tags["msgid"], Time: messageTime(last, after.Time)}
+		if next == after {
+			return all, nil
+		}
+		after = next
+	}
+	return all, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
+}
+
+// privateSince returns the nicks with whom there was private talk between two times.
+func (c *Conn) privateSince(ctx context.Context, from, to time.Time) ([]string, error) {
+	limit := c.HistoryLimit()
+	if limit == 0 {
+		return nil, ErrNoHistory
+	}
+	answer, err := c.Do(ctx, Msg("CHATHISTORY", "TARGETS", Mark{Time: from}.reference(), Mark{Time: to}.reference(), fmt.Sprint(limit)))
+	if err != nil {
+		return nil, err
+	}
+	support := c.State().ISupport
+	var nicks []string
+	for _, m := range answer {
+		if m.Command == "CHATHISTORY" && strings.EqualFold(m.Param(0), "TARGETS") && !support.IsChannel(m.Param(1)) {
+			nicks = append(nicks, m.Param(1))
+		}
+	}
+	return nicks, nil
+}
+
+// reference is the mark as CHATHISTORY writes it.
+func (m Mark) reference() string {
+	if m.ID != "" {
+		return "msgid=" + m.ID
+	}
+	return "timestamp=" + m.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+}

@@ -1,0 +1,98 @@
+package irc
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+)
+
+// ISupport is what a server says of itself in its 005 lines: token and value,
+// which is "" for a token without one.
+type ISupport map[string]string
+
+// add takes in one 005 line: its first parameter is our nick, its last a
+// sentence. -TOKEN takes a token back.
+func (s ISupport) add(params []string) {
+	if len(params) < 3 {
+		return
+	}
+	for _, token := range params[1 : len(params)-1] {
+		if name, ok := strings.CutPrefix(token, "-"); ok {
+			delete(s, strings.ToUpper(name))
+			continue
+		}
+		name, value, _ := strings.Cut(token, "=")
+		s[strings.ToUpper(name)] = unescapeISupport(value)
+	}
+}
+
+// unescapeISupport reads \x20, \x5C and \x3D.
+func unescapeISupport(s string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, `\x`)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if len(after) >= 2 {
+			if c, err := strconv.ParseUint(after[:2], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				s = after[2:]
+				continue
+			}
+		}
+		b.WriteString(`\x`)
+		s = after
+	}
+}
+
+// Number returns the value of a token as a number above 0, else otherwise.
+func (s ISupport) Number(token string, otherwise int) int {
+	if n, err := strconv.Atoi(s[token]); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// CaseMapping is CASEMAPPING, or RFC1459 where the server is silent.
+func (s ISupport) CaseMapping() CaseMapping {
+	switch c := CaseMapping(strings.ToLower(s["CASEMAPPING"])); c {
+	case "":
+		return RFC1459
+	case RFC1459, RFC1459Strict:
+		return c
+	}
+	return ASCII
+}
+
+// IsChannel says whether a target is a channel here, by CHANTYPES.
+func (s ISupport) IsChannel(target string) bool {
+	types, ok := s["CHANTYPES"]
+	if !ok {
+		types = "#&"
+	}
+	return target != "" && strings.IndexByte(types, target[0]) >= 0
+}
+
+// ranks are the signs of PREFIX before a nick in NAMES, highest first.
+func (s ISupport) ranks() string {
+	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
+		return signs
+	}
+	return "~&@%+"
+}
+
+// MaxTargets is the most targets of one command, by TARGMAX; 1 where it is not
+// said, and 0 where it is said to be without a limit.
+func (s ISupport) MaxTargets(command string) int {
+	for entry := range strings.SplitSeq(s["TARGMAX"], ",") {
+		if name, value, ok := strings.Cut(entry, ":"); ok && strings.EqualFold(name, command) {
+			n, _ := strconv.Atoi(value)
+			return n
+		}
+	}
+	return 1
+}
+
+func (s ISupport) clone() ISupport { return maps.Clone(s) }

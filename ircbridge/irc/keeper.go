@@ -1,0 +1,294 @@
+package irc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxHeld is how many live messages of one target wait for its history.
+const maxHeld = 5000
+
+// ctcpEvery bounds how often a CTCP is answered.
+const ctcpEvery = 10 * time.Second
+
+// A keeper turns the messages of one connection after another into events. It
+// belongs to the goroutine of [Client.Run].
+type keeper struct {
+	*Client
+	rings   map[string]*ring // by folded peer; they outlive connections
+	private time.Time        // until when we heard private talk
+}
+
+// A visit is what a keeper knows of one connection.
+type visit struct {
+	*keeper
+	conn    *Conn
+	st      State // with nick and isupport as of the last message
+	wishes  map[string]*wish
+	fetched chan fetched
+	held    map[string][]Message // live messages, by target whose history is being fetched
+	caught  bool                 // the private talk is fetched
+	ctcp    time.Time            // when one was answered
+	wg      sync.WaitGroup       // of the fetches
+}
+
+// fetched is the history of a target, or why there is none.
+type fetched struct {
+	target   string // folded channel; "" for private talk
+	name     string // as the server writes it; "" is the end of all private talk
+	messages []Message
+	from     time.Time
+	err      error
+}
+
+// serve runs until the connection ends, and returns why.
+func (k *keeper) serve(ctx context.Context, conn *Conn) error {
+	v := &visit{
+		keeper: k, conn: conn, st: conn.State(), wishes: make(map[string]*wish),
+		fetched: make(chan fetched), held: make(map[string][]Message),
+	}
+	fetching, stopFetching := context.WithCancel(ctx)
+	defer v.wg.Wait()
+	defer stopFetching()
+	defer v.leave()
+	k.emit(ctx, Up{v.st})
+	v.fetchPrivate(fetching)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		timer.Reset(v.enter(time.Now()))
+		select {
+		case m, ok := <-conn.Messages():
+			if !ok {
+				<-conn.Done()
+				return errors.Join(conn.Err(), conn.Close(ctx, ""))
+			}
+			v.take(ctx, fetching, m)
+		case f := <-v.fetched:
+			v.caughtUp(ctx, f)
+		case <-k.bell:
+		case <-timer.C:
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+			defer cancel()
+			return conn.Close(last, "")
+		}
+	}
+}
+
+// leave notes until when we heard what was said.
+func (v *visit) leave() {
+	now := time.Now()
+	if v.caught {
+		v.private = now
+	}
+	for key, w := range v.wishes {
+		if w.state == in && v.held[key] == nil {
+			v.ring(key).alive = now
+		}
+	}
+}
+
+// ring returns the ids of a peer, from the memory at first.
+func (k *keeper) ring(key string) *ring {
+	r := k.rings[key]
+	if r == nil {
+		marks, err := k.o.Memory.Marks(key)
+		if err != nil {
+			k.logger().Warn("marks were not read", "target", key, "err", err)
+		}
+		r = newRing(marks)
+		k.rings[key] = r
+	}
+	return r
+}
+
+func (v *visit) take(ctx, fetching context.Context, m Message) {
+	switch m.Command {
+	case "005", "NICK", "001":
+		v.st = v.conn.State()
+	}
+	fold := v.st.CaseMapping()
+	own := fold.Same(m.Nick(), v.st.Nick)
+	channel := m.Param(0)
+	switch m.Command {
+	case "PRIVMSG", "NOTICE":
+		v.heard(ctx, m)
+	case "JOIN":
+		account := ""
+		if len(m.Params) > 1 && m.Param(1) != "*" {
+			account = m.Param(1)
+		}
+		v.emit(ctx, Joined{channel, m.Nick(), account, own})
+		if own {
+			v.entered(ctx, fetching, channel, messageTime(m, time.Now()))
+		}
+	case "PART":
+		v.emit(ctx, Left{Channel: channel, Nick: m.Nick(), Reason: m.Param(1), Own: own})
+		if own {
+			v.parted(ctx, channel, nil)
+		}
+	case "KICK":
+		own = fold.Same(m.Param(1), v.st.Nick)
+		v.emit(ctx, Left{Channel: channel, Nick: m.Param(1), Reason: m.Param(2), By: m.Nick(), Own: own})
+		if own {
+			v.parted(ctx, channel, fmt.Errorf("kicked by %s: %s", m.Nick(), m.Param(2)))
+		}
+	case "QUIT":
+		v.emit(ctx, Left{Nick: m.Nick(), Reason: m.Param(0), Own: own})
+	case "NICK":
+		// The state is newer than the message: it has the nick already.
+		v.emit(ctx, Renamed{m.Nick(), m.Param(0), fold.Same(m.Param(0), v.st.Nick)})
+	case "TOPIC":
+		v.emit(ctx, TopicChanged{channel, m.Nick(), m.Param(1)})
+	default:
+		v.refused(ctx, m)
+	}
+}
+
+// heard tells a text, or keeps it until the history before it is told.
+func (v *visit) heard(ctx context.Context, m Message) {
+	t, ok := newText(m, &v.st, time.Now())
+	if !ok {
+		v.answerCTCP(m)
+		return
+	}
+	key := v.st.CaseMapping().Fold(t.Peer())
+	if held, ok := v.held[key]; ok && !t.History {
+		if len(held) < maxHeld {
+			v.held[key] = append(held, m)
+			return
+		}
+		v.release(ctx, key) // the history takes too long: its texts come behind
+	}
+	v.tell(ctx, key, t)
+}
+
+func (v *visit) tell(ctx context.Context, key string, t Text) {
+	if v.ring(key).add(t.Mark()) {
+		v.emit(ctx, t)
+	}
+}
+
+func (v *visit) release(ctx context.Context, key string) {
+	held := v.held[key]
+	delete(v.held, key)
+	for _, m := range held {
+		if t, ok := newText(m, &v.st, time.Now()); ok {
+			v.tell(ctx, key, t)
+		}
+	}
+}
+
+// answerCTCP answers VERSION and PING, now and then, and nothing else.
+func (v *visit) answerCTCP(m Message) {
+	command, args, ok := CTCP(m.Last())
+	if !ok || m.Command != "PRIVMSG" || v.st.CaseMapping().Same(m.Nick(), v.st.Nick) || time.Since(v.ctcp) < ctcpEvery {
+		return
+	}
+	answer := ""
+	switch command {
+	case "VERSION":
+		answer = "VERSION claude-swarm"
+	case "PING":
+		answer = "PING " + args
+	default:
+		return
+	}
+	v.ctcp = time.Now()
+	v.conn.tell(Msg("NOTICE", m.Nick(), "\x01"+strings.TrimSpace(answer)+"\x01"))
+}
+
+// entered begins to catch up with a channel after our own JOIN.
+func (v *visit) entered(ctx, fetching context.Context, channel string, at time.Time) {
+	key := v.st.CaseMapping().Fold(channel)
+	v.joined(key, channel)
+	r := v.ring(key)
+	from := r.last
+	if from == (Mark{}) {
+		// The first time: there is nothing to catch up with, and this is where to begin.
+		r.last = Mark{Time: at}
+		v.emit(ctx, CaughtUp{channel})
+		return
+	}
+	since := from.Time
+	if r.alive.After(since) {
+		since = r.alive
+	}
+	if v.conn.HistoryLimit() == 0 {
+		v.emit(ctx, Gap{Target: channel, From: since, To: at})
+		v.emit(ctx, CaughtUp{channel})
+		return
+	}
+	v.held[key] = []Message{}
+	v.fetch(fetching, fetched{target: key, name: channel, from: since}, from)
+}
+
+// fetch gets a history without holding up what is said meanwhile.
+func (v *visit) fetch(ctx context.Context, f fetched, after Mark) {
+	v.wg.Go(func() {
+		f.messages, f.err = v.conn.History(ctx, f.name, after)
+		select {
+		case v.fetched <- f:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// fetchPrivate catches up with private talk, of which nobody tells a newcomer.
+func (v *visit) fetchPrivate(ctx context.Context) {
+	from := v.private
+	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {
+		from = marks[len(marks)-1].Time
+	}
+	if from.IsZero() || v.conn.HistoryLimit() == 0 {
+		v.caught = true
+		return
+	}
+	v.wg.Go(func() {
+		nicks, err := v.conn.privateSince(ctx, from.Add(-time.Minute), time.Now().Add(time.Minute))
+		if err != nil {
+			v.logger().Warn("private talk was not asked for", "err", err)
+		}
+		for _, nick := range nicks {
+			f := fetched{name: nick, from: from}
+			f.messages, f.err = v.conn.History(ctx, nick, Mark{Time: from.Add(-time.Second)})
+			select {
+			case v.fetched <- f:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case v.fetched <- fetched{}:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// caughtUp tells a history and then what was held back for it.
+func (v *visit) caughtUp(ctx context.Context, f fetched) {
+	if f.name == "" {
+		v.caught = true // all nicks are through
+		return
+	}
+	for _, m := range f.messages {
+		t, ok := newText(m, &v.st, time.Now())
+		if !ok {
+			continue
+		}
+		t.History = true
+		v.tell(ctx, v.st.CaseMapping().Fold(t.Peer()), t)
+	}
+	if f.err != nil {
+		v.emit(ctx, Gap{Target: f.name, From: f.from, To: time.Now(), Err: f.err})
+	}
+	v.emit(ctx, CaughtUp{f.name})
+	if f.target != "" {
+		v.release(ctx, f.target)
+	}
+}

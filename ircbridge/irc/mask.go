@@ -1,0 +1,137 @@
+package irc
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Masked stands where a secret was.
+const Masked = "[masked]"
+
+// A Masker takes secrets out of texts before they are split, sent or logged.
+// It knows the shapes of common tokens and keys, assignments to names that
+// promise a secret, Authorization and cookies, passwords in URLs, private key
+// blocks, and the literal secrets that it was made with. It is a net, not a
+// wall: a password in a sentence looks like any word.
+//
+// A Masker does not change and is safe for several goroutines.
+type Masker struct{ own *strings.Replacer }
+
+// NewMasker makes a Masker that also knows secrets of its own, such as the
+// password of the connection. Those of fewer than 4 bytes are left out, since
+// they would be found in ordinary words.
+func NewMasker(own ...string) *Masker {
+	var pairs []string
+	for _, secret := range own {
+		if len(secret) >= 4 {
+			pairs = append(pairs, secret, Masked)
+		}
+	}
+	return &Masker{strings.NewReplacer(pairs...)}
+}
+
+// Mask returns text with [Masked] in the place of every secret.
+func (m *Masker) Mask(text string) string {
+	text = m.own.Replace(text)
+	text = keyBlock.ReplaceAllString(text, Masked)
+	text = tokens.ReplaceAllString(text, Masked)
+	text = headers.ReplaceAllString(text, "${1}"+Masked)
+	text = userInfo.ReplaceAllString(text, "${1}"+Masked+"@")
+	text = flags.ReplaceAllString(text, "${1}"+Masked)
+	return assignment.ReplaceAllStringFunc(text, maskAssignment)
+}
+
+// Line masks one raw line of the protocol, in which a few commands carry
+// secrets by their place.
+func (m *Masker) Line(line string) string {
+	return m.Mask(credentials.ReplaceAllString(line, "${1}"+Masked))
+}
+
+var (
+	// A block that was cut off before its end is masked to the end of the text.
+	keyBlock = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(-----END [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----|\z)`)
+
+	// Beginnings that a provider gives to its tokens.
+	tokens = regexp.MustCompile(`\b(?:` + strings.Join([]string{
+		`sk-[A-Za-z0-9_-]{16,}`, // Anthropic, OpenAI
+		`gh[pousr]_[A-Za-z0-9]{20,}`, `github_pat_[A-Za-z0-9_]{20,}`,
+		`gl(?:pat|rt|dt|cbt)-[A-Za-z0-9_-]{16,}`,
+		`xox[abeoprs]-[A-Za-z0-9-]{10,}`, `xapp-[A-Za-z0-9-]{10,}`,
+		`(?:AKIA|ASIA)[A-Z0-9]{16}`, `AIza[A-Za-z0-9_-]{35}`, `ya29\.[A-Za-z0-9_-]{20,}`, `GOCSPX-[A-Za-z0-9_-]{20,}`,
+		`npm_[A-Za-z0-9]{30,}`, `pypi-[A-Za-z0-9_-]{30,}`, `rubygems_[a-f0-9]{40,}`,
+		`SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`,
+		`(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`, `whsec_[A-Za-z0-9]{16,}`,
+		`do[pors]_v1_[a-f0-9]{32,}`, `hf_[A-Za-z0-9]{30,}`, `shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32,}`,
+		`dckr_pat_[A-Za-z0-9_-]{20,}`, `glsa_[A-Za-z0-9_]{20,}`, `lin_api_[A-Za-z0-9]{20,}`,
+		`tskey-[a-z]+-[A-Za-z0-9-]{10,}`, `hv[sb]\.[A-Za-z0-9_-]{20,}`,
+		`AGE-SECRET-KEY-1[A-Z0-9]{50,}`,
+		`eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*`, // a JSON web token
+		`[0-9]{8,10}:[A-Za-z0-9_-]{35}`,                            // a Telegram bot
+		`hooks\.slack\.com/services/[A-Za-z0-9/]{20,}`,
+		`discord(?:app)?\.com/api/webhooks/[0-9]+/[A-Za-z0-9_-]{20,}`,
+	}, "|") + `)`)
+
+	headers = regexp.MustCompile(`(?i)((?:\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?)|(?:\bx-(?:api-key|auth-token)["']?\s*:\s*["']?)|(?:\b(?:set-)?cookie:\s*)|(?:\bbearer\s+(?:[A-Za-z_-]*[0-9]|[A-Za-z0-9_.-]{24})))[^\s"']+`)
+
+	userInfo = regexp.MustCompile(`(\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@`)
+
+	flags = regexp.MustCompile(`(--?(?:password|passwd|passphrase|token|secret|api-key|access-key|client-secret)(?:=|\s+)["']?)[^\s"'<$-][^\s"']*`)
+
+	// name, then = or : with quotes and spaces around them, then a value in
+	// quotes or up to the next space.
+	assignment = regexp.MustCompile(`(?i)\b([a-z0-9_.-]*(?:key|token|secret|password|passwd|passphrase|pwd|credentials?))(["']?\s*(?::=|[:=])\s*)("[^"\n]+"|'[^'\n]+'|` + "`[^`\n]+`" + `|[^\s"'` + "`" + `,;&)\]}]+)`)
+
+	// PASS of the server; SASL; OPER; the services of networks.
+	credentials = regexp.MustCompile(`(?i)^((?:@\S+ +)?(?::\S+ +)?(?:PASS +|AUTHENTICATE +|OPER +\S+ +|(?:PRIVMSG +)?(?:NICKSERV|NS|CHANSERV|CS|X\S*) +:?(?:IDENTIFY|ID|LOGIN|REGISTER|GHOST|RECOVER|REGAIN|SET PASSWORD) +)).+`)
+)
+
+// maskAssignment decides about one assignment by its name and its value.
+func maskAssignment(found string) string {
+	parts := assignment.FindStringSubmatch(found)
+	name, between, value := parts[1], parts[2], parts[3]
+	bare := strings.Trim(value, "\"'`")
+	quoted := bare != value
+	if !worthMasking(name, between, bare, quoted) {
+		return found
+	}
+	if quoted {
+		return name + between + value[:1] + Masked + value[:1]
+	}
+	return name + between + Masked
+}
+
+func worthMasking(name, between, value string, quoted bool) bool {
+	if strings.Contains(value, strings.Trim(Masked, "[]")) || strings.ContainsAny(value, "(){}<>") || strings.HasPrefix(value, "$") ||
+		strings.HasPrefix(value, "%") || strings.HasPrefix(value, "/") && strings.Contains(value[1:], "/") || strings.Trim(value, ".*x-…") == "" {
+		return false // a call, a placeholder, a variable, a path, dots
+	}
+	digits, letters := strings.ContainsAny(value, "0123456789"), strings.ContainsFunc(value, isLetter)
+	mixed := digits && letters
+	lower := strings.ToLower(name)
+	shell := name == strings.ToUpper(name) && strings.ContainsFunc(name, isLetter) && strings.HasPrefix(between, "=")
+	if strings.HasSuffix(lower, "key") && !keyName.MatchString(lower) {
+		// The key of a map or of a table is not secret, unless it looks so.
+		return mixed && len(value) >= 16 && !strings.ContainsAny(value, " /.") || shell && mixed && len(value) >= 8
+	}
+	if shell {
+		return value != "true" && value != "false" && (mixed || len(value) >= 4 && !allDigits(value) || len(value) >= 8)
+	}
+	switch {
+	case quoted && strings.Contains(value, " "):
+		return false // a sentence
+	case passwordName.MatchString(lower):
+		return quoted && len(value) >= 4 || mixed && len(value) >= 6
+	case quoted:
+		return mixed && len(value) >= 8 || len(value) >= 24 && !strings.ContainsAny(value, "_-./")
+	}
+	return mixed && len(value) >= 8 && !strings.ContainsAny(value, "[.")
+}
+
+var (
+	keyName      = regexp.MustCompile(`(?:api|access|secret|private|auth|encryption|signing|master|account|deploy|license|ssh)[_.-]?key$`)
+	passwordName = regexp.MustCompile(`(?:password|passwd|passphrase|pwd|secret)$`)
+)
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

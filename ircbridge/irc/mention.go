@@ -1,0 +1,79 @@
+package irc
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Mentions says whether a text speaks to nick: the nick stands in it in any
+// case that c takes for the same, with no character of a nick on either side.
+// An @ before it and a colon or comma behind it are allowed. A nick in a URL,
+// a path, a mail address or the name of a channel is none.
+//
+// Whether to listen is another question: own lines, notices and lines of bots
+// should wake nobody, or two agents talk for ever.
+func Mentions(text, nick string, c CaseMapping) bool {
+	start, _ := FindMention(text, nick, c)
+	return start >= 0
+}
+
+// FindMention returns where the first mention of nick begins and ends, with
+// its @ and the colon or comma behind it, in bytes; -1 where there is none.
+func FindMention(text, nick string, c CaseMapping) (start, end int) {
+	if nick == "" {
+		return -1, -1
+	}
+	folded, want := c.Fold(text), c.Fold(nick) // folding keeps every length
+	for from := 0; ; {
+		i := strings.Index(folded[from:], want)
+		if i < 0 {
+			return -1, -1
+		}
+		i += from
+		j := i + len(want)
+		from = i + 1
+		if !standsAlone(text, i, j) || inAddress(text, i) {
+			continue
+		}
+		if i > 0 && text[i-1] == '@' {
+			i--
+		}
+		if j < len(text) && (text[j] == ':' || text[j] == ',') {
+			j++
+		}
+		return i, j
+	}
+}
+
+// standsAlone says whether text[i:j] has an end of a word on both sides.
+func standsAlone(text string, i, j int) bool {
+	before, size := utf8.DecodeLastRuneInString(text[:i])
+	if before == '@' {
+		before, _ = utf8.DecodeLastRuneInString(text[:i-size])
+	}
+	after, size := utf8.DecodeRuneInString(text[j:])
+	if isNickRune(before) || isNickRune(after) || strings.ContainsRune("/#&.@", before) || after == '/' || after == '@' {
+		return false
+	}
+	if after == '.' { // ann.go is a file, "ask ann." is not
+		next, _ := utf8.DecodeRuneInString(text[j+size:])
+		return !isNickRune(next)
+	}
+	return true
+}
+
+// inAddress says whether the word around i is a URL or a path from a root.
+func inAddress(text string, i int) bool {
+	begin := strings.LastIndexFunc(text[:i], unicode.IsSpace) + 1
+	word := strings.TrimLeft(text[begin:i], `("'<`)
+	return strings.Contains(word, "://") || strings.HasPrefix(word, "/") ||
+		strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") || strings.HasPrefix(word, "~/") ||
+		strings.HasPrefix(word, "www.") || strings.HasPrefix(word, "mailto:")
+}
+
+// isNickRune says whether a nick may hold the rune. Letters are those of any
+// script, since some servers allow them in nicks.
+func isNickRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-[]\\`^{}_|", r))
+}

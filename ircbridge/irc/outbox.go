@@ -1,0 +1,331 @@
+package irc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of what waits. Whoever comes when it is full is told so at once with
+// ErrQueueFull; nothing that waits is thrown away for it.
+const (
+	maxWaiting       = 4096 // pieces in all
+	maxWaitingTarget = 1024 // pieces for one target below Alert
+)
+
+// How many lines may go before a PING asks whether they arrived. With a flood
+// limit there are few, since a cut leaves that many in doubt.
+const (
+	barrierEvery    = 4
+	barrierEveryOff = 64
+	barrierRest     = 20 * time.Millisecond
+)
+
+// An entry is written in one piece: a line, or a whole batch, into which no
+// other command may come.
+type entry struct {
+	data     []byte
+	lines    int // tokens
+	command  string
+	target   string // folded
+	text     string // as the echo will have it
+	priority Priority
+	label    string
+	delivery *Delivery // nil for a bare command
+	piece    int
+	call     *call // of Do; nil else
+
+	number uint64 // in the order of writing, from 1
+	at     time.Time
+	over   bool
+}
+
+// An outbox holds what waits to be written and what was written and is not
+// proven yet. It belongs to a connection and is used under its mutex.
+type outbox struct {
+	flood  Flood
+	bucket bucket
+
+	urgent  [][]byte // PONG, registering, our own PING; passes the bucket
+	waiting [priorities]turns
+
+	flying   []*entry          // written, in order, until a proof passes them
+	bytes    int               // of flying
+	labels   map[string]*entry // by label, until answered
+	last     uint64            // number of the last line
+	label    uint64            // last label given
+	barrier  uint64            // number that the newest PING stands for
+	since    int               // lines since the newest PING that it will be asked for
+	pingedAt time.Time
+	wroteAt  time.Time
+}
+
+func newOutbox(f Flood, now time.Time) *outbox {
+	f = f.withDefaults()
+	return &outbox{flood: f, bucket: newBucket(f, now), labels: make(map[string]*entry)}
+}
+
+// turns is a queue for each target, served in turn.
+type turns struct {
+	order []string
+	queue map[string][]*entry
+	n     int
+}
+
+func (t *turns) push(e *entry) {
+	if t.queue == nil {
+		t.queue = make(map[string][]*entry)
+	}
+	if len(t.queue[e.target]) == 0 {
+		t.order = append(t.order, e.target)
+	}
+	t.queue[e.target] = append(t.queue[e.target], e)
+	t.n++
+}
+
+func (t *turns) peek() *entry {
+	if t.n == 0 {
+		return nil
+	}
+	return t.queue[t.order[0]][0]
+}
+
+func (t *turns) pop() {
+	target := t.order[0]
+	rest := t.queue[target][1:]
+	t.order = t.order[1:]
+	t.n--
+	if len(rest) == 0 {
+		delete(t.queue, target)
+		return
+	}
+	t.queue[target] = rest
+	t.order = append(t.order, target)
+}
+
+func (o *outbox) size() int {
+	n := 0
+	for i := range o.waiting {
+		n += o.waiting[i].n
+	}
+	return n
+}
+
+// room says whether n more pieces may wait.
+func (o *outbox) room(target string, p Priority, n int) bool {
+	if p == Alert {
+		return o.size() < 2*maxWaiting
+	}
+	return o.size()+n <= maxWaiting && len(o.waiting[p].queue[target])+n <= maxWaitingTarget
+}
+
+func (o *outbox) push(e *entry) {
+	if e.label != "" {
+		o.labels[e.label] = e
+	}
+	o.waiting[e.priority].push(e)
+}
+
+func (o *outbox) newLabel() string {
+	o.label++
+	return fmt.Sprintf("s%d", o.label)
+}
+
+// next returns what may be written now, and else how long to wait for a token;
+// 0 is until something happens.
+func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
+	for _, line := range o.urgent {
+		data = append(data, line...)
+		o.bucket.take(1)
+	}
+	o.urgent = nil
+	for len(data) < 32<<10 {
+		e := o.peek()
+		if e != nil && !o.flood.Off {
+			if wait = o.bucket.wait(now); wait > 0 {
+				break
+			}
+			if o.bytes > 0 && o.bytes+len(e.data) > o.flood.Window {
+				if o.since > 0 {
+					data = append(data, o.ping(now)...)
+				}
+				break // until answered
+			}
+		}
+		if o.since > 0 && (e == nil || o.since >= o.every()) {
+			if wait = o.bucket.wait(now); wait > 0 && !o.flood.Off {
+				break
+			}
+			if e == nil && !o.flood.Off {
+				// Whoever wrote this may write more: one PING then does for all.
+				if wait = barrierRest - now.Sub(o.wroteAt); wait > 0 {
+					break
+				}
+			}
+			wait = 0
+			data = append(data, o.ping(now)...)
+			continue
+		}
+		if e == nil {
+			break
+		}
+		o.pop(e)
+		if e.delivery != nil {
+			if e.delivery.hopeless() {
+				o.forget(e)
+				e.delivery.dropped(ErrNotSent)
+				continue
+			}
+			e.delivery.written(e.piece)
+		}
+		o.last++
+		o.wroteAt = now
+		e.number, e.at = o.last, now
+		o.flying = append(o.flying, e)
+		o.bytes += len(e.data)
+		o.bucket.take(e.lines)
+		if e.label == "" {
+			o.since++
+		}
+		data = append(data, e.data...)
+	}
+	return data, wait
+}
+
+func (o *outbox) every() int {
+	if o.flood.Off {
+		return barrierEveryOff
+	}
+	return barrierEvery
+}
+
+func (o *outbox) peek() *entry {
+	for i := priorities - 1; i >= 0; i-- {
+		if e := o.waiting[i].peek(); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+func (o *outbox) pop(e *entry) { o.waiting[e.priority].pop() }
+
+func (o *outbox) forget(e *entry) {
+	if e.label != "" {
+		delete(o.labels, e.label)
+	}
+}
+
+const pingPrefix = "proof-"
+
+// ping asks the server to say when it is through with all that was written.
+func (o *outbox) ping(now time.Time) []byte {
+	o.since = 0
+	o.barrier = o.last
+	o.pingedAt = now
+	o.bucket.take(1)
+	return fmt.Appendf(nil, "PING :%s%d\r\n", pingPrefix, o.barrier)
+}
+
+// pong takes the answer to a ping; ok is false if it is none of ours. lag is
+// known for the newest one only.
+func (o *outbox) pong(token string, now time.Time) (lag time.Duration, ok bool) {
+	digits, ok := strings.CutPrefix(token, pingPrefix)
+	if !ok {
+		return 0, false
+	}
+	var number uint64
+	if _, err := fmt.Sscanf(digits, "%d", &number); err != nil || number > o.barrier {
+		return 0, false
+	}
+	o.passed(number)
+	if number == o.barrier {
+		lag = now.Sub(o.pingedAt)
+	}
+	return lag, true
+}
+
+// passed takes everything up to number for processed: the server answers in
+// order, and a failure would have come before. A command with a label waits for
+// its own answer, which may take longer.
+func (o *outbox) passed(number uint64) {
+	n := 0
+	for ; n < len(o.flying) && o.flying[n].number <= number; n++ {
+		e := o.flying[n]
+		o.bytes -= len(e.data)
+		switch {
+		case e.delivery != nil:
+			o.forget(e)
+			e.delivery.proven(e.piece, "")
+		case e.call != nil && e.label == "":
+			e.call.finish(nil)
+		}
+	}
+	o.flying = slices.Delete(o.flying, 0, n)
+}
+
+// prove ends the entry with a proof of its own.
+func (o *outbox) prove(e *entry, msgid string) {
+	o.forget(e)
+	if e.delivery != nil {
+		e.delivery.proven(e.piece, msgid)
+	}
+	o.passed(e.number)
+}
+
+func (o *outbox) reject(e *entry, err error) {
+	o.forget(e)
+	if e.delivery != nil {
+		e.delivery.failed(e.piece, err)
+	}
+	o.passed(e.number)
+}
+
+// find returns the oldest entry on its way that fits, or nil.
+func (o *outbox) find(fits func(*entry) bool) *entry {
+	for _, e := range o.flying {
+		if fits(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+// oldest is when the oldest line was written that still has no proof; zero if
+// there is none.
+func (o *outbox) oldest() time.Time {
+	if len(o.flying) == 0 {
+		return time.Time{}
+	}
+	return o.flying[0].at
+}
+
+// end gives every delivery and call its last word.
+func (o *outbox) end(err error) {
+	over := func(e *entry) {
+		if e.over {
+			return
+		}
+		e.over = true
+		if e.delivery != nil {
+			e.delivery.cut(e.piece)
+		}
+		if e.call != nil {
+			e.call.finish(err)
+		}
+	}
+	for _, e := range o.flying {
+		over(e)
+	}
+	for i := range o.waiting {
+		for e := o.waiting[i].peek(); e != nil; e = o.waiting[i].peek() {
+			o.waiting[i].pop()
+			over(e)
+		}
+	}
+	for _, e := range o.labels { // commands that were passed and wait for their own answer
+		over(e)
+	}
+	o.flying, o.labels = nil, nil
+}

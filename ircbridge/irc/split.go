@@ -1,0 +1,127 @@
+package irc
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// A Line is a piece of a text that fits into one message.
+type Line struct {
+	Text   string
+	Concat bool // goes on where the piece before it ended, within one line of the text
+}
+
+// Split cuts a text into lines of at most limit bytes each, which is at least
+// 4. A line of the text that is too long is cut before a space, so that a word
+// stays whole; a word longer than limit is cut between what a reader sees as
+// single characters, and a character longer than that between its runes.
+// Nothing is left out: [Join] gives the same text again. The space begins the
+// next piece because some servers take spaces off the end (ngircd 26.1).
+func Split(text string, limit int) []Line {
+	limit = max(limit, utf8.UTFMax)
+	var lines []Line
+	for line := range strings.SplitSeq(text, "\n") {
+		concat := false
+		for len(line) > limit {
+			n := cut(line, limit)
+			lines = append(lines, Line{line[:n], concat})
+			line, concat = line[n:], true
+		}
+		if line != "" || !concat {
+			lines = append(lines, Line{line, concat})
+		}
+	}
+	return lines
+}
+
+// cut returns where the first piece of a line ends; the line is longer than limit.
+func cut(line string, limit int) int {
+	for i := limit; i > 0; i-- {
+		if line[i] != ' ' || line[i-1] == ' ' {
+			continue
+		}
+		word := strings.TrimLeft(line[i:], " ")
+		spaces := len(line) - i - len(word)
+		if end := strings.IndexByte(word, ' '); end >= 0 {
+			word = word[:end]
+		}
+		if i == limit || spaces+len(word) <= limit {
+			return i
+		}
+		break // a word that must be torn anyway fills this piece too
+	}
+	n, state := 0, -1
+	for rest := line; ; {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if n+len(cluster) > limit {
+			break
+		}
+		n += len(cluster)
+	}
+	if n == 0 {
+		for n = limit; !utf8.RuneStart(line[n]); n-- {
+		}
+		if n == 0 {
+			n = limit // no UTF-8 at all
+		}
+	}
+	if whole := len(strings.TrimRight(line[:n], " ")); whole > 0 {
+		n = whole
+	}
+	return n
+}
+
+// Join puts together what [Split] cut: pieces of one line by nothing, lines by \n.
+func Join(lines []Line) string {
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 && !l.Concat {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.Text)
+	}
+	return b.String()
+}
+
+// Batches puts lines together to as few draft/multiline batches as maxBytes and
+// maxLines of the server allow; 0 or less is no limit. A line feed between two
+// lines counts as a byte. A batch ends between two lines of the text where it
+// can; one that must end within a line makes the next begin with a Concat line.
+func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
+	fits := func(b []Line) bool {
+		return (maxBytes <= 0 || len(Join(b)) <= maxBytes) && (maxLines <= 0 || len(b) <= maxLines)
+	}
+	var all [][]Line
+	for len(lines) > 0 {
+		n := 1
+		for bytes := len(lines[0].Text); n < len(lines); n++ {
+			bytes += len(lines[n].Text)
+			if !lines[n].Concat {
+				bytes++
+			}
+			if maxBytes > 0 && bytes > maxBytes || maxLines > 0 && n >= maxLines {
+				break
+			}
+		}
+		if n < len(lines) {
+			whole := n
+			for whole > 0 && lines[whole].Concat {
+				whole--
+			}
+			// Move back only if the line that is torn then fits into a batch of its own.
+			end := whole + 1
+			for end < len(lines) && lines[end].Concat {
+				end++
+			}
+			if whole > 0 && fits(lines[whole:end]) {
+				n = whole
+			}
+		}
+		all = append(all, lines[:n:n])
+		lines = lines[n:]
+	}
+	return all
+}
