@@ -115,10 +115,7 @@ func (s *Swarm) unwrittenFailures(now time.Time) ([]LedgerLine, error) {
 		if err != nil || rec.End == "" || now.Sub(rec.Ended) > amendDays*24*time.Hour || s.books.ledger.recent[rec.Turn] {
 			continue
 		}
-		lost = append(lost, LedgerLine{
-			At: rec.Ended, Turn: rec.Turn, Agent: rec.Agent, Message: rec.Message, Outcome: string(rec.End), Reason: rec.Reason,
-			Seconds: rec.Ended.Sub(rec.Begun).Seconds(), CostUSD: rec.CostUSD, Session: rec.Session,
-		})
+		lost = append(lost, rec.line())
 	}
 	return lost, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -322,5 +323,127 @@ func TestWhoAmIByAncestry(t *testing.T) {
 	id, err := swarm.WhoAmI(p.home, func(string) string { return "" })
 	if err != nil || id.Name != dropbox.Lead {
 		t.Errorf("the session's own process: %+v, %v", id, err)
+	}
+}
+
+// strict is a gate that lets nothing pass which says no.
+type strict struct{}
+
+func (strict) Ask(q swarm.GateQuestion) swarm.GateVerdict {
+	if strings.Contains(string(q.Message.Body), "no") {
+		return swarm.GateVerdict{Rule: "test", Reason: "it says no", Next: "say yes"}
+	}
+	return swarm.GateVerdict{Pass: true}
+}
+
+// What the gate refuses reaches no session, neither as work nor riding along, and its
+// sender is told. The same for an offer that another has taken, what has expired, and
+// what was done already.
+func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
+	p := newAttached(t)
+	var err error
+	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", strict{}, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.s.Close)
+	refused := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("no task\n")})
+	p.deliver(&dropbox.Message{Type: dropbox.Note, Body: []byte("no note\n")})
+	p.deliver(&dropbox.Message{Type: dropbox.Note, Body: []byte("a good word\n")})
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("too late\n"), Expires: time.Now().Add(-time.Minute)})
+	if _, err := p.store.Subscribe("ada", "task.*"); err != nil {
+		t.Fatal(err)
+	}
+	work, err := p.store.Publish(&dropbox.Message{From: dropbox.Lead, Topic: "task.created", Body: []byte("taken\n")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.store.ClaimOffer(work.ID, dropbox.Lead, ""); err != nil {
+		t.Fatal(err)
+	}
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a good task\n")})
+	r := p.stop(false, "")
+	if !strings.Contains(r.Prompt, "a good task") || !strings.Contains(r.Prompt, "a good word") {
+		t.Errorf("the prompt: %s", r.Prompt)
+	}
+	for _, bad := range []string{"no task", "no note", "too late", "taken"} {
+		if strings.Contains(r.Prompt, bad) {
+			t.Errorf("%q reached the session: %s", bad, r.Prompt)
+		}
+	}
+	if m := p.answerTo(refused); m == nil || m.From != dropbox.Swarm || !strings.Contains(string(m.Body), "test: it says no") {
+		t.Errorf("the sender was told %+v", m)
+	}
+	if n := p.count("refused/ada/*.md"); n != 2 {
+		t.Errorf("%d messages are kept as refused, want 2", n)
+	}
+	if r := p.stop(true, "done"); r != (swarm.StopReply{}) || p.count("ada/cur/*") != 0 {
+		t.Errorf("the end: %+v", r)
+	}
+}
+
+// A person who fetches a message, breaks the turn off, of which no hook is told, and
+// types something else has not had the message done.
+func TestABrokenOffFetchIsNotFiled(t *testing.T) {
+	for name, told := range map[string]bool{"a prompt hook": true, "by the Stop hook alone": false} {
+		t.Run(name, func(t *testing.T) {
+			p := newAttached(t)
+			id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
+			prompted := func(prompt string) {
+				t.Helper()
+				if err := p.s.Prompted(p.hook, "s", prompt); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stop := func(prompt, last string) swarm.StopReply {
+				t.Helper()
+				r, err := p.s.Stop(swarm.StopEvent{PID: p.hook, Session: "s", Prompt: prompt, Last: last, Cap: 8})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r
+			}
+			fetch := func() string {
+				t.Helper()
+				got, err := p.s.Fetch(p.hook, "s", false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return got
+			}
+			prompted("p0")
+			stop("p0", "hello")
+			fetch()
+			prompted("p1") // the client tells of a command after it has run its lines
+			if told {
+				prompted("p2")
+				if p.count("ada/new/*"+id+"*") != 1 {
+					t.Error("the message does not wait as soon as the person goes on")
+				}
+			}
+			if r := stop("p2", "an answer to something else"); !strings.Contains(r.Notice, "1 message") {
+				t.Errorf("the notice: %+v", r)
+			}
+			if m := p.answerTo(id); m != nil {
+				t.Errorf("the sender was answered %q", m.Body)
+			}
+			if got := fetch(); !strings.Contains(got, "a task") || !strings.Contains(got, "This was begun before") {
+				t.Errorf("fetched again: %s", got)
+			}
+			prompted("p3")
+			stop("p3", "it is done")
+			if m := p.answerTo(id); m == nil || string(m.Body) != "it is done" {
+				t.Errorf("the answer: %+v", m)
+			}
+			var lines []string
+			if err := swarm.ReadLedger(p.home.Ledger(), func(l swarm.LedgerLine) bool {
+				lines = append(lines, l.Turn+" "+l.Outcome+" "+l.Via)
+				return true
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if want := id + "-1 stopped attach, " + id + "-2 done attach"; strings.Join(lines, ", ") != want {
+				t.Errorf("the ledger has %q, want %q", lines, want)
+			}
+		})
 	}
 }

@@ -33,6 +33,7 @@ type Binding struct {
 	Turn    string   `json:"turn,omitempty"`
 	Notes   []string `json:"notes,omitempty"`  // ids of what rides along
 	Asked   bool     `json:"asked,omitempty"`  // the person fetched it
+	Prompt  string   `json:"prompt,omitempty"` // id of the prompt that did, once it is known
 	Blocks  int      `json:"blocks,omitempty"` // turns in a row that the Stop hook began
 }
 
@@ -40,6 +41,9 @@ type Binding struct {
 func (h Home) bindings() string { return filepath.Join(h.dir, "attached") }
 
 func (h Home) bindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }
+
+// SessionGateFile is [Home.GateFile] for the mail that an attached session takes.
+func (h Home) SessionGateFile(agent string) string { return filepath.Join(h.bindings(), agent+".gate") }
 
 // BindingOf reads the binding of an agent; nil when no session is bound, or the
 // one that was has ended.

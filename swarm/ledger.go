@@ -23,6 +23,7 @@ type LedgerLine struct {
 	Message string    `json:"message"`
 	From    string    `json:"from"`
 	Subject string    `json:"subject,omitempty"`
+	Via     string    `json:"via,omitempty"` // "attach": a person's own session did the turn
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"`
 	Seconds float64   `json:"seconds"`
@@ -118,6 +119,31 @@ func openLedger(path string) (*ledger, error) {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	return l, l.endLine()
+}
+
+// viaAttach marks the turns of a person's own session.
+const viaAttach = "attach"
+
+// appendLedger adds a line from outside the daemon, whose own lines it may come
+// between. It looks at the end of the file alone.
+func appendLedger(path string, line LedgerLine) error {
+	line.V = 1
+	data, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	l := &ledger{file: file}
+	if err = l.endLine(); err == nil {
+		_, err = file.Write(append(data, '\n'))
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	return nil
 }
 
 // endLine ends a line that a crash cut off, so that the next one stands alone.

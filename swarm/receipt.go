@@ -21,7 +21,8 @@ type Receipt struct {
 	Backend  string    `yaml:"backend,omitempty" json:"backend,omitempty"`
 	Model    string    `yaml:"model,omitempty" json:"model,omitempty"`
 	Session  string    `yaml:"session,omitempty" json:"session,omitempty"`
-	Via      string    `yaml:"via" json:"via"` // the door it came through, as far as the daemon knows
+	Via      string    `yaml:"via" json:"via"`                               // the door it came through, as far as the daemon knows
+	Attached bool      `yaml:"attached,omitempty" json:"attached,omitempty"` // the turn was one of a person's own session
 	Proven   bool      `yaml:"proven" json:"proven"`
 	Outcome  string    `yaml:"outcome" json:"outcome"` // done, rode along, duplicate
 	Ended    time.Time `yaml:"ended" json:"ended"`

@@ -27,6 +27,7 @@ type record struct {
 	Session string   `json:"session"`
 	How     string   `json:"how"` // new, resume or continue
 	Notes   []string `json:"notes,omitempty"`
+	Via     string   `json:"via,omitempty"` // viaAttach, where a person's session does the turn
 	// Reinjected says that the prompt carried the window: a compaction in such
 	// a turn is not answered by another window.
 	Reinjected  bool           `json:"reinjected,omitempty"`
@@ -71,6 +72,19 @@ func (r *record) jot(home Home) error {
 func (r *record) write(home Home) error {
 	r.V = 1
 	return writeJSON(home.turnFile(r.Turn, ".json"), r)
+}
+
+// attempt is what a receipt says of a turn that did not end well.
+func (r *record) attempt() Attempt {
+	return Attempt{Start: r.Begun, End: r.Ended, Outcome: orElse(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD}
+}
+
+// line is the ledger's line of such a turn, as far as the record knows.
+func (r *record) line() LedgerLine {
+	return LedgerLine{
+		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
+		Seconds: r.Ended.Sub(r.Begun).Seconds(), CostUSD: r.CostUSD, Session: r.Session,
+	}
 }
 
 // remove takes back the record of a turn that was not begun.

@@ -291,6 +291,9 @@ func ledgerLine(m *dropbox.Message, r *Receipt) LedgerLine {
 		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
 		Context: r.Context, Text: oneLine(r.Text, maxLastText),
 	}
+	if r.Attached {
+		l.Via = viaAttach
+	}
 	if n := len(r.Attempts); n > 0 {
 		last := r.Attempts[n-1]
 		l.Seconds, l.CostUSD = last.End.Sub(last.Start).Seconds(), last.CostUSD
@@ -315,7 +318,7 @@ func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
 		if o.Turn == j.rec.Turn {
 			continue
 		}
-		r.Attempts = append(r.Attempts, Attempt{Start: o.Begun, End: o.Ended, Outcome: orElse(string(o.End), "cut off"), Reason: o.Reason, CostUSD: o.CostUSD})
+		r.Attempts = append(r.Attempts, o.attempt())
 		r.CostUSD += o.CostUSD
 	}
 	r.Attempts = append(r.Attempts, Attempt{Start: j.rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD})

@@ -1,0 +1,260 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// next claims the message that is first in line, and what rides along with it.
+func (s *Attached) next(b *Binding) (string, error) {
+	entries, err := s.agent.box.List()
+	if err != nil {
+		return "", err
+	}
+	var notes []*dropbox.Claim
+	for _, e := range entries {
+		if m, err := s.agent.box.Read(e); err == nil && !m.Type.Wakes() {
+			continue
+		}
+		c, err := s.agent.box.Claim(e)
+		switch {
+		case errors.Is(err, dropbox.ErrGone):
+			continue
+		case errors.Is(err, dropbox.ErrHalted):
+			return "", nil
+		case err != nil:
+			return "", err
+		}
+		j := &job{claim: c}
+		if refused, err := s.agent.refuse(j); err != nil {
+			return "", err
+		} else if refused {
+			continue
+		}
+		if notes, err = s.notes(entries); err != nil {
+			return "", err
+		}
+		return s.begin(b, j, notes)
+	}
+	return "", nil
+}
+
+// notes claims what rides along.
+func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err error) {
+	size := 0
+	for _, e := range entries {
+		m, err := s.agent.box.Read(e)
+		if err != nil || m.Type.Wakes() || len(notes) == maxNotes || size+len(m.Body) > maxNoteSize && len(notes) > 0 {
+			continue
+		}
+		c, err := s.agent.box.Claim(e)
+		if errors.Is(err, dropbox.ErrGone) {
+			continue
+		} else if err != nil {
+			return notes, err
+		}
+		if useless, err := s.agent.useless(c); err != nil {
+			return notes, err
+		} else if useless {
+			continue
+		}
+		size += len(m.Body)
+		notes = append(notes, c)
+	}
+	return notes, nil
+}
+
+// begin writes down that the session works on a message, and makes its prompt.
+func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, error) {
+	c, m := j.claim, j.claim.Message
+	p := prompt{Agent: s.agent.name, Tools: true, Message: letter{Message: m, Proven: s.agent.proves(m), Via: viaMailbox}, CutOff: j.cutOff}
+	rec := &record{
+		Turn: turnID(m.ID, c.Begun, 0), Agent: s.agent.name, Message: m.ID, Thread: orElse(m.Thread, m.ID), Trace: orElse(m.Trace, m.ID),
+		Hops: m.Hops, Path: m.Path, Session: b.Session, Via: viaAttach, Begun: time.Now().UTC(),
+	}
+	for _, n := range notes {
+		p.Notes = append(p.Notes, letter{Message: n.Message, Proven: s.agent.proves(n.Message), Via: viaMailbox})
+		rec.Notes = append(rec.Notes, n.ID)
+	}
+	if err := rec.write(s.agent.home); err != nil {
+		return "", err
+	}
+	b.Message, b.Turn, b.Notes, b.Asked, b.Prompt = m.ID, rec.Turn, rec.Notes, false, ""
+	return p.text(randomMark), b.write(s.agent.home)
+}
+
+// settle ends the work on a message: well, or broken off, and then it waits again.
+func (s *Attached) settle(b *Binding, last string, done bool) error {
+	if !done {
+		if err := s.brokenOff(b); err != nil {
+			return err
+		}
+		b.Message, b.Turn, b.Notes = "", "", nil
+		return s.putBackLeft()
+	}
+	claimed, err := s.agent.box.Claimed()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(claimed, func(e dropbox.Entry) bool { return e.ID == b.Message })
+	if i >= 0 { // else a person took it away meanwhile
+		if err := s.commit(claimed[i], b, last); err != nil {
+			return fmt.Errorf("message %s: %w", b.Message, err)
+		}
+	}
+	b.Message, b.Turn, b.Notes = "", "", nil
+	return s.putBackLeft()
+}
+
+// brokenOff notes the end of a turn that did not come to its own.
+func (s *Attached) brokenOff(b *Binding) error {
+	rec, err := readRecord(s.agent.home, b.Turn)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.End != "" {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	rec.End, rec.Reason, rec.Ended = runner.Stopped, "broken off in the session", time.Now().UTC()
+	if err := rec.write(s.agent.home); err != nil {
+		return err
+	}
+	return appendLedger(s.agent.home.Ledger(), rec.line())
+}
+
+func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
+	a := s.agent
+	c, err := a.box.Open(e)
+	if err != nil || c.Message == nil {
+		return errors.Join(err, c.Bad)
+	}
+	now := time.Now().UTC()
+	r := &Receipt{
+		ID: e.ID, Turn: b.Turn, Agent: a.name, Backend: "claude", Session: b.Session, Via: viaMailbox, Attached: true, Proven: a.proves(c.Message),
+		Outcome: string(runner.Done), Ended: now, Notes: b.Notes, Text: cut(last, 4096),
+	}
+	tried, err := records(a.home, e.ID, c.Begun)
+	if err != nil {
+		return err
+	}
+	begun := now
+	for _, rec := range tried {
+		if rec.Turn == b.Turn {
+			begun = rec.Begun
+			continue
+		}
+		r.Attempts = append(r.Attempts, rec.attempt())
+	}
+	r.Attempts = append(r.Attempts, Attempt{Start: begun, End: now, Outcome: string(runner.Done)})
+	sent, err := sentIn(a.home, b.Turn)
+	if err != nil {
+		return err
+	}
+	for _, n := range sent {
+		r.Sent = append(r.Sent, n.ID)
+	}
+	r.Answer = a.owed(c.Message, r, sent, runner.Outcome{Text: last})
+	data, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	if err := a.box.Commit(e, data); err != nil {
+		return err
+	}
+	// A crash before this leaves the line to the daemon's next start, which makes it
+	// from the receipt.
+	if err := appendLedger(a.home.Ledger(), ledgerLine(c.Message, r)); err != nil {
+		a.log.Warn("a line is missing in the ledger until the daemon starts", keyErr, err)
+	}
+	return s.finish(e, c.Message, r)
+}
+
+// finish does what is left after the commit point. It is harmless to repeat.
+func (s *Attached) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
+	a := s.agent
+	if err := s.fileNotes(r); err != nil {
+		return err
+	}
+	if _, err := a.answer(m, r); err != nil {
+		return err
+	}
+	if err := a.closeOffer(m, r); err != nil {
+		return err
+	}
+	return a.box.Finish(e)
+}
+
+func (s *Attached) fileNotes(r *Receipt) error {
+	claimed, err := s.agent.box.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		if !slices.Contains(r.Notes, e.ID) {
+			continue
+		}
+		data, err := (&Receipt{ID: e.ID, Turn: r.Turn, Agent: r.Agent, Via: viaMailbox, Outcome: "rode along", Ended: r.Ended}).Encode()
+		if err == nil {
+			err = s.agent.box.Commit(e, data)
+		}
+		if err == nil {
+			err = s.agent.box.Finish(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putBackLeft finishes what has a receipt in cur/, and puts the rest back: nothing
+// of this agent is being worked on.
+func (s *Attached) putBackLeft() error {
+	box := s.agent.box
+	committed, err := box.Receipts()
+	if err != nil {
+		return err
+	}
+	for _, e := range committed {
+		if err := s.finishLeft(e); err != nil {
+			return err
+		}
+	}
+	claimed, err := box.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		if _, err := box.PutBack(e, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Attached) finishLeft(e dropbox.Entry) error {
+	if e.Name == "" {
+		return s.agent.box.Finish(e)
+	}
+	data, err := s.agent.box.Receipt(e)
+	if err != nil {
+		return err
+	}
+	r, err := ParseReceipt(data)
+	if err != nil {
+		return err
+	}
+	c, err := s.agent.box.Open(e)
+	if err != nil {
+		return err
+	}
+	if c.Message == nil || r.Outcome != string(runner.Done) {
+		return s.agent.box.Finish(e)
+	}
+	return s.finish(e, c.Message, r)
+}
