@@ -14,6 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -48,9 +50,12 @@ func sessionHooks() []*cli.Command {
 				most = n
 			}
 			reply, err := s.Stop(swarm.StopEvent{
-				PID: os.Getpid(), Session: h.Session, Active: h.Active, Last: h.Last, Continue: h.agent.AttachedMail != "notify", Cap: most,
+				PID: os.Getpid(), Session: h.Session, Prompt: h.Prompt, Active: h.Active, Last: h.Last, Continue: h.agent.AttachedMail != "notify", Cap: most,
 			})
 			return say(c, err, reply.Prompt, reply.Notice)
+		}),
+		verb("prompt", "a session was given a prompt", func(_ *cli.Context, s *swarm.Attached, h hookCall) error {
+			return s.Prompted(os.Getpid(), h.Session, h.Prompt)
 		}),
 		verb("end", "a session has ended", func(_ *cli.Context, s *swarm.Attached, _ hookCall) error { return s.End(os.Getpid()) }),
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *swarm.Attached, _ hookCall) error {
@@ -71,6 +76,7 @@ func asFlag() cli.Flag {
 // A hookCall is what the client tells a hook, as far as we ask.
 type hookCall struct {
 	Session string `json:"session_id"`
+	Prompt  string `json:"prompt_id"`
 	Active  bool   `json:"stop_hook_active"`
 	Last    string `json:"last_assistant_message"`
 
@@ -108,12 +114,31 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 		return err
 	}
 	defer store.Close()
-	s, err := swarm.OpenAttached(p.home, store, name, nil, slog.New(slog.DiscardHandler))
+	s, err := swarm.OpenAttached(p.home, store, name, &sessionGate{policy: door.PolicyOf(p.file), file: p.home.SessionGateFile(name)}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	return action(c, s, h)
+}
+
+// A sessionGate is what the hooks of one session ask. Each hook is a process of its
+// own, so what was said lately is read before a decision and written after it; the lock
+// of the session keeps two apart. It is the past of this mailbox alone: what the daemon
+// let through to others is counted there.
+type sessionGate struct {
+	policy policy.Policy
+	file   string
+}
+
+func (g *sessionGate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
+	asked := gate{policy.NewGate(g.policy, nil)}
+	// Without its past, and without a place to write it, rates begin anew; what else
+	// the rules say holds.
+	_ = asked.Load(g.file)
+	v := asked.Ask(q)
+	_ = asked.Save(g.file)
+	return v
 }
 
 // say answers the client in its own form: a prompt makes the session go on, a

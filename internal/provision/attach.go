@@ -374,7 +374,12 @@ func (s *setup) part(k kit, p part, o Options) error {
 
 // wrote says whether the lines of an entry are those of a part.
 func (e entry) wrote(p part) bool {
-	return slices.ContainsFunc(e.Inserts, func(in insert) bool { return strings.Contains(in.Text, p.core) })
+	for _, core := range p.cores {
+		if !slices.ContainsFunc(e.Inserts, func(in insert) bool { return strings.Contains(in.Text, core) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // A ConflictError is a file of somebody else where one of ours should be.

@@ -29,7 +29,7 @@ type part struct {
 	mode fs.FileMode
 	// place puts the part into a file of others; nil where it needs its own.
 	place func(text []byte) ([]insert, error)
-	core  string // what of the text stands for it in a file of others
+	cores []string // what of the text stands for it in a file of others
 }
 
 func (s *setup) pluginDir(agent string) string { return filepath.Join(s.home(), "attach", agent) }
@@ -57,12 +57,16 @@ func (k kit) parts(s *setup) []part {
 			place: func(data []byte) ([]insert, error) {
 				return placeJSON(data, []jsonStep{{key: "mcpServers"}}, serverName, server)
 			},
-			core: compact(server),
+			cores: []string{compact(server)},
 		},
 		{path: filepath.Join(k.cwd, ".claude", "commands", "inbox.md"), text: k.inbox(), mode: 0o644},
 	}
 	if k.way == BySettings {
 		hooks := k.hooks()
+		var cores []string
+		for _, event := range hookEvents {
+			cores = append(cores, compact(hooks[event][0]))
+		}
 		parts = append(parts, part{
 			path: filepath.Join(k.cwd, ".claude", "settings.json"), text: text(map[string]any{"hooks": hooks}), mode: 0o644,
 			place: func(data []byte) ([]insert, error) {
@@ -77,7 +81,7 @@ func (k kit) parts(s *setup) []part {
 				}
 				return all, nil
 			},
-			core: compact(hooks["Stop"][0]),
+			cores: cores,
 		})
 	}
 	return parts
@@ -93,13 +97,13 @@ func (k kit) server() map[string]any {
 	}
 }
 
-var hookEvents = []string{"SessionStart", "Stop", "SessionEnd"}
+var hookEvents = []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
 
 // hooks are the entries of the client's settings, by event. Their command lines
 // end in our mark, by which a person sees whose they are: JSON has no comments.
 func (k kit) hooks() map[string][]any {
 	all := make(map[string][]any)
-	for event, verb := range map[string]string{"SessionStart": "start", "Stop": "stop", "SessionEnd": "end"} {
+	for event, verb := range map[string]string{"SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end"} {
 		line := k.line("hook "+verb) + " " + fenceBegin
 		all[event] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": 60}}}}
 	}
