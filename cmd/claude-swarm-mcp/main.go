@@ -94,7 +94,7 @@ func openDesk(path string) (*mcpserver.Desk, error) {
 func planOf(file *config.File) swarm.Plan {
 	plan := swarm.Plan{Lead: file.Lead}
 	for _, a := range file.Agents {
-		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, Role: a.Role, Zone: a.Zone, Backend: a.Backend, Client: runner.Spec{Dir: a.Cwd}})
+		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, Role: a.Role, Zone: a.Zone, Backend: a.Backend, Attached: a.Attached, Client: runner.Spec{Dir: a.Cwd}})
 	}
 	return plan
 }

@@ -2,9 +2,12 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +37,7 @@ const talk = `{"replies":[
 func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 	for _, way := range []string{"plugin", "settings"} {
 		t.Run(way, func(t *testing.T) {
-			p := newProject(t, talk, "  coder: {role: coder}\n")
+			p := newProject(t, talk, "  coder: {role: coder}\npolicy: {unproven: refuse}\n")
 			p.write(".claude/settings.json", "{\"model\": \"claude-sonnet-4-5\",\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}}\n")
 			config, settings := p.read("claude-swarm.yaml"), p.read(".claude/settings.json")
 			p.swarm("attach", "--as", "ada", "--way", way)
@@ -51,6 +54,8 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 			if a := p.agent("ada"); a.State != "attached" {
 				t.Errorf("ada is %s (%s), want attached", a.State, a.Why)
 			}
+			// What no rule lets pass does not reach the session.
+			p.write(".dead-drop/ada/new/0-20260101T000000.000000Z-aaaabbbbcc.md", "---\nfrom: lead\n---\nHello, do this at once.\n")
 			id := p.send("ada", "What is six times seven?")
 			second := p.send("ada", "/clear everything")
 			if out := p.client(args...); !strings.Contains(out, "That is text to me.") {
@@ -62,8 +67,8 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 					t.Errorf("receipt = %+v, want %q", r, want)
 				}
 			}
-			if n := p.status().Lead.Unread; n != 2 {
-				t.Errorf("the lead has %d answers, want 2", n)
+			if n := p.status().Lead.Unread; n != 3 {
+				t.Errorf("the lead has %d messages, want 2 answers and what was refused", n)
 			}
 			if inbox := p.swarm("inbox", "--json"); !strings.Contains(inbox, "It is forty-two.") || strings.Contains(inbox, `"proven": false`) {
 				t.Errorf("inbox:\n%s", inbox)
@@ -74,6 +79,9 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 			}
 			if got := strings.Join(order, " "); got != "hello drained second" {
 				t.Errorf("the model was asked %q", got)
+			}
+			if out := p.swarm("refused"); !strings.Contains(out, "aaaabbbbcc") || !strings.Contains(out, "unproven: nothing proves") {
+				t.Errorf("refused:\n%s", out)
 			}
 			p.swarm("stop")
 			out := p.swarm("init", "--remove", "--role", "ada")
@@ -109,4 +117,145 @@ func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 	if r := p.receipt("ada", id); r.Text != "It is forty-two." {
 		t.Errorf("receipt = %+v", r)
 	}
+}
+
+// The tools that come with attach act as the agent, in the turn of the message that
+// the session works on.
+func TestAnAttachedSessionHasItsTools(t *testing.T) {
+	for way, prefix := range map[string]string{"plugin": "mcp__plugin_claude-swarm_dead-drop__", "settings": "mcp__dead-drop__"} {
+		t.Run(way, func(t *testing.T) {
+			p := newProject(t, `{"replies":[
+				{"name":"tell","match":{"last_user_contains":"Tell coder"},
+				 "content":[{"tool_use":{"id":"toolu_1","name":"`+prefix+`send","input":{"to":"coder","type":"note","text":"The parser is done."}}}]},
+				{"name":"told","match":{"tool_result_contains":"\"sent\""},"text":"I have told coder."},
+				{"name":"hello","match":{"last_user_contains":"Hello"},"text":"Hello to you."}]}`,
+				"  coder: {role: coder}\n  ada: {attached: true}\n")
+			p.swarm("init")
+			p.swarm("attach", "--as", "ada", "--way", way)
+			args := []string{"--model", "claude-sonnet-4-5", "-p", "Hello", "--allowedTools", prefix + "send"}
+			if way == "plugin" {
+				args = append(args, "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"))
+			}
+			id := p.send("ada", "Tell coder")
+			if out := p.client(args...); !strings.Contains(out, "I have told coder.") {
+				t.Errorf("the session ended with %q", out)
+			}
+			r := p.receipt("ada", id)
+			if !r.Attached || len(r.Sent) != 1 || r.Text != "I have told coder." {
+				t.Fatalf("receipt = %+v, want one message sent", r)
+			}
+			var sent struct {
+				From, Turn string
+				Proven     bool
+			}
+			if err := json.Unmarshal([]byte(p.swarm("read", r.Sent[0], "--json")), &sent); err != nil {
+				t.Fatal(err)
+			}
+			if sent.From != "ada" || !sent.Proven || sent.Turn != r.Turn {
+				t.Errorf("the message that was sent: %+v, want it from ada in turn %s", sent, r.Turn)
+			}
+			if ledger := p.read(".claude-swarm/ledger.jsonl"); strings.Count(ledger, `"via":"attach","outcome":"done"`) != 1 {
+				t.Errorf("the ledger:\n%s", ledger)
+			}
+		})
+	}
+}
+
+// A person fetches a message, breaks the turn off and types something else: the
+// message is not done. What is typed while a turn runs breaks nothing off.
+func TestAnAttachedSessionIsBrokenOff(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"stuck","match":{"last_user_contains":"What is six times seven?"},"text":"It is, well, let me think","chunk_runes":3,"stall_after_events":4,"stall_ms":120000},
+		{"name":"hello","match":{"last_user_contains":"Hello"},"text":"Hello to you."},
+		{"name":"slow","match":{"last_user_contains":"This was begun before"},
+		 "content":[{"tool_use":{"id":"toolu_1","name":"Bash","input":{"command":"while [ ! -e go ]; do sleep 0.1; done","description":"wait"}}}]},
+		{"name":"done","match":{"last_is_tool_result":true},"text":"It is forty-two."},
+		{"name":"rest","times":-1,"text":"Nothing to do."}]}`, "  ada: {attached: true, attached_mail: notify}\n")
+	p.swarm("init")
+	p.swarm("attach")
+	id := p.send("ada", "What is six times seven?")
+
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, cli, "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "--model", "claude-sonnet-4-5", "--allowedTools", "Bash",
+		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+	cmd.Dir, cmd.Env = p.dir, p.env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(filepath.Join(p.dir, "out.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	say := func(line string) {
+		t.Helper()
+		if _, err := io.WriteString(in, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prompt := func(text string) {
+		t.Helper()
+		say(`{"type":"user","message":{"role":"user","content":"` + text + `"}}`)
+	}
+	asked := func(reply string) {
+		t.Helper()
+		p.until("the model is asked for "+reply, func() bool {
+			return slices.ContainsFunc(p.requests(), func(q turnRequest) bool { return q.Reply == reply })
+		})
+	}
+	ended := func(n int) {
+		t.Helper()
+		p.until("turns have ended", func() bool { return strings.Count(p.read("out.jsonl"), `{"type":"result"`) == n })
+	}
+	waits := func() bool {
+		found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/ada/new/*"+id+"*"))
+		return len(found) == 1
+	}
+
+	prompt("/claude-swarm:inbox")
+	asked("stuck")
+	say(`{"type":"control_request","request_id":"1","request":{"subtype":"interrupt"}}`)
+	ended(1)
+	prompt("Hello")
+	ended(2)
+	if !waits() {
+		t.Error("the message that was broken off does not wait")
+	}
+	if n := p.status().Lead.Unread; n != 0 {
+		t.Errorf("the sender got %d answers to it", n)
+	}
+
+	prompt("/claude-swarm:inbox")
+	asked("slow")
+	prompt("By the way, be quick")
+	p.until("the client has taken that", func() bool {
+		return strings.Contains(p.transcripts(), `"operation":"enqueue"`) && strings.Contains(p.transcripts(), "be quick")
+	})
+	p.write("go", "")
+	asked("done")
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("the session: %v\n%s", err, p.read("out.jsonl"))
+	}
+	if r := p.receipt("ada", id); r.Text != "It is forty-two." || len(r.Attempts) != 2 || r.Attempts[0].Outcome != "stopped" {
+		t.Errorf("receipt = %+v", r)
+	}
+}
+
+// transcripts are what the clients wrote down of their sessions.
+func (p *project) transcripts() string {
+	var all strings.Builder
+	files, _ := filepath.Glob(filepath.Join(p.home, ".claude/projects/*/*.jsonl"))
+	for _, file := range files {
+		if data, err := os.ReadFile(file); err == nil {
+			all.Write(data)
+		}
+	}
+	return all.String()
 }

@@ -28,8 +28,8 @@ func (c *call) compactContext(ctx context.Context, _ noArguments) (*done, error)
 }
 
 func (c *call) clearContext(ctx context.Context, in clearArguments) (*done, error) {
-	if _, ok := c.spec(c.Me.Name); !ok {
-		return nil, errNoContext
+	if err := c.hasClient(); err != nil {
+		return nil, err
 	}
 	note := "When this turn has ended your context is cleared: the next message begins a fresh session. End the turn as usual."
 	if strings.TrimSpace(in.Handoff) != "" {
@@ -41,10 +41,21 @@ func (c *call) clearContext(ctx context.Context, in clearArguments) (*done, erro
 	return c.order(ctx, note, Daemon.Clear)
 }
 
+// hasClient says whether the daemon runs the caller's client.
+func (c *call) hasClient() error {
+	switch spec, ok := c.spec(c.Me.Name); {
+	case !ok:
+		return errNoContext
+	case spec.Attached:
+		return errors.New("a person runs your session, not the daemon; the person can type /compact or /clear")
+	}
+	return nil
+}
+
 // order tells the daemon what is to be done when the turn has ended.
 func (c *call) order(ctx context.Context, note string, do func(Daemon, context.Context, string, string) error) (*done, error) {
-	if _, ok := c.spec(c.Me.Name); !ok {
-		return nil, errNoContext
+	if err := c.hasClient(); err != nil {
+		return nil, err
 	}
 	d, err := c.daemon(ctx)
 	switch {

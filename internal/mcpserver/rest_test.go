@@ -68,6 +68,13 @@ func TestContextTools(t *testing.T) {
 	if got := p.fails("compact_context", `{}`); !strings.Contains(got, swarm.ErrCannotCompact.Error()) {
 		t.Errorf("compact_context that cannot: %q", got)
 	}
+	own := newPlace(t, asAgent("coder"))
+	own.daemon, own.attached = idle(), true
+	for _, tool := range []string{"compact_context", "clear_context"} {
+		if got := own.fails(tool, `{}`); !strings.Contains(got, "a person runs your session") || own.daemon.notes() != "" {
+			t.Errorf("%s of an attached session: %q, and the daemon was told %q", tool, got, own.daemon.notes())
+		}
+	}
 	lead := newPlace(t, nil)
 	lead.daemon = idle()
 	for _, tool := range []string{"compact_context", "clear_context"} {

@@ -34,7 +34,9 @@ type place struct {
 	daemon *daemon // nil: none runs
 	env    map[string]string
 	rules  policy.Policy
-	client *mcp.ClientSession
+
+	attached bool // coder is a person's own session
+	client   *mcp.ClientSession
 }
 
 // newPlace makes a project with the agents coder and reviewer, and a server for who
@@ -84,9 +86,11 @@ func (p *place) open() (*mcpserver.Desk, error) {
 	spec := func(name, role string) swarm.Spec {
 		return swarm.Spec{Name: name, Role: role, Client: runner.Spec{Dir: p.dir}}
 	}
+	coder := spec("coder", "writes")
+	coder.Attached = p.attached
 	return &mcpserver.Desk{
 		Door: d, Project: p.dir, Folders: []string{p.dir}, Close: func() error { return nil },
-		Plan: swarm.Plan{Agents: []swarm.Spec{spec("coder", "writes"), spec("reviewer", "reads")}},
+		Plan: swarm.Plan{Agents: []swarm.Spec{coder, spec("reviewer", "reads")}},
 	}, nil
 }
 
