@@ -19,6 +19,7 @@ func TestConfigurationPage(t *testing.T) {
 		{"", "The top level"},
 		{"agents.NAME.", "An agent"},
 		{"policy.", "Policy"},
+		{"irc.", "IRC"},
 		{"log.", "Logs"},
 		{"topics.", "Topics"},
 		{"audit.", "The audit trail"},

@@ -82,6 +82,7 @@ func effective(f *config.File) keyed {
 		{"lead", orNullText(f.Lead)},
 		{"agents", agents},
 		{"policy", effectivePolicy(f.Policy)},
+		{"irc", effectiveIRC(f.IRC)},
 		{"log", keyed{{"max_size_mb", f.Log.MaxSizeMB}, {"max_backups", f.Log.MaxBackups}, {"max_age_days", f.Log.MaxAgeDays}}},
 		{"topics", keyed{{"claim_timeout", yamlSpan(f.Topics.ClaimTimeout)}, {"fallback", orNullText(f.Topics.Fallback)}}},
 		{"audit", keyed{{"git", f.Audit.Git}}},

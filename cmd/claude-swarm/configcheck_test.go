@@ -39,6 +39,14 @@ agents:
     reread: [BACKLOG.md]
     mcp: false
     allowed_dirs: [/srv]
+irc:
+  server: irc.example.net:6697
+  sasl: plain
+  password_file: secret
+  channels: {errors: null}
+  join: [general, "&local"]
+  map: [{type: note, from: lead, channel: none}, {moment: result, to: reviewer, channel: project-x}]
+  allow: [{account: ann, may: [talk, task]}, {mask: "*!*@host.example", may: [control]}]
 retention: {done_days: 30, done_mb: 0}
 `
 	path := t.TempDir() + "/claude-swarm.yaml"

@@ -63,6 +63,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 		}},
 		Topics: config.Topics{ClaimTimeout: 2 * time.Minute},
 		Policy: strict,
+		IRC:    noIRC(dir),
 		Log:    config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 	}
 	if diff := cmp.Diff(want, got, unexported); diff != "" {
@@ -146,6 +147,7 @@ retention: {done_days: 7, done_mb: 9}
 		}},
 		Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
 		Policy:    strict,
+		IRC:       noIRC(dir),
 		Log:       config.Log{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
 		Audit:     config.Audit{Git: true},
 		Retention: config.Retention{DoneDays: 7, DoneMB: 9},

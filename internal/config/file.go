@@ -27,6 +27,7 @@ type File struct {
 	Lead        string        // the agent that gets the lead's mail; default "", the person
 	Topics      Topics
 	Policy      Policy
+	IRC         IRC
 	Log         Log
 	Audit       Audit
 	Retention   Retention

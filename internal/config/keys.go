@@ -42,7 +42,7 @@ func Keys() []Key {
 // by name, so that nobody believes them to work.
 func Later() []string { return slices.Clone(later) }
 
-var later = []string{"irc", "budget", "supervisor", "webhooks", "worktree"}
+var later = []string{"budget", "supervisor", "webhooks", "worktree"}
 
 // laterBackends are known by name, for the same reason.
 var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
@@ -71,7 +71,7 @@ type fileKey struct {
 }
 
 // fileKeys has the top level first, then the sections.
-var fileKeys = slices.Concat(topKeys, policyKeys, sectionKeys)
+var fileKeys = slices.Concat(topKeys, policyKeys, ircKeys, sectionKeys)
 
 var topKeys = []fileKey{
 	{Key{"dead_drop_dir", "path", ".dead-drop", "The folder with the mailboxes. Relative to this file; ~/ is the home folder. It needs a folder of its own."},

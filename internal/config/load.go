@@ -57,6 +57,7 @@ func builtin(path string) *File {
 		MaxWaiting:  10_000,
 		Topics:      Topics{ClaimTimeout: 2 * time.Minute},
 		Policy:      builtinPolicy(),
+		IRC:         builtinIRC(),
 		Log:         Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
 		where:       make(map[string]*position),
 	}
@@ -121,6 +122,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 		r.namesAgent(f, "lead", f.Lead)
 		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
 		r.acl(f)
+		r.irc(f)
 	}
 	if len(f.Agents) == 0 && len(r.errs) == before {
 		r.fail(agents, "agents: none yet; a project needs one").Try = try
@@ -151,12 +153,17 @@ func (r *reader) topKey(key string, k, v *yaml.Node, f *File) {
 		var near []string
 		for _, fk := range fileKeys {
 			if fk.Path == key+"."+sub {
+				f.where[fk.Path] = r.placeOf(v)
 				fk.set(r, v, fk.Path, f)
 				return
 			}
 			if name, ok := strings.CutPrefix(fk.Path, key+"."); ok {
 				near = append(near, name)
 			}
+		}
+		if key == "irc" && strings.HasSuffix(sub, "password") {
+			r.fail(k, "%s.%s: a password does not stand in this file", key, sub).Try = sub + "_file: FILE, or " + sub + "_env: NAME"
+			return
 		}
 		r.unknown(k, sub, near, nil)
 	})

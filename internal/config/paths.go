@@ -87,6 +87,14 @@ func (r *reader) paths(f *File) {
 			}
 		}
 	}
+	for key, path := range map[string]*string{
+		"irc.ca_file": &f.IRC.CAFile, "irc.cert_file": &f.IRC.CertFile, "irc.key_file": &f.IRC.KeyFile,
+		"irc.password_file": &f.IRC.PasswordFile, "irc.server_password_file": &f.IRC.ServerPasswordFile,
+	} {
+		if *path != "" {
+			absolute(f.Dir, path, key, "irc")
+		}
+	}
 	// The mailboxes beside our own files or around the project would make the
 	// project's files mail.
 	var why string

@@ -25,7 +25,10 @@ type reader struct {
 	lines []string // the lines of the file, without their ends
 	errs  Errors
 
-	aclNode *yaml.Node // read when the agents are known; nil when it is not written
+	// Read when the agents are known; nil when they are not written.
+	aclNode, mapNode, allowNode *yaml.Node
+
+	tls *bool // irc.tls, where it is written and not auto
 }
 
 // fail records a problem at a node and returns it, so that the caller can add

@@ -1,0 +1,103 @@
+package config_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// noIRC is the section irc of which nothing is written, of a project in dir.
+func noIRC(dir string) config.IRC {
+	return config.IRC{
+		Nick: "swarm", Style: "prefix", Slug: filepath.Base(dir), BufferSize: 500, WakesPerMinute: 10, Burst: 4, Rate: 1,
+		Channels: config.IRCChannels{Project: "#project-{slug}", Standup: "#standup-{slug}", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors"},
+	}
+}
+
+func TestIRC(t *testing.T) {
+	f := parse(t, `
+irc:
+  server: irc.example.net
+  nick: ramona
+  sasl: plain
+  account: bot
+  password_file: secret
+  server_password_env: IRC_PASS
+  ca_file: /etc/ca.pem
+  style: relaymsg
+  slug: x
+  channels: {project: "#talk-{slug}", standup: null, alerts: "&alerts", errors: "+errors"}
+  work_channels: true
+  join: [general, "#random"]
+  map:
+    - {type: note, channel: none}
+    - {moment: result, from: coder, to: lead, channel: "shown-{slug}"}
+  allow:
+    - {account: ann, may: [talk, task, control]}
+    - {mask: "*!*@host.example", may: [talk]}
+  buffer_size: 50
+  wakes_per_minute: 0
+  burst: 8
+  rate: 0
+  apart: true
+agents: {coder: }
+`)
+	want := config.IRC{
+		Server: "irc.example.net", Nick: "ramona", TLS: true, CAFile: "/etc/ca.pem", SASL: "plain", Account: "bot",
+		PasswordFile: "/project/secret", ServerPasswordEnv: "IRC_PASS", Style: "relaymsg", Slug: "x",
+		Channels:     config.IRCChannels{Project: "#talk-{slug}", Work: "#work-{task-id}", Alerts: "&alerts", Errors: "+errors"},
+		WorkChannels: true, Join: []string{"#general", "#random"},
+		Map:        []config.IRCRule{{Type: "note"}, {Moment: "result", From: "coder", To: "lead", Channel: "#shown-{slug}"}},
+		Allow:      []config.IRCPermit{{Account: "ann", May: []string{"talk", "task", "control"}}, {Mask: "*!*@host.example", May: []string{"talk"}}},
+		BufferSize: 50, Burst: 8, Apart: true,
+	}
+	if diff := cmp.Diff(want, f.IRC); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got := f.IRC.Channel(f.IRC.Channels.Project); got != "#talk-x" {
+		t.Errorf("the channel of the project is %s, want #talk-x", got)
+	}
+}
+
+// Between machines all is encrypted, unless somebody says otherwise.
+func TestTLSUnlessOnThisMachine(t *testing.T) {
+	for text, want := range map[string]bool{
+		"server: irc.example.net":                         true,
+		"server: irc.example.net:6667":                    true,
+		"server: irc.example.net, tls: auto":              true,
+		"server: irc.example.net, tls: false":             false,
+		"server: 192.168.1.7":                             true,
+		"server: localhost":                               false,
+		"server: localhost:6667":                          false,
+		"server: LOCALHOST.":                              false,
+		"server: 127.0.0.1:6667":                          false,
+		`server: "[::1]:6667"`:                            false,
+		"server: localhost, tls: true":                    true,
+		"tls: true, server: localhost":                    true,
+		"server: localhost.example.net":                   true,
+		"server: 127.0.0.1.example.net:6667":              true,
+		"server: localhost, sasl: plain, password_env: A": false,
+	} {
+		if f := parse(t, "irc: {"+text+"}\nagents: {a: }\n"); f.IRC.TLS != want {
+			t.Errorf("%s: TLS %v, want %v", text, f.IRC.TLS, want)
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for path, want := range map[string]string{
+		"/home/ann/My Project/claude-swarm.yaml": "my-project", "/x/claude-swarm.yaml": "x", "/claude-swarm.yaml": "swarm",
+		"/ä/claude-swarm.yaml": "swarm", "/a.b_c/claude-swarm.yaml": "a-b_c",
+	} {
+		f, err := config.Parse(path, []byte("agents: {a: }\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.IRC.Slug != want {
+			t.Errorf("the slug of %s is %q, want %q", path, f.IRC.Slug, want)
+		}
+	}
+}
