@@ -52,6 +52,7 @@ type Moment struct {
 type Copy struct {
 	Where string // the channel: one copy for each
 	Extra string // lines of YAML, for the bridge: see [dropbox.Message]
+	Text  string // what is shown there, for subject and body; "" is these
 }
 
 // mostCopies bounds the copies that wait for a bridge which does not come: who looks
@@ -95,6 +96,9 @@ func (mo Moment) copyFor(c Copy) *dropbox.Message {
 		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Priority: dropbox.Normal,
 		Key:  fmt.Sprintf("irc-%s-%s-%s", mo.Kind, mo.id, c.Where),
 		Body: []byte(cut(string(mo.Message.Body), maxTold)), Extra: c.Extra,
+	}
+	if c.Text != "" {
+		m.Subject, m.Body = "", []byte(cut(c.Text, maxTold))
 	}
 	if mo.Kind.passing() {
 		m.Priority = dropbox.Low
@@ -176,7 +180,7 @@ func (a *agent) mirrorFailed(j *job, why string) {
 	m := j.claim.Message
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: describe(m), Thread: m.Thread, Trace: m.Trace,
-		Body: []byte(a.name + ": " + cut(why, maxReason) + "\n"),
+		Body: []byte(cut(why, maxReason) + "\n"),
 	}
 	a.mirrored(Moment{Kind: MomentFailed, Message: shown, To: m.From, About: m.ID, Agent: a.name, Of: m, id: j.rec.Turn})
 }
@@ -185,7 +189,7 @@ func (a *agent) mirrorFailed(j *job, why string) {
 func (a *agent) mirrorDead(c *dropbox.Claim, reason string, at time.Time) {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: "not done: " + c.ID,
-		Body: []byte(fmt.Sprintf("Not done by %s: %s.\n", a.name, cut(reason, maxReason))),
+		Body: []byte(cut(reason, maxReason) + "\n"),
 	}
 	mo := Moment{Kind: MomentDead, Message: shown, To: dropbox.Lead, About: c.ID, Agent: a.name, Of: c.Message, id: fmt.Sprintf("%s.%d", c.ID, at.UnixMicro())}
 	if m := c.Message; m != nil {

@@ -91,7 +91,7 @@ func TestMirror(t *testing.T) {
 
 	bad := f.send("coder", "@exit 3")
 	bounce := f.answer(bad)
-	if dead := f.shown("dead-" + bad); dead.From != dropbox.Swarm || !strings.Contains(string(dead.Body), "Not done by coder: failed 3 times") || dead.Thread != bad {
+	if dead := f.shown("dead-" + bad); dead.From != dropbox.Swarm || !strings.Contains(string(dead.Body), "failed 3 times, last: ") || dead.Thread != bad {
 		t.Errorf("the copy of the dead letter: %+v", dead)
 	}
 	if n := len(f.copies("failed-" + bad)); n != 3 {

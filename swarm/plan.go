@@ -58,6 +58,7 @@ type Plan struct {
 	Log        LogPolicy
 	Topics     TopicPolicy
 	Retention  Retention
+	IRC        string // the channel in which the agents and people talk; "" is none
 }
 
 // LogPolicy bounds the log of each agent and the kept streams of its turns.

@@ -33,6 +33,25 @@ type Status struct {
 	Agents  []AgentStatus `json:"agents"`
 	Lead    LeadStatus    `json:"lead"`
 	Gate    GateStatus    `json:"gate"`
+	IRC     *IRCStatus    `json:"irc"` // nil where there is no IRC
+}
+
+// IRCStatus says how things stand with IRC.
+type IRCStatus struct {
+	Server    string     `json:"server"`
+	Apart     bool       `json:"apart"`   // the bridge is a process of its own
+	Running   bool       `json:"running"` // a bridge runs
+	Connected bool       `json:"connected"`
+	Since     *time.Time `json:"since"`     // connected, or not; nil when it never ran
+	Why       string     `json:"why"`       // why not
+	NextTry   *time.Time `json:"next_try"`  // when it is tried again; nil when not
+	Next      string     `json:"next"`      // what to type; "" for nothing
+	Nick      string     `json:"nick"`      // of the bridge
+	Channels  []string   `json:"channels"`  // that it is in
+	Waiting   int        `json:"waiting"`   // messages that wait to be said
+	Unproven  int        `json:"unproven"`  // messages that were said, and are not proven to have arrived
+	Questions int        `json:"questions"` // that wait for an answer there
+	Warnings  []string   `json:"warnings"`
 }
 
 // DaemonStatus says which daemon answers.

@@ -104,7 +104,7 @@ func New(o Options) (*Swarm, error) {
 }
 
 func openBooks(home Home, p Plan) (*books, error) {
-	names := []string{dropbox.Lead, dropbox.Swarm}
+	names := []string{dropbox.Lead, dropbox.Swarm, dropbox.IRC}
 	for _, spec := range p.Agents {
 		names = append(names, spec.Name)
 	}

@@ -6,6 +6,18 @@ import (
 	"strings"
 )
 
+// ircText says how to speak and listen on IRC: the agent pulls, nothing interrupts it.
+func ircText(s Spec, channel string) string {
+	how := "claude-swarm irc send, read and ask"
+	if s.Tools {
+		how = "irc_send, irc_read and irc_ask"
+	}
+	return fmt.Sprintf(`
+People follow the work on IRC and talk in %s. Deep in work leave it alone; say there what
+others should see, ask there when only they can decide, and read it between tasks (%s).
+`, channel, how)
+}
+
 // systemText is what an agent's CLI is told in every turn besides its own
 // instructions: what the agent is for, who else is there, how to send and to
 // ask, and where its own files go. The text of the configuration comes last,
@@ -50,6 +62,9 @@ Do not answer results, status messages and notes.
 		b.WriteString("\nYou lead: what others send to lead, and alerts, come to you. What you send to lead\ngoes to the person who steers; ask when only a person can decide.\n")
 	default:
 		fmt.Fprintf(&b, "\nlead is %s, who plans and steers; ask lead when you cannot decide.\n", p.Lead)
+	}
+	if p.IRC != "" {
+		b.WriteString(ircText(s, p.IRC))
 	}
 	others := slices.DeleteFunc(slices.Clone(p.Agents), func(o Spec) bool { return o.Name == s.Name })
 	for _, o := range others {

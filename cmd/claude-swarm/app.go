@@ -29,6 +29,7 @@ func verbs() []*cli.Command {
 		versionCommand(),
 		historyCommand(),
 		mcpCommand(),
+		ircCommand(),
 		sendCommand(),
 		inboxCommand(),
 		readCommand(),

@@ -33,6 +33,8 @@ type daemon struct {
 	log    *slog.Logger
 	socket *socket
 	gate   gate
+	mirror *ircMirror
+	irc    *ircService
 
 	stopping, killing context.Context
 	stop, kill        context.CancelFunc
@@ -113,11 +115,13 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(sigs)
+	d.irc.follow(answering, p.file)
 	wg.Go(func() { d.signals(answering, sigs, o.stderr) })
 	wg.Go(func() { d.answer(answering, o.ready) })
 	wg.Go(func() { d.keepPast(answering, p.home.GateFile()) })
 	err = d.Run(d.stopping, d.killing)
 	d.savePast(p.home.GateFile()) // before another daemon may read it
+	d.irc.stop()
 	log.Info("daemon stopped")
 	return err
 }
@@ -141,14 +145,16 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	if err := g.Load(p.home.GateFile()); err != nil {
 		log.Warn("what was said lately is forgotten: rates begin anew", "err", err)
 	}
+	mirror := newIRCMirror(p.file.IRC)
 	s, err := swarm.New(swarm.Options{
 		Project: p.file.Dir, Store: store, Plan: planOf(p.file), Backends: backends(),
-		Program: program, Tools: tools, Version: version, Gate: g, Audit: audit, Log: log, Environ: os.Environ(),
+		Program: program, Tools: tools, Version: version, Gate: g, Audit: audit, Mirror: mirror, Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{Swarm: s, log: log, file: p.file, gate: g}
+	d := &daemon{Swarm: s, log: log, file: p.file, gate: g, mirror: mirror}
+	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc")}
 	d.killing, d.kill = context.WithCancel(ctx)
 	d.stopping, d.stop = context.WithCancel(d.killing) // to kill is to stop as well
 	return d, nil
@@ -284,9 +290,16 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	st, err := d.Swarm.Status(names...)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err == nil && d.refused != "" {
+	if err != nil {
+		return st, err
+	}
+	if d.refused != "" {
 		st.Trouble = append(st.Trouble, d.refused)
 	}
+	if what := d.irc.trouble.get(); what != "" {
+		st.Trouble = append(st.Trouble, what)
+	}
+	st.IRC, err = ircStatus(d.file, d.irc.project.home)
 	return st, err
 }
 
@@ -313,6 +326,8 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 		return changes, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
 	}
 	d.gate.Set(door.PolicyOf(file))
+	d.mirror.set(file.IRC)
+	d.irc.follow(context.WithoutCancel(d.killing), file)
 	d.file, d.refused = file, ""
 	d.keepDigest()
 	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed)

@@ -114,6 +114,9 @@ func offline(c *cli.Context) (st swarm.Status, err error) {
 	defer store.Close()
 	st, err = swarm.Offline(p.home, store, planOf(p.file), p.dir, time.Now())
 	st.Agents = slices.DeleteFunc(st.Agents, func(a swarm.AgentStatus) bool { return !slices.Contains(names, a.Name) })
+	if err == nil {
+		st.IRC, err = ircStatus(p.file, p.home)
+	}
 	return st, err
 }
 
@@ -163,6 +166,9 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 	}
 	if n := st.Gate.Refused.Today; n > 0 {
 		fmt.Fprintf(w, "\n%s refused today   next: claude-swarm refused list\n", count(n, "message"))
+	}
+	if st.IRC != nil {
+		fmt.Fprintln(w, "\n"+wrap(ircLine(*st.IRC, now), columns))
 	}
 	if st.Lead.Unread > 0 {
 		fmt.Fprintf(w, "\n%s for you   next: claude-swarm inbox\n", count(st.Lead.Unread, "unread message"))

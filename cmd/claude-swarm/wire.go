@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/door"
@@ -53,6 +54,9 @@ func planOf(f *config.File) swarm.Plan {
 		Log:        swarm.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
 		Retention:  swarm.Retention{Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB)},
 	}
+	if f.IRC.On() {
+		plan.IRC = f.IRC.Channel(f.IRC.Channels.Project)
+	}
 	for _, a := range f.Agents {
 		plan.Agents = append(plan.Agents, specOf(f, a))
 	}
@@ -89,6 +93,9 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Env:          a.Env,
 		EnvDrop:      a.EnvDrop,
 		Tools:        a.MCP,
+	}
+	if secrets := f.IRC.Secrets(); len(secrets) > 0 { // no agent needs them
+		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)
 	}
 	if filepath.Base(f.Path) != config.Name {
 		// Else the agent's own claude-swarm would look for the usual name.

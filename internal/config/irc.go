@@ -48,6 +48,11 @@ type IRC struct {
 // On tells whether there is IRC.
 func (i IRC) On() bool { return i.Server != "" }
 
+// Secrets are the environment variables that hold passwords.
+func (i IRC) Secrets() []string {
+	return slices.DeleteFunc([]string{i.PasswordEnv, i.ServerPasswordEnv}, func(name string) bool { return name == "" })
+}
+
 // Channel is the name of a channel that is written as a template.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
 

@@ -220,7 +220,7 @@ func (r *reader) correspondents(n *yaml.Node, name string, to **[]string, f *Fil
 		switch {
 		case who == dropbox.Lead || who == human:
 			continue // always
-		case f.hasAgent(who):
+		case f.hasAgent(who), who == dropbox.IRC:
 			agents = append(agents, who)
 		case len(f.withRole(who)) > 0:
 			agents = append(agents, f.withRole(who)...)

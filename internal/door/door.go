@@ -18,6 +18,7 @@ type Place struct {
 	Agents []string       // in the order of the configuration
 	Lead   string         // the agent that gets the lead's mail; "" is the person
 	Rules  policy.Policy
+	Chat   *Chat // nil: there is no IRC
 }
 
 // A Door is a place and who is asking. It is for one goroutine.

@@ -66,5 +66,5 @@ func OpenStore(file *config.File) (*dropbox.Store, error) {
 
 // PlaceOf is a project as somebody finds it who comes in.
 func PlaceOf(file *config.File, store *dropbox.Store) Place {
-	return Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, Rules: PolicyOf(file)}
+	return Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, Rules: PolicyOf(file), Chat: chatOf(file)}
 }

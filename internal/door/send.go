@@ -44,6 +44,8 @@ func (d *Door) Recipients(list string) ([]string, error) {
 			names = append(names, others...)
 		case name == dropbox.Lead:
 			names = append(names, swarm.Plan{Lead: d.Lead}.LeadFor(d.Me.Name))
+		case name == dropbox.IRC && d.Chat != nil:
+			names = append(names, name)
 		case !slices.Contains(d.Agents, name):
 			return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, append(slices.Clone(d.Agents), dropbox.Lead))}
 		default:

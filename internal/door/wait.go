@@ -213,6 +213,9 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 		case dropbox.Dead, dropbox.Refused:
 			none.Reason = w.door.Reason(found)
 		case dropbox.Done:
+			if d.To == dropbox.IRC {
+				continue // it was said; people take their time
+			}
 			if w.ended[d.ID].IsZero() {
 				w.ended[d.ID] = now
 			}

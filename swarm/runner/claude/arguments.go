@@ -24,6 +24,7 @@ var builtIn = []string{
 // mail is what every agent may do, whatever else it may not.
 var mail = []string{
 	"Bash(claude-swarm send:*)", "Bash(claude-swarm reply:*)", "Bash(claude-swarm inbox:*)", "Bash(claude-swarm read:*)",
+	"Bash(claude-swarm irc send:*)", "Bash(claude-swarm irc read:*)", "Bash(claude-swarm irc ask:*)", "Bash(claude-swarm irc channels:*)", "Bash(claude-swarm irc who:*)",
 }
 
 func command(t runner.Turn) []string {

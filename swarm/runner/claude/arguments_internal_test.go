@@ -48,7 +48,7 @@ func TestPermissions(t *testing.T) {
 				t.Errorf("the mode is %q, want %q", got, c.mode)
 			}
 			allowed := after(args, "--allowedTools")
-			for _, tool := range append(c.allows, "Bash(claude-swarm send:*)", "Bash(claude-swarm reply:*)", "Bash(claude-swarm inbox:*)", "Bash(claude-swarm read:*)") {
+			for _, tool := range append(c.allows, "Bash(claude-swarm send:*)", "Bash(claude-swarm reply:*)", "Bash(claude-swarm inbox:*)", "Bash(claude-swarm read:*)", "Bash(claude-swarm irc read:*)") {
 				if !slices.Contains(allowed, tool) {
 					t.Errorf("%q is not among the allowed %q", tool, allowed)
 				}

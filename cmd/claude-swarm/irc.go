@@ -1,0 +1,374 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// The documents' defaults: how many lines are read, and how long an answer is waited
+// for.
+const (
+	ircLines    = 50
+	ircPatience = 300 * time.Second
+)
+
+func ircCommand() *cli.Command {
+	verb := func(name, usage, args, what string, action func(*cli.Context, *post) error, flags ...cli.Flag) *cli.Command {
+		return &cli.Command{
+			Name: name, Usage: usage, ArgsUsage: args, Description: what, Flags: append(flags, jsonFlag()),
+			Action: withChat(action),
+		}
+	}
+	return &cli.Command{
+		Name: "irc", Category: groupMail,
+		Usage: "speak and listen on IRC, as an agent or the lead",
+		Description: `What the agents say and read in the channels of IRC. All of it goes by files:
+what is sent is kept until the bridge has said it, and what was said is kept for
+everybody to read. The names of channels may be written without their #.
+
+docs/irc.md tells how people join in from a telephone.` +
+			examples("claude-swarm irc read", `claude-swarm irc send project-x "The build is green"`),
+		Subcommands: []*cli.Command{
+			verb("send", "say something in a channel, or to a person", "CHANNEL TEXT…",
+				`Leaves TEXT for CHANNEL, or for the nick of a person, and prints the id as soon
+as it is on the disk. The bridge says it when it can. - reads the standard input.`+
+					examples(`claude-swarm irc send "#general" "Done with the parser"`, "git log -1 | claude-swarm irc send ann -"), ircSend),
+			verb("read", "print what you have not read yet", "[CHANNEL] [LIMIT]",
+				`Prints the lines of a channel that came since you read it last, oldest first,
+50 unless LIMIT says otherwise. Without CHANNEL it is the project's.`+
+					examples("claude-swarm irc read", "claude-swarm irc read standup-x 20"), ircRead,
+				&cli.BoolFlag{Name: "all", Usage: "the newest lines, whether you have read them or not"}),
+			verb("ask", "ask the people of a channel, and wait", "CHANNEL QUESTION…",
+				`Asks in CHANNEL, tells it in the channel for alerts, and prints the answer of
+the first who answers by name: "coder: yes". Exit status 5 when none comes in time.`+
+					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 60 "Which port?"`), ircAsk,
+				&cli.IntFlag{Name: "timeout", Value: int(ircPatience / time.Second), Usage: "wait so many `SECONDS`; default 300"}),
+			verb("join", "let the bridge join a channel", "CHANNEL",
+				`The bridge joins CHANNEL and keeps what is said there.`+examples(`claude-swarm irc join "#general"`), ircJoin),
+			verb("part", "let the bridge leave a channel", "CHANNEL",
+				`The bridge leaves CHANNEL; what was said there stays readable.`+examples(`claude-swarm irc part "#general"`), ircPart),
+			verb("channels", "list the channels that the bridge is in", "",
+				`Lists the channels with the number of people there, and of lines that you have
+not read.`+examples("claude-swarm irc channels"), ircChannels),
+			verb("who", "list who is in a channel", "[CHANNEL]",
+				`Lists the nicks: @ is an operator, + has a voice. Without CHANNEL it is the
+project's.`+examples("claude-swarm irc who", "claude-swarm irc who general --json"), ircWho),
+			verb("topic", "print or set the topic of a channel", "CHANNEL [TEXT…]",
+				`Prints the topic of CHANNEL, or makes it TEXT.`+
+					examples("claude-swarm irc topic project-x", `claude-swarm irc topic project-x "Release on Friday"`), ircTopic),
+			ircRunCommand(),
+		},
+	}
+}
+
+// withChat runs a verb where IRC is configured.
+func withChat(action func(*cli.Context, *post) error) cli.ActionFunc {
+	return withPost(func(c *cli.Context, p *post) error {
+		if p.Chat == nil {
+			return noIRC()
+		}
+		return p.ircError(action(c, p))
+	})
+}
+
+func noIRC() error {
+	return fail(exitFailed, "irc: {server: localhost}   in claude-swarm.yaml; docs/irc.md begins with a server", "%w", door.ErrNoIRC)
+}
+
+// ircError gives the errors of IRC the next step.
+func (p *post) ircError(err error) error {
+	if _, ok := errors.AsType[*door.NotThereError](err); ok {
+		return hint(err, "claude-swarm status, or claude-swarm irc join CHANNEL")
+	}
+	return p.refused(err, "")
+}
+
+func ircSend(c *cli.Context, p *post) error {
+	if c.NArg() < 2 && !(c.NArg() == 1 && c.Args().First() == "-") {
+		return usagef(`claude-swarm irc send "#general" "text"`, "irc send: say where and what")
+	}
+	text, err := ircText(c, p)
+	if err != nil {
+		return err
+	}
+	sent, at, err := p.Say(c.Args().First(), text)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int    `json:"v"`
+			ID      string `json:"id"`
+			Channel string `json:"channel"`
+		}{1, sent.ID, at})
+	}
+	if _, err := fmt.Fprintln(c.App.Writer, sent.ID); err != nil {
+		return unprinted(sent.ID, err)
+	}
+	p.sayIfNotSaid(c)
+	return nil
+}
+
+// ircText is the text behind the channel.
+func ircText(c *cli.Context, p *post) (string, error) {
+	body, err := textSource{
+		words: c.Args().Tail(), stdin: c.App.Reader, as: "claude-swarm irc " + c.Command.Name + " " + shellWord(c.Args().First()), most: p.Rules.BodyLimit(),
+	}.read()
+	return string(body), err
+}
+
+// sayIfNotSaid warns that what was sent waits.
+func (p *post) sayIfNotSaid(c *cli.Context) {
+	s, err := ircStatus(p.file, p.home)
+	if err != nil || s == nil || s.Connected {
+		return
+	}
+	next := s.Next
+	if next == "" {
+		next = "claude-swarm status"
+	}
+	why := s.Why
+	if why == "" {
+		why = "not connected"
+	}
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be said: %s\n  try: %s\n", oneLine(why), next)
+}
+
+// whatToRead is the channel and the number of lines; either may be left out.
+func whatToRead(c *cli.Context) (channel string, limit int, err error) {
+	words := c.Args().Slice()
+	limit = ircLines
+	if len(words) > 0 {
+		last := words[len(words)-1]
+		if n, err := strconv.Atoi(last); err == nil && n > 0 {
+			limit, words = n, words[:len(words)-1]
+		} else if len(words) == 2 {
+			return "", 0, usagef("claude-swarm irc read "+shellWord(words[0])+" 50", "irc read: %q is no number of lines", last)
+		}
+	}
+	if len(words) > 1 {
+		return "", 0, usagef("claude-swarm irc read project-x 50", "irc read: a channel and a number, no more")
+	}
+	return strings.Join(words, ""), limit, nil
+}
+
+func ircRead(c *cli.Context, p *post) error {
+	channel, limit, err := whatToRead(c)
+	if err != nil {
+		return err
+	}
+	var got ircbridge.Reading
+	if c.Bool("all") {
+		got.Lines, channel, err = p.Recent(channel, time.Time{}, limit)
+		slices.Reverse(got.Lines)
+	} else {
+		got, channel, err = p.Unread(channel, limit)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int              `json:"v"`
+			Channel string           `json:"channel"`
+			Lines   []ircbridge.Line `json:"lines"`
+			Dropped int              `json:"dropped"` // that went by unread
+			Left    int              `json:"left"`    // more that are new
+		}{1, channel, append([]ircbridge.Line{}, got.Lines...), got.Dropped, got.Left})
+	}
+	writeLines(c.App.Writer, channel, got, time.Now())
+	return nil
+}
+
+func writeLines(w io.Writer, channel string, got ircbridge.Reading, now time.Time) {
+	if got.Dropped > 0 {
+		fmt.Fprintf(w, "(%s went by unread)\n", count(got.Dropped, "message"))
+	}
+	if len(got.Lines) == 0 {
+		fmt.Fprintf(w, "nothing new in %s\n", channel)
+	}
+	for _, l := range got.Lines {
+		fmt.Fprintf(w, "%s <%s> %s\n", clock(l.At, now), oneLine(l.Nick), oneLine(l.Text))
+	}
+	if got.Left > 0 {
+		fmt.Fprintf(w, "(%s to come: once more)\n", count(got.Left, "line"))
+	}
+}
+
+func ircAsk(c *cli.Context, p *post) error {
+	if c.NArg() < 2 {
+		return usagef(`claude-swarm irc ask project-x "Shall I?"`, "irc ask: say where and what")
+	}
+	patience := time.Duration(c.Int("timeout")) * time.Second
+	if patience <= 0 {
+		return usagef("claude-swarm irc ask --timeout 300 …", "--timeout: want a number of seconds above 0")
+	}
+	text, err := ircText(c, p)
+	if err != nil {
+		return err
+	}
+	sent, at, err := p.Inquire(c.Args().First(), text)
+	if err != nil {
+		return err
+	}
+	p.sayIfNotSaid(c)
+	m, err := p.AwaitPeople(c.Context, sent, at, patience)
+	if none, ok := errors.AsType[*door.NoAnswerError](err); ok {
+		return fail(exitFailed, "claude-swarm read "+sent.ID, "%w", none)
+	} else if err != nil {
+		return err
+	}
+	if m == nil {
+		return fail(exitTimeout, "claude-swarm irc read "+shellWord(at), "nobody in %s answered within %s", at, span(patience))
+	}
+	note, _ := ircbridge.NoteOf(m)
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int    `json:"v"`
+			ID      string `json:"id"` // of the question
+			Channel string `json:"channel"`
+			Nick    string `json:"nick"`
+			Account string `json:"account"` // "" when the server vouches for nobody
+			Text    string `json:"text"`
+		}{1, sent.ID, at, note.Nick, note.Account, strings.TrimRight(string(m.Body), "\n")})
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "%s\n", strings.TrimRight(printable(c.App.Writer, m.Body), "\n"))
+	return err
+}
+
+func ircJoin(c *cli.Context, p *post) error { return ircTell(c, p, ircbridge.DoJoin) }
+func ircPart(c *cli.Context, p *post) error { return ircTell(c, p, ircbridge.DoPart) }
+
+// ircTell asks the bridge to join or leave the channel that the command line names.
+func ircTell(c *cli.Context, p *post, do ircbridge.Do) error {
+	if c.NArg() != 1 {
+		return usagef(fmt.Sprintf(`claude-swarm irc %s "#general"`, do), "irc %s: name one channel", do)
+	}
+	return tellBridge(c, p, do, "")
+}
+
+func tellBridge(c *cli.Context, p *post, do ircbridge.Do, text string) error {
+	channel, err := p.Tell(do, c.Args().First(), text)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int    `json:"v"`
+			Channel string `json:"channel"`
+		}{1, channel})
+	}
+	fmt.Fprintf(c.App.Writer, "%s %s\n", do, channel)
+	p.sayIfNotSaid(c)
+	return nil
+}
+
+func ircTopic(c *cli.Context, p *post) error {
+	if c.NArg() == 0 {
+		return usagef("claude-swarm irc topic project-x", "irc topic: which channel?")
+	}
+	if c.NArg() > 1 {
+		text, err := ircText(c, p)
+		if err != nil {
+			return err
+		}
+		return tellBridge(c, p, ircbridge.DoTopic, oneLine(text))
+	}
+	ch, err := p.InChannel(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int    `json:"v"`
+			Channel string `json:"channel"`
+			Topic   string `json:"topic"`
+		}{1, ch.Name, ch.Topic})
+	}
+	_, err = fmt.Fprintln(c.App.Writer, oneLine(ch.Topic))
+	return err
+}
+
+// A channelView is a channel as --json prints it.
+type channelView struct {
+	Name    string `json:"name"`
+	Joined  bool   `json:"joined"`
+	Why     string `json:"why"` // why not
+	Topic   string `json:"topic"`
+	Members int    `json:"members"`
+	Unread  int    `json:"unread"`
+}
+
+func ircChannels(c *cli.Context, p *post) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	st, err := p.Bridge()
+	if err != nil {
+		return err
+	}
+	unread, err := p.UnreadCounts()
+	if err != nil {
+		return err
+	}
+	list := []channelView{}
+	for _, ch := range st.Channels {
+		list = append(list, channelView{ch.Name, ch.Joined && st.Running && st.Connected, ch.Why, ch.Topic, len(ch.Members) + ch.More, unread[ch.Name]})
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V        int           `json:"v"`
+			Channels []channelView `json:"channels"`
+		}{1, list})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(c.App.Writer, "no channels yet   next: claude-swarm status")
+		return err
+	}
+	t := table{width: screenWidth(c.App.Writer)}
+	t.add("CHANNEL", "PEOPLE", "UNREAD", "TOPIC")
+	for _, ch := range list {
+		people := number(ch.Members)
+		if !ch.Joined {
+			people = "away"
+		}
+		t.add(ch.Name, people, number(ch.Unread), oneLine(ch.Topic))
+	}
+	t.write(c.App.Writer, nil)
+	return nil
+}
+
+func ircWho(c *cli.Context, p *post) error {
+	if c.NArg() > 1 {
+		return usagef("claude-swarm irc who general", "irc who: one channel at a time")
+	}
+	ch, err := p.InChannel(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V       int                `json:"v"`
+			Channel string             `json:"channel"`
+			Members []ircbridge.Member `json:"members"`
+			More    int                `json:"more"` // who are not listed
+		}{1, ch.Name, append([]ircbridge.Member{}, ch.Members...), ch.More})
+	}
+	for _, m := range ch.Members {
+		fmt.Fprintln(c.App.Writer, oneLine(m.Modes+m.Nick))
+	}
+	if ch.More > 0 {
+		fmt.Fprintf(c.App.Writer, "and %d more\n", ch.More)
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// ircOptions are what the bridge of a project needs. The passwords are read now.
+func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.Options, error) {
+	i := p.file.IRC
+	password, err := secret("password", i.PasswordEnv, i.PasswordFile)
+	if err != nil {
+		return ircbridge.Options{}, err
+	}
+	serverPassword, err := secret("server_password", i.ServerPasswordEnv, i.ServerPasswordFile)
+	if err != nil {
+		return ircbridge.Options{}, err
+	}
+	tokens, err := p.home.Tokens(dropbox.IRC)
+	if err != nil {
+		return ircbridge.Options{}, err
+	}
+	token := tokens[dropbox.IRC]
+	o := ircbridge.Options{
+		Store: store, Home: p.home.Dir(), Style: ircbridge.Style(i.Style), Join: channelNames(i, i.Join),
+		Channels: ircbridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors)},
+		Server: ircbridge.Server{
+			Addr: i.Server, Nick: i.Nick, RealName: "claude-swarm of " + i.Slug, Password: serverPassword,
+			TLS: i.TLS, ServerName: i.TLSName, CAFile: i.CAFile, CertFile: i.CertFile, KeyFile: i.KeyFile,
+			SASL: i.SASL, Account: i.Account, SASLPassword: password,
+			Burst: i.Burst, Rate: float64(i.Rate), Unlimited: i.Rate == 0,
+		},
+		Agents:     newAgentNames(p.file).now,
+		Sign:       func(m *dropbox.Message, to string) string { return dropbox.Proof(token, m, to) },
+		BufferSize: i.BufferSize, WakesPerMinute: cmp.Or(i.WakesPerMinute, -1), Log: log,
+	}
+	if i.WorkChannels {
+		o.Channels.Work = i.Channel(i.Channels.Work)
+	}
+	// Rules may show things in channels of their own.
+	for _, r := range i.Map {
+		if r.Channel != "" {
+			o.Join = append(o.Join, i.Channel(r.Channel))
+		}
+	}
+	for _, a := range i.Allow {
+		permit := ircbridge.Permit{Account: a.Account, Mask: a.Mask, Nick: a.Nick}
+		for _, right := range a.May {
+			permit.May = append(permit.May, ircbridge.Right(right))
+		}
+		o.Allow = append(o.Allow, permit)
+	}
+	return o, nil
+}
+
+func channelNames(i config.IRC, templates []string) []string {
+	var names []string
+	for _, t := range templates {
+		names = append(names, i.Channel(t))
+	}
+	return names
+}
+
+// secret reads a password from where the configuration says; "" where it says nothing.
+func secret(key, variable, path string) (string, error) {
+	switch {
+	case variable != "":
+		s := os.Getenv(variable)
+		if s == "" {
+			return "", fail(exitConfig, "export "+variable+"=…, then start", "irc.%s_env: %s is not set", key, variable)
+		}
+		return s, nil
+	case path != "":
+		f, err := os.Open(path)
+		if err != nil {
+			return "", hint(fmt.Errorf("irc.%s_file: %w", key, err), "%s", "umask 077; printf '%s\\n' PASSWORD > "+shellWord(path))
+		}
+		defer f.Close()
+		line, err := bufio.NewReaderSize(f, 512).ReadString('\n')
+		if s := strings.TrimRight(line, "\r\n"); s != "" && len(s) < 500 {
+			return s, nil
+		}
+		return "", fail(exitConfig, "write it on the first line of "+shellWord(path), "irc.%s_file: %s holds no password (%v)", key, path, err)
+	}
+	return "", nil
+}
+
+// agentNames are those of the agents, as the configuration has them now. It is safe for
+// several goroutines.
+type agentNames struct {
+	path string
+
+	mu     sync.Mutex
+	looked time.Time
+	list   []string
+}
+
+// namesFor is how long the names are believed before the file is looked at again.
+const namesFor = 2 * time.Second
+
+func newAgentNames(f *config.File) *agentNames {
+	return &agentNames{path: f.Path, list: f.Names(), looked: time.Now()}
+}
+
+func (n *agentNames) now() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now := time.Now(); now.Sub(n.looked) > namesFor {
+		n.looked = now
+		if file, err := config.Load(n.path); err == nil { // a bad file keeps the old names, as for the daemon
+			n.list = file.Names()
+		}
+	}
+	return n.list
+}
+
+// An ircService runs the bridge of a daemon, and another one when the configuration
+// says something else. What goes wrong in it is told, and harms nobody else.
+type ircService struct {
+	project *project
+	store   *dropbox.Store
+	swarm   ircbridge.Swarm
+	log     *slog.Logger
+
+	trouble word // what the status is to say
+
+	mu      sync.Mutex
+	running config.IRC // what the bridge that runs was told
+	cancel  context.CancelFunc
+	ended   chan struct{} // closed when it has
+}
+
+// ircAgain is how long after its end a bridge that could not go on is begun anew.
+const ircAgain = 5 * time.Second
+
+// follow puts a configuration into force. An earlier bridge has ended when it returns.
+func (s *ircService) follow(ctx context.Context, file *config.File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) {
+		return
+	}
+	s.stopLocked()
+	if !file.IRC.On() {
+		return
+	}
+	if err := s.store.MakeMailbox(dropbox.IRC); err != nil {
+		s.log.Error("mailbox irc could not be made", "err", err)
+	}
+	if file.IRC.Apart {
+		return
+	}
+	one := *s.project
+	one.file = file
+	ctx, s.cancel = context.WithCancel(ctx)
+	s.running, s.ended = file.IRC, make(chan struct{})
+	ended := s.ended
+	go func() { // stop waits for it
+		defer close(ended)
+		s.serve(ctx, &one)
+	}()
+}
+
+// stop ends the bridge, and waits for it.
+func (s *ircService) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopLocked()
+}
+
+func (s *ircService) stopLocked() {
+	if s.cancel == nil {
+		return
+	}
+	s.cancel()
+	<-s.ended
+	s.cancel = nil
+	s.trouble.set("")
+}
+
+// serve runs bridges, one after the other, until ctx is done.
+func (s *ircService) serve(ctx context.Context, p *project) {
+	for ctx.Err() == nil {
+		err := s.once(ctx, p)
+		if ctx.Err() != nil {
+			return
+		}
+		s.log.Error("bridge to IRC ended, and is begun again", "err", err)
+		s.trouble.set("IRC: " + firstLine(fmt.Sprint(err)))
+		select {
+		case <-time.After(ircAgain):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// once is the life of one bridge. A panic in it is a fault of ours, and ends it alone.
+func (s *ircService) once(ctx context.Context, p *project) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.log.Error("bridge to IRC panicked", "err", fmt.Sprint(r), "stack", string(debug.Stack()))
+			err = fmt.Errorf("a fault in claude-swarm: %v", r)
+		}
+	}()
+	o, err := ircOptions(p, s.store, s.log)
+	if err != nil {
+		return err
+	}
+	o.Swarm = s.swarm
+	b, err := ircbridge.New(o)
+	if err != nil {
+		return err
+	}
+	quiet := time.AfterFunc(ircAgain, func() { s.trouble.set("") }) // it stands
+	defer quiet.Stop()
+	return b.Run(ctx)
+}
+
+// A word is what a service last complained of. It is safe for several goroutines.
+type word struct {
+	mu   sync.Mutex
+	text string // "" when all is well
+}
+
+func (w *word) set(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = text
+}
+
+func (w *word) get() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// What is shown where, as a person would write it down.
+func TestMirror(t *testing.T) {
+	message := func(kind dropbox.Type, from string) *dropbox.Message {
+		return &dropbox.Message{ID: "aaaaaaaaaa", Type: kind, From: from, Thread: "aaaaaaaaaa", Body: []byte("Paint the door")}
+	}
+	begun := func(kind dropbox.Type, from string) swarm.Moment {
+		m := message(kind, from)
+		return swarm.Moment{Kind: swarm.MomentBegun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
+	}
+	ended := func(how swarm.MomentKind, kind dropbox.Type, from string) swarm.Moment {
+		m := message(kind, from)
+		return swarm.Moment{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
+	}
+	mail := func(kind dropbox.Type, from string) swarm.Moment {
+		return swarm.Moment{Kind: swarm.MomentMail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
+	}
+	asked := begun(dropbox.Task, "irc")
+	asked.Of.Extra = ircbridge.Note{Channel: "#standup-x", Nick: "ann"}.Extra()
+	answered := ended(swarm.MomentResult, dropbox.Task, "irc")
+	answered.Of.Extra = asked.Of.Extra
+	stopped := message(dropbox.Status, "swarm")
+	stopped.Key = "stopped:coder:now"
+	if c := newIRCMirror(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(swarm.Moment{Kind: swarm.MomentAlert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
+		t.Errorf("an alert is shown as %+v", c)
+	}
+	alert := swarm.Moment{Kind: swarm.MomentAlert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
+	dead := ended(swarm.MomentDead, dropbox.Task, "lead")
+	dead.Message.From = "swarm"
+
+	const usual, work, mapped = `irc: {server: localhost, slug: x}`, `irc: {server: localhost, slug: x, work_channels: true}`,
+		`irc: {server: localhost, slug: x, map: [{type: question, channel: none}, {moment: result, from: coder, to: lead, channel: "done-{slug}"}, {moment: dead, channel: alerts}]}`
+	for _, test := range []struct {
+		what, yaml string
+		moment     swarm.Moment
+		want       string // channel how to; …
+	}{
+		{"a task of the lead", usual, begun(dropbox.Task, "lead"), "#standup-x begun coder; #project-x said coder"},
+		{"a task among agents", usual, begun(dropbox.Task, "reviewer"), "#standup-x begun coder"},
+		{"a handoff", usual, begun(dropbox.Handoff, "reviewer"), "#standup-x begun coder"},
+		{"a question among agents", usual, begun(dropbox.Question, "reviewer"), ""},
+		{"a question of the lead", usual, begun(dropbox.Question, "lead"), "#project-x said coder"},
+		{"a result that wakes", usual, begun(dropbox.Result, "reviewer"), ""},
+		{"an alert that wakes", usual, begun(dropbox.Task, "swarm"), ""},
+		{"a task from the channel", usual, asked, "#standup-x begun coder"},
+		{"its result, which is the answer there", usual, answered, ""},
+		{"a result", usual, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead"},
+		{"an answer to a question", usual, ended(swarm.MomentResult, dropbox.Question, "reviewer"), ""},
+		{"a failure", usual, ended(swarm.MomentFailed, dropbox.Task, "lead"), "#standup-x failed coder"},
+		{"a question to the lead", usual, mail(dropbox.Question, "coder"), "#project-x said lead"},
+		{"a result to the lead", usual, mail(dropbox.Result, "coder"), "#project-x said lead"},
+		{"what IRC told the lead", usual, mail(dropbox.Note, "irc"), ""},
+		{"an alert", usual, alert, "#alerts alert lead"},
+		{"a dead letter", usual, dead, "#errors dead coder"},
+		{"a channel for the task", work, begun(dropbox.Task, "lead"), "join #work-aaaaaaaaaa; #standup-x begun coder; #project-x said coder; #work-aaaaaaaaaa begun coder"},
+		{"what else is said of it", work, mail(dropbox.Question, "coder"), "#project-x said lead; #work-aaaaaaaaaa said lead"},
+		{"which ends with it", work, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead; #work-aaaaaaaaaa ended lead; part #work-aaaaaaaaaa"},
+		{"hidden by a rule", mapped, begun(dropbox.Question, "lead"), ""},
+		{"led elsewhere by a rule", mapped, ended(swarm.MomentResult, dropbox.Task, "lead"), "#done-x ended lead"},
+		{"by a rule that does not fit", mapped, ended(swarm.MomentResult, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
+		{"dead letters elsewhere", mapped, dead, "#alerts dead coder"},
+		{"without IRC", "{}", begun(dropbox.Task, "lead"), ""},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			yaml := test.yaml + "\nagents: {coder: , reviewer: }\n"
+			if test.yaml == "{}" {
+				yaml = "agents: {coder: , reviewer: }\n"
+			}
+			f, err := config.Parse("/x/claude-swarm.yaml", []byte(yaml))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, c := range newIRCMirror(f.IRC).Copies(test.moment) {
+				n, ok := ircbridge.NoteOf(&dropbox.Message{Extra: c.Extra})
+				if !ok {
+					t.Fatalf("the note %q cannot be read", c.Extra)
+				}
+				if n.Do != "" {
+					got = append(got, string(n.Do)+" "+n.Channel)
+					continue
+				}
+				how := string(n.Moment)
+				if how == "" {
+					how = "said"
+				}
+				if n.About != test.moment.About {
+					t.Errorf("about %s, want %s", n.About, test.moment.About)
+				}
+				got = append(got, fmt.Sprintf("%s %s %s", n.Channel, how, n.To))
+			}
+			if s := strings.Join(got, "; "); s != test.want {
+				t.Errorf("shown as\n%q, want\n%q", s, test.want)
+			}
+		})
+	}
+}

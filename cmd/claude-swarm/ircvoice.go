@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A daemonVoice answers for the daemon when a person on IRC commands.
+type daemonVoice struct {
+	project *project
+	store   *dropbox.Store
+}
+
+// voicePatience is how long the daemon may take to answer a person on IRC.
+const voicePatience = 10 * time.Second
+
+// Status implements [ircbridge.Swarm].
+func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
+	st, err := v.status(ctx)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	now := time.Now()
+	if agent == "" {
+		b.WriteString(headline(st, now) + "\n")
+		if st.Halted {
+			b.WriteString("HALTED: no turn is begun; unhalt lets them go on\n")
+		}
+	}
+	found := false
+	for _, a := range st.Agents {
+		if agent == "" || a.Name == agent {
+			found = true
+			b.WriteString(agentLine(a, now) + "\n")
+		}
+	}
+	if !found {
+		return "", unknownHere(v.project, agent)
+	}
+	if agent == "" && st.Lead.Unread > 0 {
+		fmt.Fprintf(&b, "%s for the lead\n", count(st.Lead.Unread, "unread message"))
+	}
+	return b.String(), nil
+}
+
+func unknownHere(p *project, agent string) error {
+	near := dropbox.Nearest(agent, p.file.Names())
+	if len(near) > 0 {
+		return fmt.Errorf("no agent named %q here; did you mean %s?", agent, near[0])
+	}
+	return fmt.Errorf("no agent named %q here\nagents: %s", agent, strings.Join(p.file.Names(), ", "))
+}
+
+// agentLine is an agent in one line, short enough for a telephone.
+func agentLine(a swarm.AgentStatus, now time.Time) string {
+	line := a.Name + " " + string(a.State)
+	if a.Since != nil {
+		line += " for " + since(*a.Since, now)
+	}
+	if t := task(a); t != "" {
+		line += ": " + t
+	}
+	if n := a.Waiting.Total(); n > 0 {
+		line += fmt.Sprintf(" (%s waiting)", mail(a.Waiting))
+	}
+	if a.Next != "" && a.State != swarm.Idle && a.State != swarm.Working {
+		line += "; next: " + oneLine(a.Next)
+	}
+	return line
+}
+
+// status asks the daemon, or the files where none runs.
+func (v daemonVoice) status(ctx context.Context) (st swarm.Status, err error) {
+	err = v.ask(ctx, func(ctx context.Context, c *control.Client) (err error) {
+		st, err = c.Status(ctx)
+		return err
+	})
+	if errors.Is(err, control.ErrNoDaemon) {
+		return swarm.Offline(v.project.home, v.store, planOf(v.project.file), v.project.dir, time.Now())
+	}
+	return st, err
+}
+
+// ask runs f with a connection to the daemon, for no longer than a person waits.
+func (v daemonVoice) ask(ctx context.Context, f func(context.Context, *control.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, voicePatience)
+	defer cancel()
+	client, err := control.Dial(ctx, v.project.dir, version, os.Getenv, rendezvous.ReadNote(v.project.home.LockFile()).Socket)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(ctx, client), client.Close())
+}
+
+// Steer implements [ircbridge.Swarm].
+func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by string) (string, error) {
+	switch order {
+	case ircbridge.Halt:
+		if err := v.store.Halt("by " + by); err != nil {
+			return "", err
+		}
+		return "halted: no turn is begun; running turns go on. next: unhalt", nil
+	case ircbridge.Unhalt:
+		if !v.store.Halted() {
+			return "was not halted", nil
+		}
+		if err := v.store.Unhalt(); err != nil {
+			return "", err
+		}
+		return "the agents work again", nil
+	}
+	said := map[ircbridge.Order]string{
+		ircbridge.Pause:  agent + " is paused: its running turn goes on to its end, mail waits. next: resume " + agent,
+		ircbridge.Resume: agent + " takes up its mail again",
+		ircbridge.Abort:  agent + "'s turn is being ended; what it worked on is kept in dead/",
+	}
+	err := v.ask(ctx, func(ctx context.Context, c *control.Client) error {
+		switch order {
+		case ircbridge.Pause:
+			return c.Pause(ctx, agent, swarm.PauseOrder{By: by})
+		case ircbridge.Resume:
+			return c.Resume(ctx, agent, by)
+		case ircbridge.Abort:
+			return c.Abort(ctx, agent, by)
+		}
+		return fmt.Errorf("%s is no order", order)
+	})
+	switch {
+	case errors.Is(err, control.ErrNoDaemon):
+		return "", fmt.Errorf("%w\non its machine: claude-swarm start", err)
+	case err != nil:
+		if next := nextStep(err); next != "" {
+			return "", fmt.Errorf("%w\n%s", err, next)
+		}
+		return "", err
+	}
+	return said[order], nil
+}

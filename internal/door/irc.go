@@ -1,0 +1,257 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// A Chat is what a door knows of IRC. All of it goes by files, so it works without the
+// bridge, and while the network is away.
+type Chat struct {
+	Project string   // the channel for what names no other
+	Alerts  string   // where people are told that somebody waits for them; "" is nowhere
+	Buffer  int      // lines of a channel that are kept
+	Known   []string // the channels of the configuration
+}
+
+// ErrNoIRC says that the configuration has no IRC.
+var ErrNoIRC = errors.New("IRC is not configured")
+
+// chatOf is what the configuration says of IRC; nil where it has none.
+func chatOf(file *config.File) *Chat {
+	i := file.IRC
+	if !i.On() {
+		return nil
+	}
+	c := &Chat{Project: i.Channel(i.Channels.Project), Alerts: i.Channel(i.Channels.Alerts), Buffer: i.BufferSize}
+	for _, t := range append([]string{i.Channels.Project, i.Channels.Standup, i.Channels.Alerts, i.Channels.Errors}, i.Join...) {
+		if t != "" {
+			c.Known = append(c.Known, i.Channel(t))
+		}
+	}
+	return c
+}
+
+// isChannel tells a channel from a nick.
+func isChannel(name string) bool { return name != "" && strings.ContainsRune("#&+!", rune(name[0])) }
+
+// Channel is the whole name of a channel: "" is the project's, and a # may be left
+// out.
+func (d *Door) Channel(name string) (string, error) {
+	switch name = strings.TrimSpace(name); {
+	case d.Chat == nil:
+		return "", ErrNoIRC
+	case name == "":
+		return d.Chat.Project, nil
+	case !isChannel(name):
+		name = "#" + name
+	}
+	return name, checkTarget(name)
+}
+
+// target is a channel, or the nick of a person. A channel of the configuration, or one
+// that the bridge is in, may be written without its #.
+func (d *Door) target(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	if name == "" || isChannel(name) || d.Chat == nil {
+		return d.Channel(name)
+	}
+	st, err := ircbridge.ReadState(d.Home.Dir())
+	if err != nil {
+		return "", err
+	}
+	known := slices.Clone(d.Chat.Known)
+	for _, c := range st.Channels {
+		known = append(known, c.Name)
+	}
+	if slices.ContainsFunc(known, func(c string) bool { return strings.EqualFold(c, "#"+name) }) {
+		name = "#" + name
+	}
+	return name, checkTarget(name)
+}
+
+func checkTarget(name string) error {
+	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ',' || r == ':' || r == 0x7f }) || name == "#" {
+		return fmt.Errorf("%q can be neither a channel nor a nick", name)
+	}
+	return nil
+}
+
+// Say leaves text for a channel, or for a person privately; "" is the project's
+// channel. It is durable when the error is nil, and said when the bridge can.
+func (d *Door) Say(to, text string) (dropbox.Delivery, string, error) {
+	return d.post(dropbox.Note, ircbridge.Note{}, to, text)
+}
+
+// Inquire is Say for a question that somebody on IRC is to answer. People are told of
+// it where they look for what needs them.
+func (d *Door) Inquire(to, text string) (dropbox.Delivery, string, error) {
+	sent, at, err := d.post(dropbox.Question, ircbridge.Note{}, to, text)
+	if err == nil && at != d.Chat.Alerts {
+		err = d.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", d.Me.Name, strings.TrimSpace(text)))
+	}
+	return sent, at, err
+}
+
+// NotAnswered tells people that somebody waited in vain.
+func (d *Door) NotAnswered(sent dropbox.Delivery, at string, waited time.Duration) error {
+	return d.alert("timeout", sent.ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", d.Me.Name, sent.ID, at, waited))
+}
+
+// alert is said where people look for what needs them. It is not the question itself,
+// and nobody answers it.
+func (d *Door) alert(what, id, at, text string) error {
+	if d.Chat.Alerts == "" {
+		return nil
+	}
+	note := ircbridge.Note{Channel: d.Chat.Alerts, About: id, Moment: ircbridge.Alert}
+	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")\n"), Extra: note.Extra()}
+	_, err := d.Send(m)
+	return err
+}
+
+// Tell asks the bridge for something: to join or leave a channel, or to set its topic,
+// which is the text.
+func (d *Door) Tell(do ircbridge.Do, channel, text string) (string, error) {
+	name, err := d.Channel(channel)
+	if err != nil {
+		return "", err
+	}
+	if text == "" {
+		text = string(do) + " " + name
+	}
+	_, _, err = d.post(dropbox.Note, ircbridge.Note{Do: do}, name, text)
+	return name, err
+}
+
+// post delivers a message for the bridge.
+func (d *Door) post(t dropbox.Type, note ircbridge.Note, to, text string) (sent dropbox.Delivery, at string, err error) {
+	if note.Channel, err = d.target(to); err != nil {
+		return sent, "", err
+	}
+	if strings.TrimSpace(text) == "" {
+		return sent, "", errors.New("the text is empty")
+	}
+	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: t, Body: []byte(strings.TrimRight(text, "\n") + "\n"), Extra: note.Extra()}
+	all, err := d.Send(m)
+	if len(all) > 0 {
+		sent = all[0]
+	}
+	return sent, note.Channel, err
+}
+
+// reader is the one who asks, in front of what the bridge keeps.
+func (d *Door) reader() ircbridge.Reader {
+	return ircbridge.Reader{Home: d.Home.Dir(), Name: d.Me.Name, Size: d.Chat.Buffer}
+}
+
+// Unread returns up to limit lines of a channel that the one who asks has not read yet,
+// and marks them as read.
+func (d *Door) Unread(channel string, limit int) (ircbridge.Reading, string, error) {
+	name, err := d.target(channel)
+	if err != nil {
+		return ircbridge.Reading{}, "", err
+	}
+	got, err := d.reader().New(name, limit)
+	return got, name, err
+}
+
+// Recent returns the newest lines of a channel, the newest first, whoever has read
+// them.
+func (d *Door) Recent(channel string, since time.Time, limit int) ([]ircbridge.Line, string, error) {
+	name, err := d.target(channel)
+	if err != nil {
+		return nil, "", err
+	}
+	lines, err := d.reader().Recent(name, since, limit)
+	return lines, name, err
+}
+
+// UnreadCounts says how many lines the one who asks has not read, by channel.
+func (d *Door) UnreadCounts() (map[string]int, error) {
+	if d.Chat == nil {
+		return nil, ErrNoIRC
+	}
+	return d.reader().Unread()
+}
+
+// Bridge says how things stand with IRC.
+func (d *Door) Bridge() (ircbridge.State, error) {
+	if d.Chat == nil {
+		return ircbridge.State{}, ErrNoIRC
+	}
+	return ircbridge.ReadState(d.Home.Dir())
+}
+
+// InChannel is what the bridge knows of a channel. The error says so when it is not
+// there.
+func (d *Door) InChannel(channel string) (ircbridge.Channel, error) {
+	name, err := d.Channel(channel)
+	if err != nil {
+		return ircbridge.Channel{}, err
+	}
+	st, err := d.Bridge()
+	if err != nil {
+		return ircbridge.Channel{}, err
+	}
+	i := slices.IndexFunc(st.Channels, func(c ircbridge.Channel) bool { return strings.EqualFold(c.Name, name) })
+	if i < 0 || !st.Channels[i].Joined {
+		return ircbridge.Channel{}, &NotThereError{Channel: name, Why: whyNotIn(st, i)}
+	}
+	return st.Channels[i], nil
+}
+
+func whyNotIn(st ircbridge.State, i int) string {
+	switch {
+	case !st.Running:
+		return "no bridge runs"
+	case !st.Connected:
+		return "it is not connected: " + st.Why
+	case i >= 0:
+		return st.Channels[i].Why
+	}
+	return ""
+}
+
+// A NotThereError says that the bridge is not in a channel.
+type NotThereError struct{ Channel, Why string }
+
+func (e *NotThereError) Error() string {
+	s := "the bridge is not in " + e.Channel
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	return s
+}
+
+// AwaitPeople waits for the answer to an inquiry, and files it. It is nil when none
+// comes in time, of which people are told.
+func (d *Door) AwaitPeople(ctx context.Context, sent dropbox.Delivery, at string, patience time.Duration) (*dropbox.Message, error) {
+	wait, err := d.Wait([]dropbox.Delivery{sent})
+	if err != nil {
+		return nil, err
+	}
+	defer wait.Close()
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	switch got, err := wait.Next(limited); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, d.NotAnswered(sent, at, patience)
+	case err != nil:
+		return nil, err
+	case got.None != nil:
+		return nil, got.None
+	default:
+		return got.Answer.Message, got.Answer.File()
+	}
+}
