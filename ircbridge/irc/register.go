@@ -202,7 +202,7 @@ func (r *registration) request(c *Conn, names []string) {
 
 func (r *registration) ask(c *Conn, names []string) {
 	r.asked = append(r.asked, names)
-	c.urgent(Msg("CAP", "REQ", strings.Join(names, " ")+" "))
+	c.urgent(Msg("CAP", "REQ", strings.Join(names, " ")))
 }
 
 func (r *registration) answered(name string) {

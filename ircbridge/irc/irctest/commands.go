@@ -1,0 +1,245 @@
+package irctest
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+func (u *user) login(word string) {
+	if word == "PLAIN" {
+		u.send("s", "AUTHENTICATE", "+")
+		return
+	}
+	secret, err := base64.StdEncoding.DecodeString(word)
+	parts := strings.Split(string(secret), "\x00")
+	if err != nil || len(parts) != 3 || u.s.f.Password != "" && parts[2] != u.s.f.Password {
+		u.send("s", "904", "*", "SASL authentication failed")
+		return
+	}
+	u.account = parts[1]
+	u.send("s", "900", "*", "*", u.account, "You are now logged in")
+	u.send("s", "903", "*", "SASL authentication successful")
+}
+
+func (u *user) command(m irc.Message) {
+	fail := func(code string, params ...string) {
+		u.send("s", code, append([]string{u.nick}, params...)...)
+	}
+	switch m.Command {
+	case "JOIN":
+		for room := range strings.SplitSeq(m.Param(0), ",") {
+			if !strings.HasPrefix(room, "#") {
+				fail("403", room, "No such channel")
+				continue
+			}
+			u.rooms[strings.ToLower(room)] = room
+			join := irc.Message{Source: u.source(), Command: "JOIN", Params: []string{room}}
+			u.write(join)
+			names := u.nick
+			for _, other := range u.s.users {
+				if _, in := other.rooms[strings.ToLower(room)]; in && other != u {
+					other.raw(join)
+					names += " " + other.nick
+				}
+			}
+			u.raw(irc.Message{Source: "s", Command: "353", Params: []string{u.nick, "=", room, names}})
+			u.raw(irc.Message{Source: "s", Command: "366", Params: []string{u.nick, room, "End of NAMES"}})
+		}
+	case "PART":
+		if _, in := u.rooms[strings.ToLower(m.Param(0))]; !in {
+			fail("442", m.Param(0), "You are not on that channel")
+			return
+		}
+		part := irc.Message{Source: u.source(), Command: "PART", Params: []string{m.Param(0)}}
+		u.write(part)
+		delete(u.rooms, strings.ToLower(m.Param(0)))
+		u.s.toRoom(m.Param(0), part)
+	case "BATCH":
+		u.takeBatch(m)
+	case "PRIVMSG", "NOTICE":
+		if u.batch != nil {
+			_, concat := m.Tags["draft/multiline-concat"]
+			u.batch.lines = append(u.batch.lines, irc.Line{Text: m.Last(), Concat: concat})
+			u.answered = true
+			return
+		}
+		u.say(m.Command, Said{Source: u.source(), Target: m.Param(0), Text: m.Param(1)})
+	case "RELAYMSG":
+		if !strings.Contains(m.Param(1), "/") {
+			u.send("s", "FAIL", "RELAYMSG", "INVALID_NICK", m.Param(1), "The nick must hold a /")
+			return
+		}
+		u.say("PRIVMSG", Said{Source: m.Param(1) + "!relay@relay", RelayedBy: u.nick, Target: m.Param(0), Text: m.Param(2)})
+	case "CHATHISTORY":
+		u.history(m)
+	default:
+		fail("421", m.Command, "Unknown command")
+	}
+}
+
+func (u *user) takeBatch(m irc.Message) {
+	ref := m.Param(0)
+	if strings.HasPrefix(ref, "+") {
+		u.batch = &openBatch{ref: ref[1:], target: m.Param(2), label: u.label}
+		u.answered = true
+		return
+	}
+	b := u.batch
+	u.batch = nil
+	if b == nil || b.ref != ref[1:] {
+		return
+	}
+	u.label, u.answered = b.label, false
+	b.lines[0].Concat = false
+	text := irc.Join(b.lines)
+	switch {
+	case len(text) > u.s.f.MaxBytes:
+		u.send("s", "FAIL", "BATCH", "MULTILINE_MAX_BYTES", strconv.Itoa(u.s.f.MaxBytes), "Too many bytes")
+	case len(b.lines) > u.s.f.MaxLines:
+		u.send("s", "FAIL", "BATCH", "MULTILINE_MAX_LINES", strconv.Itoa(u.s.f.MaxLines), "Too many lines")
+	default:
+		u.say("PRIVMSG", Said{Source: u.source(), Target: b.target, Text: text, lines: b.lines})
+	}
+}
+
+// say checks what a user says and passes it on.
+func (u *user) say(command string, m Said) {
+	m.Account = u.account
+	if m.RelayedBy != "" {
+		m.Account = ""
+	}
+	switch {
+	case m.Text == "":
+		u.send("s", "412", u.nick, "No text to send")
+		return
+	case strings.HasPrefix(m.Target, "#"):
+		if _, in := u.rooms[strings.ToLower(m.Target)]; !in {
+			u.send("s", "404", u.nick, m.Target, "Cannot send to channel")
+			return
+		}
+	case u.s.users[strings.ToLower(m.Target)] == nil:
+		u.send("s", "401", u.nick, m.Target, "No such nick")
+		return
+	}
+	m = u.s.say(u, m, command)
+	if u.caps["echo-message"] {
+		u.deliver(m, command, true)
+	}
+}
+
+// say keeps a message and gives it to everybody who is to have it but from.
+func (s *Server) say(from *user, m Said, command string) Said {
+	s.serial++
+	m.ID, m.Time = fmt.Sprintf("id%d", s.serial), time.Now().UTC()
+	s.said = append(s.said, m)
+	for _, u := range s.users {
+		_, in := u.rooms[strings.ToLower(m.Target)]
+		if u != from && (in || strings.EqualFold(u.nick, m.Target)) {
+			u.deliver(m, command, false)
+		}
+	}
+	return m
+}
+
+func (m Said) tags() map[string]string {
+	tags := map[string]string{"msgid": m.ID, "time": m.Time.Format("2006-01-02T15:04:05.000Z")}
+	if m.Account != "" {
+		tags["account"] = m.Account
+	}
+	if m.RelayedBy != "" {
+		tags["draft/relaymsg"] = m.RelayedBy
+	}
+	return tags
+}
+
+// deliver writes a message; the answer to a command has its label.
+func (u *user) deliver(m Said, command string, answer bool) {
+	write := u.raw
+	if answer {
+		write = u.write
+	}
+	if len(m.lines) > 0 && u.caps["draft/multiline"] && u.caps["batch"] {
+		ref := "b" + m.ID
+		write(irc.Message{Tags: m.tags(), Source: m.Source, Command: "BATCH", Params: []string{"+" + ref, "draft/multiline", m.Target}})
+		for _, l := range m.lines {
+			tags := map[string]string{"batch": ref}
+			if l.Concat {
+				tags["draft/multiline-concat"] = ""
+			}
+			u.raw(irc.Message{Tags: tags, Source: m.Source, Command: command, Params: []string{m.Target, l.Text}})
+		}
+		u.raw(irc.Msg("BATCH", "-"+ref))
+		return
+	}
+	lines := m.lines
+	if len(lines) == 0 {
+		lines = []irc.Line{{Text: m.Text}}
+	}
+	for _, l := range lines {
+		write(irc.Message{Tags: m.tags(), Source: m.Source, Command: command, Params: []string{m.Target, l.Text}})
+	}
+}
+
+// history answers CHATHISTORY AFTER and TARGETS.
+func (u *user) history(m irc.Message) {
+	limit, _ := strconv.Atoi(m.Last())
+	limit = min(limit, u.s.f.Page)
+	ref := fmt.Sprintf("h%d", u.s.serial)
+	if m.Param(0) == "TARGETS" {
+		u.send("s", "BATCH", "+"+ref, "draft/chathistory-targets")
+		seen := make(map[string]bool)
+		for _, said := range u.s.said {
+			nick, _, _ := strings.Cut(said.Source, "!")
+			if strings.EqualFold(said.Target, u.nick) && said.Time.After(reference(m.Param(1))) && !seen[nick] {
+				seen[nick] = true
+				u.raw(irc.Message{Tags: map[string]string{"batch": ref}, Source: "s", Command: "CHATHISTORY", Params: []string{"TARGETS", nick, said.tags()["time"]}})
+			}
+		}
+		u.raw(irc.Msg("BATCH", "-"+ref))
+		return
+	}
+	target, after := m.Param(1), m.Param(2)
+	var page []Said
+	found := !strings.HasPrefix(after, "msgid=")
+	for _, said := range u.s.said {
+		nick, _, _ := strings.Cut(said.Source, "!")
+		mine := strings.EqualFold(said.Target, target) || strings.EqualFold(nick, target) && strings.EqualFold(said.Target, u.nick)
+		if found && mine && len(page) < limit && (strings.HasPrefix(after, "msgid=") || said.Time.After(reference(after))) {
+			page = append(page, said)
+		}
+		found = found || "msgid="+said.ID == after
+	}
+	if !found {
+		u.send("s", "FAIL", "CHATHISTORY", "INVALID_MSGREFTYPE", target, "No such message")
+		return
+	}
+	u.send("s", "BATCH", "+"+ref, "chathistory", target)
+	for _, said := range page {
+		tags := said.tags()
+		tags["batch"] = ref
+		if len(said.lines) == 0 {
+			u.raw(irc.Message{Tags: tags, Source: said.Source, Command: "PRIVMSG", Params: []string{said.Target, said.Text}})
+			continue
+		}
+		u.raw(irc.Message{Tags: tags, Source: said.Source, Command: "BATCH", Params: []string{"+i" + said.ID, "draft/multiline", said.Target}})
+		for _, l := range said.lines {
+			inner := map[string]string{"batch": "i" + said.ID}
+			if l.Concat {
+				inner["draft/multiline-concat"] = ""
+			}
+			u.raw(irc.Message{Tags: inner, Source: said.Source, Command: "PRIVMSG", Params: []string{said.Target, l.Text}})
+		}
+		u.raw(irc.Msg("BATCH", "-i"+said.ID))
+	}
+	u.raw(irc.Msg("BATCH", "-"+ref))
+}
+
+func reference(s string) time.Time {
+	at, _ := time.Parse("2006-01-02T15:04:05.000Z", strings.TrimPrefix(s, "timestamp="))
+	return at
+}

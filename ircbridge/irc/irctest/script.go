@@ -1,0 +1,90 @@
+package irctest
+
+import (
+	"bufio"
+	"net"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Script listens and plays one exchange with each connection, one exchange
+// after another, byte by byte: a line that begins with "> " is what the client
+// must write, after which may come several with "< " that the server writes.
+// In a line of the client, (…) is a part that varies, and its text, without the
+// brackets, stands for the same text in all that follows: (label).
+// "! cut" closes the connection. What comes after the end of a script is read
+// until QUIT and not answered. It returns the address.
+func Script(t testing.TB, exchanges ...string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i, exchange := range exchanges {
+			nc, err := l.Accept()
+			if err != nil {
+				t.Errorf("exchange %d: nobody came", i+1)
+				return
+			}
+			play(t, nc, exchange)
+			_ = nc.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-done
+	})
+	return l.Addr().String()
+}
+
+var hole = regexp.MustCompile(`\\\(([a-z]+)\\\)`)
+
+func play(t testing.TB, nc net.Conn, exchange string) {
+	_ = nc.SetDeadline(time.Now().Add(60 * time.Second))
+	r := bufio.NewReader(nc)
+	known := make(map[string]string)
+	for line := range strings.SplitSeq(strings.TrimSpace(exchange), "\n") {
+		line = strings.TrimSpace(line)
+		text := line[min(2, len(line)):]
+		for name, value := range known {
+			text = strings.ReplaceAll(text, "("+name+")", value)
+		}
+		switch {
+		case line == "! cut":
+			return
+		case strings.HasPrefix(line, "< "):
+			if _, err := nc.Write([]byte(text + "\r\n")); err != nil {
+				t.Errorf("script: write %q: %v", text, err)
+				return
+			}
+		case strings.HasPrefix(line, "> "):
+			got, err := r.ReadString('\n')
+			if err != nil {
+				t.Errorf("script: want %q: %v", text, err)
+				return
+			}
+			want := regexp.MustCompile("^" + hole.ReplaceAllString(regexp.QuoteMeta(text), `(?P<$1>[^ ;]+)`) + "\r\n$")
+			found := want.FindStringSubmatch(got)
+			if found == nil {
+				t.Errorf("script: the client wrote %q, want %q", got, text)
+				return
+			}
+			for i, name := range want.SubexpNames() {
+				if name != "" {
+					known[name] = found[i]
+				}
+			}
+		}
+	}
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil || strings.HasPrefix(line, "QUIT") {
+			return
+		}
+	}
+}

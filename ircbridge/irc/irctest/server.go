@@ -1,0 +1,317 @@
+package irctest
+
+import (
+	"bufio"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// Features choose what a [Server] can do. The zero value can do everything.
+type Features struct {
+	Without  []string // capabilities that it does not offer
+	MaxBytes int      // of a multiline batch; 0 is 4096
+	MaxLines int      // likewise; 0 is 100
+	Page     int      // of a history; 0 is 100
+	Password string   // of SASL PLAIN for every account; "" takes any
+}
+
+// A Server is a small IRC server in the test, with the capabilities that the
+// servers of a distribution lack: SASL, draft/multiline, draft/chathistory and
+// draft/relaymsg, as ergo 2.20 answers. It has no flood limit and keeps all
+// that was said, so a test can ask what arrived. Its methods are safe for
+// several goroutines.
+type Server struct {
+	Addr string
+
+	l  net.Listener
+	f  Features
+	wg sync.WaitGroup
+
+	mu     sync.Mutex
+	users  map[string]*user // by nick in lower case
+	said   []Said
+	serial int
+}
+
+// Said is a message as the server took it.
+type Said struct {
+	ID, Target, Source, Text string
+	Time                     time.Time
+	Account, RelayedBy       string
+	lines                    []irc.Line // of a multiline batch
+}
+
+// A user is one connection. Its fields are guarded by the server's mutex.
+type user struct {
+	s        *Server
+	nc       net.Conn
+	nick     string
+	name     string
+	account  string
+	caps     map[string]bool
+	rooms    map[string]string
+	welcomed bool
+	waiting  bool // for CAP END
+	batch    *openBatch
+	label    string
+	answered bool
+}
+
+type openBatch struct {
+	ref, target, label string
+	lines              []irc.Line
+}
+
+// NewServer starts a server that ends with the test.
+func NewServer(t testing.TB, f Features) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	orElse := func(n, otherwise int) int {
+		if n == 0 {
+			return otherwise
+		}
+		return n
+	}
+	f.MaxBytes, f.MaxLines, f.Page = orElse(f.MaxBytes, 4096), orElse(f.MaxLines, 100), orElse(f.Page, 100)
+	s := &Server{Addr: l.Addr().String(), l: l, f: f, users: make(map[string]*user)}
+	s.wg.Go(func() {
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.wg.Go(func() { s.serve(nc) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		s.mu.Lock()
+		for _, u := range s.users {
+			_ = u.nc.Close()
+		}
+		s.mu.Unlock()
+		s.wg.Wait()
+	})
+	return s
+}
+
+// Said returns everything that was said to target, oldest first.
+func (s *Server) Said(target string) []Said {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Said
+	for _, m := range s.said {
+		if strings.EqualFold(m.Target, target) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Say is somebody else speaking, who needs no connection.
+func (s *Server) Say(nick, account, target, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.say(nil, Said{Source: nick + "!u@elsewhere", Account: account, Target: target, Text: text}, "PRIVMSG")
+}
+
+// Kick throws a nick out of a channel.
+func (s *Server) Kick(channel, nick string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[strings.ToLower(nick)]
+	if u == nil {
+		return
+	}
+	s.toRoom(channel, irc.Message{Source: "op!u@elsewhere", Command: "KICK", Params: []string{channel, nick, "out"}})
+	delete(u.rooms, strings.ToLower(channel))
+}
+
+func (s *Server) serve(nc net.Conn) {
+	u := &user{s: s, nc: nc, caps: make(map[string]bool), rooms: make(map[string]string)}
+	r := bufio.NewReader(nc)
+	defer func() {
+		_ = nc.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.users[strings.ToLower(u.nick)] == u {
+			delete(s.users, strings.ToLower(u.nick))
+			for _, room := range u.rooms {
+				s.toRoom(room, irc.Message{Source: u.source(), Command: "QUIT", Params: []string{"gone"}})
+			}
+		}
+	}()
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		m, err := irc.Parse(line)
+		if err != nil {
+			continue
+		}
+		s.mu.Lock()
+		u.label, u.answered = m.Tags["label"], false
+		stay := u.take(m)
+		if u.label != "" && !u.answered && u.caps["labeled-response"] {
+			u.send("s", "ACK")
+		}
+		s.mu.Unlock()
+		if !stay {
+			return
+		}
+	}
+}
+
+func (u *user) source() string { return u.nick + "!~" + u.name + "@here" }
+
+// send answers the command at hand; the first line of an answer has its label.
+func (u *user) send(source, command string, params ...string) {
+	u.write(irc.Message{Source: source, Command: command, Params: params})
+}
+
+func (u *user) write(m irc.Message) {
+	if u.label != "" && !u.answered && u.caps["labeled-response"] {
+		tags := map[string]string{"label": u.label}
+		for k, v := range m.Tags {
+			tags[k] = v
+		}
+		m.Tags, u.answered = tags, true
+	}
+	u.raw(m)
+}
+
+func (u *user) raw(m irc.Message) {
+	for key := range m.Tags {
+		need := map[string]string{"label": "labeled-response", "batch": "batch", "time": "server-time", "account": "account-tag"}[key]
+		if need == "" {
+			need = "message-tags"
+		}
+		if key != "draft/multiline-concat" && !u.caps[need] {
+			delete(m.Tags, key)
+		}
+	}
+	line, err := m.Append(nil)
+	if err != nil {
+		panic(err) // the server's own mistake
+	}
+	_ = u.nc.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	_, _ = u.nc.Write(line)
+}
+
+func (s *Server) toRoom(room string, m irc.Message) {
+	for _, u := range s.users {
+		if _, in := u.rooms[strings.ToLower(room)]; in {
+			u.raw(m)
+		}
+	}
+}
+
+func (s *Server) offers() []string {
+	all := []string{"account-tag", "batch", "cap-notify", "draft/chathistory", "draft/multiline=max-bytes=" + strconv.Itoa(s.f.MaxBytes) + ",max-lines=" + strconv.Itoa(s.f.MaxLines),
+		"draft/relaymsg=/", "echo-message", "labeled-response", "message-tags", "sasl=PLAIN", "server-time"}
+	return slices.DeleteFunc(all, func(c string) bool {
+		name, _, _ := strings.Cut(c, "=")
+		return slices.Contains(s.f.Without, name)
+	})
+}
+
+// take runs one command and says whether the connection stays.
+func (u *user) take(m irc.Message) bool {
+	if u.batch != nil && m.Command != "BATCH" && m.Tags["batch"] != u.batch.ref {
+		u.batch = nil
+		u.send("s", "FAIL", "BATCH", "MULTILINE_INVALID", "Another command within the batch")
+		return true
+	}
+	switch m.Command {
+	case "CAP":
+		u.cap(m)
+	case "AUTHENTICATE":
+		u.login(m.Param(0))
+	case "NICK":
+		u.rename(m.Param(0))
+	case "USER":
+		u.name = m.Param(0)
+		u.welcome()
+	case "PING":
+		u.send("s", "PONG", "s", m.Last())
+	case "QUIT":
+		u.send("s", "ERROR", "Closing link")
+		return false
+	default:
+		if !u.welcomed {
+			u.send("s", "451", "*", "You have not registered")
+			return true
+		}
+		u.command(m)
+	}
+	return true
+}
+
+func (u *user) cap(m irc.Message) {
+	switch m.Param(0) {
+	case "LS":
+		u.waiting = true
+		all := u.s.offers()
+		half := len(all) / 2
+		u.send("s", "CAP", "*", "LS", "*", strings.Join(all[:half], " "))
+		u.send("s", "CAP", "*", "LS", strings.Join(all[half:], " "))
+	case "REQ":
+		wanted := strings.Fields(m.Last())
+		for _, name := range wanted {
+			if !slices.ContainsFunc(u.s.offers(), func(c string) bool { return c == name || strings.HasPrefix(c, name+"=") }) {
+				u.send("s", "CAP", "*", "NAK", m.Last())
+				return
+			}
+		}
+		for _, name := range wanted {
+			u.caps[name] = true
+		}
+		u.send("s", "CAP", "*", "ACK", m.Last())
+	case "END":
+		u.waiting = false
+		u.welcome()
+	}
+}
+
+func (u *user) welcome() {
+	if u.welcomed || u.waiting || u.nick == "" || u.name == "" {
+		return
+	}
+	u.welcomed = true
+	u.send("s", "001", u.nick, "Welcome")
+	u.send("s", "005", u.nick, "CASEMAPPING=ascii", "CHANTYPES=#", "NICKLEN=32", "CHATHISTORY="+strconv.Itoa(u.s.f.Page), "are supported")
+	u.send("s", "422", u.nick, "No MOTD")
+}
+
+func (u *user) rename(nick string) {
+	if other := u.s.users[strings.ToLower(nick)]; other != nil && other != u {
+		u.send("s", "433", "*", nick, "Nickname is already in use")
+		return
+	}
+	if u.welcomed {
+		change := irc.Message{Source: u.source(), Command: "NICK", Params: []string{nick}}
+		u.write(change)
+		for _, room := range u.rooms {
+			for _, other := range u.s.users {
+				if _, in := other.rooms[strings.ToLower(room)]; in && other != u {
+					other.raw(change)
+				}
+			}
+		}
+	}
+	delete(u.s.users, strings.ToLower(u.nick))
+	u.nick = nick
+	u.s.users[strings.ToLower(nick)] = u
+	u.welcome()
+}
