@@ -309,7 +309,9 @@ func turn(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 	}
 	name, _ := nameOf(c.Message.Body)
 	a.fact(fact{name: name, counted: true, begun: c.Begun, failed: c.Failed})
-	switch a.rng.IntN(6) {
+	switch a.rng.IntN(8) {
+	case 4, 5:
+		return a.moves(name, dropbox.Refused, func() error { return b.Refuse(c.Entry, "a rule") })
 	case 0, 1:
 		back, err := b.PutBack(c.Entry, true)
 		if err == nil {
@@ -336,7 +338,8 @@ func done(a *actor, b *dropbox.Mailbox, c *dropbox.Claim) error {
 	return b.Finish(c.Entry)
 }
 
-// meddles cancels what waits, and retries and purges what is dead.
+// meddles cancels what waits, retries and purges what is dead, and lets through what
+// was refused.
 func meddles(n int) program {
 	return func(a *actor) error {
 		b, err := a.store.Mailbox("coder")
@@ -355,8 +358,16 @@ func meddles(n int) program {
 			if err != nil {
 				return err
 			}
+			refused, err := b.Refusals()
+			if err != nil {
+				return err
+			}
 			what := a.rng.IntN(3)
 			switch {
+			case len(refused) > 0:
+				if err := readmit(a, b, refused[0], what == 1); err != nil {
+					return err
+				}
 			case what == 0 && len(entries) > 0:
 				e := entries[len(entries)-1]
 				m, err := b.Read(e)
@@ -391,6 +402,22 @@ func revive(a *actor, b *dropbox.Mailbox, d dropbox.DeadLetter, retry bool) erro
 		return a.moves(name, dropbox.Waiting, func() error { return b.Retry(d) })
 	}
 	return a.moves(name, nowhere, func() error { return b.Purge(d) })
+}
+
+func readmit(a *actor, b *dropbox.Mailbox, r dropbox.Refusal, pass bool) error {
+	m, err := a.store.Load(dropbox.Found{Entry: r.Entry, Path: "refused/coder/" + r.Name})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	name, _ := nameOf(m.Body)
+	a.fact(fact{name: name, counted: true})
+	err = a.moves(name, dropbox.Waiting, func() error { return b.Readmit(r.Entry, pass) })
+	if errors.Is(err, dropbox.ErrGone) {
+		return nil
+	}
+	return err
 }
 
 // reads is the person who reads, and files, what came for the lead.

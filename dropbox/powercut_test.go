@@ -270,6 +270,15 @@ func startAgain(s *dropbox.Store) error {
 			return err
 		}
 	}
+	refused, err := b.Refusing()
+	if err != nil {
+		return err
+	}
+	for _, e := range refused {
+		if err := b.Refuse(e, ""); err != nil {
+			return err
+		}
+	}
 	claimed, err := b.Claimed()
 	if err != nil {
 		return err

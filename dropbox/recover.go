@@ -9,7 +9,7 @@ import (
 // Recover puts right what a power cut may leave on a disk that keeps the two halves
 // of a rename apart: a message that lies where it was and where it went. It leaves
 // the one place that the message had come to. After an ordinary crash, and on most
-// disks, there is nothing to do, and it costs three listings.
+// disks, there is nothing to do, and it costs four listings.
 //
 // Call it once before the first claim, with [Store.Lock] held, then go on as after
 // any crash. To repeat it is harmless.
@@ -22,6 +22,7 @@ type twins struct {
 	e              Entry
 	fresh, claimed []Entry // in the order of their counts
 	dead, given    bool    // it is in dead/; with a reason
+	refused, told  bool    // it is in refused/; with a reason
 	receipt        bool    // it has one in cur/
 }
 
@@ -57,6 +58,19 @@ func (b *Mailbox) recoverTwins() error {
 			}
 		}
 	}
+	names, err := b.disk.names(refusedDir + "/" + b.name)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if e, ok := parseName(name); ok {
+			twinsOf(e).refused = true
+		} else if base, ok := strings.CutSuffix(name, reasonEnd); ok {
+			if e, ok := parseBase(base); ok {
+				twinsOf(e).told = true
+			}
+		}
+	}
 	fresh, _, err := b.list(newFolder)
 	if err != nil {
 		return err
@@ -78,10 +92,11 @@ func (b *Mailbox) recoverTwins() error {
 
 // separate leaves one name of a message. A receipt or a reason is durable before
 // the message moves, so each decides where it went. Without one, what was claimed
-// last counts, and a dead letter is one that was being cancelled, or tried again.
+// last counts, and a dead letter is one that was being cancelled, or tried again, and
+// one that was refused is let through.
 func (b *Mailbox) separate(w *twins) error {
-	if w.given && len(w.claimed)+len(w.fresh) == 0 {
-		return nil // an ordinary dead letter
+	if len(w.claimed)+len(w.fresh) == 0 && (w.given && !w.refused || w.told && !w.dead) {
+		return nil // an ordinary dead letter, or one that was refused
 	}
 	file := w.e.Base() + ".md"
 	var paths []string // the truest first
@@ -95,6 +110,9 @@ func (b *Mailbox) separate(w *twins) error {
 	if w.dead && w.given {
 		paths = append(paths, b.at(deadFolder, file))
 	}
+	if w.refused && w.told {
+		paths = append(paths, b.inRefused(file))
+	}
 	for _, e := range slices.Backward(w.claimed) {
 		paths = append(paths, b.at(curFolder, e.Name))
 	}
@@ -103,6 +121,9 @@ func (b *Mailbox) separate(w *twins) error {
 	}
 	if w.dead && !w.given {
 		paths = append(paths, b.at(deadFolder, file))
+	}
+	if w.refused && !w.told {
+		paths = append(paths, b.inRefused(file))
 	}
 	for _, twin := range paths[min(1, len(paths)):] {
 		if err := b.dropTwin(twin, paths[0]); err != nil {

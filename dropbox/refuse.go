@@ -54,21 +54,33 @@ func (b *Mailbox) refuse(e Entry, reason string) error {
 	if err != nil {
 		return err
 	}
-	return b.disk.syncDir(refusedDir + "/" + b.name)
+	if err := b.disk.syncDir(refusedDir + "/" + b.name); err != nil {
+		return err
+	}
+	return b.disk.syncLeft(b.dir(curFolder), b.dir(newFolder))
 }
 
-// makeRefused makes the folder for this mailbox's refused mail, durable.
+// makeRefused makes the folder for this mailbox's refused mail, durable. As with a
+// day's folder in done/, each Store looks after that once.
 func (b *Mailbox) makeRefused() error {
 	folder := refusedDir + "/" + b.name
-	if there, err := b.disk.exists(folder); there || err != nil {
+	there, err := b.disk.exists(folder)
+	if err != nil {
 		return err
+	}
+	if _, ok := b.store.days.Load(folder); there && ok {
+		return nil
 	}
 	for _, f := range []string{refusedDir, folder} {
 		if err := b.disk.mkdir(f); err != nil {
 			return err
 		}
 	}
-	return errors.Join(b.disk.syncDir(refusedDir), b.disk.syncDir("."))
+	if err := errors.Join(b.disk.syncDir(refusedDir), b.disk.syncDir(".")); err != nil {
+		return err
+	}
+	b.store.days.Store(folder, "")
+	return nil
 }
 
 // Refusing returns the messages in cur/ that have a reason in refused/ already, in
@@ -204,7 +216,10 @@ func (b *Mailbox) readmit(e Entry, pass bool) error {
 	} else if err != nil {
 		return err
 	}
-	return b.disk.syncDir(b.dir(newFolder))
+	if err := b.disk.syncDir(b.dir(newFolder)); err != nil {
+		return err
+	}
+	return b.disk.syncLeft(refusedDir + "/" + b.name)
 }
 
 // Passes says whether a person has let this message through.

@@ -38,7 +38,7 @@ type Store struct {
 	disk *disk
 	opts Options
 	last atomic.Int64 // time of the newest delivery of this Store, in microseconds
-	days sync.Map     // of each mailbox: the newest folder in done/ that is surely durable
+	days sync.Map     // of each mailbox: the newest folder in done/ that is surely durable; and its refused/, if that is
 }
 
 // The folders of a mailbox.
