@@ -66,6 +66,9 @@ func fileName(name string) string {
 // A ring keeps the last lines of a channel in a file. The bridge alone writes it;
 // readers open the file as they like. It belongs to one goroutine.
 //
+// A line without a number is for the bridge alone: it says that a line of ours, which
+// is there already under that msgid, belongs to a message (Drop, Upto).
+//
 // A line is written at once and not synced: a killed process loses none, a power cut
 // may, and then the server's history brings it back if there is one.
 type ring struct {
@@ -73,7 +76,7 @@ type ring struct {
 	keep  int // lines that a rewriting leaves
 	lines int // in the file
 	last  int64
-	seen  map[string]bool // the msgids in the file
+	seen  map[string]bool // the msgids in the file; true: of a message of ours
 	f     *os.File
 }
 
@@ -109,7 +112,7 @@ func (r *ring) note(l Line) {
 	r.lines++
 	r.last = max(r.last, l.N)
 	if l.MsgID != "" {
-		r.seen[l.MsgID] = true
+		r.seen[l.MsgID] = r.seen[l.MsgID] || l.Drop != ""
 	}
 }
 
@@ -119,7 +122,7 @@ func parseLines(data []byte) []Line {
 	var lines []Line
 	for raw := range bytes.Lines(data) {
 		var l Line
-		if json.Unmarshal(raw, &l) == nil && l.N > 0 {
+		if json.Unmarshal(raw, &l) == nil && (l.N > 0 || l.Drop != "") {
 			lines = append(lines, l)
 		}
 	}
@@ -129,10 +132,15 @@ func parseLines(data []byte) []Line {
 // add numbers a line and writes it. added is false when a line with that msgid is
 // there already.
 func (r *ring) add(l Line) (added bool, err error) {
-	if l.MsgID != "" && r.seen[l.MsgID] {
+	ours, known := r.seen[l.MsgID]
+	switch {
+	case l.MsgID == "" || !known:
+		l.N = r.last + 1
+	case ours || l.Drop == "":
 		return false, nil
+	default:
+		l = Line{At: l.At, Channel: l.Channel, MsgID: l.MsgID, Drop: l.Drop, Upto: l.Upto}
 	}
-	l.N = r.last + 1
 	l.At = l.At.UTC()
 	raw, err := json.Marshal(l)
 	if err != nil {
@@ -146,6 +154,23 @@ func (r *ring) add(l Line) (added bool, err error) {
 		return true, r.rewrite()
 	}
 	return true, nil
+}
+
+// said is how much of a message is known to be said.
+func (r *ring) said(drop string) (upto int, msgids []string, err error) {
+	lines, err := readLines(r.path)
+	if err != nil {
+		return 0, nil, fmt.Errorf("buffer: %w", err)
+	}
+	for _, l := range lines {
+		if l.Drop == drop {
+			upto = max(upto, l.Upto)
+			if l.MsgID != "" {
+				msgids = append(msgids, l.MsgID)
+			}
+		}
+	}
+	return upto, msgids, nil
 }
 
 // rewrite leaves the newest lines alone.

@@ -59,9 +59,9 @@ func TestOptionsAreChecked(t *testing.T) {
 		"not a right": func(o *ircbridge.Options) {
 			o.Allow = []ircbridge.Permit{{Account: "ann", May: []ircbridge.Right{"all"}}}
 		},
-		"not an account":         func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Account: "*", May: ircbridge.Rights()}} },
-		"proves nothing":         func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Nick: "ann", May: ircbridge.Rights()}} },
-		"not a mask":             func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Mask: "ann@host", May: ircbridge.Rights()}} },
+		"not an account":      func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Account: "*", May: ircbridge.Rights()}} },
+		"proves nothing":      func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Nick: "ann", May: ircbridge.Rights()}} },
+		"not a mask":          func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Mask: "ann@host", May: ircbridge.Rights()}} },
 		"everybody who takes": func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Mask: "ann!*@*", May: ircbridge.Rights()}} },
 	} {
 		o := good()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
 // Options are what a bridge needs. Store, Home, Server.Addr, Server.Nick and
@@ -42,6 +43,10 @@ type Options struct {
 	// after the slash of the relayed nick with [StyleRelay]; nil means its name.
 	Nick func(agent string) string
 
+	// Secrets are masked in whatever is said and logged, besides the passwords of
+	// the server and what looks like a secret by itself.
+	Secrets []string
+
 	Log *slog.Logger // nil logs nothing
 }
 
@@ -68,6 +73,44 @@ type Server struct {
 	Unlimited bool          // no bound at all: only on a server of one's own
 	RetryMin  time.Duration // first pause before the next try; 0 means 1 s, and doubles to
 	RetryMax  time.Duration // this one; 0 means 60 s
+	LineLen   int           // bytes of a line, for a server that takes more than it says; 0 means what it says, else 512
+
+	PingAfter    time.Duration // the server is asked whether it is there after so long without a line; 0 means 60 s
+	PingTimeout  time.Duration // and is taken for gone after so long without an answer; 0 means 30 s
+	ProofTimeout time.Duration // likewise when a line is not proven for so long; 0 means 90 s
+}
+
+// config is what the library wants. Its errors are those of files.
+func (o *Options) config(nick string) (irc.Config, error) {
+	s := o.Server
+	c := irc.Config{
+		Addr: s.HostPort(), Clear: !s.TLS, Nick: nick, User: s.User, RealName: s.RealName, Pass: s.Password, Bot: true,
+		Flood: irc.Flood{Burst: s.Burst, Rate: s.Rate, Off: s.Unlimited}, LineLen: s.LineLen,
+		PingAfter: s.PingAfter, PingTimeout: s.PingTimeout, ProofTimeout: s.ProofTimeout,
+		Secrets: o.Secrets, Log: o.Log,
+	}
+	if s.TLS {
+		var err error
+		if c.TLS, err = irc.TLSFiles(s.CAFile, s.CertFile, s.KeyFile); err != nil {
+			return irc.Config{}, err
+		}
+		c.TLS.ServerName = s.ServerName
+	}
+	if s.SASL != "" {
+		c.SASL = &irc.SASL{Mechanism: strings.ToUpper(s.SASL), User: s.Account, Password: s.SASLPassword}
+		if c.SASL.User == "" && c.SASL.Mechanism == "PLAIN" {
+			c.SASL.User = s.Nick
+		}
+	}
+	return c, nil
+}
+
+func (o *Options) backoff() irc.Backoff {
+	return irc.Backoff{Min: o.Server.RetryMin, Max: o.Server.RetryMax}
+}
+
+func (o *Options) masker() *irc.Masker {
+	return irc.NewMasker(append([]string{o.Server.Password, o.Server.SASLPassword}, o.Secrets...)...)
 }
 
 // HostPort is the address with its port.

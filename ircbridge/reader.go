@@ -81,35 +81,53 @@ func (r Reader) Recent(channel string, since time.Time, limit int) ([]Line, erro
 
 // Unread counts the new lines of every channel of which something is kept.
 func (r Reader) Unread() (map[string]int, error) {
-	entries, err := os.ReadDir(filepath.Join(r.Home, folder, "buffer"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the buffers: %w", err)
+	last, err := r.channels()
+	if err != nil {
+		return nil, err
 	}
 	marks, err := r.marks()
 	if err != nil {
 		return nil, err
 	}
-	unread := make(map[string]int)
+	unread := make(map[string]int, len(last))
+	for name, l := range last {
+		mark := marks[name]
+		if mark > l.N {
+			mark = 0
+		}
+		unread[l.Channel] = int(min(l.N-mark, int64(l.kept)))
+	}
+	return unread, nil
+}
+
+// A lastLine is the newest line of a channel, and how many are kept with it.
+type lastLine struct {
+	Line
+	kept int
+}
+
+// channels returns the newest line of each channel, by the channel's file name.
+func (r Reader) channels() (map[string]lastLine, error) {
+	dir := filepath.Join(r.Home, folder, "buffer")
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the buffers: %w", err)
+	}
+	last := make(map[string]lastLine)
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".jsonl")
 		if !ok {
 			continue
 		}
-		lines, err := readLines(filepath.Join(r.Home, folder, "buffer", e.Name()))
+		lines, err := readLines(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("read the buffers: %w", err)
 		}
-		if lines = r.shown(lines); len(lines) == 0 {
-			continue
+		if lines = r.shown(lines); len(lines) > 0 {
+			last[name] = lastLine{lines[len(lines)-1], len(lines)}
 		}
-		last := lines[len(lines)-1]
-		mark := marks[name]
-		if mark > last.N {
-			mark = 0
-		}
-		unread[last.Channel] = int(min(last.N-mark, int64(len(lines))))
 	}
-	return unread, nil
+	return last, nil
 }
 
 func (r Reader) lines(channel string) ([]Line, error) {
@@ -121,6 +139,7 @@ func (r Reader) lines(channel string) ([]Line, error) {
 }
 
 func (r Reader) shown(lines []Line) []Line {
+	lines = slices.DeleteFunc(lines, func(l Line) bool { return l.N == 0 })
 	size := r.Size
 	if size <= 0 {
 		size = DefaultBufferSize

@@ -1,0 +1,275 @@
+package ircbridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// commandPatience is how long the daemon may take for an order.
+const commandPatience = 10 * time.Second
+
+// maxInChannel is how many lines are answered in a channel; more go to the person.
+const maxInChannel = 3
+
+// moreLines is how many lines of a long text are told at once, with `read` and `more`.
+const moreLines = 10
+
+// maxMores is how many people may have a text that goes on.
+const maxMores = 64
+
+// A more is the rest of a text that a person is reading.
+type more struct {
+	rest []string
+	at   time.Time
+}
+
+// usage is what help says.
+var usage = []string{
+	"To an agent: its name and what you want, as in \"coder: how far are you?\"; a task: \"TASK: @coder fix the build\".",
+	"status [AGENT] - how things stand; who - the agents; read ID - a message; more - how it goes on; reply ID TEXT - answer a question",
+	"pause AGENT, resume AGENT, abort AGENT - its turns; halt, unhalt - the whole swarm",
+}
+
+// rightOf is the right that a command needs.
+func rightOf(order string) Right {
+	word, _, _ := strings.Cut(order, " ")
+	switch strings.ToLower(strings.TrimRight(word, "!?.")) {
+	case string(Pause), string(Resume), string(Abort), string(Halt), string(Unhalt):
+		return Control
+	}
+	return Talk
+}
+
+// command does what a person asked of the bridge, and answers.
+func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
+	words := strings.Fields(m.order)
+	word, arg := "help", ""
+	if len(words) > 0 {
+		word = strings.ToLower(strings.TrimRight(words[0], "!?."))
+	}
+	if len(words) > 1 {
+		arg = words[1]
+	}
+	if m.order == taskWord {
+		r.tell(t, "Whose task is that? Name one of: "+strings.Join(agents, ", "))
+		return
+	}
+	r.Log.Info("commanded", "word", word, keyNick, t.Nick, "account", who.Account, keyChannel, t.Peer())
+	switch Order(word) {
+	case Pause, Resume, Abort:
+		if name, ok := r.agentNamed(t, arg, agents); ok {
+			r.steer(t, who, Order(word), name)
+		}
+		return
+	case Halt, Unhalt:
+		r.steer(t, who, Order(word), "")
+		return
+	}
+	switch word {
+	case "status":
+		if arg != "" {
+			name, ok := r.agentNamed(t, arg, agents)
+			if !ok {
+				return
+			}
+			arg = name
+		}
+		r.ask(t, func(ctx context.Context) (string, error) { return r.Swarm.Status(ctx, arg) })
+	case "who":
+		if len(agents) == 0 {
+			r.tell(t, "There is no agent.")
+			return
+		}
+		r.tell(t, "Agents: "+strings.Join(agents, ", "))
+	case "read":
+		r.read(t, arg)
+	case "more":
+		r.goOn(t)
+	case "reply":
+		if len(words) < 3 {
+			r.tell(t, "Say which question, and the answer: reply ID TEXT")
+			return
+		}
+		_, text, _ := strings.Cut(strings.TrimSpace(m.order), words[1])
+		r.reply(t, arg, strings.TrimSpace(text))
+	default:
+		r.answerPerson(t, usage)
+	}
+}
+
+// agentNamed finds the agent that a person named; it tells them when there is none.
+func (r *run) agentNamed(t irc.Text, name string, agents []string) (string, bool) {
+	name = strings.ToLower(strings.Trim(name, "@:,"))
+	if slices.Contains(agents, name) {
+		return name, true
+	}
+	hint := "The agents are: " + strings.Join(agents, ", ")
+	if near := dropbox.Nearest(name, agents); len(near) > 0 {
+		hint = "Did you mean " + strings.Join(near, " or ") + "?"
+	}
+	if name == "" {
+		r.tell(t, "Say which agent. "+hint)
+	} else {
+		r.tell(t, fmt.Sprintf("There is no agent %q. %s", name, hint))
+	}
+	return "", false
+}
+
+func (r *run) steer(t irc.Text, who Person, order Order, agent string) {
+	by := t.Nick + " on IRC"
+	if who.Account != "" {
+		by = t.Nick + " (account " + who.Account + ") on IRC"
+	}
+	r.ask(t, func(ctx context.Context) (string, error) { return r.Swarm.Steer(ctx, order, agent, by) })
+}
+
+// ask asks the daemon, which may take a while, and tells the answer.
+func (r *run) ask(t irc.Text, question func(context.Context) (string, error)) {
+	if r.Swarm == nil {
+		r.tell(t, "No daemon is here to ask.")
+		return
+	}
+	if r.asking >= 8 {
+		r.tell(t, "Too much is being asked at once. Say it again in a while.")
+		return
+	}
+	r.asking++
+	r.do(func() func() {
+		ctx, cancel := context.WithTimeout(r.ctx, commandPatience)
+		defer cancel()
+		said, err := question(ctx)
+		if err != nil {
+			said = err.Error()
+		}
+		return func() {
+			r.asking--
+			r.answerPerson(t, strings.Split(strings.TrimRight(said, "\n"), "\n"))
+		}
+	})
+}
+
+// read tells a message.
+func (r *run) read(t irc.Text, id string) {
+	id = strings.ToLower(id)
+	if id == "" {
+		r.tell(t, "Say which message: read ID")
+		return
+	}
+	found, err := r.Store.Find(id)
+	var m *dropbox.Message
+	if err == nil {
+		m, err = r.Store.Load(found)
+	}
+	switch {
+	case errors.Is(err, dropbox.ErrNotFound):
+		r.tell(t, "There is no message "+clip(irc.PlainText(id), 20)+".")
+		return
+	case err != nil:
+		r.tell(t, clip(irc.PlainText(err.Error()), 300))
+		return
+	}
+	lines := []string{fmt.Sprintf("%s from %s to %s, %s, %s", m.ID, m.From, found.Mailbox, m.Type, m.Created.Format("2 Jan 15:04 UTC"))}
+	if m.Subject != "" {
+		lines[0] += ": " + m.Subject
+	}
+	for line := range strings.SplitSeq(irc.PlainText(string(m.Body)), "\n") {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, line)
+		}
+	}
+	for _, a := range m.Attachments {
+		lines = append(lines, fmt.Sprintf("(attached: %s, %d bytes, in %s)", a.Name, a.Size, a.Path))
+	}
+	r.toldLong(t, lines)
+}
+
+// toldLong tells the beginning of a long text to a person, and keeps the rest for `more`.
+func (r *run) toldLong(t irc.Text, lines []string) {
+	now := lines[:min(moreLines, len(lines))]
+	rest := lines[len(now):]
+	key := r.fold().Fold(t.Nick)
+	delete(r.mores, key)
+	if len(rest) > 0 {
+		if len(r.mores) >= maxMores {
+			oldest := ""
+			for k, m := range r.mores {
+				if oldest == "" || m.at.Before(r.mores[oldest].at) {
+					oldest = k
+				}
+			}
+			delete(r.mores, oldest)
+		}
+		r.mores[key] = &more{rest: rest, at: time.Now()}
+		now = append(slices.Clone(now), fmt.Sprintf("… (%d more lines: more)", len(rest)))
+	}
+	r.answerPerson(t, now)
+}
+
+func (r *run) goOn(t irc.Text) {
+	m := r.mores[r.fold().Fold(t.Nick)]
+	if m == nil {
+		r.tell(t, "There is no more.")
+		return
+	}
+	r.toldLong(t, m.rest)
+}
+
+// reply answers the question with that id, or the end of it.
+func (r *run) reply(t irc.Text, id, text string) {
+	id = strings.ToLower(id)
+	for _, q := range slices.Backward(r.open) {
+		if id == "" || !strings.HasSuffix(q.ID, id) {
+			continue
+		}
+		where := "@mention in " + t.Target
+		if t.Private {
+			where = "private message"
+		}
+		n := Note{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
+		r.bring(t, q, n, fmt.Sprintf("[IRC %s] <%s> %s", where, t.Nick, irc.PlainText(text)))
+		return
+	}
+	r.tell(t, "No question "+clip(irc.PlainText(id), 20)+" waits for an answer.")
+}
+
+// tell tells a person one line, where they spoke.
+func (r *run) tell(t irc.Text, line string) { r.answerPerson(t, []string{line}) }
+
+// answerPerson answers a person: in the channel if it is short, else privately. An answer is no
+// message of the mailboxes: when the connection ends it is gone, and can be asked again.
+func (r *run) answerPerson(t irc.Text, lines []string) {
+	for i := range lines {
+		lines[i] = clip(lines[i], 4000)
+	}
+	target := t.Peer()
+	if len(lines) > maxInChannel && !t.Private {
+		target = t.Nick
+		r.tellOne(t.Target, t.Nick+": I answer you privately.")
+	} else if !t.Private {
+		lines = slices.Clone(lines)
+		lines[0] = t.Nick + ": " + lines[0]
+	}
+	r.tellOne(target, strings.Join(lines, "\n"))
+}
+
+func (r *run) tellOne(target, text string) {
+	masked := r.mask.Mask(text)
+	d := r.main.client.Post(irc.Outgoing{Target: target, Text: masked, Priority: irc.Answer})
+	r.do(func() func() {
+		<-d.Done() // at the latest when the connection ends
+		msgid := ""
+		for _, p := range d.Pieces() {
+			msgid = p.MsgID
+		}
+		return func() {
+			r.keep(Line{At: time.Now(), Channel: target, Nick: r.main.nick, Text: irc.PlainText(masked), MsgID: msgid})
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package ircbridge
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// A Report is what Doctor finds out about a server.
+type Report struct {
+	Server   string        `json:"server"`
+	TLS      bool          `json:"tls"`
+	Network  string        `json:"network,omitempty"`
+	Nick     string        `json:"nick"`              // that the server gives us
+	Account  string        `json:"account,omitempty"` // logged in as
+	Mask     string        `json:"mask,omitempty"`
+	Took     time.Duration `json:"took_ns"` // from dialling to the end of the greeting
+	Caps     []string      `json:"caps,omitempty"`
+	Limits   Limits        `json:"limits"`
+	Missing  []string      `json:"missing,omitempty"`  // what the server has not, and what that means
+	Problems []string      `json:"problems,omitempty"` // what does not work as it is set up
+}
+
+// whatFor says what is lost without a capability.
+var whatFor = []struct{ name, without string }{
+	{"account-tag", "permits by account never match"},
+	{"echo-message", "what was said is proven by a PING after it, without the server's id"},
+	{"message-tags", "lines have no id, so a line may be taken for two"},
+	{"server-time", "lines have our time"},
+	{"draft/chathistory", "what is said while we are away is not known, and what may have been said is said again, marked"},
+	{"draft/multiline", fmt.Sprintf("long messages are cut after %d lines", maxShown)},
+}
+
+// Doctor connects to the server, finds out what it can do, and leaves again. It joins
+// nothing and says nothing. The nick has a letter more, so that a bridge that runs keeps
+// its own. The error says why there is no connection.
+func Doctor(ctx context.Context, o Options) (Report, error) {
+	if err := o.check(); err != nil {
+		return Report{}, fmt.Errorf("irc: %w", err)
+	}
+	rep := Report{Server: o.Server.HostPort(), TLS: o.Server.TLS}
+	cfg, err := o.config(o.Server.Nick + "-")
+	if err != nil {
+		return rep, fmt.Errorf("irc: %w", err)
+	}
+	begun := time.Now()
+	conn, err := irc.Dial(ctx, cfg)
+	if err != nil {
+		return rep, fmt.Errorf("irc: %w", err)
+	}
+	rep.Took = time.Since(begun)
+	st := conn.State()
+	defer func() {
+		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		conn.Close(bye, "")
+	}()
+	rep.Network, rep.Nick, rep.Account, rep.Mask = st.ISupport["NETWORK"], st.Nick, st.Account, st.Source
+	rep.Caps, rep.Limits = slices.Sorted(maps.Keys(st.Caps)), limitsOf(st)
+	rep.Limits.Text = conn.Limit(irc.Outgoing{Target: o.Channels.Project})
+	for _, c := range whatFor {
+		if !st.Cap(c.name) {
+			rep.Missing = append(rep.Missing, c.name+": "+c.without)
+		}
+	}
+	problem := func(format string, args ...any) { rep.Problems = append(rep.Problems, fmt.Sprintf(format, args...)) }
+	if len(o.Allow) == 0 {
+		problem("nobody is permitted anything: the channels can only be read")
+	}
+	for _, p := range o.Allow {
+		if p.Account != "" && !st.Cap("account-tag") {
+			problem("the permit of account %s never matches: the server has no account-tag", p.Account)
+		}
+	}
+	if !o.Server.TLS && !Loopback(o.Server.Addr) {
+		problem("the connection is in the clear, and everybody on the way can read and write in it")
+	}
+	if o.Style == StyleRelay && !st.Cap("draft/relaymsg") {
+		problem("the server has no draft/relaymsg: the names of the agents stand in brackets")
+	}
+	if most := rep.Limits.Nick; most > 0 && len(o.Server.Nick) > most {
+		problem("the nick %s has %d bytes, and the server takes %d", o.Server.Nick, len(o.Server.Nick), most)
+	}
+	for _, c := range o.fixed() {
+		if !st.ISupport.IsChannel(c) {
+			problem("%s is not a channel on this server", c)
+		} else if most := rep.Limits.Channel; most > 0 && len(c) > most {
+			problem("the name of the channel %s has %d bytes, and the server takes %d", c, len(c), most)
+		}
+	}
+	return rep, nil
+}

@@ -1,0 +1,274 @@
+package ircbridge
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// taskWord begins a line that is a task.
+const taskWord = "TASK:"
+
+// staleAfter is how old a line may be by the server's clock, at its coming, to be taken
+// for news: a bouncer plays back old lines as if they were new.
+const staleAfter = 2 * time.Minute
+
+// A meaning is what a line asks for, whoever said it.
+type meaning struct {
+	need   Right
+	agents []string // whom it is for; none is the bridge itself
+	order  string   // for the bridge: the words behind its name
+}
+
+// meant reads what a line asks for; ok is false when it speaks to nobody here. agent is
+// whose connection heard it, "" for the bridge's own.
+func meant(text string, private bool, agent string, agents, nicks []string, c irc.CaseMapping) (m meaning, ok bool) {
+	line := strings.TrimSpace(text)
+	for _, nick := range nicks {
+		if start, end := irc.FindMention(line, nick, c); start == 0 {
+			order := strings.TrimSpace(line[end:])
+			if _, isTask := cutTask(order); isTask || startsWithAgent(order, agents, c) {
+				line = order // "swarm: coder: go on" is for coder
+				break
+			}
+			return meaning{need: rightOf(order), order: order}, true
+		}
+	}
+	m.need = Talk
+	if body, isTask := cutTask(line); isTask {
+		m.need, line = Tasks, body
+		m.agents = headed(line, agents, c)
+	}
+	switch {
+	case len(m.agents) > 0: // a task is for those at its head alone
+	case agent != "" && private:
+		m.agents = []string{agent}
+	case private && m.need == Talk:
+		// To the bridge itself: a word for an agent begins with its name.
+		if startsWithAgent(line, agents, c) {
+			m.agents = headed(line, agents, c)
+			break
+		}
+		return meaning{need: rightOf(line), order: line}, true
+	default:
+		for _, name := range agents {
+			if irc.Mentions(line, name, c) {
+				m.agents = append(m.agents, name)
+			}
+		}
+	}
+	if len(m.agents) == 0 && m.need == Tasks {
+		m.order = taskWord // for nobody that we know
+		return m, true
+	}
+	return m, len(m.agents) > 0
+}
+
+func cutTask(line string) (rest string, ok bool) {
+	if len(line) < len(taskWord) || !strings.EqualFold(line[:len(taskWord)], taskWord) {
+		return line, false
+	}
+	return strings.TrimSpace(line[len(taskWord):]), true
+}
+
+// startsWithAgent says whether the first word of a line is an agent's name.
+func startsWithAgent(line string, agents []string, c irc.CaseMapping) bool {
+	return len(headed(line, agents, c)) > 0
+}
+
+// headed are the agents that stand at the head of a line, before anything else.
+func headed(line string, agents []string, c irc.CaseMapping) []string {
+	var at []string
+	for {
+		line = strings.TrimLeft(line, " ,&+")
+		found := ""
+		for _, name := range agents {
+			if start, end := irc.FindMention(line, name, c); start == 0 && !slices.Contains(at, name) {
+				found, line = name, line[end:]
+				break
+			}
+		}
+		if found == "" {
+			return at
+		}
+		at = append(at, found)
+	}
+}
+
+// hear deals with a line: it does what the line asks for, if that is allowed, and then
+// keeps it.
+func (r *run) hear(l *link, t irc.Text) {
+	now := time.Now()
+	if l != r.main && (!t.Private || r.ours(t.Nick)) {
+		return // the bridge's own connection hears it, too
+	}
+	r.state.Received++
+	own := r.ours(t.Nick)
+	if !own {
+		r.obey(l, t, now)
+	}
+	r.keep(r.line(t, own))
+}
+
+func (r *run) line(t irc.Text, own bool) Line {
+	text := irc.PlainText(t.Body)
+	if t.Emote {
+		text = "* " + t.Nick + " " + text
+	}
+	return Line{At: t.Time, Channel: t.Peer(), Nick: t.Nick, Account: t.Account, Text: text, MsgID: t.MsgID, Replay: t.History, Notice: t.Notice}
+}
+
+// obey does what a line asks for, if whoever said it may.
+func (r *run) obey(l *link, t irc.Text, now time.Time) {
+	agents := r.agents()
+	var nicks []string
+	if l == r.main {
+		nicks = []string{r.main.nick, r.Server.Nick}
+	}
+	m, ok := meant(t.Body, t.Private, l.agent, agents, nicks, r.fold())
+	if !ok {
+		return
+	}
+	who := person(t)
+	if l.state.Cap("account-tag") {
+		who.Account = t.Account
+	}
+	if why := r.notListened(t, who, m.need, now); why != "" {
+		r.state.Denied++
+		r.Log.Warn("denied", keyWhy, why, "right", string(m.need), keyNick, t.Nick, "source", t.Source, "account", t.Account,
+			keyChannel, t.Peer(), "text", clip(r.mask.Mask(irc.PlainText(t.Body)), 200))
+		return
+	}
+	switch {
+	case len(m.agents) == 0:
+		r.command(t, who, m, agents)
+	default:
+		for _, agent := range m.agents {
+			r.pass(t, agent, m.need, now)
+		}
+	}
+}
+
+// notListened says why nobody obeys a line; "" when it is obeyed.
+func (r *run) notListened(t irc.Text, who Person, need Right, now time.Time) string {
+	switch {
+	case t.History:
+		return "it comes from the history"
+	case now.Sub(t.Time) > staleAfter:
+		return "it is old"
+	case t.Notice:
+		return "it is a notice"
+	case t.Relayed:
+		return "it was relayed"
+	case t.Bot:
+		return "a bot said it"
+	case t.Emote:
+		return "it is no speech"
+	case t.Target == "" || t.Private && !r.ours(t.Target):
+		return "it was not said to us"
+	case !slices.Contains(rightsOf(r.Allow, who, r.fold(), r.Server.Addr), need):
+		return "nothing permits it"
+	}
+	return ""
+}
+
+func person(t irc.Text) Person {
+	p := Person{Nick: t.Nick}
+	if _, userhost, ok := strings.Cut(t.Source, "!"); ok {
+		p.User, p.Host, _ = strings.Cut(userhost, "@")
+	}
+	return p
+}
+
+// pass brings a line to an agent: as the answer to its question, or as a new message.
+func (r *run) pass(t irc.Text, agent string, need Right, now time.Time) {
+	where := "@mention in " + t.Target
+	if t.Private {
+		where = "private message"
+	}
+	body := fmt.Sprintf("[IRC %s] <%s> %s", where, t.Nick, irc.PlainText(t.Body))
+	n := Note{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
+	if need == Talk {
+		channel := t.Target
+		if t.Private {
+			channel = ""
+		}
+		if q, ok := r.questionOf(agent, channel); ok {
+			r.bring(t, q, n, body)
+			return
+		}
+	}
+	at := t.Peer()
+	if r.WakesPerMinute > 0 && r.awake(at, now) >= r.WakesPerMinute {
+		r.Log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)
+		r.state.Denied++
+		if now.Sub(r.calmed[at]) >= time.Minute { // said once, or two programs would talk for ever
+			r.calmed[at] = now
+			r.tell(t, fmt.Sprintf("%s was not woken: there were %d messages to agents in a minute. Say it again in a while.", agent, r.WakesPerMinute))
+		}
+		return
+	}
+	r.wakes[at] = append(r.wakes[at], now)
+	m := &dropbox.Message{From: dropbox.IRC, To: []string{agent}, Type: dropbox.Question, Key: r.keyOf(t), Extra: n.Extra(), Body: []byte(body)}
+	if need == Tasks {
+		m.Type = dropbox.Task
+	}
+	_, err := r.deliver(agent, m)
+	switch {
+	case errors.Is(err, dropbox.ErrFull):
+		r.tell(t, agent+" has too much mail already. Say it again later.")
+	case err != nil:
+		r.trouble("message was not delivered", err)
+		r.tell(t, agent+" did not get that: "+err.Error())
+	}
+}
+
+// bring brings the answer to a question.
+func (r *run) bring(t irc.Text, q question, n Note, body string) {
+	switch already, err := r.answer(q, n, body); {
+	case err != nil:
+		r.trouble("answer was not delivered", err)
+		r.tell(t, "That did not reach "+q.From+": "+err.Error())
+	case already:
+		r.tell(t, "Somebody has answered "+q.ID+" already.")
+	}
+}
+
+// awake counts how many messages to agents came of a channel in the last minute.
+func (r *run) awake(channel string, now time.Time) int {
+	r.wakes[channel] = slices.DeleteFunc(r.wakes[channel], func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	return len(r.wakes[channel])
+}
+
+// keyOf names a line, so that it is delivered once however often it comes.
+func (r *run) keyOf(t irc.Text) string {
+	if t.MsgID != "" && len(t.MsgID) <= 200 && irc.PlainText(t.MsgID) == t.MsgID {
+		return "irc-" + r.network() + "-" + t.MsgID
+	}
+	r.lineCount++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%d", t.Target, t.Source, t.Time.UnixNano(), t.Body, r.lineCount))
+	return "irc-" + r.network() + "-" + hex.EncodeToString(sum[:16])
+}
+
+// network names the network in keys.
+func (r *run) network() string {
+	if name := r.main.state.ISupport["NETWORK"]; name != "" && len(name) < 64 && irc.PlainText(name) == name {
+		return name
+	}
+	return r.Server.HostPort()
+}
+
+// clip is the beginning of a text, at most so many bytes.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + " …"
+}

@@ -1,0 +1,56 @@
+package ircbridge
+
+import (
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// A memory tells the library which texts were dealt with: those in the buffers. It
+// only reads files, so any goroutine may ask.
+type memory struct{ home string }
+
+// Marks implements [irc.Memory].
+func (m memory) Marks(target string) ([]irc.Mark, error) {
+	if target == "" {
+		return m.private()
+	}
+	lines, err := readLines(bufferFile(m.home, target))
+	if err != nil {
+		return nil, err
+	}
+	lines = lines[max(0, len(lines)-irc.Remembered):]
+	marks := make([]irc.Mark, 0, len(lines))
+	for _, l := range lines {
+		marks = append(marks, irc.Mark{ID: l.MsgID, Time: l.At})
+	}
+	return marks, nil
+}
+
+// private is when the newest private line came.
+func (m memory) private() ([]irc.Mark, error) {
+	unread, err := Reader{Home: m.home, Name: "irc"}.channels()
+	if err != nil {
+		return nil, err
+	}
+	var newest time.Time
+	for _, last := range unread {
+		if !isChannel(last.Channel) && last.At.After(newest) {
+			newest = last.At
+		}
+	}
+	if newest.IsZero() {
+		return nil, nil
+	}
+	return []irc.Mark{{Time: newest}}, nil
+}
+
+// Add implements [irc.Memory]: what is to be remembered is in the buffer already.
+func (memory) Add(string, irc.Mark) error { return nil }
+
+// isChannel says whether a target is a channel, where no server has told which signs
+// its channels begin with.
+func isChannel(target string) bool {
+	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
+}

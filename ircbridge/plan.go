@@ -1,0 +1,138 @@
+package ircbridge
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// ahead is how many waiting messages are looked at to choose the next one. Every
+// deepEvery turns, and when none of those can be said, all are: one target with
+// thousands of messages does not hide the others.
+const (
+	ahead     = 256
+	deepEvery = 64
+)
+
+// A waiter is a message that waits to be said, as far as choosing needs it.
+type waiter struct {
+	dropbox.Entry
+	place
+	err error // why it is no message; it is claimed all the same, and given up
+}
+
+// A plan is the list of what waits. It says what is next: alerts first, then what
+// people asked for, then the rest; within that, targets in turn, and for each target
+// the order of the names. It belongs to one goroutine.
+type plan struct {
+	box   *dropbox.Mailbox
+	place func(*dropbox.Message) place
+
+	entries []dropbox.Entry // as listed, without what was claimed since
+	known   map[string]waiter
+	served  map[string]uint64 // by target: when it had its last turn
+	turn    uint64
+
+	stale  bool // somebody rang since the listing
+	listed time.Time
+	took   time.Duration // the last listing
+}
+
+func newPlan(box *dropbox.Mailbox, place func(*dropbox.Message) place) *plan {
+	return &plan{box: box, place: place, known: map[string]waiter{}, served: map[string]uint64{}, stale: true}
+}
+
+// ring says that something may have come.
+func (p *plan) ring() { p.stale = true }
+
+// list lists the mailbox if that is worth its time: a listing of 10,000 names takes
+// milliseconds, and in a burst every one of them rings.
+func (p *plan) list() error {
+	if !p.stale || len(p.entries) > ahead && time.Since(p.listed) < 20*p.took {
+		return nil
+	}
+	p.stale = false
+	begun := time.Now()
+	entries, err := p.box.List()
+	if err != nil {
+		p.stale = true
+		return err
+	}
+	p.entries, p.listed, p.took = entries, time.Now(), time.Since(begun)
+	if len(p.known) > 2*len(entries)+ahead {
+		clear(p.known) // most of it is gone
+	}
+	return nil
+}
+
+// next chooses the next message for which ready says that it may be said now; ok is
+// false when there is none.
+func (p *plan) next(ready func(waiter) bool) (w waiter, ok bool, err error) {
+	if err := p.list(); err != nil {
+		return waiter{}, false, err
+	}
+	best := -1
+	blocked := map[string]bool{}
+	for i := 0; i < len(p.entries); i++ {
+		if i >= ahead && best >= 0 && p.turn%deepEvery != 0 {
+			break
+		}
+		c, gone := p.look(p.entries[i])
+		if gone {
+			p.entries = slices.Delete(p.entries, i, i+1)
+			i--
+			continue
+		}
+		key := strings.ToLower(c.target)
+		if blocked[key] {
+			continue // what came before it comes first
+		}
+		if c.err == nil && !ready(c) {
+			blocked[key] = true
+			continue
+		}
+		if best < 0 || p.before(c, w) {
+			best, w = i, c
+		}
+	}
+	return w, best >= 0, nil
+}
+
+// before says whether a comes before b, which stands before it in the list.
+func (p *plan) before(a, b waiter) bool {
+	if a.priority != b.priority {
+		return a.priority > b.priority
+	}
+	return p.served[strings.ToLower(a.target)] < p.served[strings.ToLower(b.target)] && a.Priority == b.Priority
+}
+
+// look reads what is to be known of an entry, once.
+func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
+	if w, ok := p.known[e.ID]; ok && w.Name == e.Name {
+		return w, false
+	}
+	m, err := p.box.Read(e)
+	if errors.Is(err, dropbox.ErrGone) {
+		return waiter{}, true
+	}
+	w = waiter{Entry: e, err: err}
+	if err == nil {
+		w.place = p.place(m)
+	}
+	p.known[e.ID] = w
+	return w, false
+}
+
+// take notes that a message was claimed.
+func (p *plan) take(w waiter) {
+	p.turn++
+	p.served[strings.ToLower(w.target)] = p.turn
+	if len(p.served) > 1024 {
+		clear(p.served) // everybody had a turn
+	}
+	delete(p.known, w.ID)
+	p.entries = slices.DeleteFunc(p.entries, func(e dropbox.Entry) bool { return e.ID == w.ID })
+}

@@ -1,0 +1,220 @@
+package ircbridge
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// maxShown is how many lines of a message are said where the server has no multiline
+// messages; the rest can be asked for.
+const maxShown = 6
+
+// maxFirst is the longest first line in a message of one line, in bytes.
+const maxFirst = 240
+
+// again marks what may have been said before.
+const again = "(again) "
+
+// A place is where a message is to be said, to whom, and how urgent that is.
+type place struct {
+	request  Do
+	target   string // a channel or a nick
+	person   string // who is spoken to in a channel; "" is everybody
+	priority irc.Priority
+}
+
+// private says whether a place is a person and not a channel.
+func (p place) private() bool { return p.target == p.person }
+
+// placeOf decides where a message goes. origin is what is known of the message that
+// it answers: zero if that did not come from IRC.
+func placeOf(m *dropbox.Message, n, origin Note, c Channels) place {
+	p := place{request: n.Do, target: n.Channel}
+	switch {
+	case p.target != "":
+	case origin.Channel != "":
+		p.target, p.person = origin.Channel, origin.Nick
+	default:
+		p.target = c.Project
+	}
+	switch {
+	case n.Moment == Alert || c.Alerts != "" && strings.EqualFold(p.target, c.Alerts):
+		p.priority = irc.Alert
+	case p.person != "" || m.Type == dropbox.Question || n.Do != "":
+		p.priority = irc.Answer
+	}
+	return p
+}
+
+// A shown is a message as people are to read it.
+type shown struct {
+	name string // whose words they are
+	text string // any number of lines; secrets are still in it
+	id   string // by which the rest can be read
+}
+
+// show makes of a message what people read.
+func show(m *dropbox.Message, n Note, p place) shown {
+	s := shown{name: m.From, id: m.ID}
+	if n.About != "" {
+		s.id = n.About
+	}
+	body := strings.Trim(irc.PlainText(string(m.Body)), "\n")
+	first, more := firstLine(body)
+	read := ""
+	if more {
+		read = "read " + s.id
+	}
+	switch n.Moment {
+	case Begun:
+		s.name = n.To
+		s.text = "begins: " + first + aside("from "+m.From, read)
+	case Ended:
+		s.text = "done: " + first + aside(read)
+	case Failed:
+		if n.To != "" {
+			s.name = n.To
+		}
+		s.text = "failed: " + first + aside(read)
+	case Buried:
+		if n.To != "" {
+			s.name = n.To
+		}
+		s.text = "gave up " + s.id + ": " + first + aside(read)
+	case Alert:
+		s.text = body
+		if m.Subject != "" && !strings.HasPrefix(body, m.Subject) {
+			s.text = strings.TrimSuffix(m.Subject+": "+body, ": ")
+		}
+	default:
+		s.text = body
+		switch {
+		case m.Type == dropbox.Question && p.person == "":
+			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: reply %s …)`, m.From, s.id)
+		case n.To != "":
+			s.text = "to " + n.To + ": " + body
+		case p.person != "" && !p.private():
+			s.text = p.person + ": " + body
+		}
+	}
+	for _, a := range m.Attachments {
+		s.text += fmt.Sprintf("\n(attached: %s, %d bytes, in %s)", irc.PlainText(a.Name), a.Size, a.Path)
+	}
+	s.text = withoutBlank(s.text)
+	if s.text == "" {
+		s.text = "(no text)"
+	}
+	return s
+}
+
+// aside is what stands in brackets behind a line.
+func aside(parts ...string) string {
+	var said []string
+	for _, p := range parts {
+		if p != "" {
+			said = append(said, p)
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(said, ", ") + ")"
+}
+
+// firstLine is the first line of a text, cut at maxFirst; more says whether that was
+// not all.
+func firstLine(text string) (line string, more bool) {
+	line, rest, _ := strings.Cut(text, "\n")
+	line = strings.TrimSpace(line)
+	more = strings.TrimSpace(rest) != ""
+	if len(line) > maxFirst {
+		end := maxFirst
+		for !utf8.RuneStart(line[end]) {
+			end--
+		}
+		line, more = strings.TrimRight(line[:end], " ")+" …", true
+	}
+	return line, more
+}
+
+// withoutBlank leaves out the lines with nothing in them: a chat has none.
+func withoutBlank(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(strings.TrimRight(line, " \t"))
+	}
+	return b.String()
+}
+
+// A piece is one line, or one multiline message, on its way.
+type piece struct {
+	text string // as it is posted
+	bare string // without prefix and mark
+	upto int    // how many bytes of the whole are said with it
+}
+
+// A cutter cuts a masked text into pieces.
+type cutter struct {
+	prefix string // before each piece, such as "[coder] "
+	limit  int    // bytes of a line, prefix and all
+	whole  bool   // the server takes multiline messages
+	id     string // by which the rest can be read
+}
+
+// short is the text as it is said in all: where it has too many lines, the first of
+// them, and a line that says how many more there are.
+func (c cutter) short(text string) string {
+	if c.whole {
+		return text
+	}
+	lines := irc.Split(text, c.room())
+	if len(lines) <= maxShown+1 { // the line about one more line is a line, too
+		return text
+	}
+	said := irc.Join(lines[:maxShown])
+	return strings.TrimRight(said, "\n") + "\n" + fmt.Sprintf("… (%d more lines: read %s)", len(lines)-maxShown, c.id)
+}
+
+func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
+
+// pieces cuts what of a short text is still to be said, from a byte on. What begins
+// before the byte unsure may have been said before, and is marked.
+func (c cutter) pieces(text string, from, unsure int) []piece {
+	if from >= len(text) {
+		return nil
+	}
+	if c.whole {
+		mark := ""
+		if from < unsure {
+			mark = again
+		}
+		return []piece{{text: c.prefix + mark + text[from:], bare: text[from:], upto: len(text)}}
+	}
+	var all []piece
+	at := from
+	for at < len(text) {
+		mark := ""
+		if at < unsure {
+			mark = again
+		}
+		line := irc.Split(text[at:], c.room()-len(mark))
+		end := at + len(line[0].Text)
+		all = append(all, piece{text: c.prefix + mark + line[0].Text, bare: line[0].Text, upto: end})
+		if len(line) > 1 && !line[1].Concat {
+			end++ // the newline
+			all[len(all)-1].upto = end
+		}
+		at = end
+	}
+	return all
+}

@@ -1,0 +1,288 @@
+package ircbridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// joinPatience is how long a server may take to let us into a channel, or to say no.
+const joinPatience = time.Minute
+
+// maxMembers is how many members of a channel the state names.
+const maxMembers = 200
+
+// A room is a channel that the bridge is in, or wants to be in.
+//
+//	wanted --JOIN of ours--> joined --history--> caught up: may be spoken in
+//	   \--refused 5 times--> failed
+type room struct {
+	name    string
+	fixed   bool // of the options
+	wanted  bool
+	joined  bool
+	caught  bool
+	failed  string // why it was given up; messages for it are, too
+	why     string // for people: why we are not in it
+	asked   time.Time
+	joiners []*flight // requests that wait until we are in
+	modes   map[string]string
+	stale   bool // somebody came or went since modes were asked for
+}
+
+// room returns what is known of a channel.
+func (r *run) room(name string) *room {
+	key := strings.ToLower(name)
+	if r.main != nil {
+		key = r.fold().Fold(name)
+	}
+	rm := r.rooms[key]
+	if rm == nil {
+		fixed := slices.ContainsFunc(r.fixed(), func(f string) bool { return strings.EqualFold(f, name) })
+		rm = &room{name: name, fixed: fixed}
+		r.rooms[key] = rm
+	}
+	return rm
+}
+
+// regroup orders the rooms by what the server takes for one name.
+func (r *run) regroup() {
+	old := r.rooms
+	r.rooms = make(map[string]*room, len(old))
+	for _, rm := range old {
+		if have := r.rooms[r.fold().Fold(rm.name)]; have != nil {
+			have.wanted, have.fixed, have.joiners = have.wanted || rm.wanted, have.fixed || rm.fixed, append(have.joiners, rm.joiners...)
+			continue
+		}
+		rm.asked = time.Now()
+		r.rooms[r.fold().Fold(rm.name)] = rm
+	}
+}
+
+// isChannel says whether a target is a channel on this server.
+func (r *run) isChannel(target string) bool {
+	if r.main.gen == 0 {
+		return isChannel(target)
+	}
+	return r.main.state.ISupport.IsChannel(target)
+}
+
+// noChannel says why a name cannot be a channel's; "" when it can.
+func (r *run) noChannel(name string) string {
+	switch most := r.main.state.ISupport.Number("CHANNELLEN", 200); {
+	case strings.ContainsAny(name, " ,\x07") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }):
+		return fmt.Sprintf("%q cannot be the name of a channel", name)
+	case len(name) > most:
+		return fmt.Sprintf("the name of the channel has %d bytes, and the server takes %d", len(name), most)
+	}
+	return ""
+}
+
+// want sees to it that we get into a channel.
+func (r *run) want(rm *room) {
+	if rm.wanted && (rm.joined || rm.failed == "") {
+		return
+	}
+	rm.wanted, rm.failed, rm.why, rm.asked = true, "", "", time.Now()
+	r.main.client.Join(irc.Channel{Name: rm.name})
+	r.saveJoined()
+}
+
+// leave leaves a channel for good.
+func (r *run) leave(rm *room, reason string) {
+	rm.wanted = false
+	for _, l := range r.others {
+		l.client.Part(rm.name, reason)
+	}
+	r.main.client.Part(rm.name, reason)
+	rm.joined, rm.caught, rm.failed, rm.why = false, false, "", ""
+	if !rm.fixed {
+		delete(r.rooms, r.fold().Fold(rm.name))
+	}
+	r.saveJoined()
+}
+
+// takeRoom deals with what happened to channels.
+func (r *run) takeRoom(e irc.Event) {
+	switch e := e.(type) {
+	case irc.Joined:
+		rm := r.room(e.Channel)
+		rm.stale = true
+		if e.Own {
+			rm.joined, rm.failed, rm.why = true, "", ""
+			joiners := rm.joiners
+			rm.joiners = nil
+			for _, f := range joiners {
+				r.settle(f, outcomeJoined)
+			}
+		}
+	case irc.CaughtUp:
+		if !r.isChannel(e.Target) {
+			return
+		}
+		rm := r.room(e.Target)
+		rm.caught = rm.joined
+		r.askModes(rm)
+	case irc.Left:
+		if e.Channel == "" {
+			for _, rm := range r.rooms {
+				rm.stale = true
+			}
+			return
+		}
+		rm := r.room(e.Channel)
+		rm.stale = true
+		if e.Own {
+			rm.joined, rm.caught, rm.asked = false, false, time.Now()
+			if e.By != "" {
+				rm.why = fmt.Sprintf("kicked by %s: %s", e.By, e.Reason)
+				r.Log.Warn("kicked", keyChannel, e.Channel, "by", e.By, keyWhy, e.Reason)
+			}
+		}
+	case irc.Failed:
+		r.giveUpRoom(r.room(e.Channel), e.Err)
+	case irc.Gap:
+		args := []any{keyChannel, e.Target, "from", e.From.UTC(), "to", e.To.UTC()}
+		if e.Err != nil {
+			args = append(args, keyErr, e.Err)
+		}
+		r.Log.Info("what was said in between is not known", args...)
+	case irc.TopicChanged: // the state shows it
+	}
+}
+
+func (r *run) giveUpRoom(rm *room, err error) {
+	rm.failed, rm.why = err.Error(), err.Error()
+	r.Log.Warn("channel was given up", keyChannel, rm.name, keyErr, err)
+	joiners := rm.joiners
+	rm.joiners = nil
+	for _, f := range joiners {
+		r.giveUp(f, "cannot join: "+err.Error())
+	}
+	r.plan.ring()
+}
+
+// releaseJoiners puts requests back that wait for a channel.
+func (r *run) releaseJoiners(rm *room) {
+	joiners := rm.joiners
+	rm.joiners = nil
+	for _, f := range joiners {
+		r.release(f)
+	}
+}
+
+// overdue gives up channels about which the server says nothing at all.
+func (r *run) overdue(now time.Time) {
+	for _, rm := range r.rooms {
+		if rm.wanted && !rm.joined && rm.failed == "" && rm.why == "" && r.main.up && now.Sub(rm.asked) > joinPatience {
+			r.giveUpRoom(rm, errors.New("the server does not say whether we may"))
+		}
+	}
+}
+
+// askModes asks who has which rank in a channel.
+func (r *run) askModes(rm *room) {
+	if !rm.joined || !r.main.up {
+		return
+	}
+	rm.stale = false
+	name, client, support, fold := rm.name, r.main.client, r.main.state.ISupport, r.fold()
+	r.do(func() func() {
+		ctx, cancel := context.WithTimeout(r.ctx, joinPatience)
+		defer cancel()
+		answer, err := client.Do(ctx, irc.Msg("NAMES", name))
+		if err != nil {
+			return nil // it is asked again after the next change
+		}
+		modes := map[string]string{}
+		for _, m := range answer {
+			if m.Command != "353" || !fold.Same(m.Param(2), name) {
+				continue
+			}
+			for nick := range strings.FieldsSeq(m.Last()) {
+				nick, _, _ = strings.Cut(nick, "!")
+				bare := strings.TrimLeft(nick, rankSigns(support))
+				modes[fold.Fold(bare)] = strings.TrimSuffix(nick, bare)
+			}
+		}
+		return func() { rm.modes, r.dirty = modes, true }
+	})
+}
+
+// rankSigns are the signs before the nicks of those who have a rank.
+func rankSigns(s irc.ISupport) string {
+	if _, signs, ok := strings.Cut(s["PREFIX"], ")"); ok {
+		return signs
+	}
+	return "~&@%+"
+}
+
+// told is the room as the state tells it.
+func (rm *room) told(l *link) Channel {
+	c := Channel{Name: rm.name, Joined: rm.joined, Why: rm.why}
+	conn, ok := l.client.Conn()
+	if !ok || !rm.joined {
+		return c
+	}
+	nicks, topic, _ := conn.Members(rm.name)
+	c.Topic = topic
+	if len(nicks) > maxMembers {
+		nicks, c.More = nicks[:maxMembers], len(nicks)-maxMembers
+	}
+	for _, nick := range nicks {
+		c.Members = append(c.Members, Member{Nick: nick, Modes: rm.modes[l.fold.Fold(nick)]})
+	}
+	return c
+}
+
+func joinedFile(home string) string { return filepath.Join(home, folder, "joined.json") }
+
+// readJoined reads which channels were asked for, besides those of the options.
+func readJoined(home string) ([]string, error) {
+	data, err := os.ReadFile(joinedFile(home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var names []string
+	if err := json.Unmarshal(data, &names); err != nil {
+		return nil, nil // broken by hand: whoever needs a channel asks again
+	}
+	return names, nil
+}
+
+func (r *run) saveJoined() {
+	names := []string{}
+	for _, rm := range r.rooms {
+		if rm.wanted && !rm.fixed {
+			names = append(names, rm.name)
+		}
+	}
+	slices.Sort(names)
+	data, err := json.Marshal(names)
+	if err == nil {
+		err = replace(joinedFile(r.Home), append(data, '\n'), true)
+	}
+	if err != nil {
+		r.trouble("channels were not noted", err)
+	}
+}
+
+// levelOf says how loud the end of a connection is logged: the tries after it are not.
+func levelOf(e irc.Down) slog.Level {
+	if e.Was {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
+}

@@ -1,0 +1,356 @@
+package ircbridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// Times of the loop.
+const (
+	sweepEvery = 30 * time.Second       // to look at the mailbox whatever the watcher says
+	stateEvery = 250 * time.Millisecond // between two writings of the state
+	lastWords  = 3 * time.Second        // for the proof of what is on its way when the bridge ends
+)
+
+// Keys of the log.
+const (
+	keyChannel = "channel"
+	keyErr     = "err"
+	keyMessage = "message"
+	keyNick    = "nick"
+	keyWhy     = "why"
+)
+
+// A run is a bridge that runs. Everything in it belongs to the goroutine of the loop.
+// Others that it starts, and waits for at its end, hand their results to later, which
+// the loop then calls.
+type run struct {
+	*Options
+	ctx    context.Context // of the loop; done is the order to end
+	box    *dropbox.Mailbox
+	mask   *irc.Masker
+	plan   *plan
+	main   *link
+	others map[string]*link // by agent, with [StyleNicks]
+	rooms  map[string]*room // by folded name
+	rings  map[string]*ring // by the name of their file
+
+	flights map[string]*flight // messages on their way, by id
+	cut     map[*link][]*flight
+	resume  map[string]resume      // of messages that were put back, by id
+	open    []question             // the oldest first
+	asking  int                    // orders that the daemon has not answered yet
+	mores   map[string]*more       // by folded nick
+	wakes   map[string][]time.Time // when messages to agents came of a channel
+	calmed  map[string]time.Time   // when a channel was told that there are too many
+	renamed map[string]string      // folded old nick to new
+
+	later     chan func()
+	work      sync.WaitGroup // everything but the links
+	state     State
+	dirty     bool
+	written   time.Time
+	noRelay   string // why nothing is relayed
+	lineCount int    // lines without a msgid that were delivered
+	halted    bool
+	stopping  bool
+	broken    error // ends the loop
+}
+
+// Run is the bridge until ctx is done, and then returns nil. It connects, and connects
+// again whenever that breaks; the state says how it stands. The error is [ErrRunning]
+// when another process is the bridge of this project, and otherwise something on disk
+// that nobody can work with.
+func (b *Bridge) Run(ctx context.Context) (err error) {
+	release, err := lock(b.o.Home)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	o := b.o
+	if err := o.Store.MakeMailbox(dropbox.IRC); err != nil {
+		return fmt.Errorf("irc: %w", err)
+	}
+	box, err := o.Store.Mailbox(dropbox.IRC)
+	if err != nil {
+		return fmt.Errorf("irc: %w", err)
+	}
+	r := &run{
+		Options: &o, ctx: ctx, box: box, mask: o.masker(),
+		others: map[string]*link{}, rooms: map[string]*room{}, rings: map[string]*ring{},
+		flights: map[string]*flight{}, cut: map[*link][]*flight{}, resume: map[string]resume{},
+		mores: map[string]*more{}, wakes: map[string][]time.Time{}, calmed: map[string]time.Time{}, renamed: map[string]string{},
+		later: make(chan func(), 64),
+	}
+	r.plan = newPlan(box, r.placeOf)
+	defer func() {
+		for _, ring := range r.rings {
+			err = errors.Join(err, ring.close())
+		}
+	}()
+	if err := r.takeUp(); err != nil {
+		return fmt.Errorf("irc: %w", err)
+	}
+	return r.loop()
+}
+
+// takeUp puts the mailbox right after a crash, and reads what an earlier bridge left.
+func (r *run) takeUp() error {
+	if err := r.readQuestions(); err != nil {
+		return err
+	}
+	if err := r.box.Recover(); err != nil {
+		return err
+	}
+	receipts, err := r.box.Receipts()
+	if err != nil {
+		return err
+	}
+	for _, e := range receipts {
+		if err := r.box.Finish(e); err != nil {
+			return err
+		}
+	}
+	reasons, err := r.box.Reasons()
+	if err != nil {
+		return err
+	}
+	for _, e := range reasons {
+		if err := r.finishBurial(e); err != nil {
+			return err
+		}
+	}
+	claimed, err := r.box.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		if r.isOpen(e.ID) {
+			continue // said, and waits for its answer
+		}
+		if _, err := r.box.PutBack(e, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
+			return err
+		}
+	}
+	joined, err := readJoined(r.Home)
+	if err != nil {
+		return err
+	}
+	for _, name := range append(r.fixed(), joined...) {
+		r.room(name).wanted = true
+	}
+	r.state.Server, r.state.Style, r.state.Since = r.Server.HostPort(), r.Style, time.Now().UTC()
+	return nil
+}
+
+// loop runs until the order to end, and a little longer for what is on its way.
+func (r *run) loop() error {
+	bell := make(chan dropbox.Ring, 1)
+	watcher, err := r.Store.Watch(func(ring dropbox.Ring) {
+		if ring.Mailbox != dropbox.IRC && !ring.Halt && !ring.All && !ring.Lost {
+			return
+		}
+		select {
+		case bell <- ring:
+		default: // it looks at everything anyway
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("irc: %w", err)
+	}
+	defer watcher.Close()
+
+	links, stopLinks := context.WithCancel(context.WithoutCancel(r.ctx))
+	defer r.work.Wait()
+	defer stopLinks()
+	if r.main, err = r.newLink(links, "", r.Server.Nick); err != nil {
+		return fmt.Errorf("irc: %w", err)
+	}
+	r.hire(links)
+
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	saving := time.NewTimer(0)
+	defer saving.Stop()
+	ended := r.ctx.Done()
+	var patience <-chan time.Time
+	for over := false; !over && r.broken == nil; {
+		r.takeOff()
+		if r.dirty {
+			saving.Reset(time.Until(r.written.Add(stateEvery)))
+		}
+		if r.stopping && len(r.flights) == 0 {
+			break
+		}
+		select {
+		case ring := <-bell:
+			if ring.Halt || ring.All {
+				r.halted = false // look again
+			}
+			r.plan.ring()
+		case e, ok := <-r.main.events:
+			r.take(r.main, e, ok)
+		case f := <-r.later:
+			f()
+		case <-sweep.C:
+			r.halted = false
+			r.plan.ring()
+			if _, err := watcher.Rewatch(); err != nil {
+				r.Log.Debug("mailbox is not watched", keyErr, err)
+			}
+			r.hire(links)
+			r.sweep(time.Now())
+		case <-saving.C:
+			if r.dirty {
+				r.save()
+			}
+		case <-ended:
+			ended, r.stopping, patience = nil, true, time.After(lastWords)
+			for _, rm := range r.rooms {
+				r.releaseJoiners(rm)
+			}
+		case <-patience:
+			over = true // what is on its way is put back
+		}
+	}
+	stopLinks()
+	r.settleRest()
+	r.state.Connected, r.state.Since, r.state.Why, r.state.NextTry = false, time.Now().UTC(), "the bridge was ended", time.Time{}
+	if r.broken != nil {
+		r.state.Why = r.broken.Error()
+	}
+	r.save()
+	return r.broken
+}
+
+// settleRest waits for the links to end and for what was on its way, and puts it back.
+func (r *run) settleRest() {
+	done := make(chan struct{})
+	// Ends when everything has ended; the loop below waits for it.
+	go func() {
+		defer close(done)
+		r.work.Wait()
+	}()
+	for {
+		select {
+		case f := <-r.later:
+			f()
+		case _, ok := <-r.main.events:
+			if !ok {
+				r.main.events, r.main.up = nil, false
+				r.landCut(r.main)
+			}
+		case <-done:
+			for _, l := range r.others {
+				l.up = false
+				r.landCut(l)
+			}
+			r.main.up = false
+			r.landCut(r.main)
+			for _, f := range r.flights {
+				r.putBack(f, false)
+			}
+			return
+		}
+	}
+}
+
+// do runs f in a goroutine of its own; what f returns is run by the loop.
+func (r *run) do(f func() func()) {
+	r.work.Go(func() {
+		if then := f(); then != nil {
+			r.later <- then
+		}
+	})
+}
+
+// trouble notes an error of the disk or of the network that a person should see.
+func (r *run) trouble(what string, err error) {
+	r.Log.Error(what, keyErr, err)
+	r.state.LastError, r.state.LastAt, r.dirty = what+": "+r.mask.Mask(err.Error()), time.Now().UTC(), true
+}
+
+// ring returns the buffer of a channel or a person; nil where the disk refuses it.
+func (r *run) ring(channel string) *ring {
+	name := fileName(channel)
+	if ring := r.rings[name]; ring != nil {
+		return ring
+	}
+	if len(r.rings) >= 512 { // open files are few
+		for name, ring := range r.rings {
+			ring.close()
+			delete(r.rings, name)
+		}
+	}
+	ring, err := openRing(r.Home, channel, r.BufferSize)
+	if err != nil {
+		r.trouble("buffer was not opened", err)
+		return nil
+	}
+	r.rings[name] = ring
+	return ring
+}
+
+// keep puts a line into the buffer of its channel.
+func (r *run) keep(l Line) {
+	ring := r.ring(l.Channel)
+	if ring == nil {
+		return
+	}
+	if _, err := ring.add(l); err != nil {
+		r.trouble("line was not kept", err)
+	}
+}
+
+// agents are the names of the agents as they are now.
+func (r *run) agents() []string {
+	if r.Agents != nil {
+		return r.Agents()
+	}
+	names, err := r.Store.Mailboxes()
+	if err != nil {
+		r.trouble("mailboxes were not listed", err)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return n == dropbox.Lead || n == dropbox.IRC })
+}
+
+func (r *run) fold() irc.CaseMapping { return r.main.fold }
+
+// save writes the state.
+func (r *run) save() {
+	r.dirty, r.written = false, time.Now()
+	s := &r.state
+	s.At = r.written.UTC()
+	s.Waiting, s.Unproven = len(r.plan.entries), len(r.flights)
+	s.Halted = r.halted
+	s.Questions = nil
+	for _, q := range r.open {
+		s.Questions = append(s.Questions, q.OpenQuestion)
+	}
+	s.Channels, s.Warnings = nil, nil
+	for _, key := range slices.Sorted(maps.Keys(r.rooms)) {
+		room := r.rooms[key]
+		s.Channels = append(s.Channels, room.told(r.main))
+		if room.why != "" {
+			s.Warnings = append(s.Warnings, "not in "+room.name+": "+room.why)
+		}
+	}
+	if s.Instead != "" {
+		s.Warnings = append(s.Warnings, s.Instead)
+	}
+	if err := writeState(r.Home, *s); err != nil {
+		r.Log.Error("state was not written", keyErr, err)
+	}
+}
+
+// sameChannel says whether two names are one channel.
+func (r *run) sameChannel(a, b string) bool { return r.fold().Same(a, b) || strings.EqualFold(a, b) }

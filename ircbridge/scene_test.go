@@ -1,0 +1,311 @@
+package ircbridge_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// patience is how long a test waits for what must come. Machines of others are slow.
+const patience = 60 * time.Second
+
+// A scene is a project with its mailboxes and a server.
+type scene struct {
+	*testing.T
+	store *dropbox.Store
+	home  string
+	o     ircbridge.Options
+	log   *lockedBuffer
+	quit  func() error
+}
+
+// newScene makes mailboxes for coder, tester and the lead, and options for a bridge at a
+// server on this machine. Tests change them before start.
+func newScene(t *testing.T, addr string) *scene {
+	t.Helper()
+	s := &scene{T: t, store: newStore(t, "irc", "coder", "tester"), home: t.TempDir(), log: &lockedBuffer{}}
+	s.o = ircbridge.Options{
+		Store: s.store, Home: s.home,
+		Server:   ircbridge.Server{Addr: addr, Nick: "swarm", Unlimited: true, RetryMin: 10 * time.Millisecond, RetryMax: 200 * time.Millisecond},
+		Channels: ircbridge.Channels{Project: "#project-x", Standup: "#standup-x", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors"},
+		Allow:    []ircbridge.Permit{{Nick: "ann", May: ircbridge.Rights()}, {Nick: "joe", May: []ircbridge.Right{ircbridge.Talk}}},
+		Agents:   func() []string { return []string{"coder", "tester"} },
+		Log:      slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	return s
+}
+
+// start runs a bridge until stop, or the end of the test.
+func (s *scene) start() {
+	s.Helper()
+	b, err := ircbridge.New(s.o)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx) }() // stop waits for it
+	s.quit = sync.OnceValue(func() error {
+		cancel()
+		return <-done
+	})
+	s.Cleanup(func() {
+		if err := s.quit(); err != nil {
+			s.Errorf("Run = %v", err)
+		}
+		if s.Failed() && testing.Verbose() {
+			s.Logf("log of the bridge:\n%s", s.log.String())
+		}
+	})
+}
+
+func (s *scene) stop() {
+	s.Helper()
+	if err := s.quit(); err != nil {
+		s.Errorf("Run = %v", err)
+	}
+}
+
+// state waits until the state is as wanted.
+func (s *scene) state(what string, ok func(ircbridge.State) bool) ircbridge.State {
+	s.Helper()
+	var st ircbridge.State
+	eventually(s, "state: "+what, func() bool {
+		var err error
+		if st, err = ircbridge.ReadState(s.home); err != nil {
+			s.Fatal(err)
+		}
+		return ok(st)
+	})
+	return st
+}
+
+// ready waits until the bridge is in the channels of its options.
+func (s *scene) ready() {
+	s.Helper()
+	s.state("in its channels", func(st ircbridge.State) bool {
+		if !st.Connected || len(st.Channels) == 0 {
+			return false
+		}
+		return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return !c.Joined })
+	})
+}
+
+// say leaves a message in irc/.
+func (s *scene) say(from string, n ircbridge.Note, text string) string {
+	s.Helper()
+	return s.leave(&dropbox.Message{From: from, Type: dropbox.Note, Body: []byte(text), Extra: n.Extra()})
+}
+
+func (s *scene) leave(m *dropbox.Message) string {
+	s.Helper()
+	d, err := s.store.Deliver(dropbox.IRC, m)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return d.ID
+}
+
+// where waits until a message is in a state.
+func (s *scene) where(id string, want dropbox.State) dropbox.Found {
+	s.Helper()
+	var f dropbox.Found
+	eventually(s, fmt.Sprintf("%s in %s", id, want), func() bool {
+		var err error
+		if f, err = s.store.Find(id); err != nil {
+			s.Fatal(err)
+		}
+		return f.State == want
+	})
+	return f
+}
+
+// mail waits for so many messages that wait in a mailbox, and returns them.
+func (s *scene) mail(agent string, n int) []*dropbox.Message {
+	s.Helper()
+	var all []*dropbox.Message
+	eventually(s, fmt.Sprintf("%d messages for %s", n, agent), func() bool {
+		all = s.waiting(agent)
+		return len(all) >= n
+	})
+	if len(all) != n {
+		s.Fatalf("%d messages for %s, want %d", len(all), agent, n)
+	}
+	return all
+}
+
+func (s *scene) waiting(agent string) []*dropbox.Message {
+	s.Helper()
+	box, err := s.store.Mailbox(agent)
+	if err != nil {
+		s.Fatal(err)
+	}
+	entries, err := box.Peek()
+	if err != nil {
+		s.Fatal(err)
+	}
+	var all []*dropbox.Message
+	for _, e := range entries {
+		m, err := box.Read(e)
+		if err != nil {
+			s.Fatal(err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// A person is somebody with a client of their own.
+type person struct {
+	t    testing.TB
+	conn *irc.Conn
+	nick string
+
+	mu   sync.Mutex
+	seen []irc.Message
+	done chan struct{}
+}
+
+// newPerson connects, joins the channels and listens until the end of the test.
+func newPerson(t testing.TB, addr, nick string, channels ...string) *person {
+	t.Helper()
+	conn, err := irc.Dial(t.Context(), irc.Config{Addr: addr, Clear: true, Nick: nick, Flood: irc.Flood{Off: true}})
+	if err != nil {
+		t.Fatalf("%s cannot connect: %v", nick, err)
+	}
+	p := &person{t: t, conn: conn, nick: nick, done: make(chan struct{})}
+	go func() { // the cleanup waits for it
+		defer close(p.done)
+		for m := range conn.Messages() {
+			p.mu.Lock()
+			p.seen = append(p.seen, m)
+			p.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		conn.Close(ctx, "")
+		<-p.done
+	})
+	for _, c := range channels {
+		if _, err := conn.Do(t.Context(), irc.Msg("JOIN", c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// say says something and waits until the server has it.
+func (p *person) say(target, text string) {
+	p.t.Helper()
+	if err := p.conn.Send(target, text).Wait(p.t.Context()); err != nil {
+		p.t.Fatalf("%s to %s: %v", p.nick, target, err)
+	}
+}
+
+// raw writes a line as it is.
+func (p *person) raw(command string, params ...string) {
+	p.t.Helper()
+	if _, err := p.conn.Do(p.t.Context(), irc.Msg(command, params...)); err != nil {
+		p.t.Fatalf("%s %v: %v", command, params, err)
+	}
+}
+
+// lines are the texts that were seen, as "target nick: text".
+func (p *person) lines() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for _, m := range p.seen {
+		if m.Command == "PRIVMSG" || m.Command == "NOTICE" {
+			all = append(all, m.Param(0)+" "+m.Nick()+": "+m.Last())
+		}
+	}
+	return all
+}
+
+// sees waits until a line has been seen.
+func (p *person) sees(line string) {
+	p.t.Helper()
+	eventually(p.t, fmt.Sprintf("%s sees %q", p.nick, line), func() bool { return slices.Contains(p.lines(), line) }, func() string {
+		return strings.Join(p.lines(), "\n")
+	})
+}
+
+// like waits until a line has been seen with that in it, and returns it.
+func (p *person) like(part string) string {
+	p.t.Helper()
+	found := ""
+	eventually(p.t, fmt.Sprintf("%s sees …%s…", p.nick, part), func() bool {
+		for _, l := range p.lines() {
+			if strings.Contains(l, part) {
+				found = l
+				return true
+			}
+		}
+		return false
+	}, func() string { return strings.Join(p.lines(), "\n") })
+	return found
+}
+
+// eventually waits for a condition. what it was like is told when it never comes.
+func eventually(t testing.TB, what string, ok func() bool, like ...func() string) {
+	t.Helper()
+	for limit := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			for _, l := range like {
+				what += "\n" + l()
+			}
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+// A lockedBuffer is a log that several write and one reads.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func receiptOf(t testing.TB, store *dropbox.Store, id string) string {
+	t.Helper()
+	f, err := store.Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := store.Mailbox(f.Mailbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := box.Receipt(f.Entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+var _ = filepath.Join

@@ -1,0 +1,230 @@
+package ircbridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// Outcomes of a receipt.
+const (
+	outcomeSaid     = "said"
+	outcomeJoined   = "joined"
+	outcomeLeft     = "left"
+	outcomeTopic    = "topic set"
+	outcomeNotShown = "not shown" // a copy of a message that is safe elsewhere
+	outcomeAnswered = "answered"
+	outcomeNoAnswer = "not answered"
+)
+
+// A receipt says what became of a message in irc/. It begins as those of turns do, so
+// that whoever reads those can read it.
+type receipt struct {
+	V       int       `yaml:"v"`
+	ID      string    `yaml:"id"`
+	Agent   string    `yaml:"agent"`
+	Via     string    `yaml:"via"`
+	Outcome string    `yaml:"outcome"`
+	Ended   time.Time `yaml:"ended"`
+	IRC     struct {
+		Server string   `yaml:"server"`
+		Target string   `yaml:"target,omitempty"`
+		Lines  int      `yaml:"lines,omitempty"`
+		MsgIDs []string `yaml:"msgids,omitempty"`
+		Again  bool     `yaml:"again,omitempty"` // a part of it was said again, marked
+		Why    string   `yaml:"why,omitempty"`
+	} `yaml:"irc"`
+}
+
+// tries is how often the disk is asked to settle a message, with a pause that doubles
+// from the first one. What is not settled then stays claimed, and the next start of the
+// bridge goes on with it.
+const (
+	settleTries = 6
+	settlePause = 100 * time.Millisecond
+)
+
+// settle files a message that is done with.
+func (r *run) settle(f *flight, outcome string) { r.settleWith(f, outcome, "") }
+
+func (r *run) settleWith(f *flight, outcome, why string) {
+	rec := receipt{V: 1, ID: f.ID, Agent: dropbox.IRC, Via: "mailbox", Outcome: outcome, Ended: time.Now().UTC()}
+	rec.IRC.Server, rec.IRC.Target, rec.IRC.Lines, rec.IRC.MsgIDs = r.Server.HostPort(), f.place.target, f.lines, f.msgids
+	rec.IRC.Again, rec.IRC.Why = f.marked, why
+	box, entry := r.box, f.Entry
+	r.onDisk(f, "message was not filed", func() error { return file(box, entry, rec) }, func() {
+		if outcome == outcomeSaid {
+			r.state.Sent++
+		}
+	})
+}
+
+func file(box *dropbox.Mailbox, e dropbox.Entry, rec receipt) error {
+	data, err := yaml.Marshal(rec)
+	if err == nil {
+		err = box.Commit(e, data)
+	}
+	if err == nil {
+		err = box.Finish(e)
+	}
+	return err
+}
+
+// onDisk does the last step of a message away from the loop, and again if the disk
+// refuses.
+func (r *run) onDisk(f *flight, what string, step func() error, then func()) {
+	r.do(func() func() {
+		err := step()
+		for pause := settlePause; err != nil && pause < settlePause<<settleTries; pause *= 2 {
+			select {
+			case <-time.After(pause):
+			case <-r.ctx.Done():
+			}
+			err = step()
+		}
+		return func() {
+			delete(r.flights, f.ID)
+			r.dirty = true
+			if err != nil {
+				r.trouble(what, err)
+				return
+			}
+			then()
+		}
+	})
+}
+
+// giveUp sets a message aside that cannot be said, and tells its sender. Of a copy
+// nobody is told: the message itself is where it belongs.
+func (r *run) giveUp(f *flight, reason string) {
+	reason = r.mask.Mask(irc.PlainText(reason))
+	if f.Message != nil && f.note.About != "" && !strings.HasPrefix(reason, "the server hung up") {
+		r.settleWith(f, outcomeNotShown, reason)
+		return
+	}
+	r.Log.Warn("message was given up", keyMessage, f.ID, keyWhy, reason)
+	r.onDisk(f, "message was not given up", func() error { return r.bury(f.Claim, reason) }, func() {})
+}
+
+// bury takes the steps of giving up; each may be repeated.
+func (r *run) bury(c *dropbox.Claim, reason string) error {
+	at, err := r.box.Condemn(c.Entry, reason)
+	if err != nil {
+		return err
+	}
+	if err := r.bounce(c, reason, at); err != nil {
+		return err
+	}
+	return r.box.Bury(c.Entry, reason)
+}
+
+// finishBurial goes on where a crash cut off giving up a message.
+func (r *run) finishBurial(e dropbox.Entry) error {
+	c, err := r.box.Open(e)
+	if err != nil {
+		return err
+	}
+	reason, err := r.box.Reason(e)
+	if err != nil {
+		return err
+	}
+	return r.bury(c, reason)
+}
+
+// bounce tells the sender that a message was not said, once for each time that it was
+// given up.
+func (r *run) bounce(c *dropbox.Claim, reason string, at time.Time) error {
+	m := c.Message
+	if m == nil || m.From == "" || m.From == dropbox.Swarm || m.From == dropbox.IRC {
+		return nil
+	}
+	if n, _ := NoteOf(m); n.About != "" {
+		return nil
+	}
+	b := &dropbox.Message{
+		From: dropbox.IRC, To: []string{m.From}, Type: dropbox.Status, Subject: "not said on IRC", Thread: m.Thread, Trace: m.Trace,
+		ReplyTo: m.ID, Key: fmt.Sprintf("dead:%s:%d", c.ID, at.UnixMicro()),
+		Body: []byte(fmt.Sprintf("Not said on IRC: %s.\n\nThe message is kept: claude-swarm dead show %s\nTo try again: claude-swarm dead retry %s\n", strings.TrimRight(reason, "."), c.ID, c.ID)),
+	}
+	if m.Type.WantsAnswer() {
+		b.Type = dropbox.Result
+	}
+	_, err := r.deliver(m.From, b)
+	if errors.Is(err, dropbox.ErrNoMailbox) || errors.Is(err, dropbox.ErrName) || errors.Is(err, dropbox.ErrInvalid) {
+		return nil // there is nobody to tell
+	}
+	return err
+}
+
+// deliver delivers a message of the bridge's.
+func (r *run) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
+	return r.Store.DeliverSigned(to, m, func(m *dropbox.Message) string {
+		if r.Sign == nil {
+			return ""
+		}
+		return r.Sign(m, to)
+	})
+}
+
+// request does what a message asks of the bridge itself.
+func (r *run) request(f *flight) {
+	target := f.place.target
+	if why := r.noChannel(target); why != "" || !r.isChannel(target) {
+		if why == "" {
+			why = fmt.Sprintf("%q is not a channel", target)
+		}
+		r.giveUp(f, why)
+		return
+	}
+	switch f.place.request {
+	case DoJoin:
+		rm := r.room(target)
+		r.want(rm)
+		if rm.joined {
+			r.settle(f, outcomeJoined)
+			return
+		}
+		rm.joiners = append(rm.joiners, f)
+	case DoPart:
+		r.leave(r.room(target), "")
+		r.settle(f, outcomeLeft)
+	case DoTopic:
+		r.topic(f)
+	default:
+		r.giveUp(f, fmt.Sprintf("the bridge cannot %q; it can join, part and topic", f.place.request))
+	}
+}
+
+func (r *run) topic(f *flight) {
+	text := strings.Join(strings.Fields(irc.PlainText(string(f.Message.Body))), " ")
+	text = r.mask.Mask(text)
+	if most := r.main.state.ISupport.Number("TOPICLEN", 390); len(text) > most {
+		text = irc.Split(text, most)[0].Text
+	}
+	client, target := r.main.client, f.place.target
+	r.do(func() func() {
+		ctx, cancel := context.WithTimeout(r.ctx, joinPatience)
+		defer cancel()
+		_, err := client.Do(ctx, irc.Msg("TOPIC", target, text))
+		return func() {
+			refused, isRefused := errors.AsType[*irc.Rejected](err)
+			switch {
+			case err == nil:
+				r.settle(f, outcomeTopic)
+			case isRefused:
+				r.giveUp(f, "IRC did not take the topic: "+refused.Error())
+			case errors.Is(err, irc.ErrMessage) || errors.Is(err, irc.ErrTooLong):
+				r.giveUp(f, err.Error())
+			default: // the connection ended, or we do
+				r.release(f)
+			}
+		}
+	})
+}
