@@ -19,6 +19,9 @@ import (
 // joinPatience is how long a server may take to let us into a channel, or to say no.
 const joinPatience = time.Minute
 
+// askAgain is how long a channel is left alone that did not let us in.
+const askAgain = 10 * time.Minute
+
 // maxMembers is how many members of a channel the state names.
 const maxMembers = 200
 
@@ -88,9 +91,9 @@ func (r *run) noChannel(name string) string {
 	return ""
 }
 
-// want sees to it that we get into a channel.
+// want sees to it that we get into a channel, also when it was given up before.
 func (r *run) want(rm *room) {
-	if rm.wanted && (rm.joined || rm.failed == "") {
+	if rm.wanted && rm.failed == "" {
 		return
 	}
 	rm.wanted, rm.failed, rm.why, rm.asked = true, "", "", time.Now()
@@ -112,11 +115,17 @@ func (r *run) leave(rm *room, reason string) {
 	r.saveJoined()
 }
 
+// known is what is known of a channel, nil for one that we do not want to be in.
+func (r *run) known(name string) *room { return r.rooms[r.fold().Fold(name)] }
+
 // takeRoom deals with what happened to channels.
 func (r *run) takeRoom(e irc.Event) {
 	switch e := e.(type) {
 	case irc.Joined:
-		rm := r.room(e.Channel)
+		rm := r.known(e.Channel)
+		if rm == nil {
+			return // the server put us there; the library leaves again
+		}
 		rm.stale = true
 		if e.Own {
 			rm.joined, rm.failed, rm.why = true, "", ""
@@ -127,10 +136,10 @@ func (r *run) takeRoom(e irc.Event) {
 			}
 		}
 	case irc.CaughtUp:
-		if !r.isChannel(e.Target) {
-			return
+		rm := r.known(e.Target)
+		if rm == nil {
+			return // a person, or a channel that we have left
 		}
-		rm := r.room(e.Target)
 		rm.caught = rm.joined
 		r.askModes(rm)
 	case irc.Left:
@@ -140,7 +149,10 @@ func (r *run) takeRoom(e irc.Event) {
 			}
 			return
 		}
-		rm := r.room(e.Channel)
+		rm := r.known(e.Channel)
+		if rm == nil {
+			return
+		}
 		rm.stale = true
 		if e.Own {
 			rm.joined, rm.caught, rm.asked = false, false, time.Now()
@@ -150,7 +162,9 @@ func (r *run) takeRoom(e irc.Event) {
 			}
 		}
 	case irc.Failed:
-		r.giveUpRoom(r.room(e.Channel), e.Err)
+		if rm := r.known(e.Channel); rm != nil {
+			r.giveUpRoom(rm, e.Err)
+		}
 	case irc.Gap:
 		args := []any{keyChannel, e.Target, "from", e.From.UTC(), "to", e.To.UTC()}
 		if e.Err != nil {
@@ -162,8 +176,13 @@ func (r *run) takeRoom(e irc.Event) {
 }
 
 func (r *run) giveUpRoom(rm *room, err error) {
-	rm.failed, rm.why = err.Error(), err.Error()
+	rm.failed, rm.why, rm.asked = err.Error(), err.Error(), time.Now()
 	r.Log.Warn("channel was given up", keyChannel, rm.name, keyErr, err)
+	if !rm.fixed { // whoever has something to say there asks again
+		rm.wanted = false
+		r.main.client.Part(rm.name, "")
+		r.saveJoined()
+	}
 	joiners := rm.joiners
 	rm.joiners = nil
 	for _, f := range joiners {
@@ -181,9 +200,17 @@ func (r *run) releaseJoiners(rm *room) {
 	}
 }
 
-// overdue gives up channels about which the server says nothing at all.
+// overdue gives up channels about which the server says nothing at all, and asks again
+// for those that were given up long ago.
 func (r *run) overdue(now time.Time) {
-	for _, rm := range r.rooms {
+	for key, rm := range r.rooms {
+		switch {
+		case rm.failed == "" || now.Sub(rm.asked) < askAgain:
+		case rm.fixed:
+			r.want(rm)
+		default:
+			delete(r.rooms, key)
+		}
 		if rm.wanted && !rm.joined && rm.failed == "" && rm.why == "" && r.main.up && now.Sub(rm.asked) > joinPatience {
 			r.giveUpRoom(rm, errors.New("the server does not say whether we may"))
 		}

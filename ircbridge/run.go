@@ -197,6 +197,7 @@ func (r *run) loop() error {
 				r.halted = false // look again
 			}
 			r.plan.ring()
+			r.dirty = true
 		case e, ok := <-r.main.events:
 			r.take(r.main, e, ok)
 		case f := <-r.later:
@@ -330,6 +331,9 @@ func (r *run) save() {
 	r.dirty, r.written = false, time.Now()
 	s := &r.state
 	s.At = r.written.UTC()
+	if err := r.plan.list(); err != nil { // nothing else lists while there is no connection
+		r.trouble("mailbox was not listed", err)
+	}
 	s.Waiting, s.Unproven = len(r.plan.entries), len(r.flights)
 	s.Halted = r.halted
 	s.Questions = nil

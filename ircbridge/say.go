@@ -112,8 +112,11 @@ func (r *run) ready(w waiter) bool {
 		return true
 	}
 	rm := r.room(w.target)
+	if rm.failed != "" {
+		return true // to be given up
+	}
 	r.want(rm)
-	return rm.joined && rm.caught || rm.failed != ""
+	return rm.joined && rm.caught
 }
 
 // claim takes a message and begins to say it.

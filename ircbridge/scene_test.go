@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for what must come. Machines of others are slow.
-const patience = 60 * time.Second
+const patience = 15 * time.Second
 
 // A scene is a project with its mailboxes and a server.
 type scene struct {
@@ -308,4 +307,3 @@ func receiptOf(t testing.TB, store *dropbox.Store, id string) string {
 	return string(data)
 }
 
-var _ = filepath.Join

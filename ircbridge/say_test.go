@@ -1,0 +1,193 @@
+package ircbridge_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+func TestLongTextIsCutAfterSixLines(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	s.start()
+	s.ready()
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+	var b strings.Builder
+	for i := range 47 {
+		fmt.Fprintf(&b, "row %d\n", i)
+	}
+	id := s.say("coder", ircbridge.Note{}, b.String())
+	ann.sees(fmt.Sprintf("#project-x swarm: [coder] … (41 more lines: read %s)", id))
+	ann.sees("#project-x swarm: [coder] row 5")
+	s.say("coder", ircbridge.Note{}, "one\n\n\ntwo\n3\n4\n5\n6\nseven is no line more than to say that there is one\n")
+	ann.like("[coder] seven is no line more")
+	for _, l := range ann.lines() {
+		if strings.Contains(l, "row 6") || strings.HasSuffix(l, "[coder] ") {
+			t.Errorf("said: %q", l)
+		}
+	}
+}
+
+func TestRequests(t *testing.T) {
+	servers(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.start()
+		s.ready()
+		ann := newPerson(t, addr, "ann", "#work-k7f3q9m2xd", "#other")
+		ann.raw("MODE", "#work-k7f3q9m2xd", "-t") // else inspircd lets operators alone set the topic
+		join := s.say("swarm", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#work-k7f3q9m2xd"}, "")
+		s.where(join, dropbox.Done)
+		topic := s.say("coder", ircbridge.Note{Do: ircbridge.DoTopic, Channel: "#work-k7f3q9m2xd"}, "fix the\nbuild\x01 now\n")
+		for i := range 5 {
+			s.say("coder", ircbridge.Note{Channel: "#work-k7f3q9m2xd"}, fmt.Sprintf("step %d", i))
+		}
+		part := s.say("swarm", ircbridge.Note{Do: ircbridge.DoPart, Channel: "#work-k7f3q9m2xd"}, "")
+		// A channel that nobody asked for is joined when something is to be said there.
+		auto := s.say("coder", ircbridge.Note{Channel: "#other"}, "hello others")
+		ann.sees("#work-k7f3q9m2xd swarm: [coder] step 4")
+		ann.sees("#other swarm: [coder] hello others")
+		s.where(topic, dropbox.Done)
+		s.where(part, dropbox.Done)
+		s.where(auto, dropbox.Done)
+		_, set, ok := ann.conn.Members("#work-k7f3q9m2xd")
+		if !ok || strings.TrimSpace(set) != "fix the build\uFFFD now" {
+			t.Errorf("topic = %q", set)
+		}
+		s.state("out of the channel", func(st ircbridge.State) bool {
+			for _, c := range st.Channels {
+				if c.Name == "#work-k7f3q9m2xd" {
+					return false
+				}
+			}
+			return st.Sent == 6
+		})
+		// What was asked for is joined again after a restart, and what was left is not.
+		s.stop()
+		s.start()
+		s.ready()
+		st := s.state("in the channels", func(st ircbridge.State) bool { return len(st.Channels) == 5 })
+		for _, c := range st.Channels {
+			if c.Name == "#other" && c.Joined {
+				return
+			}
+		}
+		t.Errorf("channels: %+v", st.Channels)
+	})
+}
+
+func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
+	servers(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		ann := newPerson(t, addr, "ann", "#closed")
+		ann.raw("MODE", "#closed", "+i")
+		s.start()
+		s.ready()
+		for name, tc := range map[string]struct {
+			m    dropbox.Message
+			want string
+		}{
+			"nobody":    {dropbox.Message{Extra: ircbridge.Note{Channel: "nobody"}.Extra(), Body: []byte("psst")}, "No such nick"},
+			"closed":    {dropbox.Message{Extra: ircbridge.Note{Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed"},
+			"two names": {dropbox.Message{Extra: ircbridge.Note{Channel: "#a,#b"}.Extra(), Body: []byte("x")}, "cannot be the name"},
+			"long name": {dropbox.Message{Extra: ircbridge.Note{Channel: "#" + strings.Repeat("x", 300)}.Extra(), Body: []byte("x")}, "bytes"},
+			"no topic":  {dropbox.Message{Extra: ircbridge.Note{Do: ircbridge.DoTopic, Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed"},
+			"no order":  {dropbox.Message{Extra: ircbridge.Note{Do: "quit", Channel: "#a"}.Extra(), Body: []byte("x")}, "cannot"},
+			"no room":   {dropbox.Message{Extra: ircbridge.Note{Do: ircbridge.DoJoin, Channel: "ann"}.Extra(), Body: []byte("x")}, "not a channel"},
+			"too late":  {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired"},
+		} {
+			m := tc.m
+			m.From, m.Type, m.Subject = "coder", dropbox.Question, name
+			id := s.leave(&m)
+			s.where(id, dropbox.Dead)
+			var told *dropbox.Message
+			eventually(t, "coder is told of "+name, func() bool {
+				for _, m := range s.waiting("coder") {
+					if m.ReplyTo == id {
+						told = m
+					}
+				}
+				return told != nil
+			})
+			if told.Type != dropbox.Result || told.From != dropbox.IRC || !strings.Contains(string(told.Body), tc.want) || !strings.Contains(string(told.Body), id) {
+				t.Errorf("%s: told %s: %s\nwant %q in it", name, told.Type, told.Body, tc.want)
+			}
+		}
+		// A copy is only not shown.
+		id := s.say("coder", ircbridge.Note{Channel: "#closed", About: "k7f3q9m2xd", To: "lead"}, "x")
+		s.where(id, dropbox.Done)
+		if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") {
+			t.Errorf("receipt of the copy:\n%s", rec)
+		}
+		// A file that is no message.
+		bad := dropbox.Entry{Created: time.Now().UTC().Truncate(time.Microsecond), ID: dropbox.NewID()}
+		if err := os.WriteFile(s.store.Dir()+"/irc/new/"+bad.FileName(), []byte("---\nv: [\n---\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.where(bad.ID, dropbox.Dead)
+		after := s.say("coder", ircbridge.Note{}, "and on it goes")
+		s.where(after, dropbox.Done)
+	})
+}
+
+func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	s.o.Server.Unlimited, s.o.Server.Burst, s.o.Server.Rate = false, 4, 100
+	for i := range 60 {
+		s.say("coder", ircbridge.Note{}, fmt.Sprintf("chatter %d", i))
+	}
+	s.say("tester", ircbridge.Note{Channel: "#standup-x"}, "a word")
+	s.say("swarm", ircbridge.Note{Channel: "#alerts", Moment: ircbridge.Alert}, "coder is stopped")
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x", "#alerts")
+	s.start()
+	ann.sees("#project-x swarm: [coder] chatter 59")
+	at := map[string]int{}
+	for i, l := range ann.lines() {
+		at[l] = i
+	}
+	alert, word := at["#alerts swarm: [swarm] coder is stopped"], at["#standup-x swarm: [tester] a word"]
+	// Which channel is joined first is the server's to say: until then others go on.
+	if alert > 12 || word > 16 {
+		t.Errorf("the alert came after %d lines, the other target after %d:\n%s", alert, word, strings.Join(ann.lines()[:20], "\n"))
+	}
+	for i := range 59 {
+		a, b := at[fmt.Sprintf("#project-x swarm: [coder] chatter %d", i)], at[fmt.Sprintf("#project-x swarm: [coder] chatter %d", i+1)]
+		if a > b {
+			t.Errorf("chatter %d came after %d", i, i+1)
+		}
+	}
+}
+
+func TestWithoutAServer(t *testing.T) {
+	s := newScene(t, "127.0.0.1:1")
+	s.start()
+	id := s.say("coder", ircbridge.Note{}, "is anybody there?")
+	st := s.state("no connection", func(st ircbridge.State) bool { return st.Why != "" && !st.NextTry.IsZero() && st.Waiting == 1 })
+	if st.Connected || !st.Running || !strings.Contains(st.Why, "refused") {
+		t.Errorf("state: %+v", st)
+	}
+	s.where(id, dropbox.Waiting)
+	s.stop()
+	if st, err := ircbridge.ReadState(s.home); err != nil || st.Running || st.Connected {
+		t.Errorf("state after the end: %+v, %v", st, err)
+	}
+}
+
+func TestHaltedSaysNothing(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	s.start()
+	s.ready()
+	if err := s.store.Halt("by a test"); err != nil {
+		t.Fatal(err)
+	}
+	id := s.say("coder", ircbridge.Note{}, "not now")
+	s.state("halted", func(st ircbridge.State) bool { return st.Halted && st.Waiting == 1 })
+	if err := s.store.Unhalt(); err != nil {
+		t.Fatal(err)
+	}
+	s.where(id, dropbox.Done)
+}
