@@ -260,4 +260,3 @@ func TestTwoThatMentionEachOtherStop(t *testing.T) {
 	s.mail("coder", 5)
 	s.mail("tester", 0)
 }
-

@@ -306,4 +306,3 @@ func receiptOf(t testing.TB, store *dropbox.Store, id string) string {
 	}
 	return string(data)
 }
-
