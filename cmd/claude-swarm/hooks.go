@@ -61,6 +61,8 @@ func sessionHooks() []*cli.Command {
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *swarm.Attached, _ hookCall) error {
 			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
 			if err == nil {
+				// The client reads each file that is named so in what a command prints: @file.
+				text = strings.ReplaceAll(text, "@", `\@`)
 				_, err = fmt.Fprintln(c.App.Writer, cmp.Or(text, "There is no message."))
 			}
 			return err
