@@ -26,7 +26,6 @@ func attachTrip(t *testing.T, way provision.Way) trip {
 			return err
 		},
 		remove: initTrip.remove,
-		stride: 7,
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,11 +109,9 @@ func snapshot(t *testing.T, dir string) map[string]string {
 type trip struct {
 	make   func(dir string, step func(string) error) error
 	remove func(dir string, step func(string) error) error
-	stride int // every how manyth change is a cut; each cut costs a project
 }
 
 var initTrip = trip{
-	stride: 1,
 	make: func(dir string, step func(string) error) error {
 		_, err := provision.Init(dir, provision.Options{Step: step})
 		return err
@@ -140,7 +140,7 @@ func steps(n *int) func(string) error {
 	return func(string) error { *n++; return nil }
 }
 
-// Every way of cutting it off: see trip.test.
+// Cut off after each of its changes, it can be gone on with and undone: see trip.test.
 func TestRemoveUndoesInit(t *testing.T) {
 	for name, prepare := range folders {
 		t.Run(name, func(t *testing.T) { t.Parallel(); initTrip.test(t, prepare) })
@@ -148,11 +148,6 @@ func TestRemoveUndoesInit(t *testing.T) {
 }
 
 func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
-	fresh := func() (dir string, before map[string]string) {
-		dir = t.TempDir()
-		prepare(t, dir)
-		return dir, snapshot(t, dir)
-	}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -172,7 +167,9 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		}
 	}
 
-	dir, before := fresh()
+	dir := t.TempDir()
+	prepare(t, dir)
+	before := snapshot(t, dir)
 	makes, removes := 0, 0
 	must(tr.make(dir, steps(&makes)))
 	sound("made", dir)
@@ -187,8 +184,11 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		t.Fatalf("%d changes to make it, %d to remove it: the cuts below prove little", makes, removes)
 	}
 
-	for n := 0; n < makes; n += tr.stride {
-		dir, before := fresh()
+	// Each round ends where it began, so that one folder does for all.
+	dir = inMemory(t)
+	prepare(t, dir)
+	before = snapshot(t, dir)
+	for n := range makes {
 		if err := tr.make(dir, cutAfter(n)); !errors.Is(err, errCut) {
 			t.Fatalf("cut after %d of %d changes: %v", n, makes, err)
 		}
@@ -201,8 +201,7 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		must(tr.remove(dir, nil))
 		same(fmt.Sprintf("cut after change %d, made again and removed", n), dir, before)
 	}
-	for n := 0; n < removes; n += tr.stride {
-		dir, before := fresh()
+	for n := range removes {
 		must(tr.make(dir, nil))
 		if err := tr.remove(dir, cutAfter(n)); !errors.Is(err, errCut) {
 			t.Fatalf("removal cut after %d of %d changes: %v", n, removes, err)
@@ -213,6 +212,71 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		}
 		must(tr.remove(dir, nil))
 		same(fmt.Sprintf("removal cut after change %d, and removed again", n), dir, before)
+	}
+}
+
+// inMemory is a scratch folder that costs no disk, where there is such a thing: what is
+// cut off in hundreds of places is order, not durability.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "provision")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// A process that is killed leaves no more behind than one that stops.
+func TestKilledWhileAttaching(t *testing.T) {
+	if dir := os.Getenv("PROVISION_DIR"); dir != "" {
+		left, err := strconv.Atoi(os.Getenv("PROVISION_CHANGES"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = attachTrip(t, provision.BySettings).make(dir, func(string) error {
+			if left == 0 {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {} // until it is delivered
+			}
+			left--
+			return nil
+		})
+		t.Fatalf("it ended: %v", err)
+	}
+	dir := t.TempDir()
+	folders["somebody's .claude/settings.json"](t, dir)
+	before := snapshot(t, dir)
+	tr := attachTrip(t, provision.BySettings)
+	makes := 0
+	if err := tr.make(dir, steps(&makes)); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, makes / 4, makes / 2, makes - 1} {
+		if err := tr.remove(dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" {
+			t.Fatalf("before it is killed after change %d, -want +got:\n%s", n, diff)
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledWhileAttaching$")
+		cmd.Env = append(os.Environ(), "PROVISION_DIR="+dir, "PROVISION_CHANGES="+strconv.Itoa(n))
+		out, err := cmd.CombinedOutput()
+		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+			t.Fatalf("it was not killed after change %d: %v\n%s", n, err, out)
+		}
+		if err := tr.make(dir, nil); err != nil {
+			t.Fatalf("killed after change %d, and made again: %v", n, err)
+		}
+		if r, err := provision.Check(dir); err != nil || !r.Sound() {
+			t.Fatalf("killed after change %d, and made again: Check = %+v, %v", n, r, err)
+		}
+	}
+	if err := tr.remove(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" {
+		t.Errorf("at the end, -want +got:\n%s", diff)
 	}
 }
 
