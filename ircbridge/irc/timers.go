@@ -55,8 +55,8 @@ func (t *timers) run(c *Conn, now time.Time) (time.Duration, error) {
 	}
 	if !c.st.me(c.st.wanted) && due(t.nickAt) {
 		c.bare(Msg("NICK", c.st.wanted))
-		t.nickAt = now.Add(t.nickWait)
 		t.nickWait = min(2*t.nickWait, maxNickWait)
+		t.nickAt = now.Add(t.nickWait)
 		due(t.nickAt)
 	}
 	return next, nil

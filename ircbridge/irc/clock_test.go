@@ -1,0 +1,269 @@
+package irc_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// A tape is the server's side of a pipe: it keeps each line with its time.
+type tape struct {
+	nc    net.Conn
+	start time.Time
+	deaf  bool // answers no PING
+
+	mu    sync.Mutex
+	lines []string
+	times []time.Duration
+}
+
+// record answers like a server without capabilities, under the nick that the
+// client was given. It must be called in a bubble.
+func record(t *testing.T, cfg irc.Config, nick string, deaf bool) (*irc.Conn, *tape) {
+	near, far := net.Pipe()
+	tp := &tape{nc: far, deaf: deaf}
+	registered := make(chan struct{})
+	go func() {
+		r := bufio.NewReader(far)
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			tp.line(strings.TrimSpace(line), nick)
+			if strings.HasPrefix(line, "USER") {
+				close(registered)
+			}
+		}
+	}()
+	go func() {
+		<-registered
+		if nick != cfg.Nick {
+			tp.say(":s 433 * " + cfg.Nick + " :in use")
+		}
+		tp.say(":s 001 " + nick + " :hello")
+		tp.say(":s 005 " + nick + " CASEMAPPING=ascii BOT=B :are supported")
+		tp.say(":s 422 " + nick + " :no MOTD")
+	}()
+	cfg.Addr, cfg.Clear = "pipe:1", true
+	cfg.Dial = func(context.Context, string, string) (net.Conn, error) { return near, nil }
+	c, err := irc.Dial(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	go func() {
+		for range c.Messages() {
+		}
+	}()
+	tp.mu.Lock()
+	tp.lines, tp.times, tp.start = nil, nil, time.Now()
+	tp.mu.Unlock()
+	t.Cleanup(func() {
+		_ = far.Close()
+		<-c.Done()
+	})
+	return c, tp
+}
+
+func (tp *tape) line(line, nick string) {
+	tp.mu.Lock()
+	tp.lines = append(tp.lines, line)
+	tp.times = append(tp.times, time.Since(tp.start))
+	tp.mu.Unlock()
+	if token, ok := strings.CutPrefix(line, "PING "); ok && !tp.deaf {
+		go tp.say(":s PONG s " + token)
+	}
+}
+
+func (tp *tape) say(line string) { _, _ = tp.nc.Write([]byte(line + "\r\n")) }
+
+func (tp *tape) heard() ([]string, []time.Duration) {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	return append([]string(nil), tp.lines...), append([]time.Duration(nil), tp.times...)
+}
+
+func TestFourAtOnceThenOneASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
+		time.Sleep(10 * time.Second) // registering took tokens too
+		tp.start = time.Now()
+		d := c.Send("#room", strings.Repeat("a line of some length\n", 30))
+		time.Sleep(5 * time.Second)
+		asked := time.Now()
+		tp.say("PING :now")
+		synctest.Wait()
+		if lines, _ := tp.heard(); lines[len(lines)-1] != "PONG now" || time.Since(asked) != 0 {
+			t.Errorf("PONG has to wait: %v", lines)
+		}
+		if err := d.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, times := tp.heard()
+		for i, at := range times {
+			if most := 4 + at.Seconds() + 1 + 0.01; float64(i+1) > most { // and the PONG
+				t.Errorf("line %d at %v", i+1, at)
+			}
+		}
+		if last := times[len(times)-1]; last > 40*time.Second {
+			t.Errorf("30 lines and their PINGs took %v", last)
+		}
+	})
+}
+
+func TestNeverMoreThanTheWindowUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", true)
+		d := c.Send("#room", strings.Repeat(strings.Repeat("x", 300)+"\n", 30))
+		time.Sleep(50 * time.Second)
+		lines, _ := tp.heard()
+		bytes := 0
+		for _, l := range lines {
+			if strings.HasPrefix(l, "PRIVMSG") {
+				bytes += len(l) + 2
+			}
+		}
+		if bytes > 2000 || bytes < 1500 {
+			t.Errorf("%d bytes are unanswered", bytes)
+		}
+		<-d.Done()
+		if !errors.Is(d.Err(), irc.ErrUnproven) || !errors.Is(c.Err(), irc.ErrTimeout) {
+			t.Errorf("delivery: %v, connection: %v", d.Err(), c.Err())
+		}
+	})
+}
+
+func TestAlertsFirstAndTargetsInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
+		c.Send("#busy", strings.Repeat("output\n", 20))
+		synctest.Wait()
+		c.Send("#other", "output")
+		c.Post(irc.Outgoing{Target: "bob", Text: "answer", Priority: irc.Answer})
+		d := c.Post(irc.Outgoing{Target: "#alerts", Text: "alert", Priority: irc.Alert})
+		before, _ := tp.heard()
+		if err := d.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		lines, _ := tp.heard()
+		var order []string
+		for _, l := range lines[len(before):] {
+			if target, ok := strings.CutPrefix(l, "PRIVMSG "); ok && !strings.HasPrefix(target, "#busy") {
+				order = append(order, strings.Fields(target)[0])
+			}
+		}
+		if strings.Join(order, " ") != "#alerts bob #other" {
+			t.Errorf("order: %v of %v", order, lines)
+		}
+	})
+}
+
+func TestFullQueueSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := record(t, irc.Config{Nick: "ann"}, "ann", true)
+		first := c.Send("#room", strings.Repeat("x\n", 1000))
+		if err := c.Send("#room", strings.Repeat("x\n", 100)).Err(); !errors.Is(err, irc.ErrQueueFull) {
+			t.Errorf("past the bound: %v", err)
+		}
+		alert := c.Post(irc.Outgoing{Target: "#room", Text: "x", Priority: irc.Alert})
+		if err := errors.Join(first.Err(), alert.Err()); err != nil {
+			t.Errorf("what fits: %v", err)
+		}
+	})
+}
+
+func TestSilentServerIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", true)
+		begin := time.Now()
+		<-c.Done()
+		lines, times := tp.heard()
+		if took := time.Since(begin); took != 90*time.Second || !errors.Is(c.Err(), irc.ErrTimeout) {
+			t.Errorf("left after %v: %v", took, c.Err())
+		}
+		if fmt.Sprint(lines, times) != "[PING alive] [1m0s]" {
+			t.Errorf("heard %v at %v", lines, times)
+		}
+	})
+}
+
+func TestQuietServerIsNotLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
+		time.Sleep(time.Hour)
+		if lines, _ := tp.heard(); c.Err() != nil || len(lines) < 59 {
+			t.Errorf("%v after %d lines", c.Err(), len(lines))
+		}
+	})
+}
+
+func TestWantedNickIsAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann_", false)
+		nicks := func() (at []time.Duration) {
+			lines, times := tp.heard()
+			for i, l := range lines {
+				if l == "NICK ann" {
+					at = append(at, times[i])
+				}
+			}
+			return at
+		}
+		time.Sleep(2 * time.Minute)
+		if got := fmt.Sprint(nicks()); got != "[15s 45s 1m45s]" {
+			t.Errorf("asked at %s", got)
+		}
+		tp.say(":ann!a@b QUIT :bye")
+		synctest.Wait()
+		if n := len(nicks()); n != 4 {
+			t.Errorf("asked %d times after the QUIT", n)
+		}
+		tp.say(":ann_!a@b NICK ann")
+		time.Sleep(time.Hour)
+		if n := len(nicks()); n != 4 || c.State().Nick != "ann" {
+			t.Errorf("asked %d times, nick %s", n, c.State().Nick)
+		}
+	})
+}
+
+func TestBackoff(t *testing.T) {
+	b := irc.Backoff{Chance: func() float64 { return 0.5 }}
+	cut := errors.New("cut")
+	var waits []string
+	for _, stood := range []time.Duration{0, time.Second, 59 * time.Second, 0, 0, 0, 0, time.Minute, 0} {
+		wait, stop := b.Next(cut, stood)
+		if stop {
+			t.Error("stopped")
+		}
+		waits = append(waits, wait.String())
+	}
+	if got := strings.Join(waits, " "); got != "1s 2s 4s 8s 16s 32s 1m0s 1s 2s" {
+		t.Errorf("waits %s", got)
+	}
+	for _, text := range []string{"Throttled: reconnecting too fast", "You are banned", "K-lined", "Too many connections"} {
+		b := irc.Backoff{Chance: func() float64 { return 0 }}
+		if wait, stop := b.Next(&irc.Refused{Code: "ERROR", Text: text}, 0); wait < time.Minute || stop {
+			t.Errorf("%q: %v, %v, want a minute", text, wait, stop)
+		}
+	}
+	if _, stop := b.Next(fmt.Errorf("register: %w", irc.ErrSASL), 0); !stop {
+		t.Error("tries again after a refused login")
+	}
+	for range 1000 {
+		var b irc.Backoff
+		if wait, _ := b.Next(cut, 0); wait < time.Second/2 || wait > 3*time.Second/2 {
+			t.Fatalf("first wait %v", wait)
+		}
+	}
+}
