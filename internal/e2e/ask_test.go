@@ -1,0 +1,66 @@
+package e2e_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// An agent that asks the lead by its tool, and gets no answer in time, goes on as it
+// said that it would: by its default, with a no, as the last turn before a pause, or not
+// at all.
+func TestAskInATurnWithoutAnAnswer(t *testing.T) {
+	var replies []string
+	for _, how := range []string{"default", "deny", "pause", "abort"} {
+		replies = append(replies,
+			fmt.Sprintf(`{"name":"ask","match":{"last_user_contains":"Ask, or else %s"},
+				"content":[{"tool_use":{"name":"mcp__dead-drop__ask","input":{"to":"lead","text":"Tabs or blanks?","timeout":1,"on_timeout":%q,"default":"tabs"}}}]}`, how, how),
+			fmt.Sprintf(`{"name":"%s","match":{"tool_result_contains":"\"outcome\":\"%s\""},"text":"I went on after %s.","delay_ms":%d}`, how, how, how, map[string]int{"abort": 20_000}[how]))
+	}
+	p := newProject(t, `{"replies":[`+strings.Join(replies, ",")+`,{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {allowed_tools: [Read]}\n")
+	p.start()
+	result := func(reply string) string {
+		i := slices.IndexFunc(p.requests(), func(q turnRequest) bool { return q.Reply == reply })
+		if i < 0 {
+			t.Fatalf("the tool never gave %s", reply)
+		}
+		return p.requests()[i].LastUser
+	}
+	for how, want := range map[string]string{"default": `"text":"tabs"`, "deny": "Take it for a no"} {
+		if r := p.receipt("coder", p.send("coder", "Ask, or else "+how)); r.Text != "I went on after "+how+"." || len(r.Sent) != 1 {
+			t.Errorf("%s: receipt = %+v", how, r)
+		}
+		if got := result(how); !strings.Contains(got, want) {
+			t.Errorf("%s: ask gave %s, want %s in it", how, got, want)
+		}
+	}
+
+	// The turn goes on to its end, and the next waits for a person.
+	r := p.receipt("coder", p.send("coder", "Ask, or else pause"))
+	if r.Text != "I went on after pause." {
+		t.Errorf("pause: receipt = %+v", r)
+	}
+	if st := p.untilState("coder", swarm.Paused); !strings.Contains(st.Why, "waits for an answer of lead to "+r.Sent[0]) {
+		t.Errorf("paused, because %q", st.Why)
+	}
+	id := p.send("coder", "Ask, or else abort")
+	if n := p.agent("coder").Waiting.Normal; n != 1 {
+		t.Errorf("%d messages wait, want one", n)
+	}
+	p.swarm("resume", "coder")
+
+	// The turn ends at once, and its message is given up.
+	p.until("the message is given up", func() bool { return strings.Contains(p.swarm("dead"), id) })
+	if out := p.swarm("dead", "show", id); !strings.Contains(out, "aborted by coder") {
+		t.Errorf("dead show:\n%s", out)
+	}
+	p.receipt("coder", p.send("coder", "Go on"))
+	for _, q := range []string{"default", "deny", "pause"} {
+		if n := p.api.Stats().Answered[q]; n != 1 {
+			t.Errorf("%s was answered %d times", q, n)
+		}
+	}
+}
