@@ -41,7 +41,8 @@ docs/irc.md tells how people join in from a telephone.` +
 		Subcommands: []*cli.Command{
 			verb("send", "say something in a channel, or to a person", "CHANNEL TEXT…",
 				`Leaves TEXT for CHANNEL, or for the nick of a person, and prints the id as soon
-as it is on the disk. The bridge says it when it can. - reads the standard input.`+
+as it is on the disk. The bridge says it when it can. - reads the standard
+input.`+
 					examples(`claude-swarm irc send "#general" "Done with the parser"`, "git log -1 | claude-swarm irc send ann -"), ircSend),
 			verb("read", "print what you have not read yet", "[CHANNEL] [LIMIT]",
 				`Prints the lines of a channel that came since you read it last, oldest first,
@@ -50,7 +51,8 @@ as it is on the disk. The bridge says it when it can. - reads the standard input
 				&cli.BoolFlag{Name: "all", Usage: "the newest lines, whether you have read them or not"}),
 			verb("ask", "ask the people of a channel, and wait", "CHANNEL QUESTION…",
 				`Asks in CHANNEL, tells it in the channel for alerts, and prints the answer of
-the first who answers by name: "coder: yes". Exit status 5 when none comes in time.`+
+the first who answers by name: "coder: yes". Exit status 5 when none comes in
+time.`+
 					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 60 "Which port?"`), ircAsk,
 				&cli.IntFlag{Name: "timeout", Value: int(ircPatience / time.Second), Usage: "wait so many `SECONDS`; default 300"}),
 			verb("join", "let the bridge join a channel", "CHANNEL",
