@@ -68,7 +68,7 @@ func TestCommandLinePage(t *testing.T) {
 // The page of the agents' tools is what the MCP server says of them.
 func TestToolsPage(t *testing.T) {
 	var b strings.Builder
-	for _, tool := range mcpserver.New(mcpserver.Options{}).Tools() {
+	for _, tool := range mcpserver.New(mcpserver.Options{IRC: true}).Tools() {
 		fmt.Fprintf(&b, "### %s\n\n%s\n\n", tool.Name, tool.Description)
 		in, out := tool.InputSchema.(*jsonschema.Schema), tool.OutputSchema.(*jsonschema.Schema)
 		if len(in.Properties) > 0 {

@@ -61,11 +61,18 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	server := mcpserver.New(mcpserver.Options{
-		Version: version,
-		Open:    func() (*mcpserver.Desk, error) { return openDesk(path) },
-		Dial:    dial,
+		Version: version, IRC: hasIRC(path),
+		Open: func() (*mcpserver.Desk, error) { return openDesk(path) },
+		Dial: dial,
 	})
 	return server.Serve(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: stays{stdout}})
+}
+
+// hasIRC tells whether the configuration has IRC. A file with a mistake is told of by
+// every call.
+func hasIRC(path string) bool {
+	file, err := config.Load(path)
+	return err == nil && file.IRC.On()
 }
 
 // stays is a standard output that the end of a connection does not close.

@@ -86,6 +86,27 @@ func whoami(t *testing.T, client *mcp.ClientSession) map[string]any {
 	return res.StructuredContent.(map[string]any)
 }
 
+// The tools for IRC are there where the configuration has it.
+func TestToolsForIRC(t *testing.T) {
+	for section, want := range map[string]bool{"": false, "irc: {server: localhost}\n": true} {
+		dir := newProject(t)
+		if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte(section+"agents: {coder: }\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		client, _ := connect(t, dir)
+		got := false
+		for tool, err := range client.Tools(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = got || tool.Name == "irc_send"
+		}
+		if got != want {
+			t.Errorf("with %q the tools for IRC are there: %v, want %v", section, got, want)
+		}
+	}
+}
+
 // Outside a turn it serves the lead; inside one the agent, from wherever that works.
 func TestWhomItServes(t *testing.T) {
 	dir := newProject(t)

@@ -260,7 +260,7 @@ func ircTell(c *cli.Context, p *post, do ircbridge.Do) error {
 }
 
 func tellBridge(c *cli.Context, p *post, do ircbridge.Do, text string) error {
-	channel, err := p.Tell(do, c.Args().First(), text)
+	_, channel, err := p.Tell(do, c.Args().First(), text)
 	if err != nil {
 		return err
 	}

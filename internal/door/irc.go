@@ -120,16 +120,15 @@ func (d *Door) alert(what, id, at, text string) error {
 
 // Tell asks the bridge for something: to join or leave a channel, or to set its topic,
 // which is the text.
-func (d *Door) Tell(do ircbridge.Do, channel, text string) (string, error) {
+func (d *Door) Tell(do ircbridge.Do, channel, text string) (sent dropbox.Delivery, at string, err error) {
 	name, err := d.Channel(channel)
 	if err != nil {
-		return "", err
+		return sent, "", err
 	}
 	if text == "" {
 		text = string(do) + " " + name
 	}
-	_, _, err = d.post(dropbox.Note, ircbridge.Note{Do: do}, name, text)
-	return name, err
+	return d.post(dropbox.Note, ircbridge.Note{Do: do}, name, text)
 }
 
 // post delivers a message for the bridge.

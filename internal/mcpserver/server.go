@@ -16,6 +16,7 @@ import (
 // Options are what a server cannot do without.
 type Options struct {
 	Version string // of the program
+	IRC     bool   // the tools for IRC are offered too
 	// Open gives a call what it works with, as it is now: the configuration may have
 	// changed since the last one. The call closes it.
 	Open func() (*Desk, error)
@@ -62,7 +63,11 @@ func New(o Options) *Server {
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list does not change
 	})
-	for _, t := range tools() {
+	list := tools()
+	if o.IRC {
+		list = append(list, ircTools()...)
+	}
+	for _, t := range list {
 		described := t.describe()
 		s.list = append(s.list, described)
 		s.mcp.AddTool(described, s.handler(t, described))

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A place is a project in which somebody calls tools.
 type place struct {
+	chat   *door.Chat // nil: no IRC
 	t      *testing.T
 	dir    string
 	home   swarm.Home
@@ -59,7 +60,7 @@ func newPlace(t *testing.T, env map[string]string) *place {
 			t.Fatal(err)
 		}
 	}
-	server := mcpserver.New(mcpserver.Options{Version: "test", Open: p.open, Dial: p.dial})
+	server := mcpserver.New(mcpserver.Options{Version: "test", IRC: true, Open: p.open, Dial: p.dial})
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -79,7 +80,7 @@ func newPlace(t *testing.T, env map[string]string) *place {
 }
 
 func (p *place) open() (*mcpserver.Desk, error) {
-	d, err := door.Open(door.Place{Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Rules: p.rules}, func(name string) string { return p.env[name] })
+	d, err := door.Open(door.Place{Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Rules: p.rules, Chat: p.chat}, func(name string) string { return p.env[name] })
 	if err != nil {
 		return nil, err
 	}

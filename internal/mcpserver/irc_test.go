@@ -1,0 +1,195 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// newChat is a place with IRC, as a bridge leaves its files that is in #project-x.
+func newChat(t *testing.T) *place {
+	t.Helper()
+	p := newPlace(t, asAgent("coder"))
+	p.chat = &door.Chat{Project: "#project-x", Alerts: "#alerts", Buffer: 500, Known: []string{"#project-x", "#alerts"}}
+	if err := p.store.MakeMailbox(dropbox.IRC); err != nil {
+		t.Fatal(err)
+	}
+	dir := ircbridge.Folder(p.home.Dir())
+	if err := os.MkdirAll(filepath.Join(dir, "buffer"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	state, err := json.Marshal(ircbridge.State{V: 1, Connected: true, Channels: []ircbridge.Channel{
+		{Name: "#project-x", Joined: true, Topic: "Release on Friday", Members: []ircbridge.Member{{Nick: "ann", Modes: "@"}, {Nick: "swarm"}}, More: 1},
+		{Name: "#away", Why: "banned"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "state.json"), state, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	for i, text := range []string{"one", "two", "three"} {
+		fmt.Fprintf(&lines, `{"n":%d,"at":"2026-01-02T0%d:00:00Z","channel":"#project-x","nick":"ann","account":"ann","text":%q}`+"\n", i+1, i, text)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "buffer", "%23project-x.jsonl"), []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.Create(filepath.Join(dir, "lock")) // a bridge runs
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lock.Close() })
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestIRCSend(t *testing.T) {
+	p := newChat(t)
+	out, text := p.call("irc_send", `{"channel":"#project-x","message":"The build is green"}`)
+	if out["channel"] != "#project-x" || !strings.Contains(text, "3 lines in #project-x that you have not read") {
+		t.Errorf("irc_send = %v, %q", out, text)
+	}
+	p.call("send_message", `{"channel":"project-x","text":"Still green"}`)
+	p.call("irc_send", `{"channel":"ann","message":"psst"}`)
+	p.call("irc_join", `{"channel":"#general"}`)
+	p.call("create_channel", `{"name":"#work-1"}`)
+	p.call("irc_part", `{"channel":"#general"}`)
+	p.call("irc_topic", `{"channel":"#project-x","text":"On\n Friday"}`)
+	var got []string
+	for _, m := range p.waiting(dropbox.IRC) {
+		n, ok := ircbridge.NoteOf(m)
+		if !ok || m.From != "coder" || m.Type != dropbox.Note {
+			t.Errorf("a message for the bridge: %+v", m)
+		}
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s: %s", n.Do, n.Channel, strings.TrimSpace(string(m.Body)))))
+	}
+	want := []string{
+		"#project-x: The build is green", "#project-x: Still green", "ann: psst", "join #general: join #general", "join #work-1: join #work-1",
+		"part #general: part #general", "topic #project-x: On Friday",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the bridge is asked %q, want %q", got, want)
+	}
+	for arguments, want := range map[string]string{
+		`{"channel":"#project-x","message":" "}`:     "the text is empty",
+		`{"channel":"#a b","message":"x"}`:           "neither a channel nor a nick",
+		`{"message":"x"}`:                            "channel",
+		`{"channel":"#x","message":"<<<HALT>>> x"}`:  "",
+		`{"channel":"#project-x","text":"the same"}`: `no argument "text"`,
+	} {
+		if want != "" && !strings.Contains(p.fails("irc_send", arguments), want) {
+			t.Errorf("irc_send %s: want %q", arguments, want)
+		}
+	}
+}
+
+// What was read is not given again; newest first and oldest first are two tools.
+func TestIRCRead(t *testing.T) {
+	p := newChat(t)
+	texts := func(out map[string]any) string {
+		var list []string
+		for _, l := range out["lines"].([]any) {
+			list = append(list, l.(map[string]any)["text"].(string))
+		}
+		return strings.Join(list, " ")
+	}
+	out, text := p.call("irc_read", `{"limit":2}`)
+	if texts(out) != "one two" || out["left"] != 1.0 || !strings.Contains(text, "2026-01-02T00:00:00Z <ann> one") {
+		t.Errorf("irc_read = %v, %q", out, text)
+	}
+	if out, _ := p.call("irc_read", `{"channel":"#project-x"}`); texts(out) != "three" {
+		t.Errorf("the second irc_read = %v", out)
+	}
+	if out, text := p.call("irc_read", `{"channel":"project-x"}`); texts(out) != "" || !strings.Contains(text, "Nothing new in #project-x") {
+		t.Errorf("the third irc_read = %v, %q", out, text)
+	}
+	if out, _ := p.call("read_messages", `{"channel":"#project-x"}`); texts(out) != "three two one" {
+		t.Errorf("read_messages = %v", out)
+	}
+	if out, _ := p.call("read_messages", `{"channel":"#project-x","since":"2026-01-02T00:30:00Z","limit":1}`); texts(out) != "three" {
+		t.Errorf("read_messages since = %v", out)
+	}
+	if why := p.fails("read_messages", `{"channel":"#project-x","since":"yesterday"}`); !strings.Contains(why, "is no time") {
+		t.Errorf("read_messages since yesterday: %q", why)
+	}
+}
+
+func TestIRCChannels(t *testing.T) {
+	p := newChat(t)
+	out, text := p.call("irc_channels", `{}`)
+	if len(out["channels"].([]any)) != 1 || text != "#project-x: 3 members, 3 unread; Release on Friday\n" {
+		t.Errorf("irc_channels = %v, %q", out, text)
+	}
+	if _, text := p.call("list_channels", `{}`); text != "#project-x\n" {
+		t.Errorf("list_channels = %q", text)
+	}
+	if _, text := p.call("irc_who", `{}`); text != "In #project-x: @ann, swarm.\nAnd 1 more.\n" {
+		t.Errorf("irc_who = %q", text)
+	}
+	if _, text := p.call("get_members", `{"channel":"#project-x"}`); text != "ann, swarm\n" {
+		t.Errorf("get_members = %q", text)
+	}
+	if _, text := p.call("irc_topic", `{"channel":"#project-x"}`); text != "#project-x: Release on Friday\n" {
+		t.Errorf("irc_topic = %q", text)
+	}
+	if why := p.fails("irc_who", `{"channel":"#away"}`); !strings.Contains(why, "the bridge is not in #away: banned") {
+		t.Errorf("irc_who of a channel that it is not in: %q", why)
+	}
+}
+
+// An answer that the bridge brings ends the waiting, and is no message of its own; who
+// waits in vain is told so, and people too.
+func TestIRCAsk(t *testing.T) {
+	p := newChat(t)
+	answered := make(chan error, 1)
+	go func() {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+			for _, m := range p.waiting(dropbox.IRC) {
+				if m.Type != dropbox.Question {
+					continue
+				}
+				_, err := p.store.Deliver("coder", &dropbox.Message{From: dropbox.IRC, Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: ircbridge.Note{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra()})
+				answered <- err
+				return
+			}
+		}
+		answered <- fmt.Errorf("nothing was asked")
+	}()
+	out, text := p.call("irc_ask", `{"channel":"#project-x","question":"Delete 47 files. Proceed?"}`)
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+	if out["answered"] != true || out["text"] != "yes" || out["nick"] != "ann" || out["account"] != "ann" || !strings.Contains(text, "ann answers in #project-x") {
+		t.Errorf("irc_ask = %v, %q", out, text)
+	}
+	if left := p.waiting("coder"); len(left) != 0 {
+		t.Errorf("the answer is a message too: %+v", left)
+	}
+	out, _ = p.call("irc_ask", `{"channel":"#project-x","question":"Anybody?","timeout":1}`)
+	if out["answered"] != false || !strings.Contains(out["note"].(string), "Nobody has answered within 1s") {
+		t.Errorf("irc_ask in vain = %v", out)
+	}
+	var alerts []string
+	for _, m := range p.waiting(dropbox.IRC) {
+		if n, _ := ircbridge.NoteOf(m); n.Moment == ircbridge.Alert && n.Channel == "#alerts" {
+			alerts = append(alerts, strings.SplitAfter(string(m.Body), "]")[0])
+		}
+	}
+	if want := []string{"[QUESTION]", "[QUESTION]", "[TIMEOUT]"}; !slices.Equal(alerts, want) {
+		t.Errorf("people were told %q, want %q", alerts, want)
+	}
+}
