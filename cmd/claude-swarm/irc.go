@@ -68,6 +68,7 @@ project's.`+examples("claude-swarm irc who", "claude-swarm irc who general --jso
 			verb("topic", "print or set the topic of a channel", "CHANNEL [TEXT…]",
 				`Prints the topic of CHANNEL, or makes it TEXT.`+
 					examples("claude-swarm irc topic project-x", `claude-swarm irc topic project-x "Release on Friday"`), ircTopic),
+			ircDoctorCommand(),
 			ircRunCommand(),
 		},
 	}

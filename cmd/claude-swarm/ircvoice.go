@@ -75,7 +75,7 @@ func agentLine(a swarm.AgentStatus, now time.Time) string {
 		line += fmt.Sprintf(" (%s waiting)", mail(a.Waiting))
 	}
 	if a.Next != "" && a.State != swarm.Idle && a.State != swarm.Working {
-		line += "; next: " + oneLine(a.Next)
+		line += "; next: " + strings.ReplaceAll(oneLine(a.Next), "claude-swarm ", "") // as it is typed there
 	}
 	return line
 }

@@ -131,19 +131,19 @@ func TestIRCRead(t *testing.T) {
 func TestIRCChannels(t *testing.T) {
 	p := newChat(t)
 	out, text := p.call("irc_channels", `{}`)
-	if len(out["channels"].([]any)) != 1 || text != "#project-x: 3 members, 3 unread; Release on Friday\n" {
+	if len(out["channels"].([]any)) != 1 || text != "#project-x: 3 members, 3 unread; Release on Friday" {
 		t.Errorf("irc_channels = %v, %q", out, text)
 	}
-	if _, text := p.call("list_channels", `{}`); text != "#project-x\n" {
+	if _, text := p.call("list_channels", `{}`); text != "#project-x" {
 		t.Errorf("list_channels = %q", text)
 	}
-	if _, text := p.call("irc_who", `{}`); text != "In #project-x: @ann, swarm.\nAnd 1 more.\n" {
+	if _, text := p.call("irc_who", `{}`); text != "In #project-x: @ann, swarm.\nAnd 1 more." {
 		t.Errorf("irc_who = %q", text)
 	}
-	if _, text := p.call("get_members", `{"channel":"#project-x"}`); text != "ann, swarm\n" {
+	if _, text := p.call("get_members", `{"channel":"#project-x"}`); text != "ann, swarm" {
 		t.Errorf("get_members = %q", text)
 	}
-	if _, text := p.call("irc_topic", `{"channel":"#project-x"}`); text != "#project-x: Release on Friday\n" {
+	if _, text := p.call("irc_topic", `{"channel":"#project-x"}`); text != "#project-x: Release on Friday" {
 		t.Errorf("irc_topic = %q", text)
 	}
 	if why := p.fails("irc_who", `{"channel":"#away"}`); !strings.Contains(why, "the bridge is not in #away: banned") {

@@ -93,6 +93,7 @@ func Examine(ctx context.Context, o DoctorOptions) []Finding {
 		e.watches()
 		e.drift()
 		e.bindings()
+		e.irc()
 	}
 	e.homeFolder()
 	e.daemon(ctx)

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+func ircDoctorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "try the connection, and say what the server can do",
+		Description: `Connects once with the settings of the configuration, says what the server
+offers and bears, and what is missing, and leaves again. It joins no channel and
+sends nothing that anybody sees. It may run beside the bridge: its nick has a
+letter more.` +
+			examples("claude-swarm irc doctor", "claude-swarm irc doctor --json"),
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			return withChat(ircDoctor)(c)
+		},
+	}
+}
+
+func ircDoctor(c *cli.Context, p *post) error {
+	o, err := ircOptions(p.project, p.Store, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	report, err := ircbridge.Doctor(c.Context, o)
+	if err != nil {
+		return hint(err, "see that the server runs, and irc: in claude-swarm.yaml")
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, report)
+	}
+	writeIRCReport(c.App.Writer, report)
+	return nil
+}
+
+// writeIRCReport prints what was found out about a server.
+func writeIRCReport(w io.Writer, r ircbridge.Report) {
+	p := paletteOf(w)
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s %s\n", p.paint(fmt.Sprintf("%-9s", name), color.Faint), oneLine(value))
+		}
+	}
+	how := "in the clear"
+	if r.TLS {
+		how = "by TLS"
+	}
+	server := r.Server
+	if r.Network != "" {
+		server += " (" + r.Network + ")"
+	}
+	line("server", fmt.Sprintf("%s, %s, greeted within %d ms", server, how, r.Took.Milliseconds()))
+	line("nick", r.Nick)
+	line("account", cmp.Or(r.Account, "none"))
+	line("mask", r.Mask)
+	line("offers", cmp.Or(strings.Join(r.Caps, " "), "nothing beyond plain IRC"))
+	var limits []string
+	for _, l := range []struct {
+		name  string
+		value int
+	}{
+		{"text %d bytes", r.Limits.Text}, {"nick %d", r.Limits.Nick}, {"channel %d", r.Limits.Channel}, {"topic %d", r.Limits.Topic},
+		{"multiline %d bytes", r.Limits.MultilineBytes}, {"%d lines of history", r.Limits.History},
+	} {
+		if l.value > 0 {
+			limits = append(limits, fmt.Sprintf(l.name, l.value))
+		}
+	}
+	line("limits", strings.Join(limits, ", "))
+	for _, m := range r.Missing {
+		line("lacks", m)
+	}
+	for _, problem := range r.Problems {
+		fmt.Fprintln(w, p.paint("! "+oneLine(problem), color.FgYellow))
+	}
+}

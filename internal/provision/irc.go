@@ -1,0 +1,58 @@
+package provision
+
+import (
+	"os"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// irc looks at the passwords, and at how things stand with the bridge. Whether the
+// server can be reached `claude-swarm irc doctor` tries.
+func (e *exam) irc() {
+	const name = "irc"
+	i := e.file.IRC
+	if !i.On() {
+		return
+	}
+	for _, path := range []string{i.PasswordFile, i.ServerPasswordFile, i.KeyFile} {
+		if path == "" {
+			continue
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			e.wrong(name, "write the password into it, readable by you alone", "%v", err)
+			return
+		case info.Mode().Perm()&0o077 != 0:
+			e.wrong(name, "chmod go-rwx "+path, "%s can be read by others (mode %04o)", path, info.Mode().Perm())
+			e.fixBy(func() error { return os.Chmod(path, info.Mode().Perm()&^0o077) })
+		}
+	}
+	for _, variable := range i.Secrets() {
+		// The daemon's environment is another, but started from here it would lack it.
+		if e.Getenv(variable) == "" {
+			e.warn(name, "export "+variable+"=… before start", "%s, which holds a password, is not set here", variable)
+		}
+	}
+	if len(i.Allow) == 0 {
+		e.warn(name, "irc: {allow: [{account: NAME, may: [talk, task, control]}]}", "nobody is allowed anything: the channels can only be read")
+	}
+	st, err := ircbridge.ReadState(e.home.Dir())
+	switch {
+	case err != nil:
+		e.wrong(name, "", "%v", err)
+	case !st.Running && i.Apart:
+		e.warn(name, "claude-swarm irc run", "no bridge runs, and it is to run apart from the daemon")
+	case !st.Running:
+		e.good(name, "%s; the daemon connects when it runs (claude-swarm irc doctor tries it)", i.Server)
+	case !st.Connected:
+		e.warn(name, "claude-swarm irc doctor", "not connected to %s: %s", i.Server, oneLine(st.Why))
+	default:
+		e.good(name, "connected to %s as %s, %s", i.Server, st.Nick, plural(len(st.Channels), "channel"))
+	}
+	for _, w := range st.Warnings {
+		if st.Running {
+			e.warn(name, "claude-swarm status", "%s", oneLine(w))
+		}
+	}
+}
