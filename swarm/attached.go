@@ -154,7 +154,11 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	if !ev.Active {
 		b.Blocks = 0
 	}
-	if ev.Continue && b.Blocks < ev.Cap {
+	held, err := s.held(time.Now())
+	if err != nil {
+		return reply, err
+	}
+	if ev.Continue && b.Blocks < ev.Cap && held == "" {
 		if reply.Prompt, err = s.next(b); err != nil {
 			return reply, err
 		}
@@ -164,7 +168,10 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 		}
 	}
 	n, err := s.waiting()
-	if n > 0 {
+	switch {
+	case n > 0 && held != "":
+		reply.Notice = fmt.Sprintf("%s: %s waiting.", held, messages(n))
+	case n > 0:
 		reply.Notice = fmt.Sprintf("%s has mail: %s waiting. Type /inbox.", s.agent.name, messages(n))
 	}
 	return reply, errors.Join(err, b.write(s.agent.home))
@@ -190,6 +197,11 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 		if err := s.settle(b, "", fileLast && b.Asked); err != nil {
 			return "", err
 		}
+	}
+	if held, err := s.held(time.Now()); err != nil {
+		return "", err
+	} else if held != "" {
+		return "", errors.Join(errors.New(held), b.write(s.agent.home))
 	}
 	if prompt, err = s.next(b); err != nil || prompt == "" {
 		return "", errors.Join(err, b.write(s.agent.home))
@@ -237,9 +249,34 @@ func (s *Attached) End(pid int) (err error) {
 	return errors.Join(s.putBackLeft(), os.Remove(s.agent.home.bindingFile(s.agent.name)))
 }
 
-func (s *Attached) waiting() (int, error) {
+// held says why the session gets no mail now, and what to do; "" when it gets some. A
+// person's word holds for the person's own session too.
+func (s *Attached) held(now time.Time) (string, error) {
+	name := s.agent.name
+	all, err := openStandings(s.agent.home.stateFile())
+	if err != nil {
+		return "", err
+	}
+	switch st := all.of(name); {
+	case st.Stopped != nil && !st.Stopped.Breaker:
+		return fmt.Sprintf("%s is stopped (%s; claude-swarm start %s)", name, join(st.Stopped.Why, st.Stopped.By), name), nil
+	case st.Paused != nil && (st.Paused.Until.IsZero() || st.Paused.Until.After(now)):
+		return fmt.Sprintf("%s is paused (%s; claude-swarm resume %s)", name, join(st.Paused.Why, st.Paused.By), name), nil
+	case s.agent.store.Halted():
+		return "everything is halted (claude-swarm unhalt)", nil
+	}
+	return "", nil
+}
+
+// waiting counts the mail that a turn can begin with; notes ride along with it.
+func (s *Attached) waiting() (n int, err error) {
 	entries, err := s.agent.box.Peek()
-	return len(entries), err
+	for _, e := range entries {
+		if m, err := s.agent.box.Read(e); err != nil || m.Type.Wakes() {
+			n++
+		}
+	}
+	return n, err
 }
 
 func messages(n int) string {

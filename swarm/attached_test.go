@@ -92,7 +92,7 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	first := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("/clear\nfirst\n")})
 	p.deliver(&dropbox.Message{Type: dropbox.Note, Body: []byte("by the way\n")})
 	second := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("second\n")})
-	if notice, err := p.s.Begin(p.hook, "s"); err != nil || !strings.Contains(notice, "3 messages") {
+	if notice, err := p.s.Begin(p.hook, "s"); err != nil || !strings.Contains(notice, "2 messages") {
 		t.Fatalf("Begin = %q, %v", notice, err)
 	}
 	r := p.stop(false, "hello")
@@ -378,6 +378,42 @@ func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	}
 	if r := p.stop(true, "done"); r != (swarm.StopReply{}) || p.count("ada/cur/*") != 0 {
 		t.Errorf("the end: %+v", r)
+	}
+}
+
+// Who is paused, stopped or halted by a person gets no mail, and it is said.
+func TestAnAttachedSessionIsHeld(t *testing.T) {
+	p := newAttached(t)
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
+	state := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(p.home.Dir(), "state.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := func(want string) {
+		t.Helper()
+		if r := p.stop(false, ""); r.Prompt != "" || !strings.Contains(r.Notice, want) || !strings.Contains(r.Notice, "1 message waiting") {
+			t.Errorf("Stop = %+v, want no message and %q", r, want)
+		}
+		if got, err := p.s.Fetch(p.hook, "s", false); got != "" || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Fetch = %q, %v, want %q", got, err, want)
+		}
+	}
+	state(`{"v":1,"agents":{"ada":{"paused":{"by":"lead","why":"lunch","since":"2026-11-21T12:00:00Z"}}}}`)
+	held("ada is paused (lunch")
+	state(`{"v":1,"agents":{"ada":{"stopped":{"by":"lead","since":"2026-11-21T12:00:00Z"}}}}`)
+	held("claude-swarm start ada")
+	state(`{"v":1,"agents":{"ada":{"paused":{"by":"lead","since":"2026-11-21T12:00:00Z","until":"2026-11-21T12:01:00Z"}}}}`)
+	if err := p.store.Halt("test"); err != nil {
+		t.Fatal(err)
+	}
+	held("everything is halted")
+	if err := p.store.Unhalt(); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.stop(false, ""); !strings.Contains(r.Prompt, "a task") {
+		t.Errorf("after the pause: %+v", r)
 	}
 }
 
