@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -102,10 +103,13 @@ func victimMain(at string) int {
 	box := filepath.Join(dir, ".dead-drop")
 	// Where clients stay the first message is spared: what is cut is the turn of the
 	// second, in the client of the first.
-	spared := os.Getenv(victimLinger) == ""
+	var spared atomic.Bool // changes are made by several goroutines
+	spared.Store(os.Getenv(victimLinger) == "")
 	store, err := dropbox.Open(box, dropbox.Options{Step: func(st dropbox.Step) error {
-		if !spared {
-			spared = places["receipt moved"].after(st)
+		if !spared.Load() {
+			if places["receipt moved"].after(st) {
+				spared.Store(true)
+			}
 			return nil
 		}
 		if p.after == nil || !p.after(st) {
