@@ -2,8 +2,10 @@ package dropbox
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // minRetain is how long done/ is kept in any case: as long as keys are, so that a
@@ -105,4 +107,121 @@ func (s *Store) doneFiles(sizes bool) ([]doneFile, error) {
 		}
 	}
 	return files, nil
+}
+
+// RetainRefused makes room in refused/. What was refused more than days days ago goes,
+// and, the oldest first and however young, what is beyond mb megabytes in all. 0 means
+// no such bound. The word of a person for a message that still waits stays. It returns
+// how many messages it removed.
+func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
+	if removed, err = s.retainRefused(days, mb); err != nil {
+		return removed, fmt.Errorf("retain what was refused: %w", err)
+	}
+	return removed, nil
+}
+
+// A refusedFile is a message that was refused, with its reason; or what is left of one.
+type refusedFile struct {
+	e       Entry
+	paths   []string // the message first: a cut leaves a reason, and no message without one
+	message bool
+	at      time.Time // of the newest of them
+	size    int64
+}
+
+func (s *Store) retainRefused(days int, mb int64) (removed int, err error) {
+	if days <= 0 && mb <= 0 {
+		return 0, nil
+	}
+	files, err := s.refusedFiles()
+	if err != nil {
+		return 0, err
+	}
+	slices.SortFunc(files, func(a, b *refusedFile) int { return a.at.Compare(b.at) })
+	var total int64
+	for _, f := range files {
+		total += f.size
+	}
+	old := s.opts.Now().AddDate(0, 0, -days)
+	for _, f := range files {
+		if (mb <= 0 || total <= mb<<20) && (days <= 0 || !f.at.Before(old)) {
+			break // sorted by time: what follows is younger
+		}
+		for _, path := range f.paths {
+			if err := ignoreMissing(s.disk.remove(path)); err != nil {
+				return removed, err
+			}
+		}
+		total -= f.size
+		if f.message {
+			removed++
+		}
+	}
+	return removed, nil
+}
+
+// refusedFiles lists what may be removed, whoever it was for.
+func (s *Store) refusedFiles() ([]*refusedFile, error) {
+	mailboxes, err := s.disk.names(refusedDir)
+	if err != nil {
+		return nil, err
+	}
+	var files []*refusedFile
+	for _, mailbox := range mailboxes {
+		if checkMailbox(mailbox) != nil {
+			continue // none of ours
+		}
+		names, err := s.disk.names(refusedDir + "/" + mailbox)
+		if err != nil {
+			return nil, err
+		}
+		slices.Sort(names) // so the message comes first
+		all := map[string]*refusedFile{}
+		for _, name := range names {
+			e, ok := parseBase(name[:min(len(name), baseLen)])
+			if !ok {
+				continue
+			}
+			f := all[e.ID]
+			if f == nil {
+				f = &refusedFile{e: e}
+				all[e.ID] = f
+			}
+			path := refusedDir + "/" + mailbox + "/" + name
+			st, err := s.disk.stat(path)
+			if ignoreMissing(err) != nil {
+				return nil, err
+			} else if err != nil {
+				continue // gone since
+			}
+			f.paths = append(f.paths, path)
+			f.message = f.message || strings.HasSuffix(name, ".md")
+			f.size += st.Size
+			if at := modTime(&st); at.After(f.at) {
+				f.at = at
+			}
+		}
+		if err := s.spareWaiting(mailbox, all); err != nil {
+			return nil, err
+		}
+		files = slices.AppendSeq(files, maps.Values(all))
+	}
+	return files, nil
+}
+
+// spareWaiting takes off what belongs to a message that was let through and waits, and
+// the reason of one that is just being refused.
+func (s *Store) spareWaiting(mailbox string, all map[string]*refusedFile) error {
+	for _, folder := range []string{newFolder, curFolder} {
+		names, err := s.disk.names(mailbox + "/" + folder)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if e, ok := parseName(name); ok && all[e.ID] != nil && !all[e.ID].message {
+				delete(all, e.ID)
+			}
+		}
+	}
+	return nil
 }

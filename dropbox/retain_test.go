@@ -87,3 +87,77 @@ func TestRetain(t *testing.T) {
 		t.Errorf("after a year %d days stay, %v; want the one without a receipt", done(), err)
 	}
 }
+
+func TestRetainRefused(t *testing.T) {
+	now := time.Now()
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
+	b := mailbox(t, s, "coder")
+	refused := filepath.Join(s.Dir(), "refused", "coder")
+	for i := range 20 { // a message a day of 0.2 MB
+		deliver(t, s, "coder", &dropbox.Message{From: "tester", Body: make([]byte, 1)})
+		c := claim(t, b, list(t, b)[0])
+		if err := b.Refuse(c.Entry, "why"); err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{".md", ".reason.txt"} {
+			path := filepath.Join(refused, c.Base()+end)
+			at := now.Add(time.Duration(i-20) * 24 * time.Hour)
+			if end == ".md" {
+				if err := os.Truncate(path, 200_000); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(refused, "of somebody else.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		days    int
+		mb      int64
+		removed int
+		left    int
+	}{
+		{0, 0, 0, 20},
+		{30, 9, 0, 20},
+		{15, 0, 5, 15},
+		{0, 3, 0, 15},  // 15 of 0.2 MB are less
+		{30, 2, 5, 10}, // 2 MB are 10
+		{0, 1, 5, 5},   // however young
+	} {
+		n, err := s.RetainRefused(test.days, test.mb)
+		kept, _, err2 := b.Refused(time.Time{})
+		if n != test.removed || kept != test.left || errors.Join(err, err2) != nil {
+			t.Errorf("RetainRefused(%d, %d) = %d, %v, and %d stay; want %d, and %d", test.days, test.mb, n, err, kept, test.removed, test.left)
+		}
+	}
+
+	// What was let through keeps the word for it while it waits, and no longer.
+	list1, err := b.Refusals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := list1[0].Entry
+	if err := b.Readmit(e, true); err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(1, 0, 0)
+	if n, err := s.RetainRefused(30, 0); n != 4 || err != nil {
+		t.Errorf("after a year %d were removed, %v; want 4", n, err)
+	}
+	if passes, err := b.Passes(e); !passes || err != nil {
+		t.Errorf("what waits may not pass any more: %v", err)
+	}
+	if err := b.Bury(list(t, b)[0], "no"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RetainRefused(30, 0); err != nil {
+		t.Error(err)
+	}
+	if left := tree(t, refused); len(left) != 1 {
+		t.Errorf("left: %v, want the file of somebody else", left)
+	}
+}

@@ -67,10 +67,13 @@ type LogPolicy struct {
 	MaxSizeMB, MaxBackups, MaxAgeDays int
 }
 
-// Retention bounds done/. Zero values keep everything.
+// Retention bounds done/ and refused/. Zero values keep everything.
 type Retention struct {
 	Days int
 	MB   int64
+
+	RefusedDays int
+	RefusedMB   int64
 }
 
 // SessionMode says which conversation a turn continues.

@@ -118,6 +118,13 @@ func (s *Swarm) tidy(now time.Time) {
 		if removed > 0 {
 			s.log.Info("old messages were removed from done/", "messages", removed)
 		}
+		removed, err = s.store.RetainRefused(p.Retention.RefusedDays, p.Retention.RefusedMB)
+		if err != nil {
+			s.log.Warn("refused/ could not be tidied", keyErr, err)
+		}
+		if removed > 0 {
+			s.log.Info("old messages were removed from refused/", "messages", removed)
+		}
 	}
 	if err := rotateTurns(s.home, p.Log, now); err != nil {
 		s.log.Warn("turns could not be tidied", keyErr, err)

@@ -86,7 +86,10 @@ func effective(f *config.File) keyed {
 		{"log", keyed{{"max_size_mb", f.Log.MaxSizeMB}, {"max_backups", f.Log.MaxBackups}, {"max_age_days", f.Log.MaxAgeDays}}},
 		{"topics", keyed{{"claim_timeout", yamlSpan(f.Topics.ClaimTimeout)}, {"fallback", orNullText(f.Topics.Fallback)}}},
 		{"audit", keyed{{"git", f.Audit.Git}}},
-		{"retention", keyed{{"done_days", f.Retention.DoneDays}, {"done_mb", f.Retention.DoneMB}}},
+		{"retention", keyed{
+			{"done_days", f.Retention.DoneDays}, {"done_mb", f.Retention.DoneMB},
+			{"refused_days", f.Retention.RefusedDays}, {"refused_mb", f.Retention.RefusedMB},
+		}},
 	}
 }
 

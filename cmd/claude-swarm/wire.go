@@ -52,7 +52,10 @@ func planOf(f *config.File) swarm.Plan {
 		MaxWarm:    f.MaxWarm,
 		Debounce:   f.Debounce,
 		Log:        swarm.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
-		Retention:  swarm.Retention{Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB)},
+		Retention: swarm.Retention{
+			Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB),
+			RefusedDays: f.Retention.RefusedDays, RefusedMB: int64(f.Retention.RefusedMB),
+		},
 	}
 	if f.IRC.On() {
 		plan.IRC = f.IRC.Channel(f.IRC.Channels.Project)

@@ -55,10 +55,13 @@ type Audit struct {
 	Git bool // a commit for each finished turn on the branch dead-drop; default false
 }
 
-// Retention bounds the folders done/. Zero keeps everything.
+// Retention bounds the folders done/, and refused/. Zero keeps everything.
 type Retention struct {
 	DoneDays int // finished messages are removed after so many days; default 0 (never), else at least 7
 	DoneMB   int // the oldest are removed when all done/ together are larger, in MB; default 0 (never)
+
+	RefusedDays int // refused messages are removed after so many days; default 30, 0 is never
+	RefusedMB   int // the oldest are removed when refused/ is larger, in MB; default 100, 0 is never
 }
 
 // A Session says which conversation of the client a turn goes on with.

@@ -135,6 +135,12 @@ var sectionKeys = []fileKey{
 		}},
 	{Key{"retention.done_mb", "number", "0", "The oldest finished messages are removed when those of all mailboxes together are larger than this, in MB, but none younger than 7 days; 0 keeps them."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Retention.DoneMB)(r.number(n, name, 0)) }},
+	{Key{"retention.refused_days", "number", "30", "Refused messages are removed after this many days; 0 keeps them."},
+		func(r *reader, n *yaml.Node, name string, f *File) {
+			set(&f.Retention.RefusedDays)(r.number(n, name, 0))
+		}},
+	{Key{"retention.refused_mb", "number", "100", "The oldest refused messages are removed when those of all mailboxes together are larger than this, in MB; 0 keeps them."},
+		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Retention.RefusedMB)(r.number(n, name, 0)) }},
 }
 
 // An agentKey is a key of an agent and of defaults, and how to read it.

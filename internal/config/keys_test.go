@@ -67,7 +67,7 @@ func TestEveryKeyOfTheReferenceChangesSomething(t *testing.T) {
 		"irc.join": "[general]", "irc.map": "[{type: note, channel: none}]", "irc.allow": "[{account: ann, may: [talk]}]",
 		"irc.buffer_size": "77", "irc.wakes_per_minute": "77", "irc.burst": "77", "irc.rate": "77", "irc.apart": "true",
 		"log.max_size_mb": "77", "log.max_backups": "77", "log.max_age_days": "77", "audit.git": "true",
-		"retention.done_days": "77", "retention.done_mb": "77",
+		"retention.done_days": "77", "retention.done_mb": "77", "retention.refused_days": "77", "retention.refused_mb": "77",
 		"role": "x", "zone": "x", "system": "x", "command": "x", "permission_mode": "plan", "window_tokens": "77",
 		"compact_window": "777777", "stall_timeout": "77s", "turn_timeout": "77s", "retry_delay": "77s", "max_failures": "77",
 		"session": "fresh", "linger": "77s", "attached": "true", "attached_mail": "notify", "allowed_tools": "Read", "disallowed_tools": "Read", "model": "x", "thinking": "low",

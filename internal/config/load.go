@@ -59,6 +59,7 @@ func builtin(path string) *File {
 		Policy:      builtinPolicy(),
 		IRC:         builtinIRC(),
 		Log:         Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
+		Retention:   Retention{RefusedDays: 30, RefusedMB: 100},
 		where:       make(map[string]*position),
 	}
 }
