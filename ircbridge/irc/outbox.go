@@ -14,12 +14,20 @@ const (
 	maxWaitingTarget = 1024 // pieces for one target below Alert
 )
 
-// How many lines may go before a PING asks whether they arrived. With a flood
-// limit there are few, since a cut leaves that many in doubt.
+// How many lines may go before a PING asks whether they arrived: few, since a
+// cut leaves that many in doubt.
 const (
-	barrierEvery    = 4
-	barrierEveryOff = 64
-	barrierRest     = 20 * time.Millisecond
+	barrierEvery = 4
+	barrierRest  = 20 * time.Millisecond
+)
+
+// How many lines may be unanswered where there is no flood limit. ngircd 26.1
+// takes 3 commands in one go and looks a second later at the rest of what it has
+// read, so more than two and their PING are slower, not faster. It has no
+// labels; the servers that have take more.
+const (
+	maxFlyingOff      = 2
+	maxFlyingLabelled = 8
 )
 
 // An entry is written in one piece: a line, or a whole batch, into which no
@@ -153,7 +161,8 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 				break // until answered
 			}
 		}
-		if o.since > 0 && (e == nil || o.since >= o.every()) {
+		full := o.flood.Off && e != nil && (len(o.flying) >= maxFlyingLabelled || e.label == "" && len(o.flying) >= maxFlyingOff)
+		if o.since > 0 && (e == nil || full || !o.flood.Off && o.since >= barrierEvery) {
 			if wait = o.bucket.wait(now); wait > 0 && !o.flood.Off {
 				break
 			}
@@ -167,7 +176,7 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 			data = append(data, o.ping(now)...)
 			continue
 		}
-		if e == nil {
+		if e == nil || full {
 			break
 		}
 		o.pop(e)
@@ -191,13 +200,6 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 		data = append(data, e.data...)
 	}
 	return data, wait
-}
-
-func (o *outbox) every() int {
-	if o.flood.Off {
-		return barrierEveryOff
-	}
-	return barrierEvery
 }
 
 func (o *outbox) peek() *entry {

@@ -48,7 +48,7 @@ PAM = no
 // Inspircd starts inspircd, the new world: tags, echoes, labels, batches.
 func Inspircd(t testing.TB, limit Limit) string {
 	return start(t, "inspircd", func(dir, port string) (string, []string) {
-		bounds := `recvq="10M" hardsendq="10M" threshold="100000" commandrate="100000000"`
+		bounds := `recvq="10M" hardsendq="10M" softsendq="10M" threshold="100000" commandrate="100000000"`
 		if limit == DefaultLimit {
 			bounds = `recvq="10K" hardsendq="1M" threshold="10" commandrate="1000"`
 		}
