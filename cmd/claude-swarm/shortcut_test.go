@@ -142,10 +142,18 @@ func TestShortcutAndVerbAgree(t *testing.T) {
 		"changed configuration": {args: []string{"coder", "x"}, before: func(t *testing.T, dir string) {
 			overwrite(t, filepath.Join(dir, config.Name), "agents: {builder: }\n")
 		}},
-		"longer bodies": {args: []string{"coder", long, "x"}, config: agents + "policy: {max_body_bytes: 20000}\n"},
-		"the sentinel":  {args: []string{"coder", "stop now: <<<HALT>>>"}},
-		"no sentinel":   {args: []string{"coder", "stop now: <<<HALT>>>"}, config: agents + "policy: {stop_sentinel: \"\"}\n"},
-		"no tasks":      {args: []string{"coder", "x"}, config: agents + "policy: {allowed_types: [note, question]}\n"},
+		"longer bodies":     {args: []string{"coder", long, "x"}, config: agents + "policy: {max_body_bytes: 20000}\n"},
+		"the sentinel":      {args: []string{"coder", "stop now: <<<HALT>>>"}},
+		"no sentinel":       {args: []string{"coder", "stop now: <<<HALT>>>"}, config: agents + "policy: {stop_sentinel: \"\"}\n"},
+		"no tasks":          {args: []string{"coder", "x"}, config: agents + "policy: {allowed_types: [note, question]}\n"},
+		"tasks alone":       {args: []string{"coder", "x"}, config: agents + "policy: {allowed_types: [task]}\n"},
+		"full for the rule": {args: []string{"coder", "xx"}, config: agents + "policy: {max_body_bytes: 3}\n"},
+		"shorter bodies":    {args: []string{"coder", "xxxx"}, config: agents + "policy: {max_body_bytes: 3}\n"},
+		"any size":          {args: []string{"coder", long, "x"}, config: agents + "policy: {max_body_bytes: 0}\n"},
+		"their sentinel":    {args: []string{"coder", "it is ENOUGH"}, config: agents + "policy: {stop_sentinel: ENOUGH}\n"},
+		"only the proven":   {args: []string{"coder", "x"}, config: agents + "policy: {unproven: refuse}\n"},
+		"lists for agents":  {args: []string{"coder", "x"}, config: agents + "policy: {acl: {coder: {direct: [], broadcast: false}, reviewer: {direct: []}}}\n"},
+		"no rules at all":   {args: []string{"coder", "<<<HALT>>>"}, config: agents + "policy: {max_body_bytes: 0, sender_per_min: 0, thread_per_min: 0, max_hops: 0, max_returns: 0, max_echoes: 0, stop_sentinel: \"\"}\n"},
 		"halted": {args: []string{"coder", "x"}, before: func(t *testing.T, dir string) {
 			touch(t, filepath.Join(dir, ".dead-drop", "HALT"))
 		}},
