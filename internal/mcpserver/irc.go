@@ -28,8 +28,8 @@ func ircTools() []tool {
 		does("send_message", `Post a message to a channel. The same as irc_send.`, (*call).sendMessage),
 		reads("read_messages", `Recent messages of a channel, the newest first, whether you have read them or not.`, (*call).readMessages),
 		does("create_channel", `Create a channel, such as one for a task, or join it where it is there.`, (*call).createChannel),
-		reads("list_channels", `List the active channels.`, (*call).listChannels),
-		reads("get_members", `List who is in a channel.`, (*call).getMembers),
+		reads("list_channels", `List the active channels by their names alone; irc_channels tells more of each.`, (*call).listChannels),
+		reads("get_members", `List who is in a channel, by their nicks alone; irc_who tells their modes as well.`, (*call).getMembers),
 	}
 }
 
@@ -52,18 +52,10 @@ func (c *call) ircSend(_ context.Context, in ircSendArguments) (*saying, error) 
 func (c *call) say(channel, text string) (*saying, error) {
 	sent, at, err := c.Say(channel, text)
 	if err != nil {
-		return nil, ruled(err)
+		return nil, withNext(err)
 	}
 	note, err := c.ircNote(at)
 	return &saying{ID: sent.ID, Channel: at, Note: note}, err
-}
-
-// ruled adds what to do to the error of a message that no rule lets pass.
-func ruled(err error) error {
-	if refused, ok := errors.AsType[*door.RefusedError](err); ok {
-		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
-	}
-	return err
 }
 
 // ircNote says what the caller should know besides: that nobody hears it now, and what
@@ -188,7 +180,7 @@ func (c *call) ircAsk(ctx context.Context, in ircAskArguments) (*ircAnswer, erro
 	patience := time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
 	sent, at, err := c.Inquire(in.Channel, in.Question)
 	if err != nil {
-		return nil, ruled(err)
+		return nil, withNext(err)
 	}
 	a := &ircAnswer{ID: sent.ID, Channel: at}
 	m, err := c.AwaitPeople(ctx, sent, at, patience)
@@ -235,7 +227,7 @@ func (c *call) ircPart(_ context.Context, in channelArguments) (*saying, error) 
 func (c *call) tell(do ircbridge.Do, channel, text string) (*saying, error) {
 	sent, at, err := c.Tell(do, channel, text)
 	if err != nil {
-		return nil, ruled(err)
+		return nil, withNext(err)
 	}
 	note, err := c.ircNote("")
 	return &saying{ID: sent.ID, Channel: at, Note: note}, err
