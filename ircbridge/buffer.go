@@ -77,6 +77,7 @@ type ring struct {
 	lines int // in the file
 	last  int64
 	seen  map[string]bool // the msgids in the file; true: of a message of ours
+	spoke time.Time       // when the last line of ours was said
 	f     *os.File
 }
 
@@ -111,6 +112,9 @@ func openRing(home, channel string, size int) (*ring, error) {
 func (r *ring) note(l Line) {
 	r.lines++
 	r.last = max(r.last, l.N)
+	if l.Drop != "" && l.At.After(r.spoke) {
+		r.spoke = l.At
+	}
 	if l.MsgID != "" {
 		r.seen[l.MsgID] = r.seen[l.MsgID] || l.Drop != ""
 	}

@@ -110,14 +110,15 @@ func (r *run) hear(l *link, t irc.Text) {
 		return // the bridge's own connection hears it, too
 	}
 	r.state.Received++
-	own := r.ours(t.Nick)
+	own := t.Own || r.ours(t.Nick)
 	if !own {
 		r.obey(l, t, now)
 	}
-	r.keep(r.line(t, own))
+	r.keep(lineOf(t))
 }
 
-func (r *run) line(t irc.Text, own bool) Line {
+// lineOf is a text as the buffer keeps it.
+func lineOf(t irc.Text) Line {
 	text := irc.PlainText(t.Body)
 	if t.Emote {
 		text = "* " + t.Nick + " " + text

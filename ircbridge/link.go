@@ -29,8 +29,8 @@ type link struct {
 	nicks    []string // all that it has had, folded: what comes from one of them is ours
 	fold     irc.CaseMapping
 	state    irc.State // as of the beginning of the connection
-	err      error     // why the last one ended
-	hungUp   bool      // and whether the other side ended it
+	since    time.Time // of this connection
+	proven   int       // lines of ours on it
 	posted   uint64    // counts messages
 	retired  bool
 }
@@ -113,7 +113,6 @@ func (r *run) over(l *link, err error) {
 			r.state.Instead = fmt.Sprintf("%s speaks through the bridge: %v", l.agent, err)
 		}
 		l.up = false
-		r.landCut(l)
 		return
 	}
 	if err != nil {
@@ -123,14 +122,15 @@ func (r *run) over(l *link, err error) {
 }
 
 // hungUp says whether the other side ended a connection, as opposed to one that fell
-// silent or that we ended.
-func hungUp(err error) bool {
+// silent or that we ended: spoken, if the server said that it does and not that it goes
+// itself, bare if it ended without a word.
+func hungUp(err error) (spoken, bare bool) {
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {
 		text := strings.ToLower(refused.Text)
 		leaving := strings.Contains(text, "shut") || strings.Contains(text, "restart") || strings.Contains(text, "terminat")
-		return refused.Code == "ERROR" && !leaving
+		return refused.Code == "ERROR" && !leaving, false
 	}
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return false, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // take deals with what a link has to tell. ok is false when it will tell no more.
@@ -138,7 +138,6 @@ func (r *run) take(l *link, e irc.Event, ok bool) {
 	r.dirty = true
 	if !ok {
 		l.events, l.up = nil, false
-		r.landCut(l)
 		return
 	}
 	switch e := e.(type) {
@@ -164,6 +163,7 @@ func (r *run) take(l *link, e irc.Event, ok bool) {
 }
 
 func (r *run) connected(l *link, st irc.State) {
+	l.since, l.proven = time.Now(), 0
 	l.up, l.doubtful, l.gen, l.state, l.nick, l.fold = true, false, l.gen+1, st, st.Nick, st.CaseMapping()
 	l.nicks = append(l.nicks, l.fold.Fold(st.Nick))
 	if len(l.nicks) > 64 {
@@ -183,7 +183,7 @@ func (r *run) connected(l *link, st irc.State) {
 }
 
 func (r *run) disconnected(l *link, e irc.Down) {
-	l.up, l.err, l.hungUp = false, e.Err, hungUp(e.Err)
+	l.up, l.doubtful = false, false
 	if l == r.main {
 		why := r.mask.Mask(fmt.Sprint(e.Err))
 		r.Log.Log(r.ctx, levelOf(e), "not connected", keyWhy, why, "retry", e.Retry.Round(time.Millisecond))
@@ -202,7 +202,6 @@ func (r *run) disconnected(l *link, e irc.Down) {
 	} else if e.Err != nil {
 		r.state.Instead = fmt.Sprintf("%s speaks through the bridge: %s", l.agent, r.mask.Mask(e.Err.Error()))
 	}
-	r.landCut(l)
 }
 
 // ours says whether a nick is, or was, one of our own.

@@ -75,9 +75,10 @@ type Server struct {
 	RetryMax  time.Duration // this one; 0 means 60 s
 	LineLen   int           // bytes of a line, for a server that takes more than it says; 0 means what it says, else 512
 
-	PingAfter    time.Duration // the server is asked whether it is there after so long without a line; 0 means 60 s
-	PingTimeout  time.Duration // and is taken for gone after so long without an answer; 0 means 30 s
-	ProofTimeout time.Duration // likewise when a line is not proven for so long; 0 means 90 s
+	RegisterTimeout time.Duration // from dialling to the server's greeting; 0 means 60 s
+	PingAfter       time.Duration // the server is asked whether it is there after so long without a line; 0 means 60 s
+	PingTimeout     time.Duration // and is taken for gone after so long without an answer; 0 means 30 s
+	ProofTimeout    time.Duration // likewise when a line is not proven for so long; 0 means 90 s
 }
 
 // config is what the library wants. Its errors are those of files.
@@ -86,7 +87,7 @@ func (o *Options) config(nick string) (irc.Config, error) {
 	c := irc.Config{
 		Addr: s.HostPort(), Clear: !s.TLS, Nick: nick, User: s.User, RealName: s.RealName, Pass: s.Password, Bot: true,
 		Flood: irc.Flood{Burst: s.Burst, Rate: s.Rate, Off: s.Unlimited}, LineLen: s.LineLen,
-		PingAfter: s.PingAfter, PingTimeout: s.PingTimeout, ProofTimeout: s.ProofTimeout,
+		RegisterTimeout: s.RegisterTimeout, PingAfter: s.PingAfter, PingTimeout: s.PingTimeout, ProofTimeout: s.ProofTimeout,
 		Secrets: o.Secrets, Log: o.Log,
 	}
 	if s.TLS {

@@ -36,9 +36,10 @@ type plan struct {
 	served  map[string]uint64 // by target: when it had its last turn
 	turn    uint64
 
-	stale  bool // somebody rang since the listing
-	listed time.Time
-	took   time.Duration // the last listing
+	suspects int  // of those that wait, how many the server may not bear
+	stale    bool // somebody rang since the listing
+	listed   time.Time
+	took     time.Duration // the last listing
 }
 
 func newPlan(box *dropbox.Mailbox, place func(*dropbox.Message) place) *plan {
@@ -62,6 +63,12 @@ func (p *plan) list() error {
 		return err
 	}
 	p.entries, p.listed, p.took = entries, time.Now(), time.Since(begun)
+	p.suspects = 0
+	for _, e := range entries {
+		if e.Failed > 0 {
+			p.suspects++
+		}
+	}
 	if len(p.known) > 2*len(entries)+ahead {
 		clear(p.known) // most of it is gone
 	}
@@ -91,7 +98,7 @@ func (p *plan) next(ready func(waiter) bool) (w waiter, ok bool, err error) {
 			continue // what came before it comes first
 		}
 		if c.err == nil && !ready(c) {
-			blocked[key] = true
+			blocked[key] = c.Failed == 0 // nobody waits for one that the server may not bear
 			continue
 		}
 		if best < 0 || p.before(c, w) {

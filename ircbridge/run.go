@@ -1,6 +1,7 @@
 package ircbridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,15 +45,16 @@ type run struct {
 	rooms  map[string]*room // by folded name
 	rings  map[string]*ring // by the name of their file
 
-	flights map[string]*flight // messages on their way, by id
-	cut     map[*link][]*flight
-	resume  map[string]resume      // of messages that were put back, by id
-	open    []question             // the oldest first
-	asking  int                    // orders that the daemon has not answered yet
-	mores   map[string]*more       // by folded nick
-	wakes   map[string][]time.Time // when messages to agents came of a channel
-	calmed  map[string]time.Time   // when a channel was told that there are too many
-	renamed map[string]string      // folded old nick to new
+	flights map[string]*flight      // messages on their way, by id
+	cut     map[*irc.Conn][]*flight // what was on its way when a connection ended
+	resume  map[string]resume       // of messages that were put back, by id
+	lookups map[string]*lookup      // histories that are being asked for, by target
+	open    []question              // the oldest first
+	asking  int                     // orders that the daemon has not answered yet
+	mores   map[string]*more        // by folded nick
+	wakes   map[string][]time.Time  // when messages to agents came of a channel
+	calmed  map[string]time.Time    // when a channel was told that there are too many
+	renamed map[string]string       // folded old nick to new
 
 	later     chan func()
 	work      sync.WaitGroup // everything but the links
@@ -87,7 +89,7 @@ func (b *Bridge) Run(ctx context.Context) (err error) {
 	r := &run{
 		Options: &o, ctx: ctx, box: box, mask: o.masker(),
 		others: map[string]*link{}, rooms: map[string]*room{}, rings: map[string]*ring{},
-		flights: map[string]*flight{}, cut: map[*link][]*flight{}, resume: map[string]resume{},
+		flights: map[string]*flight{}, cut: map[*irc.Conn][]*flight{}, resume: map[string]resume{}, lookups: map[string]*lookup{},
 		mores: map[string]*more{}, wakes: map[string][]time.Time{}, calmed: map[string]time.Time{}, renamed: map[string]string{},
 		later: make(chan func(), 64),
 	}
@@ -181,12 +183,17 @@ func (r *run) loop() error {
 	defer sweep.Stop()
 	saving := time.NewTimer(0)
 	defer saving.Stop()
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
 	ended := r.ctx.Done()
 	var patience <-chan time.Time
 	for over := false; !over && r.broken == nil; {
 		r.takeOff()
 		if r.dirty {
 			saving.Reset(time.Until(r.written.Add(stateEvery)))
+		}
+		if r.plan.suspects > 0 { // their time comes without any other event
+			again.Reset(standFirst * cmp.Or(r.Server.RetryMin, time.Second))
 		}
 		if r.stopping && len(r.flights) == 0 {
 			break
@@ -210,6 +217,7 @@ func (r *run) loop() error {
 			}
 			r.hire(links)
 			r.sweep(time.Now())
+		case <-again.C:
 		case <-saving.C:
 			if r.dirty {
 				r.save()
@@ -247,16 +255,9 @@ func (r *run) settleRest() {
 			f()
 		case _, ok := <-r.main.events:
 			if !ok {
-				r.main.events, r.main.up = nil, false
-				r.landCut(r.main)
+				r.main.events = nil
 			}
 		case <-done:
-			for _, l := range r.others {
-				l.up = false
-				r.landCut(l)
-			}
-			r.main.up = false
-			r.landCut(r.main)
 			for _, f := range r.flights {
 				r.putBack(f, false)
 			}

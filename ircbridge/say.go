@@ -17,8 +17,12 @@ import (
 // when the connection is cut and the server has no history.
 const maxUnproven = 4
 
-// maxHangUps is how often the server may hang up on a message before it is given up.
-const maxHangUps = 2
+// How often the other side may hang up on a message before it is given up: when the
+// server says that it does, and when the connection only ends, as a bad network does it.
+const (
+	maxHangUps    = 2
+	maxBareHangUp = 4
+)
 
 // A flight is a message that was claimed and is not settled yet.
 type flight struct {
@@ -26,27 +30,29 @@ type flight struct {
 	note  Note
 	place place
 
-	name   string // whose words
-	text   string // all that is to be said, masked and cut short
-	via    *link
-	gen    int // of its connection
+	name   string    // whose words
+	text   string    // all that is to be said, masked and cut short
+	conn   *irc.Conn // by which it was said last; nil when it was not
 	seq    uint64
 	as     string // relayed under this nick
 	pieces []piece
 	landed int // pieces whose fate is known
 	failed error
-	ended  bool // all pieces have landed
 
 	said   int // bytes that are proven, from the beginning
 	unsure int // bytes that may have been said before
 	sent   int // bytes that were written now, at least in part
 	marked bool
+	at     time.Time // when it was sent first
 	msgids []string
 	lines  int
 }
 
 // resume is what is known of a message that was put back.
-type resume struct{ said, unsure int }
+type resume struct {
+	said, unsure int
+	at           time.Time // when it was sent first; zero is not known
+}
 
 // placeOf decides where a waiting message goes.
 func (r *run) placeOf(m *dropbox.Message) place {
@@ -81,25 +87,47 @@ func (r *run) originOf(id string) Note {
 
 // takeOff sends what may be sent now.
 func (r *run) takeOff() {
-	for !r.stopping && !r.halted && r.main.usable() && len(r.flights) < maxUnproven && len(r.cut) == 0 {
-		if r.oneFliesAlone() {
-			return // it flies alone: if the server hangs up again it was this one
-		}
+	for !r.stopping && !r.halted && r.main.usable() && len(r.flights) < maxUnproven && len(r.cut) == 0 && !r.suspected() {
 		w, ok, err := r.plan.next(r.ready)
 		if err != nil {
 			r.trouble("mailbox was not listed", err)
 			r.halted = true // until the next sweep
 			return
 		}
-		if !ok || w.Failed > 0 && len(r.flights) > 0 {
+		if !ok {
 			return
 		}
 		r.claim(w)
 	}
 }
 
+// suspected says whether the server hung up before on a message that is on its way: it
+// goes alone.
+func (r *run) suspected() bool {
+	for _, f := range r.flights {
+		if f.Failed > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// A message on which the server may have hung up waits until the connection has proven
+// good: so many others were said by it, or it stood for so many times the first pause
+// between two tries. Else a bad network would look like a bad message.
+const (
+	othersFirst = 8
+	standFirst  = 5
+)
+
 // ready says whether a message may be said now.
 func (r *run) ready(w waiter) bool {
+	if w.Failed > 0 {
+		stand := standFirst * cmp.Or(r.Server.RetryMin, time.Second)
+		if len(r.flights) > 0 || r.main.proven < othersFirst && time.Since(r.main.since) < stand {
+			return false
+		}
+	}
 	if w.request != "" {
 		for _, f := range r.flights {
 			if r.sameChannel(f.place.target, w.target) {
@@ -207,39 +235,57 @@ func (r *run) voice(f *flight) (via *link, prefix, as string) {
 	return r.main, prefix, ""
 }
 
+// cutterOf is how a message is cut for a voice.
+func cutterOf(f *flight, conn *irc.Conn, prefix, as string) cutter {
+	st := conn.State()
+	return cutter{
+		prefix: prefix, limit: conn.Limit(irc.Outgoing{Target: f.place.target, As: as}), id: cmp.Or(f.note.About, f.ID),
+		whole: st.Cap("draft/multiline") && st.Cap("batch") && as == "",
+	}
+}
+
 // say sends what of a message is still to be said.
 func (r *run) say(f *flight) {
 	via, prefix, as := r.voice(f)
 	conn, ok := via.client.Conn()
 	if !ok {
+		via.doubtful = true // the news that it is down is on its way
 		r.release(f)
 		return
 	}
-	st := conn.State()
+	if !r.inside(conn, f.place.target) {
+		rm := r.room(f.place.target)
+		rm.joined, rm.caught = false, false // likewise
+		r.release(f)
+		return
+	}
 	out := irc.Outgoing{Target: f.place.target, Priority: f.place.priority, As: as}
-	cut := cutter{prefix: prefix, limit: conn.Limit(out), id: cmp.Or(f.note.About, f.ID), whole: st.Cap("draft/multiline") && st.Cap("batch") && as == ""}
+	cut := cutterOf(f, conn, prefix, as)
 	text := cut.short(f.text)
-	f.via, f.gen, f.as, f.seq = via, via.gen, as, r.main.posted
+	f.conn, f.as, f.seq = conn, as, r.main.posted
 	r.main.posted++
-	f.landed, f.failed, f.ended, f.sent = 0, nil, false, 0
+	f.landed, f.failed, f.sent = 0, nil, 0
 	f.pieces = cut.pieces(text, f.said, f.unsure)
 	if len(f.pieces) == 0 {
-		r.arrived(f)
+		r.arrived(f, via)
 		return
 	}
 	f.marked = f.marked || f.said < f.unsure
+	if f.at.IsZero() {
+		f.at = time.Now()
+	}
 	for i, p := range f.pieces {
 		out.Text = p.text
-		d := via.client.Post(out)
+		d := conn.Post(out)
 		r.work.Go(func() {
 			<-d.Done() // at the latest when the connection ends
-			r.later <- func() { r.land(f, i, d) }
+			r.later <- func() { r.land(f, via, i, d) }
 		})
 	}
 }
 
 // land notes what became of one piece.
-func (r *run) land(f *flight, i int, d *irc.Delivery) {
+func (r *run) land(f *flight, via *link, i int, d *irc.Delivery) {
 	r.dirty = true
 	p := f.pieces[i]
 	err := d.Err()
@@ -257,6 +303,7 @@ func (r *run) land(f *flight, i int, d *irc.Delivery) {
 		start = f.pieces[i-1].upto
 	}
 	if err == nil {
+		via.proven++
 		if f.failed == nil {
 			f.said = p.upto
 		}
@@ -273,8 +320,8 @@ func (r *run) land(f *flight, i int, d *irc.Delivery) {
 		f.sent = max(f.sent, p.upto, start)
 	}
 	if f.landed++; f.landed == len(f.pieces) {
-		f.ended = true
-		r.arrived(f)
+		r.arrived(f, via)
+		r.landCut(f.conn)
 	}
 }
 
@@ -292,7 +339,7 @@ func weightOf(err error) int {
 }
 
 // arrived decides what comes after all pieces have landed.
-func (r *run) arrived(f *flight) {
+func (r *run) arrived(f *flight, via *link) {
 	err := f.failed
 	refused, isRefused := errors.AsType[*irc.Rejected](err)
 	switch {
@@ -304,52 +351,69 @@ func (r *run) arrived(f *flight) {
 		r.noRelay = fmt.Sprintf("nothing is relayed: %v", refused)
 		r.state.Style, r.state.Instead = StylePrefix, r.noRelay
 		r.say(f)
-	case isRefused && r.isChannel(f.place.target) && !r.room(f.place.target).joined:
+	case isRefused && !r.inside(f.conn, f.place.target):
 		// We were thrown out on the way. It waits until we are in again, or are not
 		// let in for good.
+		rm := r.room(f.place.target)
+		rm.joined, rm.caught = false, false // the news is on its way
 		r.release(f)
 	case isRefused:
 		r.giveUp(f, "IRC did not take it: "+refused.Error())
 	case errors.Is(err, irc.ErrUnproven):
-		r.cut[f.via] = append(r.cut[f.via], f)
-		if !f.via.up || f.via.gen != f.gen {
-			r.landCut(f.via)
-		}
-	case errors.Is(err, irc.ErrNotSent) || errors.Is(err, irc.ErrQueueFull):
-		if f.via.gen == f.gen && errors.Is(err, irc.ErrNotSent) {
-			f.via.doubtful = true // the news that it is down is on its way
-		}
+		r.cut[f.conn] = append(r.cut[f.conn], f)
+	case errors.Is(err, irc.ErrNotSent):
+		via.doubtful = true // the news that it is down is on its way
+		r.release(f)
+	case errors.Is(err, irc.ErrQueueFull):
 		r.release(f)
 	default:
 		r.giveUp(f, err.Error())
 	}
 }
 
-// landCut puts back what was on its way when a connection ended. The first message of
-// those may be the reason, if the other side hung up.
-func (r *run) landCut(l *link) {
-	list := r.cut[l]
+// landCut puts back what was on its way when a connection ended, as soon as the fate
+// of all of it is known. The first message of those may be the reason, if the other
+// side hung up.
+func (r *run) landCut(conn *irc.Conn) {
+	list := r.cut[conn]
+	if len(list) == 0 {
+		return
+	}
 	for _, f := range r.flights {
-		if f.via == l && f.landed < len(f.pieces) && (f.gen != l.gen || !l.up) {
+		if f.conn == conn && f.landed < len(f.pieces) {
 			return // its news is on its way
 		}
 	}
-	delete(r.cut, l)
+	delete(r.cut, conn)
 	slices.SortFunc(list, func(a, b *flight) int { return cmp.Compare(a.seq, b.seq) })
 	for i, f := range list {
-		hungUp := i == 0 && l.hungUp && !r.stopping
-		if hungUp && f.Failed+1 >= maxHangUps {
-			r.giveUp(f, fmt.Sprintf("the server hung up %d times while it was said: %s", maxHangUps, r.mask.Mask(fmt.Sprint(l.err))))
+		spoken, bare := hungUp(conn.Err())
+		guilty := i == 0 && (spoken || bare) && !r.stopping
+		if n := f.Failed + 1; guilty && (spoken && n >= maxHangUps || n >= maxBareHangUp) {
+			r.giveUp(f, fmt.Sprintf("%s %d times while it was said (%v)", hungUpOn, n, conn.Err()))
 			continue
 		}
-		r.putBack(f, hungUp)
+		r.putBack(f, guilty)
 	}
 	r.plan.ring()
 }
 
+// hungUpOn begins the reason of a message that the server does not bear.
+const hungUpOn = "the server hung up"
+
+// inside says whether a connection may speak in a place: it is in that channel, or it
+// is no channel.
+func (r *run) inside(conn *irc.Conn, target string) bool {
+	if !r.isChannel(target) {
+		return true
+	}
+	_, _, in := conn.Members(target)
+	return in
+}
+
 // putBack lets a message wait again that may have been said in part.
 func (r *run) putBack(f *flight, hungUp bool) {
-	r.resume[f.ID] = resume{said: f.said, unsure: max(f.unsure, f.sent)}
+	r.resume[f.ID] = resume{said: f.said, unsure: max(f.unsure, f.sent), at: f.at}
 	delete(r.flights, f.ID)
 	if _, err := r.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {
 		r.trouble("message was not put back", err)
@@ -388,7 +452,7 @@ func (r *run) recall(f *flight) {
 		known.said = max(known.said, said)
 		f.msgids = msgids
 	}
-	f.said, f.unsure = known.said, known.unsure
+	f.said, f.unsure, f.at = known.said, known.unsure, known.at
 	via, _, _ := r.voice(f)
 	conn, up := via.client.Conn()
 	if !up {
@@ -399,43 +463,77 @@ func (r *run) recall(f *flight) {
 		r.say(f)
 		return
 	}
-	target, since, client := f.place.target, f.Entry.Created.Add(-time.Minute), via.client
+	if known.at.IsZero() {
+		// It was on its way together with what was proven last, or after that.
+		known.at = ring.spoke.Add(-provenWithin)
+	}
+	since := f.Entry.Created
+	if known.at.After(since) {
+		since = known.at
+	}
+	r.lookUp(f, via.client, since.Add(-clockSkew))
+}
+
+// Bounds of the time of a message that another process began.
+const (
+	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends a connection before that
+	clockSkew    = time.Minute     // between the server and us
+)
+
+// A lookup is a history that is being asked for, and who waits for it.
+type lookup struct {
+	since   time.Time
+	flights []*flight
+}
+
+// lookUp asks for what was said in the place of a message since a time; one question
+// serves all messages for that place.
+func (r *run) lookUp(f *flight, client *irc.Client, since time.Time) {
+	target := f.place.target
+	if l := r.lookups[target]; l != nil && !since.Before(l.since) {
+		l.flights = append(l.flights, f)
+		return
+	}
+	l := &lookup{since: since, flights: []*flight{f}}
+	r.lookups[target] = l // one that is under way for a shorter time goes on by itself
 	r.do(func() func() {
 		texts, err := client.History(r.ctx, target, irc.Mark{Time: since})
 		return func() {
+			if r.lookups[target] == l {
+				delete(r.lookups, target)
+			}
 			if err != nil && !errors.Is(err, irc.ErrNoHistory) {
 				r.Log.Info("history was not to be had", keyChannel, target, keyErr, err)
 			}
-			r.recognise(f, texts)
-			if r.main.usable() && !r.stopping {
+			for _, f := range l.flights {
+				if !r.main.usable() || r.stopping {
+					r.release(f)
+					continue
+				}
+				texts = r.recognise(f, texts)
 				r.say(f)
-			} else {
-				r.release(f)
 			}
 		}
 	})
 }
 
-// recognise takes what stands in the history for said.
-func (r *run) recognise(f *flight, texts []irc.Text) {
+// recognise takes what stands in the history for said, and returns the rest of the
+// history.
+func (r *run) recognise(f *flight, texts []irc.Text) []irc.Text {
 	ring := r.ring(f.place.target)
-	if ring == nil {
-		return
-	}
 	via, prefix, as := r.voice(f)
 	conn, ok := via.client.Conn()
-	if !ok {
-		return
+	if ring == nil || !ok {
+		return texts
 	}
-	st := conn.State()
-	cut := cutter{prefix: prefix, limit: conn.Limit(irc.Outgoing{Target: f.place.target, As: as}), id: cmp.Or(f.note.About, f.ID), whole: st.Cap("draft/multiline") && st.Cap("batch") && as == ""}
+	cut := cutterOf(f, conn, prefix, as)
 	text := cut.short(f.text)
 	for f.said < len(text) {
 		found := false
 		for _, mark := range []int{0, math.MaxInt} { // said once, or again
 			pieces := cut.pieces(text, f.said, mark)
 			i := slices.IndexFunc(texts, func(t irc.Text) bool {
-				return r.ours(t.Nick) && !ring.seen[t.MsgID] && t.Body == strings.TrimRight(pieces[0].text, "\n")
+				return (t.Own || r.ours(t.Nick)) && !ring.seen[t.MsgID] && t.Body == strings.TrimRight(pieces[0].text, "\n")
 			})
 			if i < 0 {
 				continue
@@ -448,17 +546,8 @@ func (r *run) recognise(f *flight, texts []irc.Text) {
 			break
 		}
 		if !found {
-			return
+			break
 		}
 	}
-}
-
-// oneFliesAlone says whether the server hung up before on a message that is on its way.
-func (r *run) oneFliesAlone() bool {
-	for _, f := range r.flights {
-		if f.Failed > 0 {
-			return true
-		}
-	}
-	return false
+	return texts
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for what must come. Machines of others are slow.
-const patience = 15 * time.Second
+const patience = 60 * time.Second
 
 // A scene is a project with its mailboxes and a server.
 type scene struct {
@@ -26,6 +26,7 @@ type scene struct {
 	home  string
 	o     ircbridge.Options
 	log   *lockedBuffer
+	level slog.LevelVar
 	quit  func() error
 }
 
@@ -40,7 +41,7 @@ func newScene(t *testing.T, addr string) *scene {
 		Channels: ircbridge.Channels{Project: "#project-x", Standup: "#standup-x", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors"},
 		Allow:    []ircbridge.Permit{{Nick: "ann", May: ircbridge.Rights()}, {Nick: "joe", May: []ircbridge.Right{ircbridge.Talk}}},
 		Agents:   func() []string { return []string{"coder", "tester"} },
-		Log:      slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Log:      slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: &s.level})),
 	}
 	return s
 }

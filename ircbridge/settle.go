@@ -105,7 +105,7 @@ func (r *run) onDisk(f *flight, what string, step func() error, then func()) {
 // nobody is told: the message itself is where it belongs.
 func (r *run) giveUp(f *flight, reason string) {
 	reason = r.mask.Mask(irc.PlainText(reason))
-	if f.Message != nil && f.note.About != "" && !strings.HasPrefix(reason, "the server hung up") {
+	if f.Message != nil && f.note.About != "" && !strings.HasPrefix(reason, hungUpOn) {
 		r.settleWith(f, outcomeNotShown, reason)
 		return
 	}

@@ -285,6 +285,13 @@ func (v *visit) caughtUp(ctx context.Context, f fetched) {
 		v.tell(ctx, v.st.CaseMapping().Fold(t.Peer()), t)
 	}
 	if f.err != nil {
+		select {
+		case <-v.conn.Done():
+			// What is held back stays untold, so that the mark stays where it is: the
+			// next connection asks again from there.
+			return
+		default:
+		}
 		v.emit(ctx, Gap{Target: f.name, From: f.from, To: time.Now(), Err: f.err})
 	}
 	v.emit(ctx, CaughtUp{f.name})
