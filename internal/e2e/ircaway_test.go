@@ -1,0 +1,192 @@
+package e2e_test
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// With IRC away from the start, and lost later, the agents work on, the status says how
+// things stand, and what was to be said is said when it is back.
+func TestWorkGoesOnWithoutIRC(t *testing.T) {
+	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
+	proxy.Refuse()
+	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q, standin]}\n", program)+onIRC(proxy.Addr))
+	p.start()
+	works := func(text string) {
+		t.Helper()
+		if got := p.swarm("send", "coder", "@say "+text, "--wait"); !strings.Contains(got, text) {
+			t.Errorf("the answer is %q, want %q", got, text)
+		}
+	}
+	works("without IRC")
+	p.until("the status says that IRC is away", func() bool {
+		st := p.status()
+		return st.IRC != nil && st.IRC.Running && !st.IRC.Connected && st.IRC.Why != "" && st.IRC.Waiting > 0
+	})
+	if text := p.swarm("status"); !strings.Contains(text, "IRC: not connected to "+proxy.Addr) {
+		t.Errorf("the status is\n%s", text)
+	}
+
+	ears := listen(t, proxy.Addr, proxy.Heal, "#standup-x")
+	ears.hears("[coder] done: without IRC")
+	p.until("the status says that it is back", func() bool { return p.status().IRC.Connected })
+	works("with IRC")
+	ears.hears("[coder] done: with IRC")
+
+	proxy.Refuse()
+	proxy.Cut()
+	p.until("the status says that it is lost", func() bool { return !p.status().IRC.Connected })
+	works("while IRC was lost")
+	ears = listen(t, proxy.Addr, proxy.Heal, "#standup-x")
+	ears.hears("[coder] done: while IRC was lost")
+	if proxy.Connections() < 4 {
+		t.Errorf("%d connections; nothing was cut", proxy.Connections())
+	}
+}
+
+// What was accepted for IRC is said, however often the daemon is killed: nothing is
+// lost, and what may have been said before is marked.
+func TestKillsLoseNothingOnIRC(t *testing.T) {
+	const drops, kills = 120, 20
+	addr := irctest.Ngircd(t, irctest.Unlimited)
+	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q, standin]}\n", program)+onIRC(addr))
+	ears := listen(t, addr, nil, "#project-x")
+	p.start() // which makes the mailboxes
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	sending.Go(func() {
+		for n := range drops {
+			if _, stderr, err := p.try("irc", "send", "#project-x", fmt.Sprintf("line %d.", n)); err != nil {
+				t.Errorf("line %d: %v\n%s", n, err, stderr)
+			}
+		}
+	})
+	for i := range kills {
+		if i > 0 {
+			p.start()
+		}
+		time.Sleep(rand.N(300 * time.Millisecond)) // the moment is chance
+		pid := p.status().Daemon.PID
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sending.Wait()
+	p.start()
+	for n := range drops {
+		ears.hears(fmt.Sprintf("] line %d.", n), fmt.Sprintf("] (again) line %d.", n))
+	}
+	p.until("nothing waits", func() bool {
+		left, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/irc/[nc]*/*.md"))
+		return len(left) == 0
+	})
+	if dead, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/irc/dead/*.md")); len(dead) != 0 {
+		t.Errorf("given up: %v", dead)
+	}
+	// Each line once without a mark; those with one, at most four for each kill.
+	again := 0
+	for line, times := range ears.counts(regexp.MustCompile(`\] ((?:\(again\) )?line \d+\.)`)) {
+		if strings.HasPrefix(line, "(again)") {
+			again += times
+		} else if times > 1 {
+			t.Errorf("%q was said %d times without a mark", line, times)
+		}
+	}
+	if again > 4*kills {
+		t.Errorf("%d lines were said again, in %d kills", again, kills)
+	}
+	t.Logf("%d of %d lines were said again after %d kills", again, drops, kills)
+}
+
+// ears are a client that listens.
+type ears struct {
+	t    *testing.T
+	conn net.Conn
+
+	mu    sync.Mutex
+	heard []string
+}
+
+// listen joins channels. before, if not nil, is called first.
+func listen(t *testing.T, addr string, before func(), channels ...string) *ears {
+	t.Helper()
+	if before != nil {
+		before()
+	}
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &ears{t: t, conn: conn}
+	var reading sync.WaitGroup
+	t.Cleanup(func() { conn.Close(); reading.Wait() })
+	fmt.Fprintf(conn, "NICK ear%d\r\nUSER ear 0 * :ear\r\n", os.Getpid()%1000+rand.IntN(100_000)*1000)
+	welcome := make(chan struct{})
+	reading.Go(func() {
+		var once sync.Once
+		for sc := bufio.NewScanner(conn); sc.Scan(); {
+			line := sc.Text()
+			if token, ok := strings.CutPrefix(line, "PING"); ok {
+				fmt.Fprintf(conn, "PONG%s\r\n", token)
+			}
+			switch {
+			case strings.Contains(line, " 001 "):
+				fmt.Fprintf(conn, "JOIN %s\r\n", strings.Join(channels, ","))
+			case strings.Contains(line, " 366 "): // the list of who is there has ended
+				once.Do(func() { close(welcome) })
+			}
+			e.mu.Lock()
+			e.heard = append(e.heard, line)
+			e.mu.Unlock()
+		}
+	})
+	select {
+	case <-welcome:
+	case <-time.After(time.Minute):
+		t.Fatal("not in the channel after a minute")
+	}
+	return e
+}
+
+// hears waits for a line with one of some texts.
+func (e *ears) hears(texts ...string) {
+	e.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		e.mu.Lock()
+		heard := strings.Join(e.heard, "\n")
+		e.mu.Unlock()
+		for _, text := range texts {
+			if strings.Contains(heard, text) {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			e.t.Fatalf("never heard: %q in\n%s", texts, heard)
+		}
+	}
+}
+
+// counts counts what the first group of a pattern has matched.
+func (e *ears) counts(of *regexp.Regexp) map[string]int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := map[string]int{}
+	for _, line := range e.heard {
+		if m := of.FindStringSubmatch(line); m != nil {
+			n[m[1]]++
+		}
+	}
+	return n
+}
