@@ -27,14 +27,35 @@ type meaning struct {
 	order  string   // for the bridge: the words behind its name
 }
 
+// A name is what an agent is called on IRC: its own name, or its nick there.
+type name struct{ called, agent string }
+
+// names are what the agents are called now.
+func (r *run) names(agents []string) []name {
+	var all []name
+	for _, agent := range agents {
+		all = append(all, name{agent, agent})
+		l := r.others[agent]
+		if r.Style != StyleNicks || l == nil {
+			continue
+		}
+		for _, nick := range []string{r.Nick(agent), l.nick} {
+			if nick != agent && nick != "" {
+				all = append(all, name{nick, agent})
+			}
+		}
+	}
+	return all
+}
+
 // meant reads what a line asks for; ok is false when it speaks to nobody here. agent is
-// whose connection heard it, "" for the bridge's own.
-func meant(text string, private bool, agent string, agents, nicks []string, c irc.CaseMapping) (m meaning, ok bool) {
+// whose connection heard it, "" for the bridge's own; nicks are the bridge's.
+func meant(text string, private bool, agent string, names []name, nicks []string, c irc.CaseMapping) (m meaning, ok bool) {
 	line := strings.TrimSpace(text)
 	for _, nick := range nicks {
 		if start, end := irc.FindMention(line, nick, c); start == 0 {
 			order := strings.TrimSpace(line[end:])
-			if _, isTask := cutTask(order); isTask || startsWithAgent(order, agents, c) {
+			if _, isTask := cutTask(order); isTask || len(headed(order, names, c)) > 0 {
 				line = order // "swarm: coder: go on" is for coder
 				break
 			}
@@ -44,7 +65,7 @@ func meant(text string, private bool, agent string, agents, nicks []string, c ir
 	m.need = Talk
 	if body, isTask := cutTask(line); isTask {
 		m.need, line = Tasks, body
-		m.agents = headed(line, agents, c)
+		m.agents = headed(line, names, c)
 	}
 	switch {
 	case len(m.agents) > 0: // a task is for those at its head alone
@@ -52,15 +73,13 @@ func meant(text string, private bool, agent string, agents, nicks []string, c ir
 		m.agents = []string{agent}
 	case private && m.need == Talk:
 		// To the bridge itself: a word for an agent begins with its name.
-		if startsWithAgent(line, agents, c) {
-			m.agents = headed(line, agents, c)
-			break
+		if m.agents = headed(line, names, c); len(m.agents) == 0 {
+			return meaning{need: rightOf(line), order: line}, true
 		}
-		return meaning{need: rightOf(line), order: line}, true
 	default:
-		for _, name := range agents {
-			if irc.Mentions(line, name, c) {
-				m.agents = append(m.agents, name)
+		for _, n := range names {
+			if !slices.Contains(m.agents, n.agent) && irc.Mentions(line, n.called, c) {
+				m.agents = append(m.agents, n.agent)
 			}
 		}
 	}
@@ -78,20 +97,15 @@ func cutTask(line string) (rest string, ok bool) {
 	return strings.TrimSpace(line[len(taskWord):]), true
 }
 
-// startsWithAgent says whether the first word of a line is an agent's name.
-func startsWithAgent(line string, agents []string, c irc.CaseMapping) bool {
-	return len(headed(line, agents, c)) > 0
-}
-
 // headed are the agents that stand at the head of a line, before anything else.
-func headed(line string, agents []string, c irc.CaseMapping) []string {
+func headed(line string, names []name, c irc.CaseMapping) []string {
 	var at []string
 	for {
 		line = strings.TrimLeft(line, " ,&+")
 		found := ""
-		for _, name := range agents {
-			if start, end := irc.FindMention(line, name, c); start == 0 && !slices.Contains(at, name) {
-				found, line = name, line[end:]
+		for _, n := range names {
+			if start, end := irc.FindMention(line, n.called, c); start == 0 && !slices.Contains(at, n.agent) {
+				found, line = n.agent, line[end:]
 				break
 			}
 		}
@@ -133,7 +147,7 @@ func (r *run) obey(l *link, t irc.Text, now time.Time) {
 	if l == r.main {
 		nicks = []string{r.main.nick, r.Server.Nick}
 	}
-	m, ok := meant(t.Body, t.Private, l.agent, agents, nicks, r.fold())
+	m, ok := meant(t.Body, t.Private, l.agent, r.names(agents), nicks, r.fold())
 	if !ok {
 		return
 	}

@@ -182,7 +182,7 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 }
 
 func TestMeant(t *testing.T) {
-	agents, nicks := []string{"coder", "tester"}, []string{"swarm_", "swarm"}
+	names, nicks := []name{{"coder", "coder"}, {"tester", "tester"}, {"x-tester", "tester"}}, []string{"swarm_", "swarm"}
 	for _, tc := range []struct {
 		text    string
 		private bool
@@ -218,10 +218,12 @@ func TestMeant(t *testing.T) {
 		{"hello", true, "tester", Talk, "tester", ""},
 		{"TASK: hello", true, "tester", Tasks, "tester", ""},
 		{"coder: hello", true, "tester", Talk, "tester", ""},
+		{"x-tester: by your nick", false, "", Talk, "tester", ""},
+		{"tester or x-tester", false, "", Talk, "tester", ""},
 		{"", false, "", "", "", ""},
 		{"@", true, "", Talk, "", "@"},
 	} {
-		m, ok := meant(tc.text, tc.private, tc.agent, agents, nicks, irc.ASCII)
+		m, ok := meant(tc.text, tc.private, tc.agent, names, nicks, irc.ASCII)
 		if ok != (tc.need != "") || ok && (m.need != tc.need || !slices.Equal(m.agents, strings.Fields(tc.to)) || m.order != tc.order) {
 			t.Errorf("meant(%q, private %v, %q) = %+v, %v, want %s to %s, %q", tc.text, tc.private, tc.agent, m, ok, tc.need, tc.to, tc.order)
 		}

@@ -1,0 +1,150 @@
+package ircbridge_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+func saidAt(srv *irctest.Server, target string) []string {
+	var all []string
+	for _, m := range srv.Said(target) {
+		nick, _, _ := strings.Cut(m.Source, "!")
+		all = append(all, nick+": "+m.Text)
+	}
+	return all
+}
+
+func seesAt(t *testing.T, srv *irctest.Server, target, want string) {
+	t.Helper()
+	eventually(t, want, func() bool { return slices.Contains(saidAt(srv, target), want) }, func() string { return strings.Join(saidAt(srv, target), "\n") })
+}
+
+func TestMultilineIsWhole(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{})
+	s := newScene(t, srv.Addr)
+	s.start()
+	s.ready()
+	var b strings.Builder
+	for i := range 47 {
+		fmt.Fprintf(&b, "row %d\n", i)
+	}
+	id := s.say("coder", ircbridge.Note{}, b.String())
+	seesAt(t, srv, "#project-x", "swarm: [coder] "+strings.TrimSpace(b.String()))
+	s.where(id, dropbox.Done)
+	if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "msgids:") {
+		t.Errorf("receipt without a msgid:\n%s", rec)
+	}
+	lines, err := ircbridge.Reader{Home: s.home}.New("#project-x", 0)
+	if err != nil || len(lines.Lines) != 1 || lines.Lines[0].Nick != "coder" || strings.Count(lines.Lines[0].Text, "\n") != 46 {
+		t.Errorf("buffer: %+v, %v", lines, err)
+	}
+}
+
+func TestRelayed(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{})
+	s := newScene(t, srv.Addr)
+	s.o.Style = ircbridge.StyleRelay
+	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	s.start()
+	s.ready()
+	s.say("coder", ircbridge.Note{}, "hello")
+	seesAt(t, srv, "#project-x", "coder/swarm: hello")
+	s.say("lead", ircbridge.Note{}, "hello from the lead")
+	seesAt(t, srv, "#project-x", "swarm: [lead] hello from the lead")
+	srv.Say("ann", "ann", "#project-x", "coder: hello yourself")
+	s.mail("coder", 1)
+}
+
+func TestRelayedFallsBack(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{Without: []string{"draft/relaymsg"}})
+	s := newScene(t, srv.Addr)
+	s.o.Style = ircbridge.StyleRelay
+	s.start()
+	s.ready()
+	s.say("coder", ircbridge.Note{}, "hello")
+	seesAt(t, srv, "#project-x", "swarm: [coder] hello")
+	s.state("says why", func(st ircbridge.State) bool {
+		return st.Style == ircbridge.StylePrefix && strings.Contains(st.Instead, "draft/relaymsg")
+	})
+}
+
+func TestEachAgentItsNick(t *testing.T) {
+	servers(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.Style = ircbridge.StyleNicks
+		s.o.Nick = func(agent string) string { return "x-" + agent }
+		ann := newPerson(t, addr, "ann", "#project-x")
+		s.start()
+		s.ready()
+		eventually(t, "both are there", func() bool {
+			nicks, _, _ := ann.conn.Members("#project-x")
+			return slices.Contains(nicks, "x-coder") && slices.Contains(nicks, "x-tester")
+		})
+		eventually(t, "the bridge knows it", func() bool {
+			s.say("coder", ircbridge.Note{}, "by myself")
+			return slices.Contains(ann.lines(), "#project-x x-coder: by myself")
+		})
+		ann.say("x-tester", "how is it?")
+		m := s.mail("tester", 1)[0]
+		if string(m.Body) != "[IRC private message] <ann> how is it?" {
+			t.Errorf("private: %q", m.Body)
+		}
+		s.leave(&dropbox.Message{From: "tester", Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("fine")})
+		ann.sees("ann x-tester: fine")
+		ann.say("#project-x", "x-coder: by your nick")
+		if m := s.mail("coder", 1)[0]; string(m.Body) != "[IRC @mention in #project-x] <ann> x-coder: by your nick" {
+			t.Errorf("mention: %q", m.Body)
+		}
+		// What is to be said where an agent is not, the bridge says.
+		s.say("coder", ircbridge.Note{Channel: "#elsewhere"}, "from afar")
+		joe := newPerson(t, addr, "joe", "#elsewhere")
+		s.say("coder", ircbridge.Note{Channel: "#elsewhere"}, "from afar again")
+		joe.sees("#elsewhere swarm: [coder] from afar again")
+	})
+}
+
+func TestKickedAndBack(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{})
+	s := newScene(t, srv.Addr)
+	s.start()
+	s.ready()
+	for i := range 3 {
+		srv.Kick("#project-x", "swarm")
+		id := s.say("coder", ircbridge.Note{}, fmt.Sprintf("after kick %d", i))
+		s.where(id, dropbox.Done)
+		seesAt(t, srv, "#project-x", fmt.Sprintf("swarm: [coder] after kick %d", i))
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{Without: []string{"account-tag"}})
+	s := newScene(t, srv.Addr)
+	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	s.o.Join = []string{"nochannel"}
+	rep, err := ircbridge.Doctor(t.Context(), s.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(rep.Caps, "draft/multiline") || rep.Limits.Text < 300 || rep.Limits.MultilineBytes != 4096 || rep.Nick == "" {
+		t.Errorf("report: %+v", rep)
+	}
+	problems := strings.Join(rep.Problems, "\n")
+	for _, want := range []string{"the permit of account ann never matches", "nochannel is not a channel"} {
+		if !strings.Contains(problems, want) {
+			t.Errorf("problems:\n%s\nwant %q", problems, want)
+		}
+	}
+	if said := srv.Said("#project-x"); len(said) > 0 {
+		t.Errorf("doctor said %v", said)
+	}
+	s.o.Server.Addr = "127.0.0.1:1"
+	if _, err := ircbridge.Doctor(t.Context(), s.o); err == nil {
+		t.Error("Doctor without a server = nil, want an error")
+	}
+}
