@@ -63,6 +63,16 @@ var (
 	stream      = variant{"streamjson", "BenchmarkStream/all/ours/decode-and-window", "300ms"}
 	longLine    = variant{"streamjson", "BenchmarkLongLine", "20x"}
 
+	outFloor     = variant{"ircbridge", "BenchmarkOut/floor", "150x"}
+	out          = variant{"ircbridge", "BenchmarkOut/ours", "150x"}
+	inFloor      = variant{"ircbridge", "BenchmarkIn/floor", "150x"}
+	in           = variant{"ircbridge", "BenchmarkIn/ours", "150x"}
+	outRateFloor = variant{"ircbridge", "BenchmarkOutRate/floor", "1x"}
+	outRate      = variant{"ircbridge", "BenchmarkOutRate/ours", "1x"}
+	inRateFloor  = variant{"ircbridge", "BenchmarkInRate/floor", "1x"}
+	inRate       = variant{"ircbridge", "BenchmarkInRate/ours", "1x"}
+	onIRC        = variant{"cmd/claude-swarm", "BenchmarkOnIRC", "1x"}
+
 	appendFloor = variant{"window", "BenchmarkAppend/floor/copy", "200ms"}
 	appendOurs  = variant{"window", "BenchmarkAppend/ours/add-and-evict", "200ms"}
 	render      = variant{"window", "BenchmarkRender", "200ms"}
@@ -86,6 +96,13 @@ var goals = []goal{
 	{what: "10 MiB line, memory", how: bound, ours: value{longLine, "B/op"}, is: 30 << 20},
 	{what: "window: add and evict", how: speed, floor: value{appendFloor, "MB/s"}, ours: value{appendOurs, "MB/s"}, inverse: true, is: 0.2},
 	{what: "window: render 400 KB", how: bound, ours: value{render, "ns/op"}, is: 100e3},
+	{what: "file to IRC, median", how: cost, floor: value{outFloor, "p50-ns"}, ours: value{out, "p50-ns"}, is: 3, linux: true},
+	{what: "  99 of 100, out", how: cost, floor: value{outFloor, "p99-ns"}, ours: value{out, "p99-ns"}, is: 3, linux: true},
+	{what: "IRC to file, median", how: cost, floor: value{inFloor, "p50-ns"}, ours: value{in, "p50-ns"}, is: 3, linux: true},
+	{what: "  99 of 100, in", how: cost, floor: value{inFloor, "p99-ns"}, ours: value{in, "p99-ns"}, is: 3, linux: true},
+	{what: "files to IRC, rate", how: speed, floor: value{outRateFloor, "lines/s"}, ours: value{outRate, "lines/s"}, inverse: true, linux: true},
+	{what: "IRC to files, rate", how: speed, floor: value{inRateFloor, "lines/s"}, ours: value{inRate, "lines/s"}, inverse: true, linux: true},
+	{what: "bridge in 50 channels", how: bound, ours: value{onIRC, "MiB"}, is: 30, linux: true},
 	{what: "daemon with 1 agent", how: bound, ours: value{idle, "MiB"}, is: 25, linux: true},
 	{what: "each of 1,000 agents", how: bound, ours: value{idle, "KiB/agent"}, is: 16, linux: true},
 	{what: "idle, 1 agent", how: bound, ours: value{idle, "switches/s-1"}, is: 1, linux: true},

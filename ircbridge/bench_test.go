@@ -1,0 +1,357 @@
+package ircbridge_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// The floors are the least relay that does it: files that are written as durably as
+// ours, a watch of their folder, and a connection. Both run at 50 messages a second
+// through the same server, and whoever listens is the same small client.
+
+// pace is the time between two messages.
+const pace = 20 * time.Millisecond
+
+// A raw is a connection that reads lines as they are.
+type raw struct {
+	net.Conn
+	lines *bufio.Scanner
+}
+
+// connect registers and joins a channel.
+func connect(b *testing.B, addr, nick, channel string) *raw {
+	b.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { conn.Close() })
+	r := &raw{conn, bufio.NewScanner(conn)}
+	fmt.Fprintf(r, "NICK %s\r\nUSER %s 0 * :%s\r\nJOIN %s\r\n", nick, nick, nick, channel)
+	if _, ok := r.until(" 366 "); !ok {
+		b.Fatalf("%s is not in %s: %v", nick, channel, r.lines.Err())
+	}
+	return r
+}
+
+// until reads to a line that has a text.
+func (r *raw) until(part string) (line string, ok bool) {
+	for r.lines.Scan() {
+		line = r.lines.Text()
+		if token, ping := strings.CutPrefix(line, "PING"); ping {
+			fmt.Fprintf(r, "PONG%s\r\n", token)
+		}
+		if strings.Contains(line, part) {
+			return line, true
+		}
+	}
+	return "", false
+}
+
+// mailboxes makes those of a bridge and of an agent.
+func mailboxes(b *testing.B) *dropbox.Store {
+	b.Helper()
+	dir := filepath.Join(b.TempDir(), "mail")
+	if err := dropbox.Create(dir); err != nil {
+		b.Fatal(err)
+	}
+	store, err := dropbox.Open(dir, dropbox.Options{MaxWaiting: 100_000})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { store.Close() })
+	for _, name := range []string{dropbox.IRC, "coder"} {
+		if err := store.MakeMailbox(name); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return store
+}
+
+// run runs the bridge until the benchmark ends, and returns when it is in the channel.
+func run(b *testing.B, store *dropbox.Store, addr string) {
+	b.Helper()
+	home := b.TempDir()
+	bridge, err := ircbridge.New(ircbridge.Options{
+		Store: store, Home: home,
+		Server:   ircbridge.Server{Addr: addr, Nick: "swarm", Unlimited: true},
+		Channels: ircbridge.Channels{Project: "#bench"},
+		Allow:    []ircbridge.Permit{{Nick: "bench", May: ircbridge.Rights()}},
+		Agents:   func() []string { return []string{"coder"} }, WakesPerMinute: -1,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- bridge.Run(ctx) }()
+	b.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.Errorf("Run = %v", err)
+		}
+	})
+	eventually(b, "the bridge is in the channel", func() bool {
+		st, err := ircbridge.ReadState(home)
+		return err == nil && st.Connected && len(st.Channels) == 1 && st.Channels[0].Joined
+	})
+}
+
+// arrivals watches a folder, and gives the name of each file that appears in it.
+func arrivals(b *testing.B, dir string) <-chan string {
+	b.Helper()
+	w, err := fsnotify.NewBufferedWatcher(100_000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { w.Close() })
+	if err := w.Add(dir); err != nil {
+		b.Fatal(err)
+	}
+	names := make(chan string, 100_000)
+	go func() { // ends with the watch
+		for e := range w.Events {
+			if name := filepath.Base(e.Name); e.Has(fsnotify.Create) && name[0] != '.' {
+				names <- name
+			}
+		}
+	}()
+	return names
+}
+
+// durable writes a file as durably as a message is delivered.
+func durable(dir, name, text string) error {
+	tmp := filepath.Join(dir, ".tmp-"+name)
+	f, err := os.Create(tmp)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	err = errors.Join(err, f.Sync(), f.Close(), os.Rename(tmp, filepath.Join(dir, name)))
+	d, openErr := os.Open(dir)
+	if openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	return errors.Join(err, d.Sync(), d.Close())
+}
+
+// paced sends b.N messages, one at a time, and reports how long each took.
+func paced(b *testing.B, send func(n int) error, arrived func(n int) bool) {
+	b.Helper()
+	var took []time.Duration
+	next := time.Now()
+	for n := range b.N {
+		time.Sleep(time.Until(next))
+		next = time.Now().Add(pace)
+		begin := time.Now()
+		if err := send(n); err != nil {
+			b.Fatal(err)
+		}
+		if !arrived(n) {
+			b.Fatalf("message %d never arrived", n)
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2]), "p50-ns")
+	b.ReportMetric(float64(took[len(took)*99/100]), "p99-ns")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkOut is from the file to the line that a client sees.
+func BenchmarkOut(b *testing.B) {
+	text := func(n int) string { return fmt.Sprintf("message %d of many, as long as people write.", n) }
+	b.Run("floor", func(b *testing.B) {
+		addr := irctest.Ngircd(b, irctest.Unlimited)
+		ear, mouth := connect(b, addr, "ear", "#bench"), connect(b, addr, "mouth", "#bench")
+		dir := b.TempDir()
+		names := arrivals(b, dir)
+		go func() { // ends with the process
+			for name := range names {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				if err == nil {
+					fmt.Fprintf(mouth, "PRIVMSG #bench :%s\r\n", data)
+				}
+			}
+		}()
+		paced(b, func(n int) error { return durable(dir, fmt.Sprint(n), text(n)) }, func(n int) bool { _, ok := ear.until(text(n)); return ok })
+	})
+	b.Run("ours", func(b *testing.B) {
+		addr := irctest.Ngircd(b, irctest.Unlimited)
+		store := mailboxes(b)
+		ear := connect(b, addr, "ear", "#bench")
+		run(b, store, addr)
+		extra := ircbridge.Note{Channel: "#bench"}.Extra()
+		paced(b, func(n int) error {
+			_, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte(text(n)), Extra: extra})
+			return err
+		}, func(n int) bool { _, ok := ear.until(text(n)); return ok })
+	})
+}
+
+// BenchmarkIn is from the line that a person writes to the file in the mailbox.
+func BenchmarkIn(b *testing.B) {
+	line := func(n int) string {
+		return fmt.Sprintf("PRIVMSG #bench :coder: message %d of many, as long as people write.\r\n", n)
+	}
+	b.Run("floor", func(b *testing.B) {
+		addr := irctest.Ngircd(b, irctest.Unlimited)
+		mouth, ear := connect(b, addr, "bench", "#bench"), connect(b, addr, "ear", "#bench")
+		dir := b.TempDir()
+		names := arrivals(b, dir)
+		go func() { // ends with the connection
+			for n := 0; ; n++ {
+				said, ok := ear.until(" PRIVMSG ")
+				if !ok || durable(dir, fmt.Sprint(n), said) != nil {
+					return
+				}
+			}
+		}()
+		paced(b, func(n int) error { _, err := mouth.Write([]byte(line(n))); return err }, func(int) bool { return <-names != "" })
+	})
+	b.Run("ours", func(b *testing.B) {
+		addr := irctest.Ngircd(b, irctest.Unlimited)
+		store := mailboxes(b)
+		mouth := connect(b, addr, "bench", "#bench")
+		run(b, store, addr)
+		names := arrivals(b, filepath.Join(store.Dir(), "coder/new"))
+		paced(b, func(n int) error { _, err := mouth.Write([]byte(line(n))); return err }, func(int) bool { return <-names != "" })
+	})
+}
+
+// many is how many messages are in the way at once where the rate is measured.
+const many = 1000
+
+// rate reports how many of many messages a second came, from the first to the last.
+func rate(b *testing.B, next func() bool) {
+	b.Helper()
+	var first time.Time
+	for n := range many {
+		if !next() {
+			b.Fatalf("message %d never arrived", n)
+		}
+		if n == 0 {
+			first = time.Now()
+		}
+	}
+	b.ReportMetric((many-1)/time.Since(first).Seconds(), "lines/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkOutRate is how many messages a second are said when many wait: by a relay
+// that moves each file away when it has written the line, and by ours, which has each
+// proven and filed with a receipt.
+func BenchmarkOutRate(b *testing.B) {
+	b.Run("floor", func(b *testing.B) {
+		for range b.N {
+			addr := irctest.Ngircd(b, irctest.Unlimited)
+			ear, mouth := connect(b, addr, "ear", "#bench"), connect(b, addr, "mouth", "#bench")
+			dir, done := b.TempDir(), b.TempDir()
+			for n := range many {
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%05d", n)), fmt.Appendf(nil, "message %d.", n), 0o600); err != nil {
+					b.Fatal(err)
+				}
+			}
+			relayed := make(chan error, 1)
+			go func() { relayed <- relay(dir, done, mouth) }() // waited for below
+			rate(b, func() bool { _, ok := ear.until("message "); return ok })
+			if err := <-relayed; err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("ours", func(b *testing.B) {
+		for range b.N {
+			addr := irctest.Ngircd(b, irctest.Unlimited)
+			store := mailboxes(b)
+			extra := ircbridge.Note{Channel: "#bench"}.Extra()
+			for n := range many {
+				if _, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: fmt.Appendf(nil, "message %d.", n), Extra: extra}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			ear := connect(b, addr, "ear", "#bench")
+			run(b, store, addr)
+			rate(b, func() bool { _, ok := ear.until("message "); return ok })
+		}
+	})
+}
+
+// relay says what lies in a folder, and moves each file away, durably.
+func relay(dir, done string, mouth *raw) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(mouth, "PRIVMSG #bench :%s\r\n", data); err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.Join(dir, e.Name()), filepath.Join(done, e.Name())); err != nil {
+			return err
+		}
+		d, err := os.Open(done)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(d.Sync(), d.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// BenchmarkInRate is how many lines a second become files, durable.
+func BenchmarkInRate(b *testing.B) {
+	say := func(mouth *raw) {
+		for n := range many {
+			if _, err := fmt.Fprintf(mouth, "PRIVMSG #bench :coder: message %d.\r\n", n); err != nil {
+				return // the benchmark says so
+			}
+		}
+	}
+	b.Run("floor", func(b *testing.B) {
+		for range b.N {
+			addr := irctest.Ngircd(b, irctest.Unlimited)
+			mouth, ear := connect(b, addr, "bench", "#bench"), connect(b, addr, "ear", "#bench")
+			dir := b.TempDir()
+			go say(mouth) // ends when all is written, or with the connection
+			n := 0
+			rate(b, func() bool {
+				said, ok := ear.until(" PRIVMSG ")
+				n++
+				return ok && durable(dir, fmt.Sprint(n), said) == nil
+			})
+		}
+	})
+	b.Run("ours", func(b *testing.B) {
+		for range b.N {
+			addr := irctest.Ngircd(b, irctest.Unlimited)
+			store := mailboxes(b)
+			mouth := connect(b, addr, "bench", "#bench")
+			run(b, store, addr)
+			names := arrivals(b, filepath.Join(store.Dir(), "coder/new"))
+			go say(mouth) // ends when all is written, or with the connection
+			rate(b, func() bool { return <-names != "" })
+		}
+	})
+}
