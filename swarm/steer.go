@@ -75,10 +75,12 @@ func (s *Swarm) steer(agent string, f func(*standing)) error {
 	if err != nil {
 		return err
 	}
+	// What was sent just before may not have been heard of yet. Before the change: an
+	// agent that is awake would else go on by it with an older message.
+	m.queue.ring("")
 	if err := s.books.standings.change(agent, f); err != nil {
 		return err
 	}
-	m.queue.ring("") // what was sent just before may not have been heard of yet
 	m.bell.ring()
 	return nil
 }
