@@ -17,10 +17,11 @@ import (
 
 // projects are the examples that are swarms, with their agents.
 var projects = map[string][]string{
-	"solo": {"coder"},
-	"pair": {"coder", "reviewer"},
-	"team": {"manager", "implementer", "tester", "reviewer", "documenter"},
-	"tts":  {"opus-engineer", "opus-q1", "codex"},
+	"solo":   {"coder"},
+	"pair":   {"coder", "reviewer"},
+	"team":   {"manager", "implementer", "tester", "reviewer", "documenter"},
+	"office": {"ramona", "harper", "dinesh"},
+	"tts":    {"opus-engineer", "opus-q1", "codex"},
 }
 
 func TestProjectsLoad(t *testing.T) {

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -110,6 +112,55 @@ func TestKillsLoseNothingOnIRC(t *testing.T) {
 	t.Logf("%d of %d lines were said again after %d kills", again, drops, kills)
 }
 
+// The bridge can be a process of its own: the daemon and it come and go without each
+// other. A reload takes the bridge into the daemon, and IRC out of the swarm.
+func TestTheBridgeApart(t *testing.T) {
+	addr := irctest.Ngircd(t, irctest.Unlimited)
+	agents := fmt.Sprintf("  coder: {command: [%q, standin]}\n", program)
+	section := onIRC(addr)
+	p := newProject(t, `{"replies":[]}`, agents+strings.Replace(section, "rate: 0,", "rate: 0, apart: true,", 1))
+	here := p.read("claude-swarm.yaml")
+	p.start()
+	ears := listen(t, addr, nil, "#standup-x", "#project-x")
+	p.swarm("send", "coder", "@say one", "--wait")
+	if st := p.status().IRC; st.Running || !st.Apart || st.Next != "claude-swarm irc run" {
+		t.Errorf("without a bridge the status says %+v", st)
+	}
+
+	bridge := exec.Command(program, "irc", "run")
+	bridge.Dir, bridge.Env = p.dir, p.env
+	if err := bridge.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stopBridge := sync.OnceFunc(func() { _ = bridge.Process.Signal(syscall.SIGTERM); _ = bridge.Wait() })
+	defer stopBridge()
+	ears.hears("[coder] done: one")
+	if _, stderr, err := p.try("irc", "run"); err == nil || !strings.Contains(stderr, "another process is the bridge") {
+		t.Errorf("a second bridge: %v, %s", err, stderr)
+	}
+	p.swarm("stop")
+	p.swarm("irc", "send", "project-x", "no daemon runs")
+	ears.hears("[lead] no daemon runs")
+	stopBridge()
+
+	p.start()
+	p.write("claude-swarm.yaml", strings.Replace(here, "apart: true,", "", 1))
+	p.swarm("reload")
+	p.until("the daemon is the bridge", func() bool { st := p.status().IRC; return st != nil && st.Connected && !st.Apart })
+	p.swarm("irc", "send", "project-x", "the daemon is the bridge")
+	ears.hears("[lead] the daemon is the bridge")
+	p.write("claude-swarm.yaml", strings.SplitN(here, "irc:", 2)[0])
+	p.swarm("reload")
+	if st := p.status().IRC; st != nil {
+		t.Errorf("without the section the status says %+v", st)
+	}
+	ears.hears(" QUIT ")
+	p.swarm("send", "coder", "@say two", "--wait")
+	if strings.Contains(strings.Join(ears.all(), "\n"), "[coder] done: two") {
+		t.Error("what is done without IRC was said there")
+	}
+}
+
 // ears are a client that listens.
 type ears struct {
 	t    *testing.T
@@ -176,6 +227,13 @@ func (e *ears) hears(texts ...string) {
 			e.t.Fatalf("never heard: %q in\n%s", texts, heard)
 		}
 	}
+}
+
+// all is what was heard so far.
+func (e *ears) all() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.heard)
 }
 
 // counts counts what the first group of a pattern has matched.
