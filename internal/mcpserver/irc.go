@@ -417,7 +417,7 @@ func (c *call) listChannels(ctx context.Context, in noArguments) (*nameList, err
 }
 
 func (c *call) getMembers(ctx context.Context, in channelArguments) (*nameList, error) {
-	who, err := c.ircWho(ctx, ircWhoArguments{in.Channel})
+	who, err := c.ircWho(ctx, ircWhoArguments(in))
 	if err != nil {
 		return nil, err
 	}
