@@ -150,8 +150,8 @@ const ircAgain = 5 * time.Second
 func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) {
-		return
+	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && s.connected() {
+		return // one that is not connected may have been refused: its password is read again
 	}
 	s.stopLocked()
 	if !file.IRC.On() {
@@ -172,6 +172,11 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 		defer close(ended)
 		s.serve(ctx, &one)
 	}()
+}
+
+func (s *ircService) connected() bool {
+	st, err := ircbridge.ReadState(s.project.home.Dir())
+	return err == nil && st.Connected
 }
 
 // stop ends the bridge, and waits for it.

@@ -160,6 +160,15 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	if a := p.agent("dinesh"); a.State != "paused" || !strings.Contains(a.Why, "ann on IRC") {
 		t.Errorf("dinesh is %s: %s", a.State, a.Why)
 	}
+	ann.types("#project-x", "swarm: status dinesh")
+	ann.sees("#project-x", "dinesh paused for ")
+	ann.types("#project-x", "swarm: halt")
+	ann.sees("#project-x", "halted: no turn is begun")
+	if !p.status().Halted {
+		t.Error("the swarm is not halted")
+	}
+	ann.types("#project-x", "swarm: unhalt")
+	ann.sees("#project-x", "the agents work again")
 }
 
 // drops is everything that lies in a mailbox.
