@@ -52,7 +52,7 @@ type Moment struct {
 type Copy struct {
 	Where string // the channel: one copy for each
 	Extra string // lines of YAML, for the bridge: see [dropbox.Message]
-	Text  string // what is shown there, for subject and body; "" is these
+	Text  string // what is shown there, as a note, for subject and body; "" is these
 }
 
 // mostCopies bounds the copies that wait for a bridge which does not come: who looks
@@ -98,7 +98,7 @@ func (mo Moment) copyFor(c Copy) *dropbox.Message {
 		Body: []byte(cut(string(mo.Message.Body), maxTold)), Extra: c.Extra,
 	}
 	if c.Text != "" {
-		m.Subject, m.Body = "", []byte(cut(c.Text, maxTold))
+		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(cut(c.Text, maxTold))
 	}
 	if mo.Kind.passing() {
 		m.Priority = dropbox.Low

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -27,6 +28,7 @@ func (m *ircMirror) set(i config.IRC) { m.section.Store(&i) }
 type showing struct {
 	channel string
 	moment  ircbridge.Moment
+	text    string // instead of that of the message; "" is that
 }
 
 // Copies implements [swarm.Mirror].
@@ -45,13 +47,11 @@ func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 	}
 	shown := showings(i, mo)
 	if work != "" && !slices.ContainsFunc(shown, func(s showing) bool { return s.channel == work }) {
-		shown = append(shown, showing{work, momentOf(mo)})
+		shown = append(shown, showing{work, momentOf(mo), ""})
 	}
 	for _, s := range shown {
 		add("", ircbridge.Note{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Moment: s.moment})
-		if mo.Kind == swarm.MomentAlert {
-			copies[len(copies)-1].Text = tagOf(mo.Message.Key) + " " + string(mo.Message.Body)
-		}
+		copies[len(copies)-1].Text = s.text
 	}
 	if work != "" && (mo.Kind == swarm.MomentResult || mo.Kind == swarm.MomentDead) && first(mo.Of) {
 		add("part ", ircbridge.Note{Do: ircbridge.DoPart, Channel: work})
@@ -59,23 +59,33 @@ func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 	return copies
 }
 
-// tagOf is the word in brackets that an alert begins with, by what its key says it is
+// gist is a message in one line. What was said on IRC is told without where and by
+// whom: that stands in the channel.
+func gist(m *dropbox.Message) string {
+	text := m.Subject
+	if text == "" {
+		text = string(m.Body)
+	}
+	if m.From == dropbox.IRC {
+		if _, said, ok := strings.Cut(text, "> "); ok {
+			text = said
+		}
+	}
+	return cut(oneLine(text), 100)
+}
+
+// tagged is an alert that begins with a word in brackets, by what its key says it is
 // about.
-func tagOf(key string) string {
-	what, _, _ := strings.Cut(key, ":")
+func tagged(m *dropbox.Message) string {
+	what, _, _ := strings.Cut(m.Key, ":")
+	tag := "[ALERT]"
 	switch what {
 	case "stopped":
-		return "[ERROR]"
-	case "limited":
-		return "[LIMIT]"
-	case "halted":
-		return "[HALTED]"
-	case "refused":
-		return "[REFUSED]"
-	case "unclaimed":
-		return "[UNCLAIMED]"
+		tag = "[ERROR]"
+	case "limited", "halted", "refused", "unclaimed":
+		tag = "[" + strings.ToUpper(what) + "]"
 	}
-	return "[ALERT]"
+	return tag + " " + string(m.Body)
 }
 
 // first tells whether a message began its conversation.
@@ -122,17 +132,21 @@ func momentOf(mo swarm.Moment) ircbridge.Moment {
 // fits, else as is usual.
 func showings(i *config.IRC, mo swarm.Moment) []showing {
 	var shown []showing
-	add := func(channel string, how ircbridge.Moment) {
+	add := func(channel string, how ircbridge.Moment, text ...string) {
 		if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == ircbridge.Ended {
 			return // nowhere, or the bridge says it there, as the answer
 		}
 		if !slices.ContainsFunc(shown, func(s showing) bool { return strings.EqualFold(s.channel, channel) }) {
-			shown = append(shown, showing{channel, how})
+			shown = append(shown, showing{channel, how, strings.Join(text, "")})
 		}
 	}
 	for _, r := range i.Map {
 		if fits(r, mo) {
-			add(r.Channel, momentOf(mo))
+			text := ""
+			if mo.Kind == swarm.MomentAlert {
+				text = tagged(mo.Message)
+			}
+			add(r.Channel, momentOf(mo), text)
 			return shown
 		}
 	}
@@ -149,12 +163,24 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 		if work && mo.Of.From != dropbox.Swarm {
 			add(i.Channels.Standup, momentOf(mo))
 		}
+		if mo.Kind == swarm.MomentResult && mo.Of.Type == dropbox.Task && (mo.Of.From == dropbox.Lead || mo.Of.From == dropbox.IRC) {
+			text := fmt.Sprintf("[COMPLETE] %s finished task %q.", mo.Agent, gist(mo.Of))
+			if i.Channels.Standup != "" {
+				text += " Results in " + i.Channel(i.Channels.Standup) + "."
+			}
+			add(i.Channels.Alerts, ircbridge.Alert, text) // a person gave it, and wants to know
+		}
 	case swarm.MomentMail:
-		if from := mo.Message.From; from != dropbox.IRC && from != dropbox.Lead {
-			add(i.Channels.Project, ircbridge.Said)
+		from := mo.Message.From
+		if from == dropbox.IRC || from == dropbox.Lead {
+			break
+		}
+		add(i.Channels.Project, ircbridge.Said)
+		if mo.Message.Type == dropbox.Question {
+			add(i.Channels.Alerts, ircbridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: %q", from, gist(mo.Message)))
 		}
 	case swarm.MomentAlert:
-		add(i.Channels.Alerts, ircbridge.Alert)
+		add(i.Channels.Alerts, ircbridge.Alert, tagged(mo.Message))
 	case swarm.MomentDead:
 		add(i.Channels.Errors, ircbridge.Buried)
 	}

@@ -55,18 +55,19 @@ func TestMirror(t *testing.T) {
 		{"a result that wakes", usual, begun(dropbox.Result, "reviewer"), ""},
 		{"an alert that wakes", usual, begun(dropbox.Task, "swarm"), ""},
 		{"a task from the channel", usual, asked, "#standup-x begun coder"},
-		{"its result, which is the answer there", usual, answered, ""},
-		{"a result", usual, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead"},
+		{"its result, which is the answer there", usual, answered, "#alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
+		{"a result", usual, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
+		{"a result among agents", usual, ended(swarm.MomentResult, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
 		{"an answer to a question", usual, ended(swarm.MomentResult, dropbox.Question, "reviewer"), ""},
 		{"a failure", usual, ended(swarm.MomentFailed, dropbox.Task, "lead"), "#standup-x failed coder"},
-		{"a question to the lead", usual, mail(dropbox.Question, "coder"), "#project-x said lead"},
+		{"a question to the lead", usual, mail(dropbox.Question, "coder"), "#project-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
 		{"a result to the lead", usual, mail(dropbox.Result, "coder"), "#project-x said lead"},
 		{"what IRC told the lead", usual, mail(dropbox.Note, "irc"), ""},
-		{"an alert", usual, alert, "#alerts alert lead"},
+		{"an alert", usual, alert, "#alerts alert lead [ALERT] Paint the door"},
 		{"a dead letter", usual, dead, "#errors dead coder"},
 		{"a channel for the task", work, begun(dropbox.Task, "lead"), "join #work-aaaaaaaaaa; #standup-x begun coder; #project-x said coder; #work-aaaaaaaaaa begun coder"},
-		{"what else is said of it", work, mail(dropbox.Question, "coder"), "#project-x said lead; #work-aaaaaaaaaa said lead"},
-		{"which ends with it", work, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead; #work-aaaaaaaaaa ended lead; part #work-aaaaaaaaaa"},
+		{"what else is said of it", work, mail(dropbox.Status, "coder"), "#project-x said lead; #work-aaaaaaaaaa said lead"},
+		{"which ends with it", work, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x.; #work-aaaaaaaaaa ended lead; part #work-aaaaaaaaaa"},
 		{"hidden by a rule", mapped, begun(dropbox.Question, "lead"), ""},
 		{"led elsewhere by a rule", mapped, ended(swarm.MomentResult, dropbox.Task, "lead"), "#done-x ended lead"},
 		{"by a rule that does not fit", mapped, ended(swarm.MomentResult, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
@@ -99,7 +100,7 @@ func TestMirror(t *testing.T) {
 				if n.About != test.moment.About {
 					t.Errorf("about %s, want %s", n.About, test.moment.About)
 				}
-				got = append(got, fmt.Sprintf("%s %s %s", n.Channel, how, n.To))
+				got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", n.Channel, how, n.To, c.Text)))
 			}
 			if s := strings.Join(got, "; "); s != test.want {
 				t.Errorf("shown as\n%q, want\n%q", s, test.want)

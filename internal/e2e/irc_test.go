@@ -134,6 +134,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	ann.types("#project-x", "dinesh: dark green")
 	ann.sees("#standup-x", "[dinesh] done: login.html is there, in dark green.")
 	ann.sees("#project-x", "[em] The login page is ready for you to look at.")
+	ann.sees("#alerts", `[COMPLETE] em finished task "TASK: @em build the login page". Results in #standup-x.`)
 	if got := p.read("login/login.html"); !strings.Contains(got, "darkgreen") {
 		t.Errorf("login.html is %q", got)
 	}
