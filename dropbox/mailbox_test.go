@@ -384,7 +384,7 @@ func TestListOnAFullDisk(t *testing.T) {
 }
 
 // What is finished is listed by the day of its end, by its receipts: what was
-// filed without a turn is not among it.
+// filed without a turn is not among it, but among what was filed.
 func TestFinished(t *testing.T) {
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
@@ -413,5 +413,15 @@ func TestFinished(t *testing.T) {
 	}
 	if got, err := b.Finished(now.Add(time.Hour)); err != nil || len(got) != 0 {
 		t.Errorf("Finished of another day = %v (%v), want nothing", got, err)
+	}
+	filed, err := b.Filed(now)
+	if err != nil || len(filed) != 3 {
+		t.Fatalf("Filed = %v (%v), want three messages", filed, err)
+	}
+	if m, err := s.Load(filed[2]); err != nil || string(m.Body) != "no turn" {
+		t.Errorf("Load of what was filed = %+v (%v)", m, err)
+	}
+	if got, err := b.Filed(now.Add(time.Hour)); err != nil || len(got) != 0 {
+		t.Errorf("Filed of another day = %v (%v), want nothing", got, err)
 	}
 }

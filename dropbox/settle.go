@@ -208,6 +208,25 @@ func (b *Mailbox) Finished(day time.Time) ([]Entry, error) {
 	return entries, nil
 }
 
+// Filed returns the messages in done/ of one UTC day, with or without a receipt, in
+// the order of their names. None of them is opened; [Store.Load] does that.
+func (b *Mailbox) Filed(day time.Time) ([]Found, error) {
+	date := day.UTC().Format(dayLayout)
+	folder := b.at(doneFolder, date)
+	names, err := b.disk.dayNames(folder)
+	if err != nil {
+		return nil, b.wrap("list what was filed", err)
+	}
+	slices.Sort(names)
+	var found []Found
+	for _, name := range names {
+		if e, ok := parseName(name); ok {
+			found = append(found, Found{Mailbox: b.name, State: Done, Entry: e, Day: date, Path: folder + "/" + name})
+		}
+	}
+	return found, nil
+}
+
 // Receipt reads the receipt of a message, from cur/ or from done/. The error is
 // [ErrNotFound] when there is none.
 func (b *Mailbox) Receipt(e Entry) ([]byte, error) {

@@ -216,10 +216,17 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 			if d.To == dropbox.IRC {
 				continue // it was said; people take their time
 			}
-			if w.ended[d.ID].IsZero() {
+			first := w.ended[d.ID].IsZero()
+			if first {
 				w.ended[d.ID] = now
 			}
-			if now.Sub(w.ended[d.ID]) <= noAnswerAfter {
+			late := now.Sub(w.ended[d.ID]) > noAnswerAfter
+			if first && d.Duplicate || late {
+				if got, err := w.filed(d, found.Entry.Created, now); got != nil || err != nil {
+					return got, err
+				}
+			}
+			if !late {
 				continue
 			}
 		default:
@@ -232,6 +239,31 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 		}
 		w.settled(d.ID)
 		return &Outcome{None: none}, nil
+	}
+	return nil, nil
+}
+
+// filed looks for the answer to a message among what the sender has filed: an
+// earlier wait for the same key has printed it, or somebody read it meanwhile. A
+// question that was filed is answered, so it is none.
+func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, error) {
+	// From the day before: the clocks of two machines may differ.
+	for day := since.AddDate(0, 0, -1); !day.After(now.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
+		list, err := w.box.Filed(day)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range list {
+			m, err := w.door.Store.Load(f)
+			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result {
+				continue // what cannot be read is no answer
+			}
+			w.settled(sent.ID)
+			if m.From == dropbox.Swarm {
+				return &Outcome{None: &NoAnswerError{Sent: sent, Bounce: m}}, nil
+			}
+			return &Outcome{Answer: &Answer{Message: m, entry: f.Entry, box: w.box}}, nil
+		}
 	}
 	return nil, nil
 }
