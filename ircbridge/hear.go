@@ -156,6 +156,13 @@ func (r *run) obey(l *link, t irc.Text, now time.Time) {
 		who.Account = t.Account
 	}
 	if why := r.notListened(t, who, m.need, now); why != "" {
+		if news := t; t.History {
+			news.History, news.Time = false, now
+			if r.notListened(news, who, m.need, now) == "" {
+				r.missed(t)
+				return
+			}
+		}
 		r.state.Denied++
 		r.Log.Warn("denied", keyWhy, why, "right", string(m.need), keyNick, t.Nick, "source", t.Source, "account", t.Account,
 			keyChannel, t.Peer(), "text", clip(r.mask.Mask(irc.PlainText(t.Body)), 200))
@@ -192,6 +199,22 @@ func (r *run) notListened(t irc.Text, who Person, need Right, now time.Time) str
 		return "nothing permits it"
 	}
 	return ""
+}
+
+// missed tells a person that nobody obeys what they said while we were away: it may be
+// out of date. They are told once for each connection.
+func (r *run) missed(t irc.Text) {
+	key := r.fold().Fold(t.Nick)
+	r.Log.Info("missed", keyNick, t.Nick, "account", t.Account, keyChannel, t.Peer(), "said", t.Time.UTC())
+	if r.away[key] == r.main.gen {
+		return
+	}
+	if len(r.away) >= 256 {
+		clear(r.away)
+	}
+	r.away[key] = r.main.gen
+	r.tell(t, fmt.Sprintf("I was away when you said that: %s (%s UTC). Say it again if it still holds.",
+		clip(irc.PlainText(t.Body), 100), t.Time.UTC().Format("15:04")))
 }
 
 func person(t irc.Text) Person {

@@ -51,7 +51,7 @@ func newListener(t *testing.T, o Options) (*run, *bytes.Buffer) {
 	}
 	r := &run{
 		Options: &o, ctx: t.Context(), mask: o.masker(), rings: map[string]*ring{}, wakes: map[string][]time.Time{},
-		calmed: map[string]time.Time{}, later: make(chan func(), 64), mores: map[string]*more{},
+		calmed: map[string]time.Time{}, away: map[string]int{}, later: make(chan func(), 64), mores: map[string]*more{},
 		others: map[string]*link{"coder": {agent: "coder", nicks: []string{"coder"}}},
 	}
 	st := irc.State{Nick: "swarm", Caps: map[string]string{"account-tag": ""}, ISupport: irc.ISupport{"CASEMAPPING": "ascii", "CHANTYPES": "#"}}
@@ -82,7 +82,7 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 		"a host that looks right":  {"nothing permits", func(t *irc.Text) { t.Nick, t.Source, t.Account = "bob", "bob!b@pc.office.example.evil", "" }},
 		"a mask in the user name":  {"nothing permits", func(t *irc.Text) { t.Nick, t.Source, t.Account = "bob", "bob!x@pc.office.example@evil", "" }},
 		"a server with her name":   {"nothing permits", func(t *irc.Text) { t.Nick, t.Source, t.Account = "ann", "ann", "" }},
-		"history":                  {"history", func(t *irc.Text) { t.History = true }},
+		"history of somebody else": {"history", func(t *irc.Text) { t.History, t.Account = true, "eve" }},
 		"a bouncer's old line":     {"old", func(t *irc.Text) { t.Time = now.Add(-time.Hour) }},
 		"a notice":                 {"notice", func(t *irc.Text) { t.Notice = true }},
 		"relayed under her name":   {"relayed", func(t *irc.Text) { t.Relayed = true }},
@@ -117,6 +117,17 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 		}
 		if got := r.waitingFor("coder"); len(got) != 1 || string(got[0].Body) != "[IRC @mention in #project-x] <ann> swarm: coder: really" || r.state.Denied != 4 {
 			t.Errorf("coder got %d messages, denied %d\n%s", len(got), r.state.Denied, log)
+		}
+	})
+	t.Run("history is missed, and said so once", func(t *testing.T) {
+		r, log := newListener(t, Options{Server: Server{Addr: "irc.example"}, Allow: []Permit{{Account: "ann", May: Rights()}}})
+		for _, text := range []string{"coder: do it", "swarm: halt", "TASK: @coder do it"} {
+			said := good
+			said.Body, said.History, said.Time = text, true, now.Add(-time.Hour)
+			r.hear(r.main, said)
+		}
+		if n := len(r.waitingFor("coder")); n > 0 || strings.Count(log.String(), "missed") != 3 || len(r.away) != 1 {
+			t.Errorf("coder got %d messages, told %v\n%s", n, r.away, log)
 		}
 	})
 	t.Run("our own", func(t *testing.T) {

@@ -65,7 +65,9 @@ type run struct {
 	lineCount int    // lines without a msgid that were delivered
 	halted    bool
 	stopping  bool
-	broken    error // ends the loop
+	away      map[string]int     // by folded nick: the connection at which they were told that we had been away
+	resting   map[string]resting // files laid into irc/ by hand, by name
+	broken    error              // ends the loop
 }
 
 // Run is the bridge until ctx is done, and then returns nil. It connects, and connects
@@ -90,7 +92,7 @@ func (b *Bridge) Run(ctx context.Context) (err error) {
 		Options: &o, ctx: ctx, box: box, mask: o.masker(),
 		others: map[string]*link{}, rooms: map[string]*room{}, rings: map[string]*ring{},
 		flights: map[string]*flight{}, cut: map[*irc.Conn][]*flight{}, resume: map[string]resume{}, lookups: map[string]*lookup{},
-		mores: map[string]*more{}, wakes: map[string][]time.Time{}, calmed: map[string]time.Time{}, renamed: map[string]string{},
+		mores: map[string]*more{}, wakes: map[string][]time.Time{}, calmed: map[string]time.Time{}, away: map[string]int{}, renamed: map[string]string{},
 		later: make(chan func(), 64),
 	}
 	r.plan = newPlan(box, r.placeOf)
@@ -156,14 +158,18 @@ func (r *run) takeUp() error {
 
 // loop runs until the order to end, and a little longer for what is on its way.
 func (r *run) loop() error {
-	bell := make(chan dropbox.Ring, 1)
+	bell, handBell := make(chan struct{}, 1), make(chan struct{}, 1)
 	watcher, err := r.Store.Watch(func(ring dropbox.Ring) {
 		if ring.Mailbox != dropbox.IRC && !ring.Halt && !ring.All && !ring.Lost {
 			return
 		}
+		at := bell
+		if ring.Stray {
+			at = handBell
+		}
 		select {
-		case bell <- ring:
-		default: // it looks at everything anyway
+		case at <- struct{}{}:
+		default: // somebody rang already
 		}
 	})
 	if err != nil {
@@ -185,6 +191,8 @@ func (r *run) loop() error {
 	defer saving.Stop()
 	again := time.NewTimer(time.Hour)
 	defer again.Stop()
+	hand := time.NewTimer(0)
+	defer hand.Stop()
 	ended := r.ctx.Done()
 	var patience <-chan time.Time
 	for over := false; !over && r.broken == nil; {
@@ -199,12 +207,16 @@ func (r *run) loop() error {
 			break
 		}
 		select {
-		case ring := <-bell:
-			if ring.Halt || ring.All {
-				r.halted = false // look again
-			}
+		case <-bell:
+			r.halted = false // look again
 			r.plan.ring()
 			r.dirty = true
+		case <-handBell:
+			hand.Reset(debounce / 4)
+		case <-hand.C:
+			if r.takeIn(time.Now()) {
+				hand.Reset(debounce)
+			}
 		case e, ok := <-r.main.events:
 			r.take(r.main, e, ok)
 		case f := <-r.later:
@@ -217,6 +229,7 @@ func (r *run) loop() error {
 			}
 			r.hire(links)
 			r.sweep(time.Now())
+			hand.Reset(0)
 		case <-again.C:
 		case <-saving.C:
 			if r.dirty {
@@ -335,7 +348,7 @@ func (r *run) save() {
 	if err := r.plan.list(); err != nil { // nothing else lists while there is no connection
 		r.trouble("mailbox was not listed", err)
 	}
-	s.Waiting, s.Unproven = len(r.plan.entries), len(r.flights)
+	s.Waiting, s.Unproven = len(r.plan.entries), r.unproven()
 	s.Halted = r.halted
 	s.Questions = nil
 	for _, q := range r.open {

@@ -17,6 +17,9 @@ import (
 // when the connection is cut and the server has no history.
 const maxUnproven = 4
 
+// maxUnsettled is how many messages may be on their way or being filed.
+const maxUnsettled = 32
+
 // How often the other side may hang up on a message before it is given up: when the
 // server says that it does, and when the connection only ends, as a bad network does it.
 const (
@@ -43,6 +46,7 @@ type flight struct {
 	unsure int // bytes that may have been said before
 	sent   int // bytes that were written now, at least in part
 	marked bool
+	filing bool      // its fate is known
 	at     time.Time // when it was sent first
 	msgids []string
 	lines  int
@@ -87,7 +91,7 @@ func (r *run) originOf(id string) Note {
 
 // takeOff sends what may be sent now.
 func (r *run) takeOff() {
-	for !r.stopping && !r.halted && r.main.usable() && len(r.flights) < maxUnproven && len(r.cut) == 0 && !r.suspected() {
+	for !r.stopping && !r.halted && r.main.usable() && r.unproven() < maxUnproven && len(r.flights) < maxUnsettled && len(r.cut) == 0 && !r.suspected() {
 		w, ok, err := r.plan.next(r.ready)
 		if err != nil {
 			r.trouble("mailbox was not listed", err)
@@ -101,11 +105,22 @@ func (r *run) takeOff() {
 	}
 }
 
+// unproven counts the messages that are on their way.
+func (r *run) unproven() int {
+	n := 0
+	for _, f := range r.flights {
+		if !f.filing {
+			n++
+		}
+	}
+	return n
+}
+
 // suspected says whether the server hung up before on a message that is on its way: it
 // goes alone.
 func (r *run) suspected() bool {
 	for _, f := range r.flights {
-		if f.Failed > 0 {
+		if f.Failed > 0 && !f.filing {
 			return true
 		}
 	}
@@ -124,13 +139,13 @@ const (
 func (r *run) ready(w waiter) bool {
 	if w.Failed > 0 {
 		stand := standFirst * cmp.Or(r.Server.RetryMin, time.Second)
-		if len(r.flights) > 0 || r.main.proven < othersFirst && time.Since(r.main.since) < stand {
+		if r.unproven() > 0 || r.main.proven < othersFirst && time.Since(r.main.since) < stand {
 			return false
 		}
 	}
 	if w.request != "" {
 		for _, f := range r.flights {
-			if r.sameChannel(f.place.target, w.target) {
+			if !f.filing && r.sameChannel(f.place.target, w.target) {
 				return false // what was said before comes before it
 			}
 		}

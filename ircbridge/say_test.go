@@ -3,6 +3,7 @@ package ircbridge_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -190,4 +191,22 @@ func TestHaltedSaysNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.where(id, dropbox.Done)
+}
+
+func TestFilesByHand(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	early := filepath.Join(s.store.Dir(), "irc", "early.md")
+	if err := os.WriteFile(early, []byte("lay here before the bridge came\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x")
+	s.start()
+	ann.sees("#project-x swarm: [lead] lay here before the bridge came")
+	if err := os.WriteFile(filepath.Join(s.store.Dir(), "irc", "hello.md"), []byte("---\nfrom: coder\nirc: {channel: '#standup-x'}\n---\nhello by hand\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ann.sees("#standup-x swarm: [coder] hello by hand")
+	if _, err := os.Stat(early); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
 }

@@ -80,6 +80,7 @@ func file(box *dropbox.Mailbox, e dropbox.Entry, rec receipt) error {
 // onDisk does the last step of a message away from the loop, and again if the disk
 // refuses.
 func (r *run) onDisk(f *flight, what string, step func() error, then func()) {
+	f.filing = true
 	r.do(func() func() {
 		err := step()
 		for pause := settlePause; err != nil && pause < settlePause<<settleTries; pause *= 2 {

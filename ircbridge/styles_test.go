@@ -148,3 +148,33 @@ func TestDoctor(t *testing.T) {
 		t.Error("Doctor without a server = nil, want an error")
 	}
 }
+
+func TestWhatWasSaidWhileAwayIsNotObeyed(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{})
+	s := newScene(t, srv.Addr)
+	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	s.start()
+	s.ready()
+	srv.Say("ann", "ann", "#project-x", "hello")
+	eventually(t, "it is heard", func() bool {
+		got, err := ircbridge.Reader{Home: s.home, Name: "x"}.New("#project-x", 0)
+		return err == nil && len(got.Lines) == 1
+	})
+	s.stop()
+	srv.Say("ann", "ann", "#project-x", "coder: stop that")
+	srv.Say("ann", "ann", "#project-x", "TASK: @coder undo it")
+	s.start()
+	s.ready()
+	eventually(t, "ann is told", func() bool {
+		all := strings.Join(saidAt(srv, "#project-x"), "\n")
+		return strings.Contains(all, "swarm: ann: I was away when you said that: coder: stop that")
+	})
+	srv.Say("ann", "ann", "#project-x", "TASK: @coder undo it, please")
+	if m := s.mail("coder", 1)[0]; !strings.Contains(string(m.Body), "please") {
+		t.Errorf("coder got %q", m.Body)
+	}
+	got, err := ircbridge.Reader{Home: s.home, Name: "y"}.New("#project-x", 0)
+	if err != nil || len(got.Lines) < 3 || !got.Lines[1].Replay || got.Lines[1].Text != "coder: stop that" {
+		t.Errorf("buffer: %+v, %v", got, err)
+	}
+}

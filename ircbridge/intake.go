@@ -1,0 +1,51 @@
+package ircbridge
+
+import (
+	"errors"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// debounce is how long a file must have rested that was laid into irc/ by hand.
+const debounce = time.Second
+
+// A resting file was seen and may still be written.
+type resting struct {
+	dropbox.Stray
+	since time.Time
+}
+
+// takeIn makes messages of the files that were laid into irc/ by hand and have come to
+// rest. It says whether some have not yet.
+func (r *run) takeIn(now time.Time) (wait bool) {
+	strays, err := r.box.Strays()
+	if err != nil {
+		r.trouble("files by hand were not listed", err)
+		return false
+	}
+	rest := make(map[string]resting, len(strays))
+	for _, st := range strays {
+		old, ok := r.resting[st.Name]
+		if !ok || !old.Same(st) {
+			old = resting{st, now}
+		}
+		if now.Sub(old.since) < debounce {
+			rest[st.Name], wait = old, true
+			continue
+		}
+		_, err := r.box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
+		switch {
+		case err == nil:
+			r.plan.ring()
+		case errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge):
+			r.Log.Warn("file by hand was set aside", "file", st.Name, keyErr, err)
+		case errors.Is(err, dropbox.ErrChanged):
+			wait = true
+		case !errors.Is(err, dropbox.ErrGone):
+			r.trouble("file by hand was not taken in", err) // the sweep tries again
+		}
+	}
+	r.resting = rest
+	return wait
+}
