@@ -93,7 +93,7 @@ func broken(t *testing.T, addr string, messages, times int, history bool, sayIn 
 	for kind := range faults {
 		n := times
 		if silent(kind) { // each costs a second
-			n = (times + 2) / 3
+			n = (times + 4) / 5
 		}
 		for range n {
 			kinds = append(kinds, kind)

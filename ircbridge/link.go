@@ -23,7 +23,7 @@ type link struct {
 	stop   context.CancelFunc
 
 	up       bool
-	doubtful bool // what was posted was refused: the news that it is down is on its way
+	doubtful bool // see [link.doubt]
 	gen      int  // counts connections
 	nick     string
 	nicks    []string // all that it has had, folded: what comes from one of them is ours
@@ -37,6 +37,19 @@ type link struct {
 
 // usable says whether something can be posted.
 func (l *link) usable() bool { return l.up && !l.doubtful }
+
+// doubt notes that nothing can be posted, until the news of that comes, or of the next
+// connection. What was said by an earlier connection says nothing of this one.
+func (l *link) doubt() {
+	if conn, ok := l.client.Conn(); ok {
+		select {
+		case <-conn.Done():
+		default:
+			return
+		}
+	}
+	l.doubtful = true
+}
 
 // newLink makes a link and begins to keep it up until ctx is done.
 func (r *run) newLink(ctx context.Context, agent, nick string) (*link, error) {

@@ -264,7 +264,7 @@ func (r *run) say(f *flight) {
 	via, prefix, as := r.voice(f)
 	conn, ok := via.client.Conn()
 	if !ok {
-		via.doubtful = true // the news that it is down is on its way
+		via.doubt()
 		r.release(f)
 		return
 	}
@@ -377,7 +377,7 @@ func (r *run) arrived(f *flight, via *link) {
 	case errors.Is(err, irc.ErrUnproven):
 		r.cut[f.conn] = append(r.cut[f.conn], f)
 	case errors.Is(err, irc.ErrNotSent):
-		via.doubtful = true // the news that it is down is on its way
+		via.doubt()
 		r.release(f)
 	case errors.Is(err, irc.ErrQueueFull):
 		r.release(f)
@@ -486,7 +486,7 @@ func (r *run) recall(f *flight) {
 	if known.at.After(since) {
 		since = known.at
 	}
-	r.lookUp(f, via.client, since.Add(-clockSkew))
+	r.lookUp(f, via, conn, since.Add(-clockSkew))
 }
 
 // Bounds of the time of a message that another process began.
@@ -503,8 +503,8 @@ type lookup struct {
 
 // lookUp asks for what was said in the place of a message since a time; one question
 // serves all messages for that place.
-func (r *run) lookUp(f *flight, client *irc.Client, since time.Time) {
-	target := f.place.target
+func (r *run) lookUp(f *flight, via *link, conn *irc.Conn, since time.Time) {
+	target, client := f.place.target, via.client
 	if l := r.lookups[target]; l != nil && !since.Before(l.since) {
 		l.flights = append(l.flights, f)
 		return
@@ -517,11 +517,20 @@ func (r *run) lookUp(f *flight, client *irc.Client, since time.Time) {
 			if r.lookups[target] == l {
 				delete(r.lookups, target)
 			}
-			if err != nil && !errors.Is(err, irc.ErrNoHistory) {
+			// What could not be looked up since the connection ended is not said now. A
+			// server that has nothing to give lets us say it again.
+			known := true
+			if err != nil {
 				r.Log.Info("history was not to be had", keyChannel, target, keyErr, err)
+				select {
+				case <-conn.Done():
+					known = false
+					via.doubt()
+				default:
+				}
 			}
 			for _, f := range l.flights {
-				if !r.main.usable() || r.stopping {
+				if !known || !r.main.usable() || r.stopping {
 					r.release(f)
 					continue
 				}
