@@ -121,6 +121,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	wg.Go(func() { d.keepPast(answering, p.home.GateFile()) })
 	err = d.Run(d.stopping, d.killing)
 	d.savePast(p.home.GateFile()) // before another daemon may read it
+	d.irc.drain(d.killing)
 	d.irc.stop()
 	log.Info("daemon stopped")
 	return err

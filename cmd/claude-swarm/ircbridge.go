@@ -179,6 +179,34 @@ func (s *ircService) connected() bool {
 	return err == nil && st.Connected
 }
 
+// lastWords is how long the end of the daemon waits for what is to be said. What is
+// not said then is said by the next one.
+const lastWords = 3 * time.Second
+
+// drain lets the bridge say what the last turns left for it.
+func (s *ircService) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	for s.connected() && s.left() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// left counts what is not said and filed yet.
+func (s *ircService) left() int {
+	box, err := s.store.Mailbox(dropbox.IRC)
+	if err != nil {
+		return 0
+	}
+	waiting, _ := box.Peek()
+	underWay, _ := box.Claimed()
+	return len(waiting) + len(underWay)
+}
+
 // stop ends the bridge, and waits for it.
 func (s *ircService) stop() {
 	s.mu.Lock()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // With IRC away from the start, and lost later, the agents work on, the status says how
@@ -149,6 +150,15 @@ func TestTheBridgeApart(t *testing.T) {
 	p.until("the daemon is the bridge", func() bool { st := p.status().IRC; return st != nil && st.Connected && !st.Apart })
 	p.swarm("irc", "send", "project-x", "the daemon is the bridge")
 	ears.hears("[lead] the daemon is the bridge")
+
+	// What the last turn came to is said before the daemon ends.
+	p.send("coder", "@say the last words")
+	p.until("it works, or has", func() bool { a := p.agent("coder"); return a.State == swarm.Working || a.TurnCount > 0 })
+	p.swarm("stop")
+	ears.hears("[coder] done: the last words")
+	p.start()
+	p.until("the daemon is the bridge again", func() bool { st := p.status().IRC; return st != nil && st.Connected })
+
 	p.write("claude-swarm.yaml", strings.SplitN(here, "irc:", 2)[0])
 	p.swarm("reload")
 	if st := p.status().IRC; st != nil {
