@@ -71,8 +71,20 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 // hasIRC tells whether the configuration has IRC. A file with a mistake is told of by
 // every call.
 func hasIRC(path string) bool {
-	file, err := config.Load(path)
+	file, err := load(path)
 	return err == nil && file.IRC.On()
+}
+
+// load reads the configuration. A mistake that comes into it while a turn runs keeps
+// the agent from nothing: what the daemon goes by is still in force.
+func load(path string) (*config.File, error) {
+	file, err := config.Load(path)
+	if _, bad := errors.AsType[config.Errors](err); bad && os.Getenv(runner.AgentVar) != "" {
+		if old := config.InForce(path); old != nil {
+			return old, nil
+		}
+	}
+	return file, err
 }
 
 // stays is a standard output that the end of a connection does not close.
@@ -82,7 +94,7 @@ func (stays) Close() error { return nil }
 
 // openDesk reads the project as it is now.
 func openDesk(path string) (*mcpserver.Desk, error) {
-	file, err := config.Load(path)
+	file, err := load(path)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
 // program builds the program as it is shipped, once.
@@ -168,5 +169,28 @@ func TestMemory(t *testing.T) {
 		t.Errorf("the server takes %d KiB, %d at most", kib, most)
 	} else {
 		t.Logf("%d KiB", kib)
+	}
+}
+
+// A mistake that comes into the configuration while a turn runs keeps the agent from
+// nothing: what the daemon goes by is still in force.
+func TestBadConfigurationInATurn(t *testing.T) {
+	dir := newProject(t)
+	path := filepath.Join(dir, "claude-swarm.yaml")
+	file, err := config.Load(path)
+	if err == nil {
+		if err = os.MkdirAll(file.Home(), 0o700); err == nil {
+			err = file.KeepInForce()
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(path, []byte("bogus: 1\n"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, _ := connect(t, t.TempDir(), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+dir)
+	if got := whoami(t, client)["name"]; got != "coder" {
+		t.Errorf("in a turn, with a bad configuration, whoami says %v, want coder", got)
 	}
 }

@@ -288,7 +288,11 @@ func (f *finder) agents(also ...string) {
 
 // withPost calls do with the mailboxes, if there are any.
 func (f *finder) withPost(do func(p *post)) {
-	p, err := openPost(f.c)
+	proj, err := loadProject(f.c)
+	if err != nil {
+		return
+	}
+	p, err := proj.openPost()
 	if err != nil {
 		return
 	}

@@ -110,7 +110,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := d.choose(ctx, o.agents, o.by); err != nil {
 		return err
 	}
-	d.keepDigest()
+	d.keepConfig()
 	// Whoever hears that the daemon is ready may signal at once.
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -330,7 +330,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	d.mirror.set(file.IRC)
 	d.irc.follow(context.WithoutCancel(d.killing), file)
 	d.file, d.refused = file, ""
-	d.keepDigest()
+	d.keepConfig()
 	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed)
 	return changes, nil
 }

@@ -40,9 +40,12 @@ func plainTasksPass(file *config.File) bool {
 	return true
 }
 
-// keepDigest is for the sends that come while the daemon runs.
-func (d *daemon) keepDigest() {
+// keepConfig is for the verbs that come while the daemon runs.
+func (d *daemon) keepConfig() {
 	if err := keepDigest(d.file); err != nil {
 		d.log.Warn("plain sends read the whole configuration", "err", err)
+	}
+	if err := d.file.KeepInForce(); err != nil {
+		d.log.Warn("mail will wait for a good configuration when there is a bad one", "err", err)
 	}
 }

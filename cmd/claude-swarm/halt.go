@@ -14,8 +14,8 @@ func haltCommand() *cli.Command {
 		Name: "halt", Category: groupAgents, ArgsUsage: "[WHY…]",
 		Usage: "let no agent begin a turn, until unhalt",
 		Description: `Puts the file HALT into the mailboxes' folder: while it is there nothing is
-claimed. Running turns go on, mail waits. It needs no daemon, outlives every
-restart, and touch .dead-drop/HALT does the same.
+claimed. Running turns go on, mail waits. It needs no daemon and no sound
+configuration, outlives every restart, and touch .dead-drop/HALT does the same.
 
 With --thread it halts one conversation: no agent is woken in it any more, and
 what is sent in it is refused, but for notes and what goes to the lead.` +
@@ -23,27 +23,19 @@ what is sent in it is refused, but for notes and what goes to the lead.` +
 		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "halt the conversation of the message `ID` alone"}},
 		Action: func(c *cli.Context) error {
 			why := oneLine(strings.Join(c.Args().Slice(), " "))
-			p, err := openPost(c)
+			if id := c.String("thread"); id != "" {
+				return withPost(func(c *cli.Context, p *post) error { return haltThread(c, p, id, why) })(c)
+			}
+			store, me, err := openFolder(c)
 			if err != nil {
 				return err
 			}
-			defer p.close()
-			if id := c.String("thread"); id != "" {
-				thread, err := p.thread(id)
-				if err != nil {
-					return err
-				}
-				if err := p.HaltThread(thread, why); err != nil {
-					return err
-				}
-				fmt.Fprintf(c.App.Writer, "the conversation %s is halted; running turns go on\n  next: claude-swarm unhalt --thread %s\n", thread, shellWord(thread))
-				return nil
-			}
-			by := "by " + p.Me.Name
+			defer store.Close()
+			by := "by " + me.Name
 			if why != "" {
 				by += ": " + why
 			}
-			if err := p.Store.Halt(by); err != nil {
+			if err := store.Halt(by); err != nil {
 				return err
 			}
 			fmt.Fprintln(c.App.Writer, "halted: no turn is begun; running turns go on\n  next: claude-swarm unhalt")
@@ -66,25 +58,37 @@ because it was halted. Only you may do that, no agent.` +
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			p, err := openPost(c)
+			if id := c.String("thread"); id != "" {
+				return withPost(func(c *cli.Context, p *post) error { return unhaltThread(c, p, id) })(c)
+			}
+			store, _, err := openFolder(c)
 			if err != nil {
 				return err
 			}
-			defer p.close()
-			if id := c.String("thread"); id != "" {
-				return unhaltThread(c, p, id)
-			}
-			if !p.Store.Halted() {
+			defer store.Close()
+			if !store.Halted() {
 				fmt.Fprintln(c.App.Writer, "was not halted")
 				return nil
 			}
-			if err := p.Store.Unhalt(); err != nil {
+			if err := store.Unhalt(); err != nil {
 				return err
 			}
 			fmt.Fprintln(c.App.Writer, "the agents work again")
 			return nil
 		},
 	}
+}
+
+func haltThread(c *cli.Context, p *post, id, why string) error {
+	thread, err := p.thread(id)
+	if err != nil {
+		return err
+	}
+	if err := p.HaltThread(thread, why); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "the conversation %s is halted; running turns go on\n  next: claude-swarm unhalt --thread %s\n", thread, shellWord(thread))
+	return err
 }
 
 func unhaltThread(c *cli.Context, p *post, id string) error {

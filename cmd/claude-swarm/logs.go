@@ -49,7 +49,7 @@ of the last turn, JSON lines.` +
 			if c.Int("n") < 0 {
 				return usagef("claude-swarm help logs", "-n must not be negative")
 			}
-			p, err := loadProject(c)
+			p, err := loadInForce(c)
 			if err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ func onMessage(do func(c *cli.Context, p *post, id string) error) cli.ActionFunc
 }
 
 func openPost(c *cli.Context) (*post, error) {
-	proj, err := loadProject(c)
+	proj, err := loadInForce(c)
 	if err != nil {
 		return nil, err
 	}

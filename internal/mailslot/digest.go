@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // A Digest is what a plain send needs of a configuration. To read YAML takes longer
@@ -43,25 +44,7 @@ func (d Digest) Keep(home, config string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(home, "digest")
-	text := d.text(seal)
-	if old, err := os.ReadFile(path); err == nil && string(old) == text {
-		return nil
-	}
-	// Two that write at once write each their own file.
-	tmp, err := os.CreateTemp(home, ".digest-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // harmless after the rename
-	_, err = tmp.WriteString(text)
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	return err
+	return rendezvous.Keep(home, "digest", d.text(seal))
 }
 
 func (d Digest) text(seal string) string {

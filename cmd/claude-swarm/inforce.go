@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// loadInForce is loadProject for who works while the file is being changed: inside a
+// turn, and wherever a daemon runs, a file with a mistake leaves in force what the
+// daemon goes by. It says so.
+func loadInForce(c *cli.Context) (*project, error) {
+	p, err := loadProject(c)
+	if !isConfigError(err) {
+		return p, err
+	}
+	path, missing := findConfig(c)
+	if missing != nil {
+		return nil, err
+	}
+	home := swarm.HomeOf(filepath.Dir(path))
+	if os.Getenv(runner.AgentVar) == "" && !lockHeld(home) {
+		return nil, err
+	}
+	file := config.InForce(path)
+	if file == nil {
+		return nil, err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: the old configuration is in force, since the new one is bad: %s\n  try: claude-swarm config check\n", firstLine(err.Error()))
+	return &project{dir: file.Dir, home: home, file: file}, nil
+}
+
+// openFolder opens the mailboxes for what needs nothing but their folder, and finds
+// out who asks. With a bad configuration it is the folder of the one in force, else
+// the usual one. The caller closes the store.
+func openFolder(c *cli.Context) (*dropbox.Store, swarm.Identity, error) {
+	var nobody swarm.Identity
+	path, err := findConfig(c)
+	if err != nil {
+		return nil, nobody, err
+	}
+	dir := filepath.Dir(path)
+	me, err := swarm.WhoAmI(swarm.HomeOf(dir), os.Getenv)
+	if err != nil {
+		return nil, nobody, err
+	}
+	p, bad := loadProject(c)
+	if bad == nil {
+		store, err := p.openStore()
+		return store, me, err
+	}
+	folder := filepath.Join(dir, ".dead-drop")
+	if file := config.InForce(path); file != nil {
+		folder = file.DeadDropDir
+	}
+	store, err := dropbox.Open(folder, dropbox.Options{})
+	if err != nil {
+		return nil, nobody, bad // it says where the folder would have been named
+	}
+	return store, me, nil
+}

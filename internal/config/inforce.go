@@ -1,0 +1,43 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+)
+
+// inForceName is the daemon's copy of the configuration that it goes by. Its first
+// line is a comment that names the file.
+const inForceName = "in-force.yaml"
+
+const inForceMark = "# in force: "
+
+// KeepInForce notes in the daemon's folder that the daemon goes by this content.
+func (f *File) KeepInForce() error {
+	return rendezvous.Keep(f.Home(), inForceName, inForceMark+strconv.Quote(f.Path)+"\n"+string(f.source))
+}
+
+// InForce is what the project's daemon goes by, or the last one went by, whatever the
+// file at path holds by now; nil where that is not known.
+func InForce(path string) *File {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil
+	}
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), rendezvous.HomeName, inForceName))
+	if err != nil {
+		return nil
+	}
+	text, ok := strings.CutPrefix(string(data), inForceMark+strconv.Quote(path)+"\n")
+	if !ok {
+		return nil // two files of one folder have one daemon
+	}
+	f, err := Parse(path, []byte(text))
+	if err != nil {
+		return nil
+	}
+	return f
+}

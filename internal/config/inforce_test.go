@@ -1,0 +1,38 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// What the daemon goes by outlives a mistake in the file, and is that of this file alone.
+func TestInForce(t *testing.T) {
+	path := write(t, "dead_drop_dir: drop\nagents:\n  coder: {}\n")
+	file, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := config.InForce(path); got != nil {
+		t.Errorf("InForce(%q) = %v before anything was kept, want nil", path, got)
+	}
+	if err := os.Mkdir(file.Home(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.KeepInForce(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("agents: {"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := config.InForce(path)
+	if got == nil || got.DeadDropDir != file.DeadDropDir || string(got.Source()) != string(file.Source()) {
+		t.Errorf("InForce(%q) = %+v, want %+v", path, got, file)
+	}
+	other := filepath.Join(filepath.Dir(path), "other.yaml")
+	if got := config.InForce(other); got != nil {
+		t.Errorf("InForce(%q) = %v, which is another file's", other, got)
+	}
+}
