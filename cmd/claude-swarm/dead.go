@@ -161,7 +161,7 @@ func deadList(c *cli.Context, p *post) error {
 		_, err := fmt.Fprintln(c.App.Writer, "no dead letters")
 		return err
 	}
-	now := time.Now()
+	now, columns := time.Now(), textWidth(c.App.Writer)
 	for i, d := range list {
 		if i > 0 {
 			fmt.Fprintln(c.App.Writer)
@@ -170,8 +170,8 @@ func deadList(c *cli.Context, p *post) error {
 		if d.From != "" {
 			from = d.From + " → "
 		}
-		fmt.Fprintln(c.App.Writer, cut(fmt.Sprintf("%s  %s  %s%s  %s", d.ID, moment(d.Created, now), from, d.Mailbox, oneLine(d.Subject)), width))
-		fmt.Fprintln(c.App.Writer, cut("  "+oneLine(d.Reason), width))
+		fmt.Fprintln(c.App.Writer, fit(fmt.Sprintf("%s  %s  %s%s  %s", d.ID, moment(d.Created, now), from, d.Mailbox, oneLine(d.Subject)), columns))
+		fmt.Fprintln(c.App.Writer, fit("  "+oneLine(d.Reason), columns))
 	}
 	fmt.Fprintf(c.App.Writer, "\ntry again: claude-swarm dead retry %s · more: claude-swarm dead show ID\n", list[0].ID)
 	return nil

@@ -72,7 +72,7 @@ func writeInbox(w io.Writer, name, own string, list []*door.View, now time.Time)
 		return
 	}
 	pal := paletteOf(w)
-	var t table
+	t := table{width: screenWidth(w)}
 	for _, m := range list {
 		about := m.Reason
 		if about == "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -83,67 +84,13 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// A table lines up its columns. The last column gets what is left of the width
-// and is cut there.
-type table struct {
-	width int  // of the screen; 0 means 80
-	spill bool // a last cell that is too long gets a line of its own, from the second column on
-	rows  []tableRow
-}
-
-type tableRow struct {
-	cells []string
-	below []string // lines of their own, from the second column on
-}
-
-func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: cells}) }
-
-// below adds lines under the last row, indented to the second column.
-func (t *table) below(lines ...string) {
-	last := &t.rows[len(t.rows)-1]
-	last.below = append(last.below, lines...)
-}
-
-// write prints the table. decorate, when not nil, colours a padded cell; it
-// must not change its width on the screen.
-func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
-	screen := t.width
-	if screen == 0 {
-		screen = width
+// textWidth is how wide lines may be for whoever reads w: the width of the
+// terminal, and 0, which is no limit, where there is none.
+func textWidth(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
 	}
-	var widths []int
-	for _, row := range t.rows {
-		for i, cell := range row.cells {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for r, row := range t.rows {
-		var line strings.Builder
-		room := screen
-		for i, cell := range row.cells {
-			if i == len(row.cells)-1 {
-				if t.spill && utf8.RuneCountInString(cell) > room {
-					row.below = append([]string{cell}, row.below...)
-					cell = ""
-				}
-				cell = cut(cell, max(room, 8))
-			} else {
-				cell += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
-				room -= widths[i] + 2
-			}
-			if decorate != nil {
-				cell = decorate(r, i, cell)
-			}
-			line.WriteString(cell)
-		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-		for _, text := range row.below {
-			fmt.Fprintf(w, "%*s%s\n", widths[0]+2, "", cut(text, max(screen-widths[0]-2, 8)))
-		}
-	}
+	return screenWidth(w)
 }
 
 // cut shortens text to n characters, with … where something is missing.
@@ -153,6 +100,37 @@ func cut(text string, n int) string {
 	}
 	runes := []rune(text)
 	return string(runes[:max(n-1, 0)]) + "…"
+}
+
+// fit cuts text where columns sets a limit; 0 is none.
+func fit(text string, columns int) string {
+	if columns == 0 {
+		return text
+	}
+	return cut(text, columns)
+}
+
+// whole breaks a line that is longer than columns; 0 is no limit. Nothing of it is
+// lost, and a next step at its end begins a line of its own, so that a command is
+// broken only where it does not fit by itself. No line of it is longer, even if a word
+// is.
+func whole(line string, columns int) string {
+	if columns == 0 || utf8.RuneCountInString(line) <= columns {
+		return line
+	}
+	const next = "next: "
+	what, step, found := strings.Cut(line, "   "+next)
+	text := wrap(what, columns)
+	if found {
+		text += "\n" + wrap(next+step, columns)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		for part := range slices.Chunk([]rune(line), columns) {
+			lines = append(lines, string(part))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // oneLine makes text fit for one line of a terminal: white space becomes a

@@ -104,10 +104,10 @@ func refusedList(c *cli.Context, p *post) error {
 		_, err := fmt.Fprintln(c.App.Writer, "nothing was refused")
 		return err
 	}
-	now := time.Now()
+	now, columns := time.Now(), textWidth(c.App.Writer)
 	for _, r := range list {
-		fmt.Fprintln(c.App.Writer, cut(fmt.Sprintf("%s  %s  %s → %s  %s", r.ID, moment(r.Created, now), oneLine(r.From), r.To, oneLine(r.Subject)), width))
-		fmt.Fprintln(c.App.Writer, cut("  "+oneLine(r.Reason), width))
+		fmt.Fprintln(c.App.Writer, fit(fmt.Sprintf("%s  %s  %s → %s  %s", r.ID, moment(r.Created, now), oneLine(r.From), r.To, oneLine(r.Subject)), columns))
+		fmt.Fprintln(c.App.Writer, fit("  "+oneLine(r.Reason), columns))
 	}
 	fmt.Fprintf(c.App.Writer, "\nlook: claude-swarm read %s · let through: claude-swarm refused retry %s\n", list[0].ID, list[0].ID)
 	return nil

@@ -40,7 +40,7 @@ daemon too, from the files.` +
 			if c.Bool("json") {
 				return printJSON(c.App.Writer, st)
 			}
-			writeStatus(c.App.Writer, st, time.Now(), paletteOf(c.App.Writer), screenWidth(c.App.Writer))
+			writeStatus(c.App.Writer, st, time.Now(), paletteOf(c.App.Writer), textWidth(c.App.Writer))
 			return nil
 		},
 	}
@@ -129,24 +129,41 @@ var stateColours = map[swarm.State]color.Attribute{
 	swarm.Stopped: color.FgRed,
 }
 
-// writeStatus prints the status for a person, columns wide.
+// writeStatus prints the status for a person, columns wide; 0 is no limit, and then
+// only what an agent does and said last is cut.
 func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns int) {
-	fmt.Fprintln(w, cut(headline(st, now), columns))
+	fmt.Fprintln(w, whole(headline(st, now), columns))
 	if st.Halted {
-		fmt.Fprintln(w, p.paint("HALTED: no turn is begun", color.FgRed, color.Bold)+"   next: claude-swarm unhalt")
+		const halted = "HALTED: no turn is begun"
+		line := whole(halted+"   next: claude-swarm unhalt", columns)
+		fmt.Fprintln(w, strings.Replace(line, halted, p.paint(halted, color.FgRed, color.Bold), 1))
 	}
 	for _, t := range st.Trouble {
-		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(wrap(oneLine(t), columns-2), "\n", "\n  "), color.FgYellow))
+		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(whole(oneLine(t), max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
 	}
 	fmt.Fprintln(w)
 	t := table{width: columns, spill: true}
-	t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
+	small := columns > 0 && columns < narrow
+	longest := 20 // of a name
+	if small {
+		longest = min(max(columns-30, 10), longest)
+		t.add("AGENT", "STATE", "FOR", "MAIL")
+	} else {
+		t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
+	}
 	for _, a := range st.Agents {
 		if st.Daemon == nil && a.State == swarm.Stopped && a.Next == startDaemonHint {
 			a.Why, a.Next = "", "" // the first line says so for all
 		}
-		t.add(cut(a.Name, 20), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting), number(a.Dead), money(a.CostUSD.Today), task(a))
-		t.below(details(a, now)...)
+		cells := []string{cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting)}
+		if small {
+			t.add(cells...)
+			t.last().below = narrowDetails(a)
+		} else {
+			t.add(append(cells, number(a.Dead), money(a.CostUSD.Today), task(a))...)
+		}
+		t.last().whole = a.Message == nil
+		t.last().below = append(t.last().below, details(a, now)...)
 	}
 	t.write(w, func(row, column int, cell string) string {
 		switch {
@@ -162,16 +179,19 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 		return cell
 	})
 	for _, line := range haltedLines(st.Gate.Threads) {
-		fmt.Fprintln(w, "\n"+p.paint(wrap(line, columns), color.FgRed))
+		fmt.Fprintln(w, "\n"+p.paint(whole(line, columns), color.FgRed))
 	}
 	if n := st.Gate.Refused.Today; n > 0 {
-		fmt.Fprintf(w, "\n%s refused today   next: claude-swarm refused list\n", count(n, "message"))
+		fmt.Fprintln(w, "\n"+whole(count(n, "message")+" refused today   next: claude-swarm refused list", columns))
 	}
 	if st.IRC != nil {
-		fmt.Fprintln(w, "\n"+wrap(ircLine(*st.IRC, now), columns))
+		fmt.Fprintln(w)
+		for line := range strings.SplitSeq(ircLine(*st.IRC, now), "\n") {
+			fmt.Fprintln(w, whole(line, columns))
+		}
 	}
 	if st.Lead.Unread > 0 {
-		fmt.Fprintf(w, "\n%s for you   next: claude-swarm inbox\n", count(st.Lead.Unread, "unread message"))
+		fmt.Fprintln(w, "\n"+whole(count(st.Lead.Unread, "unread message")+" for you   next: claude-swarm inbox", columns))
 	}
 }
 
@@ -246,12 +266,32 @@ func warm(w swarm.WarmStatus, now time.Time) string {
 	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)
 }
 
+// narrowDetails are what stands in columns of its own where there is room for them.
+func narrowDetails(a swarm.AgentStatus) []tableLine {
+	var lines []tableLine
+	if text := task(a); text != "" {
+		lines = append(lines, tableLine{text, a.Message == nil})
+	}
+	var facts []string
+	if a.Dead > 0 {
+		facts = append(facts, count(a.Dead, "dead letter"))
+	}
+	if a.CostUSD.Today > 0 {
+		facts = append(facts, usd(a.CostUSD.Today)+" today")
+	}
+	if len(facts) > 0 {
+		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
+	}
+	return lines
+}
+
 // details are the lines below an agent: its process and session, its last word,
 // and what comes next. What is not known is left out.
-func details(a swarm.AgentStatus, now time.Time) []string {
-	var facts, lines []string
+func details(a swarm.AgentStatus, now time.Time) []tableLine {
+	var facts []string
+	var lines []tableLine
 	if a.Message != nil && a.Why != "" {
-		lines = append(lines, oneLine(a.Why))
+		lines = append(lines, tableLine{oneLine(a.Why), true})
 	}
 	if a.PID != nil {
 		facts = append(facts, fmt.Sprintf("pid %d", *a.PID))
@@ -269,15 +309,15 @@ func details(a swarm.AgentStatus, now time.Time) []string {
 		facts = append(facts, oneLine(a.Model))
 	}
 	if len(facts) > 0 {
-		lines = append(lines, strings.Join(facts, ", "))
+		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
 	}
 	if a.Last != nil {
-		lines = append(lines, oneLine(fmt.Sprintf("last %s: %s", clock(a.Last.At, now), a.Last.Text)))
+		lines = append(lines, tableLine{text: oneLine(fmt.Sprintf("last %s: %s", clock(a.Last.At, now), a.Last.Text))})
 	}
 	if a.Next != "" {
-		lines = append(lines, "next: "+oneLine(a.Next))
+		lines = append(lines, tableLine{"next: " + oneLine(a.Next), true})
 	} else if a.Dead > 0 {
-		lines = append(lines, "next: claude-swarm dead list "+a.Name)
+		lines = append(lines, tableLine{"next: claude-swarm dead list " + a.Name, true})
 	}
 	return lines
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -59,13 +60,52 @@ an-agent-with-a-ver…  idle     4 d    -       -     0.0012
 	if !bytes.Contains(out.Bytes(), []byte("\x1b[")) || bytes.Contains(out.Bytes(), []byte("\x1b[2J")) {
 		t.Errorf("with colours: %q, want colours of ours and none of an agent's", out.String())
 	}
-	for _, columns := range []int{40, 60, 80, 120} {
-		out.Reset()
-		writeStatus(&out, st, now, false, columns)
-		for line := range bytes.Lines(out.Bytes()) {
-			// The fixed columns need what they need; texts give way.
-			if n := utf8.RuneCount(line) - 1; n > max(columns, 70) {
-				t.Errorf("at %d columns a line has %d: %q", columns, n, line)
+}
+
+func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
+	ago := func(d time.Duration) *time.Time { return new(now.Add(-d)) }
+	st := swarm.Status{
+		Project: "/home/ann/a-project-with-a-long-name", Halted: true,
+		Daemon:  &swarm.DaemonStatus{PID: 4711, Since: *ago(time.Hour), Version: "1.0", Stopping: true},
+		Trouble: []string{"/home/ann/tts/" + strings.Repeat("folder/", 20) + "claude-swarm.yaml:3:1: unknown key"},
+		Agents: []swarm.AgentStatus{
+			{Name: "coder", State: swarm.Working, Since: ago(125 * time.Minute), Waiting: swarm.Waiting{Urgent: 1, Normal: 20}, Dead: 12,
+				CostUSD: swarm.Cost{Today: 1234.01}, Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: strings.Repeat("word ", 50)},
+				Why: "it stops when this turn has ended, and starts again by itself after claude-swarm resume coder"},
+			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Stopped, Since: ago(100 * time.Hour), Dead: 1, CostUSD: swarm.Cost{Today: 0.01},
+				Why:   "the key of its account is refused: put ANTHROPIC_API_KEY in env: of agents: in claude-swarm.yaml",
+				Next:  "claude-swarm start an-agent-with-a-very-long-name-32 (after the key is right)",
+				Model: "claudex", Last: &swarm.LastText{At: now, Text: strings.Repeat("last ", 50)}},
+		},
+		Gate: swarm.GateStatus{Threads: []swarm.ThreadHalted{{Thread: "k7f3q9m2xd", Why: "the same answers went to and fro eight times"}}},
+		Lead: swarm.LeadStatus{Unread: 2},
+	}
+	commands := []string{
+		st.Agents[0].Why, st.Agents[1].Why, "next: " + st.Agents[1].Next, "next: claude-swarm stop --now",
+		"next: claude-swarm unhalt --thread k7f3q9m2xd", "next: claude-swarm inbox", "next: claude-swarm dead list coder",
+		"k7f3q9m2xd from lead", "1234.01", "0.01",
+	}
+	for _, columns := range []int{0, 40, 60, 71, 72, 80, 120} {
+		for _, colours := range []palette{false, true} {
+			var out bytes.Buffer
+			writeStatus(&out, st, now, colours, columns)
+			text := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(out.String(), "")
+			for line := range strings.Lines(text) {
+				if n := utf8.RuneCountInString(line) - 1; columns > 0 && n > columns {
+					t.Errorf("at %d columns a line has %d: %q", columns, n, line)
+				}
+				if columns > 0 && strings.TrimRight(line, " \n") != strings.TrimRight(line, "\n") {
+					t.Errorf("at %d columns a line ends in blanks: %q", columns, line)
+				}
+			}
+			if columns > 0 {
+				text = strings.Join(strings.Fields(text), " ") // lines may be broken at blanks
+			}
+			for _, want := range commands {
+				if !strings.Contains(text, want) {
+					t.Errorf("at %d columns %q is missing:\n%s", columns, want, out.String())
+				}
 			}
 		}
 	}

@@ -46,6 +46,7 @@ func watchStatus(c *cli.Context) error {
 	}()
 	defer func() { cancel(); <-rings }()
 
+	began := time.Now()
 	var before []byte
 	for {
 		st, err := statusNow(c)
@@ -55,17 +56,20 @@ func watchStatus(c *cli.Context) error {
 		case err != nil:
 			return err
 		}
-		now, err := frame(c, st)
+		now, err := frame(c, st, time.Now())
 		if err != nil {
 			return err
 		}
 		if live {
 			redraw(w, now)
-		} else if !bytes.Equal(now, before) {
+		} else if same, err := frame(c, st, began); err != nil {
+			return err
+		} else if !bytes.Equal(same, before) {
+			// By one clock, since time that goes by is no change.
 			if _, err := w.Write(now); err != nil {
 				return err
 			}
-			before = now
+			before = same
 		}
 		tick := time.NewTimer(time.Second)
 		select {
@@ -86,18 +90,14 @@ func watchStatus(c *cli.Context) error {
 // canRedraw tells whether a picture can be drawn over the one before.
 func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// frame is one picture of the status.
-func frame(c *cli.Context, st swarm.Status) ([]byte, error) {
+// frame is one picture of the status, as it is at a time.
+func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	if c.Bool("json") {
 		err := json.NewEncoder(&out).Encode(st)
 		return out.Bytes(), err
 	}
-	at := time.Now()
-	if !canRedraw(c.App.Writer) {
-		at = at.Truncate(time.Minute) // else every second is a change
-	}
-	writeStatus(&out, st, at, paletteOf(c.App.Writer), screenWidth(c.App.Writer))
+	writeStatus(&out, st, at, paletteOf(c.App.Writer), textWidth(c.App.Writer))
 	return out.Bytes(), nil
 }
 

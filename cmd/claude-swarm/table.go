@@ -1,0 +1,111 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// A table lines up its columns. The last column gets what is left of the width
+// and is cut there; where next to nothing is left it gets a line of its own.
+type table struct {
+	width int  // of the screen; 0 is 80 for the rows, and no limit for what is kept whole
+	spill bool // a last cell that is too long gets a line of its own
+	rows  []tableRow
+}
+
+type tableRow struct {
+	cells []string
+	whole bool        // on a line of its own the last cell is broken, not cut
+	below []tableLine // lines of their own
+}
+
+// A tableLine stands below a row, indented. One that is whole is broken where it is
+// too long, the others are cut.
+type tableLine struct {
+	text  string
+	whole bool
+}
+
+const (
+	// narrow is below how many columns the lines under a row begin further left than
+	// the second column: else nothing would be left for them.
+	narrow = 72
+	// leastLast is how much room the last column has at least in its row.
+	leastLast = 8
+)
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: cells}) }
+
+// last is the row that was added last.
+func (t *table) last() *tableRow { return &t.rows[len(t.rows)-1] }
+
+// write prints the table. decorate, when not nil, colours a cell; it must not change
+// its width on the screen.
+func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
+	screen := cmp.Or(t.width, width)
+	var widths []int
+	for _, row := range t.rows {
+		for i, cell := range row.cells {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	indent := 2
+	if screen >= narrow && len(widths) > 0 {
+		indent += widths[0]
+	}
+	for r, row := range t.rows {
+		cells, spilled := t.fitted(row, widths, screen)
+		if spilled != "" {
+			row.below = append([]tableLine{{spilled, row.whole}}, row.below...)
+		}
+		for i, cell := range cells {
+			if decorate != nil {
+				cells[i] = decorate(r, i, cell)
+			}
+		}
+		fmt.Fprintln(w, strings.Join(cells, ""))
+		for _, l := range row.below {
+			text := cut(l.text, screen-indent)
+			if l.whole {
+				text = whole(l.text, max(t.width-indent, 0))
+			}
+			for line := range strings.SplitSeq(text, "\n") {
+				fmt.Fprintf(w, "%*s%s\n", indent, "", line)
+			}
+		}
+	}
+}
+
+// fitted are the cells of a row, padded and cut so that they fit the screen together,
+// and the last cell if it is to have a line of its own.
+func (t *table) fitted(row tableRow, widths []int, screen int) (cells []string, spilled string) {
+	room := screen
+	for i, cell := range row.cells {
+		n := utf8.RuneCountInString(cell)
+		if i == len(row.cells)-1 {
+			if n > room && (t.spill || room < leastLast) {
+				spilled, cell = cell, ""
+			}
+			cells = append(cells, cut(cell, max(room, 0)))
+			break
+		}
+		cell = cut(cell, max(room, 0))
+		room -= widths[i] + 2
+		cells = append(cells, cell+strings.Repeat(" ", max(min(widths[i]-n+2, widths[i]-n+2+room), 0)))
+	}
+	// Blanks at the end would be colour on the screen, and a line more where they do
+	// not fit.
+	for i := len(cells) - 1; i >= 0; i-- {
+		cells[i] = strings.TrimRight(cells[i], " ")
+		if cells[i] != "" {
+			return cells[:i+1], spilled
+		}
+	}
+	return nil, spilled
+}
