@@ -48,10 +48,10 @@ func unhaltCommand() *cli.Command {
 	return &cli.Command{
 		Name: "unhalt", Category: groupAgents,
 		Usage: "let the agents work again after halt",
-		Description: `Takes the file HALT away.
+		Description: `Takes the file HALT away. Only you may do that, no agent.
 
 With --thread it lets one conversation go on, and gives back what was refused
-because it was halted. Only you may do that, no agent.` +
+because it was halted.` +
 			examples("claude-swarm unhalt", "claude-swarm unhalt --thread k7f3q9m2xd"),
 		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "let the conversation of the message `ID` go on"}},
 		Action: func(c *cli.Context) error {
@@ -61,11 +61,14 @@ because it was halted. Only you may do that, no agent.` +
 			if id := c.String("thread"); id != "" {
 				return withPost(func(c *cli.Context, p *post) error { return unhaltThread(c, p, id) })(c)
 			}
-			store, _, err := openFolder(c)
+			store, me, err := openFolder(c)
 			if err != nil {
 				return err
 			}
 			defer store.Close()
+			if err := leadOnly(me, "let the agents work again"); err != nil {
+				return err
+			}
 			if !store.Halted() {
 				fmt.Fprintln(c.App.Writer, "was not halted")
 				return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 func refusedCommand() *cli.Command {
@@ -160,9 +161,14 @@ func refusedRetry(c *cli.Context) error {
 }
 
 // leadOnly refuses an agent what is for the person to decide.
-func (p *post) leadOnly(what string) error {
-	if p.Me.Name == dropbox.Lead {
+func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
+
+func leadOnly(me swarm.Identity, what string) error {
+	if me.Name == dropbox.Lead {
 		return nil
 	}
-	return fail(exitRefused, `claude-swarm send lead "why" --type question`, "only the lead may %s, not %s", what, p.Me.Name)
+	return fail(exitRefused, askLead, "only the lead may %s, not %s", what, me.Name)
 }
+
+// askLead is how an agent gets what is not for it to decide.
+const askLead = `claude-swarm send lead "why" --type question`
