@@ -176,6 +176,30 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	}
 }
 
+// Without a daemon the status tells of what was begun, with and without a client that
+// works on.
+func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	self, err := runner.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lives := f.send("coder", "work", subject("the parser"))
+	writeRecord(f, claim(f, "coder", lives), lives, self)
+	dead := f.send("reviewer", "work")
+	writeRecord(f, claim(f, "reviewer", dead), dead, runner.Process{PID: 1 << 22, Start: 1})
+	st, err := swarm.Offline(swarm.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := st.Agents[0]; a.State != swarm.Working || !a.Running || a.PID == nil || *a.PID != self.PID || a.Message == nil || a.Message.ID != lives || a.Message.Subject != "the parser" || a.Next == "" {
+		t.Errorf("the client lives: %+v", a)
+	}
+	if a := st.Agents[1]; a.State != swarm.Stopped || a.Message != nil || !strings.Contains(a.Why, dead+" was begun") {
+		t.Errorf("the client is dead: %+v", a)
+	}
+}
+
 // A client whose message nobody has any more is ended at the start, also while an
 // agent follows another client for long.
 func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {

@@ -9,8 +9,9 @@ import (
 )
 
 // Offline is the status of a project in which no daemon runs, as far as the
-// files tell: what waits, what is dead, what was paused or stopped, what it has
-// cost. Daemon is nil in it.
+// files tell: what waits, what was begun, what is dead, what was paused or stopped,
+// what it has cost. An agent whose client outlived the daemon works. Daemon is nil
+// in it.
 func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Halted: store.Halted(), Agents: []AgentStatus{}}
 	standings, err := openStandings(home.stateFile())
@@ -28,7 +29,7 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 	for _, spec := range p.Agents {
 		a := AgentStatus{
 			Name: spec.Name, Role: spec.Role, Backend: spec.backend(), State: Stopped, Activity: "paused",
-			Why: "no daemon runs", Next: "claude-swarm start", CostUSD: sums.cost(spec.Name, now),
+			Why: WhyNoDaemon, Next: "claude-swarm start", CostUSD: sums.cost(spec.Name, now),
 		}
 		if l, ok := sums.last(spec.Name); ok {
 			var v view
@@ -51,6 +52,11 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 		if err := countBox(store, &a); err != nil {
 			return st, err
 		}
+		if !spec.Attached {
+			if err := begunOffline(home, store, &a); err != nil {
+				return st, err
+			}
+		}
 		st.Agents = append(st.Agents, a)
 	}
 	st.Lead.Agent = p.Lead
@@ -59,6 +65,62 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 	}
 	st.Gate, err = gateStatus(store, p.Agents, now)
 	return st, err
+}
+
+// WhyNoDaemon is why an agent does nothing, where nothing else is to be said.
+const WhyNoDaemon = "no daemon runs"
+
+// begunOffline fills in what an agent had begun when its daemon ended: its client may
+// work on; else the message lies in cur/ until the next daemon looks what became of it.
+func begunOffline(home Home, store *dropbox.Store, a *AgentStatus) error {
+	box, err := store.Mailbox(a.Name)
+	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	claimed, err := box.Claimed()
+	if err != nil {
+		return err
+	}
+	begun := ""
+	for _, e := range claimed {
+		rec, err := lastRecord(home, e)
+		if err != nil {
+			return err
+		}
+		if rec == nil || rec.End != "" {
+			continue // what rode along, what had not begun, and what has ended
+		}
+		if done, err := box.HasReceipt(e); err != nil {
+			return err
+		} else if done {
+			continue
+		}
+		if begun == "" {
+			begun = e.ID
+		}
+		if !rec.Process.Alive() {
+			continue
+		}
+		m := &dropbox.Message{}
+		if read, err := box.Read(e); err == nil {
+			m = read // what cannot be read has a client all the same
+		}
+		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
+		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, describe(m)
+		a.Message = &MessageStatus{ID: e.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}
+		a.Why, a.Next = "its client outlived the daemon", "claude-swarm start"
+		return nil
+	}
+	switch {
+	case begun == "":
+	case a.Why == WhyNoDaemon:
+		a.Why = begun + " was begun before the daemon ended"
+	default:
+		a.Why += "; " + begun + " was begun before"
+	}
+	return nil
 }
 
 // countBox fills in what waits in an agent's mailbox, and what is dead.

@@ -1,8 +1,11 @@
 package swarm
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -26,6 +29,35 @@ func markInPIDFile(path string) string {
 		return f[2]
 	}
 	return ""
+}
+
+// A Client is the process of an agent's backend.
+type Client struct {
+	Agent   string
+	Process runner.Process
+}
+
+// LiveClients lists the clients that the agents' pid files name and that run: without
+// a daemon, those that outlived it.
+func (h Home) LiveClients() ([]Client, error) {
+	names, err := filepath.Glob(h.PIDFile("*"))
+	if err != nil {
+		return nil, err
+	}
+	var live []Client
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // ended meanwhile
+		} else if err != nil {
+			return nil, err
+		}
+		c := Client{Agent: strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))}
+		if _, err := fmt.Sscan(string(data), &c.Process.PID, &c.Process.Start); err == nil && c.Process.Alive() {
+			live = append(live, c)
+		}
+	}
+	return live, nil
 }
 
 // removePIDFile says that no process works any more. A file that cannot be

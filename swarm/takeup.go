@@ -66,7 +66,7 @@ func (a *agent) takeUp(kill context.Context) error {
 	riders := map[string]bool{}
 	waited := markInPIDFile(a.home.PIDFile(a.name))
 	for _, e := range claimed {
-		rec, err := a.lastRecord(e)
+		rec, err := lastRecord(a.home, e)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (a *agent) takeUp(kill context.Context) error {
 }
 
 func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
-	rec, err := a.lastRecord(e)
+	rec, err := lastRecord(a.home, e)
 	if err != nil {
 		return err
 	}
@@ -275,8 +275,8 @@ func (a *agent) claimedNotes(rec *record) ([]*dropbox.Claim, error) {
 
 // lastRecord is the newest record of the claim that e shows; nil when there is
 // none.
-func (a *agent) lastRecord(e dropbox.Entry) (*record, error) {
-	tries, err := triesOf(a.home, e.ID, e.Begun)
+func lastRecord(home Home, e dropbox.Entry) (*record, error) {
+	tries, err := triesOf(home, e.ID, e.Begun)
 	if err != nil || len(tries) == 0 {
 		return nil, err
 	}
@@ -316,7 +316,7 @@ func (s *Swarm) hasClaimed(rec *record) bool {
 		if e.ID == rec.Message {
 			return true
 		}
-		last, err := m.lastRecord(e)
+		last, err := lastRecord(m.home, e)
 		return err != nil || last != nil && last.mark() == rec.mark()
 	})
 }

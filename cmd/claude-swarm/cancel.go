@@ -55,6 +55,8 @@ func cancel(c *cli.Context, p *post, id string) error {
 		return fail(exitFailed, "claude-swarm read "+id, "%s was refused", id)
 	case found.State == dropbox.Done:
 		return fail(exitFailed, "claude-swarm trace "+id, "%s is done already", id)
+	case !lockHeld(p.home):
+		return fail(exitFailed, "claude-swarm start, then claude-swarm abort "+found.Mailbox, "%s began %s before the daemon ended", found.Mailbox, id)
 	}
 	return fail(exitFailed, "claude-swarm abort "+found.Mailbox, "%s works on %s already", found.Mailbox, id)
 }

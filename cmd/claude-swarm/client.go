@@ -33,7 +33,14 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 		return nil, hint(fmt.Errorf("%w at its socket, but pid %d holds the project", control.ErrNoDaemon, note.PID),
 			"wait, if it starts or stops just now; else kill %d", note.PID)
 	}
-	return nil, hint(control.ErrNoDaemon, "claude-swarm start")
+	if live, err := p.home.LiveClients(); err == nil && len(live) > 0 {
+		next := "claude-swarm start"
+		if name := c.Command.Name; name == "abort" || name == "stop" {
+			next += ", then the same again"
+		}
+		return nil, hint(fmt.Errorf("%w, but the client of %s outlived it: pid %d", control.ErrNoDaemon, live[0].Agent, live[0].Process.PID), "%s", next)
+	}
+	return nil, hint(control.ErrNoDaemon, startDaemonHint)
 }
 
 // ask runs f with a connection to the daemon and the name of who asks. An agent

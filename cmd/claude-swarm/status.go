@@ -153,7 +153,10 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 	}
 	for _, a := range st.Agents {
 		if st.Daemon == nil && a.State == swarm.Stopped && a.Next == startDaemonHint {
-			a.Why, a.Next = "", "" // the first line says so for all
+			a.Next = "" // the first line says so for all
+			if a.Why == swarm.WhyNoDaemon {
+				a.Why = ""
+			}
 		}
 		cells := []string{cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting)}
 		if small {
