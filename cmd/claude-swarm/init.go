@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -141,9 +143,17 @@ func removeInit(c *cli.Context, dir string) error {
 	if lockHeld(swarm.HomeOf(dir)) {
 		return fail(exitFailed, "claude-swarm stop, then once more", "the daemon of this project runs")
 	}
-	report, err := provision.Remove(dir, provision.RemoveOptions{Agent: c.String("role"), Purge: c.Bool("purge")})
+	agent := c.String("role")
+	var known []string
+	if file, err := config.Load(filepath.Join(dir, config.Name)); err == nil {
+		known = file.Names()
+	}
+	report, err := provision.Remove(dir, provision.RemoveOptions{Agent: agent, Purge: c.Bool("purge")})
 	if err != nil {
 		return initError(err)
+	}
+	if agent != "" && len(report.Items) == 0 && !slices.Contains(known, agent) {
+		return unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --remove --role %s")
 	}
 	if len(report.Items) == 0 && !c.Bool("json") {
 		_, err := fmt.Fprintln(c.App.Writer, "there is nothing that claude-swarm made")
@@ -163,7 +173,11 @@ func printItems(c *cli.Context, r provision.Report) error {
 		}{1, r.Sound(), r})
 	}
 	for _, item := range r.Items {
-		line := fmt.Sprintf("%-9s %s", item.State, item.Path)
+		word := string(item.State)
+		if item.State == provision.Taken {
+			word = "taken from"
+		}
+		line := fmt.Sprintf("%-9s %s", word, item.Path)
 		if item.Why != "" {
 			line += ": " + item.Why
 		}

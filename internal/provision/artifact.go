@@ -207,7 +207,7 @@ func (s *setup) takeLines(e entry) error {
 	if err := s.replace(path, info, without, at); err != nil {
 		return fmt.Errorf("take our lines out: %w", err)
 	}
-	s.removed(path)
+	s.taken(path, "what claude-swarm put into it")
 	return s.strike(path)
 }
 
@@ -253,6 +253,10 @@ func (s *setup) takeFolder(e entry) error {
 
 func (s *setup) removed(path string) {
 	s.r.Items = append(s.r.Items, Item{Path: short(s.dir, path), State: Removed})
+}
+
+func (s *setup) taken(path, what string) {
+	s.r.Items = append(s.r.Items, Item{Path: short(s.dir, path), State: Taken, Why: what})
 }
 
 func (s *setup) kept(path, why string) {

@@ -48,7 +48,8 @@ const (
 	Missing State = "missing"
 
 	Removed State = "removed"
-	Kept    State = "kept" // Why says why
+	Taken   State = "taken" // out of a file that stays; Why says what
+	Kept    State = "kept"  // Why says why
 )
 
 // An Item is one file or folder of a project.

@@ -316,6 +316,7 @@ func (s *setup) unlist(agent string) error {
 	if err != nil {
 		return err
 	}
+	took := false
 	for _, l := range e.Lines {
 		if l.Agent != agent {
 			now.Lines = append(now.Lines, l)
@@ -328,11 +329,13 @@ func (s *setup) unlist(agent string) error {
 			}
 			continue
 		}
-		text = without
+		text, took = without, true
 	}
 	if err := s.renewText(now, text, !changed); err != nil {
 		return err
 	}
-	s.removed(path)
+	if took {
+		s.taken(path, "the entry of "+agent)
+	}
 	return nil
 }

@@ -307,7 +307,7 @@ func TestRemoveKeepsWhatIsYours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "removed .gitignore\nkept claude-swarm.yaml\nkept .dead-drop/coder\nremoved .dead-drop/lead\n" +
+	want := "taken .gitignore\nkept claude-swarm.yaml\nkept .dead-drop/coder\nremoved .dead-drop/lead\n" +
 		"removed .dead-drop/reviewer\nkept .claude-swarm\n"
 	if diff := cmp.Diff(want, items(r)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
