@@ -107,6 +107,7 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 	if err != nil {
 		return err
 	}
+	filed := 0
 	for _, id := range ids {
 		found, err := p.find(id)
 		if err != nil {
@@ -117,7 +118,10 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 		}
 		switch found.State {
 		case dropbox.Done:
-			continue // filed already
+			if !c.Bool("json") {
+				fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s was filed already\n", found.Entry.ID)
+			}
+			continue
 		case dropbox.Refused:
 			return fail(exitFailed, "claude-swarm read "+found.Entry.ID, "%s was refused", found.Entry.ID)
 		case dropbox.Dead:
@@ -126,13 +130,14 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 		if err := box.File(found.Entry); err != nil {
 			return err
 		}
+		filed++
 	}
 	if !c.Bool("json") {
-		fmt.Fprintf(c.App.Writer, "filed %s\n", count(len(ids), "message"))
+		fmt.Fprintf(c.App.Writer, "filed %s\n", count(filed, "message"))
 		return nil
 	}
 	return printJSON(c.App.Writer, struct {
 		V     int `json:"v"`
 		Filed int `json:"filed"`
-	}{1, len(ids)})
+	}{1, filed})
 }
