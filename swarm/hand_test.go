@@ -168,7 +168,8 @@ func TestTheMailboxesAreDeletedAndMoved(t *testing.T) {
 		}
 		defer s.Close()
 		_, err = s.Deliver("coder", &dropbox.Message{Body: []byte("after"), Key: "once"})
-		return err == nil
+		_, noLead := s.Mailbox(dropbox.Lead) // made again after the agents'
+		return err == nil && noLead == nil
 	})
 	f.until("it is worked on", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
 	if release, err := f.store.Lock(); err == nil {
