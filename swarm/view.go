@@ -51,11 +51,15 @@ func (v *view) begin(m *MessageStatus, description string) {
 	v.s.LastActivation = &epoch
 }
 
-// process notes the client of the running turn.
+// process notes the client of the running turn; 0 when it runs no more, while what it
+// has done is still written down.
 func (v *view) process(pid int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.PID = &pid
+	v.s.PID = nil
+	if pid != 0 {
+		v.s.PID = &pid
+	}
 }
 
 // setWarm notes the client that waits; nil when none does.
