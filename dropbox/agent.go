@@ -67,11 +67,13 @@ func badShape(name string) string {
 }
 
 // Nearest picks from known the names that somebody who typed name may have meant:
-// at most 3, nearest first, and only those that are near.
+// at most 3, nearest first, and only those that are near. What begins with name comes
+// before what is spelt nearly so.
 func Nearest(name string, known []string) []string {
 	type guess struct {
 		name string
 		far  int
+		how  int // 0: it begins so; 1: it is spelt nearly so
 	}
 	var guesses []guess
 	typed := []byte(name)
@@ -87,11 +89,15 @@ func Nearest(name string, known []string) []string {
 		// three letters or more is near however long the rest is.
 		begins := len(typed) >= 3 && len(k) > len(typed) && k[:len(typed)] == string(typed)
 		if far <= max(1, min(len(k), len(typed))/3) || begins {
-			guesses = append(guesses, guess{k, far})
+			how := 1
+			if begins {
+				how = 0 // nothing is spelt wrong
+			}
+			guesses = append(guesses, guess{k, far, how})
 		}
 	}
 	slices.SortFunc(guesses, func(a, b guess) int {
-		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.how, b.how), cmp.Compare(a.far, b.far), cmp.Compare(a.name, b.name))
 	})
 	var near []string
 	for _, g := range guesses[:min(len(guesses), 3)] {

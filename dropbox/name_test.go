@@ -124,6 +124,7 @@ func TestNearest(t *testing.T) {
 		"opus":          {"opus-engineer"},
 		"bib":           {"bob"},
 		"reviewer2":     {"reviewer"},
+		"teste":         {"tester"},
 		"zzz":           nil,
 		"":              nil,
 		"opus-enginere": {"opus-engineer"},
@@ -131,6 +132,9 @@ func TestNearest(t *testing.T) {
 		if got := dropbox.Nearest(name, known); !slices.Equal(got, want) {
 			t.Errorf("Nearest(%q) = %v, want %v", name, got, want)
 		}
+	}
+	if got, want := dropbox.Nearest("stat", []string{"start", "status"}), []string{"status", "start"}; !slices.Equal(got, want) {
+		t.Errorf("Nearest(stat) = %v, want %v: it begins so", got, want)
 	}
 	if got := dropbox.Nearest("a1", []string{"a2", "a3", "a4", "a5"}); len(got) != 3 {
 		t.Errorf("Nearest gives %d names, want 3", len(got))
