@@ -35,6 +35,11 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 		return Attachment{}, err
 	}
 	if n := int64(len(data)); n > limit {
+		if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+			if info, err := f.Stat(); err == nil {
+				n = max(n, info.Size()) // all of it, not what was read
+			}
+		}
 		return Attachment{}, &TooLargeError{What: "attachment", Size: n, Max: limit}
 	}
 	sum := sha256.Sum256(data)

@@ -28,9 +28,5 @@ func Attach(store *dropbox.Store, path string) (dropbox.Attachment, error) {
 	} else if !info.Mode().IsRegular() {
 		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, ErrNotRegular)
 	}
-	a, err := store.Attach(filepath.Base(path), f)
-	if err != nil {
-		return a, fmt.Errorf("attach %s: %w", path, err)
-	}
-	return a, nil
+	return store.Attach(filepath.Base(path), f)
 }
