@@ -86,7 +86,10 @@ func each(commands []*cli.Command, f func(*cli.Command)) {
 // badValue says in our words what the flag parser has against a value.
 func badValue(c *cli.Context, err error, _ bool) error {
 	text := strings.TrimSuffix(err.Error(), ": parse error")
-	text = strings.Replace(text, "for flag -", "for --", 1)
+	if before, after, found := strings.Cut(text, "for flag -"); found {
+		name, _, _ := strings.Cut(after, ":")
+		text = before + "for " + dashes(name) + after[len(name):]
+	}
 	if _, why, own := strings.Cut(text, " for -wait: "); own { // the flag says itself what it wants
 		text = "--wait: " + why
 	}

@@ -47,7 +47,7 @@ func publish(c *cli.Context) error {
 	topic := c.Args().First()
 	m := &dropbox.Message{Topic: topic, Type: dropbox.Type(c.String("type")), Subject: oneLine(c.String("subject")), Key: c.String("key")}
 	if err := dropbox.CheckTopic(topic); err != nil {
-		return hint(err, `claude-swarm publish task.created "…"`)
+		return usagef(`claude-swarm publish task.created "…"`, "%w", err)
 	}
 	if !m.Type.Valid() || m.Type == dropbox.Result {
 		return badWord("type", string(m.Type), []string{"task", "question", "handoff", "status", "note"})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -300,7 +301,11 @@ func (p *post) attach(path string) (dropbox.Attachment, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
 	case errors.Is(err, door.ErrNotRegular):
-		return a, fail(exitFailed, "tar -cf all.tar "+shellWord(path)+"   (then --attach all.tar)", "%s is no regular file", path)
+		next := "tar -cf all.tar " + shellWord(path) + "   (then --attach all.tar)"
+		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would keep its name alone
+			next = "cat " + shellWord(path) + " >copy   (then --attach copy)"
+		}
+		return a, fail(exitFailed, next, "%s is no regular file", path)
 	}
 	return a, refused(err, "")
 }

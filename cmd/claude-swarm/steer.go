@@ -24,8 +24,8 @@ restart of the daemon, and ends with resume or after --for.` +
 			&cli.StringFlag{Name: "why", Usage: "a `TEXT` that the status shows"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.Duration("for") < 0 {
-				return usagef("claude-swarm help pause", "--for must not be negative")
+			if c.IsSet("for") && c.Duration("for") <= 0 {
+				return usagef("claude-swarm pause AGENT --for 30m   (without --for it has no end)", "--for: want a span above 0, such as 30m")
 			}
 			p, agent, err := oneAgent(c)
 			if err != nil {

@@ -53,7 +53,7 @@ func changeSubscriptions(c *cli.Context, change func(*door.Door, string, ...stri
 	}
 	for _, p := range patterns {
 		if err := dropbox.CheckPattern(p); err != nil {
-			return hint(err, "claude-swarm %s 'task.*'", c.Command.Name)
+			return usagef("claude-swarm "+c.Command.Name+" 'task.*'", "%w", err)
 		}
 	}
 	p, err := openPost(c)
