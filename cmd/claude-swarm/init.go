@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
@@ -142,6 +143,11 @@ func checkInit(c *cli.Context, dir string) error {
 func removeInit(c *cli.Context, dir string) error {
 	if lockHeld(swarm.HomeOf(dir)) {
 		return fail(exitFailed, "claude-swarm stop, then once more", "the daemon of this project runs")
+	}
+	// A client outlives a daemon that was killed, with its message and its files.
+	if pids := provision.Working(dir); len(pids) > 0 {
+		return fail(exitFailed, "claude-swarm start and claude-swarm stop, which wait for it or end it; then once more",
+			"a turn of this project still runs without a daemon: pid %s", strings.Trim(fmt.Sprint(pids), "[]"))
 	}
 	agent := c.String("role")
 	var known []string

@@ -110,6 +110,25 @@ func (e *exam) leftovers() {
 	}
 }
 
+// Working lists the processes of turns of the project in dir, sorted, also of those
+// that a daemon left when it was killed. Whoever calls it is not among them.
+func Working(dir string) []int {
+	names := []string{dir}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		names = append(names, real)
+	}
+	var pids []int
+	for _, name := range names {
+		carriers(runner.DirVar+"="+name, func(pid int, environ []string) {
+			if valueOf(environ, runner.MarkVar) != "" {
+				pids = append(pids, pid)
+			}
+		})
+	}
+	slices.Sort(pids)
+	return slices.Compact(pids)
+}
+
 // isClient tells whether a process is a client of the daemon, be it that it works or
 // that it waits.
 func (e *exam) isClient(pid int) bool {
