@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 func stopCommand() *cli.Command {
@@ -21,7 +25,8 @@ func stopCommand() *cli.Command {
 		Usage: "stop the daemon, or agents of it",
 		Description: `Stops the daemon: no turn is begun any more, and it ends when the running turns
 have ended. With names it stops only these agents, until they are started again;
-the daemon goes on. Waits for the end, and says what it waits for.
+the daemon goes on. Waits for the end, and says what it waits for. A turn can
+stop other agents, but not its own and not the daemon.
 
 With --now running turns are ended too. Their messages are put back, and nothing
 is counted against them.` +
@@ -76,6 +81,9 @@ func stop(c *cli.Context) error {
 		return stopDaemon(c, p)
 	}
 	return ask(c, p, func(client *control.Client, by string) error {
+		if p.turnOf(by) && slices.Contains(names, by) {
+			return fail(exitRefused, "claude-swarm pause "+by, "%s cannot be stopped by its own turn, whose end stop waits for", by)
+		}
 		ctx, cancel := patience(c)
 		defer cancel()
 		told := waitingFor(c.App.ErrWriter, client, names)
@@ -103,6 +111,9 @@ func stop(c *cli.Context) error {
 // stopDaemon tells the daemon to stop and waits until it is gone.
 func stopDaemon(c *cli.Context, p *project) error {
 	return ask(c, p, func(client *control.Client, by string) error {
+		if p.turnOf(by) {
+			return fail(exitRefused, askLead, "a turn of %s cannot %s the daemon, which waits for that turn's end", by, c.Command.Name)
+		}
 		if err := client.Shutdown(c.Context, by, c.Bool("now")); err != nil && !errors.Is(err, control.ErrGone) {
 			return err
 		}
@@ -117,6 +128,17 @@ func stopDaemon(c *cli.Context, p *project) error {
 			return gaveUp(c, client, nil, "the daemon stops when its turns have ended")
 		}
 	})
+}
+
+// turnOf tells whether we run in a turn of that agent of this project. A turn of
+// another project may do here what a person may.
+func (p *project) turnOf(agent string) bool {
+	mark := os.Getenv(runner.MarkVar)
+	if mark == "" || agent == dropbox.Lead {
+		return false
+	}
+	_, err := os.Lstat(p.home.Stream(mark))
+	return err == nil
 }
 
 // patience is a context that ends with --timeout.
