@@ -82,7 +82,7 @@ func (p *plan) next(ready func(waiter) bool) (w waiter, ok bool, err error) {
 		return waiter{}, false, err
 	}
 	best := -1
-	blocked := map[string]bool{}
+	blocked, earlier := map[string]bool{}, map[string]bool{} // by target
 	for i := 0; i < len(p.entries); i++ {
 		if i >= ahead && best >= 0 && p.turn%deepEvery != 0 {
 			break
@@ -101,6 +101,14 @@ func (p *plan) next(ready func(waiter) bool) (w waiter, ok bool, err error) {
 			blocked[key] = c.Failed == 0 // nobody waits for one that the server may not bear
 			continue
 		}
+		if c.request != "" {
+			// It keeps its place between what is said there before and after it.
+			blocked[key] = true
+			if earlier[key] {
+				continue
+			}
+		}
+		earlier[key] = true
 		if best < 0 || p.before(c, w) {
 			best, w = i, c
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,23 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 			t.Errorf("chatter %d came after %d", i, i+1)
 		}
 	}
+}
+
+// TestARequestKeepsItsPlace fills the mailbox before the bridge comes, so that all of it
+// waits at once.
+func TestARequestKeepsItsPlace(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#work-x")
+	for i := range 9 {
+		s.say("coder", ircbridge.Note{Channel: "#work-x"}, fmt.Sprintf("step %d", i))
+	}
+	part := s.say("swarm", ircbridge.Note{Do: ircbridge.DoPart, Channel: "#work-x"}, "")
+	s.start()
+	s.where(part, dropbox.Done)
+	ann.sees("#work-x swarm: [coder] step 8")
+	s.state("out of the channel", func(st ircbridge.State) bool {
+		return st.Sent == 9 && !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#work-x" })
+	})
 }
 
 func TestWithoutAServer(t *testing.T) {

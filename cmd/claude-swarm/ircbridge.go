@@ -47,6 +47,9 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 		Sign:       func(m *dropbox.Message, to string) string { return dropbox.Proof(token, m, to) },
 		BufferSize: i.BufferSize, WakesPerMinute: cmp.Or(i.WakesPerMinute, -1), Log: log,
 	}
+	for _, t := range tokens { // an agent that prints its environment must not tell its token
+		o.Secrets = append(o.Secrets, t)
+	}
 	if i.WorkChannels {
 		o.Channels.Work = i.Channel(i.Channels.Work)
 	}
