@@ -162,7 +162,7 @@ func (r *run) read(t irc.Text, id string) {
 		r.tell(t, "Say which message: read ID")
 		return
 	}
-	found, err := r.Store.Find(id)
+	found, err := r.find(id)
 	var m *dropbox.Message
 	if err == nil {
 		m, err = r.Store.Load(found)

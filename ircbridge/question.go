@@ -125,7 +125,7 @@ func (r *run) shut(id, outcome string) {
 // answer brings a person's words to the agent that asked. already says that somebody
 // answered before.
 func (r *run) answer(q question, n Note, body string) (already bool, err error) {
-	found, err := r.Store.Find(q.ID)
+	found, err := r.find(q.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {
 		r.shut(q.ID, outcomeNoAnswer)
 		return true, nil
@@ -188,7 +188,7 @@ func (r *run) sweep(now time.Time) {
 			r.shut(q.ID, outcomeNoAnswer)
 			continue
 		}
-		found, err := r.Store.Find(q.ID)
+		found, err := r.find(q.ID)
 		switch {
 		case errors.Is(err, dropbox.ErrNotFound):
 			r.shut(q.ID, outcomeNoAnswer)

@@ -75,9 +75,20 @@ func (r *run) placeOf(m *dropbox.Message) place {
 	return p
 }
 
+// find looks for a message. One that is being moved may be seen nowhere, so it is looked
+// for again before it is said to be gone.
+func (r *run) find(id string) (f dropbox.Found, err error) {
+	for range 3 {
+		if f, err = r.Store.Find(id); !errors.Is(err, dropbox.ErrNotFound) {
+			break
+		}
+	}
+	return f, err
+}
+
 // originOf is where the message with that id came from on IRC, zero if it did not.
 func (r *run) originOf(id string) Note {
-	f, err := r.Store.Find(id)
+	f, err := r.find(id)
 	if err != nil {
 		return Note{}
 	}

@@ -3,6 +3,7 @@ package ircbridge_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -123,10 +124,11 @@ func (s *scene) where(id string, want dropbox.State) dropbox.Found {
 	var f dropbox.Found
 	eventually(s, fmt.Sprintf("%s in %s", id, want), func() bool {
 		var err error
-		if f, err = s.store.Find(id); err != nil {
+		f, err = s.store.Find(id)
+		if err != nil && !errors.Is(err, dropbox.ErrNotFound) { // it may be on its way from one folder to the next
 			s.Fatal(err)
 		}
-		return f.State == want
+		return err == nil && f.State == want
 	})
 	return f
 }
