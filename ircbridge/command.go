@@ -162,11 +162,7 @@ func (r *run) read(t irc.Text, id string) {
 		r.tell(t, "Say which message: read ID")
 		return
 	}
-	found, err := r.find(id)
-	var m *dropbox.Message
-	if err == nil {
-		m, err = r.Store.Load(found)
-	}
+	found, m, err := r.find(id)
 	switch {
 	case errors.Is(err, dropbox.ErrNotFound):
 		r.tell(t, "There is no message "+clip(irc.PlainText(id), 20)+".")

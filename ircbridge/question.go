@@ -125,15 +125,11 @@ func (r *run) shut(id, outcome string) {
 // answer brings a person's words to the agent that asked. already says that somebody
 // answered before.
 func (r *run) answer(q question, n Note, body string) (already bool, err error) {
-	found, err := r.find(q.ID)
+	found, old, err := r.find(q.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {
 		r.shut(q.ID, outcomeNoAnswer)
 		return true, nil
 	} else if err != nil {
-		return false, err
-	}
-	old, err := r.Store.Load(found)
-	if err != nil {
 		return false, err
 	}
 	if !q.Own && found.State != dropbox.Waiting && found.State != dropbox.Claimed {
@@ -188,17 +184,15 @@ func (r *run) sweep(now time.Time) {
 			r.shut(q.ID, outcomeNoAnswer)
 			continue
 		}
-		found, err := r.find(q.ID)
+		found, m, err := r.find(q.ID)
 		switch {
 		case errors.Is(err, dropbox.ErrNotFound):
 			r.shut(q.ID, outcomeNoAnswer)
 		case err != nil: // next time
 		case !q.Own && found.State != dropbox.Waiting && found.State != dropbox.Claimed:
 			r.shut(q.ID, outcomeAnswered) // by another door
-		case q.Own:
-			if m, err := r.Store.Load(found); err == nil && m.Expired(now) {
-				r.shut(q.ID, outcomeNoAnswer)
-			}
+		case q.Own && m.Expired(now):
+			r.shut(q.ID, outcomeNoAnswer)
 		}
 	}
 }

@@ -75,24 +75,24 @@ func (r *run) placeOf(m *dropbox.Message) place {
 	return p
 }
 
-// find looks for a message. One that is being moved may be seen nowhere, so it is looked
-// for again before it is said to be gone.
-func (r *run) find(id string) (f dropbox.Found, err error) {
-	for range 3 {
-		if f, err = r.Store.Find(id); !errors.Is(err, dropbox.ErrNotFound) {
+// find looks for a message and reads it. One that is being moved may be seen nowhere, or
+// be gone from where it was seen, so it is looked for again: the answer to a message
+// comes at the very moment in which the message is filed.
+func (r *run) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
+	for range 5 {
+		if f, err = r.Store.Find(id); err == nil {
+			m, err = r.Store.Load(f)
+		}
+		if !errors.Is(err, dropbox.ErrNotFound) && !errors.Is(err, dropbox.ErrGone) {
 			break
 		}
 	}
-	return f, err
+	return f, m, err
 }
 
 // originOf is where the message with that id came from on IRC, zero if it did not.
 func (r *run) originOf(id string) Note {
-	f, err := r.find(id)
-	if err != nil {
-		return Note{}
-	}
-	m, err := r.Store.Load(f)
+	_, m, err := r.find(id)
 	if err != nil || m.From != dropbox.IRC {
 		return Note{}
 	}
