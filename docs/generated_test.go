@@ -129,9 +129,11 @@ func partsOf(s *jsonschema.Schema) string {
 // visible is a help text without options that nothing is said about.
 func visible(help string) string {
 	var b strings.Builder
-	for line := range strings.Lines(help) {
+	lines := slices.Collect(strings.Lines(help))
+	for i, line := range lines {
 		m := entry.FindStringSubmatch(line)
-		if m != nil && strings.HasPrefix(m[1], "--") && m[2] == "" && !strings.Contains(strings.TrimSpace(m[1]), " ") {
+		said := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "     ") // below a long name
+		if m != nil && strings.HasPrefix(m[1], "--") && m[2] == "" && !said {
 			continue
 		}
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
