@@ -183,22 +183,28 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		return err
 	}
 	d := picked[0]
+	file := filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.letter.Name)
 	found, m, err := p.message(d.ID)
 	if d.letter.Original == "" && err == nil {
 		view := p.View(found.Mailbox, found.State, m)
 		view.Reason = d.Reason
 		if c.Bool("json") {
-			return printJSON(c.App.Writer, view)
+			return printJSON(c.App.Writer, messageView{1, view, file})
 		}
 		writeMessage(c.App.Writer, view, time.Now())
 		return nil
 	}
 	// It is no message: say what it is, and where.
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, d)
+		return printJSON(c.App.Writer, struct {
+			V int `json:"v"`
+			deadView
+			State string `json:"state"`
+			File  string `json:"file"`
+		}{1, d, door.StateDead, file})
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "id        %s\nmailbox   %s\ntime      %s\nreason    %s\nfile      %s\n",
-		d.ID, d.Mailbox, moment(d.Created, time.Now()), oneLine(d.Reason), filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.letter.Name))
+		d.ID, d.Mailbox, moment(d.Created, time.Now()), oneLine(d.Reason), file)
 	return err
 }
 

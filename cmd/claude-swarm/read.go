@@ -32,6 +32,13 @@ mailbox it is marked as read. Any unique end of an id will do.` +
 	}
 }
 
+// A messageView is one message as --json prints it.
+type messageView struct {
+	V int `json:"v"`
+	*door.View
+	File string `json:"file,omitempty"` // of a dead letter: where it lies
+}
+
 func read(c *cli.Context, p *post, id string) error {
 	found, m, err := p.message(id)
 	if err != nil {
@@ -43,7 +50,7 @@ func read(c *cli.Context, p *post, id string) error {
 	}
 	switch {
 	case c.Bool("json"):
-		err = printJSON(c.App.Writer, view)
+		err = printJSON(c.App.Writer, messageView{V: 1, View: view})
 	case c.Bool("body"):
 		_, err = c.App.Writer.Write(m.Body)
 	default:
