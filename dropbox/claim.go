@@ -84,6 +84,7 @@ func (b *Mailbox) take(e Entry) (*Claim, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.left()
 	return c, nil
 }
 

@@ -130,6 +130,7 @@ func (b *Mailbox) Cancel(e Entry) error {
 		err = b.note(e.reasonName(), "cancelled while it waited")
 	}
 	if err == nil {
+		b.left()
 		err = b.disk.syncLeft(b.dir(newFolder))
 	}
 	return b.wrap("cancel "+e.ID, err)

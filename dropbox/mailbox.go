@@ -51,7 +51,7 @@ func (b *Mailbox) wrap(what string, err error) error {
 // list again when it is empty.
 //
 // On the way it puts the file FULL down when MaxWaiting is reached, takes it away
-// when there is room again, and sets aside what has no message's name: to dead/,
+// when there is room again (whoever takes a message looks for that too), and sets aside what has no message's name: to dead/,
 // with a reason. Unfinished files (see [Mailbox.Strays]) are left alone.
 func (b *Mailbox) List() ([]Entry, error) {
 	entries, _, err := b.ListAside()
@@ -67,7 +67,7 @@ func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	}
 	// Neither may keep anybody from the mail, on a full disk say: what fails here is
 	// tried again by the next listing.
-	_ = b.markFull(len(entries) >= b.store.opts.MaxWaiting)
+	_ = b.judge(len(entries))
 	var aside []DeadLetter
 	for _, name := range odd {
 		d, err := b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+
@@ -111,19 +111,6 @@ func (b *Mailbox) list(folder string) (entries []Entry, odd []string, err error)
 		}
 	}
 	return entries, odd, nil
-}
-
-func (b *Mailbox) markFull(full bool) error {
-	mark := b.name + "/" + fullFile
-	there, err := b.disk.exists(mark)
-	if err != nil || there == full {
-		return err
-	}
-	if full {
-		return b.put("full", mark,
-			[]byte("Too many messages wait here. Senders are refused until there is room.\n"))
-	}
-	return ignoreMissing(b.disk.remove(mark))
 }
 
 // put makes a small file of the mailbox durable; see disk.put. Folders that somebody

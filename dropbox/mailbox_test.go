@@ -41,6 +41,37 @@ func TestFull(t *testing.T) {
 	deliver(t, s, "coder", text("4"))
 }
 
+// There is room as soon as a message is taken, in whatever way, without a listing;
+// where answers came in beyond the bound, as soon as enough have gone.
+func TestRoomAgain(t *testing.T) {
+	for way, take := range map[string]func(b *dropbox.Mailbox, e dropbox.Entry) error{
+		"claim":  func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Claim(e)) },
+		"take":   func(b *dropbox.Mailbox, e dropbox.Entry) error { return second(b.Take(e)) },
+		"cancel": (*dropbox.Mailbox).Cancel,
+		"read":   (*dropbox.Mailbox).MarkRead,
+		"file":   (*dropbox.Mailbox).File,
+	} {
+		t.Run(way, func(t *testing.T) {
+			s := newStore(t, dropbox.Options{MaxWaiting: 2}, "coder")
+			b := mailbox(t, s, "coder")
+			for range 4 {
+				deliver(t, s, "coder", &dropbox.Message{Type: dropbox.Result, Body: []byte("answers pass")})
+			}
+			for n, e := range list(t, b) {
+				full, err := b.Full()
+				if err != nil || full != (n < 3) {
+					t.Errorf("%d of 4 taken, 2 may wait: full %v (%v)", n, full, err)
+				}
+				// What another process takes is not counted here.
+				if err := take(mailbox(t, s, "coder"), e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			deliver(t, s, "coder", text("there is room"))
+		})
+	}
+}
+
 func TestBounds(t *testing.T) {
 	s := newStore(t, dropbox.Options{MaxBody: 200, MaxAttachment: 1000}, "coder")
 	b := mailbox(t, s, "coder")

@@ -51,6 +51,7 @@ func (b *Mailbox) markRead(e Entry) error {
 	if err != nil {
 		return err
 	}
+	b.left()
 	if err := b.disk.syncDir(b.dir(curFolder)); err != nil {
 		return err
 	}

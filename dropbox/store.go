@@ -34,11 +34,12 @@ type Options struct {
 // A Store is a folder of mailboxes. It is safe for several goroutines, and the
 // folder for several processes.
 type Store struct {
-	dir  string
-	disk *disk
-	opts Options
-	last atomic.Int64 // time of the newest delivery of this Store, in microseconds
-	days sync.Map     // of each mailbox: the newest folder in done/ that is surely durable; and its refused/, if that is
+	dir     string
+	disk    *disk
+	opts    Options
+	last    atomic.Int64 // time of the newest delivery of this Store, in microseconds
+	days    sync.Map     // of each mailbox: the newest folder in done/ that is surely durable; and its refused/, if that is
+	tooMany sync.Map     // of each mailbox: see [Mailbox.tooMany]
 }
 
 // The folders of a mailbox.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,7 +17,7 @@ import (
 type Ring struct {
 	Mailbox string // whose; empty for All, Lost and Halt
 	Name    string // the file that appeared in new/, if the event told
-	Stray   bool   // something happened in the mailbox's own folder: see [Mailbox.Strays]
+	Stray   bool   // something happened in the mailbox's own folder, or there is room again: see [Mailbox.Strays]
 	Halt    bool   // HALT came or went
 	All     bool   // events were lost, or folders came or went: look everywhere
 	Lost    bool   // a watch is gone, or an error came: call [Watcher.Rewatch] soon
@@ -244,10 +245,11 @@ func (w *Watcher) ring(ev fsnotify.Event) (Ring, bool) {
 	case folder == newFolder || unfinished(folder):
 		return Ring{}, false
 	}
-	for _, ours := range append(mailboxFolders, fullFile) {
-		if folder == ours {
-			return Ring{}, false
-		}
+	if folder == fullFile { // there is room, perhaps for what was dropped
+		return Ring{Mailbox: mailbox, Stray: true}, gone
+	}
+	if slices.Contains(mailboxFolders, folder) {
+		return Ring{}, false
 	}
 	return Ring{Mailbox: mailbox, Stray: true}, ev.Has(fsnotify.Create) || ev.Has(fsnotify.Write)
 }

@@ -73,6 +73,16 @@ func TestWatch(t *testing.T) {
 	r.await(t, dropbox.Ring{Mailbox: "coder", Name: d.Name})
 	drop(t, s, "coder", "plan.md", "x")
 	r.await(t, dropbox.Ring{Mailbox: "coder", Stray: true})
+	if err := os.WriteFile(filepath.Join(s.Dir(), "coder/FULL"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := mailbox(t, s, "coder")
+	entries, err := b.Peek()
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim(t, b, entries[0]) // and so there is room again
+	r.await(t, dropbox.Ring{Mailbox: "coder", Stray: true})
 	if err := s.Halt("stop"); err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,43 @@ func TestAFileDroppedBeforeTheStart(t *testing.T) {
 	f.until("an answer", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
 }
 
+// A file that was dropped into a full mailbox is told of, and taken in as soon as
+// there is room: nobody looks through the folders here.
+func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
+	f := newField(t, "coder")
+	f.reopen(dropbox.Options{MaxWaiting: 2})
+	f.sweep = time.Hour
+	if err := f.store.Halt("not yet"); err != nil {
+		t.Fatal(err)
+	}
+	f.send("coder", "one")
+	f.send("coder", "two")
+	box, err := f.store.Mailbox("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := box.List(); err != nil { // puts FULL down
+		t.Fatal(err)
+	}
+	f.start()
+	drop(f, "coder", "third.md", "three\n")
+	troubles := func() string {
+		st, err := f.daemon.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(st.Trouble, "\n")
+	}
+	f.until("the status says why it waits", func() bool {
+		return strings.Contains(troubles(), "the mailbox of coder is full (max_waiting): third.md")
+	})
+	if err := f.store.Unhalt(); err != nil {
+		t.Fatal(err)
+	}
+	f.until("it is done", func() bool { return len(f.bodies()) == 3 })
+	f.until("nothing is complained of", func() bool { return troubles() == "" })
+}
+
 // Document 4's own system text lets agents write their work into their mailbox.
 func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	f := newField(t, "opus-engineer")

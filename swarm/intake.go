@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,6 +20,7 @@ type intake struct {
 	swarm *Swarm
 	bell  doorbell
 	seen  map[strayKey]strayState // what lay there at the last look
+	full  map[string]bool         // mailboxes that the status names, since they are full
 }
 
 type strayKey struct{ mailbox, name string }
@@ -29,13 +31,14 @@ type strayState struct {
 	modTime time.Time
 	since   time.Time
 	wait    time.Duration // how long it has to rest when it could not be taken in; doubles
+	full    bool          // it could not be taken in, since the mailbox is full
 }
 
 // mostPatience bounds how long something that cannot be taken in is left alone.
 const mostPatience = 30 * time.Second
 
 func newIntake(s *Swarm) *intake {
-	return &intake{swarm: s, bell: newDoorbell(), seen: map[strayKey]strayState{}}
+	return &intake{swarm: s, bell: newDoorbell(), seen: map[strayKey]strayState{}, full: map[string]bool{}}
 }
 
 func (in *intake) run(stop context.Context) {
@@ -51,6 +54,7 @@ func (in *intake) look(now time.Time) time.Duration {
 	rest := in.swarm.Plan().debounce()
 	again := forever
 	still := map[strayKey]strayState{}
+	full := map[string][]string{}
 	for _, p := range in.places() {
 		strays, err := p.box.Strays()
 		if err != nil {
@@ -69,15 +73,42 @@ func (in *intake) look(now time.Time) time.Duration {
 				again = min(again, left)
 				continue
 			}
-			if !p.takeIn(st) {
-				was.since, was.wait = now, min(2*need, mostPatience)
-				still[key] = was
-				again = min(again, was.wait)
+			if was.full = was.full && isFull(p.box); !was.full && p.takeIn(st) {
+				continue
 			}
+			if was.full = isFull(p.box); was.full {
+				// Whoever makes room rings, and so does the next look at the folders.
+				still[key] = was
+				full[key.mailbox] = append(full[key.mailbox], oneLine(st.Name, 100))
+				continue
+			}
+			was.since, was.wait = now, min(2*need, mostPatience)
+			still[key] = was
+			again = min(again, was.wait)
 		}
 	}
 	in.seen = still
+	in.complain(full)
 	return again
+}
+
+func isFull(box *dropbox.Mailbox) bool {
+	full, err := box.Full()
+	return err == nil && full
+}
+
+// complain says in the status which files wait for room.
+func (in *intake) complain(full map[string][]string) {
+	for name := range in.full {
+		if len(full[name]) == 0 {
+			in.swarm.trouble.clear("full " + name)
+			delete(in.full, name)
+		}
+	}
+	for name, files := range full {
+		in.swarm.trouble.set("full "+name, fmt.Sprintf("not taken in yet, since the mailbox of %s is full (max_waiting): %s", name, named(files)))
+		in.full[name] = true
+	}
 }
 
 // A place is a mailbox in whose folder files may be laid by hand.
