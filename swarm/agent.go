@@ -58,6 +58,7 @@ type books struct {
 	ledger    *ledger
 	standings *standings
 	sessions  *sessions
+	damaged   *DamagedError // the sessions' file, when it was set aside
 
 	tokensMu sync.Mutex
 	tokens   Tokens

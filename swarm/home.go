@@ -129,7 +129,7 @@ func readJSON(path string, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return &DamagedError{Path: path, Err: err}
 	}
 	return nil
 }

@@ -14,12 +14,17 @@ import (
 // in it.
 func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Halted: store.Halted(), Agents: []AgentStatus{}}
-	standings, err := openStandings(home.stateFile())
-	if err != nil {
+	paused, err := openStandings(home.stateFile())
+	if e, ok := errors.AsType[*DamagedError](err); ok {
+		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
+		paused = &standings{} // what can be known is shown
+	} else if err != nil {
 		return st, err
 	}
 	se, err := openSessions(home.sessionsFile())
-	if err != nil {
+	if e, ok := errors.AsType[*DamagedError](err); ok {
+		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
+	} else if err != nil {
 		return st, err
 	}
 	sums := ledger{sums: map[string]*agentSum{}}
@@ -39,7 +44,7 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 		if s, ok := se.get(spec.Name); ok {
 			a.Session = s.ID
 		}
-		switch was := standings.of(spec.Name); {
+		switch was := paused.of(spec.Name); {
 		case spec.Attached:
 			a.State, a.Activity = Away, "idle"
 			a.Why, a.Next = attachedStatus(home, spec.Name)

@@ -3,6 +3,7 @@ package swarm
 import (
 	"crypto/rand"
 	"crypto/sha1"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -29,10 +30,19 @@ type sessions struct {
 	of   map[string]session
 }
 
+// openSessions reads the file. With a [*DamagedError] it returns what can be used all
+// the same: no sessions.
 func openSessions(path string) (*sessions, error) {
 	s := &sessions{path: path, of: map[string]session{}}
-	if err := readJSON(path, &s.of); err != nil {
+	err := readJSON(path, &s.of)
+	if e, ok := errors.AsType[*DamagedError](err); ok {
+		e.Lost, e.Next = "each agent begins a new conversation", "claude-swarm start, which sets it aside"
+		return &sessions{path: path, of: map[string]session{}}, e
+	} else if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
+	}
+	if s.of == nil { // the file says null
+		s.of = map[string]session{}
 	}
 	return s, nil
 }

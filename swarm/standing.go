@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -54,7 +55,12 @@ type standingsFile struct {
 
 func openStandings(path string) (*standings, error) {
 	s := &standings{path: path}
-	if err := readJSON(path, &s.file); err != nil {
+	err := readJSON(path, &s.file)
+	if e, ok := errors.AsType[*DamagedError](err); ok {
+		e.Lost = "it is not known who was paused or stopped"
+		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, and pause or stop again who was", shellQuote(path), shellQuote(e.aside()))
+		return nil, e
+	} else if err != nil {
 		return nil, fmt.Errorf("what was paused and stopped: %w", err)
 	}
 	if s.file.Agents == nil {

@@ -117,6 +117,10 @@ func openBooks(home Home, p Plan) (*books, error) {
 		return nil, err
 	}
 	se, err := openSessions(home.sessionsFile())
+	damaged, ok := errors.AsType[*DamagedError](err)
+	if ok {
+		err = damaged.setAside()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +128,7 @@ func openBooks(home Home, p Plan) (*books, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &books{ledger: l, standings: st, sessions: se, tokens: tokens}, nil
+	return &books{ledger: l, standings: st, sessions: se, tokens: tokens, damaged: damaged}, nil
 }
 
 // newMember makes an agent's mailbox and the agent.
@@ -167,6 +171,11 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
 	defer func() { s.note(s.books.ledger.close()) }()
 	s.started = time.Now().UTC()
+	if e := s.books.damaged; e != nil {
+		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
+		s.tellLead("", "damaged:"+utcDay(s.started), "the sessions were damaged", fmt.Sprintf(
+			"%v.\n\nThe file is kept as %s. What each agent did is in claude-swarm history AGENT.\n", e, e.aside()))
+	}
 
 	watcher, err := s.store.Watch(s.ring)
 	if err != nil {

@@ -129,6 +129,9 @@ func nextStep(err error) string {
 	if e, ok := errors.AsType[*rendezvous.PathError](err); ok {
 		return e.Hint
 	}
+	if e, ok := errors.AsType[*swarm.DamagedError](err); ok {
+		return e.Next
+	}
 	if next := machineStep(err); next != "" {
 		return next
 	}

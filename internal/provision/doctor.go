@@ -232,6 +232,12 @@ func (e *exam) homeFolder() {
 		e.wrong(name, "", "%v", err)
 		return
 	}
+	if damaged := e.home.Damaged(); len(damaged) > 0 {
+		for _, d := range damaged {
+			e.wrong(name, d.Next, "%v", d)
+		}
+		return
+	}
 	e.good(name, "%s", e.home.Dir())
 }
 
