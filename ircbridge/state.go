@@ -24,7 +24,7 @@ type State struct {
 
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since"`              // connected, or not connected, since then
-	Why       string    `json:"why,omitempty"`      // why not
+	Why       string    `json:"why,omitempty"`      // why not; of a bridge that runs never ""
 	NextTry   time.Time `json:"next_try,omitzero"`  // when it is tried again; zero: never, or not known
 	Server    string    `json:"server"`             // host:port
 	Network   string    `json:"network,omitempty"`  // the name that it gives itself
@@ -107,6 +107,9 @@ func ReadState(home string) (State, error) {
 	}
 	if s.Running, err = running(home); err != nil {
 		return State{}, fmt.Errorf("read the bridge's state: %w", err)
+	}
+	if s.Running && !s.Connected && s.Why == "" {
+		s.Why = "the server has not let it in yet" // the first attempt goes on
 	}
 	return s, nil
 }

@@ -97,7 +97,7 @@ func (p *post) ircError(err error) error {
 }
 
 func ircSend(c *cli.Context, p *post) error {
-	if c.NArg() < 2 && !(c.NArg() == 1 && c.Args().First() == "-") {
+	if c.NArg() < 2 && !(c.NArg() == 1 && c.Args().First() == "-") || noWhere(c) {
 		return usagef(`claude-swarm irc send "#general" "text"`, "irc send: say where and what")
 	}
 	text, err := ircText(c, p)
@@ -121,6 +121,10 @@ func ircSend(c *cli.Context, p *post) error {
 	p.sayIfNotSaid(c)
 	return nil
 }
+
+// noWhere tells that the channel is empty, such as a variable of a script that was not
+// set. What is said goes nowhere that was not named.
+func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) == "" }
 
 // ircText is the text behind the channel.
 func ircText(c *cli.Context, p *post) (string, error) {
@@ -209,7 +213,7 @@ func writeLines(w io.Writer, channel string, got ircbridge.Reading, now time.Tim
 }
 
 func ircAsk(c *cli.Context, p *post) error {
-	if c.NArg() < 2 {
+	if c.NArg() < 2 || noWhere(c) {
 		return usagef(`claude-swarm irc ask project-x "Shall I?"`, "irc ask: say where and what")
 	}
 	patience := time.Duration(c.Int("timeout")) * time.Second
@@ -254,7 +258,7 @@ func ircPart(c *cli.Context, p *post) error { return ircTell(c, p, ircbridge.DoP
 
 // ircTell asks the bridge to join or leave the channel that the command line names.
 func ircTell(c *cli.Context, p *post, do ircbridge.Do) error {
-	if c.NArg() != 1 {
+	if c.NArg() != 1 || noWhere(c) {
 		return usagef(fmt.Sprintf(`claude-swarm irc %s "#general"`, do), "irc %s: name one channel", do)
 	}
 	return tellBridge(c, p, do, "")
@@ -277,7 +281,7 @@ func tellBridge(c *cli.Context, p *post, do ircbridge.Do, text string) error {
 }
 
 func ircTopic(c *cli.Context, p *post) error {
-	if c.NArg() == 0 {
+	if c.NArg() == 0 || noWhere(c) {
 		return usagef("claude-swarm irc topic project-x", "irc topic: which channel?")
 	}
 	if c.NArg() > 1 {

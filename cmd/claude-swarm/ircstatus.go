@@ -28,7 +28,7 @@ func ircStatus(f *config.File, home swarm.Home) (*swarm.IRCStatus, error) {
 	switch {
 	case s.Connected:
 	case st.Running:
-		s.Why = st.Why
+		s.Why, s.Next = st.Why, "claude-swarm irc doctor"
 		if !st.NextTry.IsZero() {
 			s.NextTry = &st.NextTry
 		}
