@@ -224,12 +224,19 @@ func (e *exam) homeFolder() {
 			return
 		case info.Mode().Perm()&0o077 != 0:
 			e.wrong(name, "chmod go-rwx "+path, "%s can be read by others (mode %04o)", path, info.Mode().Perm())
-			e.fixBy(func() error { return os.Chmod(path, info.Mode().Perm()&^0o077) })
+			mode := fs.FileMode(0o600)
+			if info.IsDir() {
+				mode = 0o700
+			}
+			e.fixMode(path, mode)
 			return
 		}
 	}
 	if err := writable(e.home.Dir()); err != nil {
 		e.wrong(name, "", "%v", err)
+		if errors.Is(err, fs.ErrPermission) {
+			e.fixMode(e.home.Dir(), 0o700)
+		}
 		return
 	}
 	if damaged := e.home.Damaged(); len(damaged) > 0 {

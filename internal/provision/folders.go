@@ -25,6 +25,8 @@ func (e *exam) mailboxes() {
 		e.warn(name, "claude-swarm init", "none at %s yet", dir)
 		e.fixBy(e.init)
 		return
+	case errors.Is(err, fs.ErrPermission) && e.shut(dir):
+		return
 	case err != nil:
 		e.wrong(name, "", "%v", err)
 		return
@@ -32,7 +34,7 @@ func (e *exam) mailboxes() {
 	defer store.Close()
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
 		e.warn(name, "chmod 700 "+dir, "%s can be entered by others (mode %04o)", dir, info.Mode().Perm())
-		e.fixBy(func() error { return os.Chmod(dir, info.Mode().Perm()&^0o077) })
+		e.fixMode(dir, 0o700)
 	}
 	if store.Halted() {
 		e.warn("halt", "claude-swarm unhalt", "no turn is begun: %s", oneLine("HALT is there "+store.HaltReason()))
@@ -64,6 +66,9 @@ func (e *exam) mailboxes() {
 		return
 	}
 	for _, s := range strangers {
+		if (s == dropbox.Lead || s == dropbox.IRC || slices.Contains(agents, s)) && e.closed(filepath.Join(dir, s)) {
+			continue // it is one, if only we could look
+		}
 		try := "rm -r " + filepath.Join(dir, s)
 		if near := dropbox.Nearest(s, agents); len(near) > 0 {
 			try = "mv " + filepath.Join(dir, s, "*") + " " + filepath.Join(dir, near[0])
@@ -73,19 +78,40 @@ func (e *exam) mailboxes() {
 	e.good(name, "%s, %s", dir, pluralEs(len(boxes), "mailbox"))
 }
 
-// closed looks for folders of a mailbox in which we may not read or write. That a
-// disk is read-only is found out by [exam.fileSystem].
-func (e *exam) closed(mailbox string) {
+// closed looks for folders of a mailbox in which we may not read or write, and tells
+// whether there are any. That a disk is read-only is found out by [exam.fileSystem].
+func (e *exam) closed(mailbox string) (found bool) {
 	folders, err := os.ReadDir(mailbox)
-	if err != nil {
+	if errors.Is(err, fs.ErrPermission) && e.shut(mailbox) {
+		return true
+	} else if err != nil {
 		e.wrong("mailboxes", "chmod u+rwx "+mailbox, "%v", err)
-		return
+		return true
 	}
 	for _, folder := range folders {
-		path := filepath.Join(mailbox, folder.Name())
-		if folder.IsDir() && errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
-			e.wrong("mailboxes", "chmod u+rwx "+path+", or sudo chown $USER "+path, "we may not read or write in %s", path)
+		if folder.IsDir() && e.shut(filepath.Join(mailbox, folder.Name())) {
+			found = true
 		}
+	}
+	return found
+}
+
+// shut says so where we may not read or write in a folder.
+func (e *exam) shut(path string) bool {
+	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
+		return false
+	}
+	e.wrong("mailboxes", "chmod u+rwx "+path+", or sudo chown $USER "+path, "we may not read or write in %s", path)
+	e.fixMode(path, 0o700)
+	return true
+}
+
+// fixMode mends the last finding by giving a file or folder of ours that mode. What
+// belongs to another user only they can mend.
+func (e *exam) fixMode(path string, mode fs.FileMode) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK && int(st.Uid) == os.Geteuid() {
+		e.fixBy(func() error { return os.Chmod(path, mode) })
 	}
 }
 

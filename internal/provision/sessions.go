@@ -2,6 +2,8 @@ package provision
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -110,6 +112,8 @@ func (e *exam) bindings() {
 		}
 		b, err := e.home.BindingOf(a.Name)
 		switch {
+		case errors.Is(err, fs.ErrPermission):
+			e.warn(name, "claude-swarm doctor, as the user whose project it is", "%s: %v", a.Name, err)
 		case err != nil:
 			e.warn(name, "rm "+filepath.Join(e.home.Dir(), "attached", a.Name+".json"), "%v", err)
 		case b != nil:
