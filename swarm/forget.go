@@ -38,23 +38,30 @@ const (
 // told to.
 var ErrCannotCompact = errors.New("its client does not compact when it is told to")
 
-// Clear makes an agent's next message begin a fresh session.
+// Clear makes an agent's next message begin a fresh session. The error is an
+// [*AttachedError] where a person runs it.
 func (s *Swarm) Clear(agent, by string) error { return s.order(agent, orderClear, by) }
 
 // Compact makes an agent's client sum its conversation up before the next message.
-// The error is [ErrCannotCompact] where it cannot.
+// The error is [ErrCannotCompact] where it cannot, and an [*AttachedError] where a
+// person runs it.
 func (s *Swarm) Compact(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
 		return err
 	}
-	if _, ok := m.backend(m.spec()).(runner.Compacter); !ok {
+	if _, ok := m.backend(m.spec()).(runner.Compacter); !ok && !m.spec().Attached {
 		return fmt.Errorf("%s: %w", agent, ErrCannotCompact)
 	}
 	return s.order(agent, orderCompact, by)
 }
 
 func (s *Swarm) order(agent, what, by string) error {
+	if m, err := s.member(agent); err != nil {
+		return err
+	} else if m.spec().Attached {
+		return &AttachedError{Name: agent} // nobody would obey
+	}
 	return s.steer(agent, func(st *standing) {
 		if st.Order == nil || st.Order.What != orderClear { // what is cleared need not be compacted
 			st.Order = &order{What: what, By: by, Since: time.Now().UTC()}

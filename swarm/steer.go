@@ -21,6 +21,19 @@ var ErrNoTurn = errors.New("no turn is running")
 // takes no more orders that begin something.
 var ErrStopping = errors.New("the daemon is stopping")
 
+// A StoppedError says that an agent is stopped, so that there is no pause to end.
+type StoppedError struct{ Name string }
+
+func (e *StoppedError) Error() string { return e.Name + " is stopped, not paused" }
+
+// An AttachedError says that a person runs the session of an agent, which therefore
+// does not do what the daemon orders.
+type AttachedError struct{ Name string }
+
+func (e *AttachedError) Error() string {
+	return "a person runs the session of " + e.Name + ", not the daemon"
+}
+
 // A PauseOrder says who pauses an agent, why, and for how long; For is 0 for
 // "until somebody resumes it".
 type PauseOrder struct {
@@ -40,12 +53,15 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 }
 
 // Resume lets a paused agent go on, and one that waits after a failure or for
-// its usage limit try at once. One that is stopped stays so: see
-// [Swarm.StartAgent].
+// its usage limit try at once. One that is stopped stays so, with a [*StoppedError]:
+// see [Swarm.StartAgent].
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
 		return err
+	}
+	if s.books.standings.of(agent).Stopped != nil {
+		return &StoppedError{Name: agent}
 	}
 	if err := s.books.standings.liftLimit(m.account()); err != nil {
 		return err

@@ -41,6 +41,10 @@ restart of the daemon, and ends with resume or after --for.` +
 					until = " until " + clock(time.Now().Add(order.For), time.Now())
 				}
 				fmt.Fprintf(c.App.Writer, "%s paused%s\n", agent, until)
+				// A pause does not stop anything that is stopped, and start does not end it.
+				if st, err := client.Status(c.Context, agent); err == nil && len(st.Agents) == 1 && st.Agents[0].State == swarm.Stopped {
+					fmt.Fprintf(c.App.Writer, "  it is stopped as well; to have it work: claude-swarm start %s and claude-swarm resume %s\n", agent, agent)
+				}
 				return nil
 			})
 		},
@@ -52,7 +56,7 @@ func resumeCommand() *cli.Command {
 		Name: "resume", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "end a pause, or a wait after a failure",
 		Description: `The agent takes up its mail again: after a pause, and at once where it waits
-after a failed turn or for a usage limit. A stopped agent is started instead.` +
+after a failed turn or for a usage limit. For a stopped agent there is start.` +
 			examples("claude-swarm resume coder"),
 		Action: func(c *cli.Context) error {
 			p, agent, err := oneAgent(c)

@@ -26,6 +26,8 @@ const (
 	CodeVersion      = "version"       // another version of the protocol
 	CodeCancelled    = "cancelled"     // the daemon stops
 	CodeCannot       = "cannot"        // compact: the agent's client does not do that
+	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
+	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
 	CodeStopping     = "stopping"      // the daemon ends with its running turns
 	CodeFailed       = "failed"        // everything else
 )
@@ -33,7 +35,7 @@ const (
 // An Error is what went wrong in the daemon, as the client sees it. It unwraps
 // to the error of package swarm that it was made of, where there is one:
 // [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrStopping],
-// [swarm.ErrCannotCompact].
+// [swarm.ErrCannotCompact], [swarm.StoppedError], [swarm.AttachedError].
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
@@ -48,6 +50,10 @@ func (e *Error) Unwrap() error {
 	switch e.Code {
 	case CodeUnknownAgent:
 		return &swarm.UnknownAgentError{Name: e.Name, Near: e.Near}
+	case CodeStopped:
+		return &swarm.StoppedError{Name: e.Name}
+	case CodeAttached:
+		return &swarm.AttachedError{Name: e.Name}
 	case CodeNoTurn:
 		return swarm.ErrNoTurn
 	case CodeStopping:
@@ -66,6 +72,12 @@ func wireError(err error) *Error {
 	e := &Error{Code: CodeFailed, Message: err.Error()}
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
 		e.Code, e.Name, e.Near = CodeUnknownAgent, unknown.Name, unknown.Near
+	}
+	if stopped, ok := errors.AsType[*swarm.StoppedError](err); ok {
+		e.Code, e.Name, e.Hint = CodeStopped, stopped.Name, "claude-swarm start "+stopped.Name
+	}
+	if attached, ok := errors.AsType[*swarm.AttachedError](err); ok {
+		e.Code, e.Name, e.Hint = CodeAttached, attached.Name, "/compact or /clear in that session"
 	}
 	switch {
 	case errors.Is(err, swarm.ErrNoTurn):
