@@ -242,9 +242,12 @@ func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 		k.finish(ctx.Err())
 		c.mu.Unlock()
 	}
-	err = k.err
+	c.mu.Lock()
+	// The reader may still add to the answer of a call that was given up.
+	answer, err := k.answer[:len(k.answer):len(k.answer)], k.err
+	c.mu.Unlock()
 	if err == nil && e.label == "" {
-		for _, a := range k.answer {
+		for _, a := range answer {
 			if r := rejected(a); r != nil && concerns(r, a, m, c.State().CaseMapping()) {
 				err = r
 				break
@@ -252,9 +255,9 @@ func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
 		}
 	}
 	if err != nil {
-		return k.answer, fmt.Errorf("%s: %w", m.Command, err)
+		return answer, fmt.Errorf("%s: %w", m.Command, err)
 	}
-	return k.answer, nil
+	return answer, nil
 }
 
 // command makes the entry of a bare command; with mu held.
