@@ -72,6 +72,11 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if m.To, err = p.recipients(old.From, "claude-swarm send %s "+hintText(text)); err != nil {
 		return err
 	}
+	if wait.set {
+		if err := p.mayAwait(m.To, text.as); err != nil {
+			return err
+		}
+	}
 	for _, path := range c.StringSlice("attach") {
 		a, err := p.attach(path)
 		if err != nil {

@@ -87,6 +87,11 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if m.To, err = p.recipients(to, "claude-swarm send %s "+hintText(text)); err != nil {
 		return err
 	}
+	if wait.set {
+		if err := p.mayAwait(m.To, text.as); err != nil {
+			return err
+		}
+	}
 	for _, name := range c.StringSlice("cc") {
 		cc, err := p.recipients(name, "claude-swarm send "+shellWord(to)+" "+hintText(text)+" --cc %s")
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,11 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
+	for _, d := range sent {
+		if d.To == dropbox.Lead && p.Me.Name == dropbox.Lead {
+			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: no agent answers %s, it lies in the mailbox of lead; this waits until somebody does\n  try: claude-swarm reply %s \"…\"   (in another terminal)\n", d.ID, d.ID)
+		}
+	}
 	search, err := p.newAnswerWait(c, sent)
 	if err != nil {
 		return err
@@ -58,6 +64,14 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: waits no longer; the answer to %s will come to the mailbox of %s\n", w.missing(), p.Me.Name)
 	}
 	return err
+}
+
+// mayAwait refuses to wait in a turn for what is begun only after it.
+func (p *post) mayAwait(to []string, as string) error {
+	if p.Me.Turn == "" || !slices.Contains(to, p.Me.Name) {
+		return nil
+	}
+	return usagef(as+` "…"   (without --wait)`, "%s would wait for itself: its mail comes after this turn", p.Me.Name)
 }
 
 // all waits until no message is pending. For several, what one of them has come to
