@@ -1,0 +1,233 @@
+package ircbridge
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// maxUnproven is how many messages are on their way at once: as many may be said twice
+// when the connection is cut and the server has no history.
+const maxUnproven = 4
+
+// maxUnsettled is how many messages may be on their way or being filed.
+const maxUnsettled = 32
+
+// How often the other side may hang up on a message before it is given up: when the
+// server says that it does, and when the connection only ends, as a bad network does it.
+const (
+	maxHangUps    = 2
+	maxBareHangUp = 4
+)
+
+// A flight is a message that was claimed and is not settled yet.
+type flight struct {
+	*dropbox.Claim
+	note  Note
+	place place
+
+	name   string    // whose words
+	text   string    // all that is to be said, masked and cut short
+	conn   *irc.Conn // by which it was said last; nil when it was not
+	seq    uint64
+	as     string // relayed under this nick
+	pieces []piece
+	landed int // pieces whose fate is known
+	failed error
+
+	said   int // bytes that are proven, from the beginning
+	unsure int // bytes that may have been said before
+	sent   int // bytes that were written now, at least in part
+	marked bool
+	filing bool      // its fate is known
+	at     time.Time // when it was sent first
+	msgids []string
+	lines  int
+}
+
+// resume is what is known of a message that was put back.
+type resume struct {
+	said, unsure int
+	at           time.Time // when it was sent first; zero is not known
+}
+
+// placeOf decides where a waiting message goes.
+func (r *run) placeOf(m *dropbox.Message) place {
+	n, _ := NoteOf(m)
+	var origin Note
+	if n.Channel == "" && m.ReplyTo != "" {
+		origin = r.originOf(m.ReplyTo)
+	}
+	p := placeOf(m, n, origin, r.Channels)
+	if p.private() {
+		p.target = r.nowCalled(p.target)
+		p.person = p.target
+	} else if p.person != "" {
+		p.person = r.nowCalled(p.person)
+	}
+	return p
+}
+
+// find looks for a message and reads it. One that is being moved may be seen nowhere, or
+// be gone from where it was seen, so it is looked for again: the answer to a message
+// comes at the very moment in which the message is filed.
+func (r *run) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
+	for range 5 {
+		if f, err = r.Store.Find(id); err == nil {
+			m, err = r.Store.Load(f)
+		}
+		if !errors.Is(err, dropbox.ErrNotFound) && !errors.Is(err, dropbox.ErrGone) {
+			break
+		}
+	}
+	return f, m, err
+}
+
+// originOf is where the message with that id came from on IRC, zero if it did not.
+func (r *run) originOf(id string) Note {
+	_, m, err := r.find(id)
+	if err != nil || m.From != dropbox.IRC {
+		return Note{}
+	}
+	n, _ := NoteOf(m)
+	return n
+}
+
+// takeOff sends what may be sent now.
+func (r *run) takeOff() {
+	for !r.stopping && !r.halted && r.main.usable() && r.unproven() < maxUnproven && len(r.flights) < maxUnsettled && len(r.cut) == 0 && !r.suspected() {
+		w, ok, err := r.plan.next(r.ready)
+		if err != nil {
+			r.trouble("mailbox was not listed", err)
+			r.halted = true // until the next sweep
+			return
+		}
+		if !ok {
+			return
+		}
+		r.claim(w)
+	}
+}
+
+// unproven counts the messages that are on their way.
+func (r *run) unproven() int {
+	n := 0
+	for _, f := range r.flights {
+		if !f.filing {
+			n++
+		}
+	}
+	return n
+}
+
+// suspected says whether the server hung up before on a message that is on its way: it
+// goes alone.
+func (r *run) suspected() bool {
+	for _, f := range r.flights {
+		if f.Failed > 0 && !f.filing {
+			return true
+		}
+	}
+	return false
+}
+
+// A message on which the server may have hung up waits until the connection has proven
+// good: so many others were said by it, or it stood for so many times the first pause
+// between two tries. Else a bad network would look like a bad message.
+const (
+	othersFirst = 8
+	standFirst  = 5
+)
+
+// ready says whether a message may be said now.
+func (r *run) ready(w waiter) bool {
+	if w.Failed > 0 {
+		stand := standFirst * cmp.Or(r.Server.RetryMin, time.Second)
+		if r.unproven() > 0 || r.main.proven < othersFirst && time.Since(r.main.since) < stand {
+			return false
+		}
+	}
+	if w.request != "" {
+		for _, f := range r.flights {
+			if !f.filing && r.sameChannel(f.place.target, w.target) {
+				return false // what was said before comes before it
+			}
+		}
+		return true
+	}
+	if !r.isChannel(w.target) || r.noChannel(w.target) != "" {
+		return true
+	}
+	rm := r.room(w.target)
+	if rm.failed != "" {
+		return true // to be given up
+	}
+	r.want(rm)
+	return rm.joined && rm.caught
+}
+
+// claim takes a message and begins to say it.
+func (r *run) claim(w waiter) {
+	c, err := r.box.Claim(w.Entry)
+	switch {
+	case errors.Is(err, dropbox.ErrHalted):
+		r.halted, r.dirty = true, true
+		return
+	case errors.Is(err, dropbox.ErrGone):
+		r.plan.take(w)
+		return
+	case err != nil:
+		r.trouble("message was not claimed", err)
+		r.halted = true // until the next sweep
+		return
+	}
+	r.plan.take(w)
+	r.dirty = true
+	f := &flight{Claim: c, place: w.place}
+	if done, err := r.box.HasReceipt(c.Entry); err == nil && done {
+		if err := r.box.File(c.Entry); err != nil {
+			r.trouble("message was not filed", err)
+		}
+		return
+	}
+	r.flights[c.ID] = f
+	switch {
+	case c.Bad != nil:
+		r.giveUp(f, c.Bad.Error())
+		return
+	case c.Message.Expired(time.Now()):
+		r.giveUp(f, "it expired before it could be said")
+		return
+	}
+	f.note, _ = NoteOf(c.Message)
+	if f.place.request != "" {
+		r.request(f)
+		return
+	}
+	if r.isChannel(f.place.target) {
+		if why := r.noChannel(f.place.target); why != "" {
+			r.giveUp(f, why)
+			return
+		}
+		if rm := r.room(f.place.target); rm.failed != "" {
+			r.giveUp(f, "cannot get into "+rm.name+": "+rm.failed)
+			return
+		}
+	}
+	sh := show(c.Message, f.note, f.place)
+	f.name = sh.name
+	masked := r.mask.Mask(sh.text)
+	if masked != sh.text {
+		r.state.Masked++
+		r.Log.Warn("secret was masked", keyMessage, c.ID, "from", c.Message.From)
+	}
+	f.text = masked
+	if c.Begun > 1 {
+		r.recall(f)
+		return
+	}
+	r.say(f)
+}

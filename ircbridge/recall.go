@@ -1,0 +1,137 @@
+package ircbridge
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// recall finds out how much of a message was said when it was begun before: by what we
+// noted, and then by the server's history. The rest is said again, marked where it may
+// have been said.
+func (r *run) recall(f *flight) {
+	known, ok := r.resume[f.ID]
+	delete(r.resume, f.ID)
+	if !ok { // another process began it
+		known.unsure = math.MaxInt
+	}
+	ring := r.ring(f.place.target)
+	if ring != nil {
+		said, msgids, err := ring.said(f.ID)
+		if err != nil {
+			r.trouble("buffer was not read", err)
+		}
+		known.said = max(known.said, said)
+		f.msgids = msgids
+	}
+	f.said, f.unsure, f.at = known.said, known.unsure, known.at
+	via, _, _ := r.voice(f)
+	conn, up := via.client.Conn()
+	if !up {
+		r.release(f)
+		return
+	}
+	if f.said >= f.unsure || conn.HistoryLimit() == 0 || ring == nil {
+		r.say(f)
+		return
+	}
+	if known.at.IsZero() {
+		// It was on its way together with what was proven last, or after that.
+		known.at = ring.spoke.Add(-provenWithin)
+	}
+	since := f.Entry.Created
+	if known.at.After(since) {
+		since = known.at
+	}
+	r.lookUp(f, via, conn, since.Add(-clockSkew))
+}
+
+// Bounds of the time of a message that another process began.
+const (
+	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends a connection before that
+	clockSkew    = time.Minute     // between the server and us
+)
+
+// A lookup is a history that is being asked for, and who waits for it.
+type lookup struct {
+	since   time.Time
+	flights []*flight
+}
+
+// lookUp asks for what was said in the place of a message since a time; one question
+// serves all messages for that place.
+func (r *run) lookUp(f *flight, via *link, conn *irc.Conn, since time.Time) {
+	target, client := f.place.target, via.client
+	if l := r.lookups[target]; l != nil && !since.Before(l.since) {
+		l.flights = append(l.flights, f)
+		return
+	}
+	l := &lookup{since: since, flights: []*flight{f}}
+	r.lookups[target] = l // one that is under way for a shorter time goes on by itself
+	r.do(func() func() {
+		texts, err := client.History(r.ctx, target, irc.Mark{Time: since})
+		return func() {
+			if r.lookups[target] == l {
+				delete(r.lookups, target)
+			}
+			// What could not be looked up since the connection ended is not said now. A
+			// server that has nothing to give lets us say it again.
+			known := true
+			if err != nil {
+				r.Log.Info("history was not to be had", keyChannel, target, keyErr, err)
+				select {
+				case <-conn.Done():
+					known = false
+					via.doubt()
+				default:
+				}
+			}
+			for _, f := range l.flights {
+				if !known || !r.main.usable() || r.stopping {
+					r.release(f)
+					continue
+				}
+				texts = r.recognise(f, texts)
+				r.say(f)
+			}
+		}
+	})
+}
+
+// recognise takes what stands in the history for said, and returns the rest of the
+// history.
+func (r *run) recognise(f *flight, texts []irc.Text) []irc.Text {
+	ring := r.ring(f.place.target)
+	via, prefix, as := r.voice(f)
+	conn, ok := via.client.Conn()
+	if ring == nil || !ok {
+		return texts
+	}
+	cut := cutterOf(f, conn, prefix, as)
+	text := cut.short(f.text)
+	for f.said < len(text) {
+		found := false
+		for _, mark := range []int{0, math.MaxInt} { // said once, or again
+			pieces := cut.pieces(text, f.said, mark)
+			i := slices.IndexFunc(texts, func(t irc.Text) bool {
+				return (t.Own || r.ours(t.Nick)) && !ring.seen[t.MsgID] && t.Body == strings.TrimRight(pieces[0].text, "\n")
+			})
+			if i < 0 {
+				continue
+			}
+			t := texts[i]
+			texts = slices.Delete(texts, i, i+1)
+			f.said, f.msgids, found = pieces[0].upto, append(f.msgids, t.MsgID), true
+			f.lines++
+			r.keep(Line{At: t.Time, Channel: f.place.target, Nick: f.name, Text: pieces[0].bare, MsgID: t.MsgID, Drop: f.ID, Upto: f.said})
+			break
+		}
+		if !found {
+			break
+		}
+	}
+	return texts
+}
