@@ -130,6 +130,8 @@ func (p *post) pickDead(ids []string) ([]deadView, error) {
 			}
 		}
 		switch {
+		case len(hits) == 1 && slices.ContainsFunc(picked, func(d deadView) bool { return d.ID == hits[0].ID }):
+			// named twice
 		case len(hits) == 1:
 			picked = append(picked, hits[0])
 		case len(hits) > 1:

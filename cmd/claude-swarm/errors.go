@@ -14,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -131,6 +132,12 @@ func nextStep(err error) string {
 	}
 	if e, ok := errors.AsType[*swarm.DamagedError](err); ok {
 		return e.Next
+	}
+	if e, ok := errors.AsType[*provision.BrokenError](err); ok {
+		return e.Hint
+	}
+	if errors.Is(err, dropbox.ErrVersion) {
+		return "install the newer claude-swarm that made them; this is " + version
 	}
 	if next := machineStep(err); next != "" {
 		return next

@@ -94,7 +94,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 			err = json.Unmarshal(data, &h)
 		}
 		if err != nil {
-			return fmt.Errorf("what the client tells the hook: %w", err)
+			return hint(fmt.Errorf("what the client tells the hook: %w", err), `echo {} | claude-swarm hook %s, to try it by hand`, c.Command.Name)
 		}
 	}
 	p, err := loadProject(c)

@@ -123,6 +123,9 @@ func initError(err error) error {
 	if isConfigError(err) {
 		return badConfig(err)
 	}
+	if nextStep(err) != "" {
+		return err
+	}
 	return hint(err, "ls -ld .")
 }
 

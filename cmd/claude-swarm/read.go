@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -41,7 +42,12 @@ type messageView struct {
 
 func read(c *cli.Context, p *post, id string) error {
 	found, m, err := p.message(id)
-	if err != nil {
+	switch {
+	case err != nil && found.State == dropbox.Dead:
+		return hint(err, "claude-swarm dead show %s", found.Entry.ID)
+	case err != nil && found.Path != "" && nextStep(err) == "":
+		return hint(err, "ls -l %s", shellWord(filepath.Join(p.Store.Dir(), filepath.FromSlash(found.Path))))
+	case err != nil:
 		return err
 	}
 	view := p.View(found.Mailbox, found.State, m)

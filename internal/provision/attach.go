@@ -66,6 +66,11 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	if err := s.sweep(); err != nil {
 		return r, err
 	}
+	if o.Way == BySettings {
+		if err := s.readable(o.Agent); err != nil {
+			return r, err
+		}
+	}
 	if err := s.enlist(o.Agent); err != nil {
 		return r, err
 	}
@@ -104,6 +109,29 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 		r.Plugin = s.pluginDir(o.Agent)
 	}
 	return r, s.outfit(kit{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}, Options{})
+}
+
+// readable is a [*BrokenError] if a file of the client is not JSON, into which
+// entries are to go: before anything is made, so that nothing is left half-made.
+func (s *setup) readable(agent string) error {
+	cwd := s.dir
+	if file, err := config.Load(s.r.Config); err == nil {
+		if a, known := file.Agent(agent); known {
+			cwd = a.Cwd
+		}
+	}
+	for _, path := range []string{filepath.Join(cwd, ".mcp.json"), filepath.Join(cwd, ".claude", "settings.json")} {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		if !json.Valid(data) {
+			return &BrokenError{Path: path, Problem: "is not JSON, so nothing can be added to it", Hint: "mend it, or claude-swarm attach --way plugin, which leaves it alone"}
+		}
+	}
+	return nil
 }
 
 // detach takes away what an agent's session was set up with, but not its entry in

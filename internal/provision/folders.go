@@ -25,6 +25,9 @@ func (e *exam) mailboxes() {
 		e.warn(name, "claude-swarm init", "none at %s yet", dir)
 		e.fixBy(e.init)
 		return
+	case errors.Is(err, dropbox.ErrVersion):
+		e.wrong(name, "install the newer claude-swarm that made them; this is "+e.Version, "%v", err)
+		return
 	case errors.Is(err, fs.ErrPermission) && e.shut(dir):
 		return
 	case err != nil:

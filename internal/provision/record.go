@@ -103,13 +103,24 @@ func openSetup(dir string, step func(string) error, r *Report) (*setup, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, &s.rec); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.recordPath(), err)
+		return nil, &BrokenError{Path: s.recordPath(), Problem: "is broken: " + err.Error(),
+			Hint: "restore it, or mv it elsewhere: init --remove then leaves what stood in it"}
 	}
 	if s.rec.V != 1 {
-		return nil, fmt.Errorf("%s is of a newer version (%d)", s.recordPath(), s.rec.V)
+		return nil, &BrokenError{Path: s.recordPath(), Problem: fmt.Sprintf("is of a newer version (%d)", s.rec.V),
+			Hint: "install the newer claude-swarm that made it"}
 	}
 	return s, nil
 }
+
+// A BrokenError is a file that cannot be used as it is. Nothing was changed.
+type BrokenError struct {
+	Path    string
+	Problem string // goes on with the sentence that the path begins
+	Hint    string // what to do
+}
+
+func (e *BrokenError) Error() string { return e.Path + " " + e.Problem }
 
 // sweep takes away what a crash left half-written. Looking alone does not.
 func (s *setup) sweep() error {
