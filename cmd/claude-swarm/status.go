@@ -59,7 +59,8 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 		}
 		return err
 	})
-	if !errors.Is(err, control.ErrNoDaemon) {
+	// One that ended while it was asked is no daemon either.
+	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
 		return st, err
 	}
 	silent := ""
