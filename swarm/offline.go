@@ -13,7 +13,7 @@ import (
 // what it has cost. An agent whose client outlived the daemon works. Daemon is nil
 // in it.
 func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
-	st := Status{V: 1, Project: project, Halted: store.Halted(), Agents: []AgentStatus{}}
+	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: oneLine(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := openStandings(home.stateFile())
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
@@ -71,6 +71,9 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 	st.Gate, err = gateStatus(store, p.Agents, now)
 	return st, err
 }
+
+// maxWhy is how much of the reason of a halt the status shows, in characters.
+const maxWhy = 200
 
 // WhyNoDaemon is why an agent does nothing, where nothing else is to be said.
 const WhyNoDaemon = "no daemon runs"

@@ -29,6 +29,7 @@ type Status struct {
 	Project string        `json:"project"`
 	Daemon  *DaemonStatus `json:"daemon"` // nil when no daemon runs
 	Halted  bool          `json:"halted"`
+	Reason  string        `json:"halted_why"`        // what is written in HALT
 	Trouble []string      `json:"trouble,omitempty"` // what is wrong with the daemon itself, in sentences
 	Agents  []AgentStatus `json:"agents"`
 	Lead    LeadStatus    `json:"lead"`

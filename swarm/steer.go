@@ -298,12 +298,24 @@ func (v *view) described(s Spec) {
 // subscription.
 func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }
 
+// pending is what a running turn does not show: what holds the agent when the turn has
+// ended; "" for nothing.
+func (st standing) pending(agent string) (why, next string) {
+	switch {
+	case st.Stopped != nil:
+		return "stops when this turn has ended: " + join(st.Stopped.Why, st.Stopped.By), "claude-swarm start " + agent + ", if it is to go on"
+	case st.Paused != nil && (st.Paused.Until.IsZero() || st.Paused.Until.After(time.Now())):
+		return "is paused when this turn has ended: " + join(st.Paused.Why, st.Paused.By), "claude-swarm resume " + agent + ", if it is to go on"
+	}
+	return "", ""
+}
+
 // Status is a picture of the named agents, or of all. What cannot be counted for the
 // moment, as where the daemon may open no file more, is said as trouble: what the
 // agents do and why is known all the same.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
-		V: 1, Project: s.project, Halted: s.store.Halted(), Trouble: s.trouble.list(),
+		V: 1, Project: s.project, Halted: s.store.Halted(), Reason: oneLine(s.store.HaltReason(), maxWhy), Trouble: s.trouble.list(),
 		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}
@@ -322,6 +334,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	now := time.Now()
 	for _, m := range members {
 		a := m.view.status()
+		if a.State == Working {
+			a.Why, a.Next = s.books.standings.of(m.name).pending(m.name)
+		}
 		if a.Waiting = m.queue.waiting(); m.queue.stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
 			// Somebody may have taken back what an agent has in hand; and one
 			// that is busy, or may not work, does not look.

@@ -35,6 +35,9 @@ what is sent in it is refused, but for notes and what goes to the lead.` +
 			if why != "" {
 				by += ": " + why
 			}
+			if store.Halted() {
+				return alreadyHalted(c, "everything is", store.HaltReason(), "claude-swarm unhalt")
+			}
 			if err := store.Halt(by); err != nil {
 				return err
 			}
@@ -82,10 +85,25 @@ because it was halted.` +
 	}
 }
 
+// alreadyHalted says that the first reason stays: whoever halted it first is to be
+// asked before it goes on.
+func alreadyHalted(c *cli.Context, what, why, next string) error {
+	if why = oneLine(why); why == "" {
+		why = "by hand"
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "%s halted already, %s; that stays the reason\n  next: %s\n", what, why, next)
+	return err
+}
+
 func haltThread(c *cli.Context, p *post, id, why string) error {
 	thread, err := p.thread(id)
 	if err != nil {
 		return err
+	}
+	if h, err := p.Store.ThreadHalted(thread); err != nil {
+		return err
+	} else if h != nil {
+		return alreadyHalted(c, "the conversation "+thread+" is", h.Why, "claude-swarm unhalt --thread "+shellWord(thread))
 	}
 	if err := p.HaltThread(thread, why); err != nil {
 		return err

@@ -84,11 +84,15 @@ func (h *holdups) look(ctx context.Context) {
 	delete(h.said, noDaemon)
 	for _, a := range st.Agents {
 		held, ok := heldStates[a.State]
-		if !ok {
+		what := a.Name + " is " + held
+		switch {
+		case ok:
+		case a.Next != "" && (a.State == swarm.Working || a.State == swarm.Away):
+			what = a.Name // its reason says what will hold it, or who is missing
+		default:
 			delete(h.said, a.Name)
 			continue
 		}
-		what := a.Name + " is " + held
 		if a.Why != "" {
 			what += ": " + oneLine(a.Why)
 		}

@@ -135,7 +135,10 @@ var stateColours = map[swarm.State]color.Attribute{
 func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns int) {
 	fmt.Fprintln(w, whole(headline(st, now), columns))
 	if st.Halted {
-		const halted = "HALTED: no turn is begun"
+		halted := "HALTED: no turn is begun"
+		if st.Reason != "" {
+			halted += " (" + oneLine(st.Reason) + ")"
+		}
 		line := whole(halted+"   next: claude-swarm unhalt", columns)
 		fmt.Fprintln(w, strings.Replace(line, halted, p.paint(halted, color.FgRed, color.Bold), 1))
 	}
