@@ -154,7 +154,14 @@ const deadKey = "dead:"
 // turn.
 func (a *agent) tellSender(c *dropbox.Claim, reason, key string) error {
 	m := c.Message
-	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\nTo try again: claude-swarm dead retry %s\n", a.name, cut(reason, maxReason), c.ID, c.ID)
+	again := "To try again: claude-swarm dead retry " + c.ID
+	switch { // what would be given up again
+	case m == nil:
+		again = "To have it done after all, write it anew."
+	case expired(m):
+		again = fmt.Sprintf("To have it done after all, send it anew: claude-swarm read %s --body | claude-swarm send %s -", c.ID, a.name)
+	}
+	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", a.name, cut(reason, maxReason), c.ID, again)
 	if m == nil || m.From == dropbox.Swarm || m.From == "" {
 		a.tellLead(key, "not done: "+c.ID, body)
 		return nil

@@ -97,6 +97,8 @@ func (a *agent) refuse(j *job) (bool, error) {
 	return false, nil
 }
 
+func expired(m *dropbox.Message) bool { return !m.Expires.IsZero() && time.Now().After(m.Expires) }
+
 // useless sets aside a message that no turn is to begin with, or to read.
 func (a *agent) useless(c *dropbox.Claim) (bool, error) {
 	if c.Bad != nil {
@@ -111,7 +113,7 @@ func (a *agent) useless(c *dropbox.Claim) (bool, error) {
 		a.log.Info("message was done already", keyMessage, c.ID)
 		a.doors.forget(c.ID)
 		return true, a.box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
-	case !c.Message.Expires.IsZero() && time.Now().After(c.Message.Expires):
+	case expired(c.Message):
 		return true, a.bury(c, "expired at "+stamp(c.Message.Expires))
 	}
 	if missed, err := a.missed(c); missed || err != nil {

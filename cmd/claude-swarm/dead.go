@@ -71,8 +71,9 @@ type deadView struct {
 	Type    dropbox.Type `json:"type,omitempty"`
 	Subject string       `json:"subject,omitempty"` // or the beginning of the text
 
-	letter dropbox.DeadLetter
-	box    *dropbox.Mailbox
+	letter  dropbox.DeadLetter
+	box     *dropbox.Mailbox
+	expires time.Time // zero: never
 }
 
 // deadLetters lists the dead letters of the named mailboxes, or of all, oldest
@@ -110,9 +111,24 @@ func (p *post) deadView(box *dropbox.Mailbox, d dropbox.DeadLetter) deadView {
 	}
 	found := dropbox.Found{Mailbox: box.Name(), State: dropbox.Dead, Entry: d.Entry, Path: box.Name() + "/dead/" + d.Name}
 	if m, err := p.Store.Load(found); err == nil {
-		v.From, v.Type, v.Subject = m.From, m.Type, door.Gist(m)
+		v.From, v.Type, v.Subject, v.expires = m.From, m.Type, door.Gist(m), m.Expires
 	}
 	return v
+}
+
+// inVain is why a letter would be given up again at once; nil for another try.
+func (d deadView) inVain(now time.Time) error {
+	if d.letter.Original != "" {
+		return nil // a file that was set aside is taken in anew
+	}
+	if done, err := d.box.HasReceipt(d.letter.Entry); err == nil && done {
+		return fail(exitFailed, "claude-swarm trace "+d.ID, "%s was done already: it would be given up again", d.ID)
+	}
+	if !d.expires.IsZero() && now.After(d.expires) {
+		return fail(exitFailed, "claude-swarm read "+d.ID+" --body | claude-swarm send "+d.Mailbox+" -",
+			"%s has expired at %s: it would be given up again", d.ID, moment(d.expires, now))
+	}
+	return nil
 }
 
 // pickDead finds dead letters by the ends of their ids.
@@ -175,7 +191,11 @@ func deadList(c *cli.Context, p *post) error {
 		fmt.Fprintln(c.App.Writer, fit(fmt.Sprintf("%s  %s  %s%s  %s", d.ID, moment(d.Created, now), from, d.Mailbox, oneLine(d.Subject)), columns))
 		fmt.Fprintln(c.App.Writer, fit("  "+oneLine(d.Reason), columns))
 	}
-	fmt.Fprintf(c.App.Writer, "\ntry again: claude-swarm dead retry %s · more: claude-swarm dead show ID\n", list[0].ID)
+	if i := slices.IndexFunc(list, func(d deadView) bool { return d.inVain(now) == nil }); i >= 0 {
+		fmt.Fprintf(c.App.Writer, "\ntry again: claude-swarm dead retry %s · more: claude-swarm dead show ID\n", list[i].ID)
+	} else {
+		fmt.Fprintf(c.App.Writer, "\nmore: claude-swarm dead show %s\n", list[0].ID)
+	}
 	return nil
 }
 
@@ -222,6 +242,11 @@ func deadRetry(c *cli.Context) error {
 	picked, err := p.pickDead(c.Args().Slice())
 	if err != nil {
 		return err
+	}
+	for _, d := range picked {
+		if err := d.inVain(time.Now()); err != nil {
+			return err
+		}
 	}
 	for _, d := range picked {
 		if err := d.box.Retry(d.letter); err != nil {
