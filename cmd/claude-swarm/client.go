@@ -17,6 +17,9 @@ import (
 // [control.ErrNoDaemon] with the next step. The caller closes the client.
 func dial(c *cli.Context, p *project) (*control.Client, error) {
 	note := rendezvous.ReadNote(p.home.LockFile())
+	if !lockHeld(p.home) {
+		note.Socket = "" // of one that has ended, or of the project that this is a copy of
+	}
 	client, err := control.Dial(c.Context, p.dir, version, os.Getenv, note.Socket)
 	switch {
 	case err == nil:

@@ -38,9 +38,9 @@ should be. Exit status 1 when something is wrong; warnings do not count.
 				return err
 			}
 			note := rendezvous.ReadNote(p.home.LockFile())
-			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv, Socket: note.Socket}
+			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv}
 			if lockHeld(p.home) {
-				order.LockedBy = note.PID
+				order.LockedBy, order.Socket = note.PID, note.Socket
 				if note.PID == 0 {
 					order.LockedBy = -1
 				}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -61,6 +63,9 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	})
 	// One that ended while it was asked is no daemon either.
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
+		if _, moved := rendezvous.Elsewhere(p.dir, os.Getenv); err == nil && moved {
+			st.Trouble = append(st.Trouble, "the project was moved from "+st.Project+" under its daemon, which can do nothing there: claude-swarm restart")
+		}
 		return st, err
 	}
 	silent := ""

@@ -11,11 +11,20 @@ import (
 )
 
 // SayIfNobodyWorks warns that what was sent to these mailboxes waits: no daemon
-// runs for the project, or the swarm is halted. The lead needs no daemon.
+// runs for the project, it was moved under its daemon, or the swarm is halted. The
+// lead needs no daemon.
 func SayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...string) {
+	if !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }) {
+		return
+	}
+	listens, moved := rendezvous.Knock(project, os.Getenv), false
+	if !listens {
+		listens, moved = rendezvous.Elsewhere(project, os.Getenv)
+	}
 	switch {
-	case !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }):
-	case !rendezvous.Knock(project, os.Getenv):
+	case moved:
+		fmt.Fprint(w, "claude-swarm: the project was moved under its daemon, which can do nothing there; the message waits\n  try: claude-swarm restart\n")
+	case !listens:
 		fmt.Fprint(w, "claude-swarm: no daemon runs; the message waits\n  try: claude-swarm start\n")
 	case store.Halted():
 		fmt.Fprint(w, "claude-swarm: the swarm is halted; the message waits\n  try: claude-swarm unhalt\n")

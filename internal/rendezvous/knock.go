@@ -1,6 +1,12 @@
 package rendezvous
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // Knock tells whether somebody listens at a socket of the project. It asks
 // nothing: that costs a `send` a few microseconds, where a greeting waits for the
@@ -16,6 +22,32 @@ func Knock(project string, getenv func(string) string) bool {
 		}
 	}
 	return false
+}
+
+// Elsewhere is for where nobody hears a Knock: it tells whether the daemon that holds
+// the project listens where its note says, since its environment is another; and
+// whether the project was moved under it, so that it can do nothing any more. A copy
+// of a project has the note too, but nobody holds it.
+func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
+	lock := filepath.Join(project, HomeName, "daemon.lock")
+	note := ReadNote(lock)
+	if note.Socket == "" || !held(lock) || !answers(note.Socket) {
+		return false, false
+	}
+	paths, err := Paths(project, getenv)
+	return true, err == nil && !slices.ContainsFunc(paths, func(path string) bool {
+		return filepath.Base(path) == filepath.Base(note.Socket) // made of the project's path
+	})
+}
+
+// held tells whether a daemon holds the lock.
+func held(lock string) bool {
+	f, err := os.Open(lock)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // frees it again
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == unix.EWOULDBLOCK
 }
 
 // answers knocks at one socket. Package net would start its poller first, which
