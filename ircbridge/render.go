@@ -72,7 +72,8 @@ func show(m *dropbox.Message, n Note, p place) shown {
 	switch n.Moment {
 	case Begun:
 		s.name = n.To
-		s.text = "begins: " + first + aside("from "+m.From, read)
+		who, what := heard(m.From, first)
+		s.text = "begins: " + what + aside("from "+who, read)
 	case Ended:
 		s.text = "done: " + first + aside(read)
 	case Failed:
@@ -109,6 +110,19 @@ func show(m *dropbox.Message, n Note, p place) shown {
 		s.text = "(no text)"
 	}
 	return s
+}
+
+// heard parts what was said on IRC from who said it there, as pass put it together.
+func heard(from, line string) (who, what string) {
+	if from != dropbox.IRC || !strings.HasPrefix(line, "[IRC ") {
+		return from, line
+	}
+	_, rest, _ := strings.Cut(line, "] <")
+	who, what, ok := strings.Cut(rest, "> ")
+	if !ok || who == "" {
+		return from, line
+	}
+	return who, what
 }
 
 // aside is what stands in brackets behind a line.

@@ -126,7 +126,7 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	p.until("the bridge is there", func() bool { st := p.status(); return st.IRC != nil && len(st.IRC.Channels) == 4 })
 
 	ann.types("#project-x", "TASK: @em build the login page")
-	ann.sees("#standup-x", "[em] begins: [IRC @mention in #project-x] <ann> TASK: @em build the login page")
+	ann.sees("#standup-x", "[em] begins: TASK: @em build the login page")
 	ann.sees("#project-x", "[em] ann: dinesh does it.")
 	ann.sees("#standup-x", "[dinesh] begins: Make login.html, and ask the lead for the colour. (from em")
 	ann.sees("#project-x", "[dinesh] asks: Which colour shall it have?")
