@@ -104,7 +104,7 @@ func (a *agent) run(stop, kill context.Context, ready func()) {
 	ready = sync.OnceFunc(ready)
 	for a.serve(stop, kill, ready) {
 		ready()
-		for stop.Err() == nil && a.books.standings.of(a.name).Stopped != nil {
+		for stop.Err() == nil && a.stopped() {
 			a.bell.wait(stop, forever)
 		}
 	}
@@ -126,7 +126,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	a.show(Starting, "", "")
 	a.queue.ring("")
 	a.unsettled = true
-	if !a.spec().Attached { // what lies in cur/ of an attached agent is its session's
+	if !a.attached() { // what lies in cur/ of an attached agent is its session's
 		if err := a.settleLeft(kill); err != nil {
 			a.diskTrouble(stop, "take up what was left", err)
 		}
@@ -146,13 +146,17 @@ const forever = 365 * 24 * time.Hour
 
 // wait returns at the next ring, after d, or when ctx is done.
 func (b doorbell) wait(ctx context.Context, d time.Duration) {
-	if d == forever { // an idle agent holds no timer
-		select {
-		case <-b:
-		case <-ctx.Done():
-		}
+	if d != forever {
+		b.waitFor(ctx, d)
 		return
 	}
+	select { // an idle agent holds no timer
+	case <-b:
+	case <-ctx.Done():
+	}
+}
+
+func (b doorbell) waitFor(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -232,7 +236,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 // held tells whether something keeps the agent from working now, shows it, and
 // says when to look again.
 func (a *agent) held(now time.Time) (time.Duration, bool) {
-	if a.spec().Attached {
+	if a.attached() {
 		a.unsettled = true // for the day when it is the daemon's again
 		why, next := attachedStatus(a.home, a.name)
 		a.show(Away, why, next)
@@ -298,6 +302,17 @@ func (a *agent) spec() Spec {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
 	return a.reins.spec
+}
+
+// stopped tells whether the agent is to stay stopped.
+func (a *agent) stopped() bool { return a.books.standings.of(a.name).Stopped != nil }
+
+// attached tells whether a person's session is the agent. A copy of the spec, only to
+// look, would double the stack of every idle agent.
+func (a *agent) attached() bool {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	return a.reins.spec.Attached
 }
 
 // show publishes a change of state.

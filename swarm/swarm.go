@@ -254,8 +254,14 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 	}
 	close(s.ready)
 	// The stacks and buffers of the start are many times what a swarm needs that
-	// waits, and a process without work collects no garbage for minutes.
-	debug.FreeOSMemory()
+	// waits, and a process without work collects no garbage for minutes. The agents
+	// that have nothing to do are at rest a moment later.
+	t.Reset(time.Second)
+	select {
+	case <-t.C:
+		debug.FreeOSMemory()
+	case <-ctx.Done():
+	}
 }
 
 // ring passes what the watcher heard to whom it concerns. It must not block.

@@ -174,12 +174,12 @@ func (a *arena) stop(ctx context.Context) error {
 }
 
 // status asks the daemon for its status.
-func (a *arena) status(ctx context.Context) (swarm.Status, error) {
+func (a *arena) status(ctx context.Context, agents ...string) (swarm.Status, error) {
 	c, err := a.dial(ctx)
 	if err != nil {
 		return swarm.Status{}, err
 	}
-	st, err := c.Status(ctx)
+	st, err := c.Status(ctx, agents...)
 	return st, errors.Join(err, c.Close())
 }
 
