@@ -36,17 +36,19 @@ type Watcher struct {
 	err     error             // the newest reason why one does not stand
 }
 
-// Watch begins to watch the store's folder and every mailbox in it. bell is called
-// in the watcher's own goroutine and must not block: a watcher that is slow by 20
+// Watch begins to watch the store's folder and every mailbox in it, or those alone
+// that are named. bell is called in the watcher's own goroutine and must not block: a watcher that is slow by 20
 // microseconds an event loses events in a burst. Let it set a flag, or send on a
 // channel that has room for one.
 //
 // Close ends it. Where the system has no watches left, Watch succeeds all the same:
 // Missing tells what is not watched, and Rewatch tries again.
-func (s *Store) Watch(bell func(Ring)) (*Watcher, error) {
-	names, err := s.Mailboxes()
-	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", s.dir, err)
+func (s *Store) Watch(bell func(Ring), names ...string) (*Watcher, error) {
+	if len(names) == 0 {
+		var err error
+		if names, err = s.Mailboxes(); err != nil {
+			return nil, fmt.Errorf("watch %s: %w", s.dir, err)
+		}
 	}
 	w := &Watcher{store: s, bell: bell, watched: make(map[string]bool)}
 	for _, name := range names {

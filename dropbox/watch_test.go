@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,6 +116,34 @@ func TestWatch(t *testing.T) {
 	r.mu.Unlock()
 	if err := w.Add("nobody"); err == nil {
 		t.Error("Add of a mailbox that is not there succeeds")
+	}
+}
+
+// Who watches one mailbox hears nothing of the others, also after a look around.
+func TestWatchOneMailbox(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
+	r := &rings{more: make(chan struct{}, 1)}
+	var others atomic.Int64
+	w, err := s.Watch(func(ring dropbox.Ring) {
+		if ring.Mailbox == "coder" {
+			others.Add(1)
+		}
+		r.bell(ring)
+	}, "reviewer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for range 2 {
+		deliver(t, s, "coder", text("x"))
+		d := deliver(t, s, "reviewer", text("y"))
+		r.await(t, dropbox.Ring{Mailbox: "reviewer", Name: d.Name}) // events come in their order
+		if missing, err := w.Rewatch(); missing != 0 || err != nil {
+			t.Errorf("Rewatch = %d, %v", missing, err)
+		}
+	}
+	if n := others.Load(); n > 0 {
+		t.Errorf("%d rings of a mailbox that is not watched", n)
 	}
 }
 

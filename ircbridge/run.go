@@ -160,9 +160,6 @@ func (r *run) takeUp() error {
 func (r *run) loop() error {
 	bell, handBell := make(chan struct{}, 1), make(chan struct{}, 1)
 	watcher, err := r.Store.Watch(func(ring dropbox.Ring) {
-		if ring.Mailbox != dropbox.IRC && !ring.Halt && !ring.All && !ring.Lost {
-			return
-		}
 		at := bell
 		if ring.Stray {
 			at = handBell
@@ -171,7 +168,7 @@ func (r *run) loop() error {
 		case at <- struct{}{}:
 		default: // somebody rang already
 		}
-	})
+	}, dropbox.IRC)
 	if err != nil {
 		return fmt.Errorf("irc: %w", err)
 	}

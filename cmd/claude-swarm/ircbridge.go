@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -101,8 +102,8 @@ func secret(key, variable, path string) (string, error) {
 	return "", nil
 }
 
-// agentNames are those of the agents, as the configuration has them now. It is safe for
-// several goroutines.
+// agentNames are those of the agents for a bridge apart from the daemon, which nobody
+// tells of a reload: as the file has them now. It is safe for several goroutines.
 type agentNames struct {
 	path string
 
@@ -138,7 +139,8 @@ type ircService struct {
 	swarm   ircbridge.Swarm
 	log     *slog.Logger
 
-	trouble word // what the status is to say
+	trouble word                     // what the status is to say
+	agents  atomic.Pointer[[]string] // their names in force
 
 	mu      sync.Mutex
 	running config.IRC // what the bridge that runs was told
@@ -153,6 +155,8 @@ const ircAgain = 5 * time.Second
 func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	names := file.Names()
+	s.agents.Store(&names)
 	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && s.connected() {
 		return // one that is not connected may have been refused: its password is read again
 	}
@@ -255,7 +259,7 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	if err != nil {
 		return err
 	}
-	o.Swarm = s.swarm
+	o.Swarm, o.Agents = s.swarm, func() []string { return *s.agents.Load() }
 	b, err := ircbridge.New(o)
 	if err != nil {
 		return err
