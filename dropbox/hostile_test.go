@@ -194,7 +194,7 @@ func ordinaryDay(s *dropbox.Store, strange string) error {
 	if err != nil {
 		return err
 	}
-	if err := takeUpHostile(b); err != nil {
+	if err := takeUp(b); err != nil {
 		return fmt.Errorf("take up: %w", err)
 	}
 	for _, m := range []*dropbox.Message{
@@ -240,50 +240,6 @@ func ordinaryDay(s *dropbox.Store, strange string) error {
 		return fmt.Errorf("worked on %v, want plain and keyed", good)
 	}
 	return tidyHostile(s, b, strange)
-}
-
-// takeUpHostile is what a daemon does with cur/, where what cannot be read is buried.
-func takeUpHostile(b *dropbox.Mailbox) error {
-	if err := b.Recover(); err != nil {
-		return err
-	}
-	committed, err := b.Receipts()
-	if err != nil {
-		return err
-	}
-	for _, e := range committed {
-		if err := b.Finish(e); err != nil {
-			return err
-		}
-	}
-	given, err := b.Reasons()
-	if err != nil {
-		return err
-	}
-	for _, e := range given {
-		if err := b.Bury(e, ""); err != nil {
-			return err
-		}
-	}
-	claimed, err := b.Claimed()
-	if err != nil {
-		return err
-	}
-	for _, e := range claimed {
-		c, err := b.Open(e)
-		if err != nil {
-			return err
-		}
-		if c.Bad != nil {
-			err = b.Bury(e, c.Bad.Error())
-		} else {
-			_, err = b.PutBack(e, false)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tidyHostile cleans up, looks at everything, and removes the dead letters.

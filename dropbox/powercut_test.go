@@ -249,44 +249,8 @@ func startAgain(s *dropbox.Store) error {
 	if b, err = s.Mailbox("coder"); err != nil {
 		return err
 	}
-	if err := b.Recover(); err != nil {
+	if err := takeUp(b); err != nil {
 		return err
-	}
-	committed, err := b.Receipts()
-	if err != nil {
-		return err
-	}
-	for _, e := range committed {
-		if err := b.Finish(e); err != nil {
-			return err
-		}
-	}
-	given, err := b.Reasons()
-	if err != nil {
-		return err
-	}
-	for _, e := range given {
-		if err := b.Bury(e, ""); err != nil {
-			return err
-		}
-	}
-	refused, err := b.Refusing()
-	if err != nil {
-		return err
-	}
-	for _, e := range refused {
-		if err := b.Refuse(e, ""); err != nil {
-			return err
-		}
-	}
-	claimed, err := b.Claimed()
-	if err != nil {
-		return err
-	}
-	for _, e := range claimed {
-		if _, err := b.PutBack(e, false); err != nil {
-			return err
-		}
 	}
 	if _, err := b.Clean(time.Now().Add(2 * time.Hour)); err != nil {
 		return err

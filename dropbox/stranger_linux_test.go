@@ -73,7 +73,7 @@ func stranger(dir string, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err := takeUpHostile(b); err != nil {
+	if err := takeUp(b); err != nil {
 		return fmt.Errorf("take up: %w", err)
 	}
 	if err := second(s.Deliver("coder", &dropbox.Message{Key: "the key", Body: bodyOf("again")})); !errors.Is(err, fs.ErrPermission) {

@@ -46,9 +46,6 @@ func lasts(kind string) time.Duration {
 
 // TestFaults lets messages through while the connection breaks in every way there is.
 func TestFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a minute of broken connections")
-	}
 	t.Run("with history", func(t *testing.T) {
 		t.Parallel()
 		srv := irctest.NewServer(t, irctest.Features{})

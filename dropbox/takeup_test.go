@@ -1,0 +1,41 @@
+package dropbox_test
+
+import "github.com/claude-swarm/claude-swarm/dropbox"
+
+// takeUp is what a daemon does with the mailbox of an agent after a crash: what was
+// begun is brought to its end, what cannot be read is buried, and the rest waits again.
+func takeUp(b *dropbox.Mailbox) error {
+	if err := b.Recover(); err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		list func() ([]dropbox.Entry, error)
+		end  func(dropbox.Entry) error
+	}{
+		{b.Receipts, b.Finish},
+		{b.Reasons, func(e dropbox.Entry) error { return b.Bury(e, "") }},
+		{b.Refusing, func(e dropbox.Entry) error { return b.Refuse(e, "") }},
+		{b.Claimed, func(e dropbox.Entry) error {
+			c, err := b.Open(e)
+			if err != nil {
+				return err
+			}
+			if c.Bad != nil {
+				return b.Bury(e, c.Bad.Error())
+			}
+			_, err = b.PutBack(e, false)
+			return err
+		}},
+	} {
+		entries, err := step.list()
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := step.end(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
