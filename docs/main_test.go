@@ -32,7 +32,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", bin+"/", "../cmd/...").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", bin+"/", "../cmd/...").CombinedOutput()
 	if err != nil {
 		return bin, fmt.Errorf("go build: %w\n%s", err, out)
 	}
@@ -42,7 +42,7 @@ var built = sync.OnceValues(func() (string, error) {
 // noteSources looks at the folders of the program's source, so that the go command
 // knows that what it keeps of this test is old when one of them has changed.
 func noteSources() error {
-	for _, dir := range []string{"cmd", "dropbox", "internal", "streamjson", "swarm", "window"} {
+	for _, dir := range []string{"cmd", "dropbox", "internal", "ircbridge", "streamjson", "swarm", "window"} {
 		err := filepath.WalkDir(filepath.Join("..", dir), func(_ string, _ fs.DirEntry, err error) error { return err })
 		if err != nil {
 			return fmt.Errorf("look at the sources: %w", err)

@@ -45,6 +45,9 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 		line.args = args
 		return line, nil
 	}
+	if len(rest) > 0 && rest[0] == "--version" { // as most programs have it
+		rest = append([]string{"version"}, rest[1:]...)
+	}
 	commands, flags := app.Commands, app.Flags
 	for {
 		level, operands, err := split(rest, flags, app.Flags, len(line.chain) > 0 && len(commands) == 0)

@@ -130,6 +130,25 @@ func TestNoRoomWithoutAName(t *testing.T) {
 	}
 }
 
+// The library of the command line brings a Markdown parser for pages that we do not
+// make. Every verb would wait for it, so the program is built without.
+func TestShippedProgramParsesNoMarkdown(t *testing.T) {
+	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tags := regexp.MustCompile(`(?m)^TAGS *:= *-tags (\S+)$`).FindSubmatch(makefile)
+	if tags == nil {
+		t.Fatal("the Makefile has no line TAGS")
+	}
+	for pkg := range strings.Lines(goList(t, "-deps", "-tags", string(tags[1]), root+"/cmd/...")) {
+		if strings.Contains(pkg, "md2man") || strings.Contains(pkg, "blackfriday") {
+			t.Errorf("with %s the program still holds %s", tags[0], pkg)
+		}
+	}
+}
+
 // TestTrackedFilesSpeakOfTheProductAlone looks for what belongs to one machine
 // and not to the product.
 func TestTrackedFilesSpeakOfTheProductAlone(t *testing.T) {

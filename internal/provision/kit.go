@@ -116,7 +116,7 @@ func (k kit) line(verb string) string {
 }
 
 func shellQuote(s string) string {
-	if plainWord.MatchString(s) {
+	if plainWord().MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -86,12 +87,12 @@ func Propose(ctx context.Context, dir string) Proposal {
 	return p
 }
 
-var strange = regexp.MustCompile(`[^a-z0-9_-]+`)
+var strange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9_-]+`) })
 
 // name makes an agent's name of the first of words that gives a free one.
 func (p *Proposal) name(words ...string) string {
 	for _, w := range words {
-		w = strings.Trim(strange.ReplaceAllString(strings.ToLower(w), "-"), "-_")
+		w = strings.Trim(strange().ReplaceAllString(strings.ToLower(w), "-"), "-_")
 		w = strings.TrimRight(w[:min(len(w), 32)], "-_")
 		taken := slices.ContainsFunc(p.Agents, func(a Proposed) bool { return a.Name == w })
 		if !taken && dropbox.CheckAgent(w) == nil {
@@ -156,11 +157,11 @@ func setKey(text, key, value string) string {
 	return out.String()
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9./_][A-Za-z0-9./_-]*$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9./_][A-Za-z0-9./_-]*$`) })
 
 // quote writes a text as YAML.
 func quote(text string) string {
-	if plainWord.MatchString(text) {
+	if plainWord().MatchString(text) {
 		return text
 	}
 	return strconv.Quote(text)

@@ -3,6 +3,7 @@ package irc
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Masked stands where a secret was.
@@ -33,26 +34,32 @@ func NewMasker(own ...string) *Masker {
 // Mask returns text with [Masked] in the place of every secret.
 func (m *Masker) Mask(text string) string {
 	text = m.own.Replace(text)
-	text = keyBlock.ReplaceAllString(text, Masked)
-	text = tokens.ReplaceAllString(text, Masked)
-	text = headers.ReplaceAllString(text, "${1}"+Masked)
-	text = userInfo.ReplaceAllString(text, "${1}"+Masked+"@")
-	text = flags.ReplaceAllString(text, "${1}"+Masked)
-	return assignment.ReplaceAllStringFunc(text, maskAssignment)
+	text = keyBlock().ReplaceAllString(text, Masked)
+	text = tokens().ReplaceAllString(text, Masked)
+	text = headers().ReplaceAllString(text, "${1}"+Masked)
+	text = userInfo().ReplaceAllString(text, "${1}"+Masked+"@")
+	text = flags().ReplaceAllString(text, "${1}"+Masked)
+	return assignment().ReplaceAllStringFunc(text, maskAssignment)
 }
 
 // Line masks one raw line of the protocol, in which a few commands carry
 // secrets by their place.
 func (m *Masker) Line(line string) string {
-	return m.Mask(credentials.ReplaceAllString(line, "${1}"+Masked))
+	return m.Mask(credentials().ReplaceAllString(line, "${1}"+Masked))
+}
+
+// pattern makes a regular expression when it is first asked for. All of them made at
+// the start would hold up every verb, and few runs mask anything.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 var (
 	// A block that was cut off before its end is masked to the end of the text.
-	keyBlock = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(-----END [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----|\z)`)
+	keyBlock = pattern(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(-----END [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----|\z)`)
 
 	// Beginnings that a provider gives to its tokens.
-	tokens = regexp.MustCompile(`\b(?:` + strings.Join([]string{
+	tokens = pattern(`\b(?:` + strings.Join([]string{
 		`sk-[A-Za-z0-9_-]{16,}`, // Anthropic, OpenAI
 		`gh[pousr]_[A-Za-z0-9]{20,}`, `github_pat_[A-Za-z0-9_]{20,}`,
 		`gl(?:pat|rt|dt|cbt)-[A-Za-z0-9_-]{16,}`,
@@ -71,23 +78,23 @@ var (
 		`discord(?:app)?\.com/api/webhooks/[0-9]+/[A-Za-z0-9_-]{20,}`,
 	}, "|") + `)`)
 
-	headers = regexp.MustCompile(`(?i)((?:\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?)|(?:\bx-(?:api-key|auth-token)["']?\s*:\s*["']?)|(?:\b(?:set-)?cookie:\s*)|(?:\bbearer\s+(?:[A-Za-z_-]*[0-9]|[A-Za-z0-9_.-]{24})))[^\s"']+`)
+	headers = pattern(`(?i)((?:\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|digest|apikey)\s+)?)|(?:\bx-(?:api-key|auth-token)["']?\s*:\s*["']?)|(?:\b(?:set-)?cookie:\s*)|(?:\bbearer\s+(?:[A-Za-z_-]*[0-9]|[A-Za-z0-9_.-]{24})))[^\s"']+`)
 
-	userInfo = regexp.MustCompile(`(\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@`)
+	userInfo = pattern(`(\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+@`)
 
-	flags = regexp.MustCompile(`(--?(?:password|passwd|passphrase|token|secret|api-key|access-key|client-secret)(?:=|\s+)["']?)[^\s"'<$-][^\s"']*`)
+	flags = pattern(`(--?(?:password|passwd|passphrase|token|secret|api-key|access-key|client-secret)(?:=|\s+)["']?)[^\s"'<$-][^\s"']*`)
 
 	// name, then = or : with quotes and spaces around them, then a value in
 	// quotes or up to the next space.
-	assignment = regexp.MustCompile(`(?i)\b([a-z0-9_.-]*(?:key|token|secret|password|passwd|passphrase|pwd|credentials?))(["']?\s*(?::=|[:=])\s*)("[^"\n]+"|'[^'\n]+'|` + "`[^`\n]+`" + `|[^\s"'` + "`" + `,;&)\]}]+)`)
+	assignment = pattern(`(?i)\b([a-z0-9_.-]*(?:key|token|secret|password|passwd|passphrase|pwd|credentials?))(["']?\s*(?::=|[:=])\s*)("[^"\n]+"|'[^'\n]+'|` + "`[^`\n]+`" + `|[^\s"'` + "`" + `,;&)\]}]+)`)
 
 	// PASS of the server; SASL; OPER; the services of networks.
-	credentials = regexp.MustCompile(`(?i)^((?:@\S+ +)?(?::\S+ +)?(?:PASS +|AUTHENTICATE +|OPER +\S+ +|(?:PRIVMSG +)?(?:NICKSERV|NS|CHANSERV|CS|X\S*) +:?(?:IDENTIFY|ID|LOGIN|REGISTER|GHOST|RECOVER|REGAIN|SET PASSWORD) +)).+`)
+	credentials = pattern(`(?i)^((?:@\S+ +)?(?::\S+ +)?(?:PASS +|AUTHENTICATE +|OPER +\S+ +|(?:PRIVMSG +)?(?:NICKSERV|NS|CHANSERV|CS|X\S*) +:?(?:IDENTIFY|ID|LOGIN|REGISTER|GHOST|RECOVER|REGAIN|SET PASSWORD) +)).+`)
 )
 
 // maskAssignment decides about one assignment by its name and its value.
 func maskAssignment(found string) string {
-	parts := assignment.FindStringSubmatch(found)
+	parts := assignment().FindStringSubmatch(found)
 	name, between, value := parts[1], parts[2], parts[3]
 	bare := strings.Trim(value, "\"'`")
 	quoted := bare != value
@@ -109,7 +116,7 @@ func worthMasking(name, between, value string, quoted bool) bool {
 	mixed := digits && letters
 	lower := strings.ToLower(name)
 	shell := name == strings.ToUpper(name) && strings.ContainsFunc(name, isLetter) && strings.HasPrefix(between, "=")
-	if strings.HasSuffix(lower, "key") && !keyName.MatchString(lower) {
+	if strings.HasSuffix(lower, "key") && !keyName().MatchString(lower) {
 		// The key of a map or of a table is not secret, unless it looks so.
 		return mixed && len(value) >= 16 && !strings.ContainsAny(value, " /.") || shell && mixed && len(value) >= 8
 	}
@@ -119,7 +126,7 @@ func worthMasking(name, between, value string, quoted bool) bool {
 	switch {
 	case quoted && strings.Contains(value, " "):
 		return false // a sentence
-	case passwordName.MatchString(lower):
+	case passwordName().MatchString(lower):
 		return quoted && len(value) >= 4 || mixed && len(value) >= 6
 	case quoted:
 		return mixed && len(value) >= 8 || len(value) >= 24 && !strings.ContainsAny(value, "_-./")
@@ -128,8 +135,8 @@ func worthMasking(name, between, value string, quoted bool) bool {
 }
 
 var (
-	keyName      = regexp.MustCompile(`(?:api|access|secret|private|auth|encryption|signing|master|account|deploy|license|ssh)[_.-]?key$`)
-	passwordName = regexp.MustCompile(`(?:password|passwd|passphrase|pwd|secret)$`)
+	keyName      = pattern(`(?:api|access|secret|private|auth|encryption|signing|master|account|deploy|license|ssh)[_.-]?key$`)
+	passwordName = pattern(`(?:password|passwd|passphrase|pwd|secret)$`)
 )
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }

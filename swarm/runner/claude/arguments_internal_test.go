@@ -209,7 +209,7 @@ func FuzzPromptLine(f *testing.F) {
 			}
 			for _, b := range blocks {
 				text, last = text+b.Text, b.Text
-				if len(blocks) > 1 && b != blocks[len(blocks)-1] && unrepeated.MatchString(b.Text) {
+				if len(blocks) > 1 && b != blocks[len(blocks)-1] && unrepeated().MatchString(b.Text) {
 					t.Errorf("the client does not repeat a prompt with %q in it", b.Text)
 				}
 			}

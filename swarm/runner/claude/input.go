@@ -41,8 +41,10 @@ type textBlock struct {
 const tagsOfItsOwn = `(?:bash|local-command)-std(?:out|err)\b|task-notification\b|tick\b`
 
 var (
-	unrepeated = regexp.MustCompile(`<(?:` + tagsOfItsOwn + `)`)
-	steerTags  = regexp.MustCompile(`(?i)<(\\*(?:\s*/?\s*system-reminder\b|` + tagsOfItsOwn + `))`)
+	unrepeated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(?:` + tagsOfItsOwn + `)`) })
+	steerTags  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)<(\\*(?:\s*/?\s*system-reminder\b|` + tagsOfItsOwn + `))`)
+	})
 )
 
 // steerLine is a message for a running turn. The client puts it into a frame of its
@@ -50,7 +52,7 @@ var (
 // keep the client from repeating the line, gets a backslash after the <. Nothing else is
 // changed.
 func steerLine(s runner.Steer) []byte {
-	return userLine(s.UUID, steerTags.ReplaceAllString(s.Prompt, `<\$1`))
+	return userLine(s.UUID, steerTags().ReplaceAllString(s.Prompt, `<\$1`))
 }
 
 // content is a prompt in the form in which the client takes what strangers wrote for
@@ -69,7 +71,7 @@ func content(prompt string) any {
 	last += len("\n\n")
 	var blocks []textBlock
 	begin := 0
-	for _, found := range unrepeated.FindAllStringIndex(prompt[:last], -1) {
+	for _, found := range unrepeated().FindAllStringIndex(prompt[:last], -1) {
 		end := found[0] + len("<")
 		blocks = append(blocks, textBlock{"text", prompt[begin:end]})
 		begin = end
