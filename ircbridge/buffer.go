@@ -25,6 +25,7 @@ type Line struct {
 	MsgID   string    `json:"msgid,omitempty"`
 	Replay  bool      `json:"replay,omitempty"` // from the server's history
 	Notice  bool      `json:"notice,omitempty"`
+	Own     bool      `json:"own,omitempty"`  // of ours: said by the bridge of itself, such as that a turn began
 	Drop    string    `json:"drop,omitempty"` // of ours: id of the message that was said
 	Upto    int       `json:"upto,omitempty"` // of ours: how many bytes of that message are said with this line
 }

@@ -265,7 +265,7 @@ func (r *run) tellOne(target, text string) {
 			msgid = p.MsgID
 		}
 		return func() {
-			r.keep(Line{At: time.Now(), Channel: target, Nick: r.main.nick, Text: irc.PlainText(masked), MsgID: msgid})
+			r.keep(Line{At: time.Now(), Channel: target, Nick: r.main.nick, Text: irc.PlainText(masked), MsgID: msgid, Own: true})
 		}
 	})
 }

@@ -39,6 +39,7 @@
 //	state.json           how things stand: see [ReadState]
 //	buffer/CHANNEL.jsonl the last lines of a channel: see [Reader]
 //	marks/READER.json    how far somebody has read
+//	checks/READER.json   when somebody has read last, and was advised to: see [Reader.CheckIn]
 //	joined.json          channels that were asked for, beside those of the options
 //	questions.json       questions that were shown and wait for an answer
 //

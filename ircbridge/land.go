@@ -39,7 +39,7 @@ func (r *run) land(f *flight, via *link, i int, d *irc.Delivery) {
 		if n := len(f.msgids); n > 0 && len(d.Pieces()) > 0 {
 			msgid = d.Pieces()[0].MsgID
 		}
-		r.keep(Line{At: time.Now(), Channel: f.place.target, Nick: f.name, Text: p.bare, MsgID: msgid, Drop: f.ID, Upto: p.upto})
+		r.keep(Line{At: time.Now(), Channel: f.place.target, Nick: f.name, Text: p.bare, MsgID: msgid, Own: f.note.About != "", Drop: f.ID, Upto: p.upto})
 	} else if f.failed == nil || weightOf(err) > weightOf(f.failed) {
 		f.failed = err
 	}

@@ -41,8 +41,8 @@ func (r Reader) New(channel string, limit int) (Reading, error) {
 	}
 	name := fileName(channel)
 	mark := marks[name]
-	if len(lines) == 0 {
-		return Reading{}, nil
+	if err := r.looked(); err != nil || len(lines) == 0 {
+		return Reading{}, err
 	}
 	if mark > lines[len(lines)-1].N {
 		mark = 0 // the channel's file was deleted, and counts from 1 again
@@ -68,6 +68,9 @@ func (r Reader) New(channel string, limit int) (Reading, error) {
 // means all, and only those that came after since. No mark is moved.
 func (r Reader) Recent(channel string, since time.Time, limit int) ([]Line, error) {
 	lines, err := r.lines(channel)
+	if err == nil {
+		err = r.looked()
+	}
 	if err != nil {
 		return nil, err
 	}

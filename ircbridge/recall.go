@@ -126,7 +126,7 @@ func (r *run) recognise(f *flight, texts []irc.Text) []irc.Text {
 			texts = slices.Delete(texts, i, i+1)
 			f.said, f.msgids, found = pieces[0].upto, append(f.msgids, t.MsgID), true
 			f.lines++
-			r.keep(Line{At: t.Time, Channel: f.place.target, Nick: f.name, Text: pieces[0].bare, MsgID: t.MsgID, Drop: f.ID, Upto: f.said})
+			r.keep(Line{At: t.Time, Channel: f.place.target, Nick: f.name, Text: pieces[0].bare, MsgID: t.MsgID, Own: f.note.About != "", Drop: f.ID, Upto: f.said})
 			break
 		}
 		if !found {

@@ -48,8 +48,9 @@ type house struct {
 	wakeAll  func(account string)
 	plan     func() Plan
 	trouble  *trouble
-	gate     Gate       // nil stops loops alone
-	mirror   *mirroring // nil: nobody looks
+	gate     Gate              // nil stops loops alone
+	mirror   *mirroring        // nil: nobody looks
+	advise   func(Spec) string // nil: nothing
 	reach    *reach
 }
 

@@ -19,10 +19,21 @@ type Attached struct {
 	agent *agent
 }
 
-// OpenAttached is ready to do the mail of an agent. gate is asked about every
-// message that is claimed, as the daemon does; nil stops loops alone. The caller
-// closes the Attached, and the store.
-func OpenAttached(home Home, store *dropbox.Store, name string, gate Gate, log *slog.Logger) (*Attached, error) {
+// AttachedOptions are what an Attached can do without.
+type AttachedOptions struct {
+	Gate   Gate                    // is asked about every message that is claimed, as the daemon does; nil stops loops alone
+	Mirror Mirror                  // as in [Options]
+	Advise func(agent Spec) string // likewise
+	Log    *slog.Logger            // nil discards it
+}
+
+// OpenAttached is ready to do the mail of an agent. The caller closes the Attached, and
+// the store.
+func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOptions) (*Attached, error) {
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	tokens, err := home.Tokens(name)
 	if err != nil {
 		return nil, err
@@ -40,8 +51,11 @@ func OpenAttached(home Home, store *dropbox.Store, name string, gate Gate, log *
 	// As much of the daemon as the mail of one agent needs: nobody listens, and the
 	// lead is the person.
 	h := &house{
-		home: home, store: store, log: log, gate: gate, books: &books{tokens: tokens},
+		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, books: &books{tokens: tokens},
 		feed: new(feed), trouble: new(trouble), plan: func() Plan { return Plan{} },
+	}
+	if o.Mirror != nil {
+		h.mirror = &mirroring{Mirror: o.Mirror}
 	}
 	a := &agent{house: h, name: name, box: box, log: log}
 	a.diary = newDiary(home, name, LogPolicy{}, h.feed, func(err error) { log.Warn("diary", keyErr, err) })

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,7 +38,7 @@ func newAttached(t *testing.T) *attachedPost {
 	}
 	t.Cleanup(func() { store.Close() })
 	p := &attachedPost{T: t, home: swarm.HomeOf(dir), store: store, hook: child(t)}
-	if p.s, err = swarm.OpenAttached(p.home, store, "ada", nil, slog.New(slog.DiscardHandler)); err != nil {
+	if p.s, err = swarm.OpenAttached(p.home, store, "ada", swarm.AttachedOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)
@@ -342,7 +341,7 @@ func (strict) Ask(q swarm.GateQuestion) swarm.GateVerdict {
 func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p := newAttached(t)
 	var err error
-	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", strict{}, slog.New(slog.DiscardHandler)); err != nil {
+	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Gate: strict{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)

@@ -74,6 +74,9 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, error) {
 	c, m := j.claim, j.claim.Message
 	p := prompt{Agent: s.agent.name, Tools: true, Message: letter{Message: m, Proven: s.agent.proves(m), Via: viaMailbox}, CutOff: j.cutOff}
+	if s.agent.advise != nil {
+		p.Advice = s.agent.advise(Spec{Name: s.agent.name, Tools: true, Attached: true})
+	}
 	rec := &record{
 		Turn: turnID(m.ID, c.Begun, 0), Agent: s.agent.name, Message: m.ID, Thread: orElse(m.Thread, m.ID), Trace: orElse(m.Trace, m.ID),
 		Hops: m.Hops, Path: m.Path, Session: b.Session, Via: viaAttach, Begun: time.Now().UTC(),

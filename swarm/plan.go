@@ -36,6 +36,10 @@ type Options struct {
 	Audit Auditor
 	// Mirror says what people see on IRC; nil shows nothing there.
 	Mirror Mirror
+	// Advise, if set, is asked when the turn of an agent begins for a line that it is to
+	// read then; "" is none. Its Tools are those that its client really has. It is called
+	// from several goroutines.
+	Advise func(agent Spec) string
 	// Log gets the daemon's own log; nil discards it.
 	Log *slog.Logger
 	// Environ is the environment that agents inherit, before our rules strip

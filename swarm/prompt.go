@@ -18,6 +18,7 @@ type prompt struct {
 	Agent   string
 	Prior   []byte // the window after a compaction; empty: none
 	Reread  []string
+	Advice  string   // a line of the daemon's own; "" is none
 	Notes   []letter // what rides along
 	Message letter
 	Tools   bool      // its client has the tools of dead-drop
@@ -42,6 +43,9 @@ func (p prompt) text(mark func() string) string {
 	}
 	if len(p.Reread) > 0 {
 		add("Read these first: %s", strings.Join(p.Reread, ", "))
+	}
+	if p.Advice != "" {
+		add("%s", p.Advice)
 	}
 	for _, n := range p.Notes {
 		add("For your information, nothing to answer:")

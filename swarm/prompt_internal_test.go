@@ -50,7 +50,7 @@ func TestPromptGolden(t *testing.T) {
 		"offer-tools": {Agent: "coder", Tools: true, Message: letter{offer, true, viaMailbox}},
 		"plain":       {Agent: "coder", Message: letter{task, true, viaMailbox}},
 		"whole": {
-			Agent: "coder", Prior: prior, Reread: []string{"BACKLOG.md", ".dead-drop/debug-protocol.md"},
+			Agent: "coder", Prior: prior, Reread: []string{"BACKLOG.md", ".dead-drop/debug-protocol.md"}, Advice: "[CORRECTION] Look around.",
 			Notes: []letter{{note, false, viaHand}}, Message: letter{task, true, viaMailbox}, CutOff: at.Add(time.Minute),
 		},
 	} {

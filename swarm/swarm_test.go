@@ -33,8 +33,9 @@ type field struct {
 	tokens  swarm.Tokens
 	environ []string
 	sweep   time.Duration
-	gate    swarm.Gate        // may be nil
-	mirror  swarm.Mirror      // may be nil
+	gate    swarm.Gate   // may be nil
+	mirror  swarm.Mirror // may be nil
+	advise  func(swarm.Spec) string
 	before  func(runner.Turn) // is called before the backend runs a turn; may be nil
 	short   func() string     // why the machine has nothing left for a client; nil or "": it has
 
@@ -113,7 +114,7 @@ func (f *field) start() {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Audit: f.audit, Mirror: f.mirror,
+		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Audit: f.audit, Mirror: f.mirror, Advise: f.advise,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

@@ -25,6 +25,7 @@ type job struct {
 	notes []*dropbox.Claim
 	// steered is what was brought to the turn while it ran.
 	steered []steered
+	advice  string
 	via     string
 	proven  bool
 	cutOff  time.Time // when an earlier attempt was cut off
@@ -143,6 +144,11 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 		return a.giveBack(j, nil)
 	}
 	a.takeNotes(j)
+	if a.advise != nil {
+		asked := spec
+		asked.Tools = a.tools(spec) != nil
+		j.advice = a.advise(asked)
+	}
 	m := j.claim.Message
 	a.view.begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
 	a.show(Working, "", "")
@@ -228,6 +234,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	p := prompt{
 		Agent:   a.name,
 		Reread:  spec.Reread,
+		Advice:  j.advice,
 		Message: letter{Message: m, Proven: j.proven, Via: j.via},
 		CutOff:  j.cutOff,
 		Tools:   a.tools(spec) != nil,

@@ -149,7 +149,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	mirror := newIRCMirror(p.file.IRC)
 	s, err := swarm.New(swarm.Options{
 		Project: p.file.Dir, Store: store, Plan: planOf(p.file), Backends: backends(),
-		Program: program, Tools: tools, Version: version, Gate: g, Audit: audit, Mirror: mirror, Log: log, Environ: os.Environ(),
+		Program: program, Tools: tools, Version: version, Gate: g, Audit: audit, Mirror: mirror, Advise: mirror.advice(p.home, log), Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err

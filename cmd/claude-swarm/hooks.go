@@ -116,7 +116,11 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 		return err
 	}
 	defer store.Close()
-	s, err := swarm.OpenAttached(p.home, store, name, &sessionGate{policy: door.PolicyOf(p.file), file: p.home.SessionGateFile(name)}, slog.New(slog.DiscardHandler))
+	mirror := newIRCMirror(p.file.IRC)
+	s, err := swarm.OpenAttached(p.home, store, name, swarm.AttachedOptions{
+		Gate:   &sessionGate{policy: door.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
+		Advise: mirror.advice(p.home, slog.New(slog.DiscardHandler)),
+	})
 	if err != nil {
 		return err
 	}

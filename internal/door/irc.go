@@ -182,6 +182,15 @@ func (d *Door) UnreadCounts() (map[string]int, error) {
 	return d.reader().Unread()
 }
 
+// CheckIn advises the agent that asks to look at its channels, when it has not for long
+// and something waits there; "" is nothing to say. It has the tools for IRC.
+func (d *Door) CheckIn() (string, error) {
+	if d.Chat == nil || d.Me.Name == dropbox.Lead {
+		return "", nil
+	}
+	return d.reader().CheckIn(time.Now(), d.Chat.Project, true)
+}
+
 // Bridge says how things stand with IRC.
 func (d *Door) Bridge() (ircbridge.State, error) {
 	if d.Chat == nil {

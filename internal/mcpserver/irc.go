@@ -58,8 +58,9 @@ func (c *call) say(channel, text string) (*saying, error) {
 	return &saying{ID: sent.ID, Channel: at, Note: note}, err
 }
 
-// ircNote says what the caller should know besides: that nobody hears it now, and what
-// was said in that channel meanwhile.
+// ircNote says what the caller should know besides: that nobody hears it now, and either
+// that it has not looked at its channels for long, or what was said in that channel
+// meanwhile.
 func (c *call) ircNote(channel string) (string, error) {
 	st, err := c.Bridge()
 	if err != nil {
@@ -71,6 +72,13 @@ func (c *call) ircNote(channel string) (string, error) {
 		notes = append(notes, "No bridge runs: it waits to be said.")
 	case !st.Connected:
 		notes = append(notes, "IRC is away ("+cmp.Or(st.Why, "not connected")+"): it waits to be said.")
+	}
+	advice, err := c.CheckIn()
+	if err != nil {
+		return "", err
+	}
+	if advice != "" {
+		return strings.Join(append(notes, advice), " "), nil
 	}
 	unread, err := c.UnreadCounts()
 	for name, n := range unread {

@@ -128,6 +128,40 @@ func TestIRCRead(t *testing.T) {
 	}
 }
 
+// An agent that has not read for long is advised to, once, in place of the note about one
+// channel.
+func TestIRCAdvice(t *testing.T) {
+	p := newChat(t)
+	quiet := func(d time.Duration) {
+		t.Helper()
+		dir := filepath.Join(ircbridge.Folder(p.home.Dir()), "checks")
+		err := os.MkdirAll(dir, 0o700)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "coder.json"), fmt.Appendf(nil, `{"since":%q}`, time.Now().Add(-d).Format(time.RFC3339Nano)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const (
+		advice = "[CORRECTION] You haven't checked your channels in 12 minutes. Consider doing an irc_read() to see if there's relevant input."
+		unread = "3 lines in #project-x that you have not read (irc_read)."
+	)
+	note := func(what, want string) {
+		t.Helper()
+		if out, _ := p.call("irc_send", `{"channel":"#project-x","message":"Still at it"}`); out["note"] != want {
+			t.Errorf("the note %s is %q, want %q", what, out["note"], want)
+		}
+	}
+	quiet(9 * time.Minute)
+	note("after 9 minutes", unread)
+	quiet(12*time.Minute + time.Second)
+	note("after 12 minutes", advice)
+	note("the next time", unread)
+	p.call("irc_read", `{"limit":1}`)
+	note("after reading", "2 lines in #project-x that you have not read (irc_read).")
+}
+
 func TestIRCChannels(t *testing.T) {
 	p := newChat(t)
 	out, text := p.call("irc_channels", `{}`)

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// advice makes of the configuration, as it is when it is asked, the advice to look at
+// the channels, for agents that can: see [ircbridge.Reader.CheckIn].
+func (m *ircMirror) advice(home swarm.Home, log *slog.Logger) func(swarm.Spec) string {
+	return func(s swarm.Spec) string {
+		i := m.section.Load()
+		if !i.On() || !mayRead(s) {
+			return ""
+		}
+		reader := ircbridge.Reader{Home: home.Dir(), Name: s.Name, Size: i.BufferSize}
+		line, err := reader.CheckIn(time.Now(), i.Channel(i.Channels.Project), s.Tools)
+		if err != nil { // it is advice, and no turn fails for it
+			log.Warn("not known whether an agent reads its channels", "agent", s.Name, "err", err)
+		}
+		return line
+	}
+}
+
+// mayRead tells whether an agent may use what it reads channels with.
+func mayRead(s swarm.Spec) bool {
+	if s.Client.DisallowedTools == nil {
+		return true
+	}
+	with := []string{"Bash"}
+	if s.Tools {
+		with = []string{"mcp__" + runner.ToolServer, "mcp__" + runner.ToolServer + "__irc_read"}
+	}
+	return !slices.ContainsFunc(*s.Client.DisallowedTools, func(t string) bool { return slices.Contains(with, t) })
+}

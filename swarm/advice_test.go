@@ -1,0 +1,51 @@
+package swarm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// Advice stands in the prompt of the turn that begins, above what it is about.
+func TestAdviceComesWithATurn(t *testing.T) {
+	f := newField(t, "coder")
+	asked := make(chan swarm.Spec, 10)
+	f.advise = func(s swarm.Spec) string {
+		asked <- s
+		if len(asked) == 1 {
+			return "[CORRECTION] Look around."
+		}
+		return ""
+	}
+	f.plan.Agents[0].Tools = true // but there is no server that would give it any
+	f.start()
+	f.answer(f.send("coder", "@say first"))
+	f.answer(f.send("coder", "@say second"))
+	prompts := f.prompts()
+	if len(prompts) != 2 || !strings.Contains(prompts[0], "turn for coder\n\n[CORRECTION] Look around.\n\nMessage ") || strings.Contains(prompts[1], "CORRECTION") {
+		t.Errorf("the prompts: %q", prompts)
+	}
+	if n := len(asked); n != 2 {
+		t.Errorf("asked %d times in 2 turns", n)
+	}
+	if s := <-asked; s.Name != "coder" || s.Tools {
+		t.Errorf("asked for %+v", s)
+	}
+}
+
+// The session of a person gets it too.
+func TestAdviceComesWithAnAttachedTurn(t *testing.T) {
+	p := newAttached(t)
+	var err error
+	p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Advise: func(s swarm.Spec) string { return "Look around, " + s.Name + "." }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.s.Close)
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("first\n")})
+	if r := p.stop(false, "hello"); !strings.Contains(r.Prompt, "\n\nLook around, ada.\n\nMessage ") {
+		t.Errorf("the prompt: %s", r.Prompt)
+	}
+}
