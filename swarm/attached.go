@@ -55,7 +55,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 		feed: new(feed), trouble: new(trouble), plan: func() Plan { return Plan{} },
 	}
 	if o.Mirror != nil {
-		h.mirror = &mirroring{Mirror: o.Mirror}
+		h.mirror = &mirroring{Mirror: o.Mirror, waiting: mostCopies} // it counts before the first copy
 	}
 	a := &agent{house: h, name: name, box: box, log: log}
 	a.diary = newDiary(home, name, LogPolicy{}, h.feed, func(err error) { log.Warn("diary", keyErr, err) })

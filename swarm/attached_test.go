@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -481,4 +482,65 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a session begins, ends well and gives up is shown as of every other agent: each
+// once, also when it was broken off between.
+func TestAnAttachedSessionIsShown(t *testing.T) {
+	p := newAttached(t)
+	var err error
+	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Mirror: everywhere{}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.s.Close)
+	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Subject: "Paint the door", Body: []byte("first\n")})
+	if p.stop(false, "hello").Prompt == "" {
+		t.Fatal("nothing began")
+	}
+	if got := strings.Join(p.shown(), " "); got != "begun-"+id+" lead" {
+		t.Errorf("when it began: %s", got)
+	}
+	if err := p.s.Prompted(p.hook, "s", "another"); err != nil { // broken off
+		t.Fatal(err)
+	}
+	if p.stop(false, "hm").Prompt == "" {
+		t.Fatal("nothing began again")
+	}
+	late := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("too late\n"), Expires: time.Now().Add(-time.Minute)})
+	p.stop(true, "painted")
+	answer := p.answerTo(id)
+	if answer == nil {
+		t.Fatal("no answer")
+	}
+	got := p.shown()
+	if len(got) != 3 || got[0] != "begun-"+id+" lead" || !strings.HasPrefix(got[1], "dead-"+late) || got[2] != "result-"+id+" ada: painted" {
+		t.Errorf("at the end: %q", got)
+	}
+}
+
+// shown is what lies in the mailbox of IRC, sorted: what, from whom, and of a result the
+// text. Nothing is done there before.
+func (p *attachedPost) shown() (list []string) {
+	p.Helper()
+	box, err := p.store.Mailbox(dropbox.IRC)
+	if err != nil {
+		p.Fatal(err)
+	}
+	entries, err := box.Peek()
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, e := range entries {
+		m, err := box.Read(e)
+		if err != nil {
+			p.Fatal(err)
+		}
+		what := strings.TrimSuffix(strings.TrimPrefix(m.Key, "irc-"), "-#all") + " " + m.From
+		if strings.HasPrefix(what, "result-") {
+			what += ": " + strings.TrimSpace(string(m.Body))
+		}
+		list = append(list, what)
+	}
+	slices.Sort(list)
+	return list
 }

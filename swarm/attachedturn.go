@@ -89,7 +89,11 @@ func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, er
 		return "", err
 	}
 	b.Message, b.Turn, b.Notes, b.Asked, b.Prompt = m.ID, rec.Turn, rec.Notes, false, ""
-	return p.text(randomMark), b.write(s.agent.home)
+	if err := b.write(s.agent.home); err != nil {
+		return "", err
+	}
+	s.agent.mirrorBegun(m)
+	return p.text(randomMark), nil
 }
 
 // settle ends the work on a message: well, or broken off, and then it waits again.
@@ -183,9 +187,11 @@ func (s *Attached) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error
 	if err := s.fileNotes(r); err != nil {
 		return err
 	}
-	if _, err := a.answer(m, r); err != nil {
+	answer, err := a.answer(m, r)
+	if err != nil {
 		return err
 	}
+	a.mirrorResult(m, r, answer)
 	if err := a.closeOffer(m, r); err != nil {
 		return err
 	}

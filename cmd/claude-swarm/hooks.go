@@ -119,6 +119,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 	mirror := newIRCMirror(p.file.IRC)
 	s, err := swarm.OpenAttached(p.home, store, name, swarm.AttachedOptions{
 		Gate:   &sessionGate{policy: door.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
+		Mirror: mirror,
 		Advise: mirror.advice(p.home, slog.New(slog.DiscardHandler)),
 	})
 	if err != nil {
