@@ -328,24 +328,3 @@ func indent(text, prefix string) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// wrap breaks the lines of a text at blanks, so that none is longer than n
-// characters if its words are not.
-func wrap(text string, n int) string {
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		now := ""
-		for _, word := range strings.Fields(line) {
-			if now != "" && len([]rune(now))+1+len([]rune(word)) > n {
-				out = append(out, now)
-				now = ""
-			}
-			if now != "" {
-				now += " "
-			}
-			now += word
-		}
-		out = append(out, now)
-	}
-	return strings.Join(out, "\n")
-}

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
@@ -91,46 +89,6 @@ func textWidth(w io.Writer) int {
 		return 0
 	}
 	return screenWidth(w)
-}
-
-// cut shortens text to n characters, with … where something is missing.
-func cut(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	runes := []rune(text)
-	return string(runes[:max(n-1, 0)]) + "…"
-}
-
-// fit cuts text where columns sets a limit; 0 is none.
-func fit(text string, columns int) string {
-	if columns == 0 {
-		return text
-	}
-	return cut(text, columns)
-}
-
-// whole breaks a line that is longer than columns; 0 is no limit. Nothing of it is
-// lost, and a next step at its end begins a line of its own, so that a command is
-// broken only where it does not fit by itself. No line of it is longer, even if a word
-// is.
-func whole(line string, columns int) string {
-	if columns == 0 || utf8.RuneCountInString(line) <= columns {
-		return line
-	}
-	const next = "next: "
-	what, step, found := strings.Cut(line, "   "+next)
-	text := wrap(what, columns)
-	if found {
-		text += "\n" + wrap(next+step, columns)
-	}
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		for part := range slices.Chunk([]rune(line), columns) {
-			lines = append(lines, string(part))
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // oneLine makes text fit for one line of a terminal: white space becomes a

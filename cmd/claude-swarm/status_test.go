@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rivo/uniseg"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -77,6 +77,8 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 				Why:   "the key of its account is refused: put ANTHROPIC_API_KEY in env: of agents: in claude-swarm.yaml",
 				Next:  "claude-swarm start an-agent-with-a-very-long-name-32 (after the key is right)",
 				Model: "claudex", Last: &swarm.LastText{At: now, Text: strings.Repeat("last ", 50)}},
+			{Name: "wide", State: swarm.Working, Since: ago(time.Minute), Message: &swarm.MessageStatus{ID: "m4x9k2q7fd", From: "日本", Subject: strings.Repeat("言葉", 60)},
+				Why: strings.Repeat("理由", 60), Last: &swarm.LastText{At: now, Text: strings.Repeat("👍", 60)}},
 		},
 		Gate: swarm.GateStatus{Threads: []swarm.ThreadHalted{{Thread: "k7f3q9m2xd", Why: "the same answers went to and fro eight times"}}},
 		Lead: swarm.LeadStatus{Unread: 2},
@@ -92,7 +94,7 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 			writeStatus(&out, st, now, colours, columns)
 			text := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(out.String(), "")
 			for line := range strings.Lines(text) {
-				if n := utf8.RuneCountInString(line) - 1; columns > 0 && n > columns {
+				if n := uniseg.StringWidth(strings.TrimSuffix(line, "\n")); columns > 0 && n > columns {
 					t.Errorf("at %d columns a line has %d: %q", columns, n, line)
 				}
 				if columns > 0 && strings.TrimRight(line, " \n") != strings.TrimRight(line, "\n") {

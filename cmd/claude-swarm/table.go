@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // A table lines up its columns. The last column gets what is left of the width
@@ -52,7 +51,7 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], columnsOf(cell))
 		}
 	}
 	indent := 2
@@ -87,7 +86,7 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 func (t *table) fitted(row tableRow, widths []int, screen int) (cells []string, spilled string) {
 	room := screen
 	for i, cell := range row.cells {
-		n := utf8.RuneCountInString(cell)
+		n := columnsOf(cell)
 		if i == len(row.cells)-1 {
 			if n > room && (t.spill || room < leastLast) {
 				spilled, cell = cell, ""

@@ -151,14 +151,14 @@ func (m *tracedMessage) write(w io.Writer, t tree, first, rest string) {
 		id = t.paint(id, color.Bold)
 	}
 	line := fmt.Sprintf("%s  %s → %s  %s", moment(m.Created, t.now), m.From, m.To, m.Type)
-	fmt.Fprintf(w, "%s%s  %s%s\n", first, id, line, t.paint(m.tail(len([]rune(first))+12+len([]rune(line))), color.Faint))
+	fmt.Fprintf(w, "%s%s  %s%s\n", first, id, line, t.paint(m.tail(columnsOf(first)+12+columnsOf(line)), color.Faint))
 	notes := m.notes(t)
 	bar := "│ "
 	if len(m.sub) == 0 {
 		bar = "  "
 	}
 	for _, n := range notes {
-		text := cut(oneLine(n), max(width-len([]rune(rest))-3, 20))
+		text := cut(oneLine(n), max(width-columnsOf(rest)-3, 20))
 		fmt.Fprintf(w, "%s%s %s\n", rest, bar, text)
 	}
 	for i, s := range m.sub {

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// columnsOf is how many columns of a terminal a text takes: two for a letter of
+// Chinese, Japanese or Korean and for most emoji, none for a mark that stands above
+// another letter.
+func columnsOf(text string) int {
+	if isPlainASCII(text) {
+		return len(text)
+	}
+	return uniseg.StringWidth(text)
+}
+
+func isPlainASCII(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// head parts text behind the last letter that fits n columns. What a person sees as
+// one letter stays whole, also where it is several for a program.
+func head(text string, n int) (begin, rest string) {
+	if isPlainASCII(text) {
+		n = min(max(n, 0), len(text))
+		return text[:n], text[n:]
+	}
+	at, state := 0, -1
+	for at < len(text) {
+		var letter string
+		var w int
+		letter, _, w, state = uniseg.FirstGraphemeClusterInString(text[at:], state)
+		if w > n {
+			break
+		}
+		n -= w
+		at += len(letter)
+	}
+	return text[:at], text[at:]
+}
+
+// cut shortens text to n columns, with … where something is missing.
+func cut(text string, n int) string {
+	if columnsOf(text) <= n {
+		return text
+	}
+	if n <= 0 {
+		return ""
+	}
+	begin, _ := head(text, n-1)
+	return begin + "…"
+}
+
+// fit cuts text where columns sets a limit; 0 is none.
+func fit(text string, columns int) string {
+	if columns == 0 {
+		return text
+	}
+	return cut(text, columns)
+}
+
+// wrap breaks the lines of a text at blanks, so that none is longer than n columns if
+// its words are not.
+func wrap(text string, n int) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		now, used := "", 0
+		for _, word := range strings.Fields(line) {
+			w := columnsOf(word)
+			if now != "" && used+1+w > n {
+				out = append(out, now)
+				now, used = "", 0
+			}
+			if now != "" {
+				now += " "
+				used++
+			}
+			now += word
+			used += w
+		}
+		out = append(out, now)
+	}
+	return strings.Join(out, "\n")
+}
+
+// whole breaks a line that is longer than columns; 0 is no limit. Nothing of it is
+// lost, and a next step at its end begins a line of its own, so that a command is
+// broken only where it does not fit by itself. No line of it is longer, even if a word
+// is.
+func whole(line string, columns int) string {
+	if columns == 0 || columnsOf(line) <= columns {
+		return line
+	}
+	const next = "next: "
+	what, step, found := strings.Cut(line, "   "+next)
+	text := wrap(what, columns)
+	if found {
+		text += "\n" + wrap(next+step, columns)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = slices.Concat(lines, chunks(line, columns))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// chunks parts a line into pieces of at most n columns each; a letter that is wider
+// is a piece of its own.
+func chunks(line string, n int) []string {
+	if line == "" {
+		return []string{""}
+	}
+	var pieces []string
+	for line != "" {
+		begin, rest := head(line, n)
+		if begin == "" {
+			begin, rest, _, _ = uniseg.FirstGraphemeClusterInString(line, -1)
+		}
+		pieces, line = append(pieces, begin), rest
+	}
+	return pieces
+}
