@@ -152,6 +152,9 @@ func (r *run) obey(l *link, t irc.Text, now time.Time) {
 		return
 	}
 	who := person(t)
+	if t.Notice && who.Host == "" {
+		return // the server speaks, such as of its TLS: nobody asks for anything
+	}
 	if l.state.Cap("account-tag") {
 		who.Account = t.Account
 	}

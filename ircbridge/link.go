@@ -130,7 +130,7 @@ func (r *run) over(l *link, err error) {
 	}
 	if err != nil {
 		r.trouble("the bridge does not try again", err)
-		r.state.Why, r.state.NextTry = err.Error(), time.Time{}
+		r.state.Why, r.state.NextTry = r.mask.Mask(err.Error())+"; it is not tried again before a reload", time.Time{}
 	}
 }
 

@@ -53,8 +53,12 @@ func Final(err error) bool {
 }
 
 // Unwelcome says whether the server told us to stay away for a while: a ban
-// (465), a wrong password (464), an ERROR that speaks of throttling or bans.
+// (465), a wrong password (464), an ERROR that speaks of throttling or bans, no
+// logins at the moment (ErrNoSASL).
 func Unwelcome(err error) bool {
+	if errors.Is(err, ErrNoSASL) {
+		return true
+	}
 	if r, ok := errors.AsType[*Refused](err); ok {
 		if r.Code == "464" || r.Code == "465" {
 			return true

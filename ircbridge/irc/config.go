@@ -46,7 +46,7 @@ type Config struct {
 // SASL is a login. With a mechanism of PLAIN it needs TLS or loopback.
 type SASL struct {
 	Mechanism string // PLAIN, or EXTERNAL for the client certificate
-	User      string // the account; may be "" for EXTERNAL
+	User      string // the account; with EXTERNAL what the certificate must stand for, "" is any
 	Password  string
 }
 

@@ -9,7 +9,8 @@ import (
 // group say what a caller that wants to send again must know.
 var (
 	ErrConfig  = errors.New("cannot connect as configured") // nothing was dialled, or the password would go in the clear
-	ErrSASL    = errors.New("the server refused the login") // or offers none; never retried
+	ErrSASL    = errors.New("the server refused the login") // never retried
+	ErrNoSASL  = errors.New("the server takes no logins")   // now: they come back with its services
 	ErrTimeout = errors.New("the server fell silent")
 	ErrClosed  = errors.New("the connection was closed") // by us
 

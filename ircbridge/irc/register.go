@@ -62,11 +62,19 @@ func (r *registration) take(c *Conn, m Message) (done bool, err error) {
 		return true, nil
 	case "903":
 		r.loggedIn = true
+		if want := r.cfg.SASL; want != nil && want.User != "" && c.st.account != "" && !c.st.fold.Same(want.User, c.st.account) {
+			c.urgent(Msg("QUIT", "another account"))
+			return true, fmt.Errorf("%w: it logged us in as %s, not as %s", ErrSASL, c.st.account, want.User)
+		}
 		return true, r.proceed(c)
 	case "902", "904", "905", "906", "907", "908":
 		if c.st.phase == Registering && r.cfg.SASL != nil {
 			c.urgent(Msg("QUIT", "login refused"))
-			return true, fmt.Errorf("%w: %s (%s)", ErrSASL, m.Last(), m.Command)
+			why := ErrSASL
+			if m.Command == "906" { // the server gave up, such as when its services have gone
+				why = ErrNoSASL
+			}
+			return true, fmt.Errorf("%w: %s (%s)", why, m.Last(), m.Command)
 		}
 	}
 	if c.st.phase != Registering {
@@ -76,7 +84,7 @@ func (r *registration) take(c *Conn, m Message) (done bool, err error) {
 	case "001":
 		if r.cfg.SASL != nil && !r.loggedIn {
 			c.urgent(Msg("QUIT", "no login"))
-			return true, fmt.Errorf("%w: it has no SASL", ErrSASL)
+			return true, fmt.Errorf("%w: it has no SASL", ErrNoSASL)
 		}
 		r.ended = true
 		c.st.since = time.Now()
@@ -229,7 +237,7 @@ func (r *registration) proceed(c *Conn) error {
 		mechanisms, ok := c.st.caps["sasl"]
 		if !ok {
 			c.urgent(Msg("QUIT", "no login"))
-			return fmt.Errorf("%w: it has no SASL", ErrSASL)
+			return fmt.Errorf("%w: it has no SASL now", ErrNoSASL)
 		}
 		if mechanisms != "" && !slices.Contains(strings.Split(mechanisms, ","), r.cfg.SASL.Mechanism) {
 			c.urgent(Msg("QUIT", "no login"))
@@ -250,7 +258,9 @@ func (r *registration) authenticate(c *Conn, m Message) {
 	if r.cfg.SASL == nil || !r.login || r.loggedIn || m.Param(0) != "+" {
 		return
 	}
-	secret := r.cfg.SASL.User // EXTERNAL: the account to act for, perhaps none
+	// With EXTERNAL the certificate says who we are. To name the account as well is
+	// refused by some services (atheme 7.2), even where it is the same.
+	secret := ""
 	if r.cfg.SASL.Mechanism == "PLAIN" {
 		secret = r.cfg.SASL.User + "\x00" + r.cfg.SASL.User + "\x00" + r.cfg.SASL.Password
 	}

@@ -150,6 +150,46 @@ func TestRegistering(t *testing.T) {
 				< :s CAP * ACK :sasl`,
 			err: irc.ErrSASL,
 		},
+		"services that go away during the login": {
+			cfg: irc.Config{SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "pw"}},
+			script: `
+				> CAP LS 302
+				> NICK ann
+				> USER ann 0 * ann
+				< :s CAP * LS :sasl=PLAIN
+				> CAP REQ sasl
+				< :s CAP * ACK :sasl
+				> AUTHENTICATE PLAIN
+				< :s 906 ann :SASL authentication aborted`,
+			err: irc.ErrNoSASL,
+		},
+		"services that are not there yet": {
+			cfg: irc.Config{SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "pw"}},
+			script: `
+				> CAP LS 302
+				> NICK ann
+				> USER ann 0 * ann
+				< :s CAP * LS :batch
+				> CAP REQ batch
+				< :s CAP * ACK :batch`,
+			err: irc.ErrNoSASL,
+		},
+		"another account": {
+			cfg: irc.Config{SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "pw"}},
+			script: `
+				> CAP LS 302
+				> NICK ann
+				> USER ann 0 * ann
+				< :s CAP * LS :sasl=PLAIN
+				> CAP REQ sasl
+				< :s CAP * ACK :sasl
+				> AUTHENTICATE PLAIN
+				< AUTHENTICATE +
+				> AUTHENTICATE YW5uAGFubgBwdw==
+				< :s 900 ann ann!~a@here eve :You are now logged in
+				< :s 903 ann :SASL authentication successful`,
+			err: irc.ErrSASL,
+		},
 		"no SASL at all": {
 			cfg: irc.Config{SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "pw"}},
 			script: `
@@ -157,7 +197,7 @@ func TestRegistering(t *testing.T) {
 				> NICK ann
 				> USER ann 0 * ann
 				< :s 001 ann :Welcome`,
-			err: irc.ErrSASL,
+			err: irc.ErrNoSASL,
 		},
 		"banned": {
 			script: `
@@ -189,7 +229,7 @@ func TestRegistering(t *testing.T) {
 			r, _ := errors.AsType[*irc.Refused](err)
 			switch {
 			case c.err != nil:
-				if !errors.Is(err, c.err) || !irc.Final(err) {
+				if again := errors.Is(c.err, irc.ErrNoSASL); !errors.Is(err, c.err) || irc.Final(err) == again || irc.Unwelcome(err) != again {
 					t.Fatalf("Dial = %v, want %v", err, c.err)
 				}
 				return
