@@ -182,11 +182,18 @@ type person struct {
 // newPerson connects, joins the channels and listens until the end of the test.
 func newPerson(t testing.TB, addr, nick string, channels ...string) *person {
 	t.Helper()
-	conn, err := irc.Dial(t.Context(), irc.Config{Addr: addr, Clear: true, Nick: nick, Flood: irc.Flood{Off: true}})
+	return newPersonBy(t, irc.Config{Addr: addr, Nick: nick}, channels...)
+}
+
+// newPersonBy does so with more in the configuration, such as a login.
+func newPersonBy(t testing.TB, cfg irc.Config, channels ...string) *person {
+	t.Helper()
+	cfg.Clear, cfg.Flood = true, irc.Flood{Off: true}
+	conn, err := irc.Dial(t.Context(), cfg)
 	if err != nil {
-		t.Fatalf("%s cannot connect: %v", nick, err)
+		t.Fatalf("%s cannot connect: %v", cfg.Nick, err)
 	}
-	p := &person{t: t, conn: conn, nick: nick, done: make(chan struct{})}
+	p := &person{t: t, conn: conn, nick: cfg.Nick, done: make(chan struct{})}
 	go func() { // the cleanup waits for it
 		defer close(p.done)
 		for m := range conn.Messages() {

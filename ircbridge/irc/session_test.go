@@ -2,24 +2,11 @@ package irc_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/big"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
@@ -177,64 +164,6 @@ func TestDefaultLimitsAreBorne(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestTLSIsVerified(t *testing.T) {
-	dir := t.TempDir()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "t"}, NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
-	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca, keyFile := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "key.pem")
-	for path, block := range map[string]*pem.Block{ca: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "EC PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	both, err := irc.TLSFiles(ca, ca, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := irctest.NewServer(t, irctest.Features{})
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: both.Certificates, ClientAuth: tls.RequestClientCert})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer l.Close()
-	wg.Go(func() { irctest.Relay(l, s.Addr) })
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	_, err = irc.Dial(ctx, irc.Config{Addr: l.Addr().String(), Nick: "ann"})
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
-		t.Errorf("an unknown authority: %v", err)
-	}
-	c, err := irc.Dial(ctx, irc.Config{Addr: l.Addr().String(), Nick: "ann", TLS: both, SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "pw"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if st := c.State(); !st.TLS || st.Account != "ann" {
-		t.Errorf("state %+v", st)
-	}
-	if err := c.Close(ctx, ""); err != nil {
-		t.Error(err)
-	}
-	for _, names := range [][3]string{{"no such file"}, {keyFile}, {"", ca, ca}} {
-		if _, err := irc.TLSFiles(names[0], names[1], names[2]); err == nil {
-			t.Errorf("TLSFiles(%q): no error", names)
-		}
 	}
 }
 

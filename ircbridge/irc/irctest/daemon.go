@@ -1,7 +1,6 @@
 package irctest
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -48,11 +47,19 @@ PAM = no
 // Inspircd starts inspircd, the new world: tags, echoes, labels, batches.
 func Inspircd(t testing.TB, limit Limit) string {
 	return start(t, "inspircd", func(dir, port string) (string, []string) {
-		bounds := `recvq="10M" hardsendq="10M" softsendq="10M" threshold="100000" commandrate="100000000"`
+		bounds := noBounds
 		if limit == DefaultLimit {
 			bounds = `recvq="10K" hardsendq="1M" threshold="10" commandrate="1000"`
 		}
-		config := `<server name="b.test" description="t" network="T" id="0BT">
+		return inspircdConfig(dir, port, bounds), inspircdArgs(dir)
+	})
+}
+
+// noBounds lift the limits of inspircd.
+const noBounds = `recvq="10M" hardsendq="10M" softsendq="10M" threshold="100000" commandrate="100000000"`
+
+func inspircdConfig(dir, port, bounds string) string {
+	return `<server name="b.test" description="t" network="T" id="0BT">
 <admin name="t" nick="t" email="t@localhost">
 <bind address="127.0.0.1" port="` + port + `" type="clients">
 <connect allow="*" timeout="20" pingfreq="120" ` + bounds + `
@@ -62,69 +69,125 @@ func Inspircd(t testing.TB, limit Limit) string {
 <module name="ircv3_capnotify"> <module name="ircv3_ctctags"> <module name="ircv3_echomessage">
 <module name="ircv3_labeledresponse"> <module name="ircv3_msgid"> <module name="ircv3_servertime">
 `
-		args := []string{"--nofork", "--nolog", "--config=" + filepath.Join(dir, "conf")}
-		if os.Geteuid() == 0 {
-			args = append(args, "--runasroot")
-		}
-		return config, args
-	})
+}
+
+func inspircdArgs(dir string) []string {
+	args := []string{"--nofork", "--nolog", "--config=" + filepath.Join(dir, "conf")}
+	if os.Geteuid() == 0 {
+		args = append(args, "--runasroot")
+	}
+	return args
 }
 
 // start runs a server in the foreground until the test ends.
-func start(t testing.TB, program string, setup func(dir, port string) (config string, args []string)) string {
+func start(t testing.TB, name string, setup func(dir, port string) (config string, args []string)) string {
 	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		path = filepath.Join("/usr/sbin", program) // not in everybody's PATH
-		if _, err = os.Stat(path); err != nil {
-			if os.Getenv("SWARM_STRICT") == "1" {
-				t.Fatalf("%s is missing", program)
-			}
-			t.Skipf("not run: %s is missing", program)
-		}
-	}
-	dir, err := os.MkdirTemp("", "irc") // short, as the servers like it
+	dir, port := workDir(t), freePorts(t, 1)[0]
+	config, args := setup(dir, port)
+	writeFile(t, filepath.Join(dir, "conf"), config)
+	p := launch(t, dir, name, args...)
+	return p.listens(t, port)
+}
+
+// workDir is a folder with a short path, as the servers like it.
+func workDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "irc")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	return dir
+}
+
+func writeFile(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
-	_ = l.Close()
-	_, port, _ := net.SplitHostPort(addr)
-	config, args := setup(dir, port)
-	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var said strings.Builder
-	cmd := exec.Command(path, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		nc, err := net.Dial("tcp", addr)
-		if err == nil {
-			_ = nc.Close()
-			return addr
+}
+
+// freePorts finds ports of 127.0.0.1 on which nobody listens.
+func freePorts(t testing.TB, n int) (ports []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
 		}
+		defer l.Close() // only at the end, so that no two are the same
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		ports = append(ports, port)
+	}
+	return ports
+}
+
+// A program is a process that ends with the test, or before.
+type program struct {
+	name  string
+	cmd   *exec.Cmd
+	said  strings.Builder // to be read when it has ended
+	ended chan struct{}
+	err   error // why it ended
+}
+
+// launch starts an installed program in a folder.
+func launch(t testing.TB, dir, name string, args ...string) *program {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path = filepath.Join("/usr/sbin", name) // not in everybody's PATH
+		if _, err = os.Stat(path); err != nil {
+			if os.Getenv("SWARM_STRICT") == "1" {
+				t.Fatalf("%s is missing", name)
+			}
+			t.Skipf("not run: %s is missing", name)
+		}
+	}
+	p := &program{name: name, cmd: exec.Command(path, args...), ended: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.said, &p.said
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // the cleanup waits for it
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() { p.end(os.Kill) })
+	return p
+}
+
+// end signals the program and waits until it is gone.
+func (p *program) end(signal os.Signal) {
+	_ = p.cmd.Process.Signal(signal)
+	<-p.ended
+}
+
+// until waits for what a program does when it has started.
+func (p *program) until(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("%s ended at once: %v\n%s", program, err, said.String())
+		case <-p.ended:
+			t.Fatalf("%s ended at once: %v\n%s", p.name, p.err, p.said.String())
 		default:
 		}
 		if time.Now().After(deadline) {
-			t.Fatal(fmt.Errorf("%s does not listen: %w", program, err))
+			t.Fatalf("%s does not %s", p.name, what)
 		}
 	}
+}
+
+// listens waits until a server takes connections, and returns its address.
+func (p *program) listens(t testing.TB, port string) (addr string) {
+	t.Helper()
+	addr = net.JoinHostPort("127.0.0.1", port)
+	p.until(t, "listen", func() bool {
+		nc, err := net.Dial("tcp", addr)
+		if err == nil {
+			_ = nc.Close()
+		}
+		return err == nil
+	})
+	return addr
 }

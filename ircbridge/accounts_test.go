@@ -1,0 +1,107 @@
+package ircbridge_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// loginScene is a bridge with an account and people with accounts, at a server and
+// services that others wrote.
+func loginScene(t *testing.T) (*scene, *irctest.Network) {
+	t.Helper()
+	n := irctest.NewNetwork(t)
+	s := newScene(t, n.TLS)
+	s.o.Server.TLS, s.o.Server.CAFile = true, n.Authority.File
+	s.o.Server.SASL, s.o.Server.Account, s.o.Server.SASLPassword = "plain", "swarm", "the-right-one"
+	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	n.Register("swarm", "the-right-one")
+	return s, n
+}
+
+// What the server vouches for commands, and the nick alone does not.
+func TestAccountsOfRealServices(t *testing.T) {
+	s, n := loginScene(t)
+	n.Register("ann", "anns-own-one")
+	s.start()
+	s.ready()
+	s.state("logged in", func(st ircbridge.State) bool { return st.Account == "swarm" })
+
+	login := irc.Config{Addr: n.Addr, Nick: "ann", SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "anns-own-one"}}
+	ann := newPersonBy(t, login, "#project-x")
+	ann.say("#project-x", "coder: one, by ann who is logged in")
+	if m := s.mail("coder", 1)[0]; !strings.Contains(string(m.Body), "one, by ann") {
+		t.Errorf("mail: %s", m.Body)
+	} else if note, ok := ircbridge.NoteOf(m); !ok || note.Account != "ann" {
+		t.Errorf("note: %+v", note)
+	}
+	ann.say("swarm", "TASK: coder: two, privately")
+	s.mail("coder", 2)
+
+	// Another nick of the same account is the same person.
+	ann.raw("NICK", "annabel")
+	ann.say("#project-x", "coder: three, by annabel who is ann")
+	s.mail("coder", 3)
+
+	// The nick that is free now proves nothing.
+	eve := newPerson(t, n.Addr, "ann", "#project-x")
+	eve.say("#project-x", "coder: by a nick")
+	eve.say("swarm", "TASK: coder: by a nick, privately")
+	s.state("two denied", func(st ircbridge.State) bool { return st.Denied == 2 })
+
+	// Without services the server vouches for those whom it knows, and lets nobody in.
+	n.StopServices()
+	ann.say("#project-x", "coder: four, without services")
+	s.mail("coder", 4)
+	eve.say("#project-x", "coder: by a nick, without services")
+	s.state("three denied", func(st ircbridge.State) bool { return st.Denied == 3 })
+	n.StartServices()
+	ann.say("#project-x", "coder: five, with services again")
+	s.mail("coder", 5)
+	if st := s.state("connected", func(st ircbridge.State) bool { return st.Connected }); st.Reconnects != 0 {
+		t.Errorf("%d reconnects while the services were away", st.Reconnects)
+	}
+
+	// Who logs out is nobody.
+	ann.say("NickServ", "LOGOUT")
+	ann.like("NickServ: You have been logged out.")
+	ann.say("#project-x", "coder: by ann who has logged out")
+	s.state("four denied", func(st ircbridge.State) bool { return st.Denied == 4 })
+	s.mail("coder", 5)
+	if log := s.log.String(); strings.Count(log, "msg=denied") != 4 || !strings.Contains(log, "by a nick, privately") {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestLoginRefusedIsSaid(t *testing.T) {
+	s, n := loginScene(t)
+	s.o.Server.SASLPassword = "the-wrong-one"
+	s.start()
+	st := s.state("refused", func(st ircbridge.State) bool { return strings.Contains(st.Why, "not tried again") })
+	if !strings.Contains(st.Why, irc.ErrSASL.Error()) || st.Connected || !st.NextTry.IsZero() || strings.Contains(st.Why+s.log.String(), "the-wrong-one") {
+		t.Errorf("state %+v", st)
+	}
+	if _, err := newPerson(t, n.Addr, "bob").conn.Do(t.Context(), irc.Msg("WHOIS", "swarm")); err == nil {
+		t.Error("the bridge is there without its login")
+	}
+	s.stop()
+
+	// Services that are away for the moment are waited for.
+	n.StopServices()
+	s.o.Server.SASLPassword = "the-right-one"
+	s.start()
+	s.state("no logins", func(st ircbridge.State) bool {
+		return strings.Contains(st.Why, irc.ErrNoSASL.Error()) && !st.NextTry.IsZero()
+	})
+	n.StartServices()
+	s.ready()
+
+	// The certificate of the server is verified.
+	s.stop()
+	s.o.Server.CAFile = ""
+	s.start()
+	s.state("not trusted", func(st ircbridge.State) bool { return strings.Contains(st.Why, "certificate") && !st.Connected })
+}
