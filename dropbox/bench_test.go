@@ -103,6 +103,59 @@ func BenchmarkDeliver(b *testing.B) {
 	}
 }
 
+// BenchmarkDeliverBatch is a durable delivery of 1 KB, 32 at a time, for each message.
+func BenchmarkDeliverBatch(b *testing.B) {
+	const batch = 32
+	body := bytes.Repeat([]byte("0123456789abcde\n"), kilobyte/16)
+	b.Run("floor", func(b *testing.B) {
+		dir := handBoxes(b)
+		data, err := (&dropbox.Message{From: "lead", Body: body}).Encode()
+		must(b, err)
+		settle(b)
+		for n := 0; b.Loop(); n++ {
+			must(b, byHandTogether(dir, n*batch, batch, data))
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batch, "ns/message")
+	})
+	b.Run("ours", func(b *testing.B) {
+		s := benchStore(b, dropbox.Options{}, "coder")
+		batch := make([]dropbox.Draft, batch)
+		for i := range batch {
+			batch[i] = dropbox.Draft{To: "coder", Message: &dropbox.Message{From: "lead", Subject: "a benchmark", Body: body}}
+		}
+		settle(b)
+		for b.Loop() {
+			for _, o := range s.DeliverBatch(batch) {
+				must(b, o.Err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(batch)), "ns/message")
+	})
+}
+
+// byHandTogether delivers several files as byHand does one: the folder is synced once.
+func byHandTogether(dir string, first, n int, data []byte) error {
+	name := func(i int) string { return fmt.Sprintf("1-20261121T045102.%09dZ-k7f3q9m2xd.md", first+i) }
+	for i := range n {
+		f, err := os.OpenFile(filepath.Join(dir, "tmp", name(i)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(data); err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		if err := os.Rename(filepath.Join(dir, "tmp", name(i)), filepath.Join(dir, "new", name(i))); err != nil {
+			return err
+		}
+	}
+	return syncFolder(filepath.Join(dir, "new"))
+}
+
 func inParallel(b *testing.B, writers int, f func() error) {
 	b.ReportAllocs()
 	settle(b)

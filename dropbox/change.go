@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,36 +57,76 @@ func (d *disk) write(name string, data []byte) error {
 }
 
 // writeAt is write for callers that hold the folder open.
-func (d *disk) writeAt(sp spot, name string, data []byte) (err error) {
-	if err := d.ask(OpCreate, name, ""); err != nil {
+func (d *disk) writeAt(sp spot, name string, data []byte) error {
+	f, err := d.fillAt(sp, name, data)
+	if err != nil {
 		return err
+	}
+	if err = d.ask(OpSync, name, ""); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		err = errors.Join(err, ignoreMissing(d.removeAt(sp, name)))
+	}
+	return err
+}
+
+// fillAt makes a new file with these bytes, which are not durable yet. The caller
+// closes it. After an error there is no file.
+func (d *disk) fillAt(sp spot, name string, data []byte) (*os.File, error) {
+	if err := d.ask(OpCreate, name, ""); err != nil {
+		return nil, err
 	}
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	var fd int
-	err = again(func() (err error) {
+	err := again(func() (err error) {
 		fd, err = unix.Openat(sp.dirfd, sp.base, flags, 0o600)
 		return err
 	})
 	if err != nil {
-		return pathError("create", name, err)
+		return nil, pathError("create", name, err)
 	}
 	f := os.NewFile(uintptr(fd), name)
-	defer func() {
-		err = errors.Join(err, f.Close())
-		if err != nil {
-			err = errors.Join(err, ignoreMissing(d.removeAt(sp, name)))
+	if err = d.ask(OpWrite, name, ""); err == nil {
+		_, err = f.Write(data)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), ignoreMissing(d.removeAt(sp, name)))
+	}
+	return f, nil
+}
+
+// syncers is how many files are synced at the same time. On an SSD with ext4 one
+// after the other makes 4,100 files a second durable, 8 at a time 13,700, and 32 no
+// more than 16,400.
+const syncers = 8
+
+// syncFiles makes the bytes of several files durable, several at a time, and closes
+// them. It returns an error for each; a file that is nil has none.
+func (d *disk) syncFiles(files []*os.File) []error {
+	errs := make([]error, len(files))
+	for i, f := range files {
+		if f != nil {
+			errs[i] = d.ask(OpSync, f.Name(), "")
 		}
-	}()
-	if err := d.ask(OpWrite, name, ""); err != nil {
-		return err
 	}
-	if _, err := f.Write(data); err != nil {
-		return err
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(syncers, len(files)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
+				if files[i] == nil {
+					continue
+				}
+				if errs[i] == nil {
+					errs[i] = files[i].Sync()
+				}
+				errs[i] = errors.Join(errs[i], files[i].Close())
+			}
+		})
 	}
-	if err := d.ask(OpSync, name, ""); err != nil {
-		return err
-	}
-	return f.Sync()
+	all.Wait()
+	return errs
 }
 
 // move renames a file and never replaces another: then the error is fs.ErrExist.

@@ -271,6 +271,91 @@ func sends(who string, n int) program {
 	}
 }
 
+// sendsTogether delivers in batches, to two mailboxes: some with keys that others use too.
+func sendsTogether(who string, n int) program {
+	return func(a *actor) error {
+		var drafts []dropbox.Draft
+		var names []string
+		for i := range n {
+			m := &dropbox.Message{From: "tester"}
+			name := fmt.Sprintf("%s-%d", who, i)
+			if a.rng.IntN(2) == 0 {
+				m.Key = fmt.Sprintf("key-%d", a.rng.IntN(2))
+				name = m.Key
+			}
+			m.Body = bodyOf(name)
+			a.fact(fact{name: name, call: true, to: dropbox.Waiting})
+			drafts, names = append(drafts, dropbox.Draft{To: "coder", Message: m}), append(names, name)
+			if other := fmt.Sprintf("%s-lead-%d", who, i); i%2 == 0 {
+				a.fact(fact{name: other, call: true, to: dropbox.Waiting})
+				drafts = append(drafts, dropbox.Draft{To: dropbox.Lead, Message: &dropbox.Message{From: "tester", Body: bodyOf(other)}})
+				names = append(names, other)
+			}
+		}
+		for len(drafts) > 0 {
+			var again []dropbox.Draft
+			var left []string
+			for i, o := range a.store.DeliverBatch(drafts) {
+				switch {
+				case errors.Is(o.Err, fs.ErrNotExist): // its scratch was tidied away
+					again, left = append(again, drafts[i]), append(left, names[i])
+				case o.Err != nil:
+					return o.Err
+				default:
+					a.fact(fact{name: names[i], accepted: true})
+				}
+			}
+			drafts, names = again, left
+		}
+		return nil
+	}
+}
+
+// worksTogether claims what waits, up to three at a time, and settles it in one batch.
+func worksTogether(n int) program {
+	return func(a *actor) error {
+		b, err := a.store.Mailbox("coder")
+		if err != nil {
+			return err
+		}
+		for range n {
+			for range 4 {
+				a.pause()
+			}
+			entries, err := b.List()
+			if err != nil {
+				return err
+			}
+			var list []dropbox.Settlement
+			var names []string
+			for _, e := range entries[:min(3, len(entries))] {
+				c, err := b.Take(e)
+				if errors.Is(err, dropbox.ErrGone) {
+					continue
+				} else if err != nil {
+					return err
+				}
+				name, _ := nameOf(c.Message.Body)
+				list, names = append(list, dropbox.Settlement{Entry: c.Entry, Receipt: []byte("receipt of " + name + "\n")}), append(names, name)
+			}
+			if err := b.SyncClaims(); err != nil {
+				return err
+			}
+			var calls []int
+			for _, name := range names {
+				calls = append(calls, a.fact(fact{name: name, call: true, to: dropbox.Done}))
+			}
+			for i, err := range b.SettleBatch(list) {
+				if err != nil {
+					return err
+				}
+				a.fact(fact{name: names[i], to: dropbox.Done, of: calls[i]})
+			}
+		}
+		return nil
+	}
+}
+
 // works claims so often, and lets each turn end in another way.
 func works(n int) program {
 	return func(a *actor) error {

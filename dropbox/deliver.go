@@ -49,37 +49,58 @@ func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string)
 }
 
 func (s *Store) deliver(to string, m *Message, sign func(*Message) string) (Delivery, error) {
-	if err := checkMailbox(to); err != nil {
-		return Delivery{}, s.misnamed(to, err)
-	}
-	if s.TooManyHops(m.Hops) {
-		return Delivery{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, s.opts.MaxHops)
-	}
-	if err := s.checkRoom(to, m); err != nil {
+	out, err := s.prepare(to, m)
+	if err != nil {
 		return Delivery{}, err
 	}
-	out := *m
-	if out.Type == Result && int64(len(out.Body)) > s.opts.MaxBody {
-		if err := s.spill(&out, "result.md"); err != nil {
-			return Delivery{}, err
-		}
-	}
-	if n := int64(len(out.Body)); n > s.opts.MaxBody {
-		return Delivery{}, &TooLargeError{What: "body", Size: n, Max: s.opts.MaxBody}
-	}
 	var d Delivery
-	err := s.whole(to, func() (err error) {
-		d, err = s.post(to, &out, sign)
+	err = s.whole(to, func() (err error) {
+		d, err = s.post(to, out, sign)
 		return err
 	})
 	return d, err
 }
 
-// post stamps, signs, writes and links one message.
-func (s *Store) post(to string, out *Message, sign func(*Message) string) (Delivery, error) {
+// prepare looks whether a message may be delivered, and returns what is to be: a copy
+// of it, whose body is not too long.
+func (s *Store) prepare(to string, m *Message) (Message, error) {
+	if err := checkMailbox(to); err != nil {
+		return Message{}, s.misnamed(to, err)
+	}
+	if s.TooManyHops(m.Hops) {
+		return Message{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, s.opts.MaxHops)
+	}
+	if err := s.checkRoom(to, m); err != nil {
+		return Message{}, err
+	}
+	out := *m
+	if out.Type == Result && int64(len(out.Body)) > s.opts.MaxBody {
+		if err := s.spill(&out, "result.md"); err != nil {
+			return Message{}, err
+		}
+	}
+	if n := int64(len(out.Body)); n > s.opts.MaxBody {
+		return Message{}, &TooLargeError{What: "body", Size: n, Max: s.opts.MaxBody}
+	}
+	return out, nil
+}
+
+// post writes one message and makes it visible.
+func (s *Store) post(to string, out Message, sign func(*Message) string) (Delivery, error) {
+	d, data, err := s.compose(to, out, sign)
+	if err != nil {
+		return Delivery{}, err
+	}
+	if out.Key != "" {
+		return s.postOnce(d, out.Key, data)
+	}
+	return d, s.place(to, d.Name, data)
+}
+
+// compose stamps and signs a message that was prepared, and makes its file's bytes.
+// Each time it is another message, with another id.
+func (s *Store) compose(to string, out Message, sign func(*Message) string) (Delivery, []byte, error) {
 	out.V, out.ID, out.Created, out.Proof = Version, NewID(), s.stamp(), ""
-	thread, trace := out.Thread, out.Trace
-	defer func() { out.Thread, out.Trace = thread, trace }() // a second try has another id
 	setIfEmpty(&out.From, Lead)
 	setIfEmpty(&out.Thread, out.ID)
 	setIfEmpty(&out.Trace, out.ID)
@@ -90,18 +111,10 @@ func (s *Store) post(to string, out *Message, sign func(*Message) string) (Deliv
 		out.To = []string{to}
 	}
 	if sign != nil {
-		out.Proof = sign(out)
+		out.Proof = sign(&out)
 	}
 	data, err := out.Encode()
-	if err != nil {
-		return Delivery{}, err
-	}
-	name := out.entry().Name
-	d := Delivery{ID: out.ID, To: to, Name: name, Thread: out.Thread}
-	if out.Key != "" {
-		return s.postOnce(d, out.Key, data)
-	}
-	return d, s.place(to, name, data)
+	return Delivery{ID: out.ID, To: to, Name: out.entry().Name, Thread: out.Thread}, data, err
 }
 
 // place makes a message visible: written and synced in tmp/, moved to new/ by one
@@ -126,14 +139,19 @@ func (s *Store) place(to, name string, data []byte) error {
 	if err := s.disk.moveAt(from, into, scratch, path); err != nil {
 		return errors.Join(err, ignoreMissing(s.disk.removeAt(from, scratch)))
 	}
-	err = s.disk.syncFolder(fresh)
-	if err == nil {
-		return nil
+	if err = s.disk.syncFolder(fresh); err != nil {
+		return s.takeBack(from, into, scratch, path, err)
 	}
+	return nil
+}
+
+// takeBack removes a message whose move to new/ did not become durable, for that
+// reason, and returns the error of its delivery.
+func (s *Store) takeBack(from, into spot, scratch, path string, reason error) error {
 	if back := s.disk.moveAt(into, from, path, scratch); back != nil {
-		return errors.Join(err, ErrNotDurable, back) // or somebody has claimed it
+		return errors.Join(reason, ErrNotDurable, back) // or somebody has claimed it
 	}
-	return errors.Join(err, s.disk.removeAt(from, scratch))
+	return errors.Join(reason, s.disk.removeAt(from, scratch))
 }
 
 // whole runs f, and once more after making the mailbox whole again if a folder of

@@ -143,6 +143,9 @@ func spotIn(folder *os.File, name string) spot {
 	return spot{dirfd: int(folder.Fd()), base: path.Base(name)}
 }
 
+// with is another name in the same folder; it is not to be closed.
+func (sp spot) with(base string) spot { return spot{dirfd: sp.dirfd, base: base} }
+
 func (sp spot) close() {
 	if sp.own {
 		unix.Close(sp.dirfd)

@@ -116,6 +116,14 @@ var deeds = map[string]deed{
 	"deliver with a key": {do: func(s *dropbox.Store, _ *dropbox.Mailbox) error {
 		return second(s.Deliver("coder", &dropbox.Message{From: "tester", Key: "k", Body: bodyOf("m")}))
 	}, want: dropbox.Waiting},
+	"deliver in a batch": {do: func(s *dropbox.Store, _ *dropbox.Mailbox) error {
+		return s.DeliverBatch([]dropbox.Draft{{To: "coder", Message: &dropbox.Message{From: "tester", Body: bodyOf("m")}}})[0].Err
+	}, want: dropbox.Waiting},
+	"deliver in a batch with a key": {do: func(s *dropbox.Store, _ *dropbox.Mailbox) error {
+		m := &dropbox.Message{From: "tester", Key: "k", Body: bodyOf("m")}
+		outcomes := s.DeliverBatch([]dropbox.Draft{{To: "coder", Message: m}, {To: "coder", Message: m}})
+		return errors.Join(outcomes[0].Err, outcomes[1].Err)
+	}, want: dropbox.Waiting},
 	"deliver with an attachment": {do: func(s *dropbox.Store, _ *dropbox.Mailbox) error {
 		a, err := s.Attach("a.txt", strings.NewReader("the attachment"))
 		if err != nil {
@@ -150,6 +158,9 @@ var deeds = map[string]deed{
 			return err
 		}
 		return b.Finish(e)
+	}), want: dropbox.Done},
+	"settle in a batch": {prepare: sentAndTaken, do: with(1, func(b *dropbox.Mailbox, e dropbox.Entry) error {
+		return b.SettleBatch([]dropbox.Settlement{{Entry: e, Receipt: []byte("receipt of m\n")}})[0]
 	}), want: dropbox.Done},
 	"bury": {prepare: sentAndTaken, do: with(1, func(b *dropbox.Mailbox, e dropbox.Entry) error {
 		return b.Bury(e, "the reason")
@@ -200,11 +211,12 @@ func TestDiskTrouble(t *testing.T) {
 				for i, errno := range ways {
 					for at := 1; ; at++ {
 						dir := filepath.Join(scratch, fmt.Sprintf("%s-%d-%d", sickness, i, at))
-						hurt, err := d.endure(dir, errno, sickness == "dead", sick(fails, at, errno))
+						fell := false
+						_, err := d.endure(dir, errno, sickness == "dead", sick(fails, at, errno, &fell))
 						if err != nil {
 							t.Errorf("%s, %v at step %d: %v", sickness, errno, at, err)
 						}
-						if !hurt {
+						if !fell { // the deed has fewer steps
 							break
 						}
 						injected++
@@ -219,12 +231,13 @@ func TestDiskTrouble(t *testing.T) {
 	}
 }
 
-// sick makes a disk fail at a step.
-func sick(fails func(st dropbox.Step, n, at int) bool, at int, errno error) harm {
+// sick makes a disk fail at a step, and notes when it does.
+func sick(fails func(st dropbox.Step, n, at int) bool, at int, errno error, fell *bool) harm {
 	return func(dir string) (*dropbox.Store, func() error, error) {
 		n := 0
 		s, err := dropbox.Open(dir, dropbox.Options{Step: func(st dropbox.Step) error {
 			if n++; fails(st, n, at) {
+				*fell = true
 				return errno
 			}
 			return nil

@@ -60,7 +60,8 @@
 //	defer store.Close()
 //	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
 //
-// Deliveries need no lock and no daemon.
+// Deliveries need no lock and no daemon. Who has many at once hands them over together,
+// to [Store.DeliverBatch]: then all of them wait for the disk as long as one.
 //
 // # Working a mailbox off
 //
@@ -73,6 +74,8 @@
 //	...                                    // the turn
 //	err = box.Commit(claim.Entry, receipt) // from here on it is done
 //	err = box.Finish(claim.Entry)
+//
+// Several that are done at once are committed and finished by [Mailbox.SettleBatch].
 //
 // After a crash, before the first claim: [Mailbox.Recover]; then what has a receipt in
 // cur/ is finished ([Mailbox.Receipts], then Finish), what has a reason is buried

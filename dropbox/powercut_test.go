@@ -37,9 +37,12 @@ func TestPowerCut(t *testing.T) {
 		"one writer":    {sends("a", 3)},
 		"three writers": {sends("a", 3), sends("b", 3), sends("c", 3)},
 		"a turn":        {sends("a", 2), works(3)},
+		"batches":       {sendsTogether("a", 3), worksTogether(2)},
+		"two batches":   {sendsTogether("a", 2), sendsTogether("b", 2), tidies},
 		"a person":      {sends("a", 3), meddles(6)},
 		"the lead":      {reads},
 		"tidied":        {sends("a", 4), sends("b", 4), tidies},
+		"batch killed":  {killed(sendsTogether("a", 3)), killed(worksTogether(3)), sendsTogether("b", 2), worksTogether(3), tidies},
 		"killed":        {killed(sends("a", 3)), killed(sends("b", 3)), killed(works(6)), killed(tidies), sends("c", 3), works(6), tidies},
 		"no hard links": {
 			without(dropbox.OpLink, sends("a", 3)), without(dropbox.OpLink, sends("b", 3)),

@@ -56,7 +56,7 @@ func (s *Store) publish(m *Message, sign func(*Message, string) string) (Publish
 		return s.tellSubscribers(&out, sign)
 	}
 	out.To = []string{topicsDir}
-	d, err := s.post(topicsDir, &out, signFor(sign, topicsDir))
+	d, err := s.post(topicsDir, out, signFor(sign, topicsDir))
 	if err != nil {
 		return Published{}, err
 	}

@@ -70,6 +70,19 @@ func TestStepsOnDisk(t *testing.T) {
 	told("Retry")
 	ok(b.Cancel(list(t, b)[0]))
 	told("Cancel")
+	for _, o := range s.DeliverBatch([]dropbox.Draft{{To: "coder", Message: text("x")}, {To: "coder", Message: keyed("other")}}) {
+		ok(o.Err)
+	}
+	told("DeliverBatch")
+	var done []dropbox.Settlement
+	for _, e := range list(t, b) {
+		done = append(done, dropbox.Settlement{Entry: claim(t, b, e).Entry, Receipt: []byte("r")})
+	}
+	steps = nil
+	for _, err := range b.SettleBatch(done) {
+		ok(err)
+	}
+	told("SettleBatch")
 	_, err = s.Attach("a.txt", strings.NewReader("a"))
 	ok(err)
 	told("Attach")
@@ -136,6 +149,35 @@ Cancel
 	move coder/tmp/reason-ID coder/dead/MESSAGE.reason.txt
 	syncdir coder/dead
 	syncdir coder/new
+DeliverBatch
+	create coder/tmp/MESSAGE.md
+	write coder/tmp/MESSAGE.md
+	create coder/tmp/MESSAGE.md
+	write coder/tmp/MESSAGE.md
+	sync coder/tmp/MESSAGE.md
+	sync coder/tmp/MESSAGE.md
+	link coder/tmp/MESSAGE.md coder/keys/SHA256
+	syncdir coder/keys
+	move coder/tmp/MESSAGE.md coder/new/MESSAGE.md
+	move coder/tmp/MESSAGE.md coder/new/MESSAGE.md
+	syncdir coder/new
+SettleBatch
+	create coder/tmp/receipt-ID
+	write coder/tmp/receipt-ID
+	create coder/tmp/receipt-ID
+	write coder/tmp/receipt-ID
+	sync coder/tmp/receipt-ID
+	sync coder/tmp/receipt-ID
+	move coder/tmp/receipt-ID coder/cur/MESSAGE.receipt.yaml
+	move coder/tmp/receipt-ID coder/cur/MESSAGE.receipt.yaml
+	syncdir coder/cur
+	syncdir coder/new
+	replace coder/cur/MESSAGE~1.0.md coder/done/DAY/MESSAGE.md
+	replace coder/cur/MESSAGE~1.0.md coder/done/DAY/MESSAGE.md
+	syncdir coder/done/DAY
+	replace coder/cur/MESSAGE.receipt.yaml coder/done/DAY/MESSAGE.receipt.yaml
+	replace coder/cur/MESSAGE.receipt.yaml coder/done/DAY/MESSAGE.receipt.yaml
+	syncdir coder/done/DAY
 Attach
 	mkdir attach/SHA256
 	syncdir attach
