@@ -101,40 +101,6 @@ func (s *Swarm) steer(agent string, f func(*standing)) error {
 	return nil
 }
 
-// StopAgent stops an agent until it is started again, also by a later daemon.
-// It returns when the running turn has ended and its client is gone; with now, or
-// when ctx is done, that turn is ended, and its message put back with nothing
-// counted.
-func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error {
-	m, err := s.member(agent)
-	if err != nil {
-		return err
-	}
-	if err := s.steer(agent, func(st *standing) { st.Stopped = &stop{By: by, Since: time.Now().UTC()} }); err != nil {
-		return err
-	}
-	if ended := m.runningTurn(); ended != nil {
-		if !now {
-			select {
-			case <-ended:
-			case <-ctx.Done():
-				now = true
-			}
-		}
-		if now {
-			m.endTurn(errStopping)
-			<-ended
-		}
-	}
-	if gone := m.clientGone(); gone != nil {
-		select { // it has no work to end, so it is waited for as long as the caller likes
-		case <-gone:
-		case <-ctx.Done():
-		}
-	}
-	return nil
-}
-
 // Abort ends the running turn of an agent and gives its message up: it goes to
 // dead/, its sender is told, and the agent goes on with its next message. It
 // returns when the turn has ended, [ErrNoTurn] when there is none.

@@ -24,6 +24,7 @@ type Swarm struct {
 	intake  *intake
 	lookout *lookout
 	lost    doorbell // a watch is gone: look at the watches before the next sweep
+	waits   waits    // of turns that stop other agents
 
 	mu      sync.Mutex
 	current Plan

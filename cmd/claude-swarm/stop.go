@@ -26,7 +26,8 @@ func stopCommand() *cli.Command {
 		Description: `Stops the daemon: no turn is begun any more, and it ends when the running turns
 have ended. With names it stops only these agents, until they are started again;
 the daemon goes on. Waits for the end, and says what it waits for. A turn can
-stop other agents, but not its own and not the daemon.
+stop other agents, but not its own and not the daemon; it does not wait for one
+whose turn waits for it.
 
 With --now running turns are ended too. Their messages are put back, and nothing
 is counted against them.` +
@@ -100,7 +101,10 @@ func stop(c *cli.Context) error {
 			return gaveUp(c, client, names, "the agents stop when their turns have ended")
 		}
 		for i, name := range names {
-			if errs[i] == nil {
+			if _, later := errors.AsType[*swarm.LaterError](errs[i]); later {
+				fmt.Fprintf(c.App.Writer, "%s stops when its turn has ended: that waits for the end of this one\n", name)
+				errs[i] = nil
+			} else if errs[i] == nil {
 				fmt.Fprintf(c.App.Writer, "%s stopped\n", name)
 			}
 		}

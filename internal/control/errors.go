@@ -27,6 +27,7 @@ const (
 	CodeCancelled    = "cancelled"     // the daemon stops
 	CodeCannot       = "cannot"        // compact: the agent's client does not do that
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
+	CodeLater        = "later"         // stop: it is told, but its turn waits for the one that asks; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
 	CodeStopping     = "stopping"      // the daemon ends with its running turns
 	CodeFailed       = "failed"        // everything else
@@ -35,7 +36,8 @@ const (
 // An Error is what went wrong in the daemon, as the client sees it. It unwraps
 // to the error of package swarm that it was made of, where there is one:
 // [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrStopping],
-// [swarm.ErrCannotCompact], [swarm.StoppedError], [swarm.AttachedError].
+// [swarm.ErrCannotCompact], [swarm.StoppedError], [swarm.LaterError],
+// [swarm.AttachedError].
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
@@ -52,6 +54,8 @@ func (e *Error) Unwrap() error {
 		return &swarm.UnknownAgentError{Name: e.Name, Near: e.Near}
 	case CodeStopped:
 		return &swarm.StoppedError{Name: e.Name}
+	case CodeLater:
+		return &swarm.LaterError{Name: e.Name}
 	case CodeAttached:
 		return &swarm.AttachedError{Name: e.Name}
 	case CodeNoTurn:
@@ -75,6 +79,9 @@ func wireError(err error) *Error {
 	}
 	if stopped, ok := errors.AsType[*swarm.StoppedError](err); ok {
 		e.Code, e.Name, e.Hint = CodeStopped, stopped.Name, "claude-swarm start "+stopped.Name
+	}
+	if later, ok := errors.AsType[*swarm.LaterError](err); ok {
+		e.Code, e.Name, e.Hint = CodeLater, later.Name, "nothing: end your turn"
 	}
 	if attached, ok := errors.AsType[*swarm.AttachedError](err); ok {
 		e.Code, e.Name, e.Hint = CodeAttached, attached.Name, "/compact or /clear in that session"

@@ -1,0 +1,123 @@
+package swarm
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A LaterError says that an agent is told to stop, but that its turn waits for the end
+// of the turn that asked: who asks does not wait for it.
+type LaterError struct{ Name string }
+
+func (e *LaterError) Error() string {
+	return e.Name + " stops when its turn has ended, which waits for the end of the turn that asks"
+}
+
+// StopAgent stops an agent until it is started again, also by a later daemon.
+// It returns when the running turn has ended and its client is gone; with now, or
+// when ctx is done, that turn is ended, and its message put back with nothing
+// counted. Where by is an agent for whose turn the turn of the other waits, it
+// returns at once with a [*LaterError], and the other stops all the same.
+func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error {
+	m, err := s.member(agent)
+	if err != nil {
+		return err
+	}
+	if err := s.steer(agent, func(st *standing) { st.Stopped = &stop{By: by, Since: time.Now().UTC()} }); err != nil {
+		return err
+	}
+	if ended := m.runningTurn(); ended != nil {
+		if !now {
+			done, ok := s.waits.begin(by, s.turnOf(by), agent)
+			if !ok {
+				return &LaterError{Name: agent}
+			}
+			select {
+			case <-ended:
+			case <-ctx.Done():
+				now = true
+			}
+			done()
+		}
+		if now {
+			m.endTurn(errStopping)
+			<-ended
+		}
+	}
+	if gone := m.clientGone(); gone != nil {
+		select { // it has no work to end, so it is waited for as long as the caller likes
+		case <-gone:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// turnOf is closed when the turn that runs now of somebody has ended; nil for a
+// person, and for an agent without a turn.
+func (s *Swarm) turnOf(name string) <-chan struct{} {
+	m, err := s.member(name)
+	if err != nil {
+		return nil
+	}
+	return m.runningTurn()
+}
+
+// waits says which turns wait for the end of which others. Whoever waits for one that
+// waits for it would wait for ever. The zero value is ready to use; it is safe for
+// several goroutines.
+type waits struct {
+	mu  sync.Mutex
+	all []*turnWait
+}
+
+// A turnWait is a turn of one agent that waits for the end of one of another.
+type turnWait struct {
+	who, whom string
+	turn      <-chan struct{} // of who; closed when it has ended, and nobody in it waits
+}
+
+// begin notes that a turn of who waits for the one of whom, until end is called. It
+// refuses where that one waits for who, itself or through others. A nil turn is no
+// turn, for which nobody can wait.
+func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
+	if turn == nil {
+		return func() {}, true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = slices.DeleteFunc(w.all, func(t *turnWait) bool { return isClosed(t.turn) })
+	if w.leads(whom, who, map[string]bool{}) {
+		return nil, false
+	}
+	note := &turnWait{who, whom, turn}
+	w.all = append(w.all, note)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all = slices.DeleteFunc(w.all, func(t *turnWait) bool { return t == note })
+	}, true
+}
+
+// leads tells whether from waits for to, itself or through others. It is called with
+// mu held.
+func (w *waits) leads(from, to string, seen map[string]bool) bool {
+	if from == to {
+		return true
+	}
+	seen[from] = true
+	return slices.ContainsFunc(w.all, func(t *turnWait) bool {
+		return t.who == from && !seen[t.whom] && w.leads(t.whom, to, seen)
+	})
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,52 @@
+package swarm_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// Turns that stop one another would each wait for the end of the other. One of them
+// does not wait, and all are stopped in the end.
+func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
+	for name, ring := range map[string][]string{
+		"two":   {"coder", "reviewer"},
+		"three": {"coder", "reviewer", "tester"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, ring...)
+			f.start()
+			for _, name := range ring {
+				f.send(name, "@hang")
+				f.untilState(name, swarm.Working)
+			}
+			type result struct {
+				by  string
+				err error
+			}
+			results := make(chan result, len(ring))
+			for i, by := range ring {
+				next := ring[(i+1)%len(ring)]
+				go func() { results <- result{by, f.daemon.StopAgent(t.Context(), next, by, false)} }() // read below, or ended with the field
+			}
+			for _, name := range ring {
+				f.until(name+" has heard of it", func() bool { return f.status(name).Why != "" })
+			}
+			for n := range ring {
+				f.until("a stop has returned", func() bool { return len(results) > 0 })
+				r := <-results
+				if _, later := errors.AsType[*swarm.LaterError](r.err); later != (n == 0) || n > 0 && r.err != nil {
+					t.Errorf("stop %d that returned, by %s: %v", n, r.by, r.err)
+				}
+				// Its turn goes on, and ends.
+				if err := f.daemon.Interrupt(t.Context(), r.by, "lead", ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, name := range ring {
+				f.untilState(name, swarm.Stopped)
+			}
+		})
+	}
+}
