@@ -32,6 +32,7 @@ type Conn struct {
 	mask   *Masker
 	log    *slog.Logger
 	nc     net.Conn
+	below  net.Conn // TLS, or nc itself
 	isTLS  bool
 	in     chan Message
 	bell   chan struct{} // rings for the writer
@@ -91,6 +92,7 @@ func (c *Conn) connect(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.below = nc
 	if c.cfg.Clear {
 		if c.cfg.SASL != nil && !isLoopback(nc.RemoteAddr()) {
 			return nil, errors.Join(fmt.Errorf("%w: SASL would go in the clear", ErrConfig), nc.Close())
@@ -157,6 +159,9 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 // end is the one place where a connection ends; the first reason stays.
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
+		if errors.Is(err, ErrTimeout) {
+			c.takeBack() // before anybody is told, who may send it again
+		}
 		c.mu.Lock()
 		switch {
 		case c.st.leaving:
@@ -171,6 +176,15 @@ func (c *Conn) end(err error) {
 		close(c.done)
 		c.nc.Close()
 	})
+}
+
+// takeBack throws away what the other side has not taken yet. The kernel would go on
+// sending it for minutes after the end, so that it came out behind what was sent again.
+func (c *Conn) takeBack() {
+	if tcp, ok := c.below.(interface{ SetLinger(sec int) error }); ok {
+		_ = tcp.SetLinger(0)
+	}
+	c.below.Close() // before the goodbye of TLS, which would wait
 }
 
 // ring wakes the writer.

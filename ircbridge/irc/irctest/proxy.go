@@ -1,6 +1,9 @@
 package irctest
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"net"
 	"sync"
 	"testing"
@@ -15,9 +18,13 @@ const (
 	Down            // from the server to the client
 )
 
-// A Proxy stands between a client and a server and breaks what passes. All
-// methods are safe for several goroutines; a fault holds for the connections
-// that stand and for those that come, until [Proxy.Heal].
+// A Proxy stands between a client and a server and breaks what passes, as a
+// network does. All methods are safe for several goroutines.
+//
+// What stands still in the network is in the hands of whoever sent it: it comes
+// out later, also after the sender has hung up, but for one who hung up with an
+// RST and so took it back. The other side hears of either only when the network
+// lets it through.
 type Proxy struct {
 	Addr string // where clients connect
 
@@ -25,23 +32,54 @@ type Proxy struct {
 	server string
 	wg     sync.WaitGroup
 
-	mu     sync.Mutex
-	links  map[*link]bool
-	refuse bool
-	faults [2]fault
-	healed chan struct{} // closed when the faults change
-	count  int
+	mu      sync.Mutex
+	links   map[*link]bool // that stand
+	streams []*bytes.Buffer
+	refuse  bool
+	faults  [2]fault
+	armed   [2]trigger
+	changed chan struct{} // closed when the faults change
+	counts  Counts
+	over    bool // the test has ended
+}
+
+// Counts are what a [Proxy] has done until now.
+type Counts struct {
+	Connections int    // that were asked for
+	Refused     int    // of these, hung up on at once
+	Stand       int    // connections that stand now
+	Left        int    // connections on which the client has hung up
+	Cut, Reset  int    // connections
+	MidLine     [2]int // connections that [Proxy.CutAfter] ended
+	Held        [2]int // bytes that stood still at least for a while
+	Swallowed   [2]int // bytes
+	Single      [2]int // bytes that passed one by one
+	Late        [2]int // pieces that were delayed
+}
+
+// A trigger strikes when so many texts have passed.
+type trigger struct {
+	after  int
+	strike func() // nil is none
 }
 
 type fault struct {
 	stall   bool
-	swallow bool
+	swallow bool // nothing of the end of a connection gets through either
 	trickle bool
 	delay   time.Duration
 	cutIn   int // cut after so many bytes; 0 is never
 }
 
-type link struct{ client, server *net.TCPConn }
+// A link is one connection, of two sides.
+type link struct {
+	sides  [2]*net.TCPConn // by where the bytes come from: the client's, the server's
+	stream *bytes.Buffer   // what was brought to the client
+	dead   [2]bool         // swallows for good; guarded by the proxy's mutex, as is left
+	left   bool            // the client has hung up
+	gone   chan struct{}   // closed at its end
+	once   sync.Once
+}
 
 // NewProxy listens until the test ends and passes on to server.
 func NewProxy(t testing.TB, server string) *Proxy {
@@ -50,41 +88,62 @@ func NewProxy(t testing.TB, server string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{Addr: l.Addr().String(), l: l, server: server, links: make(map[*link]bool), healed: make(chan struct{})}
+	p := &Proxy{Addr: l.Addr().String(), l: l, server: server, links: make(map[*link]bool), changed: make(chan struct{})}
 	p.wg.Go(p.accept)
 	t.Cleanup(func() {
 		_ = l.Close()
-		p.Cut()
-		p.Heal()
+		p.change(func() {
+			p.over = true
+			p.end(false)
+		})
 		p.wg.Wait()
 	})
 	return p
 }
 
 // Cut ends every connection in both directions, as a server does that exits.
-func (p *Proxy) Cut() { p.end(false) }
+func (p *Proxy) Cut() {
+	p.change(func() {
+		p.counts.Cut += len(p.links)
+		p.end(false)
+	})
+}
 
 // Reset ends every connection with an RST.
-func (p *Proxy) Reset() { p.end(true) }
+func (p *Proxy) Reset() {
+	p.change(func() {
+		p.counts.Reset += len(p.links)
+		p.end(true)
+	})
+}
 
-// Stall lets nothing through in one direction, while the connection stands.
+// Stall lets nothing through in one direction until [Proxy.Heal], while the
+// connections stand: those that there are, and those that come.
 func (p *Proxy) Stall(w Way) { p.change(func() { p.faults[w].stall = true }) }
 
 // Swallow takes everything in one direction and throws it away, so that the
-// writer believes it was sent.
-func (p *Proxy) Swallow(w Way) { p.change(func() { p.faults[w].swallow = true }) }
+// writer believes it was sent. It holds for the connections that stand, for
+// ever, as of what is gone from the midst of a stream nothing comes behind it.
+func (p *Proxy) Swallow(w Way) {
+	p.change(func() {
+		p.faults[w].swallow = true
+		for l := range p.links {
+			l.dead[w] = true
+		}
+	})
+}
 
-// Trickle writes single bytes.
+// Trickle passes single bytes until [Proxy.Heal].
 func (p *Proxy) Trickle(w Way) { p.change(func() { p.faults[w].trickle = true }) }
 
-// Delay holds everything in one direction for a while.
+// Delay holds everything in one direction for a while, until [Proxy.Heal].
 func (p *Proxy) Delay(w Way, d time.Duration) { p.change(func() { p.faults[w].delay = d }) }
 
 // CutAfter ends the connection that lets n more bytes through in one
-// direction, which may be in mid-line.
+// direction, or one less, so that it is always in mid-line.
 func (p *Proxy) CutAfter(w Way, n int) { p.change(func() { p.faults[w].cutIn = n }) }
 
-// Refuse hangs up on new connections at once.
+// Refuse hangs up on new connections at once until [Proxy.Heal].
 func (p *Proxy) Refuse() { p.change(func() { p.refuse = true }) }
 
 // Heal takes all faults back.
@@ -95,129 +154,268 @@ func (p *Proxy) Heal() {
 	})
 }
 
-// Connections is how many were made so far.
-func (p *Proxy) Connections() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.count
+// OnText calls f, which breaks something, when so many pieces with a PRIVMSG in
+// them have passed in that direction, by connections that the client has not left,
+// and one more is on its way: it has come to the proxy, and not passed it. What is
+// returned is closed after that.
+func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
+	done := make(chan struct{})
+	p.change(func() {
+		p.armed[w] = trigger{after, func() {
+			f()
+			close(done)
+		}}
+	})
+	return done
 }
 
+// Counts tells what it has done until now.
+func (p *Proxy) Counts() Counts {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.counts
+	c.Stand = len(p.links)
+	return c
+}
+
+// Connections is how many were asked for until now.
+func (p *Proxy) Connections() int { return p.Counts().Connections }
+
+// Brought is what it has brought to the client by each connection, in their order.
+func (p *Proxy) Brought() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for _, s := range p.streams {
+		all = append(all, s.String())
+	}
+	return all
+}
+
+// change is the one way to change something: all that stand still look again.
 func (p *Proxy) change(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f()
-	close(p.healed)
-	p.healed = make(chan struct{})
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
+// end ends every connection; with the mutex held.
 func (p *Proxy) end(reset bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for l := range p.links {
-		l.end(reset)
+		p.hangUp(l, reset)
 	}
-	close(p.healed)
-	p.healed = make(chan struct{})
 }
 
-func (l *link) end(reset bool) {
-	if reset {
-		_ = l.client.SetLinger(0)
-		_ = l.server.SetLinger(0)
-	}
-	_ = l.client.Close()
-	_ = l.server.Close()
+// hangUp ends a connection; with the mutex held.
+func (p *Proxy) hangUp(l *link, reset bool) {
+	l.once.Do(func() {
+		delete(p.links, l)
+		close(l.gone)
+		for _, side := range l.sides {
+			if reset {
+				_ = side.SetLinger(0)
+			}
+			_ = side.Close()
+		}
+	})
 }
 
 func (p *Proxy) accept() {
 	for {
-		client, err := p.l.Accept()
+		nc, err := p.l.Accept()
 		if err != nil {
 			return
 		}
+		client := nc.(*net.TCPConn)
 		p.mu.Lock()
-		p.count++
+		p.counts.Connections++
 		refuse := p.refuse
+		if refuse {
+			p.counts.Refused++
+		}
 		p.mu.Unlock()
-		server, err := net.Dial("tcp", p.server)
-		if refuse || err != nil {
+		if refuse {
 			_ = client.Close()
-			if err == nil {
-				_ = server.Close()
-			}
 			continue
 		}
-		l := &link{client.(*net.TCPConn), server.(*net.TCPConn)}
+		nc, err = net.Dial("tcp", p.server)
+		if err != nil {
+			_ = client.Close()
+			continue
+		}
+		l := &link{sides: [2]*net.TCPConn{client, nc.(*net.TCPConn)}, stream: &bytes.Buffer{}, gone: make(chan struct{})}
 		p.mu.Lock()
 		p.links[l] = true
+		p.streams = append(p.streams, l.stream)
+		if p.over {
+			p.hangUp(l, false)
+		}
 		p.mu.Unlock()
-		var both sync.WaitGroup
-		both.Go(func() { p.pass(l, l.client, l.server, Up) })
-		both.Go(func() { p.pass(l, l.server, l.client, Down) })
-		p.wg.Go(func() {
-			both.Wait()
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			delete(p.links, l)
-		})
+		p.wg.Go(func() { p.pass(l, Up) })
+		p.wg.Go(func() { p.pass(l, Down) })
 	}
 }
 
-func (p *Proxy) pass(l *link, from, to *net.TCPConn, w Way) {
-	defer l.end(false)
-	buf := make([]byte, 16<<10)
-	for {
-		n, err := from.Read(buf)
-		if err != nil {
+// pass brings on what comes from one side. It reads on while the network stands
+// still, to see whether the sender hangs up.
+func (p *Proxy) pass(l *link, w Way) {
+	pieces, takenBack := make(chan []byte, 1024), make(chan struct{})
+	p.wg.Go(func() {
+		defer close(pieces)
+		for {
+			buf := make([]byte, 16<<10)
+			n, err := l.sides[w].Read(buf)
+			if n > 0 {
+				select {
+				case pieces <- buf[:n]:
+				case <-l.gone:
+					return
+				}
+			}
+			if err != nil {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				if !errors.Is(err, io.EOF) {
+					close(takenBack)
+				}
+				if w == Up && p.links[l] {
+					l.left = true
+					p.counts.Left++
+				}
+				return
+			}
+		}
+	})
+	for data := range pieces {
+		if !p.bring(l, data, w, takenBack) {
+			break
+		}
+	}
+	for { // the end of it comes through when anything does
+		p.mu.Lock()
+		f, changed := p.faults[w], p.changed
+		if !f.stall && !f.swallow {
+			reset := false
+			select {
+			case <-takenBack:
+				reset = true
+			default:
+			}
+			p.hangUp(l, reset)
+			p.mu.Unlock()
 			return
 		}
-		if !p.write(l, to, buf[:n], w) {
+		p.mu.Unlock()
+		select {
+		case <-changed:
+		case <-l.gone:
 			return
 		}
 	}
 }
 
-func (p *Proxy) write(l *link, to *net.TCPConn, data []byte, w Way) bool {
+// bring writes to the other side, and says whether more may follow.
+func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bool {
+	if strike := p.trigger(l, data, w); strike != nil {
+		strike()
+	}
+	counted := false // as held
 	for len(data) > 0 {
 		p.mu.Lock()
-		f, change, here := p.faults[w], p.healed, p.links[l]
-		n := len(data)
-		if f.trickle {
-			n = 1
-		}
-		if f.cutIn > 0 {
-			n = min(n, f.cutIn)
-			p.faults[w].cutIn -= n
+		f, changed, dead := &p.faults[w], p.changed, l.dead[w]
+		stall, delay := f.stall, f.delay
+		n, cut := len(data), false
+		switch {
+		case dead:
+			p.counts.Swallowed[w] += n
+		case stall:
+			if !counted {
+				p.counts.Held[w] += n
+				counted = true
+			}
+		default:
+			if f.trickle {
+				n = 1
+				p.counts.Single[w]++
+			}
+			if delay > 0 {
+				p.counts.Late[w]++
+			}
+			n, cut = f.cut(data[:n])
 		}
 		p.mu.Unlock()
-		if f.stall {
-			if !here {
+		switch {
+		case dead:
+			return true
+		case stall:
+			select {
+			case <-changed:
+			case <-takenBack:
+			case <-l.gone:
 				return false
 			}
-			<-change // also a cut rings it; the write then fails
-			if _, err := to.Write(nil); err != nil {
+			select {
+			case <-takenBack:
 				return false
+			default:
+				continue
 			}
-			p.mu.Lock()
-			closed := !p.links[l]
-			p.mu.Unlock()
-			if closed {
-				return false
-			}
-			continue
+		case delay > 0:
+			time.Sleep(delay) // which is the fault
 		}
-		if f.delay > 0 {
-			time.Sleep(f.delay)
-		}
-		if !f.swallow {
-			if _, err := to.Write(data[:n]); err != nil {
-				return false
-			}
-		}
-		data = data[n:]
-		if f.cutIn > 0 && f.cutIn == n {
+		if _, err := l.sides[1-w].Write(data[:n]); err != nil {
 			return false
 		}
+		p.mu.Lock()
+		if w == Down {
+			l.stream.Write(data[:n])
+		}
+		if cut {
+			p.counts.MidLine[w]++
+			p.hangUp(l, false)
+		}
+		p.mu.Unlock()
+		data = data[n:]
 	}
 	return true
+}
+
+// trigger returns what is to happen before data passes.
+func (p *Proxy) trigger(l *link, data []byte, w Way) func() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := &p.armed[w]
+	if t.strike == nil || l.left || !bytes.Contains(data, []byte("PRIVMSG")) {
+		return nil
+	}
+	if t.after > 0 {
+		t.after--
+		return nil
+	}
+	strike := t.strike
+	*t = trigger{}
+	return strike
+}
+
+// cut says how much of data passes, and whether that is the end.
+func (f *fault) cut(data []byte) (n int, end bool) {
+	n = len(data)
+	switch {
+	case f.cutIn == 0:
+		return n, false
+	case n < f.cutIn:
+		f.cutIn -= n
+		return n, false
+	}
+	n = f.cutIn
+	if data[n-1] == '\n' {
+		if n == 1 {
+			return 1, false // the next byte will do
+		}
+		n--
+	}
+	f.cutIn = 0
+	return n, true
 }

@@ -1,0 +1,36 @@
+package irc_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// What stood still on its way to the server when a silent connection was given up does
+// not come out later: it has been sent again by then.
+func TestWhatIsGivenUpIsTakenBack(t *testing.T) {
+	s := irctest.NewServer(t, irctest.Features{})
+	p := irctest.NewProxy(t, s.Addr)
+	watch := run(t, irc.Config{Addr: s.Addr, Nick: "ann"}, irc.Options{Channels: []irc.Channel{{Name: "#room"}}})
+	caughtUp(t, watch, "#room")
+	cfg := irc.Config{Addr: p.Addr, PingAfter: time.Minute, ProofTimeout: 100 * time.Millisecond}
+	c := run(t, cfg, irc.Options{Channels: []irc.Channel{{Name: "#room"}}})
+	caughtUp(t, c, "#room")
+	p.Stall(irctest.Up)
+	if err := delivered(t, c.Post(irc.Outgoing{Target: "#room", Text: "late"})); !errors.Is(err, irc.ErrUnproven) {
+		t.Fatalf("Post = %v, want ErrUnproven", err)
+	}
+	for limit := time.Now().Add(patience); p.Counts().Left == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("the connection stands")
+		}
+	}
+	p.Heal()
+	wait(t, watch, func(e irc.Left) bool { return e.Nick == "swarm" }) // all of it has come
+	if said := s.Said("#room"); len(said) != 0 {
+		t.Errorf("given up, and said later: %v", said)
+	}
+}
