@@ -52,6 +52,16 @@ func (s *Swarm) listLead() {
 	s.tellAside(box, aside)
 }
 
+// listBusy looks at the mailboxes of agents that do not look themselves: those at work,
+// and those that may not work. For senders are refused by what a listing finds.
+func (s *Swarm) listBusy() {
+	for _, m := range s.members() {
+		if m.view.status().State != Idle {
+			_, _ = m.list() // what is wrong there the agent says when it has to do with it
+		}
+	}
+}
+
 // strayMemory is how long ago a file may have been dropped for the lead to be told
 // of it: shorter than a key is remembered, so that nobody is told twice.
 const strayMemory = 6 * 24 * time.Hour

@@ -67,6 +67,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		s.trouble.mend()
 		s.note(s.books.standings.catchUp())
 		s.listLead()
+		s.listBusy()
 		s.mirror.count(s.store)
 		s.tellStrays(time.Now())
 		if w != nil {
