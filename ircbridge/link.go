@@ -24,6 +24,7 @@ type link struct {
 
 	up       bool
 	doubtful bool // see [link.doubt]
+	caught   bool // all private talk until now is known
 	gen      int  // counts connections
 	nick     string
 	nicks    []string // all that it has had, folded: what comes from one of them is ours
@@ -63,8 +64,9 @@ func (r *run) newLink(ctx context.Context, agent, nick string) (*link, error) {
 			opts.Channels = append(opts.Channels, irc.Channel{Name: room.name})
 		}
 	}
-	if agent == "" {
-		opts.Memory = memory{r.Home}
+	opts.Memory = memory{r.Home}
+	if agent != "" {
+		opts.Memory = privateMemory{memory{r.Home}}
 	}
 	l := &link{agent: agent, client: irc.NewClient(cfg, opts), nick: nick, fold: irc.RFC1459}
 	l.nicks = []string{l.fold.Fold(nick)}
@@ -168,6 +170,12 @@ func (r *run) take(l *link, e irc.Event, ok bool) {
 		case l == r.main:
 			r.follow(e.From, e.To)
 		}
+	case irc.CaughtUp:
+		if e.Target == "" {
+			l.caught = true
+		} else if l == r.main {
+			r.caughtUp(e)
+		}
 	default:
 		if l == r.main {
 			r.takeRoom(e)
@@ -196,7 +204,7 @@ func (r *run) connected(l *link, st irc.State) {
 }
 
 func (r *run) disconnected(l *link, e irc.Down) {
-	l.up, l.doubtful = false, false
+	l.up, l.doubtful, l.caught = false, false, false
 	if l == r.main {
 		why := r.mask.Mask(fmt.Sprint(e.Err))
 		r.Log.Log(r.ctx, levelOf(e), "not connected", keyWhy, why, "retry", e.Retry.Round(time.Millisecond))

@@ -28,8 +28,16 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// private is when the newest private line came.
+// private is until when all private talk is known; where no bridge has noted that, when
+// the newest private line came.
 func (m memory) private() ([]irc.Mark, error) {
+	st, err := ReadState(m.home)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Heard.IsZero() {
+		return []irc.Mark{{Time: st.Heard}}, nil
+	}
 	unread, err := Reader{Home: m.home, Name: "irc"}.channels()
 	if err != nil {
 		return nil, err
@@ -44,6 +52,27 @@ func (m memory) private() ([]irc.Mark, error) {
 		return nil, nil
 	}
 	return []irc.Mark{{Time: newest}}, nil
+}
+
+// noteHeard notes until when all private talk is known, so that a later bridge asks for
+// the rest. Of the connection that is there now we may not have learned yet.
+func (r *run) noteHeard() {
+	if conn, ok := r.main.client.Conn(); ok && r.main.caught {
+		if st := conn.State(); st.Since.Equal(r.main.state.Since) {
+			r.state.Heard = st.Heard.UTC()
+		}
+	}
+}
+
+// privateMemory is that of an agent's own connection, which hears private talk alone.
+type privateMemory struct{ memory }
+
+// Marks implements [irc.Memory].
+func (m privateMemory) Marks(target string) ([]irc.Mark, error) {
+	if isChannel(target) {
+		return nil, nil
+	}
+	return m.memory.Marks(target)
 }
 
 // Add implements [irc.Memory]: what is to be remembered is in the buffer already.

@@ -135,13 +135,6 @@ func (r *run) takeRoom(e irc.Event) {
 				r.settle(f, outcomeJoined)
 			}
 		}
-	case irc.CaughtUp:
-		rm := r.known(e.Target)
-		if rm == nil {
-			return // a person, or a channel that we have left
-		}
-		rm.caught = rm.joined
-		r.askModes(rm)
 	case irc.Left:
 		if e.Channel == "" {
 			for _, rm := range r.rooms {
@@ -166,13 +159,27 @@ func (r *run) takeRoom(e irc.Event) {
 			r.giveUpRoom(rm, e.Err)
 		}
 	case irc.Gap:
+		what := "what was said in between is not known"
+		if e.Target == "" {
+			what = "private talk in between is not known"
+		}
 		args := []any{keyChannel, e.Target, "from", e.From.UTC(), "to", e.To.UTC()}
 		if e.Err != nil {
 			args = append(args, keyErr, e.Err)
 		}
-		r.Log.Info("what was said in between is not known", args...)
+		r.Log.Info(what, args...)
 	case irc.TopicChanged: // the state shows it
 	}
+}
+
+// caughtUp notes that what was said in a channel while we were away is known.
+func (r *run) caughtUp(e irc.CaughtUp) {
+	rm := r.known(e.Target)
+	if rm == nil {
+		return // a person, or a channel that we have left
+	}
+	rm.caught = rm.joined
+	r.askModes(rm)
 }
 
 func (r *run) giveUpRoom(rm *room, err error) {

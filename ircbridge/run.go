@@ -241,6 +241,7 @@ func (r *run) loop() error {
 			over = true // what is on its way is put back
 		}
 	}
+	r.noteHeard()
 	stopLinks()
 	r.settleRest()
 	r.state.Connected, r.state.Since, r.state.Why, r.state.NextTry = false, time.Now().UTC(), "the bridge was ended", time.Time{}
@@ -347,6 +348,7 @@ func (r *run) save() {
 	}
 	s.Waiting, s.Unproven = len(r.plan.entries), r.unproven()
 	s.Halted = r.halted
+	r.noteHeard()
 	s.Questions = nil
 	for _, q := range r.open {
 		s.Questions = append(s.Questions, q.OpenQuestion)

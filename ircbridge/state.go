@@ -35,6 +35,7 @@ type State struct {
 	Style     Style     `json:"style"`              // in use
 	Instead   string    `json:"instead,omitempty"`  // why it is not the style that was asked for
 	Caps      []string  `json:"caps,omitempty"`     // capabilities in use
+	Heard     time.Time `json:"heard,omitzero"`     // until when all private talk is known
 	Limits    Limits    `json:"limits"`             // of the server
 	Channels  []Channel `json:"channels,omitempty"` // sorted
 

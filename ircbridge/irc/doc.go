@@ -21,7 +21,9 @@
 //
 // After each [Up] the client joins its channels. For each it tells [Joined],
 // then what was said since the last [Text] of that channel if the server has
-// draft/chathistory, else a [Gap], and then [CaughtUp]. A text comes once,
+// draft/chathistory, else a [Gap], and then [CaughtUp]. Of private talk it tells
+// the same, for everybody whom the server names as having written since a line
+// came last; the last [CaughtUp] of that has no target. A text comes once,
 // by its msgid, also over restarts of the program if the [Memory] lives through
 // them. It is kicked or kept out of a channel: five times it tries again, then
 // it tells [Failed].

@@ -76,12 +76,13 @@ func (t Text) Peer() string {
 func (t Text) Mark() Mark { return Mark{ID: t.MsgID, Time: t.Time} }
 
 // CaughtUp says that everything that was said in Target while we were away has
-// been told. It comes after each [Joined] of our own.
+// been told. It comes after each [Joined] of our own, and after each [Up] for
+// every nick that wrote privately and then for all private talk, with Target "".
 type CaughtUp struct{ Target string }
 
 // Gap says that nobody can tell what was said in Target between two times.
 type Gap struct {
-	Target   string
+	Target   string // "" is private talk of which the server does not tell
 	From, To time.Time
 	Err      error // why the history did not help; nil where the server has none
 }
@@ -141,8 +142,17 @@ func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 }
 
 func messageTime(m Message, now time.Time) time.Time {
-	if at, err := time.Parse(time.RFC3339Nano, m.Tags["time"]); err == nil {
+	if at := parseTime(m.Tags["time"]); !at.IsZero() {
 		return at
 	}
 	return now
+}
+
+// parseTime reads a time as servers write it; what is none is zero.
+func parseTime(s string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }

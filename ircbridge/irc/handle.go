@@ -10,7 +10,11 @@ import (
 func (c *Conn) take(m Message, open *batches, reg *registration) ([]Message, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.timers.hear(time.Now())
+	now := time.Now()
+	c.timers.hear(now)
+	if m.Tags["batch"] == "" { // what is in one may be old
+		c.st.heard = messageTime(m, now)
+	}
 	c.ring()
 	switch m.Command {
 	case "PING":

@@ -157,30 +157,71 @@ func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Messag
 	return all, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
 }
 
-// privateSince returns the nicks with whom there was private talk between two times.
-func (c *Conn) privateSince(ctx context.Context, from, to time.Time) ([]string, error) {
+// PrivateSince returns the nicks with whom there was private talk since a time,
+// in the order in which the server tells them. It asks page by page, as channels
+// with news are among the targets and fill pages; servers tell the oldest first
+// or the newest. The error is as of [Conn.History], with the nicks until then.
+func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
 		return nil, ErrNoHistory
 	}
-	answer, err := c.Do(ctx, Msg("CHATHISTORY", "TARGETS", Mark{Time: from}.reference(), Mark{Time: to}.reference(), fmt.Sprint(limit)))
-	if err != nil {
-		return nil, err
-	}
 	support := c.State().ISupport
+	fold := support.CaseMapping()
+	to := time.Now().Add(24 * time.Hour) // whatever the server's clock says
 	var nicks []string
-	for _, m := range answer {
-		if m.Command == "CHATHISTORY" && strings.EqualFold(m.Param(0), "TARGETS") && !support.IsChannel(m.Param(1)) {
-			nicks = append(nicks, m.Param(1))
+	seen := make(map[string]bool)
+	for range maxPages {
+		answer, err := c.Do(ctx, Msg("CHATHISTORY", "TARGETS", Mark{Time: from}.reference(), Mark{Time: to}.reference(), fmt.Sprint(limit)))
+		if err != nil {
+			return nicks, err
 		}
+		n, fresh := 0, 0
+		var first, last time.Time
+		for _, m := range answer {
+			if m.Command != "CHATHISTORY" || !strings.EqualFold(m.Param(0), "TARGETS") {
+				continue
+			}
+			if last = parseTime(strings.TrimPrefix(m.Param(2), "timestamp=")); n == 0 {
+				first = last
+			}
+			n++
+			if key := fold.Fold(m.Param(1)); !seen[key] {
+				seen[key] = true
+				fresh++
+				if !support.IsChannel(m.Param(1)) {
+					nicks = append(nicks, m.Param(1))
+				}
+			}
+		}
+		if n < limit {
+			return nicks, nil
+		}
+		// Bounds are not among the targets, and several targets may share a time; if the
+		// whole page does, what lies behind it is all that can be had.
+		again := time.Millisecond
+		if fresh == 0 {
+			again = 0
+		}
+		bound, next := &from, last.Add(-again)
+		if last.Before(first) {
+			bound, next = &to, last.Add(again)
+		}
+		if last.IsZero() || next.Equal(*bound) {
+			return nicks, errors.New("targets of the history: a full page leads no further")
+		}
+		*bound = next
 	}
-	return nicks, nil
+	return nicks, fmt.Errorf("targets of the history: more than %d pages", maxPages)
 }
+
+// timeFormat is that of server-time and of references.
+const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // reference is the mark as CHATHISTORY writes it.
 func (m Mark) reference() string {
 	if m.ID != "" {
 		return "msgid=" + m.ID
 	}
-	return "timestamp=" + m.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+	return "timestamp=" + m.Time.UTC().Format(timeFormat)
 }

@@ -20,7 +20,7 @@ const ctcpEvery = 10 * time.Second
 type keeper struct {
 	*Client
 	rings   map[string]*ring // by folded peer; they outlive connections
-	private time.Time        // until when we heard private talk
+	private time.Time        // until when we know all private talk, by the server's clock
 }
 
 // A visit is what a keeper knows of one connection.
@@ -39,7 +39,7 @@ type visit struct {
 // fetched is the history of a target, or why there is none.
 type fetched struct {
 	target   string // folded channel; "" for private talk
-	name     string // as the server writes it; "" is the end of all private talk
+	name     string // as the server writes it; "" is the end of all private talk, and err why some is not known
 	messages []Message
 	from     time.Time
 	err      error
@@ -56,7 +56,7 @@ func (k *keeper) serve(ctx context.Context, conn *Conn) error {
 	defer stopFetching()
 	defer v.leave()
 	k.emit(ctx, Up{v.st})
-	v.fetchPrivate(fetching)
+	v.fetchPrivate(ctx, fetching)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -84,7 +84,7 @@ func (k *keeper) serve(ctx context.Context, conn *Conn) error {
 func (v *visit) leave() {
 	now := time.Now()
 	if v.caught {
-		v.private = now
+		v.private = v.conn.State().Heard // a connection may be dead long before we see it
 	}
 	for key, w := range v.wishes {
 		if w.state == in && v.held[key] == nil {
@@ -239,43 +239,43 @@ func (v *visit) fetch(ctx context.Context, f fetched, after Mark) {
 	})
 }
 
-// fetchPrivate catches up with private talk, of which nobody tells a newcomer.
-func (v *visit) fetchPrivate(ctx context.Context) {
+// overlap is how much of what we know of private talk is asked for once more:
+// clocks differ, and what comes twice is told once.
+const overlap = time.Minute
+
+// fetchPrivate catches up with private talk, of which nobody tells a newcomer:
+// the server names those who wrote, and then each history is asked for. Without
+// history there is nothing to tell: who writes to an absent nick learns that.
+func (v *visit) fetchPrivate(ctx, fetching context.Context) {
 	from := v.private
 	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {
 		from = marks[len(marks)-1].Time
 	}
 	if from.IsZero() || v.conn.HistoryLimit() == 0 {
-		v.caught = true
+		v.caughtUp(ctx, fetched{})
 		return
 	}
 	v.wg.Go(func() {
-		nicks, err := v.conn.privateSince(ctx, from.Add(-time.Minute), time.Now().Add(time.Minute))
-		if err != nil {
-			v.logger().Warn("private talk was not asked for", "err", err)
-		}
-		for _, nick := range nicks {
+		after := Mark{Time: from.Add(-overlap)}
+		nicks, err := v.conn.PrivateSince(fetching, after.Time)
+		for _, nick := range append(nicks, "") {
 			f := fetched{name: nick, from: from}
-			f.messages, f.err = v.conn.History(ctx, nick, Mark{Time: from.Add(-time.Second)})
+			if nick == "" {
+				f.err = err
+			} else {
+				f.messages, f.err = v.conn.History(fetching, nick, after)
+			}
 			select {
 			case v.fetched <- f:
-			case <-ctx.Done():
+			case <-fetching.Done():
 				return
 			}
-		}
-		select {
-		case v.fetched <- fetched{}:
-		case <-ctx.Done():
 		}
 	})
 }
 
 // caughtUp tells a history and then what was held back for it.
 func (v *visit) caughtUp(ctx context.Context, f fetched) {
-	if f.name == "" {
-		v.caught = true // all nicks are through
-		return
-	}
 	for _, m := range f.messages {
 		t, ok := newText(m, &v.st, time.Now())
 		if !ok {
@@ -284,17 +284,16 @@ func (v *visit) caughtUp(ctx context.Context, f fetched) {
 		t.History = true
 		v.tell(ctx, v.st.CaseMapping().Fold(t.Peer()), t)
 	}
+	if v.conn.Err() != nil && (f.err != nil || f.name == "") {
+		// What is held back stays untold, so that the mark stays where it is: the
+		// next connection asks again from there.
+		return
+	}
 	if f.err != nil {
-		select {
-		case <-v.conn.Done():
-			// What is held back stays untold, so that the mark stays where it is: the
-			// next connection asks again from there.
-			return
-		default:
-		}
 		v.emit(ctx, Gap{Target: f.name, From: f.from, To: time.Now(), Err: f.err})
 	}
 	v.emit(ctx, CaughtUp{f.name})
+	v.caught = v.caught || f.name == "" // all nicks are through
 	if f.target != "" {
 		v.release(ctx, f.target)
 	}

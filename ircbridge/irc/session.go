@@ -31,6 +31,7 @@ type State struct {
 	Channels []string
 	Lag      time.Duration // of the last PING
 	Since    time.Time     // registered since
+	Heard    time.Time     // when the last line came, by the server's clock where it tells
 	Dropped  int           // lines that were too long or made no sense
 	Waiting  int           // pieces that wait to be written
 	Unproven int           // lines written and not proven yet
@@ -56,6 +57,7 @@ type session struct {
 	rooms   map[string]*room // by folded name: the channels that we are in
 	lag     time.Duration
 	since   time.Time
+	heard   time.Time
 	dropped int
 	refused error // why the server is about to hang up
 	leaving bool  // we said QUIT
@@ -156,7 +158,7 @@ func (c *Conn) State() State {
 	s := &c.st
 	state := State{
 		Phase: s.phase, TLS: c.isTLS, Nick: s.nick, Source: s.source, Account: s.account,
-		Caps: maps.Clone(s.caps), ISupport: s.isup.clone(), Lag: s.lag, Since: s.since, Dropped: s.dropped,
+		Caps: maps.Clone(s.caps), ISupport: s.isup.clone(), Lag: s.lag, Since: s.since, Heard: s.heard, Dropped: s.dropped,
 		Waiting: c.out.size(), Unproven: len(c.out.flying),
 	}
 	for _, r := range s.rooms {

@@ -3,6 +3,7 @@ package irctest
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -185,22 +186,48 @@ func (u *user) deliver(m Said, command string, answer bool) {
 	}
 }
 
+// targets tells who wrote privately, and in which of the user's channels something was
+// said, by the time of the newest.
+func (u *user) targets(ref string, after, before time.Time, limit int) {
+	if u.s.f.NoTargets {
+		u.send("s", "FAIL", "CHATHISTORY", "INVALID_PARAMS", "TARGETS", "Unknown subcommand")
+		return
+	}
+	u.send("s", "BATCH", "+"+ref, "draft/chathistory-targets")
+	var newest []Said // of each target, the oldest first
+	for _, said := range slices.Backward(u.s.said) {
+		if _, in := u.rooms[strings.ToLower(said.Target)]; !in && !strings.EqualFold(said.Target, u.nick) {
+			continue
+		}
+		if !slices.ContainsFunc(newest, func(other Said) bool { return other.peer() == said.peer() }) {
+			newest = slices.Insert(newest, 0, said)
+		}
+	}
+	for _, said := range newest {
+		if said.Time.After(after) && said.Time.Before(before) && limit > 0 {
+			limit--
+			u.raw(irc.Message{Tags: map[string]string{"batch": ref}, Source: "s", Command: "CHATHISTORY", Params: []string{"TARGETS", said.peer(), said.tags()["time"]}})
+		}
+	}
+	u.raw(irc.Msg("BATCH", "-"+ref))
+}
+
+// peer is the channel, or who wrote privately.
+func (m Said) peer() string {
+	if strings.HasPrefix(m.Target, "#") {
+		return m.Target
+	}
+	nick, _, _ := strings.Cut(m.Source, "!")
+	return nick
+}
+
 // history answers CHATHISTORY AFTER and TARGETS.
 func (u *user) history(m irc.Message) {
 	limit, _ := strconv.Atoi(m.Last())
 	limit = min(limit, u.s.f.Page)
 	ref := fmt.Sprintf("h%d", u.s.serial)
 	if m.Param(0) == "TARGETS" {
-		u.send("s", "BATCH", "+"+ref, "draft/chathistory-targets")
-		seen := make(map[string]bool)
-		for _, said := range u.s.said {
-			nick, _, _ := strings.Cut(said.Source, "!")
-			if strings.EqualFold(said.Target, u.nick) && said.Time.After(reference(m.Param(1))) && !seen[nick] {
-				seen[nick] = true
-				u.raw(irc.Message{Tags: map[string]string{"batch": ref}, Source: "s", Command: "CHATHISTORY", Params: []string{"TARGETS", nick, said.tags()["time"]}})
-			}
-		}
-		u.raw(irc.Msg("BATCH", "-"+ref))
+		u.targets(ref, reference(m.Param(1)), reference(m.Param(2)), limit)
 		return
 	}
 	target, after := m.Param(1), m.Param(2)

@@ -20,6 +20,8 @@ type Features struct {
 	MaxLines int      // likewise; 0 is 100
 	Page     int      // of a history; 0 is 100
 	Password string   // of SASL PLAIN for every account; "" takes any
+
+	NoTargets bool // the history does not tell who wrote privately
 }
 
 // A Server is a small IRC server in the test, with the capabilities that the
@@ -123,6 +125,13 @@ func (s *Server) Say(nick, account, target, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.say(nil, Said{Source: nick + "!u@elsewhere", Account: account, Target: target, Text: text}, "PRIVMSG")
+}
+
+// Online says whether somebody has a nick.
+func (s *Server) Online(nick string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.users[strings.ToLower(nick)] != nil
 }
 
 // Kick throws a nick out of a channel.
