@@ -78,6 +78,11 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	case <-c.ready:
 		return c, nil
 	case <-c.done:
+		select {
+		case <-c.ready:
+			return c, nil // it has ended since; what it said is there
+		default:
+		}
 	case <-ctx.Done():
 		c.end(context.Cause(ctx))
 	}
