@@ -138,7 +138,8 @@ func foldersOf(file *config.File, name string) []string {
 
 // dial finds the daemon of a project.
 func dial(ctx context.Context, d *mcpserver.Desk) (mcpserver.Daemon, error) {
-	client, err := control.Dial(ctx, d.Project, version, os.Getenv, rendezvous.ReadNote(d.Home.LockFile()).Socket)
+	note, _ := rendezvous.Holder(d.Home.LockFile())
+	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,12 +11,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // program builds the program as it is shipped, once.
@@ -129,6 +135,50 @@ func TestWhomItServes(t *testing.T) {
 	}
 	if me := whoami(t, client); me["role"] != "thinks" {
 		t.Errorf("after a change: %v", me)
+	}
+}
+
+// A strangeDaemon is one of another project. Only its status is asked for.
+type strangeDaemon struct{ control.Daemon }
+
+func (strangeDaemon) Status(...string) (swarm.Status, error) { return swarm.Status{}, nil }
+
+// A copy of a project has the note of the daemon of the first, which is another's.
+func TestACopyHasNoDaemon(t *testing.T) {
+	dir, another := newProject(t), newProject(t)
+	l, err := control.Listen(another, func(key string) string {
+		return map[string]string{"XDG_RUNTIME_DIR": filepath.Dir(dir)}[key]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- control.NewServer(strangeDaemon{}, control.Options{}).Serve(ctx, l) }()
+	defer func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}()
+	home := swarm.HomeOf(dir)
+	if err := errors.Join(home.Make(), rendezvous.Note{PID: 1, Socket: l.Addr().String()}.Write(home.LockFile())); err != nil {
+		t.Fatal(err)
+	}
+	client, _ := connect(t, dir)
+	if me := whoami(t, client); me["daemon"] != false {
+		t.Errorf("in a copy: %v, want no daemon", me)
+	}
+	lock, err := os.Open(home.LockFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close() // frees it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if me := whoami(t, client); me["daemon"] != true {
+		t.Errorf("with the lock held: %v, want a daemon", me)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,14 +14,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// dial finds the project's daemon. Without one the error is
+// connect finds the project's daemon, also where that has another environment than we
+// and its socket lies elsewhere. The caller closes the client.
+func (p *project) connect(ctx context.Context) (*control.Client, error) {
+	note, _ := rendezvous.Holder(p.home.LockFile())
+	return control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
+}
+
+// dial is connect for a verb that needs the daemon. Without one the error is
 // [control.ErrNoDaemon] with the next step. The caller closes the client.
 func dial(c *cli.Context, p *project) (*control.Client, error) {
-	note := rendezvous.ReadNote(p.home.LockFile())
-	if !lockHeld(p.home) {
-		note.Socket = "" // of one that has ended, or of the project that this is a copy of
-	}
-	client, err := control.Dial(c.Context, p.dir, version, os.Getenv, note.Socket)
+	client, err := p.connect(c.Context)
+	note, held := rendezvous.Holder(p.home.LockFile())
 	switch {
 	case err == nil:
 		if w := client.Warning(); w != "" {
@@ -29,7 +34,7 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 		return client, nil
 	case !errors.Is(err, control.ErrNoDaemon):
 		return nil, err
-	case lockHeld(p.home):
+	case held:
 		if note.PID == 0 {
 			return nil, hint(fmt.Errorf("%w at its socket, but something holds %s", control.ErrNoDaemon, p.home.LockFile()), "claude-swarm doctor")
 		}

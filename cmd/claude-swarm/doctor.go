@@ -37,9 +37,8 @@ should be. Exit status 1 when something is wrong; warnings do not count.
 			if err != nil {
 				return err
 			}
-			note := rendezvous.ReadNote(p.home.LockFile())
 			order := provision.DoctorOptions{Config: path, Version: version, Getenv: os.Getenv}
-			if lockHeld(p.home) {
+			if note, held := rendezvous.Holder(p.home.LockFile()); held {
 				order.LockedBy, order.Socket = note.PID, note.Socket
 				if note.PID == 0 {
 					order.LockedBy = -1

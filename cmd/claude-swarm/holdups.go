@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -25,15 +24,15 @@ var heldStates = map[swarm.State]string{
 // holdups tell whoever waits for an answer why the agent does not work on it: each
 // reason once, when it comes up.
 type holdups struct {
-	c      *cli.Context
-	dir    string    // of the project
-	show   *progress // whose line gives way
-	w      io.Writer
-	rung   chan struct{} // something may have changed
-	agents []string      // in whose mailboxes something waits
-	said   map[string]string
-	cancel context.CancelFunc
-	ended  chan struct{}
+	c       *cli.Context
+	project *project
+	show    *progress // whose line gives way
+	w       io.Writer
+	rung    chan struct{} // something may have changed
+	agents  []string      // in whose mailboxes something waits
+	said    map[string]string
+	cancel  context.CancelFunc
+	ended   chan struct{}
 }
 
 // noDaemon is the agent of the hold-up that is nobody's own.
@@ -43,7 +42,7 @@ const noDaemon = ""
 func newHoldups(c *cli.Context, p *post, show *progress) *holdups {
 	ctx, cancel := context.WithCancel(c.Context)
 	h := &holdups{
-		c: c, dir: p.dir, show: show, w: c.App.ErrWriter, said: map[string]string{},
+		c: c, project: p.project, show: show, w: c.App.ErrWriter, said: map[string]string{},
 		rung: make(chan struct{}, 1), cancel: cancel, ended: make(chan struct{}),
 	}
 	go func() { // ends with ctx, waited for in close
@@ -101,7 +100,7 @@ func (h *holdups) look(ctx context.Context) {
 }
 
 func (h *holdups) ask(ctx context.Context) (swarm.Status, error) {
-	client, err := control.Dial(ctx, h.dir, version, os.Getenv)
+	client, err := h.project.connect(ctx)
 	if err != nil {
 		return swarm.Status{}, err
 	}

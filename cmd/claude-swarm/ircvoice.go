@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -96,7 +94,7 @@ func (v daemonVoice) status(ctx context.Context) (st swarm.Status, err error) {
 func (v daemonVoice) ask(ctx context.Context, f func(context.Context, *control.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, voicePatience)
 	defer cancel()
-	client, err := control.Dial(ctx, v.project.dir, version, os.Getenv, rendezvous.ReadNote(v.project.home.LockFile()).Socket)
+	client, err := v.project.connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -53,13 +53,6 @@ func lockDaemon(home swarm.Home) (release func() error, err error) {
 
 // lockHeld tells whether a daemon holds the lock of a project.
 func lockHeld(home swarm.Home) bool {
-	lock := flock.New(home.LockFile(), flock.SetFlag(os.O_RDONLY))
-	got, err := lock.TryRLock()
-	if err != nil {
-		return false // no such file: no daemon ever ran here
-	}
-	if got {
-		_ = lock.Unlock() // closing the file frees it anyway
-	}
-	return !got
+	_, held := rendezvous.Holder(home.LockFile())
+	return held
 }

@@ -13,8 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -147,7 +145,7 @@ func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f fu
 	if err != nil {
 		return err
 	}
-	client, err := control.Dial(ctx, p.dir, version, os.Getenv, rendezvous.ReadNote(p.home.LockFile()).Socket)
+	client, err := p.connect(ctx)
 	if err != nil {
 		return err
 	}

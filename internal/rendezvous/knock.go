@@ -29,9 +29,8 @@ func Knock(project string, getenv func(string) string) bool {
 // whether the project was moved under it, so that it can do nothing any more. A copy
 // of a project has the note too, but nobody holds it.
 func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
-	lock := filepath.Join(project, HomeName, "daemon.lock")
-	note := ReadNote(lock)
-	if note.Socket == "" || !held(lock) || !answers(note.Socket) {
+	note, held := Holder(filepath.Join(project, HomeName, "daemon.lock"))
+	if !held || note.Socket == "" || !answers(note.Socket) {
 		return false, false
 	}
 	paths, err := Paths(project, getenv)
@@ -40,14 +39,19 @@ func Elsewhere(project string, getenv func(string) string) (listens, moved bool)
 	})
 }
 
-// held tells whether a daemon holds the lock.
-func held(lock string) bool {
+// Holder is the note of the daemon that holds a lock. Where nobody does, whatever note
+// lies there is of one that has ended, or of the project that this is a copy of: then
+// it is empty.
+func Holder(lock string) (note Note, held bool) {
 	f, err := os.Open(lock)
 	if err != nil {
-		return false
+		return Note{}, false // no such file: no daemon ever ran here
 	}
 	defer f.Close() // frees it again
-	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == unix.EWOULDBLOCK
+	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != unix.EWOULDBLOCK {
+		return Note{}, false
+	}
+	return ReadNote(lock), true
 }
 
 // answers knocks at one socket. Package net would start its poller first, which
