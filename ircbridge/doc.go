@@ -23,7 +23,8 @@
 // A message that was accepted in irc/ is said, or it ends in dead/ with the
 // reason and its sender is told. What was sent and not proven when the
 // connection or this process ended is looked up in the server's history; where
-// the server has none, it is said once more, marked (again).
+// the server has none, it is said once more, marked (again). Copies that merely tell that
+// turns began or ended are counted in one line after a long outage, and filed as not shown.
 //
 // Nobody commands who is not permitted: see [Permit]. What is denied stays in
 // the buffer, and in the log, and goes nowhere else. History, notices, bots,

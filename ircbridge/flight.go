@@ -98,6 +98,9 @@ func (r *run) originOf(id string) Note {
 
 // takeOff sends what may be sent now.
 func (r *run) takeOff() {
+	if !r.stopping && !r.halted && r.main.usable() {
+		r.foldUp()
+	}
 	for !r.stopping && !r.halted && r.main.usable() && r.unproven() < maxUnproven && len(r.flights) < maxUnsettled && len(r.cut) == 0 && !r.suspected() {
 		w, ok, err := r.plan.next(r.ready)
 		if err != nil {
@@ -203,6 +206,10 @@ func (r *run) claim(w waiter) {
 		return
 	}
 	f.note, _ = NoteOf(c.Message)
+	if why := r.folded(w); why != "" {
+		r.settleWith(f, outcomeNotShown, why)
+		return
+	}
 	if f.place.request != "" {
 		r.request(f)
 		return

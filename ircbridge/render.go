@@ -25,6 +25,8 @@ type place struct {
 	target   string // a channel or a nick
 	person   string // who is spoken to in a channel; "" is everybody
 	priority irc.Priority
+	moment   Moment
+	passing  bool // see the function of that name
 }
 
 // private says whether a place is a person and not a channel.
@@ -33,7 +35,7 @@ func (p place) private() bool { return p.target == p.person }
 // placeOf decides where a message goes. origin is what is known of the message that
 // it answers: zero if that did not come from IRC.
 func placeOf(m *dropbox.Message, n, origin Note, c Channels) place {
-	p := place{request: n.Do, target: n.Channel}
+	p := place{request: n.Do, target: n.Channel, moment: n.Moment, passing: passing(m, n)}
 	switch {
 	case p.target != "":
 	case origin.Channel != "":
@@ -60,6 +62,9 @@ type shown struct {
 // show makes of a message what people read.
 func show(m *dropbox.Message, n Note, p place) shown {
 	s := shown{name: m.From, id: m.ID}
+	if m.From == dropbox.IRC && n.Moment == Said && n.About != "" {
+		s.name = dropbox.Swarm // the bridge speaks for all
+	}
 	if n.About != "" {
 		s.id = n.About
 	}

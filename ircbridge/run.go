@@ -49,6 +49,7 @@ type run struct {
 	cut     map[*irc.Conn][]*flight // what was on its way when a connection ended
 	resume  map[string]resume       // of messages that were put back, by id
 	lookups map[string]*lookup      // histories that are being asked for, by target
+	folds   map[string]string       // ids of messages that are not said, to that which is said instead
 	open    []question              // the oldest first
 	asking  int                     // orders that the daemon has not answered yet
 	mores   map[string]*more        // by folded nick
@@ -62,6 +63,7 @@ type run struct {
 	dirty     bool
 	written   time.Time
 	noRelay   string // why nothing is relayed
+	foldedFor int    // the connection for which foldUp has looked
 	lineCount int    // lines without a msgid that were delivered
 	halted    bool
 	stopping  bool
@@ -91,7 +93,7 @@ func (b *Bridge) Run(ctx context.Context) (err error) {
 	r := &run{
 		Options: &o, ctx: ctx, box: box, mask: o.masker(),
 		others: map[string]*link{}, rooms: map[string]*room{}, rings: map[string]*ring{},
-		flights: map[string]*flight{}, cut: map[*irc.Conn][]*flight{}, resume: map[string]resume{}, lookups: map[string]*lookup{},
+		flights: map[string]*flight{}, cut: map[*irc.Conn][]*flight{}, resume: map[string]resume{}, lookups: map[string]*lookup{}, folds: map[string]string{},
 		mores: map[string]*more{}, wakes: map[string][]time.Time{}, calmed: map[string]time.Time{}, away: map[string]int{}, renamed: map[string]string{},
 		later: make(chan func(), 64),
 	}
