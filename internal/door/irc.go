@@ -80,7 +80,7 @@ func (d *Door) target(name string) (string, error) {
 
 func checkTarget(name string) error {
 	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ',' || r == ':' || r == 0x7f }) || name == "#" {
-		return fmt.Errorf("%q can be neither a channel nor a nick", name)
+		return fmt.Errorf("%q can be neither a channel nor a nick: those have no blanks, commas and colons, and 64 bytes at most", name)
 	}
 	return nil
 }
@@ -139,7 +139,11 @@ func (d *Door) post(t dropbox.Type, note ircbridge.Note, to, text string) (sent 
 	if strings.TrimSpace(text) == "" {
 		return sent, "", errors.New("the text is empty")
 	}
-	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: t, Body: []byte(strings.TrimRight(text, "\n") + "\n"), Extra: note.Extra()}
+	body := strings.TrimRight(text, "\n")
+	if len(body) < d.Rules.BodyLimit() { // else there is no room for it, and no need
+		body += "\n"
+	}
+	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: t, Body: []byte(body), Extra: note.Extra()}
 	all, err := d.Send(m)
 	if len(all) > 0 {
 		sent = all[0]

@@ -21,8 +21,11 @@ type askArguments struct {
 	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files to send along, in folders that are yours"`
 	Timeout   int      `json:"timeout,omitempty" jsonschema:"how many seconds to wait; 300, if left out" minimum:"1" maximum:"3600"`
 	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"what to do without an answer: default (if left out) goes on with your own default; deny takes it for a no; pause lets this turn be your last until a person resumes you; abort ends this turn at once, and gives its message up" enum:"default,deny,pause,abort"`
-	Default   string   `json:"default,omitempty" jsonschema:"the answer to go on with when none comes in time"`
+	Default   string   `json:"default,omitempty" jsonschema:"the answer to go on with when none comes in time, at most 1024 bytes"`
 }
+
+// maxDefault is how long the answer may be, in bytes, that the asker gives itself.
+const maxDefault = 1024
 
 // The ways in which an ask ends.
 const (
@@ -62,6 +65,8 @@ func (c *call) ask(ctx context.Context, in askArguments) (*answer, error) {
 		return nil, fmt.Errorf("ask one at a time; %q are %d", in.To, len(to))
 	case to[0] == c.Me.Name:
 		return nil, errors.New("you cannot wait for yourself")
+	case len(in.Default) > maxDefault:
+		return nil, fmt.Errorf("default has %d bytes, %d at most; it comes back to you as it is, so a word will do", len(in.Default), maxDefault)
 	}
 	m := &dropbox.Message{To: to, Type: dropbox.Question, Subject: strings.Join(strings.Fields(in.Subject), " ")}
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {

@@ -94,7 +94,7 @@ func (c *call) ack(_ context.Context, in ackArguments) (*closing, error) {
 	}
 	words := strings.TrimSpace(in.Text)
 	if words != "" {
-		if err := checkBody([]byte(words), c.Rules.BodyLimit()); err != nil {
+		if err := checkBody([]byte(words), c.Rules.BodyLimit(), "send it with attach, and say here where it is"); err != nil {
 			return nil, err
 		}
 	}

@@ -49,7 +49,15 @@ func (c *call) ircSend(_ context.Context, in ircSendArguments) (*saying, error) 
 	return c.say(in.Channel, in.Message)
 }
 
+// checkSaid looks at a text for IRC.
+func (c *call) checkSaid(text string) error {
+	return checkBody([]byte(text), c.Rules.BodyLimit(), "say it in fewer words, or in several messages")
+}
+
 func (c *call) say(channel, text string) (*saying, error) {
+	if err := c.checkSaid(text); err != nil {
+		return nil, err
+	}
 	sent, at, err := c.Say(channel, text)
 	if err != nil {
 		return nil, withNext(err)
@@ -185,6 +193,9 @@ type ircAnswer struct {
 }
 
 func (c *call) ircAsk(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
+	if err := c.checkSaid(in.Question); err != nil {
+		return nil, err
+	}
 	patience := time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
 	sent, at, err := c.Inquire(in.Channel, in.Question)
 	if err != nil {
@@ -256,6 +267,9 @@ type channelTopic struct {
 func (c *call) ircTopic(_ context.Context, in ircTopicArguments) (*channelTopic, error) {
 	if in.Text != "" {
 		text := strings.Join(strings.Fields(in.Text), " ")
+		if err := checkBody([]byte(text), c.Rules.BodyLimit(), "a topic is one short line"); err != nil {
+			return nil, err
+		}
 		s, err := c.tell(ircbridge.DoTopic, in.Channel, text)
 		if err != nil {
 			return nil, err

@@ -106,7 +106,7 @@ func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach
 // fill gives a message its text and its files.
 func (c *call) fill(m *dropbox.Message, body string, attach []string) error {
 	m.Body = mailslot.Body([]string{body}, c.Rules.BodyLimit())
-	if err := checkBody(m.Body, c.Rules.BodyLimit()); err != nil {
+	if err := checkBody(m.Body, c.Rules.BodyLimit(), "write it to a file and name that in attach"); err != nil {
 		return err
 	}
 	for _, path := range attach {
@@ -135,7 +135,8 @@ func delivered(sent []dropbox.Delivery) []sentTo {
 	return list
 }
 
-func checkBody(body []byte, most int) error {
+// checkBody says what is wrong with a text, and of one that is too long what to do.
+func checkBody(body []byte, most int, tooLong string) error {
 	switch flaw, at := mailslot.Look(body, most); flaw {
 	case mailslot.Empty:
 		return fmt.Errorf("the text is empty")
@@ -144,7 +145,7 @@ func checkBody(body []byte, most int) error {
 	case mailslot.NotUTF8:
 		return fmt.Errorf("the text is not UTF-8, at byte %d", at+1)
 	case mailslot.TooLong:
-		return fmt.Errorf("the text has %d bytes, %d at most; write it to a file and name that in attach", len(body), most)
+		return fmt.Errorf("the text has %d bytes, %d at most; %s", len(body), most, tooLong)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -93,7 +94,7 @@ func (s *Server) handler(t tool, described *mcp.Tool) mcp.ToolHandler {
 		out, err := s.call(ctx, t, described, req)
 		if err != nil {
 			failed := new(mcp.CallToolResult)
-			failed.SetError(fmt.Errorf("%s: %w", described.Name, err))
+			failed.SetError(errors.New(inBrief(described.Name + ": " + advised(err).Error())))
 			return failed, nil
 		}
 		return &mcp.CallToolResult{
@@ -101,6 +102,17 @@ func (s *Server) handler(t tool, described *mcp.Tool) mcp.ToolHandler {
 			StructuredContent: out,
 		}, nil
 	}
+}
+
+// advised adds where to look to an error that a wrong name is the reason of.
+func advised(err error) error {
+	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
+		return fmt.Errorf("%w; list_agents names all", err)
+	}
+	if errors.Is(err, dropbox.ErrNotFound) {
+		return fmt.Errorf("%w; inbox lists your mail, history what you have done, topics what is published", err)
+	}
+	return err
 }
 
 func (s *Server) call(ctx context.Context, t tool, described *mcp.Tool, req *mcp.CallToolRequest) (result, error) {

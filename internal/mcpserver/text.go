@@ -29,3 +29,14 @@ func (t *text) note(note string) {
 
 // stamp is a time as all results have it.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// inBrief leaves out the middle of an error that repeats a long argument: it would take
+// that much of the model's context once more. Its end says what to do.
+func inBrief(text string) string {
+	const most, kept = 2000, 600
+	if len(text) <= most {
+		return text
+	}
+	left := len(text) - 2*kept
+	return strings.ToValidUTF8(text[:kept], "") + fmt.Sprintf(" … (%d bytes) … ", left) + strings.ToValidUTF8(text[len(text)-kept:], "")
+}
