@@ -202,7 +202,7 @@ func (r *run) claim(w waiter) {
 		r.giveUp(f, c.Bad.Error())
 		return
 	case c.Message.Expired(time.Now()):
-		r.giveUp(f, "it expired before it could be said")
+		r.giveUp(f, tooLate)
 		return
 	}
 	f.note, _ = NoteOf(c.Message)
@@ -220,7 +220,7 @@ func (r *run) claim(w waiter) {
 			return
 		}
 		if rm := r.room(f.place.target); rm.failed != "" {
-			r.giveUp(f, "cannot get into "+rm.name+": "+rm.failed)
+			r.giveUp(f, notLetIn+rm.name+": "+rm.failed)
 			return
 		}
 	}

@@ -125,9 +125,6 @@ func (r *run) landCut(conn *irc.Conn) {
 	r.plan.ring()
 }
 
-// hungUpOn begins the reason of a message that the server does not bear.
-const hungUpOn = "the server hung up"
-
 // inside says whether a connection may speak in a place: it is in that channel, or it
 // is no channel.
 func (r *run) inside(conn *irc.Conn, target string) bool {

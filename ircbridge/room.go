@@ -84,9 +84,9 @@ func (r *run) isChannel(target string) bool {
 func (r *run) noChannel(name string) string {
 	switch most := r.main.state.ISupport.Number("CHANNELLEN", 200); {
 	case strings.ContainsAny(name, " ,\x07") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }):
-		return fmt.Sprintf("%q cannot be the name of a channel", name)
+		return fmt.Sprintf("%q "+notAName, name)
 	case len(name) > most:
-		return fmt.Sprintf("the name of the channel has %d bytes, and the server takes %d", len(name), most)
+		return fmt.Sprintf(longName+" %d bytes, and the server takes %d", len(name), most)
 	}
 	return ""
 }
@@ -193,7 +193,7 @@ func (r *run) giveUpRoom(rm *room, err error) {
 	joiners := rm.joiners
 	rm.joiners = nil
 	for _, f := range joiners {
-		r.giveUp(f, "cannot join: "+err.Error())
+		r.giveUp(f, notJoined+err.Error())
 	}
 	r.plan.ring()
 }

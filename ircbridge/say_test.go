@@ -92,15 +92,24 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 		for name, tc := range map[string]struct {
 			m    dropbox.Message
 			want string
+			next string // what its sender is to do; ID is the message
 		}{
-			"nobody":    {dropbox.Message{Extra: ircbridge.Note{Channel: "nobody"}.Extra(), Body: []byte("psst")}, "No such nick"},
-			"closed":    {dropbox.Message{Extra: ircbridge.Note{Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed"},
-			"two names": {dropbox.Message{Extra: ircbridge.Note{Channel: "#a,#b"}.Extra(), Body: []byte("x")}, "cannot be the name"},
-			"long name": {dropbox.Message{Extra: ircbridge.Note{Channel: "#" + strings.Repeat("x", 300)}.Extra(), Body: []byte("x")}, "bytes"},
-			"no topic":  {dropbox.Message{Extra: ircbridge.Note{Do: ircbridge.DoTopic, Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed"},
-			"no order":  {dropbox.Message{Extra: ircbridge.Note{Do: "quit", Channel: "#a"}.Extra(), Body: []byte("x")}, "cannot"},
-			"no room":   {dropbox.Message{Extra: ircbridge.Note{Do: ircbridge.DoJoin, Channel: "ann"}.Extra(), Body: []byte("x")}, "not a channel"},
-			"too late":  {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired"},
+			"nobody": {dropbox.Message{Extra: ircbridge.Note{Channel: "nobody"}.Extra(), Body: []byte("psst")}, "No such nick",
+				`Once nobody is there, try again: claude-swarm dead retry ID`},
+			"closed": {dropbox.Message{Extra: ircbridge.Note{Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed",
+				`Once it lets the bridge in, try again: claude-swarm dead retry ID`},
+			"two names": {dropbox.Message{Extra: ircbridge.Note{Channel: "#a,#b"}.Extra(), Body: []byte("x")}, "cannot be the name",
+				`There it can never be said. Send it anew to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
+			"long name": {dropbox.Message{Extra: ircbridge.Note{Channel: "#" + strings.Repeat("x", 300)}.Extra(), Body: []byte("x")}, "bytes",
+				`There it can never be said. Send it anew to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
+			"no topic": {dropbox.Message{Extra: ircbridge.Note{Do: ircbridge.DoTopic, Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed",
+				`Once the bridge is in there (claude-swarm irc join "#closed"), try again: claude-swarm dead retry ID`},
+			"no order": {dropbox.Message{Extra: ircbridge.Note{Do: "quit", Channel: "#a"}.Extra(), Body: []byte("x")}, "cannot",
+				`To ask for what it can: claude-swarm irc join, part or topic`},
+			"no room": {dropbox.Message{Extra: ircbridge.Note{Do: ircbridge.DoJoin, Channel: "ann"}.Extra(), Body: []byte("x")}, "not a channel",
+				`Ask for a channel that there can be: claude-swarm irc channels lists those that it is in`},
+			"too late": {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired",
+				`To have it said after all, send it anew: claude-swarm read ID --body | claude-swarm irc send "#project-x" -`},
 		} {
 			m := tc.m
 			m.From, m.Type, m.Subject = "coder", dropbox.Question, name
@@ -115,8 +124,9 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 				}
 				return told != nil
 			})
-			if told.Type != dropbox.Result || told.From != dropbox.IRC || !strings.Contains(string(told.Body), tc.want) || !strings.Contains(string(told.Body), id) {
-				t.Errorf("%s: told %s: %s\nwant %q in it", name, told.Type, told.Body, tc.want)
+			if told.Type != dropbox.Result || told.From != dropbox.IRC || !strings.Contains(string(told.Body), tc.want) ||
+				!strings.HasSuffix(string(told.Body), "dead show "+id+"\n"+strings.ReplaceAll(tc.next, "ID", id)+"\n") {
+				t.Errorf("%s: told %s: %s\nwant %q in it, and %q", name, told.Type, told.Body, tc.want, tc.next)
 			}
 		}
 		// A copy is only not shown.

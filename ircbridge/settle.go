@@ -146,13 +146,15 @@ func (r *run) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	if m == nil || m.From == "" || m.From == dropbox.Swarm || m.From == dropbox.IRC {
 		return nil
 	}
-	if n, _ := NoteOf(m); n.About != "" {
+	n, _ := NoteOf(m)
+	if n.About != "" {
 		return nil
 	}
+	next := afterwards(m, n, placeOf(m, n, Note{}, r.Channels).target, reason)
 	b := &dropbox.Message{
 		From: dropbox.IRC, To: []string{m.From}, Type: dropbox.Status, Subject: "not said on IRC", Thread: m.Thread, Trace: m.Trace,
 		ReplyTo: m.ID, Key: fmt.Sprintf("dead:%s:%d", c.ID, at.UnixMicro()),
-		Body: []byte(fmt.Sprintf("Not said on IRC: %s.\n\nThe message is kept: claude-swarm dead show %s\nTo try again: claude-swarm dead retry %s\n", strings.TrimRight(reason, "."), c.ID, c.ID)),
+		Body: []byte(fmt.Sprintf("Not said on IRC: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", strings.TrimRight(reason, "."), c.ID, next)),
 	}
 	if m.Type.WantsAnswer() {
 		b.Type = dropbox.Result
@@ -179,7 +181,7 @@ func (r *run) request(f *flight) {
 	target := f.place.target
 	if why := r.noChannel(target); why != "" || !r.isChannel(target) {
 		if why == "" {
-			why = fmt.Sprintf("%q is not a channel", target)
+			why = fmt.Sprintf("%q "+notChannel, target)
 		}
 		r.giveUp(f, why)
 		return
