@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -25,7 +29,8 @@ func initCommand() *cli.Command {
 agents in it, and keeps the daemon's own files out of git. What is there is left
 as it is: run it again after an agent was added. On a terminal it looks for git
 work trees and agent programs first, and proposes agents; --agent names them,
-and --non-interactive asks nothing.
+and --non-interactive asks nothing. --subscribe lets an agent hear of a topic,
+as the verb subscribe does, also where a claude-swarm.yaml is there already.
 
 --check changes nothing and says of each thing whether it is current (as this
 version makes it), present (yours), drifted or missing; exit status 1 when
@@ -37,9 +42,10 @@ claude-swarm.yaml that you have edited.
 byte what they were. What was changed since stays, and so does every mailbox
 with anything in it; --purge removes mail, logs and books too.` +
 			examples("claude-swarm init", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
-				"claude-swarm init --check --json", "claude-swarm init --remove --role reviewer"),
+				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove --role reviewer"),
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; may stand several times"},
+			&cli.StringSliceFlag{Name: "subscribe", Usage: "let an agent hear of a topic, `AGENT=TOPIC`; may stand several times"},
 			&cli.StringFlag{Name: "command", Usage: "the agents' program `COMMAND` for a new claude-swarm.yaml"},
 			&cli.StringFlag{Name: "permission-mode", Usage: "the agents' `MODE` for a new claude-swarm.yaml"},
 			&cli.BoolFlag{Name: "non-interactive", Usage: "ask nothing"},
@@ -73,6 +79,9 @@ func runInit(c *cli.Context) error {
 	if which != "remove" && (c.IsSet("role") || c.Bool("purge")) {
 		return usagef("claude-swarm help init", "--role and --purge go with --remove")
 	}
+	if (which == "check" || which == "remove") && c.IsSet("subscribe") {
+		return usagef("claude-swarm help init", "--subscribe and --%s do not go together", which)
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -87,7 +96,11 @@ func runInit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := provision.Init(dir, provision.Options{Config: text, Upgrade: which == "upgrade", Reset: which == "reset"})
+	topics, err := topicsAtInit(c, dir, text)
+	if err != nil {
+		return err
+	}
+	report, err := provision.Init(dir, provision.Options{Config: text, Subscribe: topics, Upgrade: which == "upgrade", Reset: which == "reset"})
 	if err != nil {
 		return initError(err)
 	}
@@ -115,6 +128,42 @@ func proposal(c *cli.Context, dir string) (string, error) {
 		return p.Config(), nil
 	}
 	return askProposal(c, dir, p)
+}
+
+// topicsAtInit is what --subscribe says, if the configuration that there will be has
+// such agents and lets them.
+func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error) {
+	topics := map[string][]string{}
+	if !c.IsSet("subscribe") {
+		return topics, nil
+	}
+	path := filepath.Join(dir, config.Name)
+	file, err := config.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = config.Parse(path, []byte(cmp.Or(text, config.Template())))
+	}
+	if err != nil {
+		return nil, initError(err)
+	}
+	known, rules := append(file.Names(), dropbox.Lead), door.PolicyOf(file)
+	for _, said := range c.StringSlice("subscribe") {
+		agent, topic, ok := strings.Cut(said, "=")
+		if !ok {
+			return nil, usagef("claude-swarm init --subscribe 'coder=task.*'", "--subscribe %s: want AGENT=TOPIC", said)
+		}
+		if !slices.Contains(known, agent) {
+			return nil, unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --subscribe "+shellWord("%s="+topic))
+		}
+		if err := dropbox.CheckPattern(topic); err != nil {
+			return nil, usagef("claude-swarm init --subscribe "+shellWord(agent+"=task.*"), "%w", err)
+		}
+		if v := rules.Subscribe(agent, topic); !v.Pass {
+			err := &door.RefusedError{Verdict: v, To: agent}
+			return nil, &hintError{err: err, code: exitRefused, hint: v.Next}
+		}
+		topics[agent] = append(topics[agent], topic)
+	}
+	return topics, nil
 }
 
 // initError gives a bad configuration its exit status. Everything else is a

@@ -21,6 +21,9 @@ type Options struct {
 	// empty means [config.Template].
 	Config string
 
+	// Subscribe says of agents which topics they are to hear of, as patterns.
+	Subscribe map[string][]string
+
 	// Upgrade makes again what an older version made and nobody changed since.
 	Upgrade bool
 	// Reset makes everything of ours again, also what somebody changed; but never
@@ -78,12 +81,12 @@ func (r Report) Changed() bool {
 }
 
 // Init makes the folder dir, which must be there, into a project: its
-// claude-swarm.yaml, the mailboxes of the agents that are named in it, and, if
-// git looks at this folder, the line of .gitignore that keeps the daemon's own
-// files out of it. What it makes it notes in .claude-swarm, for [Check] and
-// [Remove]. Nothing of others is overwritten. A claude-swarm.yaml that is there
-// and bad gives its [config.Errors], and nothing is made. After an error the
-// report has what was done before it.
+// claude-swarm.yaml, the mailboxes of the agents that are named in it, what they
+// are to subscribe to, and, if git looks at this folder, the line of .gitignore
+// that keeps the daemon's own files out of it. What it makes it notes in
+// .claude-swarm, for [Check] and [Remove]. Nothing of others is overwritten. A
+// claude-swarm.yaml that is there and bad gives its [config.Errors], and nothing
+// is made. After an error the report has what was done before it.
 func Init(dir string, o Options) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)
@@ -114,6 +117,9 @@ func Init(dir string, o Options) (Report, error) {
 		return r, err
 	}
 	if err := s.mailboxes(file); err != nil {
+		return r, err
+	}
+	if err := s.subscribe(file, o.Subscribe); err != nil {
 		return r, err
 	}
 	if err := s.ignore(); err != nil {

@@ -124,9 +124,13 @@ func (s *setup) takeMailbox(path string, o RemoveOptions) error {
 	if err := s.does("remove " + path); err != nil {
 		return err
 	}
-	if o.Purge {
+	// Nobody else hears of topics by these, and without the mailbox they mean nothing.
+	err = gone(os.Remove(subscriptionsOf(filepath.Dir(path), filepath.Base(path))))
+	switch {
+	case err != nil:
+	case o.Purge:
 		err = os.RemoveAll(path)
-	} else {
+	default:
 		err = removeEmpty(path)
 	}
 	if err == nil {
