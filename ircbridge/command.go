@@ -34,7 +34,7 @@ type more struct {
 var usage = []string{
 	"To an agent: its name and what you want, as in \"coder: how far are you?\"; a task: \"TASK: @coder fix the build\".",
 	"status [AGENT] - how things stand; who - the agents; read ID - a message; more - how it goes on; reply ID TEXT - answer a question",
-	"pause AGENT, resume AGENT, abort AGENT - its turns; halt, unhalt - the whole swarm",
+	"pause AGENT, resume AGENT, abort AGENT - its turns; halt [WHY], unhalt - the whole swarm",
 }
 
 // rightOf is the right that a command needs.
@@ -65,11 +65,15 @@ func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 	switch Order(word) {
 	case Pause, Resume, Abort:
 		if name, ok := r.agentNamed(t, arg, agents); ok {
-			r.steer(t, who, Order(word), name)
+			r.steer(t, who, Order(word), name, "")
 		}
 		return
-	case Halt, Unhalt:
-		r.steer(t, who, Order(word), "")
+	case Halt:
+		_, why, _ := strings.Cut(strings.TrimSpace(m.order), " ")
+		r.steer(t, who, Halt, "", why)
+		return
+	case Unhalt:
+		r.steer(t, who, Unhalt, "", "")
 		return
 	}
 	switch word {
@@ -122,10 +126,14 @@ func (r *run) agentNamed(t irc.Text, name string, agents []string) (string, bool
 	return "", false
 }
 
-func (r *run) steer(t irc.Text, who Person, order Order, agent string) {
+// steer lets the daemon do what a person ordered; why is what they said of it.
+func (r *run) steer(t irc.Text, who Person, order Order, agent, why string) {
 	by := t.Nick + " on IRC"
 	if who.Account != "" {
 		by = t.Nick + " (account " + who.Account + ") on IRC"
+	}
+	if why = strings.Join(strings.Fields(irc.PlainText(why)), " "); why != "" {
+		by += ": " + clip(why, 200)
 	}
 	r.ask(t, func(ctx context.Context) (string, error) { return r.Swarm.Steer(ctx, order, agent, by) })
 }

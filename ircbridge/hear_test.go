@@ -148,7 +148,8 @@ func (f *fakeSwarm) Steer(_ context.Context, order ircbridge.Order, agent, by st
 	if order == ircbridge.Abort {
 		return "", errors.New("tester has no turn\n  try: status tester")
 	}
-	return strings.TrimSpace(fmt.Sprintf("done: %s %s", order, agent)), nil
+	_, why, _ := strings.Cut(by, ": ")
+	return strings.TrimSpace(fmt.Sprintf("done: %s %s%s", order, agent, why)), nil
 }
 
 func TestCommands(t *testing.T) {
@@ -180,6 +181,7 @@ func TestCommands(t *testing.T) {
 		{"swarm", "abort tester", []string{"ann swarm: tester has no turn", "ann swarm:   try: status tester"}},
 		{"swarm", "pause", []string{"ann swarm: Say which agent. The agents are: coder, tester"}},
 		{"#project-x", "swarm: halt!", []string{"#project-x swarm: ann: done: halt"}},
+		{"#project-x", "swarm: HALT  the disk  is full ", []string{"#project-x swarm: ann: done: halt the disk is full"}},
 		{"#project-x", "swarm: unhalt", []string{"#project-x swarm: ann: done: unhalt"}},
 		{"#project-x", "swarm: who", []string{"#project-x swarm: ann: Agents: coder, tester"}},
 		{"swarm", "read " + d.ID[5:], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
@@ -187,7 +189,7 @@ func TestCommands(t *testing.T) {
 		{"swarm", "more", []string{"ann swarm: row 24"}},
 		{"swarm", "more", []string{"ann swarm: There is no more."}},
 		{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid."}},
-		{"swarm", "help", []string{"ann swarm: pause AGENT, resume AGENT, abort AGENT - its turns; halt, unhalt - the whole swarm"}},
+		{"swarm", "help", []string{"ann swarm: pause AGENT, resume AGENT, abort AGENT - its turns; halt [WHY], unhalt - the whole swarm"}},
 	} {
 		ann.say(step.target, step.text)
 		for _, want := range step.wants {
@@ -201,7 +203,7 @@ func TestCommands(t *testing.T) {
 	s.mail("coder", 1) // nothing but rows
 	daemon.mu.Lock()
 	defer daemon.mu.Unlock()
-	want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|unhalt  by ann on IRC"
+	want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|halt  by ann on IRC: the disk is full|unhalt  by ann on IRC"
 	if got := strings.Join(daemon.orders, "|"); got != want {
 		t.Errorf("orders:\n%s\nwant\n%s", got, want)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,11 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	if agent == "" {
 		b.WriteString(headline(st, now) + "\n")
 		if st.Halted {
-			b.WriteString("HALTED: no turn is begun; unhalt lets them go on\n")
+			b.WriteString("HALTED: no turn is begun")
+			if st.Reason != "" {
+				fmt.Fprintf(&b, " (%s)", oneLine(st.Reason))
+			}
+			b.WriteString("; unhalt lets them go on\n")
 		}
 	}
 	found := false
@@ -105,6 +110,9 @@ func (v daemonVoice) ask(ctx context.Context, f func(context.Context, *control.C
 func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by string) (string, error) {
 	switch order {
 	case ircbridge.Halt:
+		if v.store.Halted() {
+			return fmt.Sprintf("everything is halted already, %s; that stays the reason. next: unhalt", cmp.Or(oneLine(v.store.HaltReason()), "by hand")), nil
+		}
 		if err := v.store.Halt("by " + by); err != nil {
 			return "", err
 		}

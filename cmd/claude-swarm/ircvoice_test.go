@@ -1,0 +1,66 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// Who asks on IRC is told who halted everything and why, and who halts a second time
+// that the first reason stays.
+func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
+	p := shortProject(t)
+	overwrite(t, filepath.Join(p.dir, config.Name), "agents: {coder: }\n")
+	var err error
+	if p.file, err = config.Load(filepath.Join(p.dir, config.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := dropbox.Create(p.file.DeadDropDir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(p.file.DeadDropDir, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	v := daemonVoice{p, store}
+	status := func() string {
+		t.Helper()
+		text, err := v.Status(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	halt := func(by string) string {
+		t.Helper()
+		said, err := v.Steer(t.Context(), ircbridge.Halt, "", by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	if got := status(); strings.Contains(got, "HALTED") {
+		t.Errorf("before: %s", got)
+	}
+	if got := halt("ann on IRC: the disk\nis full"); !strings.HasPrefix(got, "halted: ") {
+		t.Errorf("halt says %q", got)
+	}
+	if got, want := status(), "\nHALTED: no turn is begun (by ann on IRC: the disk is full); unhalt lets them go on\n"; !strings.Contains(got, want) {
+		t.Errorf("status says %q, want %q in it", got, want)
+	}
+	if got, want := halt("joe on IRC"), "everything is halted already, by ann on IRC: the disk is full; that stays the reason. next: unhalt"; got != want {
+		t.Errorf("a second halt says %q, want %q", got, want)
+	}
+	overwrite(t, filepath.Join(store.Dir(), "HALT"), "")
+	if got, want := status(), "\nHALTED: no turn is begun; unhalt lets them go on\n"; !strings.Contains(got, want) {
+		t.Errorf("halted by hand: status says %q, want %q in it", got, want)
+	}
+	if got := halt("joe on IRC"); !strings.HasPrefix(got, "everything is halted already, by hand; ") {
+		t.Errorf("a second halt says %q", got)
+	}
+}
