@@ -21,12 +21,29 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 		return nil, err
 	}
 	lines = lines[max(0, len(lines)-irc.Remembered):]
-	marks := make([]irc.Mark, 0, len(lines))
+	var own, heard []irc.Mark
 	for _, l := range lines {
-		marks = append(marks, irc.Mark{ID: l.MsgID, Time: l.At})
+		m := irc.Mark{ID: l.MsgID, Time: l.At}
+		if l.Drop != "" || l.Own {
+			own = append(own, m)
+		} else {
+			heard = append(heard, m)
+		}
+	}
+	marks := append(own, heard...)
+	if len(own) > 0 {
+		known := own[len(own)-1].Time.Add(-ownBehind)
+		if len(heard) == 0 || known.After(heard[len(heard)-1].Time) {
+			marks = append(marks, irc.Mark{Time: known})
+		}
 	}
 	return marks, nil
 }
+
+// ownBehind is how much earlier than a line of our own everything that was said there is
+// known. A line of ours is noted when it is proven, and may be there before one that was
+// said earlier, and is dealt with later, or never if this process is killed.
+const ownBehind = provenWithin + clockSkew
 
 // private is until when all private talk is known; where no bridge has noted that, when
 // the newest private line came.
