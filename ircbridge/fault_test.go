@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
@@ -70,20 +68,12 @@ func left(before, now irctest.Counts) bool {
 	return now.Left > before.Left && now.Connections > before.Connections
 }
 
-// A storm is one bridge behind a network that breaks.
+// A storm is traffic while the network breaks.
 type storm struct {
-	*scene
-	proxy   *irctest.Proxy
-	box     *dropbox.Mailbox
-	history bool
-	sayIn   func(text string) // somebody in the channel
-	out     func() []string   // what the bridge has said there
-
+	*traffic
 	order []string       // the kinds that are to come
 	times map[string]int // how often each kind has struck
-	most  int            // messages
-	drops int            // said so far
-	lines int
+	most  int            // messages each way
 
 	// Of the one that strikes now:
 	begun  time.Time
@@ -111,71 +101,31 @@ const calmEvery = 3
 // has none, what was on its way when the connection ended, at most four, is said again and
 // marked.
 //
-// Of what comes in, none is lost and none doubled where there is a history. Where there is
-// none, what is said while no connection stands reaches nobody, and the bridge says that
-// it does not know it. What counts is what the network has brought to the bridge: of each
-// connection the bridge hears all that came before the last that it heard, so that only
-// what came at its very end may be missing; and at least 500 of them are brought.
+// Of what comes in, none is lost and none doubled where there is a history; see
+// [traffic.checkIn] for what counts where there is none, and that the bridge says of the
+// rest that it does not know it.
 func TestFaults(t *testing.T) {
-	real := func(t *testing.T, addr string) *storm {
-		ann := newPerson(t, addr, "ann", "#project-x")
-		s := newStorm(t, addr)
-		s.sayIn = func(text string) { ann.say("#project-x", text) }
-		s.out = func() []string {
-			var said []string
-			for _, l := range ann.lines() {
-				if _, text, ok := strings.Cut(l, ": "); ok && strings.HasPrefix(l, "#project-x swarm") {
-					said = append(said, text)
-				}
-			}
-			return said
-		}
-		return s
-	}
 	t.Run("inspircd", func(t *testing.T) {
 		t.Parallel()
 		// It welcomes at the full second whoever came before, so each connection takes one.
 		// Two bridges share the work, and so the wait.
-		weather(t, real(t, irctest.Inspircd(t, irctest.Unlimited)), real(t, irctest.Inspircd(t, irctest.Unlimited)))
+		weather(t, newStorm(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newStorm(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
 	})
 	t.Run("meanwhile", func(t *testing.T) { // the two take as long as that one
 		t.Parallel()
-		t.Run("ngircd", func(t *testing.T) { weather(t, real(t, irctest.Ngircd(t, irctest.Unlimited))) })
-		t.Run("with history", func(t *testing.T) {
-			srv := irctest.NewServer(t, irctest.Features{})
-			s := newStorm(t, srv.Addr)
-			s.history = true
-			s.sayIn = func(text string) { srv.Say("ann", "ann", "#project-x", text) }
-			s.out = func() []string {
-				var said []string
-				for _, m := range srv.Said("#project-x") {
-					if strings.HasPrefix(m.Source, "swarm") {
-						said = append(said, m.Text)
-					}
-				}
-				return said
-			}
-			weather(t, s)
-		})
+		t.Run("ngircd", func(t *testing.T) { weather(t, newStorm(withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited)))) })
+		t.Run("with history", func(t *testing.T) { weather(t, newStorm(withHistory(t))) })
 	})
 }
 
 // silence is after how long the bridge leaves a connection on which nothing comes.
 const silence = 300 * time.Millisecond
 
-// newStorm makes a bridge in a network that can break.
-func newStorm(t *testing.T, addr string) *storm {
-	proxy := irctest.NewProxy(t, addr)
-	s := &storm{scene: newScene(t, proxy.Addr), proxy: proxy, times: map[string]int{}, took: map[string]time.Duration{}}
-	s.o.Server.PingAfter, s.o.Server.PingTimeout, s.o.Server.ProofTimeout = 50*time.Millisecond, silence, silence+50*time.Millisecond
-	s.o.Server.RegisterTimeout = 5 * time.Second
-	s.o.Server.RetryMax = 40 * time.Millisecond
-	s.o.BufferSize = 20 * stormMessages
-	var err error
-	if s.box, err = s.store.Mailbox(dropbox.IRC); err != nil {
-		t.Fatal(err)
-	}
-	return s
+func newStorm(tr *traffic) *storm {
+	server := &tr.o.Server
+	server.PingAfter, server.PingTimeout, server.ProofTimeout = 50*time.Millisecond, silence, silence+50*time.Millisecond
+	server.RegisterTimeout, server.RetryMax = 5*time.Second, 40*time.Millisecond
+	return &storm{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
 }
 
 // weather breaks connections in every way, and counts what came of the messages. Several
@@ -209,11 +159,14 @@ func weather(t *testing.T, storms ...*storm) {
 	}
 	times := map[string]int{}
 	for _, s := range storms {
+		if gaps := strings.Count(s.log.String(), "what was said in between is not known"); !s.history && gaps == 0 {
+			t.Error("nobody says that something was missed")
+		}
 		for kind, n := range s.times {
 			times[kind] += n
 		}
 		s.checkOut()
-		s.checkIn()
+		s.checkIn(s.most)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(breakages)) {
 		took := time.Duration(0)
@@ -264,163 +217,4 @@ func (s *storm) blowOver(i int) {
 	s.proxy.Heal()
 	s.times[kind]++
 	s.took[kind] += time.Since(s.begun)
-}
-
-// allSaid waits until nothing is left to be said.
-func (s *storm) allSaid() {
-	s.Helper()
-	eventually(s, "all is said", func() bool { return s.finished() == s.drops }, s.mailbox)
-}
-
-func (s *storm) drop() {
-	s.Helper()
-	s.say("coder", ircbridge.Note{}, fmt.Sprintf("drop %d", s.drops))
-	s.drops++
-}
-
-func (s *storm) line() {
-	s.Helper()
-	s.sayIn(fmt.Sprintf("line %d", s.lines))
-	s.lines++
-}
-
-func (s *storm) mailbox() string {
-	dead, _ := s.box.Dead()
-	claimed, _ := s.box.Claimed()
-	waiting, _ := s.box.Peek()
-	return fmt.Sprintf("%d done, %d waiting, %d claimed, dead: %v", s.finished(), len(waiting), len(claimed), dead)
-}
-
-// finished counts what is done with, today or yesterday.
-func (s *storm) finished() int {
-	n := 0
-	for _, day := range []time.Time{time.Now(), time.Now().Add(-time.Hour)} {
-		done, err := s.box.Finished(day)
-		if err != nil {
-			s.Fatal(err)
-		}
-		n = max(n, len(done))
-	}
-	return n
-}
-
-// checkOut counts what came of the messages that went out.
-func (s *storm) checkOut() {
-	s.Helper()
-	s.allSaid()
-	lost, again := 0, 0
-	said := s.out()
-	for n := range s.drops {
-		plain, marked := fmt.Sprintf("[coder] drop %d", n), fmt.Sprintf("[coder] (again) drop %d", n)
-		first, more := count(said, plain), count(said, marked)
-		again += more
-		switch {
-		case first+more == 0:
-			lost++
-			s.Errorf("%s is lost", plain)
-		case first > 1:
-			s.Errorf("%s was said %d times without a mark", plain, first)
-		case first+more > 1 && s.history:
-			s.Errorf("%s was said %d times, and the history was there", plain, first+more)
-		}
-	}
-	c := s.proxy.Counts()
-	ended := c.Connections - c.Refused - c.Stand
-	s.Logf("%+v", c)
-	s.Logf("out: %d messages, %d connections ended: lost %d, said again %d (marked)", s.drops, ended, lost, again)
-	if again > 4*ended {
-		s.Errorf("%d were said again, want at most 4 for each connection that ended", again)
-	}
-}
-
-// checkIn counts what came of the lines that came in.
-func (s *storm) checkIn() {
-	s.Helper()
-	from := s.lines
-	eventually(s, "enough is brought, and heard to the last", func() bool {
-		s.line()
-		n := 0
-		for _, texts := range s.brought() {
-			n += len(texts)
-		}
-		heard := s.heard()
-		return n >= s.most && slices.ContainsFunc(heard, func(text string) bool {
-			var n int
-			_, err := fmt.Sscanf(text, "line %d", &n)
-			return err == nil && n >= from
-		})
-	})
-	heard := map[string]int{}
-	for _, text := range s.heard() {
-		heard[text]++
-	}
-	missing := 0
-	for n := range from {
-		switch c := heard[fmt.Sprintf("line %d", n)]; {
-		case c > 1:
-			s.Errorf("line %d was heard %d times", n, c)
-		case c == 0 && s.history:
-			s.Errorf("line %d was not heard", n)
-		case c == 0:
-			missing++
-		}
-	}
-	distinct, ends := map[string]bool{}, 0
-	for i, texts := range s.brought() {
-		unheard := 0
-		for _, text := range texts {
-			distinct[text] = true
-			switch {
-			case heard[text] == 0:
-				unheard++
-			case unheard > 0:
-				s.Errorf("%d lines that connection %d brought were not heard, and %q behind them was", unheard, i, text)
-				unheard = 0
-			}
-		}
-		ends += unheard
-	}
-	s.Logf("in: %d lines, %d brought, %d not heard: %d at the end of a connection, the rest while there was none", from, len(distinct), missing, ends)
-	if missing > 0 && !strings.Contains(s.log.String(), "what was said in between is not known") {
-		s.Errorf("%d lines were not heard, and nobody says so", missing)
-	}
-}
-
-// brought are the lines that the network has brought whole to the bridge, by connection.
-func (s *storm) brought() [][]string {
-	var all [][]string
-	for _, stream := range s.proxy.Brought() {
-		var texts []string
-		for raw := range strings.Lines(stream) {
-			if _, n, ok := strings.Cut(raw, " PRIVMSG #project-x :line "); ok && strings.HasSuffix(n, "\n") {
-				texts = append(texts, "line "+strings.TrimSpace(n))
-			}
-		}
-		all = append(all, texts)
-	}
-	return all
-}
-
-// heard is what the bridge has heard in the channel.
-func (s *storm) heard() []string {
-	s.Helper()
-	lines, err := ircbridge.Reader{Home: s.home, Size: 20 * stormMessages}.Recent("#project-x", time.Time{}, 0)
-	if err != nil {
-		s.Fatal(err)
-	}
-	var all []string
-	for _, l := range lines {
-		all = append(all, l.Text)
-	}
-	return all
-}
-
-func count(all []string, s string) int {
-	n := 0
-	for _, one := range all {
-		if one == s {
-			n++
-		}
-	}
-	return n
 }

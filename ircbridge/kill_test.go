@@ -35,7 +35,7 @@ func beBridge(args []string) error {
 	}
 	b, err := ircbridge.New(ircbridge.Options{
 		Store: store, Home: args[1], Server: ircbridge.Server{Addr: args[2], Nick: "swarm", Unlimited: true, RetryMin: 10 * time.Millisecond, RetryMax: 100 * time.Millisecond},
-		Channels: ircbridge.Channels{Project: "#project-x"},
+		Channels: ircbridge.Channels{Project: "#project-x"}, Allow: []ircbridge.Permit{{Nick: "ann", May: ircbridge.Rights()}}, WakesPerMinute: -1,
 	})
 	if err != nil {
 		return err
@@ -43,85 +43,80 @@ func beBridge(args []string) error {
 	return b.Run(context.Background())
 }
 
-// TestKilled ends the bridge's process at 20 random moments, while messages come.
+// atOnce is how many messages wait for IRC at most while bridges are killed.
+const atOnce = 12
+
+// TestKilled ends the bridge's process at 20 random moments, while messages go out and lines
+// come in: each time with some text or other on its way between it and the server.
+//
+// None that goes out is lost. Where the server has a history none is said twice; where it
+// has none, at most the four that were not proven are said again for each kill, and marked.
+// See [traffic.checkIn] for what comes in.
 func TestKilled(t *testing.T) {
-	for name, start := range map[string]func(t *testing.T) (addr string, said func() []string, history bool){
-		"with history": func(t *testing.T) (string, func() []string, bool) {
-			srv := irctest.NewServer(t, irctest.Features{})
-			return srv.Addr, func() []string {
-				var all []string
-				for _, m := range srv.Said("#project-x") {
-					all = append(all, m.Text)
-				}
-				return all
-			}, true
-		},
-		"ngircd": func(t *testing.T) (string, func() []string, bool) {
-			addr := irctest.Ngircd(t, irctest.Unlimited)
-			ann := newPerson(t, addr, "ann", "#project-x")
-			return addr, func() []string {
-				var all []string
-				for _, l := range ann.lines() {
-					_, text, _ := strings.Cut(l, ": ")
-					all = append(all, text)
-				}
-				return all
-			}, false
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			addr, said, history := start(t)
-			s := newScene(t, addr)
-			n := 0
-			for range 20 {
-				cmd := exec.Command(os.Args[0])
-				cmd.Env = append(os.Environ(), "IRCBRIDGE_BE="+strings.Join([]string{s.store.Dir(), s.home, addr}, "\n"))
-				cmd.Stderr = os.Stderr
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				before := len(said())
-				for range 15 {
-					s.say("coder", ircbridge.Note{}, fmt.Sprintf("drop %d", n))
-					n++
-				}
-				// A new process has to come up and to register before there is something to
-				// hit, so the moment is counted from its first word.
-				eventually(t, "a word", func() bool { return len(said()) > before })
-				moment := time.After(rand.N(20 * time.Millisecond)) // any moment will do
-				<-moment
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-				cmd.Wait() // it was killed
+	t.Run("with history", func(t *testing.T) {
+		t.Parallel()
+		killed(t, withHistory(t))
+	})
+	t.Run("ngircd", func(t *testing.T) {
+		t.Parallel()
+		killed(t, withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited)))
+	})
+}
+
+func killed(t *testing.T, s *traffic) {
+	t.Helper()
+	s.o.Channels = ircbridge.Channels{Project: "#project-x"}
+	s.start()
+	s.ready()
+	s.line()
+	eventually(t, "the first line is heard", func() bool { // what was said before that is none of a bridge's business
+		heard, _ := s.heard()
+		return heard[0] > 0
+	})
+	s.stop()
+	inWork := 0
+	for i := range 20 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "IRCBRIDGE_BE="+strings.Join([]string{s.store.Dir(), s.home, s.proxy.Addr}, "\n"))
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		moment := rand.N(3 * time.Millisecond)
+		struck := s.proxy.OnText(bothWays[i%2], rand.N(60), func() {
+			if i%4 > 1 { // else at once, before it has passed
+				time.AfterFunc(moment, func() { _ = cmd.Process.Kill() })
+				return
 			}
-			s.o.Channels = ircbridge.Channels{Project: "#project-x"}
-			s.start()
-			s.state("all is said", func(st ircbridge.State) bool { return st.Connected && st.Waiting == 0 && st.Unproven == 0 })
-			lost, again := 0, 0
-			var all []string
-			eventually(t, "the last line", func() bool {
-				all = said()
-				return count(all, fmt.Sprintf("[coder] drop %d", n-1))+count(all, fmt.Sprintf("[coder] (again) drop %d", n-1)) > 0
-			})
-			for i := range n {
-				first, more := count(all, fmt.Sprintf("[coder] drop %d", i)), count(all, fmt.Sprintf("[coder] (again) drop %d", i))
-				again += more
-				switch {
-				case first+more == 0:
-					lost++
-					t.Errorf("drop %d is lost", i)
-				case first > 1:
-					t.Errorf("drop %d was said %d times without a mark", i, first)
-				case first+more > 1 && history:
-					t.Errorf("drop %d was said %d times, and the history was there", i, first+more)
-				}
-			}
-			t.Logf("%d messages, 20 kills: lost %d, said again %d (marked)", n, lost, again)
-			if again > 4*20 {
-				t.Errorf("%d were said again, want at most 4 for each kill", again)
-			}
+			_ = cmd.Process.Kill()
 		})
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }() // until it is killed
+		eventually(t, "it is killed", func() bool {
+			if s.drops-s.finished() < atOnce {
+				s.drop()
+			}
+			s.line()
+			select {
+			case err := <-ended:
+				select {
+				case <-struck:
+					return true
+				default:
+					t.Fatalf("the bridge ended by itself: %v", err)
+				}
+			default:
+			}
+			return false
+		}, s.mailbox)
+		if claimed, err := s.box.Claimed(); err != nil {
+			t.Fatal(err)
+		} else if len(claimed) > 0 {
+			inWork++
+		}
 	}
+	t.Logf("in %d of 20 kills messages were in work", inWork)
+	s.start()
+	s.checkOut()
+	s.checkIn(s.drops / 2)
 }

@@ -1,0 +1,279 @@
+package ircbridge_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// A traffic is numbered messages of coder that go out, and numbered lines of ann that come
+// in, through a network that can break. Every fourth line is for coder.
+type traffic struct {
+	*scene
+	proxy   *irctest.Proxy
+	box     *dropbox.Mailbox
+	history bool
+	sayIn   func(text string) // ann speaks
+	out     func() []string   // what the bridge has said in the channel
+
+	drops int // said so far
+	lines int
+}
+
+func newTraffic(t *testing.T, addr string) *traffic {
+	t.Helper()
+	proxy := irctest.NewProxy(t, addr)
+	s := &traffic{scene: newScene(t, proxy.Addr), proxy: proxy}
+	s.o.WakesPerMinute = -1
+	s.o.BufferSize = 1 << 20 // all of it
+	var err error
+	if s.box, err = s.store.Mailbox(dropbox.IRC); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// withHistory is traffic at a server that keeps a history.
+func withHistory(t *testing.T) *traffic {
+	t.Helper()
+	srv := irctest.NewServer(t, irctest.Features{})
+	s := newTraffic(t, srv.Addr)
+	s.history = true
+	s.sayIn = func(text string) { srv.Say("ann", "ann", "#project-x", text) }
+	s.out = func() []string {
+		var said []string
+		for _, m := range srv.Said("#project-x") {
+			if strings.HasPrefix(m.Source, "swarm") {
+				said = append(said, m.Text)
+			}
+		}
+		return said
+	}
+	return s
+}
+
+// withoutHistory is traffic at a real server, which keeps none.
+func withoutHistory(t *testing.T, addr string) *traffic {
+	t.Helper()
+	ann := newPerson(t, addr, "ann", "#project-x")
+	s := newTraffic(t, addr)
+	s.sayIn = func(text string) { ann.say("#project-x", text) }
+	s.out = func() []string {
+		var said []string
+		for _, l := range ann.lines() {
+			if _, text, ok := strings.Cut(l, ": "); ok && strings.HasPrefix(l, "#project-x swarm") {
+				said = append(said, text)
+			}
+		}
+		return said
+	}
+	return s
+}
+
+// drop leaves the next message for IRC.
+func (s *traffic) drop() {
+	s.Helper()
+	s.say("coder", ircbridge.Note{}, fmt.Sprintf("drop %d", s.drops))
+	s.drops++
+}
+
+// line lets ann say the next line.
+func (s *traffic) line() {
+	s.Helper()
+	text := fmt.Sprintf("line %d", s.lines)
+	if forCoder(s.lines) {
+		text = "coder: " + text
+	}
+	s.sayIn(text)
+	s.lines++
+}
+
+func forCoder(n int) bool { return n%4 == 0 }
+
+// number finds the number of a line at its end.
+func number(text string) (n int, ok bool) {
+	_, digits, ok := strings.Cut(text, "line ")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(digits))
+	return n, err == nil
+}
+
+func (s *traffic) mailbox() string {
+	dead, _ := s.box.Dead()
+	claimed, _ := s.box.Claimed()
+	waiting, _ := s.box.Peek()
+	return fmt.Sprintf("%d of %d done, %d waiting, %d claimed, dead: %v", s.finished(), s.drops, len(waiting), len(claimed), dead)
+}
+
+// finished counts what is done with, today or yesterday.
+func (s *traffic) finished() int {
+	n := 0
+	for _, day := range []time.Time{time.Now(), time.Now().Add(-time.Hour)} {
+		done, err := s.box.Finished(day)
+		if err != nil {
+			s.Fatal(err)
+		}
+		n = max(n, len(done))
+	}
+	return n
+}
+
+// allSaid waits until nothing is left to be said.
+func (s *traffic) allSaid() {
+	s.Helper()
+	eventually(s, "all is said", func() bool { return s.finished() == s.drops }, s.mailbox)
+}
+
+// checkOut counts what came of the messages that went out.
+func (s *traffic) checkOut() {
+	s.Helper()
+	s.allSaid()
+	times := map[string]int{}
+	for _, text := range s.out() {
+		times[text]++
+	}
+	lost, again := 0, 0
+	for n := range s.drops {
+		plain := fmt.Sprintf("[coder] drop %d", n)
+		first, more := times[plain], times[fmt.Sprintf("[coder] (again) drop %d", n)]
+		again += more
+		switch {
+		case first+more == 0:
+			lost++
+			s.Errorf("%s is lost", plain)
+		case first > 1:
+			s.Errorf("%s was said %d times without a mark", plain, first)
+		case first+more > 1 && s.history:
+			s.Errorf("%s was said %d times, and the history was there", plain, first+more)
+		}
+	}
+	c := s.proxy.Counts()
+	ended := c.Connections - c.Refused - c.Stand
+	s.Logf("%+v", c)
+	s.Logf("out: %d messages, %d connections ended: lost %d, said again %d (marked)", s.drops, ended, lost, again)
+	if again > 4*ended {
+		s.Errorf("%d were said again, want at most 4 for each connection that ended", again)
+	}
+}
+
+// checkIn counts what came of the lines that came in, of which so many at least are to be
+// brought by the network.
+//
+// Where there is a history each is heard once. Where there is none, what is said while no
+// connection stands reaches nobody. Of each connection all is heard that was brought before
+// the last that was heard, so that only what came at its very end may be missing. What is
+// heard live and is for coder comes to coder once; what the history tells later does not.
+func (s *traffic) checkIn(most int) {
+	s.Helper()
+	until := s.lines
+	eventually(s, "enough is brought, and heard to the last", func() bool {
+		s.line()
+		n := 0
+		for _, numbers := range s.brought() {
+			n += len(numbers)
+		}
+		lines, _ := s.heard()
+		return n >= most && slices.Max(slices.Collect(maps.Keys(lines))) >= until
+	})
+	heard, live := s.heard()
+	var mail map[int]int
+	var missed []int
+	eventually(s, "coder has what is for coder", func() bool {
+		mail, missed = s.mailOfCoder(), nil
+		for n := range live {
+			if forCoder(n) && live[n] && mail[n] == 0 {
+				missed = append(missed, n)
+			}
+		}
+		return len(missed) == 0
+	}, func() string { return fmt.Sprintf("not: %v", missed) })
+	for n, times := range mail {
+		if times > 1 || !forCoder(n) {
+			s.Errorf("line %d came to coder %d times", n, times)
+		}
+	}
+	missing := 0
+	for n := range until {
+		switch c := heard[n]; {
+		case c > 1:
+			s.Errorf("line %d was heard %d times", n, c)
+		case c == 0 && s.history:
+			s.Errorf("line %d was not heard", n)
+		case c == 0:
+			missing++
+		}
+	}
+	distinct, ends := map[int]bool{}, 0
+	for i, numbers := range s.brought() {
+		unheard := 0
+		for _, n := range numbers {
+			distinct[n] = true
+			switch {
+			case heard[n] == 0:
+				unheard++
+			case unheard > 0:
+				s.Errorf("%d lines that connection %d brought were not heard, and line %d behind them was", unheard, i, n)
+				unheard = 0
+			}
+		}
+		ends += unheard
+	}
+	s.Logf("in: %d lines, %d brought, %d came to coder, %d not heard: %d at the end of a connection, the rest while there was none",
+		until, len(distinct), len(mail), missing, ends)
+}
+
+// brought are the lines that the network has brought whole to the bridge, by connection.
+func (s *traffic) brought() [][]int {
+	var all [][]int
+	for _, stream := range s.proxy.Brought() {
+		var numbers []int
+		for raw := range strings.Lines(stream) {
+			source, text, ok := strings.Cut(raw, " PRIVMSG #project-x :")
+			if n, isLine := number(text); ok && isLine && strings.Contains(source, "ann!") && strings.HasSuffix(text, "\n") {
+				numbers = append(numbers, n)
+			}
+		}
+		all = append(all, numbers)
+	}
+	return all
+}
+
+// heard counts what the bridge has heard of ann in the channel, and says what of it was
+// live.
+func (s *traffic) heard() (times map[int]int, live map[int]bool) {
+	s.Helper()
+	lines, err := ircbridge.Reader{Home: s.home, Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
+	if err != nil {
+		s.Fatal(err)
+	}
+	times, live = map[int]int{}, map[int]bool{}
+	for _, l := range lines {
+		if n, ok := number(l.Text); ok && l.Nick == "ann" {
+			times[n]++
+			live[n] = live[n] || !l.Replay
+		}
+	}
+	return times, live
+}
+
+// mailOfCoder counts the lines of ann that came to coder.
+func (s *traffic) mailOfCoder() map[int]int {
+	s.Helper()
+	times := map[int]int{}
+	for _, m := range s.waiting("coder") {
+		if n, ok := number(string(m.Body)); ok {
+			times[n]++
+		}
+	}
+	return times
+}
