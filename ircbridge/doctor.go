@@ -76,6 +76,9 @@ func Doctor(ctx context.Context, o Options) (Report, error) {
 			problem("the permit of account %s never matches: the server has no account-tag", p.Account)
 		}
 	}
+	if st.Bouncer {
+		rep.Problems = append(rep.Problems, idlePermits(o.Allow)...)
+	}
 	if !o.Server.TLS && !Loopback(o.Server.Addr) {
 		problem("the connection is in the clear, and everybody on the way can read and write in it")
 	}

@@ -123,8 +123,11 @@ func (r *run) hear(l *link, t irc.Text) {
 	if l != r.main && (!t.Private || r.ours(t.Nick)) {
 		return // the bridge's own connection hears it, too
 	}
-	r.state.Received++
 	own := t.Own || r.ours(t.Nick)
+	if own && t.History && t.MsgID == "" {
+		return // a bouncer plays back what we said: it is kept as it was said
+	}
+	r.state.Received++
 	if !own {
 		r.obey(l, t, now)
 	}
@@ -198,10 +201,19 @@ func (r *run) notListened(t irc.Text, who Person, need Right, now time.Time) str
 		return "it is no speech"
 	case t.Target == "" || t.Private && !r.ours(t.Target):
 		return "it was not said to us"
-	case !slices.Contains(rightsOf(r.Allow, who, r.fold(), r.Server.Addr), need):
+	case !slices.Contains(rightsOf(r.Allow, who, r.fold(), r.where()), need):
 		return "nothing permits it"
 	}
 	return ""
+}
+
+// where is the address of the server for permits: "" behind a bouncer, whose own address
+// says nothing of who can reach the server.
+func (r *run) where() string {
+	if r.main.state.Bouncer {
+		return ""
+	}
+	return r.Server.Addr
 }
 
 // missed tells a person that nobody obeys what they said while we were away: it may be

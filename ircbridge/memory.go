@@ -26,9 +26,12 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 		m := irc.Mark{ID: l.MsgID, Time: l.At}
 		if l.Drop != "" || l.Own {
 			own = append(own, m)
-		} else {
-			heard = append(heard, m)
+			continue
 		}
+		if m.ID == "" {
+			m.Sum = irc.Sum(l.Nick, strings.TrimPrefix(l.Text, "* "+l.Nick+" ")) // without what marks an emote
+		}
+		heard = append(heard, m)
 	}
 	marks := append(own, heard...)
 	if len(own) > 0 {

@@ -90,6 +90,17 @@ type caseMapping interface {
 	Same(a, b string) bool
 }
 
+// idlePermits says which permits are of no use behind a bouncer on this machine, since
+// the server is elsewhere and lets others take the nick.
+func idlePermits(permits []Permit) (why []string) {
+	for _, p := range permits {
+		if p.Check("") != nil {
+			why = append(why, fmt.Sprintf("the permit of %s counts for nothing: the server is a bouncer, and who is behind it is not known by that", p.who()))
+		}
+	}
+	return why
+}
+
 // rightsOf says what a person may do by these permits, on a server at that address.
 func rightsOf(permits []Permit, p Person, c caseMapping, addr string) []Right {
 	var may []Right

@@ -363,6 +363,9 @@ func (r *run) save() {
 			s.Warnings = append(s.Warnings, "not in "+room.name+": "+room.why)
 		}
 	}
+	if r.main.state.Bouncer {
+		s.Warnings = append(s.Warnings, idlePermits(r.Allow)...)
+	}
 	if s.Instead != "" {
 		s.Warnings = append(s.Warnings, s.Instead)
 	}

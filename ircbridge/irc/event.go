@@ -73,7 +73,13 @@ func (t Text) Peer() string {
 }
 
 // Mark is the place of the text in the history of its Peer.
-func (t Text) Mark() Mark { return Mark{ID: t.MsgID, Time: t.Time} }
+func (t Text) Mark() Mark {
+	m := Mark{ID: t.MsgID, Time: t.Time}
+	if m.ID == "" {
+		m.Sum = Sum(t.Nick, PlainText(t.Body))
+	}
+	return m
+}
 
 // CaughtUp says that everything that was said in Target while we were away has
 // been told. It comes after each [Joined] of our own, and after each [Up] for
@@ -122,7 +128,7 @@ func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 		Time: messageTime(m, now), Target: target, Source: m.Source, Nick: m.Nick(),
 		Account: m.Tags["account"], MsgID: m.Tags["msgid"], Body: m.Last(), Tags: m.Tags,
 		Private: !st.ISupport.IsChannel(target), Notice: m.Command == "NOTICE",
-		History: strings.HasSuffix(m.Tags["batch"], "chathistory"),
+		History: isHistory(m.Tags["batch"]),
 	}
 	_, t.Bot = m.Tags["bot"]
 	if _, drafted := m.Tags["draft/bot"]; drafted {
@@ -139,6 +145,12 @@ func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	}
 	t.Body = StripFormat(t.Body)
 	return t, true
+}
+
+// isHistory says whether batches of a type hold old news: what was asked for, and what a
+// bouncer plays back by itself.
+func isHistory(batch string) bool {
+	return strings.HasSuffix(batch, "chathistory") || strings.HasSuffix(batch, "/playback")
 }
 
 func messageTime(m Message, now time.Time) time.Time {

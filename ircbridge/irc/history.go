@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +24,26 @@ var ErrNoHistory = errors.New("the server has no history")
 type Mark struct {
 	ID   string // the server's msgid; "" where only the time is known
 	Time time.Time
+	Sum  uint64 // of a text without id, see [Sum]; 0 is not known
+}
+
+// Sum stands for who said what, so that a text without id that a bouncer plays back can
+// be known again by its time and its words.
+func Sum(nick, text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, nick+"\x00"+text)
+	return h.Sum64()
+}
+
+// key is what a mark is known by; "" if by nothing.
+func (m Mark) key() string {
+	switch {
+	case m.ID != "":
+		return m.ID
+	case m.Sum != 0:
+		return fmt.Sprintf("\x00%d %x", m.Time.UnixMilli(), m.Sum)
+	}
+	return ""
 }
 
 // A Memory keeps marks over restarts of the program: those of the texts that
@@ -62,7 +84,7 @@ func (r *RAM) Add(target string, m Mark) error {
 	return nil
 }
 
-// A ring holds the ids of the last texts of one target.
+// A ring knows the last texts of one target by their keys.
 type ring struct {
 	ids   []string // oldest first
 	known map[string]bool
@@ -73,19 +95,22 @@ type ring struct {
 func newRing(marks []Mark) *ring {
 	r := &ring{known: make(map[string]bool)}
 	for _, m := range marks {
-		r.add(m)
+		r.add(m, false)
 	}
 	return r
 }
 
-// add says whether the mark is new.
-func (r *ring) add(m Mark) bool {
-	if m.ID != "" {
-		if r.known[m.ID] {
-			return false
-		}
-		r.known[m.ID] = true
-		r.ids = append(r.ids, m.ID)
+// add says whether the mark is new. Without id only what is played back can be known:
+// somebody may say the same twice in one instant.
+func (r *ring) add(m Mark, played bool) bool {
+	key := m.key()
+	known := key != "" && r.known[key]
+	if known && (m.ID != "" || played) {
+		return false
+	}
+	if key != "" && !known {
+		r.known[key] = true
+		r.ids = append(r.ids, key)
 		if len(r.ids) > Remembered {
 			delete(r.known, r.ids[0])
 			r.ids = r.ids[1:]

@@ -169,7 +169,7 @@ func (v *visit) heard(ctx context.Context, m Message) {
 }
 
 func (v *visit) tell(ctx context.Context, key string, t Text) {
-	if v.ring(key).add(t.Mark()) {
+	if v.ring(key).add(t.Mark(), t.History) {
 		v.emit(ctx, t)
 	}
 }

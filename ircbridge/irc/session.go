@@ -23,6 +23,7 @@ const (
 type State struct {
 	Phase    Phase
 	TLS      bool
+	Bouncer  bool   // ZNC or soju: it stands for a server elsewhere, and its PONG for itself
 	Nick     string // what the server calls us, which may not be what we asked for
 	Source   string // nick!user@host as others see it; "" until we learn it
 	Account  string // "" without a login
@@ -85,6 +86,17 @@ func (s *session) has(caps ...string) bool {
 		}
 	}
 	return true
+}
+
+// bouncer goes by capabilities that no server has. It is a guess: one that passes lines
+// on without a word of its own is not seen.
+func (s *session) bouncer() bool {
+	for _, name := range []string{"znc.in/batch", "soju.im/bouncer-networks"} {
+		if _, ok := s.offered[name]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *session) me(nick string) bool { return s.fold.Same(nick, s.nick) }
@@ -157,7 +169,7 @@ func (c *Conn) State() State {
 	defer c.mu.Unlock()
 	s := &c.st
 	state := State{
-		Phase: s.phase, TLS: c.isTLS, Nick: s.nick, Source: s.source, Account: s.account,
+		Phase: s.phase, TLS: c.isTLS, Bouncer: s.bouncer(), Nick: s.nick, Source: s.source, Account: s.account,
 		Caps: maps.Clone(s.caps), ISupport: s.isup.clone(), Lag: s.lag, Since: s.since, Heard: s.heard, Dropped: s.dropped,
 		Waiting: c.out.size(), Unproven: len(c.out.flying),
 	}

@@ -134,6 +134,14 @@ type program struct {
 // launch starts an installed program in a folder.
 func launch(t testing.TB, dir, name string, args ...string) *program {
 	t.Helper()
+	p := prepare(t, dir, name, args...)
+	p.start(t)
+	return p
+}
+
+// prepare finds an installed program that is to be started in a folder.
+func prepare(t testing.TB, dir, name string, args ...string) *program {
+	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
 		path = filepath.Join("/usr/sbin", name) // not in everybody's PATH
@@ -146,6 +154,11 @@ func launch(t testing.TB, dir, name string, args ...string) *program {
 	}
 	p := &program{name: name, cmd: exec.Command(path, args...), ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.said, &p.said
+	return p
+}
+
+func (p *program) start(t testing.TB) {
+	t.Helper()
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +167,6 @@ func launch(t testing.TB, dir, name string, args ...string) *program {
 		close(p.ended)
 	}()
 	t.Cleanup(func() { p.end(os.Kill) })
-	return p
 }
 
 // end signals the program and waits until it is gone.

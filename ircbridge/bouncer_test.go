@@ -1,0 +1,117 @@
+package ircbridge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// A bouncer plays back all that it has, at every attaching: nothing of that is obeyed, nor
+// kept twice, nor said to have been missed when it was not.
+func TestBouncer(t *testing.T) {
+	server := irctest.Ngircd(t, irctest.Unlimited)
+	ann := newPerson(t, server, "ann", "#project-x")
+	bouncer := irctest.Znc(t, server, "swarm", "pw", "#project-x", "#standup-x", "#alerts", "#errors")
+	eventually(t, "the bouncer is there", func() bool {
+		nicks, _, _ := ann.conn.Members("#project-x")
+		return len(nicks) == 2
+	})
+	proxy := irctest.NewProxy(t, bouncer)
+	s := newScene(t, proxy.Addr)
+	s.o.Server.Password = "u/n:pw"
+	s.o.Allow = []ircbridge.Permit{{Mask: "ann!*@127.0.0.1", May: ircbridge.Rights()}, {Nick: "joe", May: ircbridge.Rights()}}
+	// away says something while nobody is attached, and waits until the bouncer has it.
+	away := func(target, text string) {
+		t.Helper()
+		ann.say(target, text)
+		eventually(t, "the bouncer has it", func() bool {
+			conn, err := irc.Dial(t.Context(), irc.Config{Addr: bouncer, Clear: true, Nick: "swarm", Pass: "u/n:pw", Flood: irc.Flood{Off: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(t.Context(), "")
+			for {
+				select {
+				case m := <-conn.Messages():
+					if m.Last() == text && m.Param(0) == target {
+						return true
+					}
+				case <-time.After(100 * time.Millisecond):
+					return false // look again
+				}
+			}
+		})
+	}
+	kept := func(channel string, want ...string) {
+		t.Helper()
+		var got []string
+		eventually(t, "what is kept of "+channel, func() bool {
+			got = nil
+			lines, err := ircbridge.Reader{Home: s.home}.Recent(channel, (ircbridge.Line{}).At, 0)
+			for _, l := range lines {
+				if l.Nick == "swarm" {
+					continue // what she is told of that she says once more
+				}
+				got = append([]string{fmt.Sprintf("%s %v %s", l.Nick, l.Replay, l.Text)}, got...)
+			}
+			return err == nil && len(got) >= len(want)
+		}, func() string { return strings.Join(got, "\n") })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("kept of %s (-want +got):\n%s", channel, diff)
+		}
+	}
+	away("#project-x", "coder: before anybody attached")
+	s.start()
+	s.ready()
+	kept("#project-x", "ann true coder: before anybody attached")
+	ann.like("I was away when you said that: coder: before anybody attached")
+
+	ann.say("#project-x", "coder: one")
+	s.mail("coder", 1)
+	ann.say("swarm", "coder: two")
+	s.mail("coder", 2)
+	s.say("coder", ircbridge.Note{}, "an answer\n")
+	ann.sees("#project-x swarm: [coder] an answer")
+	channel := []string{"ann true coder: before anybody attached", "ann false coder: one", "coder false an answer"}
+	private := []string{"ann false coder: two"}
+	for round := range 3 {
+		if round < 2 {
+			proxy.Refuse()
+			proxy.Cut()
+			s.state("away", func(st ircbridge.State) bool { return !st.Connected })
+		} else {
+			s.stop()
+		}
+		away("#project-x", fmt.Sprintf("coder: away %d", round))
+		away("swarm", fmt.Sprintf("coder: away %d", round))
+		channel = append(channel, fmt.Sprintf("ann true coder: away %d", round))
+		private = append(private, fmt.Sprintf("ann true coder: away %d", round))
+		if round < 2 {
+			proxy.Heal()
+		} else {
+			s.start()
+		}
+		s.ready()
+		kept("#project-x", channel...)
+		kept("ann", private...)
+	}
+	s.mail("coder", 2)
+
+	// The bouncer is on this machine, and the server may be anywhere: a nick is not enough.
+	newPerson(t, server, "joe", "#project-x").say("#project-x", "coder: by a nick")
+	s.state("joe is denied", func(st ircbridge.State) bool {
+		return st.Denied == 1 && strings.Contains(strings.Join(st.Warnings, "\n"), "nick joe counts for nothing")
+	})
+	s.mail("coder", 2)
+	rep, err := ircbridge.Doctor(t.Context(), s.o)
+	if err != nil || !strings.Contains(strings.Join(rep.Problems, "\n"), "nick joe counts for nothing") {
+		t.Errorf("doctor: %v, %q", err, rep.Problems)
+	}
+}
