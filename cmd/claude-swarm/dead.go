@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -76,35 +75,26 @@ type deadView struct {
 	expires time.Time // zero: never
 }
 
+func (d deadView) id() string         { return d.ID }
+func (d deadView) created() time.Time { return d.Created }
+
 // deadLetters lists the dead letters of the named mailboxes, or of all, oldest
 // first.
 func (p *post) deadLetters(names ...string) ([]deadView, error) {
-	names, err := p.mailboxes(names, "claude-swarm dead list %s")
-	if err != nil {
-		return nil, err
-	}
-	list := []deadView{}
-	for _, name := range names {
-		box, err := p.Mailbox(name)
-		if err != nil {
-			return nil, err
-		}
+	return lettersIn(p, names, "claude-swarm dead list %s", func(box *dropbox.Mailbox) ([]deadView, error) {
+		var list []deadView
 		letters, err := box.Dead()
-		if err != nil {
-			return nil, err
-		}
 		for _, d := range letters {
 			list = append(list, p.deadView(box, d))
 		}
-	}
-	slices.SortStableFunc(list, func(a, b deadView) int { return a.Created.Compare(b.Created) })
-	return list, nil
+		return list, err
+	})
 }
 
 func (p *post) deadView(box *dropbox.Mailbox, d dropbox.DeadLetter) deadView {
 	v := deadView{
 		ID: cmp.Or(d.ID, d.Name), Mailbox: box.Name(), Created: d.Created, Subject: d.Original,
-		Reason: cmp.Or(d.Reason, "no reason is kept"), letter: d, box: box,
+		Reason: cmp.Or(d.Reason, noReason), letter: d, box: box,
 	}
 	if d.Original != "" {
 		return v
@@ -137,31 +127,14 @@ func (p *post) pickDead(ids []string) ([]deadView, error) {
 	if err != nil {
 		return nil, err
 	}
-	var picked []deadView
-	for _, id := range ids {
-		var hits []deadView
-		for _, d := range all {
-			if strings.HasSuffix(d.ID, id) {
-				hits = append(hits, d)
-			}
+	return pick(all, ids, "dead letters", "claude-swarm dead list", func(id string) error {
+		found, err := p.find(id)
+		if err != nil {
+			return fail(exitUnknown, "claude-swarm dead list", "no dead letter %q", id)
 		}
-		switch {
-		case len(hits) == 1 && slices.ContainsFunc(picked, func(d deadView) bool { return d.ID == hits[0].ID }):
-			// named twice
-		case len(hits) == 1:
-			picked = append(picked, hits[0])
-		case len(hits) > 1:
-			return nil, fail(exitUnknown, "claude-swarm dead list", "%q fits %d dead letters", id, len(hits))
-		default:
-			found, err := p.find(id)
-			if err != nil {
-				return nil, fail(exitUnknown, "claude-swarm dead list", "no dead letter %q", id)
-			}
-			return nil, fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s is no dead letter: it is %s in the mailbox of %s",
-				found.Entry.ID, door.StateOf(found.Mailbox, found.State), found.Mailbox)
-		}
-	}
-	return picked, nil
+		return fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s is no dead letter: it is %s in the mailbox of %s",
+			found.Entry.ID, door.StateOf(found.Mailbox, found.State), found.Mailbox)
+	})
 }
 
 func deadList(c *cli.Context, p *post) error {
@@ -179,19 +152,17 @@ func deadList(c *cli.Context, p *post) error {
 		_, err := fmt.Fprintln(c.App.Writer, "no dead letters")
 		return err
 	}
-	now, columns := time.Now(), textWidth(c.App.Writer)
 	for i, d := range list {
 		if i > 0 {
 			fmt.Fprintln(c.App.Writer)
 		}
-		from := ""
+		way := d.Mailbox
 		if d.From != "" {
-			from = d.From + " → "
+			way = d.From + " → " + d.Mailbox
 		}
-		fmt.Fprintln(c.App.Writer, fit(fmt.Sprintf("%s  %s  %s%s  %s", d.ID, moment(d.Created, now), from, d.Mailbox, oneLine(d.Subject)), columns))
-		fmt.Fprintln(c.App.Writer, fit("  "+oneLine(d.Reason), columns))
+		writeLetter(c.App.Writer, d, way, d.Subject, d.Reason)
 	}
-	if i := slices.IndexFunc(list, func(d deadView) bool { return d.inVain(now) == nil }); i >= 0 {
+	if i := slices.IndexFunc(list, func(d deadView) bool { return d.inVain(time.Now()) == nil }); i >= 0 {
 		fmt.Fprintf(c.App.Writer, "\ntry again: claude-swarm dead retry %s · more: claude-swarm dead show ID\n", list[i].ID)
 	} else {
 		fmt.Fprintf(c.App.Writer, "\nmore: claude-swarm dead show %s\n", list[0].ID)
@@ -253,7 +224,7 @@ func deadRetry(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := sayDead(c, "given back", picked); err != nil {
+	if err := sayLetters(c, "given back", picked, "letter"); err != nil {
 		return err
 	}
 	var to []string
@@ -303,21 +274,5 @@ func deadPurge(c *cli.Context) error {
 			return err
 		}
 	}
-	return sayDead(c, "removed", picked)
-}
-
-// sayDead says what was done to how many.
-func sayDead(c *cli.Context, what string, letters []deadView) error {
-	if c.Bool("json") {
-		ids := []string{}
-		for _, d := range letters {
-			ids = append(ids, d.ID)
-		}
-		return printJSON(c.App.Writer, struct {
-			V   int      `json:"v"`
-			IDs []string `json:"ids"`
-		}{1, ids})
-	}
-	_, err := fmt.Fprintf(c.App.Writer, "%s %s\n", what, count(len(letters), "letter"))
-	return err
+	return sayLetters(c, "removed", picked, "letter")
 }

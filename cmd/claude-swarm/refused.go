@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -59,35 +57,30 @@ type refusedView struct {
 	entry dropbox.Entry
 }
 
+func (r refusedView) id() string         { return r.ID }
+func (r refusedView) created() time.Time { return r.Created }
+
 // refusals lists what was refused on its way to the named mailboxes, or to all,
 // oldest first.
 func (p *post) refusals(names ...string) ([]refusedView, error) {
-	names, err := p.mailboxes(names, "claude-swarm refused list %s")
-	if err != nil {
-		return nil, err
-	}
-	list := []refusedView{}
-	for _, name := range names {
-		box, err := p.Mailbox(name)
-		if err != nil {
-			return nil, err
-		}
+	return lettersIn(p, names, "claude-swarm refused list %s", func(box *dropbox.Mailbox) ([]refusedView, error) {
+		var list []refusedView
 		refusals, err := box.Refusals()
-		if err != nil {
-			return nil, err
-		}
 		for _, r := range refusals {
-			v := refusedView{ID: r.ID, To: name, Created: r.Created, Refused: r.At, Reason: cmp.Or(r.Reason, "no reason is kept"), box: box, entry: r.Entry}
-			if found, err := p.Store.Find(r.ID); err == nil {
-				if m, err := p.Store.Load(found); err == nil {
-					v.From, v.Type, v.Subject, v.Thread = m.From, m.Type, door.Gist(m), m.Thread
-				}
-			}
-			list = append(list, v)
+			list = append(list, p.refusedView(box, r))
+		}
+		return list, err
+	})
+}
+
+func (p *post) refusedView(box *dropbox.Mailbox, r dropbox.Refusal) refusedView {
+	v := refusedView{ID: r.ID, To: box.Name(), Created: r.Created, Refused: r.At, Reason: cmp.Or(r.Reason, noReason), box: box, entry: r.Entry}
+	if found, err := p.Store.Find(r.ID); err == nil {
+		if m, err := p.Store.Load(found); err == nil {
+			v.From, v.Type, v.Subject, v.Thread = m.From, m.Type, door.Gist(m), m.Thread
 		}
 	}
-	slices.SortStableFunc(list, func(a, b refusedView) int { return a.Created.Compare(b.Created) })
-	return list, nil
+	return v
 }
 
 func refusedList(c *cli.Context, p *post) error {
@@ -105,10 +98,8 @@ func refusedList(c *cli.Context, p *post) error {
 		_, err := fmt.Fprintln(c.App.Writer, "nothing was refused")
 		return err
 	}
-	now, columns := time.Now(), textWidth(c.App.Writer)
 	for _, r := range list {
-		fmt.Fprintln(c.App.Writer, fit(fmt.Sprintf("%s  %s  %s → %s  %s", r.ID, moment(r.Created, now), oneLine(r.From), r.To, oneLine(r.Subject)), columns))
-		fmt.Fprintln(c.App.Writer, fit("  "+oneLine(r.Reason), columns))
+		writeLetter(c.App.Writer, r, r.From+" → "+r.To, r.Subject, r.Reason)
 	}
 	fmt.Fprintf(c.App.Writer, "\nlook: claude-swarm read %s · let through: claude-swarm refused retry %s\n", list[0].ID, list[0].ID)
 	return nil
@@ -130,32 +121,20 @@ func refusedRetry(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var picked []refusedView
-	for _, id := range c.Args().Slice() {
-		hits := slices.DeleteFunc(slices.Clone(all), func(r refusedView) bool { return !strings.HasSuffix(r.ID, id) })
-		switch {
-		case len(hits) > 1:
-			return fail(exitUnknown, "claude-swarm refused list", "%q fits %d refused messages", id, len(hits))
-		case len(hits) == 0:
-			return fail(exitUnknown, "claude-swarm refused list", "no refused message %q", id)
-		}
-		picked = append(picked, hits[0])
+	picked, err := pick(all, c.Args().Slice(), "refused messages", "claude-swarm refused list", func(id string) error {
+		return fail(exitUnknown, "claude-swarm refused list", "no refused message %q", id)
+	})
+	if err != nil {
+		return err
 	}
-	ids, to := []string{}, []string{}
+	var to []string
 	for _, r := range picked {
 		if err := r.box.Readmit(r.entry, true); err != nil {
 			return err
 		}
-		ids, to = append(ids, r.ID), append(to, r.To)
+		to = append(to, r.To)
 	}
-	if c.Bool("json") {
-		err = printJSON(c.App.Writer, struct {
-			V   int      `json:"v"`
-			IDs []string `json:"ids"`
-		}{1, ids})
-	} else {
-		_, err = fmt.Fprintf(c.App.Writer, "let through %s\n", count(len(ids), "message"))
-	}
+	err = sayLetters(c, "let through", picked, "message")
 	p.sayIfNobodyWorks(c, to...)
 	return err
 }
