@@ -28,10 +28,10 @@ copies.` +
 				`claude-swarm publish task.created "Port the parser to the new format"`,
 				`claude-swarm publish status.update "main is green again" --type status`),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"},
+			fileFlag(),
 			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, handoff, status or note; default task"},
-			&cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"},
+			priorityFlag(),
 			&cli.StringFlag{Name: "thread", Usage: "go on with the conversation `ID`"},
 			&cli.StringFlag{Name: "key", Usage: "publish it once only: a second time with the same `KEY` within 7 days does nothing"},
 			jsonFlag(),
@@ -53,8 +53,8 @@ func publish(c *cli.Context) error {
 		return badWord("type", string(m.Type), []string{"task", "question", "handoff", "status", "note"})
 	}
 	var err error
-	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
-		return badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
+	if m.Priority, err = priorityOf(c); err != nil {
+		return err
 	}
 	p, err := openPost(c)
 	if err != nil {

@@ -24,10 +24,10 @@ programs do not go on answering each other. --type says otherwise.` +
 			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply xd "Now the tests" --wait`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},
-			&cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"},
-			&cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; may be given again"},
+			fileFlag(),
+			attachFlag(),
 			&cli.StringFlag{Name: "type", Usage: "`TYPE`: task, question, result, status, handoff or note"},
-			&cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"},
+			priorityFlag(),
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error { return reply(c, *wait) },
@@ -62,8 +62,8 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if wait.set && !m.Type.WantsAnswer() {
 		return usagef(`claude-swarm reply `+id+` "…" --type task --wait`, "a %s is not answered, so there is nothing to wait for", m.Type)
 	}
-	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
-		return badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
+	if m.Priority, err = priorityOf(c); err != nil {
+		return err
 	}
 	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + shellWord(id), most: p.longest(m.Type)}
 	if m.Body, err = text.read(); err != nil {
@@ -77,12 +77,8 @@ func reply(c *cli.Context, wait optionalSpan) error {
 			return err
 		}
 	}
-	for _, path := range c.StringSlice("attach") {
-		a, err := p.attach(path)
-		if err != nil {
-			return err
-		}
-		m.Attachments = append(m.Attachments, a)
+	if m.Attachments, err = p.attachments(c); err != nil {
+		return err
 	}
 	sent, err := p.send(m)
 	if err != nil {

@@ -3,10 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +10,6 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -42,11 +37,11 @@ the work (paused, stopped, limited, backoff, no daemon) is told meanwhile.` +
 				`claude-swarm send coder "See the log" --attach build.log --priority urgent`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer when it comes; --wait=10m waits no longer than that"},
-			&cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"},
-			&cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; may be given again"},
+			fileFlag(),
+			attachFlag(),
 			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, result, status, handoff or note; default task"},
-			&cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"},
+			priorityFlag(),
 			&cli.BoolFlag{Name: "now", Usage: "make it urgent: it reaches the turn that runs, with its next tool result"},
 			&cli.BoolFlag{Name: "interrupt", Usage: "make it urgent, and put back what the agent works on until this is done"},
 			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; may be given again"},
@@ -118,12 +113,8 @@ func send(c *cli.Context, wait optionalSpan) error {
 		}
 		m.Trace = old.Trace
 	}
-	for _, path := range c.StringSlice("attach") {
-		a, err := p.attach(path)
-		if err != nil {
-			return err
-		}
-		m.Attachments = append(m.Attachments, a)
+	if m.Attachments, err = p.attachments(c); err != nil {
+		return err
 	}
 	sent, err := p.send(m)
 	if err != nil {
@@ -167,84 +158,6 @@ func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 		return nil
 	}
 	return err
-}
-
-// envelopeOf makes the envelope of the flags.
-func envelopeOf(c *cli.Context, now time.Time) (*dropbox.Message, error) {
-	m := &dropbox.Message{
-		Type:    dropbox.Type(c.String("type")),
-		Subject: oneLine(c.String("subject")),
-		Key:     c.String("key"),
-	}
-	if !m.Type.Valid() {
-		return nil, badWord("type", string(m.Type), typeWords())
-	}
-	var err error
-	if m.Priority, err = dropbox.ParsePriority(c.String("priority")); err != nil {
-		return nil, badWord("priority", c.String("priority"), []string{"urgent", "normal", "low"})
-	}
-	for _, flag := range []string{"now", "interrupt"} {
-		if !c.Bool(flag) {
-			continue
-		}
-		if m.Priority != dropbox.Urgent && c.IsSet("priority") {
-			return nil, usagef(`claude-swarm send coder "…" --`+flag, "--%s makes a message urgent, --priority says %s", flag, m.Priority)
-		}
-		m.Priority = dropbox.Urgent
-	}
-	if when := c.String("expires"); when != "" {
-		if m.Expires, err = parseWhen(when, now); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-func typeWords() []string {
-	var words []string
-	for _, t := range dropbox.Types() {
-		words = append(words, string(t))
-	}
-	return words
-}
-
-// badWord refuses a value that is none of a few words.
-func badWord(flag, value string, words []string) error {
-	next := "--" + flag + " " + words[0]
-	text := fmt.Sprintf("--%s: %q is none of %s", flag, value, strings.Join(words, ", "))
-	if near := nearest(value, words); near != "" {
-		next = "--" + flag + " " + near
-	}
-	return usagef(next, "%s", text)
-}
-
-// parseWhen reads a span from now, or a time.
-func parseWhen(s string, now time.Time) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, s)
-	if d, derr := parseSpan(s); derr == nil {
-		at, err = now.Add(d), nil
-	}
-	switch {
-	case err != nil:
-		return time.Time{}, usagef("--expires 2h", "--expires: %q is neither a span nor a time", s)
-	case !at.After(now):
-		return time.Time{}, usagef("--expires 2h", "--expires: %s is over already", s)
-	}
-	return at.UTC(), nil
-}
-
-// parseSpan reads a positive time span: 90s, 10m, 2h, 7d.
-func parseSpan(s string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("%q is no time span; write 30s, 10m, 2h or 7d", s)
-	}
-	return d, nil
 }
 
 // An optionalSpan is the value of a flag that may stand alone: --wait, or
@@ -297,22 +210,6 @@ func hintText(s textSource) string {
 		return "-"
 	}
 	return `"` + cut(oneLine(strings.Join(s.words, " ")), 40) + `"`
-}
-
-// attach puts a file into the store.
-func (p *post) attach(path string) (dropbox.Attachment, error) {
-	a, err := door.Attach(p.Store, path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
-	case errors.Is(err, door.ErrNotRegular):
-		next := "tar -cf all.tar " + shellWord(path) + "   (then --attach all.tar)"
-		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would keep its name alone
-			next = "cat " + shellWord(path) + " >copy   (then --attach copy)"
-		}
-		return a, fail(exitFailed, next, "%s is no regular file", path)
-	}
-	return a, refused(err, "")
 }
 
 // printSent prints what was delivered: the ids alone, one a line.

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+)
+
+// The flags that the verbs have in common which send something.
+
+func fileFlag() cli.Flag {
+	return &cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"}
+}
+
+func attachFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "attach", Usage: "send `FILE` along; may be given again"}
+}
+
+func priorityFlag() cli.Flag {
+	return &cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"}
+}
+
+// envelopeOf makes the envelope of the flags of send.
+func envelopeOf(c *cli.Context, now time.Time) (*dropbox.Message, error) {
+	m := &dropbox.Message{
+		Type:    dropbox.Type(c.String("type")),
+		Subject: oneLine(c.String("subject")),
+		Key:     c.String("key"),
+	}
+	if !m.Type.Valid() {
+		return nil, badWord("type", string(m.Type), typeWords())
+	}
+	var err error
+	if m.Priority, err = priorityOf(c); err != nil {
+		return nil, err
+	}
+	for _, flag := range []string{"now", "interrupt"} {
+		if !c.Bool(flag) {
+			continue
+		}
+		if m.Priority != dropbox.Urgent && c.IsSet("priority") {
+			return nil, usagef(`claude-swarm send coder "…" --`+flag, "--%s makes a message urgent, --priority says %s", flag, m.Priority)
+		}
+		m.Priority = dropbox.Urgent
+	}
+	if when := c.String("expires"); when != "" {
+		if m.Expires, err = parseWhen(when, now); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// priorityOf is what --priority says.
+func priorityOf(c *cli.Context) (dropbox.Priority, error) {
+	said := c.String("priority")
+	p, err := dropbox.ParsePriority(said)
+	if err != nil {
+		return p, badWord("priority", said, []string{"urgent", "normal", "low"})
+	}
+	return p, nil
+}
+
+func typeWords() []string {
+	var words []string
+	for _, t := range dropbox.Types() {
+		words = append(words, string(t))
+	}
+	return words
+}
+
+// badWord refuses a value that is none of a few words.
+func badWord(flag, value string, words []string) error {
+	next := "--" + flag + " " + words[0]
+	text := fmt.Sprintf("--%s: %q is none of %s", flag, value, strings.Join(words, ", "))
+	if near := nearest(value, words); near != "" {
+		next = "--" + flag + " " + near
+	}
+	return usagef(next, "%s", text)
+}
+
+// parseWhen reads a span from now, or a time.
+func parseWhen(s string, now time.Time) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, s)
+	if d, derr := parseSpan(s); derr == nil {
+		at, err = now.Add(d), nil
+	}
+	switch {
+	case err != nil:
+		return time.Time{}, usagef("--expires 2h", "--expires: %q is neither a span nor a time", s)
+	case !at.After(now):
+		return time.Time{}, usagef("--expires 2h", "--expires: %s is over already", s)
+	}
+	return at.UTC(), nil
+}
+
+// parseSpan reads a positive time span: 90s, 10m, 2h, 7d.
+func parseSpan(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is no time span; write 30s, 10m, 2h or 7d", s)
+	}
+	return d, nil
+}
+
+// attachments puts the files of --attach into the store.
+func (p *post) attachments(c *cli.Context) ([]dropbox.Attachment, error) {
+	var list []dropbox.Attachment
+	for _, path := range c.StringSlice("attach") {
+		a, err := p.attach(path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// attach puts a file into the store.
+func (p *post) attach(path string) (dropbox.Attachment, error) {
+	a, err := door.Attach(p.Store, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
+	case errors.Is(err, door.ErrNotRegular):
+		next := "tar -cf all.tar " + shellWord(path) + "   (then --attach all.tar)"
+		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would keep its name alone
+			next = "cat " + shellWord(path) + " >copy   (then --attach copy)"
+		}
+		return a, fail(exitFailed, next, "%s is no regular file", path)
+	}
+	return a, refused(err, "")
+}
