@@ -96,23 +96,87 @@ func (r *run) originOf(id string) Note {
 	return n
 }
 
-// takeOff sends what may be sent now.
+// takeOff sends what may be sent now, as soon as the claims of it are durable. What may
+// be sent meanwhile goes after that, all together: one flush costs as much as many.
 func (r *run) takeOff() {
-	if !r.stopping && !r.halted && r.main.usable() {
+	if r.claiming {
+		return
+	}
+	if r.mayClaim() {
 		r.foldUp()
 	}
-	for !r.stopping && !r.halted && r.main.usable() && r.unproven() < maxUnproven && len(r.flights) < maxUnsettled && len(r.cut) == 0 && !r.suspected() {
+	taken := r.takeWaiting()
+	if len(taken) == 0 {
+		return
+	}
+	r.claiming = true
+	r.do(func() func() {
+		err := r.box.SyncClaims()
+		return func() {
+			r.claiming = false
+			for _, f := range taken {
+				if err == nil && r.mayClaim() {
+					r.begin(f)
+				} else {
+					r.release(f)
+				}
+			}
+			if err != nil {
+				r.hold("messages were not claimed", err)
+			}
+		}
+	})
+}
+
+// mayClaim says whether something may be said at all.
+func (r *run) mayClaim() bool {
+	return !r.stopping && !r.halted && !r.held && r.main.usable() && len(r.cut) == 0
+}
+
+// holdFor is how long the disk is left alone that did not let a message be claimed. To
+// put it back rings, so without a pause it would be tried for ever without a breath.
+const holdFor = time.Second
+
+// hold notes that the disk refused something, and sends nothing for a while.
+func (r *run) hold(what string, err error) {
+	r.trouble(what, err)
+	if r.held {
+		return
+	}
+	r.held = true
+	r.do(func() func() {
+		select {
+		case <-time.After(holdFor):
+		case <-r.ctx.Done():
+		}
+		return func() {
+			r.held = false
+			r.plan.ring()
+		}
+	})
+}
+
+// takeWaiting claims what may be sent now, in its order. The claims are not durable yet.
+func (r *run) takeWaiting() (taken []*flight) {
+	for r.mayClaim() && r.unproven() < maxUnproven && len(r.flights) < maxUnsettled && !r.suspected() {
 		w, ok, err := r.plan.next(r.ready)
 		if err != nil {
-			r.trouble("mailbox was not listed", err)
-			r.halted = true // until the next sweep
-			return
+			r.hold("mailbox was not listed", err)
+			break
 		}
 		if !ok {
-			return
+			break
 		}
-		r.claim(w)
+		f := r.claim(w)
+		if f == nil {
+			continue
+		}
+		taken = append(taken, f)
+		if f.place.request != "" {
+			break // what is said after it may depend on it
+		}
 	}
+	return taken
 }
 
 // unproven counts the messages that are on their way.
@@ -172,41 +236,45 @@ func (r *run) ready(w waiter) bool {
 	return rm.joined && rm.caught
 }
 
-// claim takes a message and begins to say it.
-func (r *run) claim(w waiter) {
-	c, err := r.box.Claim(w.Entry)
+// claim takes a message, not yet for sure; nil when there is nothing to be said.
+func (r *run) claim(w waiter) *flight {
+	c, err := r.box.Take(w.Entry)
 	switch {
 	case errors.Is(err, dropbox.ErrHalted):
 		r.halted, r.dirty = true, true
-		return
+		return nil
 	case errors.Is(err, dropbox.ErrGone):
 		r.plan.take(w)
-		return
+		return nil
 	case err != nil:
-		r.trouble("message was not claimed", err)
-		r.halted = true // until the next sweep
-		return
+		r.hold("message was not claimed", err)
+		return nil
 	}
 	r.plan.take(w)
 	r.dirty = true
-	f := &flight{Claim: c, place: w.place}
 	if done, err := r.box.HasReceipt(c.Entry); err == nil && done {
 		if err := r.box.File(c.Entry); err != nil {
 			r.trouble("message was not filed", err)
 		}
-		return
+		return nil
 	}
+	f := &flight{Claim: c, place: w.place}
 	r.flights[c.ID] = f
+	return f
+}
+
+// begin says a message that was claimed.
+func (r *run) begin(f *flight) {
 	switch {
-	case c.Bad != nil:
-		r.giveUp(f, c.Bad.Error())
+	case f.Bad != nil:
+		r.giveUp(f, f.Bad.Error())
 		return
-	case c.Message.Expired(time.Now()):
+	case f.Message.Expired(time.Now()):
 		r.giveUp(f, tooLate)
 		return
 	}
-	f.note, _ = NoteOf(c.Message)
-	if why := r.folded(w); why != "" {
+	f.note, _ = NoteOf(f.Message)
+	if why := r.folded(f.ID); why != "" {
 		r.settleWith(f, outcomeNotShown, why)
 		return
 	}
@@ -224,15 +292,15 @@ func (r *run) claim(w waiter) {
 			return
 		}
 	}
-	sh := show(c.Message, f.note, f.place)
+	sh := show(f.Message, f.note, f.place)
 	f.name = sh.name
 	masked := r.mask.Mask(sh.text)
 	if masked != sh.text {
 		r.state.Masked++
-		r.Log.Warn("secret was masked", keyMessage, c.ID, "from", c.Message.From)
+		r.Log.Warn("secret was masked", keyMessage, f.ID, "from", f.Message.From)
 	}
 	f.text = masked
-	if c.Begun > 1 {
+	if f.Begun > 1 {
 		r.recall(f)
 		return
 	}

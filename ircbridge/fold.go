@@ -108,11 +108,11 @@ func turns(n int) string {
 }
 
 // folded says why a message is not said by itself; "" when it is.
-func (r *run) folded(w waiter) string {
-	into, ok := r.folds[w.ID]
+func (r *run) folded(id string) string {
+	into, ok := r.folds[id]
 	if !ok {
 		return ""
 	}
-	delete(r.folds, w.ID)
+	delete(r.folds, id)
 	return "it waited while IRC was away, and is counted in " + into
 }

@@ -3,7 +3,6 @@ package ircbridge
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,10 +127,11 @@ func (r *run) hear(l *link, t irc.Text) {
 		return // a bouncer plays back what we said: it is kept as it was said
 	}
 	r.state.Received++
+	a := arrival{line: lineOf(t)}
 	if !own {
-		r.obey(l, t, now)
+		r.obey(l, t, now, &a)
 	}
-	r.keep(lineOf(t))
+	r.finish(a)
 }
 
 // lineOf is a text as the buffer keeps it.
@@ -143,8 +143,9 @@ func lineOf(t irc.Text) Line {
 	return Line{At: t.Time, Channel: t.Peer(), Nick: t.Nick, Account: t.Account, Text: text, MsgID: t.MsgID, Replay: t.History, Notice: t.Notice}
 }
 
-// obey does what a line asks for, if whoever said it may.
-func (r *run) obey(l *link, t irc.Text, now time.Time) {
+// obey does what a line asks for, if whoever said it may, but for the messages that
+// come of it.
+func (r *run) obey(l *link, t irc.Text, now time.Time, a *arrival) {
 	agents := r.agents()
 	var nicks []string
 	if l == r.main {
@@ -179,7 +180,7 @@ func (r *run) obey(l *link, t irc.Text, now time.Time) {
 		r.command(t, who, m, agents)
 	default:
 		for _, agent := range m.agents {
-			r.pass(t, agent, m.need, now)
+			r.pass(t, agent, m.need, now, a)
 		}
 	}
 }
@@ -241,7 +242,7 @@ func person(t irc.Text) Person {
 }
 
 // pass brings a line to an agent: as the answer to its question, or as a new message.
-func (r *run) pass(t irc.Text, agent string, need Right, now time.Time) {
+func (r *run) pass(t irc.Text, agent string, need Right, now time.Time, a *arrival) {
 	where := "@mention in " + t.Target
 	if t.Private {
 		where = "private message"
@@ -273,14 +274,9 @@ func (r *run) pass(t irc.Text, agent string, need Right, now time.Time) {
 	if need == Tasks {
 		m.Type = dropbox.Task
 	}
-	_, err := r.deliver(agent, m)
-	switch {
-	case errors.Is(err, dropbox.ErrFull):
-		r.tell(t, agent+" has too much mail already. Say it again later.")
-	case err != nil:
-		r.trouble("message was not delivered", err)
-		r.tell(t, agent+" did not get that: "+err.Error())
-	}
+	a.add(r.draft(agent, m), func(err error) {
+		r.undelivered(func(words string) { r.tell(t, words) }, agent, err)
+	})
 }
 
 // bring brings the answer to a question.

@@ -114,9 +114,7 @@ func (r *run) shut(id, outcome string) {
 		if e.ID != id {
 			continue
 		}
-		rec := receipt{V: 1, ID: id, Agent: dropbox.IRC, Via: "mailbox", Outcome: outcome, Ended: time.Now().UTC()}
-		rec.IRC.Server = r.Server.HostPort()
-		if err := file(r.box, e, rec); err != nil {
+		if err := r.file(settlement(e, r.receipt(id, outcome))); err != nil {
 			r.trouble("question was not filed", err)
 		}
 	}

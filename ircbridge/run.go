@@ -45,17 +45,22 @@ type run struct {
 	rooms  map[string]*room // by folded name
 	rings  map[string]*ring // by the name of their file
 
-	flights map[string]*flight      // messages on their way, by id
-	cut     map[*irc.Conn][]*flight // what was on its way when a connection ended
-	resume  map[string]resume       // of messages that were put back, by id
-	lookups map[string]*lookup      // histories that are being asked for, by target
-	folds   map[string]string       // ids of messages that are not said, to that which is said instead
-	open    []question              // the oldest first
-	asking  int                     // orders that the daemon has not answered yet
-	mores   map[string]*more        // by folded nick
-	wakes   map[string][]time.Time  // when messages to agents came of a channel
-	calmed  map[string]time.Time    // when a channel was told that there are too many
-	renamed map[string]string       // folded old nick to new
+	flights  map[string]*flight      // messages on their way, by id
+	cut      map[*irc.Conn][]*flight // what was on its way when a connection ended
+	resume   map[string]resume       // of messages that were put back, by id
+	lookups  map[string]*lookup      // histories that are being asked for, by target
+	folds    map[string]string       // ids of messages that are not said, to that which is said instead
+	filings  []filing                // what is done with, and waits to be filed
+	arrivals []arrival               // what waits for an earlier delivery to end
+	open     []question              // the oldest first
+	asking   int                     // orders that the daemon has not answered yet
+	mores    map[string]*more        // by folded nick
+	wakes    map[string][]time.Time  // when messages to agents came of a channel
+	calmed   map[string]time.Time    // when a channel was told that there are too many
+	renamed  map[string]string       // folded old nick to new
+
+	delivered  chan func() // the end of the delivery that is under way
+	delivering bool
 
 	later     chan func()
 	work      sync.WaitGroup // everything but the links
@@ -65,7 +70,10 @@ type run struct {
 	noRelay   string // why nothing is relayed
 	foldedFor int    // the connection for which foldUp has looked
 	lineCount int    // lines without a msgid that were delivered
+	atFiling  bool   // some of it is being filed
+	claiming  bool   // claims are being made durable
 	halted    bool
+	held      bool // the disk refused a claim just now
 	stopping  bool
 	away      map[string]int     // by folded nick: the connection at which they were told that we had been away
 	resting   map[string]resting // files laid into irc/ by hand, by name
@@ -95,7 +103,7 @@ func (b *Bridge) Run(ctx context.Context) (err error) {
 		others: map[string]*link{}, rooms: map[string]*room{}, rings: map[string]*ring{},
 		flights: map[string]*flight{}, cut: map[*irc.Conn][]*flight{}, resume: map[string]resume{}, lookups: map[string]*lookup{}, folds: map[string]string{},
 		mores: map[string]*more{}, wakes: map[string][]time.Time{}, calmed: map[string]time.Time{}, away: map[string]int{}, renamed: map[string]string{},
-		later: make(chan func(), 64),
+		later: make(chan func(), 64), delivered: make(chan func(), 1),
 	}
 	r.plan = newPlan(box, r.placeOf)
 	defer func() {
@@ -220,6 +228,9 @@ func (r *run) loop() error {
 			r.take(r.main, e, ok)
 		case f := <-r.later:
 			f()
+			r.catchUp()
+		case f := <-r.delivered:
+			f()
 		case <-sweep.C:
 			r.halted = false
 			r.plan.ring()
@@ -254,6 +265,19 @@ func (r *run) loop() error {
 	return r.broken
 }
 
+// catchUp runs what others have handed in already, so that all of it is known before
+// the next messages are claimed: those are claimed together.
+func (r *run) catchUp() {
+	for range cap(r.later) {
+		select {
+		case f := <-r.later:
+			f()
+		default:
+			return
+		}
+	}
+}
+
 // settleRest waits for the links to end and for what was on its way, and puts it back.
 func (r *run) settleRest() {
 	done := make(chan struct{})
@@ -274,17 +298,26 @@ func (r *run) settleRest() {
 			for _, f := range r.flights {
 				r.putBack(f, false)
 			}
+			r.deliverRest()
 			return
 		}
 	}
 }
 
-// do runs f in a goroutine of its own; what f returns is run by the loop.
+// do runs f in a goroutine of its own; what f returns is run by the loop. The work is
+// over after that, so what it returns may call do.
 func (r *run) do(f func() func()) {
 	r.work.Go(func() {
-		if then := f(); then != nil {
-			r.later <- then
+		then := f()
+		if then == nil {
+			return
 		}
+		over := make(chan struct{})
+		r.later <- func() {
+			defer close(over)
+			then()
+		}
+		<-over
 	})
 }
 

@@ -76,9 +76,9 @@ func (r *run) say(f *flight) {
 	for i, p := range f.pieces {
 		out.Text = p.text
 		d := conn.Post(out)
-		r.work.Go(func() {
+		r.do(func() func() {
 			<-d.Done() // at the latest when the connection ends
-			r.later <- func() { r.land(f, via, i, d) }
+			return func() { r.land(f, via, i, d) }
 		})
 	}
 }

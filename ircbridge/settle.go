@@ -7,41 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
-
-// Outcomes of a receipt.
-const (
-	outcomeSaid     = "said"
-	outcomeJoined   = "joined"
-	outcomeLeft     = "left"
-	outcomeTopic    = "topic set"
-	outcomeNotShown = "not shown" // a copy of a message that is safe elsewhere
-	outcomeAnswered = "answered"
-	outcomeNoAnswer = "not answered"
-)
-
-// A receipt says what became of a message in irc/. It begins as those of turns do, so
-// that whoever reads those can read it.
-type receipt struct {
-	V       int       `yaml:"v"`
-	ID      string    `yaml:"id"`
-	Agent   string    `yaml:"agent"`
-	Via     string    `yaml:"via"`
-	Outcome string    `yaml:"outcome"`
-	Ended   time.Time `yaml:"ended"`
-	IRC     struct {
-		Server string   `yaml:"server"`
-		Target string   `yaml:"target,omitempty"`
-		Lines  int      `yaml:"lines,omitempty"`
-		MsgIDs []string `yaml:"msgids,omitempty"`
-		Again  bool     `yaml:"again,omitempty"` // a part of it was said again, marked
-		Why    string   `yaml:"why,omitempty"`
-	} `yaml:"irc"`
-}
 
 // tries is how often the disk is asked to settle a message, with a pause that doubles
 // from the first one. What is not settled then stays claimed, and the next start of the
@@ -50,32 +18,6 @@ const (
 	settleTries = 6
 	settlePause = 100 * time.Millisecond
 )
-
-// settle files a message that is done with.
-func (r *run) settle(f *flight, outcome string) { r.settleWith(f, outcome, "") }
-
-func (r *run) settleWith(f *flight, outcome, why string) {
-	rec := receipt{V: 1, ID: f.ID, Agent: dropbox.IRC, Via: "mailbox", Outcome: outcome, Ended: time.Now().UTC()}
-	rec.IRC.Server, rec.IRC.Target, rec.IRC.Lines, rec.IRC.MsgIDs = r.Server.HostPort(), f.place.target, f.lines, f.msgids
-	rec.IRC.Again, rec.IRC.Why = f.marked, why
-	box, entry := r.box, f.Entry
-	r.onDisk(f, "message was not filed", func() error { return file(box, entry, rec) }, func() {
-		if outcome == outcomeSaid {
-			r.state.Sent++
-		}
-	})
-}
-
-func file(box *dropbox.Mailbox, e dropbox.Entry, rec receipt) error {
-	data, err := yaml.Marshal(rec)
-	if err == nil {
-		err = box.Commit(e, data)
-	}
-	if err == nil {
-		err = box.Finish(e)
-	}
-	return err
-}
 
 // onDisk does the last step of a message away from the loop, and again if the disk
 // refuses.
@@ -168,12 +110,7 @@ func (r *run) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 
 // deliver delivers a message of the bridge's.
 func (r *run) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
-	return r.Store.DeliverSigned(to, m, func(m *dropbox.Message) string {
-		if r.Sign == nil {
-			return ""
-		}
-		return r.Sign(m, to)
-	})
+	return r.Store.DeliverSigned(to, m, r.draft(to, m).Sign)
 }
 
 // request does what a message asks of the bridge itself.

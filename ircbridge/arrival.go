@@ -1,0 +1,94 @@
+package ircbridge
+
+import (
+	"errors"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// maxArrivals is how many lines wait until the messages of earlier ones are delivered.
+// Whoever has one more to add waits for that, and so does the server.
+const maxArrivals = 256
+
+// An arrival is a line that is to be kept when the messages that it asked for are
+// delivered: what is in the buffer after a crash was done.
+type arrival struct {
+	line   Line
+	drafts []dropbox.Draft
+	failed []func(error) // tells whoever said it that a draft was not delivered
+}
+
+// add lets a message come of the line.
+func (a *arrival) add(d dropbox.Draft, failed func(error)) {
+	a.drafts, a.failed = append(a.drafts, d), append(a.failed, failed)
+}
+
+// finish delivers what a line asked for and keeps the line, after those before it.
+func (r *run) finish(a arrival) {
+	if len(a.drafts) == 0 && !r.delivering {
+		r.keep(a.line) // there is nothing before it
+		return
+	}
+	for len(r.arrivals) >= maxArrivals {
+		(<-r.delivered)()
+	}
+	r.arrivals = append(r.arrivals, a)
+	r.deliverNext()
+}
+
+// deliverNext delivers what was heard, away from the loop. What is heard meanwhile is
+// delivered after that, all together: to deliver one takes as long as to deliver many.
+func (r *run) deliverNext() {
+	if r.delivering || len(r.arrivals) == 0 {
+		return
+	}
+	batch := r.arrivals
+	r.arrivals, r.delivering = nil, true
+	var drafts []dropbox.Draft
+	for _, a := range batch {
+		drafts = append(drafts, a.drafts...)
+	}
+	// Ends when all is delivered; the loop waits for that in deliverRest.
+	go func() {
+		outcomes := r.Store.DeliverBatch(drafts)
+		r.delivered <- func() {
+			r.delivering, r.dirty = false, true
+			for _, a := range batch {
+				for _, failed := range a.failed {
+					if err := outcomes[0].Err; err != nil {
+						failed(err)
+					}
+					outcomes = outcomes[1:]
+				}
+				r.keep(a.line)
+			}
+			r.deliverNext()
+		}
+	}()
+}
+
+// deliverRest waits until all is delivered.
+func (r *run) deliverRest() {
+	for r.delivering {
+		(<-r.delivered)()
+	}
+}
+
+// undelivered tells whoever said a line that no message for that agent came of it.
+func (r *run) undelivered(tell func(string), agent string, err error) {
+	if errors.Is(err, dropbox.ErrFull) {
+		tell(agent + " has too much mail already. Say it again later.")
+		return
+	}
+	r.trouble("message was not delivered", err)
+	tell(agent + " did not get that: " + err.Error())
+}
+
+// draft is a message of the bridge's for a mailbox.
+func (r *run) draft(to string, m *dropbox.Message) dropbox.Draft {
+	d := dropbox.Draft{To: to, Message: m}
+	if r.Sign != nil {
+		d.Sign = func(m *dropbox.Message) string { return r.Sign(m, to) }
+	}
+	return d
+}
