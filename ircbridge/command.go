@@ -2,7 +2,6 @@ package ircbridge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,18 +16,6 @@ const commandPatience = 10 * time.Second
 
 // maxInChannel is how many lines are answered in a channel; more go to the person.
 const maxInChannel = 3
-
-// moreLines is how many lines of a long text are told at once, with `read` and `more`.
-const moreLines = 10
-
-// maxMores is how many people may have a text that goes on.
-const maxMores = 64
-
-// A more is the rest of a text that a person is reading.
-type more struct {
-	rest []string
-	at   time.Time
-}
 
 // usage is what help says.
 var usage = []string{
@@ -163,68 +150,6 @@ func (r *run) ask(t irc.Text, question func(context.Context) (string, error)) {
 	})
 }
 
-// read tells a message.
-func (r *run) read(t irc.Text, id string) {
-	id = strings.ToLower(id)
-	if id == "" {
-		r.tell(t, "Say which message: read ID")
-		return
-	}
-	found, m, err := r.find(id)
-	switch {
-	case errors.Is(err, dropbox.ErrNotFound):
-		r.tell(t, "There is no message "+clip(irc.PlainText(id), 20)+".")
-		return
-	case err != nil:
-		r.tell(t, clip(irc.PlainText(err.Error()), 300))
-		return
-	}
-	lines := []string{fmt.Sprintf("%s from %s to %s, %s, %s", m.ID, m.From, found.Mailbox, m.Type, m.Created.Format("2 Jan 15:04 UTC"))}
-	if m.Subject != "" {
-		lines[0] += ": " + m.Subject
-	}
-	for line := range strings.SplitSeq(irc.PlainText(string(m.Body)), "\n") {
-		if strings.TrimSpace(line) != "" {
-			lines = append(lines, line)
-		}
-	}
-	for _, a := range m.Attachments {
-		lines = append(lines, fmt.Sprintf("(attached: %s, %d bytes, in %s)", a.Name, a.Size, a.Path))
-	}
-	r.toldLong(t, lines)
-}
-
-// toldLong tells the beginning of a long text to a person, and keeps the rest for `more`.
-func (r *run) toldLong(t irc.Text, lines []string) {
-	now := lines[:min(moreLines, len(lines))]
-	rest := lines[len(now):]
-	key := r.fold().Fold(t.Nick)
-	delete(r.mores, key)
-	if len(rest) > 0 {
-		if len(r.mores) >= maxMores {
-			oldest := ""
-			for k, m := range r.mores {
-				if oldest == "" || m.at.Before(r.mores[oldest].at) {
-					oldest = k
-				}
-			}
-			delete(r.mores, oldest)
-		}
-		r.mores[key] = &more{rest: rest, at: time.Now()}
-		now = append(slices.Clone(now), fmt.Sprintf("… (%d more lines: more)", len(rest)))
-	}
-	r.answerPerson(t, now)
-}
-
-func (r *run) goOn(t irc.Text) {
-	m := r.mores[r.fold().Fold(t.Nick)]
-	if m == nil {
-		r.tell(t, "There is no more.")
-		return
-	}
-	r.toldLong(t, m.rest)
-}
-
 // reply answers the question with that id, or the end of it.
 func (r *run) reply(t irc.Text, id, text string) {
 	id = strings.ToLower(id)
@@ -249,9 +174,11 @@ func (r *run) tell(t irc.Text, line string) { r.answerPerson(t, []string{line}) 
 // answerPerson answers a person: in the channel if it is short, else privately. An answer is no
 // message of the mailboxes: when the connection ends it is gone, and can be asked again.
 func (r *run) answerPerson(t irc.Text, lines []string) {
-	for i := range lines {
-		lines[i] = clip(lines[i], 4000)
-	}
+	r.tellPage(t, r.fitting(t, lines), maxAnswer)
+}
+
+// tellLines tells lines that fit.
+func (r *run) tellLines(t irc.Text, lines []string) *irc.Delivery {
 	target := t.Peer()
 	if len(lines) > maxInChannel && !t.Private {
 		target = t.Nick
@@ -260,10 +187,10 @@ func (r *run) answerPerson(t irc.Text, lines []string) {
 		lines = slices.Clone(lines)
 		lines[0] = t.Nick + ": " + lines[0]
 	}
-	r.tellOne(target, strings.Join(lines, "\n"))
+	return r.tellOne(target, strings.Join(lines, "\n"))
 }
 
-func (r *run) tellOne(target, text string) {
+func (r *run) tellOne(target, text string) *irc.Delivery {
 	masked := r.mask.Mask(text)
 	d := r.main.client.Post(irc.Outgoing{Target: target, Text: masked, Priority: irc.Answer})
 	r.do(func() func() {
@@ -276,4 +203,5 @@ func (r *run) tellOne(target, text string) {
 			r.keep(Line{At: time.Now(), Channel: target, Nick: r.main.nick, Text: irc.PlainText(masked), MsgID: msgid, Own: true})
 		}
 	})
+	return d
 }
