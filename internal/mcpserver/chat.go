@@ -1,0 +1,90 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// The tools of irc.go once more, under the names that programs for any chat give them.
+
+type sendMessageArguments struct {
+	Channel string `json:"channel" jsonschema:"#channel"`
+	Text    string `json:"text" jsonschema:"at most 8192 bytes"`
+}
+
+func (c *call) sendMessage(_ context.Context, in sendMessageArguments) (*saying, error) {
+	return c.say(in.Channel, in.Text)
+}
+
+type readMessagesArguments struct {
+	Channel string `json:"channel" jsonschema:"#channel"`
+	Since   string `json:"since,omitempty" jsonschema:"only what was said after this time, as in 2026-11-21T09:00:00Z"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"how many; 50, if left out" minimum:"1" maximum:"500"`
+}
+
+func (c *call) readMessages(_ context.Context, in readMessagesArguments) (*talk, error) {
+	var since time.Time
+	if in.Since != "" {
+		var err error
+		if since, err = time.Parse(time.RFC3339, in.Since); err != nil {
+			return nil, fmt.Errorf("since: %q is no time; write it like 2026-11-21T09:00:00Z", in.Since)
+		}
+	}
+	lines, at, err := c.Recent(in.Channel, since, cmp.Or(in.Limit, 50))
+	if err != nil {
+		return nil, err
+	}
+	return &talk{Channel: at, Lines: ircLines(lines), Note: c.deaf(lines)}, nil
+}
+
+type createChannelArguments struct {
+	Name string `json:"name" jsonschema:"#channel"`
+}
+
+func (c *call) createChannel(_ context.Context, in createChannelArguments) (*saying, error) {
+	return c.tell(ircbridge.DoJoin, in.Name, "")
+}
+
+// A nameList is what list_channels and get_members give.
+type nameList struct {
+	Names []string `json:"names"`
+	Note  string   `json:"note,omitempty"`
+}
+
+func (c *call) listChannels(ctx context.Context, in noArguments) (*nameList, error) {
+	list, err := c.ircChannels(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	n := &nameList{Names: []string{}, Note: list.Note}
+	for _, ch := range list.Channels {
+		n.Names = append(n.Names, ch.Name)
+	}
+	return n, nil
+}
+
+func (c *call) getMembers(ctx context.Context, in channelArguments) (*nameList, error) {
+	who, err := c.ircWho(ctx, ircWhoArguments(in))
+	if err != nil {
+		return nil, err
+	}
+	n := &nameList{Names: []string{}}
+	for _, m := range who.Members {
+		n.Names = append(n.Names, m.Nick)
+	}
+	slices.Sort(n.Names)
+	return n, nil
+}
+
+func (n *nameList) readable() string {
+	var t text
+	t.line("%s", cmp.Or(strings.Join(n.Names, ", "), "none"))
+	t.note(n.Note)
+	return t.String()
+}

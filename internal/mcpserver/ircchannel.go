@@ -1,0 +1,161 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// The tools for the channels themselves.
+
+type channelArguments struct {
+	Channel string `json:"channel" jsonschema:"#channel"`
+}
+
+func (c *call) ircJoin(_ context.Context, in channelArguments) (*saying, error) {
+	return c.tell(ircbridge.DoJoin, in.Channel, "")
+}
+
+func (c *call) ircPart(_ context.Context, in channelArguments) (*saying, error) {
+	return c.tell(ircbridge.DoPart, in.Channel, "")
+}
+
+// tell asks the bridge for something.
+func (c *call) tell(do ircbridge.Do, channel, text string) (*saying, error) {
+	sent, at, err := c.Tell(do, channel, text)
+	if err != nil {
+		return nil, withNext(err)
+	}
+	note, err := c.ircNote("")
+	return &saying{ID: sent.ID, Channel: at, Note: note}, err
+}
+
+type ircTopicArguments struct {
+	Channel string `json:"channel" jsonschema:"#channel"`
+	Text    string `json:"text,omitempty" jsonschema:"the new topic; left out it is only told"`
+}
+
+// A topic of a channel.
+type channelTopic struct {
+	Channel string `json:"channel"`
+	Topic   string `json:"topic"`
+	Note    string `json:"note,omitempty"`
+}
+
+func (c *call) ircTopic(_ context.Context, in ircTopicArguments) (*channelTopic, error) {
+	if in.Text != "" {
+		text := strings.Join(strings.Fields(in.Text), " ")
+		if err := checkBody([]byte(text), c.Rules.BodyLimit(), "a topic is one short line"); err != nil {
+			return nil, err
+		}
+		s, err := c.tell(ircbridge.DoTopic, in.Channel, text)
+		if err != nil {
+			return nil, err
+		}
+		return &channelTopic{Channel: s.Channel, Topic: text, Note: strings.TrimSpace("It is set when the bridge can, if the channel lets it. " + s.Note)}, nil
+	}
+	ch, err := c.InChannel(in.Channel)
+	if err != nil {
+		return nil, err
+	}
+	return &channelTopic{Channel: ch.Name, Topic: ch.Topic}, nil
+}
+
+func (t *channelTopic) readable() string {
+	var b text
+	b.line("%s: %s", t.Channel, cmp.Or(t.Topic, "no topic"))
+	b.note(t.Note)
+	return b.String()
+}
+
+// A channelList is what irc_channels gives.
+type channelList struct {
+	Channels []channelView `json:"channels"`
+	Note     string        `json:"note,omitempty"`
+}
+
+type channelView struct {
+	Name    string `json:"name"`
+	Members int    `json:"members" jsonschema:"how many are there"`
+	Unread  int    `json:"unread" jsonschema:"lines that you have not read"`
+	Topic   string `json:"topic,omitempty"`
+}
+
+func (c *call) ircChannels(context.Context, noArguments) (*channelList, error) {
+	st, err := c.Bridge()
+	if err != nil {
+		return nil, err
+	}
+	unread, err := c.UnreadCounts()
+	if err != nil {
+		return nil, err
+	}
+	list := &channelList{Channels: []channelView{}, Note: c.deaf(nil)}
+	for _, ch := range st.Channels {
+		if ch.Joined {
+			list.Channels = append(list.Channels, channelView{ch.Name, len(ch.Members) + ch.More, unread[ch.Name], ch.Topic})
+		}
+	}
+	return list, nil
+}
+
+func (l *channelList) readable() string {
+	var t text
+	if len(l.Channels) == 0 {
+		t.line("No channels.")
+	}
+	for _, ch := range l.Channels {
+		t.line("%s: %s", ch.Name, count(ch.Members, "member", "members"))
+		if ch.Unread > 0 {
+			t.add(", %d unread", ch.Unread)
+		}
+		if ch.Topic != "" {
+			t.add("; %s", ch.Topic)
+		}
+	}
+	t.note(l.Note)
+	return t.String()
+}
+
+type ircWhoArguments struct {
+	Channel string `json:"channel,omitempty" jsonschema:"left out it is the project's channel"`
+}
+
+// An attendance is who is in a channel.
+type attendance struct {
+	Channel string   `json:"channel"`
+	Members []member `json:"members"`
+	More    int      `json:"more,omitempty" jsonschema:"how many are not listed"`
+}
+
+type member struct {
+	Nick  string `json:"nick"`
+	Modes string `json:"modes,omitempty" jsonschema:"@ is an operator, + has a voice"`
+}
+
+func (c *call) ircWho(_ context.Context, in ircWhoArguments) (*attendance, error) {
+	ch, err := c.InChannel(in.Channel)
+	if err != nil {
+		return nil, err
+	}
+	a := &attendance{Channel: ch.Name, Members: []member{}, More: ch.More}
+	for _, m := range ch.Members {
+		a.Members = append(a.Members, member{m.Nick, m.Modes})
+	}
+	return a, nil
+}
+
+func (a *attendance) readable() string {
+	var names []string
+	for _, m := range a.Members {
+		names = append(names, m.Modes+m.Nick)
+	}
+	var t text
+	t.line("In %s: %s.", a.Channel, cmp.Or(strings.Join(names, ", "), "nobody"))
+	if a.More > 0 {
+		t.line("And %d more.", a.More)
+	}
+	return t.String()
+}
