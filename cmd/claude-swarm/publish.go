@@ -26,9 +26,11 @@ The id of the publication is printed; for a status or a note, those of the
 copies.` +
 			examples(
 				`claude-swarm publish task.created "Port the parser to the new format"`,
+				`claude-swarm publish review.requested --file diff-notes.md --attach fix.patch`,
 				`claude-swarm publish status.update "main is green again" --type status`),
 		Flags: []cli.Flag{
 			fileFlag(),
+			attachFlag(),
 			&cli.StringFlag{Name: "subject", Usage: "one line `TEXT` that says what it is about"},
 			&cli.StringFlag{Name: "type", Value: string(dropbox.Task), Usage: "`TYPE`: task, question, handoff, status or note; default task"},
 			priorityFlag(),
@@ -74,6 +76,9 @@ func publish(c *cli.Context) error {
 			return err
 		}
 		m.Thread, m.Trace = old.Thread, old.Trace
+	}
+	if m.Attachments, err = p.attachments(c); err != nil {
+		return err
 	}
 	sent, err := p.Publish(m)
 	if sent.ID == "" && err != nil {
