@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -10,12 +11,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -59,58 +62,128 @@ func TestWorkGoesOnWithoutIRC(t *testing.T) {
 	}
 }
 
-// What was accepted for IRC is said, however often the daemon is killed: nothing is
-// lost, and what may have been said before is marked.
+// The daemon is killed 20 times, each time with a text on its way between it and the IRC
+// server, while messages go out and people talk. What was accepted for IRC is said: where
+// the server has a history once, where it has none at most the four that were not proven
+// again for each kill, and marked. What people say is heard once where there is a history;
+// where there is none, all that came before the last that was heard by a connection.
 func TestKillsLoseNothingOnIRC(t *testing.T) {
-	const drops, kills = 120, 20
-	addr := irctest.Ngircd(t, irctest.Unlimited)
-	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q, standin]}\n", program)+onIRC(addr))
+	t.Run("ngircd", func(t *testing.T) { killedOnIRC(t, irctest.Ngircd(t, irctest.Unlimited), false) })
+	t.Run("with history", func(t *testing.T) { killedOnIRC(t, irctest.NewServer(t, irctest.Features{}).Addr, true) })
+}
+
+func killedOnIRC(t *testing.T, addr string, history bool) {
+	const kills = 20
+	proxy := irctest.NewProxy(t, addr)
+	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q, standin]}\n", program)+onIRC(proxy.Addr))
 	ears := listen(t, addr, nil, "#project-x")
+	said, drops := 0, 0
+	ears.says("#project-x", "said 0.")
 	p.start() // which makes the mailboxes
-	var sending sync.WaitGroup
-	defer sending.Wait()
-	sending.Go(func() {
-		for n := range drops {
-			if _, stderr, err := p.try("irc", "send", "#project-x", fmt.Sprintf("line %d.", n)); err != nil {
-				t.Errorf("line %d: %v\n%s", n, err, stderr)
+	heard := func() map[int]int {
+		lines, err := ircbridge.Reader{Home: filepath.Join(p.dir, ".claude-swarm"), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		times := map[int]int{}
+		for _, l := range lines {
+			var n int
+			if _, err := fmt.Sscanf(l.Text, "said %d.", &n); err == nil {
+				times[n]++
 			}
 		}
-	})
+		return times
+	}
+	begun := func() bool { // what was said before anybody was there is lost
+		said++
+		ears.says("#project-x", fmt.Sprintf("said %d.", said))
+		return len(heard()) > 0
+	}
+	p.until("the bridge hears", begun)
+	first := slices.Min(slices.Collect(maps.Keys(heard())))
+	waiting := func() int {
+		left, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/irc/[nc]*/*.md"))
+		return len(left)
+	}
 	for i := range kills {
 		if i > 0 {
 			p.start()
 		}
-		time.Sleep(rand.N(300 * time.Millisecond)) // the moment is chance
 		pid := p.status().Daemon.PID
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		struck := proxy.OnText(irctest.Way(i%2), rand.N(10), func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		p.until("it is killed", func() bool {
+			if waiting() < 8 {
+				p.swarm("irc", "send", "#project-x", fmt.Sprintf("line %d.", drops))
+				drops++
+			}
+			said++
+			ears.says("#project-x", fmt.Sprintf("said %d.", said))
+			select {
+			case <-struck:
+				return true
+			default:
+				return false
+			}
+		})
 	}
-	sending.Wait()
 	p.start()
 	for n := range drops {
 		ears.hears(fmt.Sprintf("] line %d.", n), fmt.Sprintf("] (again) line %d.", n))
 	}
-	p.until("nothing waits", func() bool {
-		left, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/irc/[nc]*/*.md"))
-		return len(left) == 0
-	})
+	p.until("nothing waits", func() bool { return waiting() == 0 })
 	if dead, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/irc/dead/*.md")); len(dead) != 0 {
 		t.Errorf("given up: %v", dead)
 	}
 	// Each line once without a mark; those with one, at most four for each kill.
 	again := 0
-	for line, times := range ears.counts(regexp.MustCompile(`\] ((?:\(again\) )?line \d+\.)`)) {
-		if strings.HasPrefix(line, "(again)") {
-			again += times
-		} else if times > 1 {
-			t.Errorf("%q was said %d times without a mark", line, times)
+	times := ears.counts(regexp.MustCompile(`\] ((?:\(again\) )?line \d+\.)`))
+	for line, n := range times {
+		if plain, marked := strings.CutPrefix(line, "(again) "); marked {
+			again += n
+			if history && n+times[plain] > 1 {
+				t.Errorf("%q was said %d times, and the history was there", plain, n+times[plain])
+			}
+		} else if n > 1 {
+			t.Errorf("%q was said %d times without a mark", line, n)
 		}
 	}
 	if again > 4*kills {
 		t.Errorf("%d lines were said again, in %d kills", again, kills)
 	}
-	t.Logf("%d of %d lines were said again after %d kills", again, drops, kills)
+
+	last := said
+	p.until("what is said now is heard", func() bool {
+		said++
+		ears.says("#project-x", fmt.Sprintf("said %d.", said))
+		return slices.Max(slices.Collect(maps.Keys(heard()))) > last
+	})
+	in := heard()
+	missing := 0
+	for n := first; n <= last; n++ {
+		switch {
+		case in[n] > 1:
+			t.Errorf("what was said as number %d was heard %d times", n, in[n])
+		case in[n] == 0 && history:
+			t.Errorf("what was said as number %d was not heard", n)
+		case in[n] == 0:
+			missing++
+		}
+	}
+	if !history {
+		for i, stream := range proxy.Brought() {
+			unheard := 0
+			for _, m := range regexp.MustCompile(`PRIVMSG #project-x :said (\d+)\.\r\n`).FindAllStringSubmatch(stream, -1) {
+				n, _ := strconv.Atoi(m[1])
+				if in[n] == 0 {
+					unheard++
+				} else if unheard > 0 {
+					t.Errorf("connection %d brought %d lines that were not heard, before number %d", i, unheard, n)
+					unheard = 0
+				}
+			}
+		}
+	}
+	t.Logf("%d kills: %d lines out, %d of them said again (marked); %d in, of which %d were not heard", kills, drops, again, last-first+1, missing)
 }
 
 // The bridge can be a process of its own: the daemon and it come and go without each
@@ -219,6 +292,14 @@ func listen(t *testing.T, addr string, before func(), channels ...string) *ears 
 		t.Fatal("not in the channel after a minute")
 	}
 	return e
+}
+
+// says says something.
+func (e *ears) says(target, text string) {
+	e.t.Helper()
+	if _, err := fmt.Fprintf(e.conn, "PRIVMSG %s :%s\r\n", target, text); err != nil {
+		e.t.Fatal(err)
+	}
 }
 
 // hears waits for a line with one of some texts.
