@@ -11,12 +11,9 @@ import (
 
 // describe notes in the state what a new connection can do.
 func (r *run) describe(st irc.State) {
+	r.describeUs(st)
 	s := &r.state
-	s.Network, s.Nick, s.Mask, s.Account = st.ISupport["NETWORK"], st.Nick, st.Source, st.Account
-	s.Wanted = ""
-	if !st.CaseMapping().Same(st.Nick, r.Server.Nick) {
-		s.Wanted = r.Server.Nick
-	}
+	s.Network = st.ISupport["NETWORK"]
 	s.Caps = slices.Sorted(maps.Keys(st.Caps))
 	s.Limits = limitsOf(st)
 	if conn, ok := r.main.client.Conn(); ok {
@@ -26,6 +23,15 @@ func (r *run) describe(st irc.State) {
 	if r.Style == StyleRelay && !st.Cap("draft/relaymsg") {
 		r.noRelay = "nothing is relayed: the server has no draft/relaymsg"
 		s.Style, s.Instead = StylePrefix, r.noRelay
+	}
+}
+
+// describeUs notes in the state what the bridge is called.
+func (r *run) describeUs(st irc.State) {
+	s := &r.state
+	s.Nick, s.Mask, s.Account, s.Wanted = st.Nick, st.Source, st.Account, ""
+	if !st.CaseMapping().Same(st.Nick, r.Server.Nick) {
+		s.Wanted = r.Server.Nick
 	}
 }
 

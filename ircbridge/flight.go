@@ -233,7 +233,7 @@ func (r *run) ready(w waiter) bool {
 		return true // to be given up
 	}
 	r.want(rm)
-	return rm.joined && rm.caught
+	return rm.joined && rm.caught && (w.Begun == 0 || !r.lingers(w.target))
 }
 
 // claim takes a message, not yet for sure; nil when there is nothing to be said.

@@ -167,6 +167,9 @@ func (r *run) take(l *link, e irc.Event, ok bool) {
 		case e.Own:
 			l.nick = e.To
 			l.nicks = append(l.nicks, l.fold.Fold(e.To))
+			if conn, ok := l.client.Conn(); ok && l == r.main {
+				r.describeUs(conn.State())
+			}
 		case l == r.main:
 			r.follow(e.From, e.To)
 		}
@@ -233,6 +236,19 @@ func (r *run) ours(nick string) bool {
 	}
 	for _, l := range r.others {
 		if is(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// now says whether a nick is one of our own at this moment.
+func (r *run) now(nick string) bool {
+	if r.main.fold.Same(nick, r.main.nick) {
+		return true
+	}
+	for _, l := range r.others {
+		if l.fold.Same(nick, l.nick) {
 			return true
 		}
 	}

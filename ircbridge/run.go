@@ -209,6 +209,8 @@ func (r *run) loop() error {
 		}
 		if r.plan.suspects > 0 { // their time comes without any other event
 			again.Reset(standFirst * cmp.Or(r.Server.RetryMin, time.Second))
+		} else if stood := time.Since(r.main.since); stood < lingerPatience && len(r.plan.entries) > 0 {
+			again.Reset(lingerPatience - stood)
 		}
 		if r.stopping && len(r.flights) == 0 {
 			break

@@ -77,6 +77,7 @@ type link struct {
 	stream *bytes.Buffer   // what was brought to the client
 	dead   [2]bool         // swallows for good; guarded by the proxy's mutex, as is left
 	left   bool            // the client has hung up
+	late   bool            // what the client has sent stands still
 	gone   chan struct{}   // closed at its end
 	once   sync.Once
 }
@@ -133,6 +134,18 @@ func (p *Proxy) Swallow(w Way) {
 	})
 }
 
+// Lose ends the connections that stand, on the client's side alone. What the client
+// has sent and is on its way comes out at [Proxy.Heal], as with a server that goes on
+// reading a connection that is dead.
+func (p *Proxy) Lose() {
+	p.change(func() {
+		for l := range p.links {
+			l.late, l.dead[Down] = true, true
+			_ = l.sides[Up].CloseWrite()
+		}
+	})
+}
+
 // Trickle passes single bytes until [Proxy.Heal].
 func (p *Proxy) Trickle(w Way) { p.change(func() { p.faults[w].trickle = true }) }
 
@@ -151,6 +164,9 @@ func (p *Proxy) Heal() {
 	p.change(func() {
 		p.refuse = false
 		p.faults = [2]fault{}
+		for l := range p.links {
+			l.late = false
+		}
 	})
 }
 
@@ -296,7 +312,7 @@ func (p *Proxy) pass(l *link, w Way) {
 	for { // the end of it comes through when anything does
 		p.mu.Lock()
 		f, changed := p.faults[w], p.changed
-		if !f.stall && !f.swallow {
+		if !f.stall && !f.swallow && !l.late {
 			reset := false
 			select {
 			case <-takenBack:
@@ -325,7 +341,7 @@ func (p *Proxy) bring(l *link, data []byte, w Way, takenBack <-chan struct{}) bo
 	for len(data) > 0 {
 		p.mu.Lock()
 		f, changed, dead := &p.faults[w], p.changed, l.dead[w]
-		stall, delay := f.stall, f.delay
+		stall, delay := f.stall || w == Up && l.late, f.delay
 		n, cut := len(data), false
 		switch {
 		case dead:

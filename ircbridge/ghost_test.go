@@ -1,0 +1,32 @@
+package ircbridge_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// A server may go on reading a connection that is dead, and say later what came by it.
+// Until that is over, which its nick shows, the history does not tell what was said.
+func TestTheOldConnectionHasItsSay(t *testing.T) {
+	s := withHistory(t)
+	s.start()
+	s.ready()
+	lost := s.proxy.OnText(irctest.Up, 0, s.proxy.Lose)
+	s.drop()
+	<-lost
+	s.state("back under another nick", func(st ircbridge.State) bool {
+		return st.Connected && st.Nick == "swarm_" && slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#standup-x" && c.Joined })
+	})
+	// Meanwhile others are said elsewhere, so there was time to say this again.
+	s.where(s.say("coder", ircbridge.Note{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
+	s.proxy.Heal()
+	eventually(t, "both are done with", func() bool { return s.finished() == 2 }, s.mailbox)
+	s.state("the earlier one is gone", func(st ircbridge.State) bool { return st.Nick == "swarm" })
+	if said := s.out(); !slices.Equal(said, []string{"[coder] drop 0"}) {
+		t.Errorf("said: %q, want drop 0 once", said)
+	}
+}
