@@ -63,10 +63,21 @@ func (r *raw) until(part string) (line string, ok bool) {
 	return "", false
 }
 
+// folder makes a folder that `go test -artifacts` leaves to be deleted later: where many
+// files were deleted a moment ago, ext4 looks long for a number that a new one may have.
+func folder(b *testing.B) string {
+	b.Helper()
+	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
 // mailboxes makes those of a bridge and of an agent.
 func mailboxes(b *testing.B) *dropbox.Store {
 	b.Helper()
-	dir := filepath.Join(b.TempDir(), "mail")
+	dir := filepath.Join(folder(b), "mail")
 	if err := dropbox.Create(dir); err != nil {
 		b.Fatal(err)
 	}
@@ -86,7 +97,7 @@ func mailboxes(b *testing.B) *dropbox.Store {
 // run runs the bridge until the benchmark ends, and returns when it is in the channel.
 func run(b *testing.B, store *dropbox.Store, addr string) {
 	b.Helper()
-	home := b.TempDir()
+	home := folder(b)
 	bridge, err := ircbridge.New(ircbridge.Options{
 		Store: store, Home: home,
 		Server:   ircbridge.Server{Addr: addr, Nick: "swarm", Unlimited: true},
@@ -179,7 +190,7 @@ func BenchmarkOut(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		addr := irctest.Ngircd(b, irctest.Unlimited)
 		ear, mouth := connect(b, addr, "ear", "#bench"), connect(b, addr, "mouth", "#bench")
-		dir := b.TempDir()
+		dir := folder(b)
 		names := arrivals(b, dir)
 		go func() { // ends with the process
 			for name := range names {
@@ -212,7 +223,7 @@ func BenchmarkIn(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		addr := irctest.Ngircd(b, irctest.Unlimited)
 		mouth, ear := connect(b, addr, "bench", "#bench"), connect(b, addr, "ear", "#bench")
-		dir := b.TempDir()
+		dir := folder(b)
 		names := arrivals(b, dir)
 		go func() { // ends with the connection
 			for n := 0; ; n++ {
@@ -261,7 +272,7 @@ func BenchmarkOutRate(b *testing.B) {
 		for range b.N {
 			addr := irctest.Ngircd(b, irctest.Unlimited)
 			ear, mouth := connect(b, addr, "ear", "#bench"), connect(b, addr, "mouth", "#bench")
-			dir, done := b.TempDir(), b.TempDir()
+			dir, done := folder(b), folder(b)
 			for n := range many {
 				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%05d", n)), fmt.Appendf(nil, "message %d.", n), 0o600); err != nil {
 					b.Fatal(err)
@@ -333,7 +344,7 @@ func BenchmarkInRate(b *testing.B) {
 		for range b.N {
 			addr := irctest.Ngircd(b, irctest.Unlimited)
 			mouth, ear := connect(b, addr, "bench", "#bench"), connect(b, addr, "ear", "#bench")
-			dir := b.TempDir()
+			dir := folder(b)
 			go say(mouth) // ends when all is written, or with the connection
 			n := 0
 			rate(b, func() bool {
