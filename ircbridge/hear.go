@@ -277,6 +277,7 @@ func (r *run) pass(t irc.Text, agent string, need Right, now time.Time, a *arriv
 	a.add(r.draft(agent, m), func(err error) {
 		r.undelivered(func(words string) { r.tell(t, words) }, agent, err)
 	})
+	r.tellHeld(t, agent)
 }
 
 // bring brings the answer to a question.

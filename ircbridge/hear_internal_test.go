@@ -21,6 +21,8 @@ func (d deafSwarm) Status(context.Context, string) (string, error) {
 	return "", nil
 }
 
+func (d deafSwarm) Held(context.Context, string) (string, error) { return "", nil }
+
 func (d deafSwarm) Steer(_ context.Context, order Order, agent, by string) (string, error) {
 	d.t.Errorf("ordered: %s %s by %s", order, agent, by)
 	return "", nil

@@ -132,6 +132,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 type fakeSwarm struct {
 	mu     sync.Mutex
 	orders []string
+	held   map[string]string
 }
 
 func (f *fakeSwarm) Status(_ context.Context, agent string) (string, error) {
@@ -139,6 +140,12 @@ func (f *fakeSwarm) Status(_ context.Context, agent string) (string, error) {
 		return agent + " works on k7f3q9m2xd", nil
 	}
 	return "coder idle\ntester idle\nlead 2 unread\nirc connected\n", nil
+}
+
+func (f *fakeSwarm) Held(_ context.Context, agent string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.held[agent], nil
 }
 
 func (f *fakeSwarm) Steer(_ context.Context, order ircbridge.Order, agent, by string) (string, error) {
@@ -206,6 +213,32 @@ func TestCommands(t *testing.T) {
 	want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|halt  by ann on IRC: the disk is full|unhalt  by ann on IRC"
 	if got := strings.Join(daemon.orders, "|"); got != want {
 		t.Errorf("orders:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Who speaks to an agent that does not work learns why, once for each reason.
+func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	daemon := &fakeSwarm{held: map[string]string{"coder": "coder is paused; your message waits; next: resume coder"}}
+	s.o.Swarm = daemon
+	s.start()
+	s.ready()
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+	joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
+	ann.say("#project-x", "coder: how far are you?")
+	ann.sees("#project-x swarm: ann: coder is paused; your message waits; next: resume coder")
+	joe.say("#project-x", "coder, tester: and you?")
+	joe.sees("#project-x swarm: joe: coder is paused; your message waits; next: resume coder")
+	ann.say("swarm", "coder: are you there?")
+	ann.say("swarm", "TASK: tester: go on")
+	s.mail("coder", 3)
+	s.mail("tester", 2)
+	ann.say("swarm", "who")
+	ann.like("ann swarm: Agents: coder")
+	for _, l := range ann.lines() {
+		if strings.HasPrefix(l, "ann swarm: coder is paused") || strings.Contains(l, "tester is") {
+			t.Errorf("ann sees %q", l)
+		}
 	}
 }
 

@@ -10,6 +10,10 @@ type Swarm interface {
 	// for people.
 	Status(ctx context.Context, agent string) (string, error)
 
+	// Held says in one line why a message for an agent waits for something other than
+	// the agent's turn, and what to do; "" when nothing holds it up.
+	Held(ctx context.Context, agent string) (string, error)
+
 	// Steer does what a person ordered, and says what came of it in one line. by
 	// names the person for the books, as in "ann on IRC", of Halt with what they said of
 	// it: "ann on IRC: the disk is full". Halt and Unhalt have no agent.

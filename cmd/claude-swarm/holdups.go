@@ -82,21 +82,29 @@ func (h *holdups) look(ctx context.Context) {
 	}
 	delete(h.said, noDaemon)
 	for _, a := range st.Agents {
-		held, ok := heldStates[a.State]
-		what := a.Name + " is " + held
-		switch {
-		case ok:
-		case a.Next != "" && (a.State == swarm.Working || a.State == swarm.Away):
-			what = a.Name // its reason says what will hold it, or who is missing
-		default:
+		if what, held := heldUp(a); held {
+			h.say(a.Name, what, "next: "+oneLine(a.Next))
+		} else {
 			delete(h.said, a.Name)
-			continue
 		}
-		if a.Why != "" {
-			what += ": " + oneLine(a.Why)
-		}
-		h.say(a.Name, what, "next: "+oneLine(a.Next))
 	}
+}
+
+// heldUp says what holds up an agent, if anything does.
+func heldUp(a swarm.AgentStatus) (what string, held bool) {
+	state, held := heldStates[a.State]
+	what = a.Name + " is " + state
+	switch {
+	case held:
+	case a.Next != "" && (a.State == swarm.Working || a.State == swarm.Away):
+		what = a.Name // its reason says what will hold it, or who is missing
+	default:
+		return "", false
+	}
+	if a.Why != "" {
+		what += ": " + oneLine(a.Why)
+	}
+	return what, true
 }
 
 func (h *holdups) ask(ctx context.Context) (swarm.Status, error) {

@@ -164,7 +164,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 			add(i.Channels.Standup, momentOf(mo))
 		}
 		if mo.Kind == swarm.MomentResult && mo.Of.Type == dropbox.Task && (mo.Of.From == dropbox.Lead || mo.Of.From == dropbox.IRC) {
-			text := fmt.Sprintf("[COMPLETE] %s finished task %q.", mo.Agent, gist(mo.Of))
+			text := fmt.Sprintf("[COMPLETE] %s finished task \"%s\".", mo.Agent, gist(mo.Of)) // not %q, which takes an emoji apart
 			if i.Channels.Standup != "" {
 				text += " Results in " + i.Channel(i.Channels.Standup) + "."
 			}
@@ -177,7 +177,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 		}
 		add(i.Channels.Project, ircbridge.Said)
 		if mo.Message.Type == dropbox.Question {
-			add(i.Channels.Alerts, ircbridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: %q", from, gist(mo.Message)))
+			add(i.Channels.Alerts, ircbridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: \"%s\"", from, gist(mo.Message)))
 		}
 	case swarm.MomentAlert:
 		add(i.Channels.Alerts, ircbridge.Alert, tagged(mo.Message))

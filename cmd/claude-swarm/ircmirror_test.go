@@ -36,6 +36,8 @@ func TestMirror(t *testing.T) {
 	if c := newIRCMirror(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(swarm.Moment{Kind: swarm.MomentAlert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
 		t.Errorf("an alert is shown as %+v", c)
 	}
+	family := ended(swarm.MomentResult, dropbox.Task, "lead")
+	family.Of.Body = []byte("Paint the door 👩‍👩‍👧\nred")
 	alert := swarm.Moment{Kind: swarm.MomentAlert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
 	dead := ended(swarm.MomentDead, dropbox.Task, "lead")
 	dead.Message.From = "swarm"
@@ -57,6 +59,7 @@ func TestMirror(t *testing.T) {
 		{"a task from the channel", usual, asked, "#standup-x begun coder"},
 		{"its result, which is the answer there", usual, answered, "#alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
 		{"a result", usual, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
+		{"a task with an emoji", usual, family, "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door 👩‍👩‍👧 red\". Results in #standup-x."},
 		{"a result among agents", usual, ended(swarm.MomentResult, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
 		{"an answer to a question", usual, ended(swarm.MomentResult, dropbox.Question, "reviewer"), ""},
 		{"a failure", usual, ended(swarm.MomentFailed, dropbox.Task, "lead"), "#standup-x failed coder"},

@@ -78,9 +78,47 @@ func agentLine(a swarm.AgentStatus, now time.Time) string {
 		line += fmt.Sprintf(" (%s waiting)", mail(a.Waiting))
 	}
 	if a.Next != "" && a.State != swarm.Idle && a.State != swarm.Working {
-		line += "; next: " + strings.ReplaceAll(oneLine(a.Next), "claude-swarm ", "") // as it is typed there
+		line += nextThere(a)
 	}
 	return line
+}
+
+// nextThere is the next step as it is typed on IRC.
+func nextThere(a swarm.AgentStatus) string {
+	return "; next: " + strings.ReplaceAll(oneLine(a.Next), "claude-swarm ", "")
+}
+
+// Held implements [ircbridge.Swarm].
+func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
+	var st swarm.Status
+	err := v.ask(ctx, func(ctx context.Context, c *control.Client) (err error) {
+		st, err = c.Status(ctx, agent)
+		return err
+	})
+	if errors.Is(err, control.ErrNoDaemon) {
+		return "no daemon runs, so your message waits", nil
+	} else if err != nil {
+		return "", err
+	}
+	for _, a := range st.Agents {
+		if a.Name == agent {
+			return heldLine(a), nil
+		}
+	}
+	return "", nil
+}
+
+// heldLine is why an agent takes up no mail, in one line; "" when it does.
+func heldLine(a swarm.AgentStatus) string {
+	what, held := heldUp(a)
+	if !held {
+		return ""
+	}
+	what += "; your message waits"
+	if a.Next != "" {
+		what += nextThere(a)
+	}
+	return what
 }
 
 // status asks the daemon, or the files where none runs.

@@ -8,6 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // Who asks on IRC is told who halted everything and why, and who halts a second time
@@ -44,6 +45,9 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 		}
 		return said
 	}
+	if got, err := v.Held(t.Context(), "coder"); err != nil || got != "no daemon runs, so your message waits" {
+		t.Errorf("held up: %q, %v", got, err)
+	}
 	if got := status(); strings.Contains(got, "HALTED") {
 		t.Errorf("before: %s", got)
 	}
@@ -62,5 +66,23 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	}
 	if got := halt("joe on IRC"); !strings.HasPrefix(got, "everything is halted already, by hand; ") {
 		t.Errorf("a second halt says %q", got)
+	}
+}
+
+// Whoever speaks to an agent on IRC is told what it does not work for.
+func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
+	for want, a := range map[string]swarm.AgentStatus{
+		"": {Name: "coder", State: swarm.Idle},
+		"coder is paused: by ann on IRC; your message waits; next: resume coder":                       {Name: "coder", State: swarm.Paused, Why: "by ann on IRC", Next: "claude-swarm resume coder"},
+		"coder is stopped: the key is wrong; your message waits; next: mend the key, then start coder": {Name: "coder", State: swarm.Stopped, Why: "the key\nis wrong", Next: "mend the key, then claude-swarm start coder"},
+		"coder: no session is attached to it; your message waits; next: attach --as coder":             {Name: "coder", State: swarm.Away, Why: "no session is attached to it", Next: "claude-swarm attach --as coder"},
+		"coder is limited: usage limit until 20:00; your message waits":                                {Name: "coder", State: swarm.Limited, Why: "usage limit until 20:00"},
+	} {
+		if got := heldLine(a); got != want {
+			t.Errorf("%s is told as %q, want %q", a.State, got, want)
+		}
+	}
+	if got := heldLine(swarm.AgentStatus{Name: "coder", State: swarm.Working}); got != "" {
+		t.Errorf("at work: %q", got)
 	}
 }
