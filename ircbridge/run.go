@@ -156,6 +156,11 @@ func (r *run) takeUp() error {
 			return err
 		}
 	}
+	earlier, err := ReadState(r.Home)
+	if err != nil {
+		r.Log.Warn("the state of the earlier bridge was not read", keyErr, err)
+	}
+	r.state.Heard = earlier.Heard // the library asks for it when it has connected
 	joined, err := readJoined(r.Home)
 	if err != nil {
 		return err

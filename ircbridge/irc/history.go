@@ -223,14 +223,16 @@ func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, erro
 			return nicks, nil
 		}
 		// Bounds are not among the targets, and several targets may share a time; if the
-		// whole page does, what lies behind it is all that can be had.
-		again := time.Millisecond
-		if fresh == 0 {
-			again = 0
-		}
-		bound, next := &from, last.Add(-again)
-		if last.Before(first) {
-			bound, next = &to, last.Add(again)
+		// whole page does, what lies behind it is all that can be had. Times that are
+		// told are cut to milliseconds, and those that the server compares need not be.
+		bound, next := &from, last.Add(-time.Millisecond)
+		switch before := last.Before(first); {
+		case before && fresh == 0:
+			bound, next = &to, last
+		case before:
+			bound, next = &to, last.Add(time.Millisecond)
+		case fresh == 0:
+			next = last.Add(time.Millisecond)
 		}
 		if last.IsZero() || next.Equal(*bound) {
 			return nicks, errors.New("targets of the history: a full page leads no further")

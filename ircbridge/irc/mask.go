@@ -107,6 +107,23 @@ func maskAssignment(found string) string {
 	return name + between + Masked
 }
 
+// isRandom says whether a value looks like letters by chance, of which no digit tells:
+// about as many great ones as small ones, where a name of several words has few.
+func isRandom(value string) bool {
+	great, small := 0, 0
+	for _, c := range value {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			great++
+		case c >= 'a' && c <= 'z':
+			small++
+		default:
+			return false
+		}
+	}
+	return len(value) >= 20 && min(great, small) > len(value)*3/10
+}
+
 func worthMasking(name, between, value string, quoted bool) bool {
 	if strings.Contains(value, strings.Trim(Masked, "[]")) || strings.ContainsAny(value, "(){}<>") || strings.HasPrefix(value, "$") ||
 		strings.HasPrefix(value, "%") || strings.HasPrefix(value, "/") && strings.Contains(value[1:], "/") || strings.Trim(value, ".*x-…") == "" {
@@ -114,11 +131,12 @@ func worthMasking(name, between, value string, quoted bool) bool {
 	}
 	digits, letters := strings.ContainsAny(value, "0123456789"), strings.ContainsFunc(value, isLetter)
 	mixed := digits && letters
+	random := isRandom(value)
 	lower := strings.ToLower(name)
 	shell := name == strings.ToUpper(name) && strings.ContainsFunc(name, isLetter) && strings.HasPrefix(between, "=")
 	if strings.HasSuffix(lower, "key") && !keyName().MatchString(lower) {
 		// The key of a map or of a table is not secret, unless it looks so.
-		return mixed && len(value) >= 16 && !strings.ContainsAny(value, " /.") || shell && mixed && len(value) >= 8
+		return mixed && len(value) >= 16 && !strings.ContainsAny(value, " /.") || random || shell && mixed && len(value) >= 8
 	}
 	if shell {
 		return value != "true" && value != "false" && (mixed || len(value) >= 4 && !allDigits(value) || len(value) >= 8)
@@ -127,11 +145,11 @@ func worthMasking(name, between, value string, quoted bool) bool {
 	case quoted && strings.Contains(value, " "):
 		return false // a sentence
 	case passwordName().MatchString(lower):
-		return quoted && len(value) >= 4 || mixed && len(value) >= 6
+		return quoted && len(value) >= 4 || mixed && len(value) >= 6 || random
 	case quoted:
 		return mixed && len(value) >= 8 || len(value) >= 24 && !strings.ContainsAny(value, "_-./")
 	}
-	return mixed && len(value) >= 8 && !strings.ContainsAny(value, "[.")
+	return mixed && len(value) >= 8 && !strings.ContainsAny(value, "[.") || random
 }
 
 var (

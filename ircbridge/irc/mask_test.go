@@ -47,6 +47,9 @@ func planted() map[string]string {
 		"abc" + hex[:29]:                                            "SIGNING_KEY='%'",
 		"MIIEvQ" + mixed:                                            "-----BEGIN PRIVATE KEY-----\n%\n-----END PRIVATE KEY-----\nafter",
 		"b3BlbnNz" + mixed[:30]:                                     "-----BEGIN OPENSSH PRIVATE KEY-----\n%",
+		"tKZNMyaZfKiErkTPqYuFUidHBmWZYPdkJjmj":                      "password=%",
+		"KZNMyaZfKiErkTPqYuFUidHBmWZYPdkJjmjt":                      "token := %",
+		"ZNMyaZfKiErkTPqYuFUidHBmWZYPdkJjmjtK":                      "the api_key: %",
 		"my own word":                                               "it is % today",
 	}
 }
@@ -109,6 +112,7 @@ The Authorization header was missing in the request.
 see --password-file and -token-path in the manual
 "keyboard": "us", "monkey": "business", "hotkey": "ctrl+k"
 KEY_UP=38 SORT_KEY=name
+cacheKey = someVeryLongNameInCamelCase, token: anotherNameOfManyLetters
 skip-this-long-kebab-case-identifier-please, task-force, risk-averse-investors-everywhere
 sk-learn is fast; sk-image too
 data:image/png;base64 is not shown here

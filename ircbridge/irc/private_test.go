@@ -112,7 +112,7 @@ func TestPrivateTalkIsFetched(t *testing.T) {
 < @batch=2 :s CHATHISTORY TARGETS #room 2026-01-02T03:07:00.000Z
 < @batch=2 :s CHATHISTORY TARGETS #other 2026-01-02T03:07:00.000Z
 < :s BATCH -2
-> @label=(c) CHATHISTORY TARGETS timestamp=2026-01-02T03:07:00.000Z timestamp=(to) 2
+> @label=(c) CHATHISTORY TARGETS timestamp=2026-01-02T03:07:00.001Z timestamp=(to) 2
 < @label=(c) :s BATCH +3 draft/chathistory-targets
 < :s BATCH -3`,
 			nil,
