@@ -69,7 +69,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 		out:   newOutbox(cfg.Flood, time.Now()),
 	}
 	if c.nc, err = c.connect(ctx); err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", cfg.Addr, err)
+		return nil, &connectError{cfg.Addr, err}
 	}
 	c.timers = timers{heard: time.Now()}
 	c.wg.Go(c.read)

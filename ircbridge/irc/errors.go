@@ -3,6 +3,8 @@ package irc
 import (
 	"errors"
 	"fmt"
+	"net"
+	"os"
 )
 
 // Errors of a connection and of a message that was sent. Those of the second
@@ -63,3 +65,23 @@ func rejected(m Message) *Rejected {
 	}
 	return nil
 }
+
+// A connectError is an error of net or tls in words for people: net names the address
+// and the system call once more.
+type connectError struct {
+	addr string
+	err  error
+}
+
+func (e *connectError) Error() string {
+	reason := e.err
+	if op, ok := errors.AsType[*net.OpError](reason); ok && op.Op == "dial" {
+		reason = op.Err
+	}
+	if call, ok := errors.AsType[*os.SyscallError](reason); ok {
+		reason = call.Err
+	}
+	return fmt.Sprintf("connect to %s: %v", e.addr, reason)
+}
+
+func (e *connectError) Unwrap() error { return e.err }
