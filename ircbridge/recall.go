@@ -116,8 +116,9 @@ func (r *run) lookUp(f *flight, via *link, conn *irc.Conn, since time.Time) {
 					r.release(f)
 					continue
 				}
-				texts = r.recognise(f, texts)
-				if kept && !r.earlier(conn, target) {
+				var absent bool
+				texts, absent = r.recognise(f, texts)
+				if kept && absent && !r.earlier(conn, target) {
 					f.unsure = f.said // the rest is not in it
 				}
 				r.say(f)
@@ -127,36 +128,34 @@ func (r *run) lookUp(f *flight, via *link, conn *irc.Conn, since time.Time) {
 }
 
 // recognise takes what stands in the history for said, and returns the rest of the
-// history.
-func (r *run) recognise(f *flight, texts []irc.Text) []irc.Text {
+// history. absent is whether nothing in that looks like the rest of the message.
+func (r *run) recognise(f *flight, texts []irc.Text) (rest []irc.Text, absent bool) {
 	ring := r.ring(f.place.target)
 	via, prefix, as := r.voice(f)
 	conn, ok := via.client.Conn()
 	if ring == nil || !ok {
-		return texts
+		return texts, false
 	}
 	cut := cutterOf(f, conn, prefix, as)
 	text := cut.short(f.text)
+	own := func(t irc.Text) bool { return (t.Own || r.ours(t.Nick)) && !ring.seen[t.MsgID] }
 	for f.said < len(text) {
-		found := false
-		for _, mark := range []int{0, math.MaxInt} { // said once, or again
-			pieces := cut.pieces(text, f.said, mark)
-			i := slices.IndexFunc(texts, func(t irc.Text) bool {
-				return (t.Own || r.ours(t.Nick)) && !ring.seen[t.MsgID] && t.Body == strings.TrimRight(pieces[0].text, "\n")
-			})
-			if i < 0 {
-				continue
-			}
-			t := texts[i]
-			texts = slices.Delete(texts, i, i+1)
-			f.said, f.msgids, found = pieces[0].upto, append(f.msgids, t.MsgID), true
-			f.lines++
-			r.keep(Line{At: t.Time, Channel: f.place.target, Nick: f.name, Text: pieces[0].bare, MsgID: t.MsgID, Own: f.note.About != "", Drop: f.ID, Upto: f.said})
+		n := 0
+		i := slices.IndexFunc(texts, func(t irc.Text) bool {
+			n = cut.said(text[f.said:], t.Body)
+			return n > 0 && own(t)
+		})
+		if i < 0 {
 			break
 		}
-		if !found {
-			break
-		}
+		t := texts[i]
+		texts = slices.Delete(texts, i, i+1)
+		bare := strings.TrimRight(text[f.said:f.said+n], "\n")
+		f.said += n
+		f.msgids = append(f.msgids, t.MsgID)
+		f.lines++
+		r.keep(Line{At: t.Time, Channel: f.place.target, Nick: f.name, Text: bare, MsgID: t.MsgID, Own: f.note.About != "", Drop: f.ID, Upto: f.said})
 	}
-	return texts
+	absent = !slices.ContainsFunc(texts, func(t irc.Text) bool { return own(t) && cut.alike(text[f.said:], t.Body) })
+	return texts, absent
 }

@@ -237,3 +237,31 @@ func (c cutter) pieces(text string, from, unsure int) []piece {
 	}
 	return all
 }
+
+// said is how many bytes of rest stand at its beginning in a line that was heard of us,
+// marked or not; 0 if the line is another one. It may have been cut at another place: a
+// longer nick leaves less of a line.
+func (c cutter) said(rest, heard string) int {
+	line, ok := strings.CutPrefix(heard, c.prefix)
+	if !ok {
+		return 0
+	}
+	for _, line := range []string{line, strings.TrimPrefix(line, again)} {
+		n := len(line)
+		switch {
+		case n == 0 || !strings.HasPrefix(rest, line):
+		case n == len(rest) || n >= c.room()/2 && rest[n] != '\n':
+			return n
+		case rest[n] == '\n':
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// alike says whether a line that was heard of us begins as rest does.
+func (c cutter) alike(rest, heard string) bool {
+	line, ok := strings.CutPrefix(heard, c.prefix)
+	line = strings.TrimPrefix(line, again)
+	return ok && line != "" && strings.HasPrefix(rest, line[:min(len(line), 16)])
+}
