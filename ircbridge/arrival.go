@@ -48,10 +48,9 @@ func (r *run) deliverNext() {
 	for _, a := range batch {
 		drafts = append(drafts, a.drafts...)
 	}
-	// Ends when all is delivered; the loop waits for that in deliverRest.
-	go func() {
+	r.work.Go(func() {
 		outcomes := r.Store.DeliverBatch(drafts)
-		r.delivered <- func() {
+		hand(r.delivered, func() {
 			r.delivering, r.dirty = false, true
 			for _, a := range batch {
 				for _, failed := range a.failed {
@@ -63,15 +62,8 @@ func (r *run) deliverNext() {
 				r.keep(a.line)
 			}
 			r.deliverNext()
-		}
-	}()
-}
-
-// deliverRest waits until all is delivered.
-func (r *run) deliverRest() {
-	for r.delivering {
-		(<-r.delivered)()
-	}
+		})
+	})
 }
 
 // undelivered tells whoever said a line that no message for that agent came of it.

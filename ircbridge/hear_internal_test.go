@@ -155,7 +155,9 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 }
 
 func (r *run) waitingFor(agent string) []*dropbox.Message {
-	r.deliverRest()
+	for r.delivering {
+		(<-r.delivered)()
+	}
 	box, err := r.Store.Mailbox(agent)
 	if err != nil {
 		panic(err)

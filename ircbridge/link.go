@@ -79,7 +79,7 @@ func (r *run) newLink(ctx context.Context, agent, nick string) (*link, error) {
 			}
 		}
 		err := l.client.Run(ctx)
-		r.later <- func() { r.over(l, err) }
+		hand(r.later, func() { r.over(l, err) })
 	})
 	if agent == "" {
 		l.events = l.client.Events()
@@ -87,7 +87,7 @@ func (r *run) newLink(ctx context.Context, agent, nick string) (*link, error) {
 	}
 	r.work.Go(func() {
 		for e := range l.client.Events() {
-			r.later <- func() { r.take(l, e, true) }
+			hand(r.later, func() { r.take(l, e, true) })
 		}
 	})
 	return l, nil

@@ -63,7 +63,7 @@ type run struct {
 	delivering bool
 
 	later     chan func()
-	work      sync.WaitGroup // everything but the links
+	work      sync.WaitGroup // everything that goes on beside the loop
 	state     State
 	dirty     bool
 	written   time.Time
@@ -298,6 +298,8 @@ func (r *run) settleRest() {
 		select {
 		case f := <-r.later:
 			f()
+		case f := <-r.delivered:
+			f()
 		case _, ok := <-r.main.events:
 			if !ok {
 				r.main.events = nil
@@ -306,7 +308,6 @@ func (r *run) settleRest() {
 			for _, f := range r.flights {
 				r.putBack(f, false)
 			}
-			r.deliverRest()
 			return
 		}
 	}
@@ -316,17 +317,21 @@ func (r *run) settleRest() {
 // over after that, so what it returns may call do.
 func (r *run) do(f func() func()) {
 	r.work.Go(func() {
-		then := f()
-		if then == nil {
-			return
+		if then := f(); then != nil {
+			hand(r.later, then)
 		}
-		over := make(chan struct{})
-		r.later <- func() {
-			defer close(over)
-			then()
-		}
-		<-over
 	})
+}
+
+// hand lets the loop run f, and returns after that. Whoever is part of the work hands in
+// what may make more work in this way: while it runs, the work is not over.
+func hand(loop chan<- func(), f func()) {
+	over := make(chan struct{})
+	loop <- func() {
+		defer close(over)
+		f()
+	}
+	<-over
 }
 
 // trouble notes an error of the disk or of the network that a person should see.

@@ -177,3 +177,43 @@ func TestBurstOfLines(t *testing.T) {
 		}
 	}
 }
+
+// A bridge that is told to end while a message to an agent is on its way to the disk ends,
+// also when the disk refuses that message then.
+func TestStopWhileSomethingIsDelivered(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	begun, goOn := make(chan struct{}, 16), make(chan struct{})
+	store, err := dropbox.Open(s.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if st.Op != dropbox.OpCreate || !strings.HasPrefix(st.Name, "coder/tmp/") {
+			return nil
+		}
+		begun <- struct{}{}
+		<-goOn
+		return syscall.EIO
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	s.o.Store = store
+	s.start()
+	s.ready()
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+	ann.say("#project-x", "coder: are you there?")
+	<-begun
+	ended := make(chan error, 1)
+	go func() { ended <- s.quit() }() // received below
+	eventually(t, "the bridge has left", func() bool {
+		nicks, _, _ := ann.conn.Members("#project-x")
+		return !slices.Contains(nicks, "swarm")
+	})
+	close(goOn)
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it does not end")
+	}
+}
