@@ -304,5 +304,5 @@ func (r *run) begin(f *flight) {
 		r.recall(f)
 		return
 	}
-	r.say(f)
+	r.sayInTurn(f)
 }

@@ -35,7 +35,7 @@ func (r *run) recall(f *flight) {
 		return
 	}
 	if f.said >= f.unsure || conn.HistoryLimit() == 0 || ring == nil {
-		r.say(f)
+		r.sayInTurn(f)
 		return
 	}
 	if known.at.IsZero() {
@@ -76,7 +76,8 @@ func (r *run) earlier(conn *irc.Conn, channel string) bool {
 	return slices.ContainsFunc(members, func(nick string) bool { return r.ours(nick) && !r.now(nick) })
 }
 
-// A lookup is a history that is being asked for, and who waits for it.
+// A lookup is a history that is being asked for, and who waits for it: those of which a
+// part may have been said, and what comes after them.
 type lookup struct {
 	since   time.Time
 	flights []*flight
@@ -116,15 +117,26 @@ func (r *run) lookUp(f *flight, via *link, conn *irc.Conn, since time.Time) {
 					r.release(f)
 					continue
 				}
-				var absent bool
-				texts, absent = r.recognise(f, texts)
-				if kept && absent && !r.earlier(conn, target) {
-					f.unsure = f.said // the rest is not in it
+				if f.said < f.unsure {
+					var absent bool
+					texts, absent = r.recognise(f, texts)
+					if kept && absent && !r.earlier(conn, target) {
+						f.unsure = f.said // the rest is not in it
+					}
 				}
 				r.say(f)
 			}
 		}
 	})
+}
+
+// sayInTurn is say, behind those for the same place for which a history is asked.
+func (r *run) sayInTurn(f *flight) {
+	if l := r.lookups[f.place.target]; l != nil {
+		l.flights = append(l.flights, f)
+		return
+	}
+	r.say(f)
 }
 
 // recognise takes what stands in the history for said, and returns the rest of the
