@@ -179,11 +179,12 @@ func (r *run) takeWaiting() (taken []*flight) {
 	return taken
 }
 
-// unproven counts the messages that are on their way.
+// unproven counts the messages that are on their way. A request that waits until a server
+// lets us in says nothing, and may wait for long.
 func (r *run) unproven() int {
 	n := 0
 	for _, f := range r.flights {
-		if !f.filing {
+		if !f.filing && f.place.request != DoJoin {
 			n++
 		}
 	}
