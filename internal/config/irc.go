@@ -91,7 +91,7 @@ func builtinIRC() IRC {
 // ircKeys is the section irc; docs/irc.md tells how to use it.
 var ircKeys = []fileKey{
 	{Key{"irc.server", "text or null", "null", "The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.Server, r.word, name) }},
+		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.Server, r.hostPort, name) }},
 	{Key{"irc.nick", "text", "swarm", "The nick of the bridge. Where it is taken, it takes a similar one and comes back to it later."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Nick)(r.nick(n, name)) }},
 	{Key{"irc.tls", "true, false or auto", "auto", "Whether the connection is encrypted; the certificate is verified. auto: unless the server is on this machine."},

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -83,6 +84,32 @@ func TestTLSUnlessOnThisMachine(t *testing.T) {
 	} {
 		if f := parse(t, "irc: {"+text+"}\nagents: {a: }\n"); f.IRC.TLS != want {
 			t.Errorf("%s: TLS %v, want %v", text, f.IRC.TLS, want)
+		}
+	}
+}
+
+// An address that leads nowhere is found where it stands, and not when nothing answers.
+func TestServerIsAnAddress(t *testing.T) {
+	for server, want := range map[string]string{
+		"localhost": "", "irc.example.net": "", "irc.example.net:7000": "", "192.168.1.7": "", "'[::1]:6667'": "", "'::1'": "", "'[::1]'": "", "null": "",
+		"localhost:99999":                `irc.server: "99999" is no port: that is a number from 1 to 65535; server: localhost:6697`,
+		"localhost:0":                    `irc.server: "0" is no port: that is a number from 1 to 65535; server: localhost:6697`,
+		"localhost:irc":                  `irc.server: "irc" is no port: that is a number from 1 to 65535; server: localhost:6697`,
+		"'localhost:'":                   `irc.server: "" is no port: that is a number from 1 to 65535; server: localhost:6697`,
+		"ircs://irc.example.net:6697/#x": `irc.server: want host or host:port, got the URL ircs://irc.example.net:6697/#x; server: irc.example.net:6697`,
+		"':6667'":                        `irc.server: ":6667" is neither host nor host:port; server: irc.example.net:6697`,
+		"a:b:c":                          `irc.server: "a:b:c" is neither host nor host:port; server: irc.example.net:6697`,
+		"irc.example.net/x":              `irc.server: "irc.example.net/x" is neither host nor host:port; server: irc.example.net:6697`,
+	} {
+		_, err := config.Parse("/x/claude-swarm.yaml", []byte("irc:\n  server: "+server+"\nagents: {a: }\n"))
+		got := ""
+		if first, ok := errors.AsType[*config.Error](err); ok {
+			got = first.Problem + "; " + first.Try
+		} else if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", server, got, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -38,6 +39,32 @@ func (r *reader) nick(n *yaml.Node, name string) (string, bool) {
 		return "", false
 	}
 	return s, ok
+}
+
+// hostPort reads the address of an IRC server: host, or host:port.
+func (r *reader) hostPort(n *yaml.Node, name string) (string, bool) {
+	s, ok := r.word(n, name)
+	if !ok {
+		return "", false
+	}
+	if _, rest, isURL := strings.Cut(s, "://"); isURL {
+		host, _, _ := strings.Cut(rest, "/")
+		r.fail(follow(n), "%s: want host or host:port, got the URL %s", name, s).Try = "server: " + host
+		return "", false
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil { // there is no port
+		host, port = strings.Trim(s, "[]"), "1"
+	}
+	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+		r.fail(follow(n), "%s: %q is no port: that is a number from 1 to 65535", name, port).Try = "server: " + net.JoinHostPort(host, "6697")
+		return "", false
+	}
+	if host == "" || strings.ContainsAny(host, "/@#,") || strings.Contains(host, ":") && net.ParseIP(host) == nil {
+		r.fail(follow(n), "%s: %q is neither host nor host:port", name, s).Try = "server: irc.example.net:6697"
+		return "", false
+	}
+	return s, true
 }
 
 func (r *reader) slug(n *yaml.Node, name string) (string, bool) {
