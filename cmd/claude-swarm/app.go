@@ -95,7 +95,7 @@ func badValue(c *cli.Context, err error, _ bool) error {
 	}
 	next := "claude-swarm help"
 	if c != nil && c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
-		next += " " + c.Command.Name
+		next = strings.Replace(c.Command.HelpName, "claude-swarm", next, 1)
 	}
 	return usagef(next, "%s", text)
 }

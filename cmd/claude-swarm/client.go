@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -86,7 +87,8 @@ func oneAgent(c *cli.Context) (*project, string, error) {
 // noArguments refuses arguments of a verb that takes none.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return usagef("claude-swarm "+c.Command.Name, "%s takes no arguments", c.Command.Name)
+		verb := c.Command.HelpName // with those that it belongs to
+		return usagef(verb, "%s takes no arguments", strings.TrimPrefix(verb, "claude-swarm "))
 	}
 	return nil
 }
