@@ -153,6 +153,7 @@ func (r *run) obey(l *link, t irc.Text, now time.Time, a *arrival) {
 	}
 	m, ok := meant(t.Body, t.Private, l.agent, r.names(agents), nicks, r.fold())
 	if !ok {
+		r.tellTorn(t, now)
 		return
 	}
 	who := person(t)
@@ -182,6 +183,7 @@ func (r *run) obey(l *link, t irc.Text, now time.Time, a *arrival) {
 		for _, agent := range m.agents {
 			r.pass(t, agent, m.need, now, a)
 		}
+		r.noteSpoken(t, m.agents, now)
 	}
 }
 

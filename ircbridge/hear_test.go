@@ -242,6 +242,40 @@ func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	}
 }
 
+// What a client tears into several lines reaches the agent by its first one, and who said
+// it is told.
+func TestTornTextIsTold(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	s.start()
+	s.ready()
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+	eve := newPerson(t, s.o.Server.Addr, "eve", "#project-x")
+	told := func() (n int) {
+		for _, l := range ann.lines() {
+			if strings.Contains(l, "got your first line only") {
+				n++
+			}
+		}
+		return n
+	}
+	eve.say("#project-x", "coder: first")
+	eve.say("#project-x", "second")
+	ann.say("#project-x", "nobody is meant")
+	ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // goes out with the next
+	ann.say("#project-x", "and its end")
+	eve.say("#project-x", "what a text")
+	ann.sees("#project-x swarm: ann: coder got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most 350 letters.")
+	ann.say("#project-x", "and more")
+	ann.say("#project-x", "coder: once more")
+	ann.say("#project-x", "and more")
+	ann.say("swarm", "who")
+	ann.like("ann swarm: Agents: coder")
+	if n := told(); n != 1 {
+		t.Errorf("told %d times, want once", n)
+	}
+	s.mail("coder", 2)
+}
+
 func TestWakesAreBounded(t *testing.T) {
 	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
 	s.o.WakesPerMinute = 3

@@ -75,6 +75,7 @@ type run struct {
 	halted    bool
 	held      bool // the disk refused a claim just now
 	stopping  bool
+	spoken    map[string]spoken  // what people said last to agents, by folded channel and nick
 	holdups   map[string]holdup  // what people know of agents that do not work, by agent and folded nick
 	away      map[string]int     // by folded nick: the connection at which they were told that we had been away
 	resting   map[string]resting // files laid into irc/ by hand, by name

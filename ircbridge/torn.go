@@ -1,0 +1,58 @@
+package ircbridge
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// A spoken is what a person has said last to agents in a channel.
+type spoken struct {
+	at     time.Time
+	agents []string
+	long   bool      // it fills a line of IRC
+	told   time.Time // when they were told that the rest is lost
+}
+
+// Nobody types a second line so soon: what is pasted, or too long for one line, comes as
+// several, and a client may hold back what follows a full one.
+const (
+	pastedWithin = 500 * time.Millisecond
+	tornWithin   = 5 * time.Second
+	fullLine     = 350         // bytes; clients leave room for names that they do not know
+	tornAgain    = time.Minute // or two programs would talk for ever
+)
+
+// noteSpoken remembers that somebody has spoken to agents in a channel.
+func (r *run) noteSpoken(t irc.Text, agents []string, now time.Time) {
+	if t.Private {
+		return // a line for nobody is answered there
+	}
+	if r.spoken == nil || len(r.spoken) >= 256 {
+		r.spoken = map[string]spoken{}
+	}
+	key := r.spokenKey(t)
+	r.spoken[key] = spoken{now, agents, len(t.Body) >= fullLine, r.spoken[key].told}
+}
+
+func (r *run) spokenKey(t irc.Text) string { return r.fold().Fold(t.Target + " " + t.Nick) }
+
+// tellTorn tells a person now and then that the rest of what they said reaches no agent, as it came
+// as a line of its own that names none. It is kept for reading.
+func (r *run) tellTorn(t irc.Text, now time.Time) {
+	key := r.spokenKey(t)
+	s, ok := r.spoken[key]
+	within := pastedWithin
+	if s.long {
+		within = tornWithin
+	}
+	if !ok || now.Sub(s.at) > within || now.Sub(s.told) < tornAgain || t.History || t.Notice {
+		return
+	}
+	s.told = now
+	r.spoken[key] = s
+	r.tell(t, fmt.Sprintf("%s got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most %d letters.",
+		strings.Join(s.agents, ", "), fullLine))
+}
