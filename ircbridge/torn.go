@@ -51,6 +51,9 @@ func (r *run) tellTorn(t irc.Text, now time.Time) {
 	if !ok || now.Sub(s.at) > within || now.Sub(s.told) < tornAgain || t.History || t.Notice {
 		return
 	}
+	if first, _, _ := strings.Cut(strings.TrimSpace(t.Body), " "); strings.HasSuffix(first, ":") || strings.HasSuffix(first, ",") {
+		return // it is for somebody else
+	}
 	s.told = now
 	r.spoken[key] = s
 	r.tell(t, fmt.Sprintf("%s got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most %d letters.",
