@@ -349,6 +349,9 @@ func (r *run) save() {
 			s.Warnings = append(s.Warnings, "not in "+room.name+": "+room.why)
 		}
 	}
+	if s.Wanted != "" && s.Connected {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("somebody else is called %s: the bridge is %s until that is free", s.Wanted, s.Nick))
+	}
 	if r.main.state.Bouncer {
 		s.Warnings = append(s.Warnings, idlePermits(r.Allow)...)
 	}

@@ -217,3 +217,22 @@ func TestStopWhileSomethingIsDelivered(t *testing.T) {
 		t.Fatal("it does not end")
 	}
 }
+
+// What stands in the status of a server that hangs up, and of a nick that is taken, is said
+// in words.
+func TestTroubleInWords(t *testing.T) {
+	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
+	other := newPerson(t, proxy.Addr, "swarm", "#project-x") // its end is seen there
+	s := newScene(t, proxy.Addr)
+	s.start()
+	taken := func(st ircbridge.State) bool {
+		return slices.Contains(st.Warnings, "somebody else is called swarm: the bridge is swarm_ until that is free")
+	}
+	s.state("the nick is taken", taken)
+	if err := other.conn.Close(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	s.state("the nick is free", func(st ircbridge.State) bool { return st.Nick == "swarm" && !taken(st) })
+	proxy.Cut()
+	eventually(t, "why it was cut", func() bool { return strings.Contains(s.log.String(), `"the server hung up without a word"`) }, s.log.String)
+}

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -131,8 +132,8 @@ func (c *Conn) Messages() <-chan Message { return c.in }
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err is nil while the connection stands. After that it is [ErrClosed] if we
-// ended it, a [*Refused] if the server did and said why, [ErrTimeout], io.EOF
-// or an error of the network.
+// ended it, a [*Refused] if the server did and said why, [ErrTimeout], an
+// io.EOF or another error of the network.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,6 +288,9 @@ func (c *Conn) read() {
 			if err == nil {
 				continue
 			}
+		}
+		if errors.Is(err, io.EOF) {
+			err = silentEnd{}
 		}
 		if err != nil {
 			c.end(err)

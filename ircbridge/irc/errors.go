@@ -3,6 +3,7 @@ package irc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 )
@@ -22,6 +23,12 @@ var (
 	ErrNoText    = errors.New("there is no text in the message")  // likewise; what a 412 would say
 	ErrTooLong   = errors.New("the line is too long to be taken") // likewise; what a 417 would say
 )
+
+// silentEnd is io.EOF in words: the server hung up, and did not say why.
+type silentEnd struct{}
+
+func (silentEnd) Error() string { return "the server hung up without a word" }
+func (silentEnd) Unwrap() error { return io.EOF }
 
 // A Refused is the reason that a server gave before it hung up: an ERROR, a
 // KILL or a numeric while registering.
