@@ -43,7 +43,7 @@ func (s textSource) read() ([]byte, error) {
 		}
 		body = data
 	case len(s.words) == 0:
-		return nil, usagef(s.as+` "what to do"`, "the text is missing")
+		return nil, usagef(s.as+` "what to do"   (or - for the standard input)`, "the text is missing")
 	default:
 		body = mailslot.Body(s.words, s.most)
 	}
