@@ -2,9 +2,11 @@ package ircbridge
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
 // debounce is how long a file must have rested that was laid into irc/ by hand.
@@ -40,6 +42,7 @@ func (r *run) takeIn(now time.Time) (wait bool) {
 			r.plan.ring()
 		case errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge):
 			r.Log.Warn("file by hand was set aside", "file", st.Name, keyErr, err)
+			r.tellNotTaken(st.Name, err)
 		case errors.Is(err, dropbox.ErrChanged):
 			wait = true
 		case !errors.Is(err, dropbox.ErrGone):
@@ -48,4 +51,20 @@ func (r *run) takeIn(now time.Time) (wait bool) {
 	}
 	r.resting = rest
 	return wait
+}
+
+// tellNotTaken tells the lead that a file was set aside.
+func (r *run) tellNotTaken(file string, err error) {
+	file = clip(strings.Join(strings.Fields(irc.PlainText(file)), " "), 100) // any bytes
+	reason := err.Error()
+	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
+		reason = bad.Reason
+	}
+	_, err = r.deliver(dropbox.Lead, &dropbox.Message{
+		From: dropbox.IRC, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "not taken in: " + file,
+		Body: []byte("The file " + file + " in the mailbox of irc was not taken in: " + reason + ".\n\nIt is kept in dead/: claude-swarm dead list irc\n"),
+	})
+	if err != nil {
+		r.trouble("nobody was told of a file by hand", err)
+	}
 }

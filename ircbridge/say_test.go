@@ -234,6 +234,12 @@ func TestFilesByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann.sees("#standup-x swarm: [coder] hello by hand")
+	if err := os.WriteFile(filepath.Join(s.store.Dir(), "irc", "broken\n\xff\x02.md"), []byte("---\nfrom: [\n---\nhello\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if told := s.mail(dropbox.Lead, 1)[0]; told.Subject != "not taken in: broken \ufffd\ufffd.md" || !strings.Contains(string(told.Body), "claude-swarm dead list irc") {
+		t.Errorf("the lead is told %q: %s", told.Subject, told.Body)
+	}
 	if _, err := os.Stat(early); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
 	}

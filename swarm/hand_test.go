@@ -182,6 +182,17 @@ func TestAFileLaidIntoTheLeadsMailboxIsMail(t *testing.T) {
 	}
 }
 
+// Who lays something into the mailbox of the lead that is no message is told so.
+func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
+	f := newField(t, "coder")
+	f.start()
+	drop(f, "lead", "broken.md", "---\nfrom: [\n---\nwork\n")
+	f.until("the lead is told", func() bool { return len(f.mail(dropbox.Lead)) == 1 })
+	if m := f.mail(dropbox.Lead)[0]; m.Subject != "not taken in: broken.md" || !strings.Contains(string(m.Body), "claude-swarm dead list lead") {
+		t.Errorf("got %q: %s", m.Subject, m.Body)
+	}
+}
+
 // rm -rf of the mailboxes under a running daemon: they are made again, also what
 // makes them a store, and the next message is worked on. Moved away, the status
 // says so until they are back.

@@ -137,13 +137,17 @@ func (in *intake) places() []place {
 func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray) bool {
 	log := in.swarm.log.With("file", st.Name)
 	_, err := box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
-	if _, bad := errors.AsType[*dropbox.InvalidError](err); err != nil && !bad {
+	bad, isBad := errors.AsType[*dropbox.InvalidError](err)
+	if err != nil && !isBad {
 		if !errors.Is(err, dropbox.ErrChanged) && !errors.Is(err, dropbox.ErrGone) {
 			log.Warn("file could not be taken in", keyAgent, box.Name(), keyErr, err)
 		}
 		return false
 	}
-	log.Info("file was taken in", keyAgent, box.Name(), "set_aside", err != nil)
+	log.Info("file was taken in", keyAgent, box.Name(), "set_aside", isBad)
+	if isBad {
+		in.swarm.tellNotTaken(box.Name(), st, bad)
+	}
 	return true
 }
 
@@ -173,12 +177,17 @@ func (a *agent) takeIn(st dropbox.Stray) bool {
 	}
 	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
 		log.Warn("dropped file was set aside", keyErr, err)
-		a.tellLead("stray:"+a.name+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
-			"The file "+st.Name+" in the mailbox of "+a.name+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list\n")
+		a.house.tellNotTaken(a.name, st, bad)
 		return true
 	}
 	log.Warn("dropped file could not be taken in", keyErr, err)
 	return false
+}
+
+// tellNotTaken tells the lead of a file that was set aside, once.
+func (h *house) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
+	h.tellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
+		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
 }
 
 // ownWorkMemory is how long a write of the agent is remembered. The file comes
