@@ -1,6 +1,7 @@
 package ircbridge
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -76,11 +77,25 @@ func (n Note) Extra() string {
 	front := struct {
 		IRC Note `yaml:"irc,flow"`
 	}{n.printable()}
-	line, err := yaml.Marshal(front)
-	if err != nil {
+	var node yaml.Node
+	err := node.Encode(front)
+	quoteMerge(&node)
+	line, marshalErr := yaml.Marshal(&node)
+	if err = errors.Join(err, marshalErr); err != nil {
 		panic(fmt.Sprintf("ircbridge: a note that is no YAML: %v", err)) // strings alone always are
 	}
 	return string(line)
+}
+
+// quoteMerge puts quotes around the one text that the encoder takes for a sign of YAML
+// and leaves bare.
+func quoteMerge(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Value == "<<" {
+		n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+	}
+	for _, child := range n.Content {
+		quoteMerge(child)
+	}
 }
 
 // printable is the note without what front matter cannot hold: a server may send any

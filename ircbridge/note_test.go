@@ -54,6 +54,7 @@ func FuzzNote(f *testing.F) {
 	f.Add("#x", "ann", "m1")
 	f.Add("#\u2028", "\xff\x00\r\n", "---\n")
 	f.Add("", " ", "? !!binary x")
+	f.Add("<<", "<<", "<<")
 	f.Fuzz(func(t *testing.T, channel, nick, msgid string) {
 		if len(channel)+len(nick)+len(msgid) > 2000 {
 			return // more than a line of IRC can hold
