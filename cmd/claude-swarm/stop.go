@@ -181,9 +181,20 @@ func runningTurns(st swarm.Status, now time.Time) string {
 		}
 	}
 	if len(turns) == 0 {
-		return "no turn runs"
+		return noTurn
 	}
 	return strings.Join(turns, ", ")
+}
+
+const noTurn = "no turn runs"
+
+// awaited is what a stop waits for: turns, or what comes after the last of them, such as
+// what is still to be said on IRC.
+func awaited(st swarm.Status, now time.Time) string {
+	if turns := runningTurns(st, now); turns != noTurn {
+		return turns
+	}
+	return "the end: " + noTurn
 }
 
 // A waiting says what a stop waits for: on a terminal on one line that is
@@ -216,10 +227,10 @@ func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
 			switch {
 			case err != nil:
 			case live:
-				fmt.Fprintf(t.w, "\r\x1b[Kwaiting for %s", cut(runningTurns(st, time.Now()), width-13))
+				fmt.Fprintf(t.w, "\r\x1b[Kwaiting for %s", cut(awaited(st, time.Now()), width-13))
 				shown = true
 			case !shown:
-				fmt.Fprintf(t.w, "waiting for %s\n", runningTurns(st, time.Now()))
+				fmt.Fprintf(t.w, "waiting for %s\n", awaited(st, time.Now()))
 				shown = true
 			}
 			timer.Reset(time.Second)

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+func TestAwaited(t *testing.T) {
+	now := time.Now()
+	st := swarm.Status{Agents: []swarm.AgentStatus{{Name: "coder"}}}
+	if got, want := awaited(st, now), "the end: no turn runs"; got != want {
+		t.Errorf("waiting for %q, want %q", got, want)
+	}
+	st.Agents[0].Message = &swarm.MessageStatus{ID: "k7f3q9m2xd", Since: now.Add(-12 * time.Second)}
+	if got, want := awaited(st, now), "coder (k7f3q9m2xd, 12 s)"; got != want {
+		t.Errorf("waiting for %q, want %q", got, want)
+	}
+}
