@@ -2,6 +2,7 @@ package ircbridge
 
 import (
 	"errors"
+	"syscall"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
@@ -73,7 +74,13 @@ func (r *run) undelivered(tell func(string), agent string, err error) {
 		return
 	}
 	r.trouble("message was not delivered", err)
-	tell(agent + " did not get that: " + err.Error())
+	why := err.Error()
+	if errors.Is(err, syscall.ENOSPC) {
+		why = "the disk is full. Say it again when there is room."
+	} else if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		why = errno.Error() // and no paths
+	}
+	tell(agent + " did not get that: " + why)
 }
 
 // draft is a message of the bridge's for a mailbox.

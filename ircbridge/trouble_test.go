@@ -118,7 +118,9 @@ func TestUndeliveredIsSaid(t *testing.T) {
 	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 	ann.say("#project-x", "coder, tester: are you there?")
 	ann.like("coder has too much mail already")
-	ann.like("tester did not get that: ")
+	if said := ann.like("tester did not get that: "); !strings.HasSuffix(said, "tester did not get that: input/output error") {
+		t.Errorf("said %q", said)
+	}
 	sick.Store(false)
 	ann.say("#project-x", "tester: and now?")
 	if got := s.mail("tester", 1); string(got[0].Body) != "[IRC @mention in #project-x] <ann> tester: and now?" {
