@@ -149,8 +149,7 @@ func lock(home string) (release func() error, err error) {
 			break
 		}
 		if time.Now().After(patience) {
-			err = ErrRunning
-			break
+			return nil, errors.Join(ErrRunning, f.Close())
 		}
 	}
 	if err != nil {
