@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxBatch is how many files a batch has open at once.
@@ -80,13 +82,13 @@ func (l *letter) scratch() string { return l.To + "/" + tmpFolder + "/" + l.d.Na
 func (l *letter) path() string    { return l.To + "/" + newFolder + "/" + l.d.Name }
 
 func (b *batch) deliver(drafts []Draft, outcomes []Outcome) {
-	defer b.close()
 	for i := range drafts {
 		b.add(&letter{Draft: &drafts[i], out: &outcomes[i]})
 	}
 	b.write()
 	b.guard()
 	b.move()
+	b.close() // who goes alone may need the files that it held
 	for _, l := range b.alone {
 		l.out.Delivery, l.out.Err = b.store.deliver(l.To, l.Message, l.Sign)
 	}
@@ -104,6 +106,12 @@ func (b *batch) apart(l *letter) {
 	b.alone = append(b.alone, l)
 }
 
+// mayGoAlone says whether a single delivery may succeed where a batch had this error: it
+// makes the mailbox whole again, and holds few files open.
+func mayGoAlone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE)
+}
+
 // goApart is apart for a letter whose file lies in tmp/.
 func (b *batch) goApart(l *letter) {
 	if b.fail(l, nil); l.out.Err == nil {
@@ -119,7 +127,7 @@ func (b *batch) add(l *letter) {
 		return
 	}
 	l.box, err = b.open(l.To)
-	if errors.Is(err, fs.ErrNotExist) {
+	if mayGoAlone(err) {
 		b.apart(l)
 		return
 	} else if err != nil {
@@ -187,7 +195,7 @@ func (b *batch) write() {
 		var err error
 		files[i], err = b.store.disk.fillAt(l.box.tmp.with(l.d.Name), l.scratch(), l.data)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case mayGoAlone(err):
 			b.apart(l)
 		case err != nil:
 			l.over, l.out.Err = true, err

@@ -20,6 +20,7 @@ import (
 
 func init() {
 	programs["fewfiles"] = fewFiles
+	programs["fewforabatch"] = fewForABatch
 	programs["smalldisk"] = smallDisk
 	programs["kinds"] = kindsOfDisk
 }
@@ -28,6 +29,47 @@ func init() {
 // nothing by it: above all, no message is taken for one that cannot be read.
 func TestFewFiles(t *testing.T) {
 	runHelper(t, helper("fewfiles", fastFolder(t)))
+}
+
+// A batch succeeds where each of its messages would by itself.
+func TestBatchWithFewFiles(t *testing.T) {
+	if out, err := helper("fewforabatch", fastFolder(t)).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func fewForABatch(dir string, _ []string) error {
+	if err := dropbox.Create(dir); err != nil {
+		return err
+	}
+	s, err := dropbox.Open(dir, dropbox.Options{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var batch []dropbox.Draft
+	for i := range 40 {
+		to := fmt.Sprintf("agent-%d", i%20)
+		if err := s.MakeMailbox(to); err != nil {
+			return err
+		}
+		batch = append(batch, dropbox.Draft{To: to, Message: keyed(fmt.Sprint(i))})
+	}
+	next, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	unix.Close(next)
+	const few = 5 // as many as a single delivery holds open, and one
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next) + few, Max: uint64(next) + few}); err != nil {
+		return err
+	}
+	for i, o := range s.DeliverBatch(batch) {
+		if o.Err != nil || o.Duplicate {
+			return fmt.Errorf("%d: %+v", i, o)
+		}
+	}
+	return nil
 }
 
 // runHelper runs a program that prints how many faults it injected.
