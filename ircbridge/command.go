@@ -24,11 +24,25 @@ var usage = []string{
 	"pause AGENT, resume AGENT, abort AGENT - its turns; halt [WHY], unhalt - the whole swarm",
 }
 
+// orders are the words that the bridge obeys.
+var orders = []string{
+	string(Pause), string(Resume), string(Abort), string(Halt), string(Unhalt), "status", "who", "read", "more", "reply", "help",
+}
+
+// orderWord is the word with which an order begins.
+func orderWord(order string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(order), " ")
+	return strings.ToLower(strings.TrimRight(word, "!?."))
+}
+
+// isOrder says whether the bridge obeys such words. That comes before the name of an agent
+// that is called so: with a sign behind it, as in "halt: go on", the name is meant.
+func isOrder(order string) bool { return slices.Contains(orders, orderWord(order)) }
+
 // rightOf is the right that a command needs.
 func rightOf(order string) Right {
-	word, _, _ := strings.Cut(order, " ")
-	switch strings.ToLower(strings.TrimRight(word, "!?.")) {
-	case string(Pause), string(Resume), string(Abort), string(Halt), string(Unhalt):
+	switch Order(orderWord(order)) {
+	case Pause, Resume, Abort, Halt, Unhalt:
 		return Control
 	}
 	return Talk
@@ -39,7 +53,7 @@ func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 	words := strings.Fields(m.order)
 	word, arg := "help", ""
 	if len(words) > 0 {
-		word = strings.ToLower(strings.TrimRight(words[0], "!?."))
+		word = orderWord(m.order)
 	}
 	if len(words) > 1 {
 		arg = words[1]
@@ -91,6 +105,10 @@ func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 		_, text, _ := strings.Cut(strings.TrimSpace(m.order), words[1])
 		r.reply(t, arg, strings.TrimSpace(text))
 	default:
+		if near := dropbox.Nearest(word, orders); len(near) > 0 && word != "help" {
+			r.tell(t, fmt.Sprintf("There is no order %q. Did you mean %s?", clip(word, 40), strings.Join(near, " or ")))
+			return
+		}
 		r.answerPerson(t, usage)
 	}
 }

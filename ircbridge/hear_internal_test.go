@@ -198,7 +198,7 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 }
 
 func TestMeant(t *testing.T) {
-	names, nicks := []name{{"coder", "coder"}, {"tester", "tester"}, {"x-tester", "tester"}}, []string{"swarm_", "swarm"}
+	names, nicks := []name{{"coder", "coder"}, {"tester", "tester"}, {"x-tester", "tester"}, {"halt", "halt"}}, []string{"swarm_", "swarm"}
 	for _, tc := range []struct {
 		text    string
 		private bool
@@ -236,6 +236,12 @@ func TestMeant(t *testing.T) {
 		{"coder: hello", true, "tester", Talk, "tester", ""},
 		{"x-tester: by your nick", false, "", Talk, "tester", ""},
 		{"tester or x-tester", false, "", Talk, "tester", ""},
+		{"swarm: halt", false, "", Control, "", "halt"}, // there is an agent of that name, too
+		{"halt", true, "", Control, "", "halt"},
+		{"halt: go on", false, "", Talk, "halt", ""},
+		{"swarm: halt: go on", false, "", Talk, "halt", ""},
+		{"swarm: @halt go on", false, "", Talk, "halt", ""},
+		{"TASK: halt the leak", false, "", Tasks, "halt", ""},
 		{"", false, "", "", "", ""},
 		{"@", true, "", Talk, "", "@"},
 	} {
