@@ -93,6 +93,9 @@ func (p *post) ircError(err error) error {
 	if _, ok := errors.AsType[*door.NotThereError](err); ok {
 		return hint(err, "claude-swarm status, or claude-swarm irc join CHANNEL")
 	}
+	if _, ok := errors.AsType[*door.TargetError](err); ok {
+		return hint(err, "claude-swarm irc channels")
+	}
 	return p.refused(err, "")
 }
 

@@ -80,9 +80,16 @@ func (d *Door) target(name string) (string, error) {
 
 func checkTarget(name string) error {
 	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ',' || r == ':' || r == 0x7f }) || name == "#" {
-		return fmt.Errorf("%q can be neither a channel nor a nick: those have no blanks, commas and colons, and 64 bytes at most", name)
+		return &TargetError{name}
 	}
 	return nil
+}
+
+// A TargetError says that a name can be neither a channel nor a person.
+type TargetError struct{ Name string }
+
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no blanks, commas and colons, and 64 bytes at most", e.Name)
 }
 
 // Say leaves text for a channel, or for a person privately; "" is the project's
