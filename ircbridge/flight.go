@@ -16,6 +16,10 @@ const maxUnproven = 4
 // maxUnsettled is how many messages may be on their way or being filed.
 const maxUnsettled = 32
 
+// maxJoining is how many of them may be requests to join, which wait as long as the
+// server takes: others are to have room.
+const maxJoining = maxUnsettled / 2
+
 // How often the other side may hang up on a message before it is given up: when the
 // server says that it does, and when the connection only ends, as a bad network does it.
 const (
@@ -219,12 +223,16 @@ func (r *run) ready(w waiter) bool {
 		}
 	}
 	if w.request != "" {
+		joining := 0
 		for _, f := range r.flights {
 			if !f.filing && r.sameChannel(f.place.target, w.target) {
 				return false // what was said before comes before it
 			}
+			if f.place.request == DoJoin {
+				joining++
+			}
 		}
-		return true
+		return w.request != DoJoin || joining < maxJoining
 	}
 	if !r.isChannel(w.target) || r.noChannel(w.target) != "" {
 		return true
