@@ -244,3 +244,31 @@ func replace(path string, data []byte, durable bool) error {
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }
+
+// readSmall reads what is noted of a reader. Where there is nothing, or somebody broke it
+// by hand, v stays as it is: everything is new again.
+func readSmall[T any](path string, v *T) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	var read T
+	if json.Unmarshal(data, &read) == nil {
+		*v = read
+	}
+	return nil
+}
+
+// writeSmall notes something of a reader. A power cut may undo it.
+func writeSmall(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = replace(path, data, false)
+	}
+	return err
+}

@@ -142,28 +142,15 @@ func (r Reader) checkFile() string {
 }
 
 func (r Reader) check() (c check, err error) {
-	data, err := os.ReadFile(r.checkFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return check{}, nil
-	} else if err != nil {
+	if err := readSmall(r.checkFile(), &c); err != nil {
 		return check{}, fmt.Errorf("look when %s read last: %w", r.Name, err)
-	}
-	if json.Unmarshal(data, &c) != nil {
-		return check{}, nil // broken by hand: it begins anew
 	}
 	return c, nil
 }
 
 func (r Reader) noteCheck(c check) error {
 	c.Since, c.Told = c.Since.UTC(), c.Told.UTC()
-	data, err := json.Marshal(c)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(r.checkFile()), 0o700)
-	}
-	if err == nil {
-		err = replace(r.checkFile(), data, false)
-	}
-	if err != nil {
+	if err := writeSmall(r.checkFile(), c); err != nil {
 		return fmt.Errorf("note when %s read last: %w", r.Name, err)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package ircbridge
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -156,28 +155,18 @@ func (r Reader) marksFile() string {
 
 // marks reads how far this reader is in each channel, by the channel's file name.
 func (r Reader) marks() (map[string]int64, error) {
-	data, err := os.ReadFile(r.marksFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]int64{}, nil
-	} else if err != nil {
+	marks := map[string]int64{}
+	if err := readSmall(r.marksFile(), &marks); err != nil {
 		return nil, fmt.Errorf("read the marks of %s: %w", r.Name, err)
 	}
-	marks := map[string]int64{}
-	if err := json.Unmarshal(data, &marks); err != nil {
-		return map[string]int64{}, nil // broken by hand: everything is new again
+	if marks == nil { // somebody wrote null
+		marks = map[string]int64{}
 	}
 	return marks, nil
 }
 
 func (r Reader) mark(marks map[string]int64) error {
-	data, err := json.Marshal(marks)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(r.marksFile()), 0o700)
-	}
-	if err == nil {
-		err = replace(r.marksFile(), data, false)
-	}
-	if err != nil {
+	if err := writeSmall(r.marksFile(), marks); err != nil {
 		return fmt.Errorf("mark what %s has read: %w", r.Name, err)
 	}
 	return nil
