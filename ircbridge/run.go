@@ -127,35 +127,8 @@ func (r *run) takeUp() error {
 	if err := r.box.Recover(); err != nil {
 		return err
 	}
-	receipts, err := r.box.Receipts()
-	if err != nil {
+	if err := r.takeUpMail(); err != nil {
 		return err
-	}
-	for _, e := range receipts {
-		if err := r.box.Finish(e); err != nil {
-			return err
-		}
-	}
-	reasons, err := r.box.Reasons()
-	if err != nil {
-		return err
-	}
-	for _, e := range reasons {
-		if err := r.finishBurial(e); err != nil {
-			return err
-		}
-	}
-	claimed, err := r.box.Claimed()
-	if err != nil {
-		return err
-	}
-	for _, e := range claimed {
-		if r.isOpen(e.ID) {
-			continue // said, and waits for its answer
-		}
-		if _, err := r.box.PutBack(e, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
-			return err
-		}
 	}
 	earlier, err := ReadState(r.Home)
 	if err != nil {
@@ -170,6 +143,48 @@ func (r *run) takeUp() error {
 		r.room(name).wanted = true
 	}
 	r.state.Server, r.state.Style, r.state.Since = r.Server.HostPort(), r.Style, time.Now().UTC()
+	return nil
+}
+
+// takeUpMail goes on with what lies in cur/ and nobody works on: after a crash, and where
+// the disk refused the last step of it.
+func (r *run) takeUpMail() error {
+	receipts, err := r.box.Receipts()
+	if err != nil {
+		return err
+	}
+	for _, e := range receipts {
+		if r.flights[e.ID] != nil {
+			continue // it is being filed
+		}
+		if err := r.box.Finish(e); err != nil {
+			return err
+		}
+	}
+	reasons, err := r.box.Reasons()
+	if err != nil {
+		return err
+	}
+	for _, e := range reasons {
+		if r.flights[e.ID] != nil {
+			continue
+		}
+		if err := r.finishBurial(e); err != nil {
+			return err
+		}
+	}
+	claimed, err := r.box.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		if r.flights[e.ID] != nil || r.isOpen(e.ID) {
+			continue // on its way, or said and waiting for its answer
+		}
+		if _, err := r.box.PutBack(e, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // tries is how often the disk is asked to settle a message, with a pause that doubles
-// from the first one. What is not settled then stays claimed, and the next start of the
-// bridge goes on with it.
+// from the first one. What is not settled then stays claimed, and the next sweep goes
+// on with it.
 const (
 	settleTries = 6
 	settlePause = 100 * time.Millisecond
