@@ -35,19 +35,27 @@ func must(b *testing.B, err error) {
 
 // byHand delivers without a package: write, sync, rename, sync the folder.
 func byHand(dir, name string, data []byte) error {
-	scratch := filepath.Join(dir, "tmp", name)
-	f, err := os.OpenFile(scratch, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+	return byHandTogether(dir, []string{name}, data)
+}
+
+// byHandTogether delivers several files with these bytes: the folder is synced once.
+func byHandTogether(dir string, names []string, data []byte) error {
+	for _, name := range names {
+		f, err := os.OpenFile(filepath.Join(dir, "tmp", name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(data); err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
 	}
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(scratch, filepath.Join(dir, "new", name)); err != nil {
-		return err
+	for _, name := range names {
+		if err := os.Rename(filepath.Join(dir, "tmp", name), filepath.Join(dir, "new", name)); err != nil {
+			return err
+		}
 	}
 	return syncFolder(filepath.Join(dir, "new"))
 }
@@ -112,8 +120,12 @@ func BenchmarkDeliverBatch(b *testing.B) {
 		data, err := (&dropbox.Message{From: "lead", Body: body}).Encode()
 		must(b, err)
 		settle(b)
+		names := make([]string, batch)
 		for n := 0; b.Loop(); n++ {
-			must(b, byHandTogether(dir, n*batch, batch, data))
+			for i := range names {
+				names[i] = fmt.Sprintf("1-20261121T045102.%09dZ-k7f3q9m2xd.md", n*batch+i)
+			}
+			must(b, byHandTogether(dir, names, data))
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batch, "ns/message")
 	})
@@ -131,29 +143,6 @@ func BenchmarkDeliverBatch(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(batch)), "ns/message")
 	})
-}
-
-// byHandTogether delivers several files as byHand does one: the folder is synced once.
-func byHandTogether(dir string, first, n int, data []byte) error {
-	name := func(i int) string { return fmt.Sprintf("1-20261121T045102.%09dZ-k7f3q9m2xd.md", first+i) }
-	for i := range n {
-		f, err := os.OpenFile(filepath.Join(dir, "tmp", name(i)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return err
-		}
-		if _, err := f.Write(data); err != nil {
-			return err
-		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
-		}
-	}
-	for i := range n {
-		if err := os.Rename(filepath.Join(dir, "tmp", name(i)), filepath.Join(dir, "new", name(i))); err != nil {
-			return err
-		}
-	}
-	return syncFolder(filepath.Join(dir, "new"))
 }
 
 func inParallel(b *testing.B, writers int, f func() error) {

@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
 // maxArrivals is how many lines wait until the messages of earlier ones are delivered.
@@ -68,9 +69,9 @@ func (r *run) deliverNext() {
 }
 
 // undelivered tells whoever said a line that no message for that agent came of it.
-func (r *run) undelivered(tell func(string), agent string, err error) {
+func (r *run) undelivered(t irc.Text, agent string, err error) {
 	if errors.Is(err, dropbox.ErrFull) {
-		tell(agent + " has too much mail already. Say it again later.")
+		r.tell(t, agent+" has too much mail already. Say it again later.")
 		return
 	}
 	r.trouble("message was not delivered", err)
@@ -80,7 +81,7 @@ func (r *run) undelivered(tell func(string), agent string, err error) {
 	} else if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		why = errno.Error() // and no paths
 	}
-	tell(agent + " did not get that: " + why)
+	r.tell(t, agent+" did not get that: "+why)
 }
 
 // draft is a message of the bridge's for a mailbox.

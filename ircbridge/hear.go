@@ -276,9 +276,7 @@ func (r *run) pass(t irc.Text, agent string, need Right, now time.Time, a *arriv
 	if need == Tasks {
 		m.Type = dropbox.Task
 	}
-	a.add(r.draft(agent, m), func(err error) {
-		r.undelivered(func(words string) { r.tell(t, words) }, agent, err)
-	})
+	a.add(r.draft(agent, m), func(err error) { r.undelivered(t, agent, err) })
 	r.tellHeld(t, agent)
 }
 

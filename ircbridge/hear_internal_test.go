@@ -197,6 +197,37 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 	}
 }
 
+// What is in the buffer after a crash was done: a line is kept when its message is
+// delivered, and what was said after it comes after it.
+func TestALineIsKeptBehindItsMessage(t *testing.T) {
+	r, _ := newListener(t, Options{Server: Server{Addr: "irc.example"}, Allow: []Permit{{Account: "ann", May: Rights()}}})
+	kept := func() (texts []string) {
+		t.Helper()
+		lines, err := readLines(bufferFile(r.Home, "#project-x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lines {
+			texts = append(texts, l.Text)
+		}
+		return texts
+	}
+	said := irc.Text{Time: time.Now(), Target: "#project-x", Source: "ann!~a@h", Nick: "ann", Account: "ann"}
+	all := []string{"coder: do it", "a word to all"}
+	for _, said.Body = range all {
+		r.hear(r.main, said)
+	}
+	if got := kept(); len(got) > 0 { // nobody but us runs what ends a delivery
+		t.Errorf("kept before anything is known to be delivered: %q", got)
+	}
+	if n := len(r.waitingFor("coder")); n != 1 {
+		t.Errorf("coder got %d messages", n)
+	}
+	if got := kept(); !slices.Equal(got, all) {
+		t.Errorf("kept %q, want %q", got, all)
+	}
+}
+
 func TestMeant(t *testing.T) {
 	names, nicks := []name{{"coder", "coder"}, {"tester", "tester"}, {"x-tester", "tester"}, {"halt", "halt"}}, []string{"swarm_", "swarm"}
 	for _, tc := range []struct {

@@ -39,8 +39,8 @@ func (r *run) noteSpoken(t irc.Text, agents []string, now time.Time) {
 
 func (r *run) spokenKey(t irc.Text) string { return r.fold().Fold(t.Target + " " + t.Nick) }
 
-// tellTorn tells a person now and then that the rest of what they said reaches no agent, as it came
-// as a line of its own that names none. It is kept for reading.
+// tellTorn tells a person now and then that the rest of what they said reaches no agent,
+// as it came as a line of its own that names none. It is kept for reading.
 func (r *run) tellTorn(t irc.Text, now time.Time) {
 	key := r.spokenKey(t)
 	s, ok := r.spoken[key]
