@@ -1,9 +1,15 @@
 # claude-swarm. `make check` is what CI runs; CONTRIBUTING.md says the rest.
 
-CLI_VERSION   := 2.1.197
 STATICCHECK   := v0.8.2
 TOOLS         := $(CURDIR)/.tools
-CLI           := $(TOOLS)/node_modules/.bin/claude
+# The supported range of Claude Code stands in one place, in Go.
+VERSIONS      := swarm/runner/claude/versions.go
+CLI_OLDEST    := $(shell sed -n 's/^\tOldest = "\(.*\)"/\1/p' $(VERSIONS))
+CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(VERSIONS))
+# The client that the end-to-end tests run: oldest, newest or a version.
+CLI           ?= oldest
+CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
+CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
 # An MCP client of another house: the inspector's command line without its web page,
 # which is a quarter of the whole.
 INSPECTOR_VERSION := 0.22.0
@@ -16,7 +22,7 @@ VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || ech
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
 
-.PHONY: build test race lint fuzz bench torture soak check demo darwin tools strict clean
+.PHONY: build test e2e race lint fuzz bench torture soak check demo darwin tools strict clean
 
 build: bin/claude-swarm bin/claude-swarm-mcp
 
@@ -28,24 +34,28 @@ bin/claude-swarm bin/claude-swarm-mcp:
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $$linked ./cmd/$(@F) && \
 	cp $$linked $$linked.copy && mv $$linked.copy $@
 
-# The pinned Claude Code, below the checkout. Tests and demo run it against the
-# scripted Messages API on loopback, without an account.
-$(CLI):
-	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS) @anthropic-ai/claude-code@$(CLI_VERSION)
+# Claude Code, each version in a folder below the checkout. Tests and demo run it
+# against the scripted Messages API on loopback, without an account.
+$(TOOLS)/claude/%/node_modules/.bin/claude:
+	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/claude/$* @anthropic-ai/claude-code@$*
 
 $(INSPECTOR):
 	npm install --no-fund --no-audit --loglevel=error --prefix $(TOOLS)/inspector \
 		@modelcontextprotocol/inspector-cli@$(INSPECTOR_VERSION) @modelcontextprotocol/sdk@$(INSPECTOR_SDK)
 
-tools: $(CLI) $(INSPECTOR)
+tools: $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST)) $(call CLI_FILE,$(CLI_VERSION)) $(INSPECTOR)
 
 # The demo says so when there is no npm, and a stand-in plays the CLI.
 demo: build
-	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(CLI)
-	@PATH="$$PATH:$(TOOLS)/node_modules/.bin" ./bin/claude-swarm demo
+	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(call CLI_FILE,$(CLI_VERSION))
+	@PATH="$$PATH:$(dir $(call CLI_FILE,$(CLI_VERSION)))" ./bin/claude-swarm demo
 
 test: tools
 	go test ./...
+
+# The tests with the real client, of one version: make e2e CLI=oldest.
+e2e: tools
+	CLI=$(CLI_VERSION) go test -count=1 -timeout 20m ./internal/e2e
 
 race: tools
 	go test -race -shuffle=on ./...

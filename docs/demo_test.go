@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // readmeBlock is the block of the README that begins with a line.
@@ -23,21 +25,17 @@ func readmeBlock(t *testing.T, begin string) []string {
 	return nil
 }
 
-// realClient is the folder of the pinned client, which `make test` installs.
+// realClient is the folder of the oldest supported client, which `make test` installs.
 func realClient(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../.tools/node_modules/.bin")
+	dir, err := filepath.Abs("../.tools/claude/" + claude.Oldest + "/node_modules/.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "claude")); err == nil {
-		return dir
+	if _, err := os.Stat(filepath.Join(dir, "claude")); err != nil {
+		t.Fatal("Claude Code " + claude.Oldest + " is missing\n  try: make tools")
 	}
-	path, err := exec.LookPath("claude")
-	if err != nil {
-		t.Fatal("the claude program is missing\n  try: make tools")
-	}
-	return filepath.Dir(path)
+	return dir
 }
 
 // What the README shows of the demo is what the demo prints: each line of the one

@@ -18,6 +18,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // What the demo is made of.
@@ -278,7 +279,7 @@ func findClient(ctx context.Context) demoClient {
 		from = append(from, filepath.Dir(self), filepath.Dir(filepath.Dir(self)))
 	}
 	for _, dir := range from {
-		paths = append(paths, filepath.Join(dir, ".tools", "node_modules", ".bin", "claude"))
+		paths = append(paths, filepath.Join(dir, ".tools", "claude", claude.Oldest, "node_modules", ".bin", "claude"))
 	}
 	for _, path := range paths {
 		path, err := filepath.Abs(path)

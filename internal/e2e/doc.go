@@ -2,8 +2,8 @@
 // process, the real Claude Code CLI, and the scripted Messages API on loopback
 // in its place of the model.
 //
-// They need the CLI that `make tools` installs below .tools (or a claude in the
-// PATH), and fail without it. Each test has a project, a home folder and a key
-// of its own; where the machine allows it, all of it runs in a network namespace
-// that has nothing but loopback.
+// They need the CLI that `make tools` installs below .tools, and fail without it;
+// the variable CLI says which: oldest (as without it), newest, or a version. Each
+// test has a project, a home folder and a key of its own; where the machine allows
+// it, all of it runs in a network namespace that has nothing but loopback.
 package e2e

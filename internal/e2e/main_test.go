@@ -1,12 +1,15 @@
 package e2e_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // Built once for all tests.
@@ -74,13 +77,19 @@ func repository() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
+// findCLI finds the real Claude Code of the version that CLI names: oldest, newest,
+// or a version that `make tools CLI=VERSION` installs. Without it that is the oldest.
 func findCLI(root string) (string, error) {
-	path := filepath.Join(root, ".tools", "node_modules", ".bin", "claude")
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
+	version := cmp.Or(os.Getenv("CLI"), "oldest")
+	switch version {
+	case "oldest":
+		version = claude.Oldest
+	case "newest":
+		version = claude.Newest
 	}
-	if path, err := exec.LookPath("claude"); err == nil {
-		return path, nil
+	path := filepath.Join(root, ".tools", "claude", version, "node_modules", ".bin", "claude")
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("Claude Code %s is missing\n  try: make tools CLI=%s", version, version)
 	}
-	return "", fmt.Errorf("the real Claude Code is missing\n  try: make tools")
+	return path, nil
 }
