@@ -1,0 +1,349 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// TestRecordedProject opens projects that earlier versions of this program have made,
+// and finishes their work. It runs in every later version: a change of a format that
+// loses or doubles mail, forgets who was stopped, or begins a session again fails here.
+// A version that changes a format on purpose records a further project and keeps this
+// one; see testdata/project-v1/README.md.
+//
+// opened.txt is what the verbs say before a daemon runs, finished.txt what became of
+// every message. RECORD=1 writes both for a new recording; one that was accepted keeps its
+// own.
+func TestRecordedProject(t *testing.T) {
+	recordings, err := filepath.Glob("../../testdata/project-v*")
+	if err != nil || len(recordings) == 0 {
+		t.Fatalf("no recorded project: %v", err)
+	}
+	for _, dir := range recordings {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			p := openRecording(t, dir)
+			compareRecorded(t, filepath.Join(dir, "opened.txt"), p.opened())
+			p.finish()
+			compareRecorded(t, filepath.Join(dir, "finished.txt"), p.finished())
+			p.demandKey()
+		})
+	}
+}
+
+func compareRecorded(t *testing.T, path, got string) {
+	t.Helper()
+	if os.Getenv("RECORD") == "1" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", filepath.Base(path), diff)
+	}
+}
+
+// A recordedProject is a copy of a recording in a folder of its own.
+type recordedProject struct {
+	t         *testing.T
+	source    string    // the recording
+	began     time.Time // of this test
+	dir, home string
+	env       []string
+	ids       map[string]string // of messages, by the names that record.sh gives them
+	recorded  map[string]string // where each message lay, by its id
+}
+
+// openRecording copies a recording and puts in what belongs to this machine and this
+// day. The daemon that the test starts ends with the test.
+func openRecording(t *testing.T, recording string) *recordedProject {
+	t.Helper()
+	scratch, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime, err := os.MkdirTemp("", "cs") // the path of a socket has about 100 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := exec.LookPath("claude-swarm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &recordedProject{t: t, source: recording, began: time.Now(), dir: filepath.Join(scratch, "project"), home: filepath.Join(scratch, "home"), ids: map[string]string{}, recorded: map[string]string{}}
+	p.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "XDG_RUNTIME_DIR=" + runtime, "LANG=C.UTF-8", "TZ=UTC",
+		"SHELL=/bin/sh", "GORACE=atexit_sleep_ms=0",
+	}
+	fill := strings.NewReplacer(
+		"@PROJECT@", p.dir, "@HOME@", p.home, "@RUNTIME@", runtime, "@PROGRAMS@", filepath.Dir(program),
+		"@UNTIL@", time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339),
+	)
+	folders, err := os.ReadFile(filepath.Join(recording, "recording", "folders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(string(folders)) { // git keeps no empty folder
+		if err := os.MkdirAll(filepath.Join(p.dir, hiddenName(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyRecorded(t, filepath.Join(recording, "recording", "files"), func(name string) string { return filepath.Join(p.dir, hiddenName(name)) }, fill)
+	// The stand-in keeps the sessions of a folder below a hash of its path.
+	hash := fnv.New64a()
+	hash.Write([]byte(p.dir))
+	sessions := fmt.Sprintf("standin/%016x", hash.Sum64())
+	copyRecorded(t, filepath.Join(recording, "recording", "sessions"), func(name string) string { return filepath.Join(p.home, ".claude", sessions, name) }, fill)
+	copyRecorded(t, filepath.Join(recording, "recording", "account"), func(name string) string { return filepath.Join(p.dir, "other-account", sessions, name) }, fill)
+
+	ids, err := os.ReadFile(filepath.Join(recording, "recording", "ids"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(ids)) {
+		name, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		p.ids[name] = id
+	}
+	for _, name := range p.messages() {
+		place, file := filepath.Split(name)
+		base, _, _ := strings.Cut(strings.TrimSuffix(file, ".md"), "~")
+		p.recorded[base[strings.LastIndex(base, "-")+1:]] = place
+	}
+	for _, path := range p.scratch() {
+		old := time.Now().Add(-2 * time.Hour)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		p.end()
+		os.RemoveAll(runtime)
+	})
+	return p
+}
+
+// messages are the names of all messages, as seen from the mailboxes; what is being
+// written and what was dropped by hand is none.
+func (p *recordedProject) messages() (names []string) {
+	p.t.Helper()
+	box := filepath.Join(p.dir, ".dead-drop")
+	err := filepath.WalkDir(box, func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(box, path)
+		switch folder := filepath.Base(filepath.Dir(path)); {
+		case err != nil && !os.IsNotExist(err): // mail moves while we look
+			return err
+		case err != nil || d.IsDir() || !strings.HasSuffix(name, ".md") || folder == "tmp" || folder == "board" || strings.Count(name, "/") < 2:
+			return nil
+		}
+		names = append(names, name)
+		return nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return names
+}
+
+// scratch is what was cut off while it was being delivered to coder.
+func (p *recordedProject) scratch() []string {
+	p.t.Helper()
+	names, err := filepath.Glob(filepath.Join(p.dir, ".dead-drop", "coder", "tmp", "*"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return names
+}
+
+// files counts the messages in a folder of a mailbox which contain a text.
+func (p *recordedProject) files(mailbox, folder, text string) (n int) {
+	p.t.Helper()
+	for _, name := range p.messages() {
+		if strings.HasPrefix(name, mailbox+"/"+folder+"/") {
+			data, err := os.ReadFile(filepath.Join(p.dir, ".dead-drop", name))
+			if err == nil && bytes.Contains(data, []byte(text)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (p *recordedProject) read(path string) string {
+	p.t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// session is the session that an agent had when the project was recorded.
+func (p *recordedProject) session(agent string) string {
+	p.t.Helper()
+	var sessions map[string]struct{ ID string }
+	if err := json.Unmarshal([]byte(p.read(filepath.Join(p.source, "recording", "files", "claude-swarm", "sessions.json"))), &sessions); err != nil {
+		p.t.Fatal(err)
+	}
+	return sessions[agent].ID
+}
+
+// sessionFile is where the stand-in keeps that session.
+func (p *recordedProject) sessionFile(agent string) string {
+	p.t.Helper()
+	found, err := filepath.Glob(filepath.Join(p.home, ".claude", "standin", "*", p.session(agent)+".jsonl"))
+	if err != nil || len(found) != 1 {
+		p.t.Fatalf("%d files of the session of %s, want 1", len(found), agent)
+	}
+	return found[0]
+}
+
+// created is when a message of the recording was delivered.
+func (p *recordedProject) created(id string) time.Time {
+	p.t.Helper()
+	for _, m := range verbJSON[struct{ Messages []tracedMessage }](p, "trace", id).Messages {
+		if m.ID == id {
+			return m.Created
+		}
+	}
+	p.t.Fatalf("no message %s", id)
+	return time.Time{}
+}
+
+// working is how many agents have work that nothing holds.
+func (p *recordedProject) working() (n int) {
+	p.t.Helper()
+	for _, a := range verbJSON[swarm.Status](p, "status").Agents {
+		switch a.State {
+		case swarm.Idle, swarm.Paused, swarm.Stopped, swarm.Limited:
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// demandStates compares the states of the agents; who is not named is idle.
+func (p *recordedProject) demandStates(when string, want map[string]swarm.State) {
+	p.t.Helper()
+	for _, a := range verbJSON[swarm.Status](p, "status").Agents {
+		state := want[a.Name]
+		if state == "" {
+			state = swarm.Idle
+		}
+		if a.State != state {
+			p.t.Errorf("%s: %s is %s (%s), want %s", when, a.Name, a.State, a.Why, state)
+		}
+	}
+}
+
+// await waits until something is so.
+func (p *recordedProject) await(what string, so func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("not so after a minute: %s\n%s", what, p.run("status"))
+		}
+	}
+}
+
+// end ends the daemon, also after a failure.
+func (p *recordedProject) end() {
+	home := swarm.HomeOf(p.dir)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
+		if !lockHeld(home) {
+			return
+		}
+		if pid := rendezvous.ReadNote(home.LockFile()).PID; pid > 0 {
+			_ = syscall.Kill(pid, sig) // it may have ended meanwhile
+		}
+		for deadline := time.Now().Add(2 * time.Second); lockHeld(home) && time.Now().Before(deadline); {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	if lockHeld(home) {
+		p.t.Error("the daemon does not end")
+	}
+}
+
+// hiddenName is the name in a project of a file in a recording, where nothing begins
+// with a dot: git would obey a .gitignore there.
+func hiddenName(name string) string {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(name, "./"), "/")
+	switch first {
+	case "dead-drop":
+		if rest == "gitignore" {
+			rest = ".gitignore"
+		}
+		return filepath.Join(".dead-drop", rest)
+	case "claude-swarm":
+		return filepath.Join(".claude-swarm", rest)
+	}
+	return filepath.Join(first, rest)
+}
+
+// copyRecorded copies the files below a folder, readable by their owner alone.
+func copyRecorded(t *testing.T, from string, to func(name string) string, fill *strings.Replacer) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := to(name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(target, []byte(fill.Replace(string(data))), 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run is what a verb prints. A verb that fails fails the test.
+func (p *recordedProject) run(args ...string) []byte {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), "claude-swarm", args...)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatalf("claude-swarm %q: %v\n%s%s", args, err, out, complaints.Bytes())
+	}
+	return out
+}
+
+// verbJSON reads what a verb prints as JSON.
+func verbJSON[T any](p *recordedProject, args ...string) (v T) {
+	p.t.Helper()
+	if err := json.Unmarshal(p.run(append(args, "--json")...), &v); err != nil {
+		p.t.Fatalf("claude-swarm %q: %v", args, err)
+	}
+	return v
+}
