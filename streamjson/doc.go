@@ -1,6 +1,6 @@
 // Package streamjson decodes the event stream of an agent program: one JSON
 // object a line, as Claude Code prints it with --output-format stream-json
-// --verbose (every fact here was seen with version 2.1.197).
+// --verbose (every fact here was seen with versions 2.1.197 and 2.1.330).
 //
 // What comes out are events in the house's own words, so that nothing behind
 // this package knows whose program it was. Backends for other programs make
@@ -16,8 +16,8 @@
 //
 // # The fast path
 //
-// A line of a known type is decoded in one pass by a scanner that is as strict
-// as encoding/json: it accepts nothing that encoding/json refuses, and what it
+// A line of a known type is decoded in one pass, if it begins with its type, by a
+// scanner that is as strict as encoding/json: it accepts nothing that encoding/json refuses, and what it
 // does not like (white space between tokens, escaped or doubled keys, invalid
 // UTF-8, a value of another type than expected) it leaves to encoding/json.
 // Which of the two read a line cannot be seen from outside, only measured.

@@ -21,6 +21,7 @@ const (
 	KindRetry     Kind = "retry"     // the API is about to be asked again: Retry
 	KindHook      Kind = "hook"      // Hook
 	KindTask      Kind = "task"      // a sub-agent or background command: Task
+	KindCommand   Kind = "command"   // what became of a prompt: Command (since 2.1.330)
 	KindControl   Kind = "control"   // Control
 	KindOther     Kind = "other"     // anything else: What
 	KindBad       Kind = "bad"       // the line is no JSON object, or was longer than the cap
@@ -77,6 +78,7 @@ type Event struct {
 	Hook    *Hook    `json:"hook,omitempty"`
 	Status  *Status  `json:"status,omitempty"`
 	Task    *Task    `json:"task,omitempty"`
+	Command *Command `json:"command,omitempty"`
 	Control *Control `json:"control,omitempty"`
 
 	// Raw is the line without its newline, as far as it was kept.
@@ -133,8 +135,13 @@ type Result struct {
 	Errors    []string      `json:"errors,omitempty"`
 	Turns     int           `json:"turns,omitempty"`
 	Duration  time.Duration `json:"duration_ns,omitempty"`
-	// CostUSD adds up over the client's process, with sub-agents and compactions.
-	CostUSD        float64  `json:"cost_usd,omitempty"`
+	// CostUSD is a running total, in US dollars, with sub-agents and compactions. Claude
+	// Code 2.1.197 adds up over its process; 2.1.330 goes on from the earlier processes
+	// of a resumed session. Both begin at 0 again after /clear.
+	CostUSD float64 `json:"cost_usd,omitempty"`
+	// SinceLastUSD is what was spent since the last result of this process, or since its
+	// beginning, in US dollars; nil when the client does not say (2.1.197).
+	SinceLastUSD   *float64 `json:"since_last_usd,omitempty"`
 	StopReason     string   `json:"stop_reason,omitempty"`
 	TerminalReason string   `json:"terminal_reason,omitempty"`
 	Denials        []Denial `json:"denials,omitempty"`
@@ -151,7 +158,7 @@ type Denial struct {
 	Input json.RawMessage `json:"input,omitempty"`
 }
 
-// ModelUsage is what one model has used up; it adds up over the process.
+// ModelUsage is what one model has used up; it adds up as [Result.CostUSD] does.
 type ModelUsage struct {
 	Model         string  `json:"model,omitempty"`
 	Usage         Usage   `json:"usage,omitzero"`
@@ -196,11 +203,21 @@ type Status struct {
 
 // Task tells of a sub-agent or a command in the background.
 type Task struct {
-	Phase   string `json:"phase,omitempty"` // started, progress, updated or notification
+	// Phase is started, progress, updated or notification; or background, which lists
+	// all tasks that run in the background now and tells of no single one.
+	Phase   string `json:"phase,omitempty"`
 	ID      string `json:"id,omitempty"`
 	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that began it
 	Status  string `json:"status,omitempty"`
 	Summary string `json:"summary,omitempty"` // or its description
+	// Background lists the IDs of the tasks of phase background; nil: none is left.
+	Background []string `json:"background,omitempty"`
+}
+
+// Command tells what became of a prompt.
+type Command struct {
+	UUID  string `json:"uuid,omitempty"`  // that of the prompt
+	State string `json:"state,omitempty"` // queued, started, completed or cancelled
 }
 
 // Control is a question or an answer beside the conversation.
@@ -235,13 +252,17 @@ func (e *Event) Clone() *Event {
 	c.Retry = clone(e.Retry)
 	c.Hook = clone(e.Hook)
 	c.Status = clone(e.Status)
-	c.Task = clone(e.Task)
+	if c.Task = clone(e.Task); c.Task != nil {
+		c.Task.Background = slices.Clone(c.Task.Background)
+	}
+	c.Command = clone(e.Command)
 	c.Control = clone(e.Control)
 	if c.Init = clone(e.Init); c.Init != nil {
 		c.Init.Tools = slices.Clone(c.Init.Tools)
 		c.Init.Servers = slices.Clone(c.Init.Servers)
 	}
 	if c.Result = clone(e.Result); c.Result != nil {
+		c.Result.SinceLastUSD = clone(c.Result.SinceLastUSD)
 		c.Result.Errors = slices.Clone(c.Result.Errors)
 		c.Result.Models = slices.Clone(c.Result.Models)
 		c.Result.Denials = slices.Clone(c.Result.Denials)

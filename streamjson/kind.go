@@ -20,6 +20,8 @@ func kindOf[T string | []byte](typ, subtype T) Kind {
 		return KindPartial
 	case "control_request", "control_response", "control_cancel_request":
 		return KindControl
+	case "command_lifecycle":
+		return KindCommand
 	case "system":
 		switch string(subtype) {
 		case "init":
@@ -30,6 +32,8 @@ func kindOf[T string | []byte](typ, subtype T) Kind {
 			return KindCompact
 		case "api_retry":
 			return KindRetry
+		case "background_tasks_changed":
+			return KindTask
 		}
 		switch {
 		case strings.HasPrefix(string(subtype), "hook_"):
@@ -56,6 +60,14 @@ var quiet = map[string]bool{
 	"system/notification":              true,
 	"system/informational":             true,
 	"system/model_refusal_no_fallback": true,
+
+	// Since 2.1.330.
+	"conversation_reset":           true,
+	"rate_limit_event":             true,
+	"system/model_fallback":        true,
+	"system/peer_message_hold":     true,
+	"system/permission_denied":     true,
+	"system/session_title_changed": true,
 }
 
 // finish sets what follows from the rest of the event, the same for both paths.

@@ -1,6 +1,7 @@
 package streamjson
 
 import (
+	"bytes"
 	"slices"
 )
 
@@ -111,6 +112,9 @@ func (p *parser) begin(typ, subtype []byte) bool {
 		p.hook = Hook{Phase: phase(subtype[len("hook_"):])}
 		p.ev.Hook = &p.hook
 	case KindTask:
+		if !bytes.HasPrefix(subtype, []byte("task_")) {
+			return false // a list of tasks
+		}
 		p.task = Task{Phase: phase(subtype[len("task_"):])}
 		p.tstatus, p.about = "", ""
 		p.ev.Task = &p.task

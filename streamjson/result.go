@@ -44,6 +44,8 @@ func (p *parser) resultField(key []byte) {
 			s.expect(':')
 			p.modelUsage(p.text(name))
 		}
+	case "model_usage_since_last_result":
+		s.refuse() // a client that has it does not begin its results with their type
 	default:
 		s.skip()
 	}

@@ -2,7 +2,9 @@ package streamjson
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,6 +144,8 @@ func decodeSlow(line []byte) Event {
 		ev.Hook = h
 	case KindTask:
 		ev.Task = slowTask(o, subtype)
+	case KindCommand:
+		ev.Command = &Command{UUID: o.str("command_uuid"), State: o.str("state")}
 	case KindControl:
 		ev.Control = slowControl(o, typ)
 	case KindOther:
@@ -256,10 +260,23 @@ func slowResult(o object) *Result {
 					CacheRead: m.int("cacheReadInputTokens"), CacheWrite: m.int("cacheCreationInputTokens")}})
 		}
 	}
+	if since := o.obj("model_usage_since_last_result"); since != nil {
+		r.SinceLastUSD = new(float64)
+		for _, model := range slices.Sorted(maps.Keys(since)) { // a sum of fractions depends on their order
+			*r.SinceLastUSD += since.obj(model).float("costUSD")
+		}
+	}
 	return r
 }
 
 func slowTask(o object, subtype string) *Task {
+	if subtype == "background_tasks_changed" {
+		t := &Task{Phase: "background"}
+		for _, raw := range o.list("tasks") {
+			t.Background = append(t.Background, readObject(raw).str("task_id"))
+		}
+		return t
+	}
 	t := &Task{Phase: strings.TrimPrefix(subtype, "task_"), ID: o.str("task_id"), ToolUse: o.str("tool_use_id"),
 		Status: o.str("status"), Summary: o.str("summary")}
 	if t.Status == "" {

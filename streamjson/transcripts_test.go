@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,8 @@ import (
 // decode returns the events of a transcript, and checks what holds for each.
 func decode(t *testing.T, name string) []*streamjson.Event {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("../testdata/transcripts", name+".jsonl"))
+	dir, file := filepath.Split(name) // the version, where it is not 2.1.197
+	data, err := os.ReadFile(filepath.Join("../testdata/transcripts"+strings.TrimSuffix("-"+dir, "-"), file+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +57,18 @@ func last(events []*streamjson.Event, kind streamjson.Kind) *streamjson.Event {
 	return nil
 }
 
-// TestTranscripts pins every event of every transcript in one golden file.
+// TestTranscripts pins every event of every transcript in one golden file for each
+// version of the client.
 func TestTranscripts(t *testing.T) {
-	paths, err := filepath.Glob("../testdata/transcripts/*.jsonl")
-	if err != nil || len(paths) < 40 {
+	for version, least := range map[string]int{"": 40, "330": 28} {
+		t.Run(version, func(t *testing.T) { pinTranscripts(t, version, least) })
+	}
+}
+
+func pinTranscripts(t *testing.T, version string, least int) {
+	set := strings.TrimSuffix("transcripts-"+version, "-")
+	paths, err := filepath.Glob(filepath.Join("../testdata", set, "*.jsonl"))
+	if err != nil || len(paths) < least {
 		t.Fatalf("transcripts: %d, %v", len(paths), err)
 	}
 	var got bytes.Buffer
@@ -66,7 +76,7 @@ func TestTranscripts(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 		fmt.Fprintf(&got, "== %s\n", name)
 		session := ""
-		for _, ev := range decode(t, name) {
+		for _, ev := range decode(t, filepath.Join(version, name)) {
 			if ev.Session != session && ev.Session != "" {
 				session = ev.Session
 				fmt.Fprintf(&got, "-- session %s\n", session)
@@ -74,7 +84,7 @@ func TestTranscripts(t *testing.T) {
 			got.WriteString(digest(t, ev) + "\n")
 		}
 	}
-	const golden = "testdata/transcripts.txt"
+	golden := filepath.Join("testdata", set+".txt")
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
@@ -282,8 +292,52 @@ func TestWhatMatters(t *testing.T) {
 	})
 	t.Run("tasks", func(t *testing.T) {
 		want := streamjson.Task{Phase: "notification", ID: "bnmpblbd1", ToolUse: "toolu_01BackgrAbCdEfGhIjKlMnOp", Status: "completed", Summary: `Background command "Build" completed (exit code 0)`}
-		if got := last(decode(t, "background_task"), streamjson.KindTask).Task; *got != want {
-			t.Errorf("Task = %+v, want %+v", *got, want)
+		if diff := cmp.Diff(&want, last(decode(t, "background_task"), streamjson.KindTask).Task); diff != "" {
+			t.Errorf("Task (-want +got):\n%s", diff)
+		}
+		var background [][]string
+		for _, ev := range decode(t, "330/resident_mixed") {
+			if ev.Kind == streamjson.KindTask && ev.Task.Phase == "background" {
+				background = append(background, ev.Task.Background)
+			}
+		}
+		if diff := cmp.Diff([][]string{{"biyhs7gv1"}, nil, nil}, background); diff != "" {
+			t.Errorf("tasks in the background (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("costs", func(t *testing.T) {
+		for name, want := range map[string]struct{ total, sinceLast []float64 }{
+			"hello":                  {[]float64{0.00617}, []float64{-1}}, // it does not say
+			"330/hello":              {[]float64{0.003642}, []float64{0.003642}},
+			"330/manual_compact":     {[]float64{0.085365}, []float64{0.071694}}, // a session that was resumed
+			"330/error_529":          {[]float64{0}, []float64{0}},
+			"330/resident_two_turns": {[]float64{0.065625, 0.131454, 0.154348}, []float64{0.065625, 0.065829, 0.022894}},
+		} {
+			var total, sinceLast []float64
+			for _, ev := range decode(t, name) {
+				if ev.Kind != streamjson.KindResult {
+					continue
+				}
+				said := -1.0
+				if ev.Result.SinceLastUSD != nil {
+					said = math.Round(*ev.Result.SinceLastUSD*1e9) / 1e9
+				}
+				total, sinceLast = append(total, math.Round(ev.Result.CostUSD*1e9)/1e9), append(sinceLast, said)
+			}
+			if !cmp.Equal(total, want.total) || !cmp.Equal(sinceLast, want.sinceLast) {
+				t.Errorf("%s: totals %v, since the last result %v, want %+v", name, total, sinceLast, want)
+			}
+		}
+	})
+	t.Run("commands", func(t *testing.T) {
+		var states []string
+		for _, ev := range decode(t, "330/resident_two_turns") {
+			if ev.Kind == streamjson.KindCommand && ev.Command.UUID == "7dfb5b40-60ef-4423-beb3-29461d520f40" {
+				states = append(states, ev.Command.State)
+			}
+		}
+		if got := strings.Join(states, " "); got != "queued started completed" {
+			t.Errorf("the first prompt was %s", got)
 		}
 	})
 	t.Run("a session that changes", func(t *testing.T) {

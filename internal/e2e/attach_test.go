@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
 // client runs the real CLI as a person does who types one prompt.
@@ -211,7 +213,7 @@ func TestAnAttachedSessionIsBrokenOff(t *testing.T) {
 	}
 	ended := func(n int) {
 		t.Helper()
-		p.until("turns have ended", func() bool { return strings.Count(p.read("out.jsonl"), `{"type":"result"`) == n })
+		p.until("turns have ended", func() bool { return p.results("out.jsonl") == n })
 	}
 	waits := func() bool {
 		found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/ada/new/*"+id+"*"))
@@ -258,4 +260,19 @@ func (p *project) transcripts() string {
 		}
 	}
 	return all.String()
+}
+
+// results counts the results in what a client printed into a file of the project, up to
+// a line that it is still writing.
+func (p *project) results(name string) (n int) {
+	p.t.Helper()
+	for dec := streamjson.NewDecoder(strings.NewReader(p.read(name)), 0); ; {
+		ev, err := dec.Next()
+		if err != nil {
+			return n
+		}
+		if ev.Kind == streamjson.KindResult {
+			n++
+		}
+	}
 }
