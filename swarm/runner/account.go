@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,11 +11,13 @@ import (
 )
 
 // An Account adds up the events of one turn. It knows only the house's words,
-// so every backend can use it. The zero value is ready; it is not safe for
-// several goroutines.
+// so every backend can use it. The zero value is ready for the first turn of a
+// client, and [NewAccount] makes one for a later turn; it is not safe for several
+// goroutines.
 type Account struct {
 	session, model string
 	spent          Spent
+	total          float64 // the client's running total at its last result, in US dollars
 	began          bool
 	open           map[string]call // tool calls without a result, by their id
 	files          map[string]bool
@@ -27,6 +30,19 @@ type Account struct {
 type call struct {
 	file string // the file that it changes, if it succeeds; "" when none
 }
+
+// NewAccount returns the account of a turn that begins at from.
+func NewAccount(from Place) Account { return Account{total: from.CostUSD} }
+
+// Restart forgets all but what was spent: it was no part of the turn, but nobody else
+// books it.
+func (a *Account) Restart() {
+	*a = Account{total: a.total, spent: Spent{CostUSD: a.spent.CostUSD}}
+}
+
+// Total is the running total that the client told last, in US dollars, for the [Place]
+// where its next turn begins.
+func (a *Account) Total() float64 { return a.total }
 
 // Observe adds one event. It keeps nothing of ev.
 func (a *Account) Observe(ev *streamjson.Event) {
@@ -96,7 +112,8 @@ func (a *Account) result(ev *streamjson.Event) {
 		a.spent.Tokens.CacheRead += u.CacheRead
 		a.spent.Tokens.CacheWrite += u.CacheWrite
 	}
-	a.spent.CostUSD = max(a.spent.CostUSD, r.CostUSD) // it adds up over the process
+	a.spent.CostUSD = rounded(a.spent.CostUSD + a.own(r))
+	a.total = r.CostUSD
 	if r.ContextLimit > 0 {
 		a.spent.ContextLimit = r.ContextLimit
 	}
@@ -109,6 +126,24 @@ func (a *Account) result(ev *streamjson.Event) {
 	}
 	clear(a.open) // nothing outlives a result but background work, which nobody waits for
 }
+
+// own is what a result adds to the cost of the turn, in US dollars. A client that says
+// what it has spent since its last result is right also where its total is that of a
+// session with earlier processes. Where it tells a total alone, that is one of its
+// process, and the difference counts; a total that is smaller than before began again
+// at 0, as it does after /clear.
+func (a *Account) own(r *streamjson.Result) float64 {
+	switch {
+	case r.SinceLastUSD != nil:
+		return max(0, *r.SinceLastUSD)
+	case r.CostUSD < a.total:
+		return max(0, r.CostUSD)
+	}
+	return r.CostUSD - a.total
+}
+
+// rounded is what was meant by a sum of binary fractions, in US dollars.
+func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
 // Began reports whether any event was seen.
 func (a *Account) Began() bool { return a.began }

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -23,19 +25,31 @@ func TestAccountOfTranscripts(t *testing.T) {
 		files       []string
 		allow       []string
 		results     int
+		cost        float64 // not compared when 0
 	}{
-		"hello":             {text: "Hello from the script.", context: 12000, results: 1},
-		"tool_use":          {text: "One package failed: mail.", calls: 1, context: 13400, results: 1},
-		"permission_denied": {text: "The tool has answered.", calls: 1, context: 14000, allow: []string{"Write"}, results: 1},
-		"auto_compact":      {text: "Done. (3 messages in the context)", compactions: 1, context: 15000, results: 1},
-		"big_output":        {text: "The tool has answered.", calls: 3, context: 14000, files: []string{"/home/dev/project/big.txt"}, results: 1},
-		"subagent":          {text: "The helper reported: all fine.", calls: 2, context: 91000, results: 1},
-		"background_task":   {calls: 1, context: 13500, results: 2},
-		"interrupted":       {calls: 1, context: 13000},
-		"error_401":         {text: "Invalid API key · Fix external API key", results: 1},
+		"hello":              {text: "Hello from the script.", context: 12000, results: 1},
+		"tool_use":           {text: "One package failed: mail.", calls: 1, context: 13400, results: 1},
+		"permission_denied":  {text: "The tool has answered.", calls: 1, context: 14000, allow: []string{"Write"}, results: 1},
+		"auto_compact":       {text: "Done. (3 messages in the context)", compactions: 1, context: 15000, results: 1},
+		"big_output":         {text: "The tool has answered.", calls: 3, context: 14000, files: []string{"/home/dev/project/big.txt"}, results: 1},
+		"subagent":           {text: "The helper reported: all fine.", calls: 2, context: 91000, results: 1},
+		"background_task":    {calls: 1, context: 13500, results: 2},
+		"interrupted":        {calls: 1, context: 13000},
+		"error_401":          {text: "Invalid API key · Fix external API key", results: 1},
+		"resident_two_turns": {context: 12000, results: 2, cost: 0.01249},
+		// A session that was resumed: its total is not the turn's. And one process in which
+		// /clear makes the total begin at 0 again.
+		"330/hello":          {text: "Hi.", context: 12000, results: 1, cost: 0.003642},
+		"330/auto_compact":   {text: "Done (3)", compactions: 1, context: 15000, results: 1, cost: 0.076248},
+		"330/manual_compact": {compactions: 1, results: 1, cost: 0.071694},
+		"330/resident_mixed": {calls: 3, context: 22332, results: 12, cost: 0.80895 + 0.134574},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := os.Open(filepath.Join("..", "..", "testdata", "transcripts", name+".jsonl"))
+			version, file, found := strings.Cut(name, "/")
+			if !found {
+				version, file = "", name
+			}
+			f, err := os.Open(filepath.Join("..", "..", "testdata", strings.TrimSuffix("transcripts-"+version, "-"), file+".jsonl"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,6 +71,9 @@ func TestAccountOfTranscripts(t *testing.T) {
 			}
 			if o.ToolCalls != want.calls || o.Compactions != want.compactions || o.ContextTokens != want.context {
 				t.Errorf("account is %+v, want %d calls, %d compactions, %d tokens of context", o.Spent, want.calls, want.compactions, want.context)
+			}
+			if want.cost != 0 && math.Abs(o.CostUSD-want.cost) > 1e-9 {
+				t.Errorf("the turn costs %v USD, want %v", o.CostUSD, want.cost)
 			}
 			if diff := cmp.Diff(want.files, o.Files); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
@@ -113,6 +130,45 @@ func TestAllowEntries(t *testing.T) {
 		a.Fill(&o)
 		if got := o.Denied[0].Allow; got != c.want {
 			t.Errorf("%s %s is allowed by %q, want %q", c.tool, c.input, got, c.want)
+		}
+	}
+}
+
+// What a turn costs, by what its results say: the running total of a process, or what
+// was spent since the last result.
+func TestTheCostOfATurnIsItsOwn(t *testing.T) {
+	type said struct{ total, own float64 } // own below 0: the client does not say
+	for name, c := range map[string]struct {
+		from    float64
+		results []said
+		want    float64
+		total   float64
+	}{
+		"the first turn of an old client":             {0, []said{{0.1, -1}}, 0.1, 0.1},
+		"a later turn of an old client":               {0.1, []said{{0.3, -1}}, 0.2, 0.3},
+		"two results of an old client":                {0.1, []said{{0.3, -1}, {0.7, -1}}, 0.6, 0.7},
+		"an old client that begins again at 0":        {0.5, []said{{0, -1}, {0.2, -1}}, 0.2, 0.2},
+		"an old client that begins again above 0":     {0.5, []said{{0.2, -1}}, 0.2, 0.2},
+		"a session that was resumed":                  {0, []said{{0.9, 0.1}}, 0.1, 0.9},
+		"two results of a session that was resumed":   {0, []said{{0.9, 0.1}, {1.2, 0.3}}, 0.4, 1.2},
+		"a later turn of a client that says it":       {0.9, []said{{1.2, 0.3}}, 0.3, 1.2},
+		"a client that says it and begins again at 0": {0.9, []said{{0, 0}, {0.2, 0.2}}, 0.2, 0.2},
+		"nonsense":                   {0, []said{{-1, -1}}, 0, -1},
+		"no result":                  {0.4, nil, 0, 0.4},
+		"a result that cost nothing": {0.4, []said{{0.4, 0}}, 0, 0.4},
+	} {
+		a := runner.NewAccount(runner.Place{CostUSD: c.from})
+		for _, r := range c.results {
+			res := &streamjson.Result{CostUSD: r.total}
+			if r.own >= 0 {
+				res.SinceLastUSD = &r.own
+			}
+			a.Observe(&streamjson.Event{Kind: streamjson.KindResult, Result: res})
+		}
+		var o runner.Outcome
+		a.Fill(&o)
+		if math.Abs(o.CostUSD-c.want) > 1e-9 || o.CostUSD < 0 || a.Total() != c.total {
+			t.Errorf("%s: %v USD and a total of %v, want %v and %v", name, o.CostUSD, a.Total(), c.want, c.total)
 		}
 	}
 }

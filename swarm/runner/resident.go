@@ -50,5 +50,5 @@ type Warm interface {
 // beginning.
 type Place struct {
 	Offset  int64   `json:"offset"`   // in its standard output, in bytes
-	CostUSD float64 `json:"cost_usd"` // what the process had cost by then
+	CostUSD float64 `json:"cost_usd"` // the running total that the client had told by then, in US dollars
 }

@@ -183,8 +183,7 @@ func (r *run) follow(out *os.File) runner.Outcome {
 	}
 	o := runner.Outcome{Exit: r.exit, Began: r.began, Ended: time.Now(), Stream: dec.Stats()}
 	r.account.Fill(&o)
-	r.place = runner.Place{Offset: r.turn.From.Offset + dec.Offset(), CostUSD: max(o.CostUSD, r.turn.From.CostUSD)}
-	o.CostUSD = difference(r.place.CostUSD, r.turn.From.CostUSD)
+	r.place = runner.Place{Offset: r.turn.From.Offset + dec.Offset(), CostUSD: r.account.Total()}
 	r.stderr = tailOf(r.turn.Stderr, 8<<10)
 	boundFile(r.turn.Stderr) // it may have printed much since the last look
 	v := r.judge()

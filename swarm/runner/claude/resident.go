@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -85,12 +84,6 @@ func (r *run) answered(blocks []streamjson.Block) {
 			}
 		}
 	}
-}
-
-// difference is what a turn has cost, where the client tells what its process has
-// cost so far. Sums of binary fractions are rounded to what was meant.
-func difference(total, before float64) float64 {
-	return math.Round((total-before)*1e9) / 1e9
 }
 
 // A warm is a client whose last turn is over. Its file and mark are those of its

@@ -79,6 +79,7 @@ type watch struct {
 func (b *backend) newRun(ctx context.Context, t runner.Turn) *run {
 	now := time.Now()
 	r := &run{ctx: ctx, turn: t, timing: b.timing, began: now, warm: t.From != runner.Place{}, maxOutput: b.maxOutput, poll: newPoller(b.timing.Poll)}
+	r.account = runner.NewAccount(t.From)
 	r.ladder.Timing = b.timing
 	r.rung = true
 	r.steering.resume(t.Steered)
@@ -103,7 +104,7 @@ func (r *run) observe(ev *streamjson.Event) {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
 			if r.warm && len(r.account.Results()) > 0 {
-				r.account = runner.Account{} // what it did unasked is no part of this turn
+				r.account.Restart() // what it did unasked is no part of this turn
 				r.account.Observe(ev)
 			}
 			r.seen.replay, r.seen.before = now, len(r.account.Results())

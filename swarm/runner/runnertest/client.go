@@ -38,7 +38,7 @@ type client struct {
 }
 
 func newClient(ctx context.Context, t runner.Turn, mode int) (*client, error) {
-	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), model: "scripted-1", context: 12000, limit: 200000}
+	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), account: runner.NewAccount(t.From), model: "scripted-1", context: 12000, limit: 200000}
 	if t.Spec.Model != "" {
 		c.model = t.Spec.Model
 	}
@@ -212,7 +212,6 @@ func (c *client) fail(end runner.End, reason string) runner.Outcome { return *c.
 func (c *client) outcome(end runner.End, reason string) *runner.Outcome {
 	out := &runner.Outcome{End: end, Reason: strings.ReplaceAll(reason, "\n", " "), Began: c.began, Ended: time.Now()}
 	c.account.Fill(out)
-	out.CostUSD = max(0, out.CostUSD-c.turn.From.CostUSD) // it adds up over the client
 	if end != runner.Done {
 		out.Hint = "this is a scripted backend; look at the script"
 		out.ExitCode = 1
