@@ -70,8 +70,11 @@ func (h Home) lastBinding(agent string) (*Binding, error) {
 	return b, nil
 }
 
-// ancestry is how far up a program looks for the session that it runs in.
+// ancestry is how far up a hook looks for the client that called it.
 const ancestry = 8
+
+// allAncestors is above the number of processes that can be above one.
+const allAncestors = 4096
 
 // AttachedTo finds the attached session that a process runs in, by its ancestors;
 // nil for none.
@@ -93,7 +96,7 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 			continue // being written, or gone: it is nobody's
 		}
 		if above == nil {
-			above = runner.Ancestors(pid, ancestry)
+			above = runner.Ancestors(pid, allAncestors)
 		}
 		if slices.Contains(above, b.Process) {
 			return b, nil

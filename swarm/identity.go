@@ -62,46 +62,57 @@ type Identity struct {
 	home  Home
 }
 
-// WhoAmI reads the identity from the environment: inside an agent's turn it is
-// that agent. In a session that a person attached as an agent, which is found
-// among the parents of this process, it is that one; everywhere else the lead. A process that lives for several turns of
-// its client, as a server of tools does, asks anew for each thing that it does.
+// WhoAmI finds out who uses the command line. The processes above this one decide: below
+// the client of a turn it is that turn's agent, whatever the environment says, and
+// below the daemon alone it is the turn that left it behind. Where they tell nothing,
+// the environment may speak of a turn that runs; then of the session that a person
+// attached as an agent, which is found among the processes above too; everywhere else
+// it is the lead. The error is a [*TraceError] where a turn is spoken of that does not
+// run. A process that lives for several turns of its client, as a server of tools does,
+// asks again for each thing that it does.
 func WhoAmI(home Home, getenv func(string) string) (Identity, error) {
-	id := Identity{Name: dropbox.Lead, home: home}
-	if name := getenv(runner.AgentVar); name != "" {
-		id.Name, id.Token = name, getenv(runner.TokenVar)
-		if id.Token == "" && getenv(runner.MarkVar) == "" { // the tools of an attached session know the name alone
-			tokens, err := home.Tokens()
-			if err != nil {
-				return Identity{}, err
-			}
-			id.Token = tokens[name]
-			if b, err := home.BindingOf(name); err == nil && b != nil {
-				id.Turn = b.Turn
-			}
-			return id, nil
+	name, mark := getenv(runner.AgentVar), getenv(runner.MarkVar)
+	rec, err := home.trace(os.Getpid(), mark)
+	if err != nil {
+		return Identity{}, err
+	}
+	if rec != nil {
+		return home.identity(rec.Agent, rec.Turn)
+	}
+	if mark != "" {
+		if rec, err = home.claimedTurn(name, mark); err != nil {
+			return Identity{}, err
 		}
-		if mark := getenv(runner.MarkVar); mark != "" {
-			var err error
-			if id.Turn, err = home.turnOf(mark); err != nil {
-				return Identity{}, fmt.Errorf("which turn this is: %w", err)
-			}
+		return Identity{Name: rec.Agent, Token: getenv(runner.TokenVar), Turn: rec.Turn, home: home}, nil
+	}
+	if name != "" {
+		if token := getenv(runner.TokenVar); token != "" {
+			return Identity{Name: name, Token: token, home: home}, nil
 		}
-		return id, nil
+		// The tools of an attached session know the name alone.
+		turn := ""
+		if b, err := home.BindingOf(name); err == nil && b != nil {
+			turn = b.Turn
+		}
+		return home.identity(name, turn)
 	}
 	b, err := home.AttachedTo(os.Getpid())
 	if err != nil {
 		return Identity{}, err
 	}
 	if b != nil {
-		id.Name, id.Turn = b.Agent, b.Turn
+		return home.identity(b.Agent, b.Turn)
 	}
-	tokens, err := home.Tokens()
+	return home.identity(dropbox.Lead, "")
+}
+
+// identity is a sender with its token.
+func (h Home) identity(name, turn string) (Identity, error) {
+	tokens, err := h.Tokens()
 	if err != nil {
 		return Identity{}, err
 	}
-	id.Token = tokens[id.Name]
-	return id, nil
+	return Identity{Name: name, Token: tokens[name], Turn: turn, home: h}, nil
 }
 
 // Sign makes the proof of a message to one recipient, for [dropbox.Store.Send].

@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // The exit statuses (docs/command-line.md).
@@ -135,6 +136,9 @@ func nextStep(err error) string {
 	}
 	if e, ok := errors.AsType[*provision.BrokenError](err); ok {
 		return e.Hint
+	}
+	if _, ok := errors.AsType[*swarm.TraceError](err); ok {
+		return "unset " + runner.AgentVar + " " + runner.MarkVar
 	}
 	if errors.Is(err, dropbox.ErrVersion) {
 		return "install the newer claude-swarm that made them; this is " + version

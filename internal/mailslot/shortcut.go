@@ -24,12 +24,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/lineage"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
@@ -136,5 +138,24 @@ func project() (dir, home string, d Digest, ok bool) {
 	if _, err := os.Lstat(filepath.Join(home, "attached")); err == nil {
 		return "", "", d, false // this may be a session that is attached as an agent
 	}
+	if belowTurn(home) {
+		return "", "", d, false
+	}
 	return dir, home, d, true
+}
+
+// belowTurn tells whether this may be part of a turn: the daemon, or a process that
+// carries the mark of a turn, is among the processes above. Who it is then, the verb
+// finds out. Marks are looked for only while clients run, or ran when a daemon was
+// killed: they stand in pids/.
+func belowTurn(home string) bool {
+	above := lineage.Above(os.Getpid())
+	if note := rendezvous.ReadNote(filepath.Join(home, "daemon.lock")); slices.Contains(above, note.PID) {
+		return true
+	}
+	pids, err := os.ReadDir(filepath.Join(home, "pids"))
+	if err != nil || len(pids) == 0 {
+		return err != nil && !errors.Is(err, fs.ErrNotExist)
+	}
+	return slices.ContainsFunc(above, func(pid int) bool { return lineage.Variable(pid, "CLAUDE_SWARM_TURN") != "" })
 }

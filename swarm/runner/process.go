@@ -49,17 +49,10 @@ type processStat struct {
 // most at most. It ends early where the system does not tell.
 func Ancestors(pid, most int) []Process {
 	var all []Process
-	for range most {
-		s, err := stat(pid)
-		if err != nil || s.parent <= 1 {
-			return all
-		}
-		if pid = s.parent; pid > 0 {
-			p, err := Identify(pid)
-			if err != nil {
-				return all
-			}
-			all = append(all, p)
+	s, err := stat(pid)
+	for err == nil && s.parent > 1 && len(all) < most {
+		if s, err = stat(s.parent); err == nil {
+			all = append(all, Process{PID: s.pid, Start: s.start})
 		}
 	}
 	return all

@@ -1,0 +1,251 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/lineage"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Tracing. A caller is asked who it is by the processes above it, which it cannot
+// choose, and only then by its own environment, which anything can change:
+//
+//	daemon -> client (carries the mark) -> sh -> make -> env -i -> caller
+//	   ^                                                             |
+//	   +-- outermost mark below the daemon: that client's turn <-----+
+//	   +-- the daemon, but no mark: it adopted what a turn left behind
+//
+// The outermost mark counts: a process inside a turn can set another mark for what it
+// starts, but not for the client above it. The daemon adopts the orphans of its turns,
+// so a caller below it is of some turn even when everything between has ended.
+
+// A TraceError says that a caller belongs to a turn, or says so, and that the turn
+// cannot be told. Nothing is done in anybody's name then.
+type TraceError struct{ Why string }
+
+func (e *TraceError) Error() string { return e.Why }
+
+// maxTurnID bounds the id of a turn, in bytes.
+const maxTurnID = 64
+
+// isTurnID tells whether a text has the form of a turn's id, MESSAGE-ATTEMPT. What
+// comes from an environment becomes part of a file's name.
+func isTurnID(s string) bool {
+	message, attempt, ok := strings.Cut(s, "-")
+	if !ok || message == "" || len(s) > maxTurnID {
+		return false
+	}
+	for _, c := range message {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	for n := range strings.SplitSeq(attempt, "-") {
+		if _, err := strconv.ParseUint(n, 10, 32); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// trace finds the turn below which a process runs; nil for none. carried is the mark
+// in the caller's own environment, which tells orphans of several turns apart.
+func (h Home) trace(pid int, carried string) (*record, error) {
+	above := lineage.Above(pid)
+	adopted := false
+	if note := rendezvous.ReadNote(h.LockFile()); note.PID != 0 {
+		if i := slices.Index(above, note.PID); i >= 0 {
+			held, holds := rendezvous.Holder(h.LockFile())
+			if adopted = holds && held.PID == note.PID; adopted {
+				above = above[:i]
+			}
+		}
+	}
+	clients, err := h.markedClients()
+	if err != nil {
+		return nil, err
+	}
+	for _, pid := range slices.Backward(above) {
+		mark := lineage.Variable(pid, runner.MarkVar)
+		if c, ok := clients[pid]; ok && c.Process.Alive() {
+			mark = c.mark
+		}
+		rec, err := h.recordOf(mark)
+		if rec != nil || err != nil {
+			return rec, err
+		}
+	}
+	if !adopted {
+		return nil, nil
+	}
+	return h.adoptedTurn(clients, carried)
+}
+
+// adoptedTurn is the turn that answers for a process which the daemon has adopted:
+// the one whose mark the process carries, if its client lives; else, of the clients
+// that live, the turn that was passed on most often, since it ends soonest; else the
+// last turn that there was.
+func (h Home) adoptedTurn(clients map[int]markedClient, carried string) (*record, error) {
+	var found *record
+	for _, c := range clients {
+		if !c.Process.Alive() {
+			continue
+		}
+		rec, err := h.recordOf(c.mark)
+		if err != nil {
+			return nil, err
+		}
+		if rec != nil && c.mark == carried {
+			return rec, nil
+		}
+		if rec != nil && (found == nil || rec.Hops > found.Hops) {
+			found = rec
+		}
+	}
+	if found != nil {
+		return found, nil
+	}
+	rec, err := h.lastTurn()
+	if err == nil && rec == nil {
+		err = &TraceError{"this was started in a turn of the swarm, and that turn is not known any more"}
+	}
+	return rec, err
+}
+
+// lastTurn is the turn whose record was written last; nil when there is none.
+func (h Home) lastTurn() (*record, error) {
+	entries, err := os.ReadDir(h.Turns())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	newest, last := time.Time{}, ""
+	for _, e := range entries {
+		turn, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || !isTurnID(turn) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.ModTime().After(newest) {
+			newest, last = info.ModTime(), turn
+		}
+	}
+	if last == "" {
+		return nil, nil
+	}
+	rec, err := readRecord(h, last)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return rec, err
+}
+
+// recordOf is the turn that the processes with a mark work for; nil when this project
+// has no such turn.
+func (h Home) recordOf(mark string) (*record, error) {
+	if !isTurnID(mark) {
+		return nil, nil
+	}
+	turn, err := h.turnOf(mark)
+	if err != nil {
+		return nil, err
+	}
+	if !isTurnID(turn) {
+		return nil, nil
+	}
+	rec, err := readRecord(h, turn)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return rec, err
+}
+
+// claimedTurn is the turn of which the caller's own environment speaks. It must be the
+// turn of that agent, and its client must run: an older one has fewer hops. The error
+// is a [*TraceError].
+func (h Home) claimedTurn(agent, mark string) (*record, error) {
+	if !isTurnID(mark) {
+		return nil, &TraceError{fmt.Sprintf("%s=%q is not the id of a turn", runner.MarkVar, cut(mark, maxTurnID))}
+	}
+	rec, err := h.recordOf(mark)
+	switch {
+	case err != nil:
+		return nil, err
+	case rec == nil:
+		return nil, &TraceError{fmt.Sprintf("turn %s: there is no such turn here", mark)}
+	case agent != "" && rec.Agent != agent:
+		return nil, &TraceError{fmt.Sprintf("turn %s is of %s, not of %s", mark, rec.Agent, oneLine(agent, maxTurnID))}
+	case rec.mark() != mark, rec.End != "", !h.hasClient(rec):
+		return nil, &TraceError{fmt.Sprintf("turn %s has ended", mark)}
+	}
+	return rec, nil
+}
+
+// hasClient tells whether the client of a turn runs, as far as is known: a client
+// that is just being started, and an attached session, stand in no record.
+func (h Home) hasClient(rec *record) bool {
+	return rec.Process.PID == 0 || markInPIDFile(h.PIDFile(rec.Agent)) == rec.mark() || rec.Process.Alive()
+}
+
+// A markedClient is a client with its mark.
+type markedClient struct {
+	Client
+	mark string
+}
+
+// markedClients lists the clients that the pid files name, by their pids, whether they
+// run or not.
+func (h Home) markedClients() (map[int]markedClient, error) {
+	names, err := filepath.Glob(h.PIDFile("*"))
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[int]markedClient, len(names))
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // ended meanwhile
+		} else if err != nil {
+			return nil, err
+		}
+		c := markedClient{Client: Client{Agent: strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))}}
+		if _, err := fmt.Sscan(string(data), &c.Process.PID, &c.Process.Start, &c.mark); err == nil {
+			all[c.Process.PID] = c
+		}
+	}
+	return all, nil
+}
+
+// CallerOf is the agent below whose turn, or attached session, a process runs, such as
+// one at the other end of a socket; "" for a person. A process that has ended cannot be
+// traced any more, which is a [*TraceError].
+func (h Home) CallerOf(pid int) (agent string, err error) {
+	if _, err := runner.Identify(pid); err != nil {
+		return "", &TraceError{"whoever asked has ended, and nothing tells who that was"}
+	}
+	rec, err := h.trace(pid, "")
+	if err != nil {
+		return "", err
+	}
+	if rec == nil {
+		own := lineage.Variable(pid, runner.MarkVar)
+		if rec, err = h.recordOf(own); err != nil {
+			return "", err
+		}
+	}
+	if rec != nil {
+		return rec.Agent, nil
+	}
+	b, err := h.AttachedTo(pid)
+	if b != nil {
+		return b.Agent, err
+	}
+	return "", err
+}

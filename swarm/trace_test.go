@@ -1,0 +1,174 @@
+package swarm_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// traced is a home with a turn of a and one of b, which was passed on more often.
+func traced(t *testing.T) swarm.Home {
+	t.Helper()
+	home := swarm.HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	for turn, rec := range map[string]string{
+		"aaaaaaaaaa-1": `{"v":1,"turn":"aaaaaaaaaa-1","agent":"a","message":"aaaaaaaaaa","hops":1}`,
+		"bbbbbbbbbb-1": `{"v":1,"turn":"bbbbbbbbbb-1","agent":"b","message":"bbbbbbbbbb","hops":3}`,
+	} {
+		if err := os.WriteFile(filepath.Join(home.Turns(), turn+".json"), []byte(rec), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return home
+}
+
+// pidIn is the process that a script of a shell says it is, while it waits.
+func pidIn(t *testing.T, script string) int {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait() // its status is that of the last command of the script
+	})
+	var pid int
+	if _, err := fmt.Fscan(bufio.NewReader(out), &pid); err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// Who asks is found by the processes above, whatever the caller's own environment
+// says: emptied, of another agent, or of another turn.
+func TestACallerIsTracedByItsProcesses(t *testing.T) {
+	home := traced(t)
+	waits := `'echo $$; read x; true'`
+	client := "CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "
+	for name, c := range map[string]struct{ script, want string }{
+		"a person":            {"sh -c " + waits, ""},
+		"below a client":      {client + waits + "; true", "a"},
+		"without environment": {client + `"env -i PATH=$PATH sh -c ` + quoted(waits) + `; true"; true`, "a"},
+		"in another session":  {client + `"env -i PATH=$PATH setsid -w sh -c ` + quoted(waits) + `; true"; true`, "a"},
+		"as another agent":    {client + `"CLAUDE_SWARM_AGENT=b CLAUDE_SWARM_TURN=bbbbbbbbbb-1 sh -c ` + quoted(waits) + `; true"; true`, "a"},
+		"a turn of elsewhere": {"CLAUDE_SWARM_TURN=cccccccccc-1 sh -c " + waits + "; true", ""},
+		"a file of elsewhere": {"CLAUDE_SWARM_TURN=../../x sh -c " + waits + "; true", ""},
+		"its own environment": {"CLAUDE_SWARM_TURN=bbbbbbbbbb-1 exec sh -c " + waits, "b"},
+		"a child left behind": {"(" + client + waits + " <&3 & ) 3<&0; sleep 60", "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(c.script, "sleep 60") {
+				c.script = strings.Replace(c.script, "; sleep 60", "; cat", 1)
+			}
+			got, err := home.CallerOf(pidIn(t, c.script))
+			if err != nil || got != c.want {
+				t.Errorf("CallerOf = %q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// quoted makes a quoted script fit into double quotes.
+func quoted(s string) string { return strings.ReplaceAll(s, "$$", `\$\$`) }
+
+// What the daemon has adopted is of a turn, though nothing says of which: of the one
+// that was passed on most often while clients live, else of the last one.
+func TestACallerThatTheDaemonAdopted(t *testing.T) {
+	home := traced(t)
+	note := rendezvous.Note{PID: os.Getpid(), Since: time.Now(), Version: "test"}
+	if err := note.Write(home.LockFile()); err != nil {
+		t.Fatal(err)
+	}
+	lock := flock.New(home.LockFile())
+	if got, err := lock.TryLock(); !got || err != nil {
+		t.Fatal(got, err)
+	}
+	defer lock.Unlock()
+	// This process has the place of the daemon, and reaps orphans as it does.
+	pid := pidIn(t, `(env -i setsid sh -c 'echo $$; read x; true' <&3 &) 3<&0; cat`)
+	then := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(filepath.Join(home.Turns(), "bbbbbbbbbb-1.json"), then, then); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := home.CallerOf(pid); err != nil || got != "a" {
+		t.Errorf("no client lives: CallerOf = %q, %v, want a, which had the last turn", got, err)
+	}
+	self, err := runner.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"a", "b"} {
+		turn := strings.Repeat(name, 10) + "-1"
+		line := fmt.Sprintf("%d %d %s\n", self.PID, self.Start, turn)
+		if i == 0 { // two clients are two processes
+			p, err := runner.Identify(os.Getppid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			line = fmt.Sprintf("%d %d %s\n", p.PID, p.Start, turn)
+		}
+		if err := os.WriteFile(home.PIDFile(name), []byte(line), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := home.CallerOf(pid); err != nil || got != "b" {
+		t.Errorf("CallerOf = %q, %v, want b, whose turn has more hops", got, err)
+	}
+}
+
+// An environment that speaks of a turn which does not run is refused, and names no file
+// elsewhere.
+func TestAnEnvironmentOfNoTurn(t *testing.T) {
+	home := traced(t)
+	if _, err := home.Tokens(dropbox.Lead, "a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	gone := `{"v":1,"turn":"dddddddddd-1","agent":"a","message":"dddddddddd","process":{"pid":1073741824,"start":1}}`
+	if err := os.WriteFile(filepath.Join(home.Turns(), "dddddddddd-1.json"), []byte(gone), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ agent, turn, want string }{
+		{"a", "aaaaaaaaaa-1", ""},
+		{"", "aaaaaaaaaa-1", ""},
+		{"a", "../../../x", `CLAUDE_SWARM_TURN="../../../x" is not the id of a turn`},
+		{"a", "aaaaaaaaaa-1/../bbbbbbbbbb-1", `CLAUDE_SWARM_TURN="aaaaaaaaaa-1/../bbbbbbbbbb-1" is not the id of a turn`},
+		{"a", "cccccccccc-1", "turn cccccccccc-1: there is no such turn here"},
+		{"a", "bbbbbbbbbb-1", "turn bbbbbbbbbb-1 is of b, not of a"},
+		{"a", "dddddddddd-1", "turn dddddddddd-1 has ended"},
+	} {
+		id, err := swarm.WhoAmI(home, func(name string) string {
+			return map[string]string{runner.AgentVar: c.agent, runner.MarkVar: c.turn, runner.TokenVar: "x"}[name]
+		})
+		_, isTrace := errors.AsType[*swarm.TraceError](err)
+		switch {
+		case c.want == "" && (err != nil || id.Name != "a" || id.Turn != c.turn):
+			t.Errorf("%q in turn %q: %+v, %v", c.agent, c.turn, id, err)
+		case c.want != "" && (!isTrace || err.Error() != c.want):
+			t.Errorf("%q in turn %q: %+v, %v, want %q", c.agent, c.turn, id, err, c.want)
+		}
+	}
+}
