@@ -12,6 +12,7 @@ func (a *agent) turnFiles(mark string) runner.Files {
 	return runner.Files{
 		Stdout:   a.home.Stream(mark),
 		Stderr:   a.home.turnFile(mark, ".stderr"),
+		Private:  a.home.Dir(),
 		Settings: a.home.clientFile(a.name, ".settings.json"),
 		System:   a.home.clientFile(a.name, ".system.md"),
 		Servers:  a.home.clientFile(a.name, ".mcp.json"),

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 )
 
@@ -18,6 +19,8 @@ type textSource struct {
 	file  string
 	stdin io.Reader
 	most  int // bytes that it may have
+	// readable checks that the sender may send the file, and returns the path to open.
+	readable func(path string) (string, error)
 	// as begins the command line that a hint shows: "claude-swarm send coder".
 	as string
 }
@@ -37,7 +40,11 @@ func (s textSource) read() ([]byte, error) {
 		}
 		body = data
 	case s.file != "":
-		data, err := readFileText(s.file)
+		path, err := s.readable(s.file)
+		var data []byte
+		if err == nil {
+			data, err = readFileText(path)
+		}
 		if err != nil {
 			return nil, s.fileError(err)
 		}
@@ -74,6 +81,9 @@ func (s textSource) attachHint() string {
 }
 
 func (s textSource) fileError(err error) error {
+	if isFileError(err) {
+		return hintFile(err)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fail(exitFailed, s.as+` "what to do"`, "no file %s", s.file)
 	}
@@ -81,6 +91,17 @@ func (s textSource) fileError(err error) error {
 		return fail(exitFailed, s.as+" --file FILE", "%w", err)
 	}
 	return fmt.Errorf("read the text: %w", err)
+}
+
+// isFileError tells whether an agent may not send a file.
+func isFileError(err error) bool {
+	_, ok := errors.AsType[*door.FileError](err)
+	return ok
+}
+
+// hintFile gives the refusal of a file its exit status and the next step.
+func hintFile(err error) error {
+	return &hintError{err: err, code: exitRefused, hint: askLead}
 }
 
 var errFolder = errors.New("a folder")

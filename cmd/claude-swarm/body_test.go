@@ -40,6 +40,7 @@ func TestTextSource(t *testing.T) {
 		"too long a file": {source: textSource{words: []string{"-"}, stdin: strings.NewReader(strings.Repeat("x", 1_000_000))}, err: "1,000,000 bytes", code: exitRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
+			tc.source.readable = func(path string) (string, error) { return path, nil }
 			tc.source.as, tc.source.most = "claude-swarm send coder", maxBody
 			got, err := tc.source.read()
 			if tc.err == "" {

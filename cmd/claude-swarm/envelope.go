@@ -133,8 +133,10 @@ func (p *post) attachments(c *cli.Context) ([]dropbox.Attachment, error) {
 
 // attach puts a file into the store.
 func (p *post) attach(path string) (dropbox.Attachment, error) {
-	a, err := door.Attach(p.Store, path)
+	a, err := p.Attach(path)
 	switch {
+	case isFileError(err):
+		return a, hintFile(err)
 	case errors.Is(err, fs.ErrNotExist):
 		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
 	case errors.Is(err, door.ErrNotRegular):

@@ -21,7 +21,8 @@ func inboxCommand() *cli.Command {
 		Description: `Lists the messages in your mailbox, oldest first: those that are new and those
 that were read and not filed. With AGENT it lists what waits there.
 
-Your mailbox is the lead's; inside a turn it is the agent's own.` +
+Your mailbox is the lead's; inside a turn it is the agent's own, and no other is
+listed.` +
 			examples("claude-swarm inbox --unread", "claude-swarm inbox --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "unread", Usage: "only those that nobody has read"},
@@ -49,6 +50,9 @@ func inbox(c *cli.Context, p *post) error {
 			return usagef("claude-swarm inbox "+names[0], "inbox: one mailbox at a time")
 		}
 		name = names[0]
+	}
+	if err := private(p.MaySee(name)); err != nil {
+		return err
 	}
 	list, err := p.List(name, c.Bool("unread"))
 	if err != nil {

@@ -132,7 +132,7 @@ func noWhere(c *cli.Context) bool { return strings.TrimSpace(c.Args().First()) =
 // ircText is the text behind the channel.
 func ircText(c *cli.Context, p *post) (string, error) {
 	body, err := textSource{
-		words: c.Args().Tail(), stdin: c.App.Reader, as: "claude-swarm irc " + c.Command.Name + " " + shellWord(c.Args().First()), most: p.Rules.BodyLimit(),
+		words: c.Args().Tail(), stdin: c.App.Reader, as: "claude-swarm irc " + c.Command.Name + " " + shellWord(c.Args().First()), most: p.Rules.BodyLimit(), readable: p.Readable,
 	}.read()
 	return string(body), err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -31,7 +32,7 @@ func logsCommand() *cli.Command {
 		Usage: "what an agent says and does",
 		Description: `Prints the last lines of an agent's log; with -f goes on with what is added,
 also when the daemon stops and starts again. On a terminal text appears while it
-is written. Works without a daemon.
+is written. Works without a daemon. Inside a turn an agent sees its own log.
 
 Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, the end of a
 turn is = with its duration and cost. --raw prints the client's own event stream
@@ -55,6 +56,14 @@ of the last turn, JSON lines.` +
 			}
 			a, err := p.agent(c.Args().First(), "claude-swarm logs %s")
 			if err != nil {
+				return err
+			}
+			// A log has what the agent's mail says, and what it says itself.
+			me, err := p.whoAmI()
+			if err != nil {
+				return err
+			}
+			if err := private((&door.Door{Me: me}).MaySee(a.Name)); err != nil {
 				return err
 			}
 			if c.Bool("raw") {

@@ -69,7 +69,17 @@ func (p *post) close() { p.Store.Close() }
 
 // mailboxes checks names, and gives all for none, those of agents that are no longer
 // configured too. next is what to type instead, with %s where the name goes.
+//
+// An agent has its own alone.
 func (p *post) mailboxes(names []string, next string) ([]string, error) {
+	if p.Me.Name != dropbox.Lead {
+		for _, name := range names {
+			if err := private(p.MaySee(name)); err != nil {
+				return nil, err
+			}
+		}
+		return []string{p.Me.Name}, nil
+	}
 	all, err := p.Store.Mailboxes()
 	if err != nil || len(names) == 0 {
 		return all, err
@@ -153,6 +163,15 @@ func refused(err error, to string) error {
 		return hint(err, "claude-swarm doctor")
 	}
 	return err
+}
+
+// private gives the refusal of what is not the agent's own its exit status and the next
+// step.
+func private(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &hintError{err: err, code: exitRefused, hint: "claude-swarm inbox"}
 }
 
 // message finds a message by the end of its id, wherever it lies, and reads it.

@@ -21,6 +21,9 @@ func findConfig(c *cli.Context) (string, error) {
 	if _, ok := errors.AsType[*door.NoProjectError](err); ok {
 		return "", fail(exitUnknown, "claude-swarm init", "%w", err)
 	}
+	if isFileError(err) {
+		return "", hintFile(err)
+	}
 	return path, err
 }
 

@@ -65,7 +65,7 @@ func publish(c *cli.Context) error {
 	defer p.close()
 	text := textSource{
 		words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader,
-		as: "claude-swarm publish " + shellWord(topic), most: p.longest(m.Type),
+		as: "claude-swarm publish " + shellWord(topic), most: p.longest(m.Type), readable: p.Readable,
 	}
 	if m.Body, err = text.read(); err != nil {
 		return err

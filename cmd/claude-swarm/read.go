@@ -42,6 +42,11 @@ type messageView struct {
 
 func read(c *cli.Context, p *post, id string) error {
 	found, m, err := p.message(id)
+	if found.Path != "" {
+		if err := private(p.MayReadMessage(found, m)); err != nil {
+			return err
+		}
+	}
 	switch {
 	case err != nil && found.State == dropbox.Dead:
 		return hint(err, "claude-swarm dead show %s", found.Entry.ID)

@@ -65,7 +65,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	if m.Priority, err = priorityOf(c); err != nil {
 		return err
 	}
-	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + shellWord(id), most: p.longest(m.Type)}
+	text := textSource{words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader, as: "claude-swarm reply " + shellWord(id), most: p.longest(m.Type), readable: p.Readable}
 	if m.Body, err = text.read(); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if err != nil {
 		return err
 	}
-	text.most = p.longest(m.Type)
+	text.most, text.readable = p.longest(m.Type), p.Readable
 	if wait.set && !m.Type.WantsAnswer() {
 		return usagef(text.as+` "…"`, "a %s is not answered, so there is nothing to wait for", m.Type)
 	}

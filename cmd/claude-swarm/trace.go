@@ -19,7 +19,7 @@ func traceCommand() *cli.Command {
 		ArgsUsage: "ID",
 		Description: `Prints everything that came of the first cause of a message, as a tree: who
 wrote to whom, the turns that worked on it, their ends and costs, and what they
-sent.` +
+sent. Inside a turn it shows what the agent sent and got.` +
 			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace xd --json"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: onMessage(trace),
@@ -30,6 +30,11 @@ func trace(c *cli.Context, p *post, id string) error {
 	found, err := p.find(id)
 	if err != nil {
 		return err
+	}
+	if m, err := p.Store.Load(found); err == nil || p.Me.Name != dropbox.Lead {
+		if err := private(p.MayReadMessage(found, m)); err != nil {
+			return err
+		}
 	}
 	view, err := p.trace(found)
 	if err != nil {
@@ -62,7 +67,7 @@ func (p *post) trace(found dropbox.Found) (*traceView, error) {
 	var family []*tracedMessage
 	seen := map[string]int{}
 	err = p.Store.Walk(func(f dropbox.Found, one *dropbox.Message) bool {
-		if one.Trace != m.Trace && one.Thread != m.Thread {
+		if one.Trace != m.Trace && one.Thread != m.Thread || p.MayReadMessage(f, one) != nil {
 			return true
 		}
 		t := p.traced(f, one, attempts[one.ID])

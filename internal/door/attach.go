@@ -14,9 +14,15 @@ import (
 // attached.
 var ErrNotRegular = errors.New("no regular file")
 
-// Attach puts a file into the store. The error is [os.ErrNotExist] or
-// [ErrNotRegular] when there is none, or one of the store's.
-func Attach(store *dropbox.Store, path string) (dropbox.Attachment, error) {
+// Attach puts a file into the store. The error is a [*FileError] where who is asking
+// may not read it, [os.ErrNotExist] or [ErrNotRegular] when there is none, or one of
+// the store's.
+func (d *Door) Attach(path string) (dropbox.Attachment, error) {
+	name := filepath.Base(path)
+	path, err := d.Readable(path)
+	if err != nil {
+		return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
+	}
 	// Without waiting, since a fifo would wait for somebody who writes.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -28,5 +34,5 @@ func Attach(store *dropbox.Store, path string) (dropbox.Attachment, error) {
 	} else if !info.Mode().IsRegular() {
 		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, ErrNotRegular)
 	}
-	return store.Attach(filepath.Base(path), f)
+	return d.Store.Attach(name, f)
 }

@@ -19,6 +19,9 @@ type Place struct {
 	Lead   string         // the agent that gets the lead's mail; "" is the person
 	Rules  policy.Policy
 	Chat   *Chat // nil: there is no IRC
+	// Reading says of each agent which files it may send. An agent that is not in it may
+	// send its own alone.
+	Reading map[string]Reading
 }
 
 // A Door is a place and who is asking. It is for one goroutine.

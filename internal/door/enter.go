@@ -36,8 +36,12 @@ func (e *NoProjectError) Error() string {
 // it. Where there is none the error is a [*NoProjectError].
 func FindConfig(named string, getenv func(string) string) (string, error) {
 	if named != "" {
-		if _, err := os.Stat(named); err != nil {
+		info, err := os.Stat(named)
+		if err != nil {
 			return "", &NoProjectError{Named: named}
+		}
+		if err := mayName(named, info, getenv); err != nil {
+			return "", err
 		}
 		return filepath.Abs(named)
 	}
@@ -59,6 +63,36 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 	return path, err
 }
 
+// mayName checks that an agent may name a configuration. Another one than that of its
+// project is a file that it makes us read, and says itself what the agent may read: an
+// agent that is bound by a list of tools may not name it. The error is a [*FileError].
+func mayName(named string, info os.FileInfo, getenv func(string) string) error {
+	agent := getenv(runner.AgentVar)
+	if agent == "" {
+		return nil
+	}
+	own, err := FindConfig("", getenv)
+	if err != nil {
+		return nil // the turn is in no project, so it is of none of our agents
+	}
+	if its, err := os.Stat(own); err == nil && os.SameFile(its, info) {
+		return nil
+	}
+	file, err := config.Load(own)
+	if err != nil {
+		file = config.InForce(own)
+	}
+	if file == nil {
+		return &FileError{Path: named, Within: []string{own}}
+	}
+	a, ok := file.Agent(agent)
+	if r := ReadingOf(a); ok && r.unbound() {
+		_, err := r.check(named, agentPlace{agent, file.Home(), file.DeadDropDir})
+		return err
+	}
+	return &FileError{Path: named, Within: []string{own}}
+}
+
 // OpenStore opens the mailboxes of a project. The caller closes the store.
 func OpenStore(file *config.File) (*dropbox.Store, error) {
 	return dropbox.Open(file.DeadDropDir, file.StoreOptions())
@@ -66,5 +100,9 @@ func OpenStore(file *config.File) (*dropbox.Store, error) {
 
 // PlaceOf is a project as somebody finds it who comes in.
 func PlaceOf(file *config.File, store *dropbox.Store) Place {
-	return Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, Rules: PolicyOf(file), Chat: chatOf(file)}
+	p := Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, Rules: PolicyOf(file), Chat: chatOf(file), Reading: map[string]Reading{}}
+	for _, a := range file.Agents {
+		p.Reading[a.Name] = ReadingOf(a)
+	}
+	return p
 }

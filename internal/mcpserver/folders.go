@@ -12,13 +12,7 @@ import (
 // checks that it lies in one of the folders that are its own, wherever symbolic
 // links lead.
 func (c *call) within(path string) (string, error) {
-	if !filepath.IsAbs(path) {
-		base := c.Project
-		if spec, ok := c.spec(c.Me.Name); ok {
-			base = spec.Client.Dir
-		}
-		path = filepath.Join(base, path)
-	}
+	path = c.absolute(path)
 	real, err := filepath.EvalSymlinks(path)
 	if os.IsNotExist(err) {
 		return "", fmt.Errorf("%s is not there", path)
@@ -34,6 +28,18 @@ func (c *call) within(path string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s lies outside of your folders: %s", path, strings.Join(c.Folders, ", "))
+}
+
+// absolute is a path as it is seen from the working folder of the agent.
+func (c *call) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	base := c.Project
+	if spec, ok := c.spec(c.Me.Name); ok {
+		base = spec.Client.Dir
+	}
+	return filepath.Join(base, path)
 }
 
 // inside tells whether path is folder, or in it. Both are absolute and real.

@@ -73,7 +73,7 @@ func (b *inbox) readable() string {
 }
 
 type readArguments struct {
-	ID string `json:"id" jsonschema:"the message, or the end of its id"`
+	ID string `json:"id" jsonschema:"the message, or the end of its id; it is one that you got or sent, or published work"`
 }
 
 // A reading is a message with its text.
@@ -89,6 +89,9 @@ type reading struct {
 func (c *call) read(_ context.Context, in readArguments) (*reading, error) {
 	found, m, err := c.Message(in.ID)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.MayReadMessage(found, m); err != nil {
 		return nil, err
 	}
 	v := c.View(found.Mailbox, found.State, m)

@@ -15,7 +15,7 @@ type publishArguments struct {
 	Subject  string   `json:"subject,omitempty" jsonschema:"what it is about, one line"`
 	Priority string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
 	Thread   string   `json:"thread,omitempty" jsonschema:"the id of the conversation that it goes on with; left out it is that of your turn"`
-	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, in folders that are yours"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, which your tools may read"`
 	Key      string   `json:"key,omitempty" jsonschema:"publish it once only: a second time with the same key within 7 days does nothing"`
 }
 

@@ -13,7 +13,7 @@ type replyArguments struct {
 	Text     string   `json:"text" jsonschema:"the answer, at most 8192 bytes"`
 	Type     string   `json:"type,omitempty" jsonschema:"left out it is what is usual: a result for a task or a question, else a note, which wakes nobody" enum:"task,question,result,status,handoff,note"`
 	Priority string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
-	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, in folders that are yours"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, which your tools may read"`
 }
 
 func (c *call) reply(ctx context.Context, in replyArguments) (*sending, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ type sendArguments struct {
 	Thread   string   `json:"thread,omitempty" jsonschema:"the id of the conversation that it goes on with; left out it is that of your turn"`
 	ReplyTo  string   `json:"reply_to,omitempty" jsonschema:"the id of the message that it answers; the tool reply does more"`
 	CC       []string `json:"cc,omitempty" jsonschema:"names that get a copy as a note, which wakes nobody"`
-	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, in folders that are yours"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, which your tools may read"`
 	Key      string   `json:"key,omitempty" jsonschema:"deliver it once only: a second message with the same key within 7 days is not sent"`
 }
 
@@ -150,14 +151,22 @@ func checkBody(body []byte, most int, tooLong string) error {
 	return nil
 }
 
-// attach puts a file into the store. It must lie where the agent may work: whoever
-// gets the message can read it.
+// attach puts a file into the store. The path is seen from the working folder. What an
+// agent may attach is decided by the door; for a client of the person's own, which
+// acts as the lead, the folders of the project are the bound.
 func (c *call) attach(path string) (dropbox.Attachment, error) {
-	path, err := c.within(path)
-	if err != nil {
-		return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
+	path = c.absolute(path)
+	if c.Me.Name == dropbox.Lead {
+		var err error
+		if path, err = c.within(path); err != nil {
+			return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
+		}
 	}
-	return door.Attach(c.Store, path)
+	a, err := c.Attach(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("attach: %s is not there", path)
+	}
+	return a, err
 }
 
 func (s *sending) who() string {

@@ -80,7 +80,11 @@ func newPlace(t *testing.T, env map[string]string) *place {
 }
 
 func (p *place) open() (*mcpserver.Desk, error) {
-	d, err := door.Open(door.Place{Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Rules: p.rules, Chat: p.chat}, func(name string) string { return p.env[name] })
+	bound := door.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
+	d, err := door.Open(door.Place{
+		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Rules: p.rules, Chat: p.chat,
+		Reading: map[string]door.Reading{"coder": bound, "reviewer": bound},
+	}, func(name string) string { return p.env[name] })
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 		{"publish", `{"topic":"task.created","text":" "}`, "publish: the text is empty"},
 		{"publish", `{"topic":"task.created","text":"x","type":"result"}`, `type: "result" is none of task, question, handoff, status, note`},
 		{"publish", `{"topic":"task.created","text":"x","thread":"zzzzzzzzzz"}`, "no such message"},
-		{"publish", `{"topic":"task.created","text":"x","attach":["/etc/passwd"]}`, "outside of your folders"},
+		{"publish", `{"topic":"task.created","text":"x","attach":["/etc/passwd"]}`, "outside of what your tools may read"},
 		{"publish", `{"topic":"task.created","text":"x","to":"coder"}`, `there is no argument "to"`},
 		{"subscribe", `{}`, "subscribe: the argument patterns is missing: topics such as"},
 		{"subscribe", `{"patterns":[]}`, "name at least one pattern"},

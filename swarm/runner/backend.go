@@ -103,6 +103,7 @@ type Files struct {
 	Settings string // settings that the client reads
 	System   string // the system text, as the client reads it
 	Servers  string // the MCP servers, as the client reads them
+	Private  string // a folder that the agent's tools must not read; "" is none
 }
 
 // ToolServer is the name of [Turn.Tools] in the client: its tool send is

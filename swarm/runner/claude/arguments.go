@@ -141,9 +141,18 @@ func settings(t runner.Turn) []byte {
 		Matcher string `json:"matcher"`
 		Hooks   []hook `json:"hooks"`
 	}
+	type permissions struct {
+		Deny []string `json:"deny"`
+	}
 	var s struct {
 		AutoCompactWindow int                  `json:"autoCompactWindow,omitempty"`
 		Hooks             map[string][]matcher `json:"hooks,omitempty"`
+		Permissions       *permissions         `json:"permissions,omitempty"`
+	}
+	// Without a rule the client (2.1.197 and 2.1.330) lets an agent read everything below
+	// its working folder, also by cat with no Bash on its list.
+	if t.Private != "" {
+		s.Permissions = &permissions{Deny: []string{"Read(/" + t.Private + "/**)"}}
 	}
 	s.AutoCompactWindow = t.Spec.CompactWindow
 	if t.Hook != "" {

@@ -1,0 +1,268 @@
+package door
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+)
+
+// Reading says which files the tools of an agent may read, beside its own part of the
+// mailboxes.
+type Reading struct {
+	Dir     string   // the working folder of its client, absolute
+	Folders []string // further folders of its own, absolute
+	// Allowed is its list of tools, in the words of Claude Code; nil is no list, so
+	// all tools are allowed.
+	Allowed *[]string
+	Denied  []string // the tools that it may not use, in the same words
+}
+
+// ReadingOf is what the configuration says of an agent.
+func ReadingOf(a config.Agent) Reading {
+	r := Reading{Dir: a.Cwd, Folders: a.AllowedDirs, Allowed: a.AllowedTools}
+	switch {
+	case a.PermissionMode == "bypassPermissions":
+		r.Allowed = nil
+	case a.PermissionMode == "plan" && a.AllowedTools == nil:
+		r.Allowed = new([]string) // the client runs no tool there but those that read its folder
+	}
+	if a.DisallowedTools != nil {
+		r.Denied = *a.DisallowedTools
+	}
+	return r
+}
+
+// A FileError says that an agent may not send a file.
+type FileError struct {
+	Path    string   // as it was named
+	Daemons bool     // it belongs to the daemon, and no agent may send it
+	Within  []string // where the files lie that the agent may send
+}
+
+func (e *FileError) Error() string {
+	if e.Daemons {
+		return e.Path + " is the daemon's own; no agent sends what lies there"
+	}
+	return fmt.Sprintf("%s lies outside of what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
+}
+
+// Readable checks that who is asking may send a file, and returns the path to open,
+// without symbolic links. A person may send every file. An agent may send what its
+// own tools may read, and never what lies in the daemon's folder: whoever gets the
+// message reads the file. The error is a [*FileError], or that of the file system.
+//
+// What the standard input or another descriptor of this process is a pipe to has been
+// read by the agent already.
+func (d *Door) Readable(name string) (string, error) {
+	if d.Me.Name == dropbox.Lead {
+		return name, nil
+	}
+	r, ok := d.Reading[d.Me.Name]
+	if !ok {
+		r = Reading{Allowed: new([]string)}
+	}
+	return r.check(name, agentPlace{d.Me.Name, d.Home.Dir(), d.Store.Dir()})
+}
+
+// An agentPlace is an agent in a project: its name, the daemon's folder, and the folder
+// of the mailboxes.
+type agentPlace struct{ agent, home, store string }
+
+// check is [Door.Readable] for an agent.
+func (r Reading) check(name string, p agentPlace) (string, error) {
+	if ownPipe(name) {
+		return name, nil
+	}
+	file, err := filepath.Abs(name)
+	if err == nil {
+		file, err = filepath.EvalSymlinks(file)
+	}
+	if err != nil {
+		return "", err
+	}
+	if secret, err := daemons(file, p.home); err != nil {
+		return "", err
+	} else if secret {
+		return "", &FileError{Path: name, Daemons: true}
+	}
+	own := []string{filepath.Join(p.store, p.agent), filepath.Join(p.store, "attach")}
+	if slices.ContainsFunc(own, func(folder string) bool { return inside(folder, file) }) {
+		return file, nil
+	}
+	if r.allows(file, p.store) {
+		return file, nil
+	}
+	within := own[:1:1]
+	if r.reads() {
+		within = slices.Concat([]string{r.Dir}, r.Folders, within)
+	}
+	return "", &FileError{Path: name, Within: slices.DeleteFunc(within, func(f string) bool { return f == "" })}
+}
+
+// daemons tells whether a file, named without symbolic links, lies in the daemon's
+// folder, of this project or another one: by its name, by the folder itself, which may
+// have a second name, or as a second name of a file in there.
+func daemons(file, folder string) (bool, error) {
+	for part := range strings.SplitSeq(file, string(filepath.Separator)) {
+		if strings.EqualFold(part, rendezvous.HomeName) {
+			return true, nil
+		}
+	}
+	home, err := os.Stat(folder)
+	if err != nil {
+		return false, nil // nothing is there that could be sent
+	}
+	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && os.SameFile(info, home) {
+			return true, nil
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return false, err
+	}
+	if sys, ok := info.Sys().(*syscall.Stat_t); !ok || sys.Nlink < 2 || !info.Mode().IsRegular() {
+		return false, nil
+	}
+	found := false
+	err = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil // gone meanwhile, or no file that a second name can have
+		}
+		if one, err := e.Info(); err == nil && os.SameFile(one, info) {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found, err
+}
+
+// ownPipe tells whether a name is that of a pipe or a socket which this process was
+// started with, such as /dev/stdin and what a shell makes of <(command).
+func ownPipe(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) == 0 {
+		return false
+	}
+	own := fmt.Sprintf("/proc/%d/fd", os.Getpid())
+	for range 4 { // /dev/stdin is a link to /proc/self/fd/0
+		dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+		if err != nil {
+			return false
+		}
+		next, err := os.Readlink(name)
+		if err != nil {
+			return false
+		}
+		if dir == own {
+			return !filepath.IsAbs(next) // "pipe:[4711]"; a path is that of a file
+		}
+		if name = next; !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+	}
+	return false
+}
+
+// inside tells whether a file lies in a folder, wherever symbolic links lead to the
+// folder. The file is named without them.
+func inside(folder, file string) bool {
+	folder, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(folder, file)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// reads tells whether the agent may read its working folder at all.
+func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
+
+// allows tells whether the tools of the agent may read a file, named without symbolic
+// links, outside of its own mailbox. store is the folder of the mailboxes: those of
+// others are nobody's working folder.
+func (r Reading) allows(file, store string) bool {
+	if !r.reads() || slices.ContainsFunc(r.Denied, func(t string) bool { return r.covers(t, file, true) }) {
+		return false
+	}
+	if r.unbound() || slices.ContainsFunc(*r.Allowed, isWhole("Read")) {
+		return true
+	}
+	if !inside(store, file) && slices.ContainsFunc(append([]string{r.Dir}, r.Folders...), func(f string) bool { return f != "" && inside(f, file) }) {
+		return true
+	}
+	return slices.ContainsFunc(*r.Allowed, func(t string) bool { return r.covers(t, file, false) })
+}
+
+// unbound tells whether the agent may run every command, or use every tool.
+func (r Reading) unbound() bool {
+	return r.Allowed == nil || slices.ContainsFunc(*r.Allowed, isWhole("Bash"))
+}
+
+// isWhole gives what knows the entries of a list of tools that allow or deny all uses
+// of a tool.
+func isWhole(tool string) func(string) bool {
+	return func(entry string) bool {
+		return slices.Contains([]string{tool, tool + "()", tool + "(*)", tool + "(**)", tool + "(:*)"}, strings.TrimSpace(entry))
+	}
+}
+
+// covers tells whether the entry Read(PATTERN) of a list of tools is about a file. As
+// in the client, //FOLDER is absolute, ~/ is the home, and everything else is seen
+// from the working folder. A pattern is about what lies below, too. Where it denies
+// and has no slash it is about every file of that name.
+func (r Reading) covers(entry, file string, denies bool) bool {
+	pattern, ok := strings.CutPrefix(strings.TrimSpace(entry), "Read(")
+	if pattern, ok = cutEnd(pattern, ok); !ok {
+		return false
+	}
+	rest, absolute := strings.CutPrefix(pattern, "//")
+	switch below, home := strings.CutPrefix(pattern, "~/"); {
+	case absolute:
+		pattern = "/" + rest
+	case home:
+		dir, err := os.UserHomeDir()
+		if err != nil {
+			return denies
+		}
+		pattern = path.Join(dir, below)
+	case denies && !strings.Contains(strings.TrimSuffix(pattern, "/"), "/"):
+		pattern = "/**/" + pattern
+	default:
+		dir, err := filepath.EvalSymlinks(r.Dir)
+		if err != nil {
+			return denies
+		}
+		pattern = path.Join(dir, pattern)
+	}
+	return glob(path.Clean(pattern)).MatchString(file)
+}
+
+func cutEnd(s string, ok bool) (string, bool) {
+	s, end := strings.CutSuffix(s, ")")
+	return s, ok && end && s != ""
+}
+
+// glob makes a pattern of a path to an expression: ** stands for any folders, * and ?
+// for what is in one name.
+func glob(pattern string) *regexp.Regexp {
+	expr := regexp.QuoteMeta(pattern)
+	for _, r := range [][2]string{{`/\*\*/`, "/(?:.*/)?"}, {`\*\*`, ".*"}, {`\*`, "[^/]*"}, {`\?`, "[^/]"}} {
+		expr = strings.ReplaceAll(expr, r[0], r[1])
+	}
+	return regexp.MustCompile("^" + expr + "(?:/.*)?$")
+}

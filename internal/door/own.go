@@ -1,0 +1,37 @@
+package door
+
+import (
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// topics is where [dropbox.Store.Find] finds what is published.
+const topics = "topics"
+
+// A PrivateError says that an agent asks for what is not its own.
+type PrivateError struct {
+	Who  string // the agent
+	What string // such as "the mailbox of lead"
+}
+
+func (e *PrivateError) Error() string {
+	return e.What + " is not for " + e.Who + ": an agent sees its own mail"
+}
+
+// MaySee checks that who is asking may look into a mailbox: an agent sees its own
+// mailbox, a person all. The error is a [*PrivateError].
+func (d *Door) MaySee(mailbox string) error {
+	if d.Me.Name == dropbox.Lead || d.Me.Name == mailbox {
+		return nil
+	}
+	return &PrivateError{d.Me.Name, "the mailbox of " + mailbox}
+}
+
+// MayReadMessage checks that who is asking may read a message: an agent reads what
+// lies in its mailbox, what it sent, and what is published, which is for everybody.
+// The error is a [*PrivateError].
+func (d *Door) MayReadMessage(found dropbox.Found, m *dropbox.Message) error {
+	if found.Mailbox == topics || m != nil && m.From == d.Me.Name || d.MaySee(found.Mailbox) == nil {
+		return nil
+	}
+	return &PrivateError{d.Me.Name, "the message " + found.Entry.ID + " in the mailbox of " + found.Mailbox}
+}
