@@ -61,11 +61,14 @@ type Event struct {
 	Parent string `json:"parent,omitempty"`
 	// Synthetic is what the client put in by itself: summaries after a
 	// compaction, feedback of hooks, and all that ModelSynthetic says.
-	Synthetic bool    `json:"synthetic,omitempty"`
-	Model     string  `json:"model,omitempty"`
-	MessageID string  `json:"message_id,omitempty"` // the same for all blocks of one reply
-	Error     string  `json:"error,omitempty"`      // of an assistant: rate_limit, authentication_failed, …
-	Blocks    []Block `json:"blocks,omitempty"`
+	Synthetic bool   `json:"synthetic,omitempty"`
+	Model     string `json:"model,omitempty"`
+	MessageID string `json:"message_id,omitempty"` // the same for all blocks of one reply
+	Error     string `json:"error,omitempty"`      // of an assistant: rate_limit, authentication_failed, …
+	// APIError is what an assistant line with an Error tells of it; nil where the
+	// client (before 2.1.330) does not.
+	APIError *APIError `json:"api_error,omitempty"`
+	Blocks   []Block   `json:"blocks,omitempty"`
 
 	// Usage of an assistant is that of one request (see [Event.ContextTokens];
 	// its Output is only a beginning); of a result, the sum over the turn's
@@ -85,6 +88,15 @@ type Event struct {
 	Raw []byte `json:"-"`
 	// Lost counts the bytes of the line beyond the cap, which are not in Raw.
 	Lost int64 `json:"lost,omitempty"`
+}
+
+// An APIError is an error of the API as the client's fields name it.
+type APIError struct {
+	Status int    `json:"status,omitempty"` // HTTP status; 0: no answer
+	Type   string `json:"type,omitempty"`   // the API's word: rate_limit_error, overloaded_error, …
+	Code   string `json:"code,omitempty"`   // the client's word: usage_limit_reached, connection_failed, …
+	// ResetsAt is when the limit ends, in seconds since 1970; 0: not said.
+	ResetsAt int64 `json:"resets_at,omitempty"`
 }
 
 // A Block is a part of a message.
@@ -111,12 +123,15 @@ func (u Usage) Context() int { return u.Input + u.CacheRead + u.CacheWrite }
 
 // Init tells with what a turn began.
 type Init struct {
-	Cwd            string   `json:"cwd,omitempty"`
-	Model          string   `json:"model,omitempty"`
-	PermissionMode string   `json:"permission_mode,omitempty"`
-	Version        string   `json:"version,omitempty"` // of the client
-	Tools          []string `json:"tools,omitempty"`
-	Servers        []Server `json:"servers,omitempty"`
+	Cwd            string `json:"cwd,omitempty"`
+	Model          string `json:"model,omitempty"`
+	PermissionMode string `json:"permission_mode,omitempty"`
+	Version        string `json:"version,omitempty"` // of the client
+	// KeySource is where the client has its API key from, such as
+	// ANTHROPIC_API_KEY; none with a login, and without either.
+	KeySource string   `json:"key_source,omitempty"`
+	Tools     []string `json:"tools,omitempty"`
+	Servers   []Server `json:"servers,omitempty"`
 }
 
 // A Server is an MCP server and how it does: connected, pending or failed.
@@ -131,6 +146,8 @@ type Result struct {
 	Subtype   string        `json:"subtype,omitempty"`
 	IsError   bool          `json:"is_error,omitempty"`
 	APIStatus int           `json:"api_status,omitempty"` // HTTP status of the API error; 0: none
+	APIType   string        `json:"api_type,omitempty"`   // as [APIError]; since 2.1.330
+	APICode   string        `json:"api_code,omitempty"`   // as [APIError]; since 2.1.330
 	Text      string        `json:"text,omitempty"`       // the last words, never cut
 	Errors    []string      `json:"errors,omitempty"`
 	Turns     int           `json:"turns,omitempty"`
@@ -247,6 +264,7 @@ func (e *Event) Clone() *Event {
 	for i := range c.Blocks {
 		c.Blocks[i].Input = slices.Clone(c.Blocks[i].Input)
 	}
+	c.APIError = clone(e.APIError)
 	c.Usage = clone(e.Usage)
 	c.Compact = clone(e.Compact)
 	c.Retry = clone(e.Retry)

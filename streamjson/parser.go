@@ -149,6 +149,10 @@ func (p *parser) field(key []byte) {
 			p.message()
 		case "error":
 			p.ev.Error = p.str()
+		case "api_error", "api_error_type", "api_error_status", "api_error_params":
+			if !s.null() {
+				s.refuse() // too rare to be worth it
+			}
 		default:
 			s.skip()
 		}

@@ -10,6 +10,10 @@ func (p *parser) resultField(key []byte) {
 		r.IsError = s.flag()
 	case "api_error_status":
 		r.APIStatus = p.integer()
+	case "api_error_type":
+		r.APIType = p.str()
+	case "api_error":
+		r.APICode = p.str()
 	case "result":
 		r.Text = p.str()
 	case "errors":

@@ -113,6 +113,7 @@ func decodeSlow(line []byte) Event {
 	case KindAssistant:
 		m := o.obj("message")
 		ev.Error = o.str("error")
+		ev.APIError = slowAPIError(o)
 		ev.Model, ev.MessageID = m.str("model"), m.str("id")
 		ev.Blocks = slowBlocks(m["content"])
 		ev.Usage = slowUsage(m["usage"])
@@ -232,9 +233,18 @@ func slowUsage(raw []byte) *Usage {
 		CacheRead: o.int("cache_read_input_tokens"), CacheWrite: o.int("cache_creation_input_tokens")}
 }
 
+func slowAPIError(o object) *APIError {
+	e := APIError{Status: o.int("api_error_status"), Type: o.str("api_error_type"), Code: o.str("api_error"),
+		ResetsAt: int64(o.obj("api_error_params").obj("rate_limit_info").int("resetsAt"))}
+	if e == (APIError{}) {
+		return nil
+	}
+	return &e
+}
+
 func slowInit(o object) *Init {
 	in := &Init{Cwd: o.str("cwd"), Model: o.str("model"), PermissionMode: o.str("permissionMode"),
-		Version: o.str("claude_code_version"), Tools: o.strs("tools")}
+		Version: o.str("claude_code_version"), KeySource: o.str("apiKeySource"), Tools: o.strs("tools")}
 	for _, raw := range o.list("mcp_servers") {
 		if s := readObject(raw); s != nil {
 			in.Servers = append(in.Servers, Server{Name: s.str("name"), Status: s.str("status")})
@@ -245,6 +255,7 @@ func slowInit(o object) *Init {
 
 func slowResult(o object) *Result {
 	r := &Result{Subtype: o.str("subtype"), IsError: o.flag("is_error"), APIStatus: o.int("api_error_status"),
+		APIType: o.str("api_error_type"), APICode: o.str("api_error"),
 		Text: o.str("result"), Errors: o.strs("errors"), Turns: o.int("num_turns"),
 		Duration: milliseconds(o.float("duration_ms")), CostUSD: o.float("total_cost_usd"),
 		StopReason: o.str("stop_reason"), TerminalReason: o.str("terminal_reason")}

@@ -35,6 +35,8 @@ func (p *parser) initField(key []byte) {
 		in.PermissionMode = p.str()
 	case "claude_code_version":
 		in.Version = p.str()
+	case "apiKeySource":
+		in.KeySource = p.str()
 	case "tools":
 		in.Tools = p.strs(in.Tools[:0])
 	case "mcp_servers":
