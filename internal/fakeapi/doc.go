@@ -60,6 +60,8 @@
 //	raw_body
 //	headers              response headers, such as {"retry-after": "5"}
 //	delay_ms             wait before anything is sent
+//	drop                 close the connection without an answer; with
+//	                     cut_with_reset by a TCP reset
 //	chunk_runes,         size of the streamed pieces (default 4000 characters)
 //	chunk_delay_ms       and the wait before each
 //	cut_after_events     drop the connection after so many events; with
@@ -98,7 +100,7 @@
 //
 // # Provoking a compaction
 //
-// By size: settings {"autoCompactWindow": 100000} (the least that counts), a
+// By size: settings {"autoCompactWindow": 100000} (with less it does not), a
 // reply with "context_tokens": 68000, two earlier turns, one more prompt: the
 // client compacts before it answers, since the limit is the window less 33,000.
 // By refusal: one reply of status 400 whose error_message begins with "prompt is

@@ -246,7 +246,8 @@ func TestErrorsAndFaults(t *testing.T) {
 		{"text":"a longer text","chunk_runes":2,"cut_after_events":4,"cut_with_reset":true},
 		{"text":"whole","cut_after_events":1},
 		{"text":"x","error_after_events":2,"error_type":"api_error"},
-		{"text":"slow","stall_after_events":2,"stall_ms":5,"delay_ms":1,"chunk_delay_ms":1}]}`)
+		{"text":"slow","stall_after_events":2,"stall_ms":5,"delay_ms":1,"chunk_delay_ms":1},
+		{"text":"x","drop":true},{"status":529,"drop":true,"cut_with_reset":true}]}`)
 	if status, got, _ := ask(t, url, says("x", true)); status != 429 || !strings.Contains(got, "rate_limit_error") || !strings.Contains(got, "req_fake_000001") {
 		t.Errorf("429: %d %s", status, got)
 	}
@@ -266,6 +267,11 @@ func TestErrorsAndFaults(t *testing.T) {
 	}
 	if _, got, err := ask(t, url, says("x", true)); err != nil || !strings.Contains(got, "message_stop") {
 		t.Errorf("stall: %v %s", err, got)
+	}
+	for _, how := range []string{"drop", "drop with a reset"} {
+		if status, got, err := ask(t, url, says("x", true)); err == nil {
+			t.Errorf("%s: %d %s", how, status, got)
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ type Refusal struct {
 type Delivery struct {
 	Headers          map[string]string `json:"headers"`
 	DelayMS          int               `json:"delay_ms"`
+	Drop             bool              `json:"drop"`
 	ChunkRunes       int               `json:"chunk_runes"`
 	ChunkDelayMS     int               `json:"chunk_delay_ms"`
 	CutAfterEvents   int               `json:"cut_after_events"`

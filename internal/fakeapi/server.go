@@ -117,6 +117,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, got *Request) {
 	if !sleep(r.Context(), rep.DelayMS) {
 		return
 	}
+	if rep.Drop {
+		cut(w, rep.CutWithReset)
+		return
+	}
 	for _, headers := range []map[string]string{common, rep.Headers} {
 		for key, value := range headers {
 			w.Header().Set(key, value)
