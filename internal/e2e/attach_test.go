@@ -113,7 +113,7 @@ func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 	if found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/ada/new/*"+id+"*")); len(found) != 1 {
 		t.Errorf("the message does not wait any more: %v", found)
 	}
-	if out := p.client("--plugin-dir", plugin, "--model", "claude-sonnet-4-5", "-p", "/claude-swarm:inbox"); !strings.Contains(out, "It is forty-two.") {
+	if out := p.client("--plugin-dir", plugin, "--model", "claude-sonnet-4-5", "-p", "/swarm:inbox"); !strings.Contains(out, "It is forty-two.") {
 		t.Errorf("/inbox: %q", out)
 	}
 	if r := p.receipt("ada", id); r.Text != "It is forty-two." {
@@ -124,7 +124,7 @@ func TestAnAttachedSessionThatIsOnlyToldOfMail(t *testing.T) {
 // The tools that come with attach act as the agent, in the turn of the message that
 // the session works on.
 func TestAnAttachedSessionHasItsTools(t *testing.T) {
-	for way, prefix := range map[string]string{"plugin": "mcp__plugin_claude-swarm_dead-drop__", "settings": "mcp__dead-drop__"} {
+	for way, prefix := range map[string]string{"plugin": "mcp__plugin_swarm_dead-drop__", "settings": "mcp__dead-drop__"} {
 		t.Run(way, func(t *testing.T) {
 			p := newProject(t, `{"replies":[
 				{"name":"tell","match":{"last_user_contains":"Tell coder"},
@@ -220,7 +220,7 @@ func TestAnAttachedSessionIsBrokenOff(t *testing.T) {
 		return len(found) == 1
 	}
 
-	prompt("/claude-swarm:inbox")
+	prompt("/swarm:inbox")
 	asked("stuck")
 	say(`{"type":"control_request","request_id":"1","request":{"subtype":"interrupt"}}`)
 	ended(1)
@@ -233,7 +233,7 @@ func TestAnAttachedSessionIsBrokenOff(t *testing.T) {
 		t.Errorf("the sender got %d answers to it", n)
 	}
 
-	prompt("/claude-swarm:inbox")
+	prompt("/swarm:inbox")
 	asked("slow")
 	prompt("By the way, be quick")
 	p.until("the client has taken that", func() bool {

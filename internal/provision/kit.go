@@ -43,7 +43,7 @@ func (k kit) parts(s *setup) []part {
 		}
 		return []part{
 			file(".claude-plugin/plugin.json", text(map[string]any{
-				"name": "claude-swarm", "version": "1.0.0", "description": "This session is the agent " + k.agent + " of a claude-swarm project.",
+				"name": pluginName, "version": "1.1.0", "description": "This session is the agent " + k.agent + " of a claude-swarm project.",
 				"author": map[string]string{"name": "claude-swarm"},
 			})),
 			file("hooks/hooks.json", text(map[string]any{"hooks": k.hooks()})),
@@ -90,10 +90,18 @@ func (k kit) parts(s *setup) []part {
 // serverName is the name of our MCP server in every client.
 const serverName = "dead-drop"
 
+// pluginName is what the plugin's command and tools are called by: /swarm:inbox and
+// mcp__plugin_swarm_dead-drop__send. Names that begin with claude- are reserved since
+// Claude Code 2.1.330 at the latest: claude plugin validate refuses them.
+const pluginName = "swarm"
+
 func (k kit) server() map[string]any {
 	return map[string]any{
 		"command": k.program, "args": []string{"--config", k.config, "mcp"},
 		"env": map[string]string{runner.AgentVar: k.agent, runner.DirVar: filepath.Dir(k.config)},
+		// Without it Claude Code 2.1.330 offers the tools by name only, and the model has to
+		// search for each of them first. 2.1.197 ignores the key.
+		"alwaysLoad": true,
 	}
 }
 
