@@ -133,6 +133,12 @@ func (s *Attached) bind(pid int, session string) (b, other *Binding, err error) 
 	switch {
 	case have != nil && have.Process == client:
 		b = have
+		if b.Message != "" && b.Session != "" && session != "" && b.Session != session {
+			// The client began another conversation, as by /clear, whose hook did not come.
+			if err := s.settle(b, "", false); err != nil {
+				return nil, nil, err
+			}
+		}
 	case have != nil && have.Process.Alive():
 		return nil, have, nil
 	default:
@@ -158,13 +164,17 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 		return reply, err
 	}
 	if b.Message != "" {
-		// A turn that the person began ends without our having begun it: the one
-		// that worked on the message was broken off.
-		fetched := b.Asked && (b.Prompt == "" || ev.Prompt == "" || b.Prompt == ev.Prompt)
-		if err := s.settle(b, ev.Last, ev.Active || fetched); err != nil {
+		// All turns of a prompt end under its id, also those that a Stop hook began. The
+		// end of another prompt's turn, or of one that has no id, proves that the turn of
+		// the message was broken off, or proves nothing: the message waits again.
+		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
+		if err := s.settle(b, ev.Last, done); err != nil {
 			return reply, err
 		}
+	} else if err := s.putBackCut(); err != nil {
+		return reply, err
 	}
+	b.Latest = ev.Prompt
 	if !ev.Active {
 		b.Blocks = 0
 	}
@@ -211,6 +221,8 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 		if err := s.settle(b, "", fileLast && b.Asked); err != nil {
 			return "", err
 		}
+	} else if err := s.putBackCut(); err != nil {
+		return "", err
 	}
 	if held, err := s.held(time.Now()); err != nil {
 		return "", err
@@ -224,10 +236,13 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	return prompt, b.write(s.agent.home)
 }
 
-// Prompted is told when the person gives the session a prompt. What the session still
-// works on then was broken off, as by Esc, of which no hook is told, and waits again;
-// unless the prompt is the one that has just fetched it. A prompt that the client puts
-// into a running turn is not told of.
+// Prompted notes the prompt that the session is given, by the client's id of it. The hooks
+// UserPromptSubmit and UserPromptExpansion call it; at a slash command the client calls
+// both, with one id and before the ! lines at least one of them: 2.1.197 expands, runs the
+// lines and submits, 2.1.330 submits, expands and runs them. A prompt with another id than
+// the one whose turn works on a message proves that this turn was broken off, as by Esc,
+// of which the client tells no hook; the message waits again. What the person types into a
+// running turn has the id of that turn (2.1.330), or is not told of (2.1.197).
 func (s *Attached) Prompted(pid int, session, prompt string) (err error) {
 	unlock, err := s.agent.home.lockBinding(s.agent.name)
 	if err != nil {
@@ -235,13 +250,14 @@ func (s *Attached) Prompted(pid int, session, prompt string) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	b, other, err := s.bind(pid, session)
-	if err != nil || other != nil || b.Message == "" {
+	if err != nil || other != nil {
 		return err
 	}
-	if b.Asked && b.Prompt == "" {
-		b.Prompt = prompt
-	} else if err := s.settle(b, "", false); err != nil {
-		return err
+	b.Latest = prompt
+	if b.Message != "" && (prompt == "" || b.Prompt != prompt) {
+		if err := s.settle(b, "", false); err != nil {
+			return err
+		}
 	}
 	return b.write(s.agent.home)
 }

@@ -448,8 +448,8 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 			}
 			prompted("p0")
 			stop("p0", "hello")
+			prompted("p1")
 			fetch()
-			prompted("p1") // the client tells of a command after it has run its lines
 			if told {
 				prompted("p2")
 				if p.count("ada/new/*"+id+"*") != 1 {
@@ -462,10 +462,10 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 			if m := p.answerTo(id); m != nil {
 				t.Errorf("the sender was answered %q", m.Body)
 			}
+			prompted("p3")
 			if got := fetch(); !strings.Contains(got, "a task") || !strings.Contains(got, "This was begun before") {
 				t.Errorf("fetched again: %s", got)
 			}
-			prompted("p3")
 			stop("p3", "it is done")
 			if m := p.answerTo(id); m == nil || string(m.Body) != "it is done" {
 				t.Errorf("the answer: %+v", m)

@@ -88,7 +88,7 @@ func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, er
 	if err := rec.write(s.agent.home); err != nil {
 		return "", err
 	}
-	b.Message, b.Turn, b.Notes, b.Asked, b.Prompt = m.ID, rec.Turn, rec.Notes, false, ""
+	b.Message, b.Turn, b.Notes, b.Asked, b.Prompt = m.ID, rec.Turn, rec.Notes, false, b.Latest
 	if err := b.write(s.agent.home); err != nil {
 		return "", err
 	}
@@ -219,6 +219,20 @@ func (s *Attached) fileNotes(r *Receipt) error {
 		}
 	}
 	return nil
+}
+
+// putBackCut puts back what a hook claimed that was killed before it noted the message in
+// the binding: the client ends the ! lines of a prompt that is broken off. The session works
+// on no message. What a client of the daemon still works on stays.
+func (s *Attached) putBackCut() error {
+	live, err := s.agent.home.LiveClients()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(live, func(c Client) bool { return c.Agent == s.agent.name }) {
+		return nil
+	}
+	return s.putBackLeft()
 }
 
 // putBackLeft finishes what has a receipt in cur/, and puts the rest back: nothing

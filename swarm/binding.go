@@ -32,8 +32,9 @@ type Binding struct {
 	Message string   `json:"message,omitempty"` // id
 	Turn    string   `json:"turn,omitempty"`
 	Notes   []string `json:"notes,omitempty"`  // ids of what rides along
-	Asked   bool     `json:"asked,omitempty"`  // the person fetched it
-	Prompt  string   `json:"prompt,omitempty"` // id of the prompt that did, once it is known
+	Asked   bool     `json:"asked,omitempty"`  // the person, or the model, fetched it
+	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on it
+	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session was given
 	Blocks  int      `json:"blocks,omitempty"` // turns in a row that the Stop hook began
 }
 

@@ -3,16 +3,12 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
 // client runs the real CLI as a person does who types one prompt.
@@ -160,119 +156,5 @@ func TestAnAttachedSessionHasItsTools(t *testing.T) {
 				t.Errorf("the ledger:\n%s", ledger)
 			}
 		})
-	}
-}
-
-// A person fetches a message, breaks the turn off and types something else: the
-// message is not done. What is typed while a turn runs breaks nothing off.
-func TestAnAttachedSessionIsBrokenOff(t *testing.T) {
-	p := newProject(t, `{"replies":[
-		{"name":"stuck","match":{"last_user_contains":"What is six times seven?"},"text":"It is, well, let me think","chunk_runes":3,"stall_after_events":4,"stall_ms":120000},
-		{"name":"hello","match":{"last_user_contains":"Hello"},"text":"Hello to you."},
-		{"name":"slow","match":{"last_user_contains":"This was begun before"},
-		 "content":[{"tool_use":{"id":"toolu_1","name":"Bash","input":{"command":"while [ ! -e go ]; do sleep 0.1; done","description":"wait"}}}]},
-		{"name":"done","match":{"last_is_tool_result":true},"text":"It is forty-two."},
-		{"name":"rest","times":-1,"text":"Nothing to do."}]}`, "  ada: {attached: true, attached_mail: notify}\n")
-	p.swarm("init")
-	p.swarm("attach")
-	id := p.send("ada", "What is six times seven?")
-
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, cli, "--plugin-dir", filepath.Join(p.dir, ".claude-swarm/attach/ada"), "--model", "claude-sonnet-4-5", "--allowedTools", "Bash",
-		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
-	cmd.Dir, cmd.Env = p.dir, p.env
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.Create(filepath.Join(p.dir, "out.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	say := func(line string) {
-		t.Helper()
-		if _, err := io.WriteString(in, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	prompt := func(text string) {
-		t.Helper()
-		say(`{"type":"user","message":{"role":"user","content":"` + text + `"}}`)
-	}
-	asked := func(reply string) {
-		t.Helper()
-		p.until("the model is asked for "+reply, func() bool {
-			return slices.ContainsFunc(p.requests(), func(q turnRequest) bool { return q.Reply == reply })
-		})
-	}
-	ended := func(n int) {
-		t.Helper()
-		p.until("turns have ended", func() bool { return p.results("out.jsonl") == n })
-	}
-	waits := func() bool {
-		found, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/ada/new/*"+id+"*"))
-		return len(found) == 1
-	}
-
-	prompt("/swarm:inbox")
-	asked("stuck")
-	say(`{"type":"control_request","request_id":"1","request":{"subtype":"interrupt"}}`)
-	ended(1)
-	prompt("Hello")
-	ended(2)
-	if !waits() {
-		t.Error("the message that was broken off does not wait")
-	}
-	if n := p.status().Lead.Unread; n != 0 {
-		t.Errorf("the sender got %d answers to it", n)
-	}
-
-	prompt("/swarm:inbox")
-	asked("slow")
-	prompt("By the way, be quick")
-	p.until("the client has taken that", func() bool {
-		return strings.Contains(p.transcripts(), `"operation":"enqueue"`) && strings.Contains(p.transcripts(), "be quick")
-	})
-	p.write("go", "")
-	asked("done")
-	in.Close()
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("the session: %v\n%s", err, p.read("out.jsonl"))
-	}
-	if r := p.receipt("ada", id); r.Text != "It is forty-two." || len(r.Attempts) != 2 || r.Attempts[0].Outcome != "stopped" {
-		t.Errorf("receipt = %+v", r)
-	}
-}
-
-// transcripts are what the clients wrote down of their sessions.
-func (p *project) transcripts() string {
-	var all strings.Builder
-	files, _ := filepath.Glob(filepath.Join(p.home, ".claude/projects/*/*.jsonl"))
-	for _, file := range files {
-		if data, err := os.ReadFile(file); err == nil {
-			all.Write(data)
-		}
-	}
-	return all.String()
-}
-
-// results counts the results in what a client printed into a file of the project, up to
-// a line that it is still writing.
-func (p *project) results(name string) (n int) {
-	p.t.Helper()
-	for dec := streamjson.NewDecoder(strings.NewReader(p.read(name)), 0); ; {
-		ev, err := dec.Next()
-		if err != nil {
-			return n
-		}
-		if ev.Kind == streamjson.KindResult {
-			n++
-		}
 	}
 }

@@ -105,13 +105,17 @@ func (k kit) server() map[string]any {
 	}
 }
 
-var hookEvents = []string{"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
+// hookEvents are the events that claude-swarm hook hears of. At a slash command the
+// client expands before it runs the ! lines; see [swarm.Attached.Prompted].
+var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}
 
 // hooks are the entries of the client's settings, by event. Their command lines
 // end in our mark, by which a person sees whose they are: JSON has no comments.
 func (k kit) hooks() map[string][]any {
 	all := make(map[string][]any)
-	for event, verb := range map[string]string{"SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end"} {
+	for event, verb := range map[string]string{
+		"SessionStart": "start", "UserPromptSubmit": "prompt", "UserPromptExpansion": "prompt", "Stop": "stop", "SessionEnd": "end",
+	} {
 		line := k.line("hook "+verb) + " " + fenceBegin
 		all[event] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": 60}}}}
 	}
