@@ -74,3 +74,26 @@ func TestUsage(t *testing.T) {
 		t.Errorf("a process that has ended uses %+v", used)
 	}
 }
+
+// A process that waits for a processor is at work, however little of it it gets, and
+// one that waits for anything else is not.
+func TestRunnable(t *testing.T) {
+	c, out := start(t, mark(t), "echo ready; while :; do :; done")
+	waitFor(t, out, "ready")
+	for range 20 { // also while another process has the processor
+		if !runner.Runnable(mark(t)) {
+			t.Error("a shell that spins is not runnable")
+		}
+	}
+	c.Finish(mark(t), time.Second)
+
+	c, out = start(t, mark(t), "echo waits; exec sleep 600")
+	waitFor(t, out, "waits")
+	for deadline := time.Now().Add(20 * time.Second); runner.Runnable(mark(t)); {
+		if time.Now().After(deadline) {
+			t.Fatal("a process that sleeps is runnable")
+		}
+		time.Sleep(5 * time.Millisecond) // between two looks, bounded by the deadline
+	}
+	c.Finish(mark(t), time.Second)
+}

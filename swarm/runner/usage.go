@@ -19,3 +19,12 @@ func (u *Usage) add(s processStat) {
 // CPUTime is the processor time that the running processes with this mark have
 // used so far.
 func CPUTime(mark string) time.Duration { return UsageOf(mark).CPU }
+
+// Runnable reports whether a thread of the running processes with this mark runs at
+// this moment, or waits for a processor. Where a machine has too much to do such a
+// process gets hardly any processor time, and is at work all the same.
+func Runnable(mark string) bool {
+	found := false
+	eachMarked(mark, func(s processStat) { found = found || wantsCPU(s.pid) })
+	return found
+}

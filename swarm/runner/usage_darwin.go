@@ -40,6 +40,12 @@ func tellUsage(pids []string) Usage {
 	return u
 }
 
+// wantsCPU asks ps, which knows the state of the process as a whole.
+func wantsCPU(pid int) bool {
+	out, _ := exec.Command("/bin/ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output() // none where it has ended
+	return strings.HasPrefix(strings.TrimSpace(string(out)), "R")
+}
+
 // parseClock reads "12:34.56" and "1:12:34.56".
 func parseClock(s string) time.Duration {
 	var total float64

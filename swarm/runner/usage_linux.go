@@ -1,5 +1,12 @@
 package runner
 
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
 // UsageOf adds up what the running processes with this mark use.
 func UsageOf(mark string) Usage {
 	var u Usage
@@ -14,4 +21,20 @@ func (p Process) Usage() Usage {
 		u.add(s)
 	}
 	return u
+}
+
+// wantsCPU looks at the state of each thread, see proc(5): the state of a process is
+// that of its first thread alone.
+func wantsCPU(pid int) bool {
+	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat") // the pattern is a good one
+	for _, path := range threads {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // the thread has ended
+		}
+		if _, rest, ok := bytes.Cut(data[bytes.LastIndexByte(data, ')')+1:], []byte(" ")); ok && bytes.HasPrefix(rest, []byte("R")) {
+			return true
+		}
+	}
+	return false
 }

@@ -284,7 +284,8 @@ func (r *run) makeRoom() error {
 // that waits uses less than 1 %.
 const busyShare = 0.02
 
-// idle measures, over two calls, whether the turn's processes use the processor.
+// idle measures, over two calls, whether the turn's processes use the processor. One
+// that waits for a processor is not idle: on a machine with too much to do it uses none.
 func (r *run) idle(now time.Time) bool {
 	switch {
 	case r.watch.sampleAt.IsZero():
@@ -297,7 +298,7 @@ func (r *run) idle(now time.Time) bool {
 	over := now.Sub(r.watch.sampleAt) + r.timing.Sample
 	used := runner.CPUTime(r.turn.Mark()) - r.watch.sample
 	r.watch.sampleAt = time.Time{} // if it was busy, begin anew
-	return used < time.Duration(busyShare*float64(over))
+	return used < time.Duration(busyShare*float64(over)) && !runner.Runnable(r.turn.Mark())
 }
 
 // wait blocks until it is worth looking at the file again, and reports whether
