@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // A State says how things stand with the bridge. It is written by the bridge at every
@@ -135,6 +137,9 @@ func lockFile(home string) string { return filepath.Join(home, folder, "lock") }
 // lock makes this process the one bridge of the project, until release or its end. The
 // error is [ErrRunning] when there is one.
 func lock(home string) (release func() error, err error) {
+	if err := rendezvous.MakeHome(home); err != nil {
+		return nil, fmt.Errorf("lock the bridge: %w", err)
+	}
 	if err := os.MkdirAll(Folder(home), 0o700); err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
 	}

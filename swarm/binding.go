@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -130,6 +131,9 @@ func programOf(pid int) string {
 
 // lockBinding keeps two hooks of one agent apart. The caller calls the function.
 func (h Home) lockBinding(agent string) (func() error, error) {
+	if err := rendezvous.MakeHome(h.dir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(h.bindings(), 0o700); err != nil {
 		return nil, err
 	}

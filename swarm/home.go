@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // A Home is the folder .claude-swarm of one project: the daemon's own files.
@@ -18,10 +20,13 @@ type Home struct {
 // HomeOf names the home of a project; nothing is made.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
-// Make makes the folders, readable by their owner alone. It is harmless to
-// repeat.
+// Make makes the folders, readable by their owner alone, and keeps git away from them.
+// It is harmless to repeat.
 func (h Home) Make() error {
-	for _, d := range []string{"", "logs", "turns", "clients", "pids", "window"} {
+	if err := rendezvous.MakeHome(h.dir); err != nil {
+		return err
+	}
+	for _, d := range []string{"logs", "turns", "clients", "pids", "window"} {
 		if err := os.MkdirAll(filepath.Join(h.dir, d), 0o700); err != nil {
 			return fmt.Errorf("make the daemon's folder: %w", err)
 		}

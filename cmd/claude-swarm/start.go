@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -138,6 +139,9 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	order := daemonOrder{project: p, agents: names, by: "start", noTools: c.Bool("no-mcp")}
 	fd := c.Int("ready-fd")
 	if fd == 0 {
+		if err := refuseTracked(c.Context, p); err != nil {
+			return err
+		}
 		sayIfNoTools(c, p)
 		order.stderr = c.App.ErrWriter
 		order.ready = func() {
@@ -193,6 +197,9 @@ func daemonArgs(p *project, fd int, noTools bool, names []string) []string {
 // startDaemon starts the daemon in a session of its own, so that no terminal
 // takes it along, and waits until it says that it is ready or why not.
 func startDaemon(c *cli.Context, p *project, names []string) error {
+	if err := refuseTracked(c.Context, p); err != nil {
+		return err
+	}
 	if err := p.file.CheckFolders(); err != nil {
 		return badConfig(err)
 	}
@@ -210,6 +217,21 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	warnMissing(c.App.ErrWriter, p.file, names)
 	sayIfNoTools(c, p)
 	return nil
+}
+
+// refuseTracked refuses to start where git tracks the daemon's own files: the next
+// commit would give the secrets of all agents away.
+func refuseTracked(ctx context.Context, p *project) error {
+	files, err := git.Tracked(ctx, os.Environ(), p.home.Dir())
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	where := "git"
+	if here, err := os.Getwd(); err != nil || here != p.dir {
+		where += " -C " + shellWord(p.dir)
+	}
+	return fail(exitFailed, fmt.Sprintf("%s rm -r --cached %s, then %s commit", where, rendezvous.HomeName, where),
+		"git tracks %s, with what no commit may hold: %s", rendezvous.HomeName, strings.Join(files[:min(len(files), 3)], ", "))
 }
 
 func spawn(ctx context.Context, p *project, noTools bool, names []string) (birth, error) {

@@ -50,7 +50,7 @@ var floors = map[string][]string{
 	"cmd/claude-swarm-mcp":    {"dropbox", "internal/config", "internal/control", "internal/door", "internal/mcpserver", "internal/rendezvous", "swarm", "swarm/runner"},
 	"docs":                    {},
 	"examples":                {},
-	"ircbridge":               {"dropbox", "ircbridge/irc"},
+	"ircbridge":               {"dropbox", "ircbridge/irc", "internal/rendezvous"},
 }
 
 // listed is what go list says of one package.

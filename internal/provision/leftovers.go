@@ -180,7 +180,7 @@ func (e *exam) git(ctx context.Context) {
 	}
 	home := filepath.Base(e.home.Dir())
 	if tracked, err := run("ls-files", "--", home); err == nil && tracked != "" {
-		e.wrong(name, "git rm -r --cached "+home, "%s is tracked, with its tokens", home)
+		e.wrong(name, "git rm -r --cached "+home+", then git commit", "%s is tracked, with its tokens; start refuses", home)
 		return
 	}
 	if _, err := run("check-ignore", "-q", home+"/tokens"); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // recordName is the file, in the daemon's folder, that says what was made.
@@ -188,7 +189,7 @@ func (s *setup) save() error {
 	if err := s.does("make " + ignoredDir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.home(), 0o700); err != nil {
+	if err := rendezvous.MakeHome(s.home()); err != nil {
 		return err
 	}
 	return s.write(s.recordPath(), data, 0o600, time.Time{}, true)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // RemoveOptions tune Remove. The zero value removes everything that was made and
@@ -252,6 +253,16 @@ func (s *setup) takeHome(o RemoveOptions) error {
 	if err != nil {
 		return err
 	}
+	if ignore := filepath.Join(s.home(), rendezvous.IgnoreFile); n == 1 && rendezvous.IsIgnoreFile(ignore) {
+		// With nothing to keep git from it goes, too.
+		if err := s.does("remove " + ignore); err != nil {
+			return err
+		}
+		if err := gone(os.Remove(ignore)); err != nil {
+			return err
+		}
+		n = 0
+	}
 	if n > 0 {
 		return s.keptHome()
 	}
@@ -267,7 +278,7 @@ func (s *setup) takeHome(o RemoveOptions) error {
 
 func (s *setup) keptHome() error {
 	why := "the daemon's logs and books; init --remove --purge removes them too"
-	if n, err := count(s.home()); err != nil || n == 1 && exists(s.recordPath()) {
+	if n, err := count(s.home()); err != nil || n <= 2 && exists(s.recordPath()) && (n == 1 || exists(filepath.Join(s.home(), rendezvous.IgnoreFile))) {
 		why = "it says what was made here and has stayed"
 	}
 	s.kept(s.home(), why)

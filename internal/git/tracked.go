@@ -1,0 +1,27 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+)
+
+// Tracked lists the files below a folder that git keeps in its index, as seen from
+// above the folder. Without git, and outside of a work tree, there are none.
+func Tracked(ctx context.Context, environ []string, folder string) ([]string, error) {
+	dir, name := filepath.Split(filepath.Clean(folder))
+	g, err := findRepository(ctx, "", environ, dir)
+	if errors.Is(err, ErrNoGit) || errors.Is(err, ErrNoRepository) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := g.output(g.raw(ctx, dir, "ls-files", "-z", "--", name))
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
+}

@@ -1,0 +1,48 @@
+package rendezvous_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+)
+
+func TestMakeHome(t *testing.T) {
+	for name, tc := range map[string]struct{ before, want string }{
+		"nothing is there":   {want: rendezvous.IgnoreText},
+		"cut off in writing": {before: "empty", want: rendezvous.IgnoreText},
+		"somebody's own":     {before: "*\n!notes.md\n", want: "*\n!notes.md\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "a", rendezvous.HomeName)
+			path := filepath.Join(dir, rendezvous.IgnoreFile)
+			if tc.before != "" {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				text := tc.before
+				if text == "empty" {
+					text = ""
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				if err := rendezvous.MakeHome(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, err := os.ReadFile(path); err != nil || string(got) != tc.want {
+				t.Errorf("%s holds %q, %v, want %q", path, got, err, tc.want)
+			}
+			if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("mode of the folder: %v, %v", info, err)
+			}
+			if ours := rendezvous.IsIgnoreFile(path); ours != (tc.want == rendezvous.IgnoreText) {
+				t.Errorf("IsIgnoreFile = %t of %q", ours, tc.want)
+			}
+		})
+	}
+}
