@@ -59,6 +59,7 @@ type books struct {
 	ledger    *ledger
 	standings *standings
 	sessions  *sessions
+	turns     turnCounts
 	damaged   *DamagedError // the sessions' file, when it was set aside
 
 	tokensMu sync.Mutex
@@ -190,9 +191,14 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		a.show(Idle, "", "")
 		return forever
 	}
-	if m, err := a.box.Read(e); err == nil && !m.Type.Wakes() {
-		a.queue.markNote(e)
-		return 0
+	if m, err := a.box.Read(e); err == nil {
+		if !m.Type.Wakes() {
+			a.queue.markNote(e)
+			return 0
+		}
+		if a.holdForTurns(m) {
+			return 0
+		}
 	}
 	if a.slots.full() {
 		a.waits()

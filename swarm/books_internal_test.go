@@ -63,7 +63,7 @@ func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(good+spoilt), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := openLedger(path)
+		l, err := openLedger(path, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -84,7 +84,7 @@ func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 // A line that a full disk cut off takes no other line with it.
 func TestALineAfterOneThatWasCutOff(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
-	l, err := openLedger(path)
+	l, err := openLedger(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

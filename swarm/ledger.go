@@ -31,8 +31,9 @@ type LedgerLine struct {
 	CostUSD float64   `json:"cost_usd"`
 	Model   string    `json:"model,omitempty"`
 	Session string    `json:"session,omitempty"`
-	Context Context   `json:"context,omitzero"` // of the session at the end
-	Text    string    `json:"text,omitempty"`   // the last words, one line
+	Context Context   `json:"context,omitzero"`  // of the session at the end
+	Text    string    `json:"text,omitempty"`    // the last words, one line
+	ByLead  bool      `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
 
 // maxLastText bounds the last words in the ledger and the status, in runes.
@@ -96,12 +97,17 @@ type agentSum struct {
 	last         LedgerLine
 }
 
-func openLedger(path string) (*ledger, error) {
+// openLedger reads what is there and opens it for more. lately, if set, gets the lines
+// of the last hour, and of turns that were longer.
+func openLedger(path string, lately func(LedgerLine)) (*ledger, error) {
 	l := &ledger{sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
 	since := time.Now().AddDate(0, 0, -amendDays)
 	err := ReadLedger(path, func(line LedgerLine) bool {
 		l.know(line.Turn)
 		l.count(line)
+		if lately != nil && time.Since(line.At) < countedFor {
+			lately(line)
+		}
 		switch {
 		case line.At.Before(since):
 		case line.Outcome == string(runner.Done):

@@ -63,6 +63,9 @@ type Plan struct {
 	Topics     TopicPolicy
 	Retention  Retention
 	IRC        string // the channel in which the agents and people talk; "" is none
+	// TurnsPerHour is how many turns an agent may begin within an hour without a word of
+	// a person; 0 is any number.
+	TurnsPerHour int
 }
 
 // LogPolicy bounds the log of each agent and the kept streams of its turns.

@@ -27,7 +27,8 @@ type record struct {
 	Session string   `json:"session"`
 	How     string   `json:"how"` // new, resume or continue
 	Notes   []string `json:"notes,omitempty"`
-	Via     string   `json:"via,omitempty"` // viaAttach, where a person's session does the turn
+	Via     string   `json:"via,omitempty"`     // viaAttach, where a person's session does the turn
+	ByLead  bool     `json:"by_lead,omitempty"` // the message is proven to be the lead's
 	// Reinjected says that the prompt carried the window: a compaction in such
 	// a turn is not answered by another window.
 	Reinjected  bool           `json:"reinjected,omitempty"`
@@ -84,6 +85,7 @@ func (r *record) line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
 		Seconds: r.Ended.Sub(r.Begun).Seconds(), CostUSD: r.CostUSD, Session: r.Session,
+		ByLead: r.ByLead,
 	}
 }
 

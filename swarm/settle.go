@@ -290,6 +290,7 @@ func ledgerLine(m *dropbox.Message, r *Receipt) LedgerLine {
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
 		Context: r.Context, Text: oneLine(r.Text, maxLastText),
+		ByLead: r.Proven && m.From == dropbox.Lead,
 	}
 	if r.Attached {
 		l.Via = viaAttach

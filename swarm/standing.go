@@ -17,6 +17,7 @@ type standing struct {
 	Until    time.Time `json:"backoff_until,omitzero"`
 	Why      string    `json:"backoff_why,omitempty"`
 	Order    *order    `json:"order,omitempty"` // what is to be done before the next message
+	Word     time.Time `json:"word,omitzero"`   // when a person began the count of its turns again
 }
 
 // maxFailureMemory bounds the remembered failures of an agent; more than enough
@@ -27,7 +28,8 @@ type pause struct {
 	By    string    `json:"by"`
 	Why   string    `json:"why,omitempty"`
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero"` // zero: until somebody resumes it
+	Until time.Time `json:"until,omitzero"`  // zero: until somebody resumes it
+	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person lets it go on
 }
 
 type stop struct {
@@ -69,6 +71,12 @@ func openStandings(path string) (*standings, error) {
 	if s.file.Limits == nil {
 		s.file.Limits = map[string]limit{}
 	}
+	for name, st := range s.file.Agents {
+		if time.Since(st.Word) > countedFor { // what it began before does not count any more
+			st.Word = time.Time{}
+			s.file.Agents[name] = st
+		}
+	}
 	return s, nil
 }
 
@@ -98,7 +106,7 @@ func (s *standings) change(agent string, f func(*standing)) error {
 }
 
 func (st standing) empty() bool {
-	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero()
 }
 
 // catchUp writes down what could not be written when it changed.

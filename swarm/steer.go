@@ -49,12 +49,17 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
 	}
-	return s.steer(agent, func(st *standing) { st.Paused = p })
+	return s.steer(agent, func(st *standing) {
+		if st.Paused == nil || !st.Paused.Turns || s.fromPerson(o.By) { // else an agent could end that pause
+			st.Paused = p
+		}
+	})
 }
 
 // Resume lets a paused agent go on, and one that waits after a failure or for
 // its usage limit try at once. One that is stopped stays so, with a [*StoppedError]:
-// see [Swarm.StartAgent].
+// see [Swarm.StartAgent]. One that began too many turns goes on by the word of a person
+// alone: to an agent it is a [*PersonError].
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -63,19 +68,37 @@ func (s *Swarm) Resume(agent, by string) error {
 	if s.books.standings.of(agent).Stopped != nil {
 		return &StoppedError{Name: agent}
 	}
+	if p := s.books.standings.of(agent).Paused; p != nil && p.Turns && !s.fromPerson(by) {
+		return &PersonError{Name: agent}
+	}
 	if err := s.books.standings.liftLimit(m.account()); err != nil {
 		return err
 	}
 	s.wakeAccount(m.account())
-	return s.steer(agent, func(st *standing) { st.Paused, st.Until, st.Why = nil, time.Time{}, "" })
+	return s.steer(agent, func(st *standing) {
+		s.word(agent, by, st)
+		st.Paused, st.Until, st.Why = nil, time.Time{}, ""
+	})
 }
 
-// StartAgent starts a stopped agent, with its failures forgotten.
+// StartAgent starts a stopped agent, with its failures forgotten. One that was paused
+// since it began too many turns goes on too, if a person starts it; to an agent that is
+// a [*PersonError].
 func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
 	}
-	return s.steer(agent, func(st *standing) { *st = standing{Paused: st.Paused, Order: st.Order} })
+	if p := s.books.standings.of(agent).Paused; p != nil && p.Turns && !s.fromPerson(by) {
+		return &PersonError{Name: agent}
+	}
+	return s.steer(agent, func(st *standing) {
+		fresh := standing{Paused: st.Paused, Order: st.Order, Word: st.Word}
+		s.word(agent, by, &fresh)
+		if fresh.Paused != nil && fresh.Paused.Turns {
+			fresh.Paused = nil
+		}
+		*st = fresh
+	})
 }
 
 // stopping tells whether Run was told to end.

@@ -65,6 +65,7 @@ func (a *agent) nextUrgent(j *job) (runner.Steer, bool) {
 		}
 		j.steered = append(j.steered, s)
 		own.proven = a.proves(c.Message)
+		a.books.turns.count(a.name, own.began, own.proven && c.Message.From == dropbox.Lead)
 		a.diary.line(c.ID, fmt.Sprintf("+ %s from %s: %s", c.Message.Type, c.Message.From, describe(c.Message)))
 		a.log.Info("message brought to a running turn", keyMessage, c.ID, keyTurn, j.rec.Turn)
 		return runner.Steer{UUID: s.uuid, Prompt: a.steerText(letter{Message: c.Message, Proven: own.proven, Via: own.via})}, true
@@ -89,6 +90,8 @@ func (a *agent) takeUrgent() (*dropbox.Claim, bool) {
 		if m, err := a.box.Read(e); err == nil && !m.Type.Wakes() {
 			a.queue.markNote(e)
 			continue
+		} else if err == nil && a.books.turns.over(a.name, a.plan().TurnsPerHour, a.byLead(m), time.Now()) != "" {
+			return nil, false // it waits for the next turn, which does not begin
 		}
 		c, err := a.box.Take(e)
 		a.queue.remove(e)

@@ -125,11 +125,12 @@ func openBooks(home Home, p Plan) (*books, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openLedger(home.Ledger())
+	b := &books{standings: st, sessions: se, tokens: tokens, damaged: damaged}
+	b.ledger, err = openLedger(home.Ledger(), func(line LedgerLine) { b.turns.recall(line, st.of(line.Agent).Word) })
 	if err != nil {
 		return nil, err
 	}
-	return &books{ledger: l, standings: st, sessions: se, tokens: tokens, damaged: damaged}, nil
+	return b, nil
 }
 
 // newMember makes an agent's mailbox and the agent.

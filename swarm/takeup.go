@@ -114,6 +114,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.bury(c, "not a valid message: "+c.Bad.Error())
 	}
 	j := &job{claim: c, via: a.doors.of(c.ID), proven: a.proves(c.Message), rec: rec, began: time.Now().UTC(), told: true}
+	a.books.turns.count(a.name, rec.Begun, rec.ByLead)
 	if rec == nil {
 		return a.putBack(c, false)
 	}

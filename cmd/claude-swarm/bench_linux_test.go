@@ -82,7 +82,7 @@ func newPlaceOf(b *testing.B, dir string, agents int, client string, env ...stri
 	p := &place{b: b, program: shipped(b), dir: dir}
 	p.env = append(withoutMarks(os.Environ()), append(env, "HOME="+runtime, "XDG_RUNTIME_DIR="+runtime, "PWD="+dir)...)
 	var config bytes.Buffer
-	fmt.Fprintf(&config, "defaults:\n  command: [%q]\n  mcp: false\nagents:\n", client)
+	fmt.Fprintf(&config, "defaults:\n  command: [%q]\n  mcp: false\npolicy: {turns_per_hour: 0}\nagents:\n", client)
 	for i := range agents {
 		fmt.Fprintf(&config, "  agent%d:\n    role: worker %d\n", i, i)
 	}

@@ -115,6 +115,7 @@ func effectivePolicy(p config.Policy) keyed {
 		{"max_hops", p.MaxHops},
 		{"max_returns", p.MaxReturns},
 		{"max_echoes", p.MaxEchoes},
+		{"turns_per_hour", p.TurnsPerHour},
 		{"stop_sentinel", p.StopSentinel},
 		{"unproven", p.Unproven},
 		{"acl", acl},

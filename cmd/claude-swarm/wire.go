@@ -51,7 +51,9 @@ func planOf(f *config.File) swarm.Plan {
 		MaxRunning: f.Running(),
 		MaxWarm:    f.MaxWarm,
 		Debounce:   f.Debounce,
-		Log:        swarm.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
+
+		TurnsPerHour: f.Policy.TurnsPerHour,
+		Log:          swarm.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
 		Retention: swarm.Retention{
 			Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB),
 			RefusedDays: f.Retention.RefusedDays, RefusedMB: int64(f.Retention.RefusedMB),

@@ -44,7 +44,7 @@ var unexported = cmpopts.IgnoreUnexported(config.File{})
 // strict is the policy of a file that says nothing about it.
 var strict = config.Policy{
 	AllowedTypes: []string{"task", "question", "result", "status", "handoff", "note"},
-	MaxBodyBytes: 8192, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: 8, MaxReturns: 1, MaxEchoes: 2,
+	MaxBodyBytes: 8192, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: 8, MaxReturns: 1, MaxEchoes: 2, TurnsPerHour: 120,
 	StopSentinel: "<<<HALT>>>", Unproven: "allow",
 }
 

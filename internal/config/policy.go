@@ -19,6 +19,7 @@ type Policy struct {
 	MaxHops      int      // how often a message may be passed on; 8
 	MaxReturns   int      // how often a request may come back to an agent that passed it on; 1
 	MaxEchoes    int      // how often two may say nearly the same again; 2
+	TurnsPerHour int      // turns that an agent begins without a word of a person; 120
 	StopSentinel string   // text that halts its conversation; <<<HALT>>>
 	Unproven     string   // allow or refuse; allow
 
@@ -47,7 +48,7 @@ const human = "human"
 func builtinPolicy() Policy {
 	return Policy{
 		AllowedTypes: typeWords(), MaxBodyBytes: 8 << 10, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: dropbox.MaxHops,
-		MaxReturns: 1, MaxEchoes: 2, StopSentinel: "<<<HALT>>>", Unproven: UnprovenAllow,
+		MaxReturns: 1, MaxEchoes: 2, TurnsPerHour: 120, StopSentinel: "<<<HALT>>>", Unproven: UnprovenAllow,
 	}
 }
 
@@ -99,6 +100,10 @@ var policyKeys = []fileKey{
 				return
 			}
 			set(&f.Policy.MaxEchoes)(echoes, ok)
+		}},
+	{Key{"policy.turns_per_hour", "number", "120", "How many turns an agent may begin within an hour without a word of a person; then it is paused until a person resumes it. Ten times as many is the bound for all its turns, those that the lead asks for included. 0: any number."},
+		func(r *reader, n *yaml.Node, name string, f *File) {
+			set(&f.Policy.TurnsPerHour)(r.number(n, name, 0))
 		}},
 	{Key{"policy.stop_sentinel", "text", `"<<<HALT>>>"`, "A text that halts the conversation of a body which has it. \"\": none."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Policy.StopSentinel)(r.line(n, name)) }},

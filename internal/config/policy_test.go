@@ -19,6 +19,7 @@ policy:
   max_hops: 0
   max_returns: 0
   max_echoes: 0
+  turns_per_hour: 0
   stop_sentinel: ""
   unproven: refuse
 agents: {coder: }

@@ -16,17 +16,18 @@ import (
 // A conn is one client as the server sees it. streams belongs to the goroutine
 // that reads, with the exception that mu allows.
 type conn struct {
-	s   *Server
-	c   *net.UnixConn
-	out chan reply
+	s    *Server
+	c    *net.UnixConn
+	from peer
+	out  chan reply
 
 	mu      sync.Mutex
 	streams map[string]context.CancelFunc
 	pending int
 }
 
-func newConn(s *Server, c *net.UnixConn) *conn {
-	return &conn{s: s, c: c, out: make(chan reply, outQueue), streams: make(map[string]context.CancelFunc)}
+func newConn(s *Server, c *net.UnixConn, from peer) *conn {
+	return &conn{s: s, c: c, from: from, out: make(chan reply, outQueue), streams: make(map[string]context.CancelFunc)}
 }
 
 // serve runs the connection to its end: the client hangs up, or ctx is done. A
@@ -182,6 +183,11 @@ func (c *conn) call(ctx context.Context, req request) (r reply) {
 
 func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	d := c.s.daemon
+	by, err := c.orderedBy(req)
+	if err != nil {
+		return nil, err
+	}
+	req.By = by
 	switch req.Type {
 	case reqStart, reqStop, reqPause, reqResume, reqAbort, reqInterrupt, reqCompact, reqClear:
 		if req.Agent == "" {
@@ -217,6 +223,23 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 		return nil, nil
 	}
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
+}
+
+// orderedBy is who gives an order: the agent in whose turn the caller runs, whatever
+// the request says, else whom the request names. What only a person may do is refused
+// where nothing tells who called.
+func (c *conn) orderedBy(req request) (string, error) {
+	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
+		return req.By, nil
+	}
+	agent, err := c.s.opts.CallerOf(c.from.pid)
+	switch {
+	case err != nil && (req.Type == reqStart || req.Type == reqResume):
+		return "", err
+	case agent != "":
+		return agent, nil
+	}
+	return req.By, nil
 }
 
 // subscribe starts a stream: a response, then events until it is cancelled, the

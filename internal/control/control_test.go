@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -283,4 +284,43 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 		}
 		return err == nil
 	})
+}
+
+// Who gives an order is found by the process at the other end, not by what it says; and
+// where nothing tells, nothing is done that only a person may do.
+func TestAnOrderIsItsCallers(t *testing.T) {
+	p, d := newPlace(t), newFakeDaemon()
+	caller, trouble := "coder", error(nil)
+	p.callerOf = func(pid int) (string, error) {
+		if pid != os.Getpid() {
+			t.Errorf("asked about process %d, not %d", pid, os.Getpid())
+		}
+		return caller, trouble
+	}
+	serve(t, p, d)
+	c, ctx := p.dial(t), t.Context()
+	close(d.turn)
+	for _, by := range []string{"lead", "reviewer", ""} {
+		if err := c.Resume(ctx, "reviewer", by); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := c.Shutdown(ctx, "lead", true); err != nil {
+		t.Error(err)
+	}
+	want := []string{"resume reviewer by coder", "resume reviewer by coder", "resume reviewer by coder", "shutdown by coder now true"}
+	if diff := cmp.Diff(want, d.notes()); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+
+	caller, trouble = "", errors.New("whoever asked has ended")
+	if err := c.Resume(ctx, "reviewer", "lead"); err == nil || err.Error() != "whoever asked has ended" {
+		t.Errorf("Resume = %v", err)
+	}
+	if err := c.Start(ctx, "reviewer", "lead"); err == nil {
+		t.Error("Start passes")
+	}
+	if err := c.Pause(ctx, "reviewer", swarm.PauseOrder{By: "lead"}); err != nil {
+		t.Errorf("Pause = %v", err)
+	}
 }

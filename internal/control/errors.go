@@ -29,6 +29,7 @@ const (
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
 	CodeLater        = "later"         // stop: it is told, but its turn waits for the one that asks; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
+	CodePerson       = "person"        // start, resume: only a person may do that; Name is set
 	CodeStopping     = "stopping"      // the daemon ends with its running turns
 	CodeFailed       = "failed"        // everything else
 )
@@ -37,7 +38,7 @@ const (
 // to the error of package swarm that it was made of, where there is one:
 // [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrStopping],
 // [swarm.ErrCannotCompact], [swarm.StoppedError], [swarm.LaterError],
-// [swarm.AttachedError].
+// [swarm.AttachedError], [swarm.PersonError].
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
@@ -58,6 +59,8 @@ func (e *Error) Unwrap() error {
 		return &swarm.LaterError{Name: e.Name}
 	case CodeAttached:
 		return &swarm.AttachedError{Name: e.Name}
+	case CodePerson:
+		return &swarm.PersonError{Name: e.Name}
 	case CodeNoTurn:
 		return swarm.ErrNoTurn
 	case CodeStopping:
@@ -82,6 +85,9 @@ func wireError(err error) *Error {
 	}
 	if later, ok := errors.AsType[*swarm.LaterError](err); ok {
 		e.Code, e.Name, e.Hint = CodeLater, later.Name, "nothing: end your turn"
+	}
+	if person, ok := errors.AsType[*swarm.PersonError](err); ok {
+		e.Code, e.Name, e.Hint = CodePerson, person.Name, `claude-swarm send lead "`+person.Name+` is paused, please look" --type status`
 	}
 	if attached, ok := errors.AsType[*swarm.AttachedError](err); ok {
 		e.Code, e.Name, e.Hint = CodeAttached, attached.Name, "/compact or /clear in that session"

@@ -178,8 +178,9 @@ func (f *fakeFeed) put(ev swarm.FeedEvent) {
 
 // A place is a project with a short path for its socket.
 type place struct {
-	project string
-	runtime string
+	project  string
+	runtime  string
+	callerOf func(pid int) (string, error)
 }
 
 func newPlace(t testing.TB) place {
@@ -191,7 +192,7 @@ func newPlace(t testing.TB) place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	p := place{filepath.Join(dir, "p"), filepath.Join(dir, "r")}
+	p := place{project: filepath.Join(dir, "p"), runtime: filepath.Join(dir, "r")}
 	for _, d := range []string{p.project, p.runtime} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -226,7 +227,9 @@ func serve(t testing.TB, p place, d control.Daemon) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- control.NewServer(d, control.Options{Version: "1.0"}).Serve(ctx, l) }()
+	go func() {
+		ended <- control.NewServer(d, control.Options{Version: "1.0", CallerOf: p.callerOf}).Serve(ctx, l)
+	}()
 	var once sync.Once
 	stop = func() {
 		once.Do(func() {

@@ -6,22 +6,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUID tells which user is at the other end.
-func peerUID(c *net.UnixConn) (uid int, known bool, err error) {
+// peerOf tells which user and which process is at the other end.
+func peerOf(c *net.UnixConn) (p peer, known bool, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return 0, false, err
+		return peer{}, false, err
 	}
 	var cred *unix.Xucred
 	var optErr error
 	err = raw.Control(func(fd uintptr) {
 		cred, optErr = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+		if optErr == nil {
+			p.pid, optErr = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+		}
 	})
 	if err == nil {
 		err = optErr
 	}
 	if err != nil {
-		return 0, false, err
+		return peer{}, false, err
 	}
-	return int(cred.Uid), true, nil
+	p.uid = int(cred.Uid)
+	return p, true, nil
 }

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUID tells which user is at the other end.
-func peerUID(c *net.UnixConn) (uid int, known bool, err error) {
+// peerOf tells which user and which process is at the other end.
+func peerOf(c *net.UnixConn) (p peer, known bool, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return 0, false, err
+		return peer{}, false, err
 	}
 	var cred *unix.Ucred
 	var optErr error
@@ -21,7 +21,7 @@ func peerUID(c *net.UnixConn) (uid int, known bool, err error) {
 		err = optErr
 	}
 	if err != nil {
-		return 0, false, err
+		return peer{}, false, err
 	}
-	return int(cred.Uid), true, nil
+	return peer{uid: int(cred.Uid), pid: int(cred.Pid)}, true, nil
 }

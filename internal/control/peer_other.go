@@ -4,5 +4,5 @@ package control
 
 import "net"
 
-// peerUID knows nothing here: the mode of the socket's folder keeps others out.
-func peerUID(*net.UnixConn) (uid int, known bool, err error) { return 0, false, nil }
+// peerOf knows nothing here: the mode of the socket's folder keeps others out.
+func peerOf(*net.UnixConn) (p peer, known bool, err error) { return peer{}, false, nil }

@@ -50,7 +50,14 @@ const (
 type Options struct {
 	Version string       // of the program
 	Log     *slog.Logger // nil discards
+	// CallerOf, if set, finds the agent in whose turn a process runs; "" for a person.
+	// An order of such a process is that agent's, whatever it says. It is called from
+	// several goroutines.
+	CallerOf func(pid int) (agent string, err error)
 }
+
+// A peer is who is at the other end of a connection.
+type peer struct{ uid, pid int }
 
 // A Server answers on the control socket.
 type Server struct {
@@ -97,34 +104,35 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 			}
 			continue
 		}
-		if err := s.admit(c); err != nil {
+		from, err := s.admit(c)
+		if err != nil {
 			s.log.Warn("control connection refused", "err", err)
 			refuse(c, err)
 			continue
 		}
 		wg.Go(func() {
 			defer s.leave()
-			newConn(s, c).serve(ctx)
+			newConn(s, c, from).serve(ctx)
 		})
 	}
 }
 
 // admit checks who is at the other end, and that there is room.
-func (s *Server) admit(c *net.UnixConn) error {
-	uid, known, err := peerUID(c)
+func (s *Server) admit(c *net.UnixConn) (from peer, err error) {
+	from, known, err := peerOf(c)
 	if err != nil {
-		return err
+		return from, err
 	}
-	if known && uid != os.Geteuid() && uid != 0 {
-		return &Error{Code: CodeFailed, Message: "this daemon belongs to another user"}
+	if known && from.uid != os.Geteuid() && from.uid != 0 {
+		return from, &Error{Code: CodeFailed, Message: "this daemon belongs to another user"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns >= maxConnections {
-		return &Error{Code: CodeBusy, Message: "too many connections", Hint: "close some of the logs and status that are being watched"}
+		return from, &Error{Code: CodeBusy, Message: "too many connections", Hint: "close some of the logs and status that are being watched"}
 	}
 	s.conns++
-	return nil
+	return from, nil
 }
 
 func (s *Server) leave() {

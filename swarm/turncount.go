@@ -1,0 +1,164 @@
+package swarm
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// The last bound on loops. Every other rule looks at what a message says of itself, or
+// at who can be shown to have sent it; this one counts turns, whatever the messages
+// claim. An agent that begins too many of them within an hour without a word of a
+// person is paused, and a person has to let it go on.
+//
+// A word of a person is a message that is proven to be the lead's, or an order to
+// resume or start the agent that comes from outside of every turn. A file dropped by
+// hand is not: nothing shows who wrote it. Since a program of the same user can read
+// the lead's secret, proven messages do not lift the second bound, which is ten times
+// as high.
+
+const (
+	countedFor = time.Hour
+	absolutely = 10 // times turns_per_hour: the bound for all turns
+)
+
+// turnCounts counts the turns that each agent begins. It is safe for several
+// goroutines.
+type turnCounts struct {
+	mu sync.Mutex
+	by map[string][]turnBegun // oldest first, at most those of the last hour
+}
+
+// A turnBegun is a turn that an agent began, or a message that reached a running one.
+type turnBegun struct {
+	at     time.Time
+	person bool // it was begun by a word of a person
+}
+
+// count notes that an agent begins a turn.
+func (c *turnCounts) count(agent string, at time.Time, person bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil {
+		c.by = map[string][]turnBegun{}
+	}
+	c.by[agent] = append(c.lately(agent, at), turnBegun{at, person})
+}
+
+// forget begins the count again. It tells whether there was something to forget.
+func (c *turnCounts) forget(agent string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	had := len(c.by[agent]) > 0
+	delete(c.by, agent)
+	return had
+}
+
+// over says why the next turn of an agent would be one too many; "" when it would not.
+// person says that a word of a person begins it. perHour is policy.turns_per_hour; 0
+// is any number.
+func (c *turnCounts) over(agent string, perHour int, person bool, now time.Time) string {
+	if perHour <= 0 {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.lately(agent, now)
+	if len(all) >= absolutely*perHour {
+		return fmt.Sprintf("%d turns within an hour, ten times what policy.turns_per_hour allows without a person", len(all))
+	}
+	alone := len(all)
+	for i, t := range slices.Backward(all) {
+		if t.person {
+			alone = len(all) - i - 1
+			break
+		}
+	}
+	if alone >= perHour && !person {
+		return fmt.Sprintf("%d turns within an hour without a word of a person (policy.turns_per_hour)", alone)
+	}
+	return ""
+}
+
+// lately are the turns of the last hour. Those that a clock which was set back has put
+// into the future count as begun now. The mutex is held.
+func (c *turnCounts) lately(agent string, now time.Time) []turnBegun {
+	all := c.by[agent]
+	old := 0
+	for i, t := range all {
+		switch {
+		case t.at.After(now):
+			all[i].at = now
+		case now.Sub(t.at) >= countedFor:
+			old = i + 1
+		}
+	}
+	if old > 0 {
+		all = slices.Delete(all, 0, old)
+		if c.by[agent] = all; len(all) == 0 {
+			delete(c.by, agent)
+		}
+	}
+	return all
+}
+
+// recall takes up what a ledger tells of the last hour, so that a restart does not
+// begin the count again. since is the last order of a person.
+func (c *turnCounts) recall(line LedgerLine, since time.Time) {
+	if begun := line.At.Add(-time.Duration(line.Seconds * float64(time.Second))); begun.After(since) {
+		c.count(line.Agent, begun, line.ByLead)
+	}
+}
+
+// byLead tells whether a message is a word of a person to the agent.
+func (a *agent) byLead(m *dropbox.Message) bool { return m.From == dropbox.Lead && a.proves(m) }
+
+// holdForTurns pauses the agent when a turn for this message would be one too many,
+// and tells the lead once. The pause has no end of its own.
+func (a *agent) holdForTurns(m *dropbox.Message) bool {
+	perHour := a.plan().TurnsPerHour
+	if perHour <= 0 {
+		return false
+	}
+	now := time.Now().UTC()
+	why := a.books.turns.over(a.name, perHour, a.byLead(m), now)
+	if why == "" {
+		return false
+	}
+	a.log.Warn("agent is paused", keyWhy, why, keyMessage, m.ID)
+	a.note(a.books.standings.change(a.name, func(s *standing) {
+		s.Paused = &pause{By: dropbox.Swarm, Why: why, Since: now, Turns: true}
+	}))
+	a.tellLead("turns:"+a.name+":"+now.Format(time.RFC3339Nano), a.name+" is paused: too many turns", fmt.Sprintf(
+		"%s is paused: %s.\n\nIts mail waits. Next would have been %s from %s: %s\n\nWhat it did: claude-swarm history %s\nTo let it go on: claude-swarm resume %s\n",
+		a.name, why, m.ID, m.From, describe(m), a.name, a.name))
+	return true
+}
+
+// A PersonError says that only a person may let an agent go on.
+type PersonError struct{ Name string }
+
+func (e *PersonError) Error() string {
+	return e.Name + " began too many turns without a person, so an agent cannot let it go on"
+}
+
+// fromPerson tells whether an order comes from a person. Those of agents have their
+// names: whoever passes orders on finds out who calls.
+func (s *Swarm) fromPerson(by string) bool {
+	_, err := s.member(by)
+	return err != nil
+}
+
+// word begins the count of an agent's turns again after an order of a person, also for
+// the next daemon.
+func (s *Swarm) word(agent, by string, st *standing) {
+	if !s.fromPerson(by) {
+		return
+	}
+	if s.books.turns.forget(agent) || st.Paused != nil && st.Paused.Turns {
+		st.Word = time.Now().UTC()
+	}
+}

@@ -1,0 +1,82 @@
+package swarm
+
+import (
+	"testing"
+	"time"
+)
+
+// What honest swarms do for hours is not held: a lead agent whose ten workers report, a
+// person's script, cron jobs, and a person who works along.
+func TestHonestTurnsAreNotHeld(t *testing.T) {
+	for name, c := range map[string]struct {
+		every  time.Duration // between two turns
+		hours  int
+		person func(n int) bool // is the n-th turn begun by a word of a person?
+	}{
+		"ten workers report every six minutes":     {6 * time.Minute / 10, 5, func(int) bool { return false }},
+		"200 messages of the lead's script":        {time.Hour / 200, 3, func(int) bool { return true }},
+		"busy workers, and a person now and then":  {time.Hour / 300, 4, func(n int) bool { return n%100 == 0 }},
+		"a job that sends every minute by cron":    {time.Minute, 24, func(int) bool { return true }},
+		"a job that drops a file every minute":     {time.Minute, 24, func(int) bool { return false }},
+		"a script that sends 1,000 within an hour": {time.Hour / 1000, 3, func(int) bool { return true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var counts turnCounts
+			now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
+			end := now.Add(time.Duration(c.hours) * time.Hour)
+			for n := 0; now.Before(end); n++ {
+				if why := counts.over("lead", 120, c.person(n), now); why != "" {
+					t.Fatalf("turn %d is held: %s", n, why)
+				}
+				counts.count("lead", now, c.person(n))
+				now = now.Add(c.every)
+			}
+			if kept := len(counts.by["lead"]); kept > 1201 {
+				t.Errorf("%d turns are remembered", kept)
+			}
+		})
+	}
+}
+
+// The second bound holds for what is proven to be the lead's as well: an agent can read
+// the lead's secret.
+func TestTheSecondBoundHoldsForAll(t *testing.T) {
+	var counts turnCounts
+	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
+	for range 1200 {
+		if why := counts.over("a", 120, true, now); why != "" {
+			t.Fatal(why)
+		}
+		counts.count("a", now, true)
+		now = now.Add(time.Second)
+	}
+	const want = "1200 turns within an hour, ten times what policy.turns_per_hour allows without a person"
+	if why := counts.over("a", 120, true, now); why != want {
+		t.Errorf("over = %q, want %q", why, want)
+	}
+	if why := counts.over("a", 0, true, now); why != "" {
+		t.Errorf("switched off: %q", why)
+	}
+	if why := counts.over("b", 120, false, now); why != "" {
+		t.Errorf("another agent: %q", why)
+	}
+	if why := counts.over("a", 120, true, now.Add(time.Hour)); why != "" {
+		t.Errorf("an hour later: %q", why)
+	}
+}
+
+// A clock that is set back neither empties the count nor makes it last longer.
+func TestACountOfTurnsWhenTheClockIsSetBack(t *testing.T) {
+	var counts turnCounts
+	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
+	for range 3 {
+		counts.count("a", now, false)
+	}
+	back := now.Add(-48 * time.Hour)
+	if why := counts.over("a", 3, false, back); why == "" {
+		t.Error("the count is empty")
+	}
+	if why := counts.over("a", 3, false, back.Add(time.Hour)); why != "" {
+		t.Errorf("an hour later: %s", why)
+	}
+}

@@ -1,0 +1,140 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// pingPong makes two agents wake each other by messages that no rule holds: in the name
+// of the lead, without a proof, in a conversation of their own.
+func (f *field) pingPong() {
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			to := map[string]string{"a": "b", "b": "a"}[turn.Agent]
+			_, err := f.store.Deliver(to, &dropbox.Message{From: dropbox.Lead, To: []string{to}, Type: dropbox.Handoff, Body: []byte("your turn")})
+			return err
+		})}
+	}
+}
+
+// held waits until both agents are paused or idle, and one of them is paused.
+func (f *field) held(turns int) swarm.AgentStatus {
+	f.t.Helper()
+	var paused swarm.AgentStatus
+	f.until("an agent is paused", func() bool {
+		for _, name := range []string{"a", "b"} {
+			if st := f.status(name); st.State == swarm.Paused {
+				paused = st
+			} else if st.State != swarm.Idle {
+				return false
+			}
+		}
+		return paused.Name != ""
+	})
+	if want := fmt.Sprintf("%d turns within an hour without a word of a person (policy.turns_per_hour)", turns); paused.Why != want || paused.Next != "claude-swarm resume "+paused.Name {
+		f.t.Errorf("status says %q, next %q, want %q", paused.Why, paused.Next, want)
+	}
+	return paused
+}
+
+// Agents that wake each other past every rule are paused at the bound. Only a person
+// lets them go on, also after a restart, and the lead is told once.
+func TestTurnsWithoutAPersonAreBounded(t *testing.T) {
+	f := newField(t, "a", "b")
+	f.plan.TurnsPerHour = 5
+	f.pingPong()
+	f.start()
+	f.send("a", "Begin.", typed(dropbox.Handoff))
+	paused := f.held(5)
+	// Each begins five; the first turn of a is a person's.
+	first := len(f.backend.Runs())
+	if first > 11 {
+		t.Errorf("%d turns, want 11 at most", first)
+	}
+	if got := f.subjects("a is paused: too many turns"); len(got) > 1 {
+		t.Errorf("the lead was told %q", got)
+	}
+	if got := f.subjects(paused.Name + " is paused: too many turns"); len(got) != 1 {
+		t.Errorf("the lead was told %q, want once", got)
+	}
+	if n := f.status(paused.Name).Waiting.Total(); n != 1 {
+		t.Errorf("%d messages wait, want the one that would have been next", n)
+	}
+
+	// A restart changes nothing, and no agent may end it.
+	f.halt()
+	f.start()
+	f.held(5)
+	err := f.daemon.Resume(paused.Name, "b")
+	if e, ok := errors.AsType[*swarm.PersonError](err); !ok || e.Name != paused.Name {
+		t.Errorf("resumed by an agent: %v", err)
+	}
+	if err := f.daemon.StartAgent(paused.Name, "a"); err == nil {
+		t.Error("started by an agent")
+	}
+	if err := f.daemon.Pause(paused.Name, swarm.PauseOrder{By: "a", For: 1}); err != nil {
+		t.Error(err)
+	}
+	f.held(5)
+	if n := len(f.backend.Runs()); n != first {
+		t.Errorf("%d turns, %d before the restart", n, first)
+	}
+
+	// A person begins the count again, for the next daemon too.
+	if err := f.daemon.Resume(paused.Name, dropbox.Lead); err != nil {
+		t.Fatal(err)
+	}
+	f.until("it goes on", func() bool { return len(f.backend.Runs()) > first })
+	f.held(5)
+	if n := len(f.backend.Runs()); n > first+11 {
+		t.Errorf("%d turns after the resume, want 11 at most", n-first)
+	}
+}
+
+// After a person's order a restart does not count what was before it, and counts what
+// came after it.
+func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
+	f := newField(t, "a", "b")
+	f.plan.TurnsPerHour = 3
+	f.start()
+	drops := func(n int) {
+		t.Helper()
+		for i := range n {
+			done := len(f.backend.Runs())
+			if _, err := f.store.Deliver("a", &dropbox.Message{From: dropbox.Lead, To: []string{"a"}, Type: dropbox.Handoff, Body: []byte(fmt.Sprint("drop ", i))}); err != nil {
+				t.Fatal(err)
+			}
+			f.until("a turn", func() bool { return len(f.backend.Runs()) == done+1 })
+		}
+		f.untilState("a", swarm.Idle)
+	}
+	drops(2)
+	if err := f.daemon.Resume("a", dropbox.Lead); err != nil {
+		t.Fatal(err)
+	}
+	drops(2)
+	f.halt()
+	f.start()
+	drops(1)
+	if _, err := f.store.Deliver("a", &dropbox.Message{From: dropbox.Lead, To: []string{"a"}, Type: dropbox.Handoff, Body: []byte("one too many")}); err != nil {
+		t.Fatal(err)
+	}
+	f.held(3)
+	// What a person sends waits too: the agent does not go on by itself.
+	f.send("a", "go on")
+	f.held(3)
+	if n := len(f.backend.Runs()); n != 5 {
+		t.Errorf("%d turns, want 5", n)
+	}
+	if !strings.Contains(f.told("is paused").Subject, "a is paused: too many turns") {
+		t.Error("the lead was not told")
+	}
+}
