@@ -84,10 +84,7 @@ type agent struct {
 	// unsettled says that cur/ may hold what is to be taken up: at the start, and
 	// after the disk refused to file what came of a turn.
 	unsettled bool
-	// equipped are the settings with which a client had its tools; with others that
-	// is proved anew.
-	equipped Spec
-	warm     *warm // the client of the last turn, while it waits for the next; nil when there is none
+	warm      *warm // the client of the last turn, while it waits for the next; nil when there is none
 }
 
 // Why a turn is ended before its end; the causes of its context.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -280,14 +279,11 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, begun: func() { a.tell(j) }, compactions: compactions{home: a.home, turn: turn, reinjected: rec.Reinjected}}
 	out := a.runIn(ctx, spec, w, runner.Turn{
 		ID: turn, Client: rec.Client, From: rec.From, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
-		Files: a.turnFiles(rec.mark()), Tools: a.tools(spec), Prove: !reflect.DeepEqual(spec, a.equipped),
+		Files: a.turnFiles(rec.mark()), Tools: a.tools(spec),
 		Hook: a.hook(), Partial: partial, Helm: a.helm(j), Started: t.started, Event: t.event,
 	})
 	a.bell.ring() // the helm may have heard what the agent is to hear
 	t.end(&out, a.warm != nil)
-	if t.heard && out.End != runner.Unborn {
-		a.equipped = spec
-	}
 	if t.unrecorded != nil {
 		err = fmt.Errorf("record the turn: %w", t.unrecorded)
 	} else if out.End == runner.Short {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -229,26 +230,32 @@ func TestToolsWithoutADaemon(t *testing.T) {
 	}
 }
 
-// A client without its tools is sent no prompt: the agent is stopped, with the reason
-// and what to do, and the model was never asked.
-func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
-	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n")
-	bin := t.TempDir()
+// serve starts a daemon whose agents get a script for the server of their tools.
+func (p *project) serve(script string) {
+	p.t.Helper()
+	bin := p.t.TempDir()
 	data, err := os.ReadFile(program)
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	own := filepath.Join(bin, "claude-swarm")
-	for name, text := range map[string][]byte{"claude-swarm": data, "claude-swarm-mcp": []byte("#!/bin/sh\nexit 1\n")} {
+	for name, text := range map[string][]byte{"claude-swarm": data, "claude-swarm-mcp": []byte(script)} {
 		if err := os.WriteFile(filepath.Join(bin, name), text, 0o700); err != nil {
-			t.Fatal(err)
+			p.t.Fatal(err)
 		}
 	}
 	start := exec.Command(own, "start")
 	start.Dir, start.Env = p.dir, p.env
 	if out, err := start.CombinedOutput(); err != nil {
-		t.Fatalf("start: %v\n%s", err, out)
+		p.t.Fatalf("start: %v\n%s", err, out)
 	}
+}
+
+// A client without its tools is sent no prompt: the agent is stopped, with the reason
+// and what to do, and the model was never asked.
+func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
+	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n")
+	p.serve("#!/bin/sh\nexit 1\n")
 	p.send("coder", "Do it")
 	p.until("stopped", func() bool { return p.agent("coder").State == "stopped" })
 	a := p.agent("coder")
@@ -260,5 +267,45 @@ func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	}
 	if a.Waiting.Total() != 1 || a.Dead != 0 {
 		t.Errorf("%d wait and %d are dead, want the message to wait", a.Waiting.Total(), a.Dead)
+	}
+}
+
+// A server that starts after 4 s is waited for in every turn, not in the first of a
+// daemon alone: each turn's client says in its first line that it has the tools.
+func TestEveryTurnWaitsForItsTools(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"who","times":-1,"match":{"last_user_contains":"Who is there"},"content":[{"tool_use":{"name":"mcp__dead-drop__whoami","input":{}}}]},
+		{"name":"told","times":-1,"match":{"tool_result_contains":"\"name\":\"coder\""},"text":"I am coder."},
+		{"name":"rest","times":-1,"text":"I do not know."}]}`, "  coder:\n    role: coder\n")
+	p.serve("#!/bin/sh\nsleep 4\nexec " + filepath.Join(filepath.Dir(program), "claude-swarm-mcp") + " \"$@\"\n")
+	for range 2 {
+		if r := p.receipt("coder", p.send("coder", "Who is there?")); r.Text != "I am coder." {
+			t.Errorf("the turn ended with %q", r.Text)
+		}
+	}
+	streams := p.streams()
+	if len(streams) != 2 {
+		t.Errorf("%d clients ran, want one for each of the two turns", len(streams))
+	}
+	for _, name := range streams {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		dec := streamjson.NewDecoder(f, 0)
+		for {
+			ev, err := dec.Next()
+			if err != nil {
+				t.Fatalf("%s has no first line of a turn: %v", name, err)
+			}
+			if ev.Kind != streamjson.KindInit {
+				continue
+			}
+			if !strings.Contains(string(ev.Raw), `{"name":"dead-drop","status":"connected"`) {
+				t.Errorf("the client says %s", ev.Raw)
+			}
+			break
+		}
 	}
 }

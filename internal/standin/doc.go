@@ -104,8 +104,10 @@
 //	STANDIN_NOREPLAY=1   prints no replay line
 //	STANDIN_DELAY=D      waits D before each result
 //	STANDIN_MCP=STATUS   what it says of its MCP servers, connected else: "failed
-//	                     WHY", pending; slow is pending at the first two questions
-//	STANDIN_MCP_ANSWER=W none, unknown: how mcp_status is answered instead
+//	                     WHY", pending; slow is pending at the first two questions,
+//	                     "after D" until the process has run for D
+//	STANDIN_MCP_ANSWER=W none, unknown, "after D": how mcp_status is answered instead;
+//	                     for D nothing else is read then
 //
 // AGENT is $CLAUDE_SWARM_AGENT or a dash. A line of the log is written by one
 // write, so that many processes can share the file.

@@ -33,6 +33,7 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 		out:     &printer{w: stdout, format: "text", silent: env["STANDIN_SILENT"] != ""},
 		inbox:   newInbox(),
 		exit:    make(chan int, 1),
+		born:    time.Now(),
 		models:  map[string]*modelUsage{},
 	}
 	if env["STANDIN_UNBORN"] != "" {
@@ -104,6 +105,7 @@ type client struct {
 	stderr   io.Writer
 	out      *printer
 	inbox    *inbox
+	born     time.Time
 	exit     chan int      // what the process exits with; the first one counts
 	delay    time.Duration // before each result
 	deaf     atomic.Bool   // @hang and @spin hear nothing

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A server is one MCP server as the init line and the answer to mcp_status tell
@@ -45,12 +46,13 @@ func (c *client) servers(asked int) []server {
 	all := []server{}
 	for _, name := range c.mcp {
 		s := server{Name: name, Status: "connected"}
-		switch says := c.getenv("STANDIN_MCP"); {
-		case says == "slow" && asked < 2:
+		says, detail, _ := strings.Cut(c.getenv("STANDIN_MCP"), " ")
+		switch {
+		case says == "slow" && asked < 2, says == "after" && time.Since(c.born) < c.span(detail):
 			s.Status = "pending"
-		case says == "slow", says == "":
+		case says == "slow", says == "after", says == "":
 		default:
-			s.Status, s.Error, _ = strings.Cut(says, " ")
+			s.Status, s.Error = says, detail
 		}
 		all = append(all, s)
 	}
@@ -67,11 +69,15 @@ func (c *client) control(in *inputLine) {
 	switch in.Request.Subtype {
 	case "interrupt", "initialize":
 	case "mcp_status":
-		switch c.getenv("STANDIN_MCP_ANSWER") {
+		switch how, after, _ := strings.Cut(c.getenv("STANDIN_MCP_ANSWER"), " "); how {
 		case "none":
 			mute = true
 		case "unknown":
 			unknown()
+		case "after":
+			time.Sleep(c.span(after)) // it reads nothing else meanwhile
+			answer.Response = map[string]any{"mcpServers": c.servers(c.asked)}
+			c.asked++
 		default:
 			answer.Response = map[string]any{"mcpServers": c.servers(c.asked)}
 			c.asked++
@@ -86,4 +92,13 @@ func (c *client) control(in *inputLine) {
 	if in.Request.Subtype == "interrupt" {
 		c.interrupt()
 	}
+}
+
+// span reads a duration of the environment. One that makes no sense is no span.
+func (c *client) span(text string) time.Duration {
+	d, err := parseDuration(text)
+	if err != nil {
+		c.complain("standin: " + err.Error())
+	}
+	return d
 }

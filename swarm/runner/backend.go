@@ -61,12 +61,10 @@ type Turn struct {
 	Files
 
 	// Tools is the MCP server through which the agent reaches the swarm; nil means
-	// that it has none.
+	// that it has none. A client that is started proves that it has the tools before
+	// it is sent the prompt, which costs no call of the model. A client that lacks
+	// them is ended, and the outcome is [Unborn], also where its turn had begun.
 	Tools *Server
-	// Prove asks for proof that the client has the tools before it is sent the
-	// prompt. It costs no call of the model. A client that has them not is ended,
-	// and the outcome is [Unborn].
-	Prove bool
 
 	// Hook is the command line (for a shell) that prints what the agent has to
 	// be told again right after a compaction; "" means none.

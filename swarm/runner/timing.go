@@ -10,8 +10,7 @@ type Timing struct {
 	Close     time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
 	Unheard   time.Duration // from an acknowledgement that nothing follows to giving the prompt up; 10 s
 	Steer     time.Duration // from the result to the acknowledgement of what came too late for it; 2 s
-	Answer    time.Duration // from a control request to going on without its answer; 5 s
-	Connect   time.Duration // from the start of a client to the connection of its tools, at the most; 30 s
+	Connect   time.Duration // from the start of a client to the connection of its tools, at the most; 2 min
 	Leftovers time.Duration // from SIGTERM to SIGKILL for what outlived its client; 1 s
 	Poll      time.Duration // longest time between two looks at a file that nobody rings for; 100 ms
 	Sample    time.Duration // time over which the use of the processor is measured; 2 s
@@ -29,7 +28,6 @@ func (t Timing) Or(other Timing) Timing {
 	pick(&t.Close, other.Close)
 	pick(&t.Unheard, other.Unheard)
 	pick(&t.Steer, other.Steer)
-	pick(&t.Answer, other.Answer)
 	pick(&t.Connect, other.Connect)
 	pick(&t.Leftovers, other.Leftovers)
 	pick(&t.Poll, other.Poll)
@@ -45,8 +43,7 @@ func DefaultTiming() Timing {
 		Close:     10 * time.Second,
 		Unheard:   10 * time.Second,
 		Steer:     2 * time.Second,
-		Answer:    5 * time.Second,
-		Connect:   30 * time.Second,
+		Connect:   2 * time.Minute,
 		Leftovers: time.Second,
 		Poll:      100 * time.Millisecond,
 		Sample:    2 * time.Second,

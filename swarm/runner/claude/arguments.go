@@ -119,6 +119,7 @@ func environment(t runner.Turn) []string {
 	if name, _, _ := strings.Cut(maxRetries, "="); !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
 		env = append(env, maxRetries)
 	}
+	env = append(env, connectWaits(env)...)
 	if _, tokens := thinking(t.Spec.Thinking); tokens != "" {
 		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, "MAX_THINKING_TOKENS=") })
 		env = append(env, "MAX_THINKING_TOKENS="+tokens)

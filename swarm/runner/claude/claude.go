@@ -79,7 +79,7 @@ func (r *run) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner
 			return r.never(runner.Failed, "the turn could not be recorded: "+err.Error(), "look at the disk"), nil
 		}
 	}
-	if t := r.turn; t.Prove && t.Tools != nil && !r.warm {
+	if t := r.turn; t.Tools != nil && !r.warm {
 		r.hold(promptLine(t))
 	} else {
 		r.feed.send(promptLine(t))
@@ -186,7 +186,7 @@ func (r *run) follow(out *os.File) runner.Outcome {
 	r.place = runner.Place{Offset: r.turn.From.Offset + dec.Offset(), CostUSD: r.account.Total()}
 	r.stderr = tailOf(r.turn.Stderr, 8<<10)
 	boundFile(r.turn.Stderr) // it may have printed much since the last look
-	v := r.judge()
+	v := r.proven(r.judge())
 	if isReadError(broken) && !v.end.OK() {
 		v = verdict{end: runner.Failed, reason: "the client's output could not be read: " + broken.Error(), hint: "look at the disk"}
 	}

@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,22 +14,26 @@ import (
 
 // A proof holds the prompt of a turn back until the client says that it has the
 // tools of our own MCP server. It asks by a control request, which costs no call
-// of the model:
+// of the model, and waits for a client that is slow to answer:
 //
-//	ask ──┬─ connected ───────────────────────────── prompt
-//	 ^    ├─ pending ── a moment ── ask again; at last: no tools
+//	ask ──┬─ connected ─────────────────────────────── prompt
+//	 ^    ├─ pending ── a moment ── ask again
 //	 └────┘
-//	      ├─ failed, missing … ───────────────────── no tools: the turn ends
-//	      └─ no answer, or it does not know that ─── prompt; what its init line says counts
+//	      ├─ failed, missing … ─────────────────────── no tools: the turn ends
+//	      └─ it does not know that ─────────────────── prompt; what its init line says counts
+//	at last (Timing.Connect) ──┬─ it was pending ───── no tools: the turn ends
+//	                           └─ it never answered ── prompt; what its init line says counts
 //
 // The zero proof is over. It belongs to the goroutine of the turn.
 type proof struct {
 	prompt  []byte // what is held back; nil: it was sent
 	began   time.Time
-	asked   time.Time // the last question; answered says whether it still waits
+	asked   time.Time // the last question; waits says whether its answer is missing
 	waits   bool
 	number  int
-	pending string // what was said last
+	pending string // what was said last; "": nothing yet
+
+	missing verdict // the turn began without its tools, whatever comes of it; no end: it did not
 }
 
 // askAgain is the pause between two questions, while the client connects. Claude
@@ -46,6 +51,9 @@ func (r *run) hold(prompt []byte) {
 	r.askTools(now)
 }
 
+// holds tells whether the prompt is held back.
+func (p *proof) holds() bool { return p.prompt != nil }
+
 func (r *run) askTools(now time.Time) {
 	p := &r.proof
 	p.number++
@@ -57,6 +65,7 @@ func (r *run) askTools(now time.Time) {
 func (r *run) release() {
 	prompt := r.proof.prompt
 	r.proof = proof{}
+	r.seen.last = time.Now() // the silence before says nothing of the turn
 	r.feed.send(prompt)
 }
 
@@ -69,8 +78,8 @@ func isToolsAnswer(ev *streamjson.Event) bool {
 // toolsAnswer takes the answer to a question.
 func (r *run) toolsAnswer(ev *streamjson.Event, now time.Time) {
 	p := &r.proof
-	if p.prompt == nil || ev.Control.RequestID != toolsQuestion+strconv.Itoa(p.number) {
-		return // too late, or of an earlier daemon
+	if !p.holds() || ev.Control.RequestID != toolsQuestion+strconv.Itoa(p.number) {
+		return // of an earlier daemon, or after the prompt
 	}
 	p.waits = false
 	if !ev.Control.OK {
@@ -89,7 +98,7 @@ func (r *run) toolsAnswer(ev *streamjson.Event, now time.Time) {
 		return
 	}
 	switch s := ours(answer.Response.Response.Servers); s.Status {
-	case "connected":
+	case connected:
 		r.release()
 	case "pending":
 		p.pending = s.Status
@@ -101,33 +110,44 @@ func (r *run) toolsAnswer(ev *streamjson.Event, now time.Time) {
 // prove does what is due while the prompt is held back.
 func (r *run) prove(now time.Time) {
 	p := &r.proof
-	switch {
-	case p.prompt == nil || r.ladder.Begun():
-	case p.waits && now.Sub(p.asked) >= r.timing.Answer:
+	switch bound := r.connectBound(); {
+	case !p.holds() || r.ladder.Begun():
+	case now.Sub(p.began) >= bound && p.pending == "":
 		r.release() // it knows no control requests
-	case p.waits:
-	case now.Sub(p.began) >= r.timing.Connect:
-		r.end(noTools(r.turn, p.pending+" for "+r.timing.Connect.String()), now)
-	case now.Sub(p.asked) >= askAgain:
+	case now.Sub(p.began) >= bound:
+		r.end(noTools(r.turn, p.pending+" for "+bound.String()), now)
+	case !p.waits && now.Sub(p.asked) >= askAgain:
 		r.askTools(now)
 	}
 }
 
-// due is when to look at it again; zero: never.
-func (p *proof) due(t runner.Timing) time.Time {
-	switch {
-	case p.prompt == nil:
-		return time.Time{}
-	case p.waits:
-		return p.asked.Add(t.Answer)
+// connectBound is how long the prompt is held back at the most. A turn that would be
+// over by then ends for want of its tools, for which the message is not to blame.
+func (r *run) connectBound() time.Duration {
+	if limit := r.turn.Spec.Timeout; limit > 0 {
+		return min(r.timing.Connect, limit)
 	}
-	return p.asked.Add(askAgain)
+	return r.timing.Connect
 }
 
-// initSays ends a turn whose first line says that our server failed. One that is
-// still connecting may come later.
+// proofDue is when to look at it again; zero: never.
+func (r *run) proofDue() time.Time {
+	p := &r.proof
+	if !p.holds() {
+		return time.Time{}
+	}
+	due := p.began.Add(r.connectBound())
+	if again := p.asked.Add(askAgain); !p.waits && again.Before(due) {
+		return again
+	}
+	return due
+}
+
+// initSays ends a turn whose first line says that the tools of our server are missing.
+// The turn is not done then, also where a good result comes before its end: the agent
+// could neither send nor ask.
 func (r *run) initSays(ev *streamjson.Event, now time.Time) {
-	if r.turn.Tools == nil || r.followed {
+	if r.turn.Tools == nil {
 		return
 	}
 	var line struct {
@@ -136,10 +156,21 @@ func (r *run) initSays(ev *streamjson.Event, now time.Time) {
 	if json.Unmarshal(ev.Raw, &line) != nil {
 		return
 	}
-	if s := ours(line.Servers); s.Status == "failed" {
-		r.end(noTools(r.turn, s.text()), now)
+	if s := ours(line.Servers); s.Status != connected {
+		r.proof.missing = noTools(r.turn, s.text())
+		r.end(r.proof.missing, now)
 	}
 }
+
+// proven is the verdict of a turn, given that of its result.
+func (r *run) proven(v verdict) verdict {
+	if r.proof.missing.end != "" {
+		return r.proof.missing
+	}
+	return v
+}
+
+const connected = "connected"
 
 // An mcpServer is what the client says of one of its MCP servers.
 type mcpServer struct {
@@ -156,6 +187,25 @@ func ours(all []mcpServer) mcpServer {
 		}
 	}
 	return mcpServer{Name: runner.ToolServer, Status: "missing"}
+}
+
+// connectWaits are the variables that let the client wait for its MCP servers as long as
+// a proof does; those that env has already stay as they are. MCP_TIMEOUT (30 s, unless it
+// is set) is how long the client tries to connect to one server. Claude Code 2.1.330 keeps
+// its first prompt back as long as that, for any server; the second variable leaves it at
+// 30 s, so that a server of the person's that hangs costs no more than before.
+func connectWaits(env []string) []string {
+	var add []string
+	for _, e := range []string{
+		"MCP_TIMEOUT=" + strconv.FormatInt(runner.DefaultTiming().Connect.Milliseconds(), 10),
+		"CLAUDE_CODE_MCP_STARTUP_WAIT_MS=30000",
+	} {
+		name, _, _ := strings.Cut(e, "=")
+		if !slices.ContainsFunc(env, func(has string) bool { return strings.HasPrefix(has, name+"=") }) {
+			add = append(add, e)
+		}
+	}
+	return add
 }
 
 func (s mcpServer) text() string { return withDetail(s.Status, s.Error) }

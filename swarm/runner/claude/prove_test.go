@@ -18,39 +18,39 @@ func withTools(t *testing.T, script string, env ...string) runner.Turn {
 	turn := newTurn(t, script, env...)
 	turn.Servers = filepath.Join(filepath.Dir(turn.Stdout), "servers.json")
 	turn.Tools = &runner.Server{Command: "/opt/claude-swarm", Args: []string{"mcp"}}
-	turn.Prove = true
 	return turn
 }
 
-// The prompt is held back until the client has the tools of our server, and a
-// client that has them not is ended before the model is asked anything.
+// The prompt is held back until the client has the tools of our server. A client that
+// lacks them is ended, and its turn is never done: neither before the model is asked
+// anything, nor where the init line alone says it.
 func TestToolsAreProved(t *testing.T) {
 	for name, c := range map[string]struct {
 		env    []string
-		prove  bool
 		end    runner.End
 		reason string
 		prompt bool // it was sent
 	}{
-		"connected":                   {nil, true, runner.Done, "", true},
-		"connected after a while":     {[]string{"STANDIN_MCP=slow"}, true, runner.Done, "", true},
-		"never connected":             {[]string{"STANDIN_MCP=pending"}, true, runner.Unborn, "dead-drop: pending for 1s", false},
-		"failed":                      {[]string{"STANDIN_MCP=failed ENOENT: no such file"}, true, runner.Unborn, "dead-drop: failed: ENOENT: no such file", false},
-		"needs a login":               {[]string{"STANDIN_MCP=needs-auth"}, true, runner.Unborn, "dead-drop: needs-auth", false},
-		"no answer, and connected":    {[]string{"STANDIN_MCP_ANSWER=none"}, true, runner.Done, "", true},
-		"no answer, and failed":       {[]string{"STANDIN_MCP_ANSWER=none", "STANDIN_MCP=failed"}, true, runner.Unborn, "dead-drop: failed", true},
-		"unknown to it, and pending":  {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=pending"}, true, runner.Done, "", true},
-		"unknown to it, and failed":   {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=failed"}, true, runner.Unborn, "dead-drop: failed", true},
-		"a later turn, and pending":   {[]string{"STANDIN_MCP=pending"}, false, runner.Done, "", true},
-		"a later turn, and it failed": {[]string{"STANDIN_MCP=failed"}, false, runner.Unborn, "dead-drop: failed", true},
+		"connected":                                {nil, runner.Done, "", true},
+		"connected after a while":                  {[]string{"STANDIN_MCP=slow"}, runner.Done, "", true},
+		"connected after a second":                 {[]string{"STANDIN_MCP=after 1s"}, runner.Done, "", true},
+		"connected, and slow to answer":            {[]string{"STANDIN_MCP_ANSWER=after 1s"}, runner.Done, "", true},
+		"connected late, by a client that is slow": {[]string{"STANDIN_MCP=after 1s", "STANDIN_MCP_ANSWER=after 600ms"}, runner.Done, "", true},
+		"never connected":                          {[]string{"STANDIN_MCP=pending"}, runner.Unborn, "dead-drop: pending for 2s", false},
+		"never connected, by a client that is slow": {[]string{"STANDIN_MCP=pending", "STANDIN_MCP_ANSWER=after 600ms"},
+			runner.Unborn, "dead-drop: pending for 2s", false},
+		"failed":                     {[]string{"STANDIN_MCP=failed ENOENT: no such file"}, runner.Unborn, "dead-drop: failed: ENOENT: no such file", false},
+		"needs a login":              {[]string{"STANDIN_MCP=needs-auth"}, runner.Unborn, "dead-drop: needs-auth", false},
+		"no answer, and connected":   {[]string{"STANDIN_MCP_ANSWER=none"}, runner.Done, "", true},
+		"no answer, and pending":     {[]string{"STANDIN_MCP_ANSWER=none", "STANDIN_MCP=pending"}, runner.Unborn, "dead-drop: pending", true},
+		"no answer, and failed":      {[]string{"STANDIN_MCP_ANSWER=none", "STANDIN_MCP=failed"}, runner.Unborn, "dead-drop: failed", true},
+		"unknown to it, connected":   {[]string{"STANDIN_MCP_ANSWER=unknown"}, runner.Done, "", true},
+		"unknown to it, and pending": {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=pending"}, runner.Unborn, "dead-drop: pending", true},
+		"unknown to it, and failed":  {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=failed"}, runner.Unborn, "dead-drop: failed", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			script := "@sleep 20s\n@say worked"
-			if c.end == runner.Done {
-				script = "@say worked"
-			}
-			turn := withTools(t, script, c.env...)
-			turn.Prove = c.prove
+			// The work is short: its good result must not count where the tools lack.
+			turn := withTools(t, "@say worked", c.env...)
 			prompted := false
 			turn.Event = func(ev *streamjson.Event) {
 				if ev.Kind == streamjson.KindControl {
@@ -59,9 +59,9 @@ func TestToolsAreProved(t *testing.T) {
 				prompted = prompted || ev.Kind == streamjson.KindReplay
 			}
 			timing := short
-			timing.Answer, timing.Connect = time.Second, time.Second
+			timing.Connect = 2 * time.Second
 			if strings.HasPrefix(name, "connected") {
-				timing.Answer, timing.Connect = time.Minute, time.Minute
+				timing.Connect = time.Minute
 			}
 			out := claude.New(claude.Options{Timing: timing}).Run(t.Context(), turn)
 			if out.End != c.end || !strings.Contains(out.Reason, c.reason) {
@@ -78,6 +78,25 @@ func TestToolsAreProved(t *testing.T) {
 			}
 			if !c.prompt && out.FirstEvent {
 				t.Error("a client without a prompt counts as begun")
+			}
+		})
+	}
+}
+
+// The limits for a turn that is silent or long say nothing of one whose prompt was not
+// sent: the message is not to blame for a client that starts slowly.
+func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
+	for name, limit := range map[string]func(*runner.Spec){
+		"stall":   func(s *runner.Spec) { s.Stall = 500 * time.Millisecond },
+		"timeout": func(s *runner.Spec) { s.Timeout = 500 * time.Millisecond },
+	} {
+		t.Run(name, func(t *testing.T) {
+			turn := withTools(t, "@say worked", "STANDIN_MCP=pending")
+			limit(&turn.Spec)
+			timing := short
+			timing.Connect, timing.Sample = 2*time.Second, 100*time.Millisecond
+			if out := claude.New(claude.Options{Timing: timing}).Run(t.Context(), turn); out.End != runner.Unborn {
+				t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Unborn)
 			}
 		})
 	}

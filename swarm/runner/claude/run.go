@@ -111,9 +111,11 @@ func (r *run) observe(ev *streamjson.Event) {
 		}
 		r.steering.repeated(ev.UUID, len(r.account.Results()))
 	case streamjson.KindInit:
+		if !r.seen.init {
+			r.initSays(ev, now)
+		}
 		r.seen.init = true
 		r.seen.closing = time.Time{} // a turn that the client began by itself
-		r.initSays(ev, now)
 	case streamjson.KindAssistant:
 		r.seen.problem = strings.Clone(ev.Error)
 		for _, b := range ev.Blocks {
@@ -244,6 +246,9 @@ func (r *run) tick(now time.Time) {
 	}
 	silent := now.Sub(r.seen.last)
 	spec := r.turn.Spec
+	if r.proof.holds() {
+		spec.Timeout, spec.Stall = 0, 0 // nothing of the turn has begun
+	}
 	switch {
 	case r.flooded || r.read > r.maxOutput:
 		r.end(verdict{end: runner.Failed, reason: fmt.Sprintf("the client printed more than %d MiB", r.maxOutput>>20), hint: "look at the beginning of " + r.turn.Stdout}, now)
@@ -342,7 +347,7 @@ func (r *run) due() time.Time {
 	if u := r.steering.until; !u.IsZero() && r.seen.closing.IsZero() && (due.IsZero() || u.Before(due)) {
 		due = u
 	}
-	if p := r.proof.due(r.timing); !p.IsZero() && (due.IsZero() || p.Before(due)) {
+	if p := r.proofDue(); !p.IsZero() && (due.IsZero() || p.Before(due)) {
 		due = p
 	}
 	return due
