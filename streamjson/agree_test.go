@@ -43,6 +43,8 @@ var oddLines = []string{
 	`{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":515.53,"error_status":null,"error":null}`,
 	`{"type":"system","subtype":"hook_","hook_event":"x"}`, `{"type":"system","subtype":"hook_mood","output":"x","exit_code":2}`,
 	`{"type":"system","subtype":"task_updated","patch":{"status":"completed"},"description":"d","patch":{}}`,
+	`{"type":"system","subtype":"task_started","task_type":"local_bash","is_backgrounded":false}`, `{"type":"system","subtype":"task_started","is_backgrounded":true}`,
+	`{"type":"system","subtype":"task_started","is_backgrounded":null}`, `{"type":"system","subtype":"task_started","is_backgrounded":7}`,
 	`{"type":"system","subtype":"mood\n"}`, `{"type":"mood","subtype":"x"}`, `{"type":5,"subtype":"x"}`,
 	`{"type":"control_response","response":{"subtype":"success","request_id":"r"}}`, `{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool"}}`,
 	`{"type":"control_cancel_request","request_id":"r"}`, `{"type":"user","x":` + deep(70) + `}`, `{"type":"user","x":` + deep(10) + `}`,

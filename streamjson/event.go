@@ -224,11 +224,15 @@ type Task struct {
 	// all tasks that run in the background now and tells of no single one.
 	Phase   string `json:"phase,omitempty"`
 	ID      string `json:"id,omitempty"`
+	Type    string `json:"type,omitempty"`     // such as local_bash, or local_agent for a sub-agent
 	ToolUse string `json:"tool_use,omitempty"` // id of the tool call that began it
 	Status  string `json:"status,omitempty"`
 	Summary string `json:"summary,omitempty"` // or its description
-	// Background lists the IDs of the tasks of phase background; nil: none is left.
-	Background []string `json:"background,omitempty"`
+	// Foreground says that the tool call waits for a task that was started. Without it
+	// that is not known (2.1.197), or it does not.
+	Foreground bool `json:"foreground,omitempty"`
+	// Background lists the tasks of phase background, by ID and type; nil: none is left.
+	Background []Task `json:"background,omitempty"`
 }
 
 // Command tells what became of a prompt.

@@ -284,11 +284,13 @@ func slowTask(o object, subtype string) *Task {
 	if subtype == "background_tasks_changed" {
 		t := &Task{Phase: "background"}
 		for _, raw := range o.list("tasks") {
-			t.Background = append(t.Background, readObject(raw).str("task_id"))
+			o := readObject(raw)
+			t.Background = append(t.Background, Task{ID: o.str("task_id"), Type: o.str("task_type")})
 		}
 		return t
 	}
 	t := &Task{Phase: strings.TrimPrefix(subtype, "task_"), ID: o.str("task_id"), ToolUse: o.str("tool_use_id"),
+		Type: o.str("task_type"), Foreground: string(o["is_backgrounded"]) == "false",
 		Status: o.str("status"), Summary: o.str("summary")}
 	if t.Status == "" {
 		t.Status = o.obj("patch").str("status")

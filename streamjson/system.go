@@ -159,6 +159,11 @@ func (p *parser) taskField(key []byte) {
 		p.task.ID = p.str()
 	case "tool_use_id":
 		p.task.ToolUse = p.str()
+	case "task_type":
+		p.task.Type = p.str()
+	case "is_backgrounded":
+		p.task.Foreground = s.peek() == 'f'
+		s.flag()
 	case "status":
 		p.task.Status = p.str()
 	case "summary":

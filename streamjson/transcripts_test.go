@@ -295,13 +295,16 @@ func TestWhatMatters(t *testing.T) {
 		if diff := cmp.Diff(&want, last(decode(t, "background_task"), streamjson.KindTask).Task); diff != "" {
 			t.Errorf("Task (-want +got):\n%s", diff)
 		}
-		var background [][]string
+		var background [][]streamjson.Task
 		for _, ev := range decode(t, "330/resident_mixed") {
 			if ev.Kind == streamjson.KindTask && ev.Task.Phase == "background" {
 				background = append(background, ev.Task.Background)
 			}
+			if ev.Kind == streamjson.KindTask && ev.Task.Phase == "started" && ev.Task.Foreground == (ev.Task.ID == "biyhs7gv1") {
+				t.Errorf("the task %s waits in the foreground: %v", ev.Task.ID, ev.Task.Foreground)
+			}
 		}
-		if diff := cmp.Diff([][]string{{"biyhs7gv1"}, nil, nil}, background); diff != "" {
+		if diff := cmp.Diff([][]streamjson.Task{{{ID: "biyhs7gv1", Type: "local_bash"}}, nil, nil}, background); diff != "" {
 			t.Errorf("tasks in the background (-want +got):\n%s", diff)
 		}
 	})

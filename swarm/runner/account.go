@@ -24,6 +24,7 @@ type Account struct {
 	denied         []Denial
 	results        []streamjson.Result
 	texts          []string // final words, one a result
+	interim        bool     // the last of them is to be replaced by the next
 }
 
 // A call is a tool call that has no result yet.
@@ -122,7 +123,10 @@ func (a *Account) result(ev *streamjson.Event) {
 	}
 	a.results = append(a.results, *r)
 	if text := strings.TrimSpace(r.Text); text != "" {
-		a.texts = append(a.texts, text)
+		if a.interim {
+			a.texts = a.texts[:len(a.texts)-1]
+		}
+		a.texts, a.interim = append(a.texts, text), false
 	}
 	clear(a.open) // nothing outlives a result but background work, which nobody waits for
 }
@@ -145,6 +149,10 @@ func (a *Account) own(r *streamjson.Result) float64 {
 // rounded is what was meant by a sum of binary fractions, in US dollars.
 func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }
 
+// Interim says that the last result was none of the end: the client waits for work that
+// it has given away, and the text of its next result takes the place of this one's.
+func (a *Account) Interim() { a.interim = len(a.texts) > 0 }
+
 // Began reports whether any event was seen.
 func (a *Account) Began() bool { return a.began }
 
@@ -166,8 +174,8 @@ func (a *Account) Fill(o *Outcome) {
 	o.FirstEvent = a.began
 	o.Denied = slices.Clone(a.denied)
 	o.Files = slices.Sorted(maps.Keys(a.files))
-	// A background job that ends makes the client go on by itself: what it says
-	// then is part of the answer.
+	// A command in the background that ends makes the client go on by itself, and what it
+	// says then is part of the answer; so is what it says to a message that came late.
 	o.Text = strings.Join(a.texts, "\n\n")
 }
 

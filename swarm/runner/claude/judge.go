@@ -35,7 +35,7 @@ type evidence struct {
 
 func (r *run) judge() verdict {
 	return judge(evidence{
-		turn: r.turn, cause: r.cause, own: r.own(), began: r.account.Began(), problem: r.seen.problem, words: r.seen.words,
+		turn: r.turn, cause: r.cause, own: r.judged(), began: r.account.Began(), problem: r.seen.problem, words: r.seen.words,
 		stderr: r.stderr, exit: r.exit, followed: r.followed,
 		untaken: r.warm && r.seen.replay.IsZero(), resetAt: r.seen.resetAt, now: time.Now(),
 	})

@@ -53,37 +53,11 @@ func (r *run) mayRest() bool {
 		len(r.account.Results()) == r.seen.before+1 && // it has not gone on by itself
 		!r.steering.missing() &&
 		!r.seen.replay.IsZero() && // else the results of two turns could not be told apart
-		len(r.seen.tasks) == 0 && !r.seen.background &&
+		r.seen.tasks.none() &&
 		r.account.Compacted() == 0 &&
 		(asked.How == runner.Continue || r.account.Session() == asked.ID) && // /clear makes another
 		!r.ladder.Begun() && r.ctx.Err() == nil &&
 		!r.flooded && r.turn.From.Offset+r.read < r.maxOutput/4 // the file grows with every turn
-}
-
-// task follows what the client minds beside the conversation.
-func (r *run) task(t *streamjson.Task) {
-	switch {
-	case t == nil:
-	case t.Phase == "started":
-		if r.seen.tasks == nil {
-			r.seen.tasks = make(map[string]string)
-		}
-		r.seen.tasks[t.ID] = t.ToolUse
-	case t.Phase == "notification":
-		delete(r.seen.tasks, t.ID)
-	}
-}
-
-// answered notes a tool call that was answered while its task goes on. When that
-// ends the client begins a turn of its own, at once or after this one.
-func (r *run) answered(blocks []streamjson.Block) {
-	for _, call := range r.seen.tasks {
-		for _, b := range blocks {
-			if b.Kind == streamjson.BlockToolResult && b.ID == call {
-				r.seen.background = true
-			}
-		}
-	}
 }
 
 // A warm is a client whose last turn is over. Its file and mark are those of its

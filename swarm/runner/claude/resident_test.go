@@ -143,11 +143,19 @@ done`, turn.Session.ID, lines))
 }
 
 // A client with work in the background does not stay: it would begin a turn of its
-// own when that ends. One whose work is over does.
+// own when that ends. One whose work is over does. The turn is over when none of it is
+// left, and the words of a sub-agent's end take the place of what was said before.
 func TestWorkInTheBackground(t *testing.T) {
 	const (
 		call    = `echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}'; `
 		started = `event system task_started '"task_id":"b1","tool_use_id":"t1",'; `
+		agent   = `event system task_started '"task_id":"b1","tool_use_id":"t1","task_type":"local_agent",'; `
+		waited  = `event system task_started '"task_id":"b1","tool_use_id":"t1","is_backgrounded":false,'; `
+		listed  = `event system background_tasks_changed '"tasks":[{"task_id":"b1","task_type":"local_agent"}],'; `
+		none    = `event system background_tasks_changed '"tasks":[],'; `
+		later   = `; sleep 0.3; `
+		unasked = `event system init; event result success '"is_error":false,"result":"it is built","num_turns":1,'`
+		broken  = `event system init; event result success '"is_error":true,"result":"it is broken","num_turns":1,'`
 		answer  = `echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}'; `
 		ended   = `event system task_notification '"task_id":"b1","status":"completed",'; `
 		result  = `event result success '"is_error":false,"result":"ready","num_turns":1,'`
@@ -155,19 +163,32 @@ func TestWorkInTheBackground(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines string
 		stays bool
+		end   runner.End
+		text  string
 	}{
-		"none":                       {call + answer + result, true},
-		"it goes on":                 {call + started + answer + result, false},
-		"it ended within the turn":   {call + started + answer + ended + result, false}, // the client speaks of it yet
-		"a tool that waited for it":  {call + started + ended + answer + result, true},
-		"its session is another one": {`echo '{"type":"result","subtype":"success","is_error":false,"result":"ready","session_id":"other"}'`, false},
+		"none":                       {call + answer + result, true, runner.Done, "ready"},
+		"it ended within the turn":   {call + started + answer + ended + result, false, runner.Done, "ready"}, // the client speaks of it yet
+		"a tool that waited for it":  {call + started + ended + answer + result, true, runner.Done, "ready"},
+		"it says that it waits":      {call + waited + answer + result, true, runner.Done, "ready"},
+		"its session is another one": {`echo '{"type":"result","subtype":"success","is_error":false,"result":"ready","session_id":"other"}'`, false, runner.Done, "ready"},
+
+		"a command that ends later":      {call + started + answer + result + later + ended + unasked, false, runner.Done, "ready\n\nit is built"},
+		"a command that never ends":      {call + started + answer + result, false, runner.Done, "ready"},
+		"a sub-agent that ends later":    {call + agent + answer + result + later + ended + unasked, false, runner.Done, "it is built"},
+		"one that is listed":             {call + listed + agent + answer + result + later + none + ended + unasked, false, runner.Done, "it is built"},
+		"one that ended before":          {call + listed + agent + answer + none + ended + result + later + unasked, false, runner.Done, "it is built"},
+		"one after which the API fails":  {call + listed + agent + answer + result + later + none + ended + broken, false, runner.Failed, "it is broken"},
+		"one that never ends":            {call + listed + agent + answer + result, false, runner.Stalled, "ready"},
+		"one of which is never spoken":   {call + listed + agent + answer + result + later + none + `event system init`, false, runner.Failed, "ready"},
+		"one with which the client dies": {call + listed + agent + answer + result + later + `exit 3`, false, runner.Failed, "ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			turn := newTurn(t, "hello")
 			turn.Spec.Command = speaker(t, turn, c.lines)
+			turn.Spec.Stall = 2 * time.Second
 			out, w := resident().Serve(t.Context(), turn, nil)
-			if out.End != runner.Done || out.Text != "ready" || (w != nil) != c.stays {
-				t.Errorf("ended %s %q (%s), stays: %v, want %v", out.End, out.Text, out.Reason, w != nil, c.stays)
+			if out.End != c.end || out.Text != c.text || (w != nil) != c.stays {
+				t.Errorf("ended %s %q (%s), stays: %v; want %s %q, %v", out.End, out.Text, out.Reason, w != nil, c.end, c.text, c.stays)
 			}
 			if w != nil {
 				w.Close(t.Context())

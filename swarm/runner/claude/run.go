@@ -64,8 +64,8 @@ type seen struct {
 	resetAt  time.Time // told by a rate limit event
 	refusals int       // retries after a refused key
 
-	tasks      map[string]string // tasks that the client minds, with the tool call that began each, by their id
-	background bool              // one of them went on after its tool call: the client may speak of it by itself
+	tasks tasks // what it minds beside the conversation
+	taken bool  // it says that it has our prompt, which it repeats later
 }
 
 // watch is what is looked at now and then.
@@ -99,7 +99,7 @@ func (r *run) observe(ev *streamjson.Event) {
 		return
 	}
 	r.account.Observe(ev)
-	r.seen.after = !r.seen.replay.IsZero()
+	r.seen.after = !r.seen.replay.IsZero() && ev.Kind != streamjson.KindCommand
 	switch ev.Kind {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
@@ -116,6 +116,7 @@ func (r *run) observe(ev *streamjson.Event) {
 		}
 		r.seen.init = true
 		r.seen.closing = time.Time{} // a turn that the client began by itself
+		r.seen.tasks.speaking = true
 	case streamjson.KindAssistant:
 		r.seen.problem = strings.Clone(ev.Error)
 		for _, b := range ev.Blocks {
@@ -126,20 +127,20 @@ func (r *run) observe(ev *streamjson.Event) {
 	case streamjson.KindRetry:
 		r.retry(ev.Retry, now)
 	case streamjson.KindUser:
-		r.answered(ev.Blocks)
+		r.seen.tasks.answered(ev.Blocks)
 	case streamjson.KindTask:
-		r.task(ev.Task)
+		r.seen.tasks.observe(ev.Task)
+		r.settle(now)
+	case streamjson.KindCommand:
+		r.command(ev.Command, now)
 	case streamjson.KindOther:
 		r.rateLimit(ev.Raw)
 	case streamjson.KindResult:
-		switch {
-		case r.own() == nil:
-		case r.steering.open(len(r.account.Results()), now, r.timing.Steer): // it goes on with that
-		case r.mayRest():
-			r.rests = true
-		default:
-			r.closeInput(now)
+		r.seen.tasks.speaking = false
+		if r.seen.tasks.delegated && len(r.steering.lines) == 0 {
+			r.account.Interim()
 		}
+		r.settle(now)
 	}
 	if r.turn.Event != nil {
 		r.turn.Event(ev)
@@ -158,6 +159,20 @@ func (r *run) own() *streamjson.Result {
 		return nil
 	}
 	return &results[r.seen.before]
+}
+
+// settle ends the turn when nothing of it is to come any more: it has its result, and
+// the client goes on with no message, command or sub-agent.
+func (r *run) settle(now time.Time) {
+	switch {
+	case r.own() == nil, r.seen.tasks.speaking, !r.seen.closing.IsZero(), r.rests:
+	case r.steering.open(len(r.account.Results()), now, r.timing.Steer): // it goes on with that
+	case r.seen.tasks.behind() > 0: // the client begins a turn when one ends
+	case r.mayRest():
+		r.rests = true
+	default:
+		r.closeInput(now)
+	}
 }
 
 // retry notes that the client will ask the API again: until then it is silent.
@@ -240,7 +255,7 @@ func (r *run) tick(now time.Time) {
 	}
 	r.prove(now)
 	r.steer()
-	if u := r.steering.until; !u.IsZero() && r.seen.closing.IsZero() && !r.steering.open(len(r.account.Results()), now, r.timing.Steer) {
+	if u := r.steering.until; !u.IsZero() && r.seen.closing.IsZero() && r.seen.tasks.behind() == 0 && !r.steering.open(len(r.account.Results()), now, r.timing.Steer) {
 		r.closeInput(now) // what came too late is not read any more
 		return
 	}
@@ -258,9 +273,8 @@ func (r *run) tick(now time.Time) {
 		r.end(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
 			hint: "give it less to do at once, or raise turn_timeout"}, now)
 	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.Unheard:
-		r.end(verdict{end: runner.Unheard, reason: "the client knows this prompt already and does not run it",
-			hint: "nothing has to be done: the next attempt has another name"}, now)
-	case r.warm && !r.followed && r.seen.replay.IsZero() && silent >= r.timing.Unheard && r.idle(now):
+		r.end(unheard(), now)
+	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && silent >= r.timing.Unheard && r.idle(now):
 		r.cause = gone("is silent")
 		r.ladder.BeginAtKill(r.client, now) // it has nothing to finish
 	case r.watch.cramped && silent >= crampedPatience*r.timing.Unheard && r.idle(now):
@@ -344,7 +358,7 @@ func (r *run) due() time.Time {
 	if c := r.seen.closing; !c.IsZero() && (due.IsZero() || c.Before(due)) {
 		due = c
 	}
-	if u := r.steering.until; !u.IsZero() && r.seen.closing.IsZero() && (due.IsZero() || u.Before(due)) {
+	if u := r.steering.until; !u.IsZero() && r.seen.closing.IsZero() && r.seen.tasks.behind() == 0 && (due.IsZero() || u.Before(due)) {
 		due = u
 	}
 	if p := r.proofDue(); !p.IsZero() && (due.IsZero() || p.Before(due)) {
