@@ -134,7 +134,7 @@ func TestServersFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"dead-drop": `{"args":["mcp"],"command":"/opt/claude-swarm","type":"stdio"}`,
+		"dead-drop": `{"alwaysLoad":true,"args":["mcp"],"command":"/opt/claude-swarm","type":"stdio"}`,
 		"files":     `{"args":["-y","x"],"command":"npx","env":{"A":"b"},"type":"stdio"}`,
 		"far":       `{"headers":{"Authorization":"Bearer ${TOKEN}"},"type":"http","url":"https://example.com/mcp"}`,
 	}

@@ -18,6 +18,9 @@ func servers(t runner.Turn) []byte {
 		Env     map[string]string `json:"env,omitempty"`
 		URL     string            `json:"url,omitempty"`
 		Headers map[string]string `json:"headers,omitempty"`
+		// AlwaysLoad has the model know the tools from its first request on. Without it
+		// version 2.1.330 tells their names alone, and the model must look for each.
+		AlwaysLoad bool `json:"alwaysLoad,omitempty"`
 	}
 	all := map[string]server{}
 	add := func(name string, s runner.Server) {
@@ -32,6 +35,9 @@ func servers(t runner.Turn) []byte {
 	}
 	if t.Tools != nil {
 		add(runner.ToolServer, *t.Tools)
+		ours := all[runner.ToolServer]
+		ours.AlwaysLoad = true
+		all[runner.ToolServer] = ours
 	}
 	data, err := json.MarshalIndent(map[string]any{"mcpServers": all}, "", "  ")
 	if err != nil {
