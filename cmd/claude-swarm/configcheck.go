@@ -144,6 +144,7 @@ func effectiveAgent(a config.Agent) keyed {
 		{"linger", yamlSpan(a.Linger)},
 		{"attached", a.Attached},
 		{"attached_mail", a.AttachedMail},
+		{"background", a.Background},
 		{"allowed_tools", orNull(a.AllowedTools)},
 		{"disallowed_tools", orNull(a.DisallowedTools)},
 		{"mcp", a.MCP},

@@ -81,6 +81,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 			Model:           a.Model,
 			Thinking:        a.Thinking,
 			PermissionMode:  a.PermissionMode,
+			Background:      a.Background,
 			AllowedTools:    a.AllowedTools,
 			DisallowedTools: a.DisallowedTools,
 			Servers:         serversOf(a),

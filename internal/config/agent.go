@@ -168,6 +168,25 @@ func (r *reader) tools(n *yaml.Node, name string) (*[]string, bool) {
 	return &tools, good
 }
 
+// pastTheGate are tools of the client by which its sessions reach each other. No agent
+// has them, since no rule of policy, receipt or mailbox would know.
+var pastTheGate = []string{"ListAgents", "SendMessage"}
+
+// allowed reads the tools that an agent may use.
+func (r *reader) allowed(n *yaml.Node, name string) (*[]string, bool) {
+	tools, ok := r.tools(n, name)
+	if !ok || tools == nil {
+		return tools, ok
+	}
+	for _, tool := range *tools {
+		if bare, _, _ := strings.Cut(tool, "("); slices.Contains(pastTheGate, strings.TrimSpace(bare)) {
+			r.fail(follow(n), "%s: %s goes past the mailboxes, so no agent has it", name, tool).Try = "take it out; an agent sends with claude-swarm send and its tools of dead-drop"
+			return nil, false
+		}
+	}
+	return tools, true
+}
+
 var (
 	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 	drop     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`) })

@@ -95,6 +95,7 @@ agents:
     max_failures: 5
     session: fresh
     linger: 10m
+    background: true
     attached: true
     attached_mail: notify
     allowed_tools: "Read, Bash(git diff:*, git log:*),mcp__dead-drop__*"
@@ -133,7 +134,7 @@ retention: {done_days: 7, done_mb: 9, refused_days: 5, refused_mb: 0}
 			Backend: "claude", Command: []string{filepath.Join(dir, "bin/claude"), "--flag", "two words"},
 			PermissionMode: "plan", WindowTokens: 50_000, CompactWindow: 150_000,
 			StallTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, RetryDelay: 500 * time.Millisecond,
-			MaxFailures: 5, Session: config.SessionFresh, Linger: 10 * time.Minute, Attached: true, AttachedMail: "notify", AllowedTools: &allowed, DisallowedTools: &disallowed,
+			MaxFailures: 5, Session: config.SessionFresh, Linger: 10 * time.Minute, Background: true, Attached: true, AttachedMail: "notify", AllowedTools: &allowed, DisallowedTools: &disallowed,
 			Model: "opus", Thinking: "high", Cwd: filepath.Join(dir, "project/sub"),
 			Reread:  []string{"BACKLOG.md", "docs/protocol.md"},
 			Env:     map[string]string{"PORT": "8080", "DEBUG": "true", "EMPTY": "", "OCTAL": "010"},

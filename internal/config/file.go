@@ -102,6 +102,7 @@ type Agent struct {
 	RetryDelay     time.Duration // first wait after a failed turn, doubling; 30 s
 	MaxFailures    int           // failures of one message before it is given up; 3
 	Session        Session       // resume
+	Background     bool          // the client may work on beside the conversation, and begin work by itself; false
 	Linger         time.Duration // how long the client stays for the next message; 0, a process for each turn
 
 	// AllowedTools are the tools it may use. nil allows all; a list, even an

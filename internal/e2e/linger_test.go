@@ -172,7 +172,7 @@ func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"sleep 2; echo built","description":"Build","run_in_background":true}}}]},
 		{"name":"began","match":{"last_is_tool_result":true},"times":1,"text":"It is being built."},
-		{"name":"rest","times":-1,"text":"Done."}]}`, lingering)
+		{"name":"rest","times":-1,"text":"Done."}]}`, lingering+"    background: true\n")
 	p.start()
 	r := p.receipt("coder", p.send("coder", "Build it"))
 	if !strings.Contains(r.Text, "It is being built.") {

@@ -152,6 +152,10 @@ type Spec struct {
 	AllowedTools *[]string
 	// DisallowedTools are refused even when they are allowed.
 	DisallowedTools *[]string
+	// Background lets the client work on beside the conversation, and begin work by
+	// itself: commands and sub-agents in the background, timers, monitors. Without it a
+	// tool call waits for what it began. A turn ends when none of its tasks is left.
+	Background bool
 	// Servers are further MCP servers, by their names. The client has no others.
 	Servers map[string]Server
 	// CompactWindow is the size of the context, in tokens, by which the client

@@ -15,11 +15,21 @@ import (
 // builtIn are the tools of the client that may need a permission, of this
 // version and earlier ones; a name that it does not know does no harm.
 var builtIn = []string{
-	"Agent", "Bash", "BashOutput", "CronCreate", "CronDelete", "CronList", "Edit", "EnterWorktree", "ExitWorktree",
-	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings", "ScheduleWakeup",
-	"SendMessage", "Skill", "SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop",
+	"Agent", "Bash", "BashOutput", "Edit", "EnterWorktree", "ExitWorktree",
+	"Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit", "Read", "ReportFindings",
+	"Skill", "SlashCommand", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop",
 	"TaskUpdate", "TodoWrite", "WebFetch", "WebSearch", "Workflow", "Write",
 }
+
+// never are the tools that no agent has, whatever is allowed. Nobody could answer
+// AskUserQuestion. The others find and reach every session of the same user, past the
+// mailboxes and their rules; version 2.1.330 asks for no permission.
+var never = []string{"AskUserQuestion", "ListAgents", "SendMessage"}
+
+// behind are the tools by which a client begins work that no message asked for: at a
+// time, at an event, or in sessions beside its own. They are for agents with
+// [runner.Spec.Background], and for those whose list names them.
+var behind = []string{"CronCreate", "CronDelete", "CronList", "Monitor", "ScheduleWakeup", "TeamCreate", "TeamDelete"}
 
 // mail is what every agent may do, whatever else it may not.
 var mail = []string{
@@ -74,11 +84,32 @@ func arguments(t runner.Turn) []string {
 	args = append(args, "--allowedTools")
 	args = append(args, allowed(s)...)
 	args = append(args, ownTools(t)...)
-	args = append(args, "--disallowedTools", "AskUserQuestion")
-	if s.DisallowedTools != nil {
-		args = append(args, *s.DisallowedTools...)
+	args = append(args, "--disallowedTools")
+	return append(args, disallowed(s)...)
+}
+
+// disallowed are the tools that the agent has not.
+func disallowed(s runner.Spec) []string {
+	tools := slices.Clone(never)
+	if !s.Background {
+		for _, tool := range behind {
+			if s.AllowedTools == nil || !names(*s.AllowedTools, tool) {
+				tools = append(tools, tool)
+			}
+		}
 	}
-	return args
+	if s.DisallowedTools != nil {
+		tools = append(tools, *s.DisallowedTools...)
+	}
+	return tools
+}
+
+// names reports whether a list of rules, as in Bash(git diff:*), has one for the tool.
+func names(rules []string, tool string) bool {
+	return slices.ContainsFunc(rules, func(rule string) bool {
+		name, _, _ := strings.Cut(rule, "(")
+		return strings.TrimSpace(name) == tool
+	})
 }
 
 func permissionMode(s runner.Spec) string {
@@ -94,6 +125,9 @@ func allowed(s runner.Spec) []string {
 		return append(slices.Clone(*s.AllowedTools), mail...)
 	case s.PermissionMode == "plan":
 		return mail // Bash in a list is allowed in plan, too, whatever it does
+	}
+	if s.Background {
+		return slices.Concat(builtIn, behind, mail, furtherTools(s))
 	}
 	return slices.Concat(builtIn, mail, furtherTools(s))
 }
@@ -114,10 +148,21 @@ func thinking(setting string) (effort, tokens string) {
 // version 2.1.197 does unasked: three minutes, enough for an overload that passes.
 const maxRetries = "CLAUDE_CODE_MAX_RETRIES=10"
 
+// noBackground has a tool call wait for its command or sub-agent. Version 2.1.330 would
+// run sub-agents in the background.
+const noBackground = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1"
+
 func environment(t runner.Turn) []string {
 	env := slices.Clone(t.Env)
-	if name, _, _ := strings.Cut(maxRetries, "="); !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
-		env = append(env, maxRetries)
+	ask := func(entry string) {
+		name, _, _ := strings.Cut(entry, "=")
+		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+			env = append(env, entry)
+		}
+	}
+	ask(maxRetries)
+	if !t.Spec.Background {
+		ask(noBackground)
 	}
 	env = append(env, connectWaits(env)...)
 	if _, tokens := thinking(t.Spec.Thinking); tokens != "" {
@@ -146,9 +191,10 @@ func settings(t runner.Turn) []byte {
 		Deny []string `json:"deny"`
 	}
 	var s struct {
-		AutoCompactWindow int                  `json:"autoCompactWindow,omitempty"`
-		Hooks             map[string][]matcher `json:"hooks,omitempty"`
-		Permissions       *permissions         `json:"permissions,omitempty"`
+		AutoCompactWindow   int                  `json:"autoCompactWindow,omitempty"`
+		CrossSessionInbound string               `json:"crossSessionInbound"`
+		Hooks               map[string][]matcher `json:"hooks,omitempty"`
+		Permissions         *permissions         `json:"permissions,omitempty"`
 	}
 	// Without a rule the client (2.1.197 and 2.1.330) lets an agent read everything below
 	// its working folder, also by cat with no Bash on its list.
@@ -156,6 +202,7 @@ func settings(t runner.Turn) []byte {
 		s.Permissions = &permissions{Deny: []string{"Read(/" + t.Private + "/**)"}}
 	}
 	s.AutoCompactWindow = t.Spec.CompactWindow
+	s.CrossSessionInbound = "refuse" // what other sessions of this user send is dropped; the mailbox is the way in
 	if t.Hook != "" {
 		s.Hooks = map[string][]matcher{"SessionStart": {{Matcher: "compact", Hooks: []hook{{"command", t.Hook, hookTimeout}}}}}
 	}

@@ -58,8 +58,14 @@ func TestPermissions(t *testing.T) {
 					t.Errorf("%q is among the allowed %q", tool, allowed)
 				}
 			}
-			if !slices.Contains(after(args, "--disallowedTools"), "AskUserQuestion") {
-				t.Error("AskUserQuestion is not refused")
+			refused := after(args, "--disallowedTools")
+			for _, tool := range []string{"AskUserQuestion", "SendMessage", "ListAgents"} {
+				if !slices.Contains(refused, tool) {
+					t.Errorf("%s is not refused", tool)
+				}
+				if c.spec.AllowedTools == nil && slices.Contains(allowed, tool) {
+					t.Errorf("%s is among the allowed %q", tool, allowed)
+				}
 			}
 			if c.spec.AllowedTools != nil && strings.Join(*c.spec.AllowedTools, " ") != before {
 				t.Errorf("the agent's own list became %q", *c.spec.AllowedTools)
@@ -78,7 +84,7 @@ func TestArguments(t *testing.T) {
 	args := arguments(turn)
 	for flag, want := range map[string]string{
 		"--resume": "s-1", "--append-system-prompt-file": "/t/system.md", "--settings": "/t/settings.json", "--model": "opus",
-		"--effort": "high", "--disallowedTools": "AskUserQuestion WebFetch", "--input-format": "stream-json", "--output-format": "stream-json",
+		"--effort": "high", "--disallowedTools": "AskUserQuestion ListAgents SendMessage CronCreate CronDelete CronList Monitor ScheduleWakeup TeamCreate TeamDelete WebFetch", "--input-format": "stream-json", "--output-format": "stream-json",
 	} {
 		if got := strings.Join(after(args, flag), " "); got != want {
 			t.Errorf("%s is %q, want %q", flag, got, want)
@@ -139,7 +145,7 @@ func TestThinking(t *testing.T) {
 			t.Errorf("thinking(%q) = %q, %q, want %q, %q", setting, effort, tokens, want.effort, want.tokens)
 		}
 	}
-	env := environment(runner.Turn{Env: []string{"A=1", "MAX_THINKING_TOKENS=5", maxRetries}, Spec: runner.Spec{Thinking: "off"}})
+	env := environment(runner.Turn{Env: []string{"A=1", "MAX_THINKING_TOKENS=5", maxRetries}, Spec: runner.Spec{Thinking: "off", Background: true}})
 	if want := []string{"A=1", maxRetries, "MAX_THINKING_TOKENS=0"}; !slices.Equal(env, want) {
 		t.Errorf("environment is %q, want %q", env, want)
 	}
@@ -147,8 +153,9 @@ func TestThinking(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	var got struct {
-		AutoCompactWindow int
-		Hooks             map[string][]struct {
+		AutoCompactWindow   int
+		CrossSessionInbound string
+		Hooks               map[string][]struct {
 			Matcher string
 			Hooks   []struct{ Type, Command string }
 		}
@@ -161,7 +168,10 @@ func TestSettings(t *testing.T) {
 	if got.AutoCompactWindow != 200000 || len(hooks) != 1 || hooks[0].Matcher != "compact" || hooks[0].Hooks[0].Command != `claude-swarm hook "x"` || hooks[0].Hooks[0].Type != "command" {
 		t.Errorf("settings are %s", data)
 	}
-	if data := settings(runner.Turn{}); strings.TrimSpace(string(data)) != "{}" {
+	if got.CrossSessionInbound != "refuse" {
+		t.Errorf("other sessions may speak to the agent: %s", data)
+	}
+	if data := settings(runner.Turn{}); strings.Join(strings.Fields(string(data)), "") != `{"crossSessionInbound":"refuse"}` {
 		t.Errorf("settings of a turn that needs none are %s", data)
 	}
 }
@@ -262,5 +272,37 @@ func TestRetriesAreBounded(t *testing.T) {
 		if len(got) != 1 || got[0] != test.want {
 			t.Errorf("with %s the client gets %v, want %s", test.env, got, test.want)
 		}
+	}
+}
+
+// Work that no message asked for is for agents that may have it.
+func TestWorkThatNoMessageAskedFor(t *testing.T) {
+	list := func(tools ...string) *[]string { return &tools }
+	for name, c := range map[string]struct {
+		spec    runner.Spec
+		refused []string // beside those that no agent has
+	}{
+		"nothing written":       {runner.Spec{}, behind},
+		"it is allowed":         {runner.Spec{Background: true}, nil},
+		"a list":                {runner.Spec{AllowedTools: list("Read", "MonitorX")}, behind},
+		"a list that names two": {runner.Spec{AllowedTools: list("Read", "Monitor(x)", "CronList")}, []string{"CronCreate", "CronDelete", "ScheduleWakeup", "TeamCreate", "TeamDelete"}},
+		"refused all the same":  {runner.Spec{Background: true, DisallowedTools: list("Monitor")}, []string{"Monitor"}},
+		"names of the gate":     {runner.Spec{Background: true, AllowedTools: list("SendMessage", "ListAgents")}, nil},
+	} {
+		if got, want := disallowed(c.spec), slices.Concat(never, c.refused); !slices.Equal(got, want) {
+			t.Errorf("%s: refused are %q, want %q", name, got, want)
+		}
+		allows := allowed(c.spec)
+		if all := c.spec.Background && c.spec.AllowedTools == nil; all != slices.Contains(allows, "CronCreate") {
+			t.Errorf("%s: allowed are %q", name, allows)
+		}
+		env := environment(runner.Turn{Spec: c.spec})
+		if slices.Contains(env, noBackground) == c.spec.Background {
+			t.Errorf("%s: the environment is %q", name, env)
+		}
+	}
+	env := environment(runner.Turn{Env: []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=0"}})
+	if slices.Contains(env, noBackground) {
+		t.Errorf("what the configuration says of the environment is changed: %q", env)
 	}
 }
