@@ -53,7 +53,7 @@ func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string
 				Timeout: time.Minute, // so that a failure of a test ends
 			},
 			// A program with the race detector waits a second at its end unless told not to.
-			Env: map[string]string{asClient: "1", "HOME": home, "GORACE": "atexit_sleep_ms=0", "STANDIN_LOG": filepath.Join(home, "turns.log")},
+			Env: map[string]string{asClient: "1", "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-test", "GORACE": "atexit_sleep_ms=0", "STANDIN_LOG": filepath.Join(home, "turns.log")},
 		})
 	}
 	return specs
@@ -130,12 +130,13 @@ func TestClientsThatMisbehave(t *testing.T) {
 		"not executable":                           {body: "@say ready", command: []string{file}, state: swarm.Stopped, why: "is not executable", next: "check command: of agent coder", outcome: "refused"},
 		"wrong model":                              {body: "@status 404", state: swarm.Stopped, why: "selected model", next: "set model: of agent coder", outcome: "refused"},
 		"wrong key":                                {body: "@status 401", state: swarm.Stopped, why: "refuses the key", next: "claude /login, or set ANTHROPIC_API_KEY in env: of agent coder", outcome: "refused"},
-		"forbidden":                                {body: "@status 403", state: swarm.Stopped, why: "403", next: "claude /login", outcome: "refused"},
+		"forbidden":                                {body: "@status 403", state: swarm.Limited, why: "403", next: "look at the account, log in with claude /login, or use an API key; " + comes, outcome: "limited"},
 		"a usage limit with a reset":               {body: "@limited 1h", state: swarm.Limited, why: "hit your session limit", next: comes, outcome: "limited"},
 		"a usage limit without one":                {body: "@status 429 retry-after 3600", state: swarm.Limited, why: "429", next: comes, outcome: "limited"},
 		"no credit":                                {body: "@status 402", state: swarm.Limited, why: "402", next: "pay in credit for the API key, or use another login; " + comes, outcome: "limited"},
 		"an overload":                              {body: "@status 529 retry-after 60", state: swarm.Limited, why: "529 Overloaded", next: comes, outcome: "limited"},
-		"a fault of the API":                       {body: "@status 500 retry-after 60", state: swarm.Backoff, why: "500", next: tries, outcome: "failed", counted: 1},
+		"a fault of the API":                       {body: "@status 500 retry-after 60", state: swarm.Limited, why: "500", next: comes, outcome: "limited"},
+		"a refused login":                          {body: "@status 401", env: "CLAUDE_CODE_OAUTH_TOKEN", state: swarm.Limited, why: "refuses the login", next: "claude /login, or set a new CLAUDE_CODE_OAUTH_TOKEN; " + comes, outcome: "limited"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,6 +150,9 @@ func TestClientsThatMisbehave(t *testing.T) {
 			if c.env != "" {
 				coder.Env = maps.Clone(coder.Env)
 				coder.Env[c.env] = "1"
+				if c.env == "CLAUDE_CODE_OAUTH_TOKEN" {
+					coder.Env["ANTHROPIC_API_KEY"] = ""
+				}
 			}
 			f.start()
 			id := f.send("coder", c.body)
@@ -163,8 +167,8 @@ func TestClientsThatMisbehave(t *testing.T) {
 			if !strings.Contains(st.Next, c.next) || (c.next == "") != (st.Next == "") {
 				t.Errorf("next = %q, want …%s…", st.Next, c.next)
 			}
-			if c.state == swarm.Stopped && (!st.CircuitOpen || !strings.HasSuffix(st.Next, starts)) {
-				t.Errorf("the breaker is open: %v, next = %q, want …%s", st.CircuitOpen, st.Next, starts)
+			if c.state == swarm.Stopped && (!st.CircuitOpen || !strings.HasSuffix(st.Next, starts) || strings.Count(st.Next, "claude-swarm start") != 1) {
+				t.Errorf("the breaker is open: %v, next = %q, want …%s, once", st.CircuitOpen, st.Next, starts)
 			}
 			f.noProcesses()
 			turns := f.turns()

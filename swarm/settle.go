@@ -25,15 +25,17 @@ func (a *agent) settle(j *job, out runner.Outcome) error {
 	case runner.Limited:
 		return a.limited(j, out)
 	case runner.Refused:
-		hint := orElse(out.Hint, "claude-swarm doctor")
 		if err := a.putBackAll(j, out, false); err != nil {
 			return err
 		}
-		a.halt(out.Reason, hint+", then claude-swarm start "+a.name)
+		a.halt(out.Reason, a.startHint(orElse(out.Hint, "claude-swarm doctor")))
 		return nil
 	}
 	return a.failed(j, out)
 }
+
+// startHint is what a person does about a stopped agent.
+func (a *agent) startHint(hint string) string { return hint + ", then claude-swarm start " + a.name }
 
 // report writes the end of a turn into the logs and the feed.
 func (a *agent) report(j *job, out runner.Outcome) {
@@ -194,7 +196,7 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 	}
 	d := a.restart.Decide(failures, a.spec().retryDelay(), now)
 	if d.Open {
-		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), orElse(out.Hint, "see claude-swarm logs "+a.name)+", then claude-swarm start "+a.name)
+		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), a.startHint(orElse(out.Hint, "see claude-swarm logs "+a.name)))
 		return nil
 	}
 	wait := jitter(d.After)

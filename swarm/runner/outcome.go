@@ -15,8 +15,8 @@ const (
 	Done      End = "done"       // the client says that it did its work
 	Failed    End = "failed"     // the client says that it failed, or stopped without a word after it had begun
 	Unborn    End = "unborn"     // it died before its first event: the message is not to blame
-	Limited   End = "limited"    // the API takes no work of this account now: usage limit, credit, overload, no connection; see ResetAt
-	Refused   End = "refused"    // wrong key, unknown model, not installed, bad flag: trying again is useless
+	Limited   End = "limited"    // the account or the service is at fault: usage limit, credit, login, overload, no connection; see ResetAt
+	Refused   End = "refused"    // the set-up is at fault: wrong key, no login, unknown model, not installed, bad flag; trying again is useless
 	NoSession End = "no-session" // the session to resume is unknown, or the one to make exists
 	Stalled   End = "stalled"    // ended by us: silent, idle, and waiting for no tool
 	TimedOut  End = "timed-out"  // ended by us: longer than Spec.Timeout
@@ -34,8 +34,10 @@ func (e End) OK() bool { return e == Done }
 type Outcome struct {
 	End    End
 	Reason string // one line for a person; empty when Done
-	Hint   string // what the person can do next, one line; may be empty
-	Text   string // the client's final words: the summary, or its error text
+	// Hint is what the person can do next, one line; it may be empty. It does not
+	// say how the agent is started again: that is the daemon's.
+	Hint string
+	Text string // the client's final words: the summary, or its error text
 
 	Session string // as the client names it; "" when it never did
 	Model   string // of the main conversation
@@ -50,6 +52,9 @@ type Outcome struct {
 
 	// ResetAt is when the limit of a Limited turn ends; zero when the client did not say.
 	ResetAt time.Time
+	// Unknown says of a Limited turn that the client named no cause. The message may
+	// be at fault, so it is not parked without end.
+	Unknown bool
 
 	Exit
 	FirstEvent bool // the client printed at least one event

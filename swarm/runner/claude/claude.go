@@ -194,7 +194,7 @@ func (r *run) follow(out *os.File) runner.Outcome {
 		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning tells enough, and the next attempt may flood too
 	}
 	o.Steered = r.steeredDone()
-	o.End, o.Reason, o.Hint, o.ResetAt = v.end, oneLine(v.reason), v.hint, v.resetAt
+	o.End, o.Reason, o.Hint, o.ResetAt, o.Unknown = v.end, oneLine(v.reason), v.hint, v.resetAt, v.unknown
 	if o.Text == "" {
 		o.Text = r.lastWords()
 	}
@@ -239,7 +239,7 @@ func startError(t runner.Turn, err error) (end runner.End, reason, hint string) 
 		return runner.Short, "the system could not start " + program + ": " + err.Error(), "the machine is out of processes or memory; lower max_running"
 	case isMissing(err):
 		return runner.Refused, program + " is not installed: " + err.Error(),
-			fmt.Sprintf("npm install -g @anthropic-ai/claude-code, or set command: of agent %s; then claude-swarm start %s", t.Agent, t.Agent)
+			"npm install -g @anthropic-ai/claude-code, or set command: of agent " + t.Agent
 	}
-	return runner.Refused, program + " cannot be run: " + err.Error(), fmt.Sprintf("check command: of agent %s; then claude-swarm start %s", t.Agent, t.Agent)
+	return runner.Refused, program + " cannot be run: " + err.Error(), "check command: of agent " + t.Agent
 }

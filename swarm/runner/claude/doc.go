@@ -47,6 +47,13 @@
 // the client begins by itself when a background job ends, add to the text and
 // the cost. Without a result, what the client wrote on standard error decides.
 //
+// An error result belongs to the account or the service (Limited), to the set-up
+// (Refused) or to the message (Failed). Fields decide: the HTTP status, the word on
+// the assistant line, since 2.1.330 also api_error and api_error_type; the text
+// decides only where the client has no field. A 401 is a wrong key where the init
+// line's apiKeySource names one, else a login that may be renewed. When a limit ends
+// is told by api_error_params, by a rate_limit_event, or by the text.
+//
 // A refused key is retried by the client for three minutes; the turn is ended
 // at the second attempt. Other retries are the client's to make: an overloaded
 // API comes back, and the work so far would be lost.

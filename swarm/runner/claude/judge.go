@@ -15,6 +15,7 @@ type verdict struct {
 	reason  string
 	hint    string
 	resetAt time.Time
+	unknown bool // of a Limited: see [runner.Outcome.Unknown]
 }
 
 // evidence is all that a verdict is made of.
@@ -25,20 +26,24 @@ type evidence struct {
 	began    bool   // there was an event
 	problem  string // error word of the last assistant line
 	words    string // its text
+	api      streamjson.APIError
+	source   string // where the client has its API key from, as its init line says
 	stderr   string // the end of it
 	exit     runner.Exit
 	followed bool
 	untaken  bool      // a client that had waited has not repeated the prompt
-	resetAt  time.Time // told by an event
+	resetAt  time.Time // told by a rate limit event
 	now      time.Time
 }
 
-func (r *run) judge() verdict {
-	return judge(evidence{
-		turn: r.turn, cause: r.cause, own: r.judged(), began: r.account.Began(), problem: r.seen.problem, words: r.seen.words,
+func (r *run) judge() verdict { return judge(r.evidence()) }
+
+func (r *run) evidence() evidence {
+	return evidence{
+		turn: r.turn, cause: r.cause, own: r.judged(), began: r.account.Began(), problem: r.seen.problem, words: r.seen.words, api: r.seen.api, source: r.seen.source,
 		stderr: r.stderr, exit: r.exit, followed: r.followed,
 		untaken: r.warm && r.seen.replay.IsZero(), resetAt: r.seen.resetAt, now: time.Now(),
-	})
+	}
 }
 
 // judge decides. It reads no clock and no file.
@@ -60,39 +65,6 @@ const (
 	goesBack     = "nothing has to be done: the message goes back to its mailbox"
 )
 
-// errorResult judges a result that says that it is an error.
-func (e evidence) errorResult() verdict {
-	own := firstOf(e.own.Text, strings.Join(e.own.Errors, "; ")) // not what the model said, which may speak of limits
-	text := firstOf(own, e.words, "the client says that it failed ("+e.own.Subtype+")")
-	if contains(text+" "+strings.Join(e.own.Errors, " "), "no conversation found") {
-		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here", hint: freshSession}
-	}
-	status := e.own.APIStatus
-	switch {
-	case e.problem == "billing_error" || status == 402 || contains(own, "credit balance"):
-		return e.limited(text, "pay in credit for the API key, or use another login")
-	case status == 429 || e.problem == "rate_limit" || isLimitText(own):
-		return e.limited(text, "nothing has to be done")
-	case status == 502 || status == 503 || status == 504 || status == 529:
-		return e.limited(text, "nothing has to be done; https://status.claude.com may say more")
-	case contains(own, "unable to connect to api"):
-		return e.limited(text, "look at the network, and at ANTHROPIC_BASE_URL if it is set")
-	case status == 401 || status == 403 || e.problem == "authentication_failed" || contains(own, "please run /login"):
-		return e.refusedKey(text)
-	case status == 404 || e.problem == "model_not_found":
-		return verdict{end: runner.Refused, reason: text, hint: fmt.Sprintf("set model: of agent %s to one that your account has; %s", e.turn.Agent, e.again())}
-	case contains(text, "prompt is too long"):
-		return verdict{end: runner.Failed, reason: text, hint: "set session: fresh for this agent, or a smaller compact_window"}
-	case e.own.Subtype == "error_max_turns":
-		return verdict{end: runner.Failed, reason: "it reached the most turns that its command allows", hint: "raise --max-turns in command:, or give it less to do at once"}
-	case e.own.Subtype == "error_max_budget_usd":
-		return verdict{end: runner.Failed, reason: "it spent what its command allows for one turn", hint: "raise --max-budget-usd in command:, or give it less to do at once"}
-	case status >= 500:
-		return verdict{end: runner.Failed, reason: text, hint: "the API has trouble; look at https://status.claude.com"}
-	}
-	return verdict{end: runner.Failed, reason: text, hint: e.look()}
-}
-
 // noResult judges a turn that ended without a result of its own.
 func (e evidence) noResult() verdict {
 	said := lastLine(e.stderr)
@@ -110,10 +82,10 @@ func (e evidence) noResult() verdict {
 		return verdict{end: runner.Failed, reason: withDetail(ended+" without a result", said), hint: e.look()}
 	case contains(e.stderr, "root/sudo"):
 		return verdict{end: runner.Refused, reason: said,
-			hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: where the machine is one; " + e.again()}
+			hint: "run the daemon as another user, or set IS_SANDBOX: \"1\" in env: where the machine is one"}
 	case badCommand(e.stderr, e.exit):
 		return verdict{end: runner.Refused, reason: withDetail("the client does not take its command line", firstLine(e.stderr)),
-			hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (2.1.197 is known to work); %s", e.turn.Agent, e.again())}
+			hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}
 	}
 	return verdict{end: runner.Unborn, reason: withDetail(ended+" before it said anything", said),
 		hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
@@ -140,25 +112,6 @@ func badCommand(stderr string, exit runner.Exit) bool {
 	}
 	return false
 }
-
-// limited is the verdict of a turn from whose account the API takes nothing at
-// present. That is neither the message's fault nor that of the agent.
-func (e evidence) limited(text, hint string) verdict {
-	at := e.resetAt
-	if at.IsZero() {
-		at = resetTime(text, e.now)
-	}
-	return verdict{end: runner.Limited, reason: text, resetAt: at, hint: hint}
-}
-
-func (e evidence) refusedKey(text string) verdict {
-	return verdict{end: runner.Refused, reason: text,
-		hint: fmt.Sprintf("log in with claude /login, or set ANTHROPIC_API_KEY in env: of agent %s; %s", e.turn.Agent, e.again())}
-}
-
-func (r *run) refusedKey(text string) verdict { return evidence{turn: r.turn}.refusedKey(text) }
-
-func (e evidence) again() string { return "then claude-swarm start " + e.turn.Agent }
 
 func (e evidence) look() string { return "claude-swarm logs " + e.turn.Agent + " shows what it did" }
 

@@ -12,7 +12,7 @@ import (
 // allowance: "Claude AI usage limit reached|1760000000", "You've hit your limit
 // · resets 3pm (Europe/Berlin)", "5-hour limit reached ∙ resets 2am".
 func isLimitText(text string) bool {
-	return limitWords().MatchString(text)
+	return limitWords().MatchString(text) && !contains(text, "not your usage limit")
 }
 
 var (

@@ -53,7 +53,7 @@ var short = runner.Timing{
 func newTurn(t testing.TB, script string, env ...string) runner.Turn {
 	t.Helper()
 	home, dir, files := t.TempDir(), t.TempDir(), t.TempDir()
-	add := map[string]string{asClient: "1", "HOME": home}
+	add := map[string]string{asClient: "1", "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-test"}
 	script = strings.TrimSpace(script)
 	if script == "@unborn" {
 		add["STANDIN_UNBORN"] = "1"

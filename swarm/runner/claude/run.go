@@ -61,8 +61,10 @@ type seen struct {
 	closing  time.Time // when the group is killed because it does not go; zero: not armed
 	problem  string    // error word of the last assistant line
 	words    string    // text of the last assistant line
+	api      streamjson.APIError
+	source   string    // where the client has its API key from
 	resetAt  time.Time // told by a rate limit event
-	refusals int       // retries after a refused key
+	refusals int       // retries after a refused key or login
 
 	tasks tasks // what it minds beside the conversation
 	taken bool  // it says that it has our prompt, which it repeats later
@@ -115,10 +117,16 @@ func (r *run) observe(ev *streamjson.Event) {
 			r.initSays(ev, now)
 		}
 		r.seen.init = true
+		if ev.Init != nil {
+			r.seen.source = strings.Clone(ev.Init.KeySource)
+		}
 		r.seen.closing = time.Time{} // a turn that the client began by itself
 		r.seen.tasks.speaking = true
 	case streamjson.KindAssistant:
 		r.seen.problem = strings.Clone(ev.Error)
+		if r.seen.api = (streamjson.APIError{}); ev.APIError != nil {
+			r.seen.api = *ev.APIError // decoded by encoding/json, so it stays valid
+		}
 		for _, b := range ev.Blocks {
 			if b.Kind == streamjson.BlockText && ev.Parent == "" {
 				r.seen.words = strings.Clone(b.Text)
@@ -186,7 +194,7 @@ func (r *run) retry(retry *streamjson.Retry, now time.Time) {
 	}
 	// One refusal may be a login that is just being renewed.
 	if r.seen.refusals++; r.seen.refusals >= 2 {
-		r.end(r.refusedKey(fmt.Sprintf("the API refuses the key or login (%d)", retry.Status)), now)
+		r.end(r.evidence().refusedByAPI(retry.Status), now)
 	}
 }
 

@@ -99,6 +99,7 @@ var words = map[string]func(arg string) (Step, error){
 	},
 	"status":    status,
 	"limited":   duration(Limited),
+	"unknown":   none(Unknown),
 	"refused":   text(func(reason string) Step { return Refused(or(reason, "the key is wrong (401)")) }),
 	"compact":   none(Compact),
 	"nosession": none(NoSession),
@@ -115,13 +116,13 @@ var words = map[string]func(arg string) (Step, error){
 func status(arg string) (Step, error) {
 	code, rest, _ := strings.Cut(arg, " ")
 	switch code {
-	case "401", "403", "404":
+	case "401", "404":
 		return Refused("the API refused (" + code + ")"), nil
 	case "429":
 		after := strings.TrimSpace(strings.TrimPrefix(rest, "retry-after"))
 		seconds, err := strconv.Atoi(or(after, "0"))
 		return Limited(time.Duration(seconds) * time.Second), err
-	case "402", "502", "503", "504", "529":
+	case "402", "403", "408", "409", "500", "502", "503", "504", "529":
 		return limited("the API takes nothing ("+code+")", 0), nil
 	}
 	_, err := strconv.Atoi(code)

@@ -23,6 +23,7 @@
 //	@fail TEXT             the turn ends Failed with that text
 //	@status 401|404|429|529 [retry-after SECONDS]  it ends as the API's answer demands
 //	@limited 1h            it ends Limited, until an hour from now
+//	@unknown               it ends Limited, for a cause that the client does not name
 //	@refused [TEXT]        it ends Refused
 //	@nosession             it ends NoSession
 //	@unborn                the client dies before its first event

@@ -204,6 +204,17 @@ func limited(reason string, d time.Duration) Step {
 	}
 }
 
+// Unknown ends the turn Limited, for a cause that the client does not name.
+func Unknown() Step {
+	return func(c *client) *runner.Outcome {
+		const reason = "API Error: something is wrong"
+		c.result(true, reason)
+		out := c.outcome(runner.Limited, reason)
+		out.Unknown = true
+		return out
+	}
+}
+
 // Refused ends the turn as one that cannot work, such as for a wrong key.
 func Refused(reason string) Step {
 	return func(c *client) *runner.Outcome {

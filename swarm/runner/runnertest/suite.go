@@ -124,7 +124,10 @@ func (f Fixture) ends(t *testing.T) {
 		"@status 404":                      runner.Refused,
 		"@status 429 retry-after 3600":     runner.Limited,
 		"@status 529":                      runner.Limited,
-		"@status 500":                      runner.Failed,
+		"@status 400":                      runner.Failed,
+		"@status 402":                      runner.Limited,
+		"@status 403":                      runner.Limited,
+		"@status 500":                      runner.Limited,
 		"@say I am told no\n@deny Write x": runner.Done,
 	} {
 		t.Run(script, func(t *testing.T) {

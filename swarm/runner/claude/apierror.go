@@ -1,0 +1,220 @@
+package claude
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Error results belong to three classes:
+//
+//	account and service   Limited: the message waits, nothing is counted
+//	set-up                Refused: the agent stops until a person has changed something
+//	the message           Failed: counted
+//
+// Fields decide: the HTTP status, the client's word on the assistant line (error),
+// and since 2.1.330 the API's type (api_error_type) and the client's code
+// (api_error). Texts decide only where the older client has no field.
+
+// Codes of api_error, as 2.1.330 prints them.
+const (
+	codeUsageLimit   = "usage_limit_reached"
+	codeNoConnection = "connection_failed"
+	codeUntrustedTLS = "tls_untrusted_ca"
+	codeDisabledOrg  = "org_disabled_credential"
+	codeLargePDF     = "pdf_too_large"
+	codeHistory      = "tool_history_mismatch"
+)
+
+// Hints of the account and service class. Different troubles of a service that is
+// away share one: the lead hears of each hint once.
+const (
+	hintAway     = "nothing has to be done; if it lasts, look at the network, at ANTHROPIC_BASE_URL if it is set, and at https://status.claude.com"
+	hintWait     = "nothing has to be done"
+	hintPay      = "pay in credit for the API key, or use another login"
+	hintTrustTLS = "set NODE_EXTRA_CA_CERTS in env: to the certificates of your proxy or gateway, or look at ANTHROPIC_BASE_URL"
+)
+
+// An apiFailure is what an error result says, by its fields and its text.
+type apiFailure struct {
+	status  int    // HTTP status; 0: none
+	problem string // error of the assistant line
+	kind    string // api_error_type
+	code    string // api_error
+	text    string // of the result: the client's words, not the model's
+}
+
+func (e evidence) failure() apiFailure {
+	return apiFailure{
+		status: cmp.Or(e.own.APIStatus, e.api.Status), problem: e.problem, kind: cmp.Or(e.own.APIType, e.api.Type),
+		code: cmp.Or(e.own.APICode, e.api.Code), text: firstOf(e.own.Text, strings.Join(e.own.Errors, "; ")),
+	}
+}
+
+// errorResult judges a result that says that it is an error.
+func (e evidence) errorResult() verdict {
+	f := e.failure()
+	text := firstOf(f.text, e.words, "the client says that it failed ("+e.own.Subtype+")")
+	if contains(text+" "+strings.Join(e.own.Errors, " "), "no conversation found") {
+		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here", hint: freshSession}
+	}
+	switch e.own.Subtype {
+	case "error_max_turns":
+		return verdict{end: runner.Failed, reason: "it reached the most turns that its command allows", hint: "raise --max-turns in command:, or give it less to do at once"}
+	case "error_max_budget_usd":
+		return verdict{end: runner.Failed, reason: "it spent what its command allows for one turn", hint: "raise --max-budget-usd in command:, or give it less to do at once"}
+	}
+	if v, ok := e.accountOrSetUp(f, text); ok {
+		return v
+	}
+	if hint, ok := e.messageHint(f); ok {
+		return verdict{end: runner.Failed, reason: text, hint: hint}
+	}
+	if f.problem == "unknown" {
+		v := limited(text, hintAway)
+		v.unknown = true
+		return v
+	}
+	return verdict{end: runner.Failed, reason: text, hint: e.look()}
+}
+
+// accountOrSetUp judges what is not the message's fault.
+func (e evidence) accountOrSetUp(f apiFailure, text string) (verdict, bool) {
+	switch {
+	case f.code == codeUsageLimit || f.status == http.StatusTooManyRequests || f.problem == "rate_limit" || isLimitText(f.text):
+		return e.usageLimit(f, text), true
+	case f.problem == "billing_error" || f.kind == "billing_error" || f.status == http.StatusPaymentRequired || contains(f.text, "credit balance"):
+		return limited(text, hintPay), true
+	case f.code == codeDisabledOrg || f.status == http.StatusBadRequest && contains(f.text, "disabled organization"):
+		return e.refusedKey(text), true
+	case f.code == codeUntrustedTLS || f.code == "" && f.status == 0 && contains(f.text, "certificate"):
+		return limited(text, hintTrustTLS), true
+	case f.code == codeNoConnection:
+		return limited(text, hintAway), true
+	case f.status == http.StatusNotFound || f.problem == "model_not_found":
+		return verdict{end: runner.Refused, reason: text, hint: "set model: of agent " + e.turn.Agent + " to one that your account has"}, true
+	case f.status == http.StatusUnauthorized:
+		return e.unauthorized(text), true
+	case f.status == http.StatusForbidden || f.problem == "oauth_org_not_allowed":
+		return e.forbidden(text), true
+	case f.problem == "authentication_failed" || f.status == 0 && contains(f.text, "please run /login"):
+		return e.refusedKey(text), true // no request was made: there is neither key nor login
+	case f.status == http.StatusRequestTimeout || f.status == http.StatusConflict || f.status >= 500,
+		f.problem == "server_error" && f.status == 0, f.kind == "overloaded_error" || f.problem == "overloaded":
+		return limited(text, hintAway), true
+	case f.status == 0 && isAwayText(f.text):
+		return limited(text, hintAway), true
+	}
+	return verdict{}, false
+}
+
+// isAwayText recognizes a service that is away by the words of a client that has no
+// field for it: 2.1.197, or an answer that is not one of the API's.
+func isAwayText(text string) bool {
+	for _, words := range []string{"unable to connect to api", "request timed out", "connection error", "overloaded", "malformed response"} {
+		if contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// messageHint says what to do about a message that the API cannot take.
+func (e evidence) messageHint(f apiFailure) (string, bool) {
+	switch {
+	case contains(f.text, "prompt is too long"):
+		return "set session: fresh for this agent, or a smaller compact_window", true
+	case f.code == codeHistory || contains(f.text, "tool use concurrency"):
+		return "its conversation is damaged: claude-swarm clear " + e.turn.Agent + " begins another one", true
+	case f.code == codeLargePDF || contains(f.text, "pdf too large"):
+		return "give it the PDF in smaller parts, or as text", true
+	case f.status == http.StatusRequestEntityTooLarge || f.kind == "request_too_large":
+		return "give it fewer or smaller files at once; claude-swarm clear " + e.turn.Agent + " begins another conversation", true
+	case f.problem == "invalid_request" && contains(f.text, "image"):
+		return "make the image smaller; claude-swarm clear " + e.turn.Agent + " begins a conversation without it", true
+	case e.own.StopReason == "refusal":
+		return "the model refuses this text: word it otherwise, or set another model: for agent " + e.turn.Agent, true
+	case f.status == http.StatusBadRequest || f.problem == "invalid_request" || f.kind == "invalid_request_error":
+		return e.look(), true
+	}
+	return "", false
+}
+
+// limited is the verdict of a turn whose account or service is at fault. That is
+// neither the message's fault nor the agent's.
+func limited(text, hint string) verdict {
+	return verdict{end: runner.Limited, reason: text, hint: hint}
+}
+
+// usageLimit tells a usage limit, which has an end, from a service that throttles
+// for a moment. The client's rate limit event names the end of the account's window
+// in both cases.
+func (e evidence) usageLimit(f apiFailure, text string) verdict {
+	v := limited(text, hintWait)
+	switch {
+	case f.code != codeUsageLimit && !isLimitText(f.text):
+	case e.api.ResetsAt > 0:
+		v.resetAt = time.Unix(e.api.ResetsAt, 0)
+	case !e.resetAt.IsZero():
+		v.resetAt = e.resetAt
+	default:
+		v.resetAt = resetTime(text, e.now)
+	}
+	return v
+}
+
+// refusedByAPI judges a turn whose client still asks again after the API refused
+// its key or login.
+func (e evidence) refusedByAPI(status int) verdict {
+	switch {
+	case status == http.StatusForbidden:
+		return e.forbidden(fmt.Sprintf("the API refuses the account (%d)", status))
+	case e.keyed():
+		return e.refusedKey(fmt.Sprintf("the API refuses the key (%d)", status))
+	}
+	return e.unauthorized(fmt.Sprintf("the API refuses the login (%d)", status))
+}
+
+// unauthorized judges a 401: a wrong key stays wrong, while a login may be renewed
+// by a person, or by another client of the same login.
+func (e evidence) unauthorized(text string) verdict {
+	if e.keyed() || e.source == "" && contains(text, "api key") {
+		return e.refusedKey(text)
+	}
+	return limited(text, "log in with claude /login, or set a new CLAUDE_CODE_OAUTH_TOKEN")
+}
+
+// forbidden judges a 403: the account may not use the API now, by its
+// organization, its country or a proxy.
+func (e evidence) forbidden(text string) verdict {
+	return limited(text, "look at the account, log in with claude /login, or use an API key")
+}
+
+func (e evidence) refusedKey(text string) verdict {
+	return verdict{end: runner.Refused, reason: text,
+		hint: "log in with claude /login, or set ANTHROPIC_API_KEY in env: of agent " + e.turn.Agent}
+}
+
+// keyed tells whether the client works with a key or a fixed token, not a login. The
+// init line says none for ANTHROPIC_AUTH_TOKEN, for logins and without any of them.
+func (e evidence) keyed() bool {
+	if e.source != "" && e.source != "none" {
+		return true
+	}
+	names := []string{"ANTHROPIC_AUTH_TOKEN="}
+	if e.source == "" {
+		names = append(names, "ANTHROPIC_API_KEY=")
+	}
+	for _, entry := range e.turn.Env {
+		for _, name := range names {
+			if value, ok := strings.CutPrefix(entry, name); ok && value != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
