@@ -1,40 +1,63 @@
 package swarm
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A limit parks all agents of one account: its usage limit is reached, or the API
-// takes nothing from it for another reason.
+// A limit parks all agents of one account: its usage limit is reached, or the
+// account or the service is at fault in another way. Nobody is to blame for it, so
+// nothing is counted, and it ends by itself:
+//
+//	closed: the client said until when      Until is that time
+//	open:   nobody knows until when         Until is the next try; the waits double
+//	over:   a good turn, or a person's word  nobody is parked; kept for what the lead
+//	        was told, since an outage that flickers is one outage
 type limit struct {
-	Since time.Time `json:"since,omitzero"` // when an agent ran into it
-	Until time.Time `json:"until"`          // when it is tried again, before the spread
-	Open  bool      `json:"open,omitempty"` // nobody said until when it holds
+	Since time.Time `json:"since,omitzero"`  // when an agent ran into it
+	Until time.Time `json:"until"`           // when it is tried again, before the spread
+	Open  bool      `json:"open,omitempty"`  // nobody said until when it holds
+	Tries int       `json:"tries,omitempty"` // parkings in a row, of an open one
+	Over  bool      `json:"over,omitempty"`
 	Why   string    `json:"why"`
 	Hint  string    `json:"hint,omitempty"` // what a person can do about it
 	Agent string    `json:"agent,omitempty"`
-	Told  bool      `json:"told,omitempty"` // the lead knows
+	Told  bool      `json:"told,omitempty"`    // the lead knows
+	Hints []string  `json:"told_of,omitempty"` // of this outage: with these hints the lead was told of it
+
+	began time.Time     // since when its turn had no answer of the API
+	first time.Duration // the wait after the first parking, of an open one
 }
 
 const (
-	// unknownReset is how long an account is parked when nobody said until when its
-	// limit holds.
-	unknownReset = 5 * time.Minute
+	// firstWait and longestWait bound the pauses between two tries where nobody said
+	// until when a limit holds. They double.
+	firstWait   = 30 * time.Second
+	longestWait = 10 * time.Minute
+	// sameOutage is how long after a try the next one may fail and still belong to
+	// the same outage.
+	sameOutage = time.Hour
 	// longestLimit bounds what a client says of a reset. The longest limits of
 	// subscriptions are those of a week.
 	longestLimit = 8 * 24 * time.Hour
+	// longestDoubt is how long a message is parked for a cause that nobody names.
+	// After that its turns count as failures.
+	longestDoubt = 24 * time.Hour
 )
 
 // spread is how much later than the reset an agent comes back: each at a time of
 // its own, the same after a restart, so that they do not all ask at once.
 func (l limit) spread(agent string) time.Duration {
-	most := min(max(l.Until.Sub(l.Since)/10, 2*time.Second), time.Minute)
+	span := l.Until.Sub(l.Since)
+	if l.Open {
+		span = doubled(firstWait, l.Tries-1, longestWait)
+	}
+	most := min(max(span/10, 2*time.Second), time.Minute)
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d", agent, l.Until.UnixNano())
 	return time.Second + time.Duration(h.Sum64()%uint64(most))
@@ -44,16 +67,21 @@ func (l limit) spread(agent string) time.Duration {
 // the clock on the wall: a machine may sleep meanwhile.
 func limitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) limit {
 	now = now.UTC().Round(0)
-	l := limit{Since: now, Why: orElse(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent}
-	if out.ResetAt.IsZero() {
-		l.Open, l.Until = true, now.Add(unknownReset)
-		return l
+	l := limit{Since: now, Why: orElse(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
+	if out.ContextTokens == 0 && out.Began.Before(now) && !out.Began.IsZero() {
+		l.began = out.Began.UTC().Round(0)
 	}
-	// A limit that is said to be over already, as where two clocks differ, must not
-	// be tried again without a pause.
-	l.Until = later(out.ResetAt.UTC().Round(0), now.Add(atLeast))
-	if longest := now.Add(longestLimit); l.Until.After(longest) {
+	switch longest := now.Add(longestLimit); {
+	case out.ResetAt.IsZero():
+		l.Open, l.first = true, firstWait
+	case !out.ResetAt.After(now):
+		// It is said to be over already, as where two clocks differ. It must not be
+		// tried again and again without a pause.
+		l.Open, l.first = true, min(atLeast, longestWait)
+	case out.ResetAt.After(longest):
 		l.Until = longest
+	default:
+		l.Until = later(out.ResetAt.UTC().Round(0), now.Add(atLeast))
 	}
 	return l
 }
@@ -72,18 +100,37 @@ const sameLimit = 10 * time.Minute
 
 // park notes that an account is at its limit, and returns what holds from now on:
 // where it was parked already, that goes on, as long as either says; a limit that
-// holds much longer is another one.
+// holds much longer is another one. An open limit that is met again goes on with a
+// longer wait.
 func (s *standings) park(account string, l limit, now time.Time) (limit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, known := s.file.Limits[account]
 	switch longer := l.Until.Sub(old.Until); {
-	case !known || !old.Until.After(now) || old.Open && !l.Open:
-	case longer <= 0:
-		return old, nil
-	case longer < sameLimit:
-		old.Until = l.Until
-		l = old
+	case !known:
+	case !old.Over && old.Until.After(now): // it holds
+		switch {
+		case l.Open:
+			return old, nil
+		case old.Open:
+		case longer <= 0:
+			return old, nil
+		case longer < sameLimit:
+			old.Until = l.Until
+			l = old
+		}
+	case l.Open && old.Open && l.began.Sub(old.Until) < sameOutage:
+		l.Hints = old.Hints
+		l.Told = slices.Contains(old.Hints, l.Hint)
+		if !old.Over {
+			l.Since, l.Tries = old.Since, old.Tries
+		}
+	case !l.Open && !old.Open && longer.Abs() < sameLimit:
+		l.Told = old.Told
+	}
+	if l.Open {
+		l.Tries++
+		l.Until = now.UTC().Round(0).Add(doubled(l.first, l.Tries-1, longestWait))
 	}
 	s.file.Limits[account] = l
 	return l, s.write()
@@ -95,7 +142,7 @@ func (s *standings) limitOf(account, agent string, now time.Time) (limit, time.T
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, ok := s.file.Limits[account]
-	if !ok {
+	if !ok || l.Over {
 		return l, time.Time{}, false
 	}
 	if ahead := l.Since.Sub(now); ahead > clockStep {
@@ -121,27 +168,60 @@ func (s *standings) told(account string, since time.Time) error {
 		return nil
 	}
 	l.Told = true
+	if l.Open && !slices.Contains(l.Hints, l.Hint) {
+		l.Hints = append(slices.Clone(l.Hints), l.Hint)
+	}
 	s.file.Limits[account] = l
 	return s.write()
 }
 
-// liftLimit forgets the limit of an account.
-func (s *standings) liftLimit(account string) error {
+// liftLimit lets the agents of an account go on before its limit ends.
+func (s *standings) liftLimit(account string, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.file.Limits[account]; !ok {
+	l, ok := s.file.Limits[account]
+	if !ok || l.Over {
 		return nil
 	}
-	delete(s.file.Limits, account)
+	l.Over = true
+	if l.Open {
+		l.Until = now.UTC().Round(0) // from here on an outage is another one after a while
+	}
+	s.file.Limits[account] = l
 	return s.write()
 }
 
-// limited parks every agent of the account. Nothing is counted.
+// openLimit tells whether an account has a limit that nobody knows the end of.
+func (s *standings) openLimit(account string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.file.Limits[account]
+	return l.Open && !l.Over
+}
+
+// liftOpenLimit ends an open limit after a good turn: the API takes work of this
+// account again.
+func (a *agent) liftOpenLimit() {
+	account := a.account()
+	if !a.books.standings.openLimit(account) {
+		return
+	}
+	a.note(a.books.standings.liftLimit(account, time.Now()))
+	a.wakeAll(account)
+}
+
+// limited parks every agent of the account. Nothing is counted, but for a message
+// that was parked for an unknown cause for too long.
 func (a *agent) limited(j *job, out runner.Outcome) error {
+	now := time.Now()
+	if out.Unknown && a.doubts(j.claim.ID, now) >= longestDoubt {
+		out.End = runner.Failed
+		return a.failed(j, out)
+	}
 	if err := a.putBackAll(j, out, false); err != nil {
 		return err
 	}
-	now, account := time.Now(), a.account()
+	account := a.account()
 	l, err := a.books.standings.park(account, limitFrom(a.name, out, a.spec().retryDelay(), now), now)
 	if err != nil {
 		return err
@@ -151,23 +231,34 @@ func (a *agent) limited(j *job, out runner.Outcome) error {
 	return nil
 }
 
-// tellLimit tells the lead of a limit, once; of those without an end once a day.
-// Whoever finds one that was not told of, as after a crash, tells.
+// doubts notes that a message is parked for an unknown cause, and returns for how
+// long it has been.
+func (a *agent) doubts(message string, now time.Time) time.Duration {
+	if d := a.books.standings.of(a.name).Doubt; d != nil && d.Message == message {
+		return now.Round(0).Sub(d.Since)
+	}
+	a.note(a.books.standings.change(a.name, func(s *standing) {
+		s.Doubt = &doubt{Message: message, Since: now.UTC().Round(0)}
+	}))
+	return 0
+}
+
+// tellLimit tells the lead of a limit, once for each thing to do about an outage.
+// An agent that finds one that was not told of, as after a crash, tells.
 func (a *agent) tellLimit(account string, l limit) {
 	if l.Told {
 		return
 	}
-	episode, how := l.Since.UTC().Format(time.RFC3339Nano), "until "+clock(l.Until)
+	how := "until " + clock(l.Until)
 	if l.Open {
-		episode = fmt.Sprintf("%s:%x", utcDay(l.Since), sha256.Sum256([]byte(l.Why)))
-		how = fmt.Sprintf("and tried again every %d minutes", int(unknownReset.Minutes()))
+		how = fmt.Sprintf("and tried again by themselves, in %s at first, then after longer waits of %s at most", seconds(firstWait), seconds(longestWait))
 	}
 	todo := ""
 	if l.Hint != "" {
 		todo = "\nWhat to do: " + l.Hint + ".\n"
 	}
-	a.house.tellLead(l.Agent, "limited:"+account+":"+episode, "parked: "+l.Why, fmt.Sprintf(
-		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and go on by themselves.\n%s\nTo try at once: claude-swarm resume %s\n",
+	a.house.tellLead(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), "parked: "+l.Why, fmt.Sprintf(
+		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and go on by themselves. This is said once; claude-swarm status says since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
 		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(a.sharing(account), ", "), how, todo, l.Agent))
 	a.note(a.books.standings.told(account, l.Since))
 }

@@ -55,6 +55,68 @@ func TestALimitWithoutAnEndIsToldOnce(t *testing.T) {
 	}
 }
 
+// What the client does not explain is parked like an outage, but not without end: the
+// message may be at fault. After a day it is counted, and given up at last.
+func TestAnUnknownCauseIsCountedAfterADay(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Agents[0].RetryDelay = time.Millisecond
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if strings.Contains(turn.Prompt, "odd") {
+			return []runnertest.Step{runnertest.Unknown()}
+		}
+		return nil
+	}
+	f.start()
+	id := f.send("coder", "odd")
+	f.untilState("coder", swarm.Limited)
+	if got := f.files("coder", "new"); len(got) != 1 || !strings.HasSuffix(got[0], "~1.0.md") {
+		t.Errorf("new/ = %v, want the message with no failure counted", got)
+	}
+	f.halt()
+	f.state(func(state map[string]any) {
+		doubt := state["agents"].(map[string]any)["coder"].(map[string]any)["doubt"].(map[string]any)
+		if doubt["message"] != id {
+			t.Errorf("the doubt is about %v, want %s", doubt["message"], id)
+		}
+		doubt["since"] = time.Now().Add(-24 * time.Hour)
+		delete(state, "limits")
+	})
+	f.start()
+	f.until("the message is given up", func() bool { return len(f.files("coder", "dead")) > 0 })
+	f.answer(f.send("coder", "work"))
+	f.halt()
+	f.state(func(state map[string]any) {
+		if a, ok := state["agents"].(map[string]any)["coder"]; ok {
+			t.Errorf("after a good turn %v is remembered", a)
+		}
+	})
+}
+
+// A good turn ends what parks the other agents of the account, where nobody knew
+// until when.
+func TestAGoodTurnEndsAnOutage(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	release := make(chan struct{})
+	turns := 0
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent == "reviewer" {
+			return []runnertest.Step{waitFor(release), runnertest.Say("fine")}
+		}
+		if turns++; turns == 1 {
+			return []runnertest.Step{runnertest.Limited(0)}
+		}
+		return nil
+	}
+	f.start()
+	review := f.send("reviewer", "work")
+	f.until("a turn", func() bool { return f.backend.Running() == 1 })
+	id := f.send("coder", "work")
+	f.untilState("coder", swarm.Limited)
+	close(release)
+	f.answer(review)
+	f.answer(id) // long before the first wait is over
+}
+
 // An agent that takes the key out of its environment uses another account.
 func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
 	f := newField(t, "keyed", "login")
@@ -138,6 +200,17 @@ func (f *field) park(since, until time.Time) {
 	f.send("coder", "work")
 	f.untilState("coder", swarm.Limited)
 	f.halt()
+	f.state(func(state map[string]any) {
+		for _, l := range state["limits"].(map[string]any) {
+			l := l.(map[string]any)
+			l["since"], l["until"], l["told"] = since, until, false
+		}
+	})
+}
+
+// state lets change edit state.json, while no daemon runs.
+func (f *field) state(change func(map[string]any)) {
+	f.t.Helper()
 	path := filepath.Join(swarm.HomeOf(f.dir).Dir(), "state.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -147,10 +220,7 @@ func (f *field) park(since, until time.Time) {
 	if err := json.Unmarshal(data, &state); err != nil {
 		f.t.Fatal(err)
 	}
-	for _, l := range state["limits"].(map[string]any) {
-		l := l.(map[string]any)
-		l["since"], l["until"], l["told"] = since, until, false
-	}
+	change(state)
 	if data, err = json.Marshal(state); err != nil {
 		f.t.Fatal(err)
 	}

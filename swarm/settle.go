@@ -99,11 +99,12 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 	if err := a.box.Commit(j.claim.Entry, data); err != nil {
 		return err
 	}
-	if st := a.books.standings.of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() {
+	if st := a.books.standings.of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
 		a.note(a.books.standings.change(a.name, func(s *standing) {
-			s.Failures, s.Until, s.Why = nil, time.Time{}, ""
+			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil
 		}))
 	}
+	a.liftOpenLimit()
 	if err := a.finish(j.claim.Entry, j.claim.Message, r); err != nil {
 		return err
 	}

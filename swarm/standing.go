@@ -18,6 +18,14 @@ type standing struct {
 	Why      string    `json:"backoff_why,omitempty"`
 	Order    *order    `json:"order,omitempty"` // what is to be done before the next message
 	Word     time.Time `json:"word,omitzero"`   // when a person began the count of its turns again
+	Doubt    *doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown cause
+}
+
+// A doubt is a message whose turns end Limited for a cause that the client does not
+// name: it may be the message's fault.
+type doubt struct {
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"`
 }
 
 // maxFailureMemory bounds the remembered failures of an agent; more than enough
@@ -106,7 +114,7 @@ func (s *standings) change(agent string, f func(*standing)) error {
 }
 
 func (st standing) empty() bool {
-	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero()
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil
 }
 
 // catchUp writes down what could not be written when it changed.

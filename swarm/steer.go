@@ -71,7 +71,7 @@ func (s *Swarm) Resume(agent, by string) error {
 	if p := s.books.standings.of(agent).Paused; p != nil && p.Turns && !s.fromPerson(by) {
 		return &PersonError{Name: agent}
 	}
-	if err := s.books.standings.liftLimit(m.account()); err != nil {
+	if err := s.books.standings.liftLimit(m.account(), time.Now()); err != nil {
 		return err
 	}
 	s.wakeAccount(m.account())

@@ -1,0 +1,121 @@
+package swarm
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// meet parks an account as a turn does that began then and met an outage, and tells
+// of it.
+func (s *standings) meet(t *testing.T, why, hint string, began, now time.Time) (l limit, told bool) {
+	t.Helper()
+	out := runner.Outcome{End: runner.Limited, Reason: why, Hint: hint, Began: began}
+	l, err := s.park("account", limitFrom("coder", out, time.Second, now), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told = !l.Told
+	if err := s.told("account", l.Since); err != nil {
+		t.Fatal(err)
+	}
+	return l, told
+}
+
+func reopened(t *testing.T, s *standings) *standings {
+	t.Helper()
+	again, err := openStandings(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// An API that is away for three hours is one outage: told once, said since its first
+// moment, tried after growing waits, through restarts of the daemon.
+func TestOneOutage(t *testing.T) {
+	s := reopened(t, &standings{path: filepath.Join(t.TempDir(), "state.json")})
+	began := time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC) // over midnight
+	var waits []time.Duration
+	tells := 0
+	for now := began; now.Before(began.Add(3 * time.Hour)); {
+		why := []string{"API Error: 529 Overloaded", "API Error: Connection refused"}[len(waits)%2]
+		l, told := s.meet(t, why, "look at the network", now.Add(-3*time.Second), now)
+		if told {
+			tells++
+		}
+		if !l.Since.Equal(began) || l.Why != why {
+			t.Fatalf("parked for %q since %v, want %q since %v", l.Why, l.Since, why, began)
+		}
+		waits = append(waits, l.Until.Sub(now))
+		if s = reopened(t, s); len(waits) == 3 {
+			// Another agent of the account meets it while it holds: no further try.
+			if l, _ := s.meet(t, "503", "look at the network", now, now.Add(time.Second)); l.Why == "503" {
+				t.Error("a second agent's failure was counted as another try")
+			}
+		}
+		_, now, _ = s.limitOf("account", "coder", now)
+	}
+	if want := "[30s 1m0s 2m0s 4m0s 8m0s 10m0s 10m0s]"; fmt.Sprint(waits[:7]) != want {
+		t.Errorf("waits %v, want %s", waits, want)
+	}
+	if tells != 1 {
+		t.Errorf("the lead was told %d times", tells)
+	}
+}
+
+// A good turn and a person's word begin the waits again; the lead hears of it again
+// only when the outage is another one, or there is something else to do.
+func TestAnOutageThatFlickers(t *testing.T) {
+	s := reopened(t, &standings{path: filepath.Join(t.TempDir(), "state.json")})
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	step := func(d time.Duration, why, hint string, wait time.Duration, told bool) {
+		t.Helper()
+		now = now.Add(d)
+		l, got := s.meet(t, why, hint, now.Add(-time.Second), now)
+		if got != told || l.Until.Sub(now) != wait {
+			t.Errorf("%s: told %v, waits %v; want %v, %v", why, got, l.Until.Sub(now), told, wait)
+		}
+	}
+	lift := func() {
+		t.Helper()
+		if err := s.liftLimit("account", now); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, parked := s.limitOf("account", "coder", now); parked || s.openLimit("account") {
+			t.Error("still parked")
+		}
+	}
+	step(0, "529", "wait", 30*time.Second, true)
+	step(35*time.Second, "529", "wait", time.Minute, false)
+	lift()
+	step(10*time.Minute, "529", "wait", 30*time.Second, false)
+	step(35*time.Second, "no credit", "pay", time.Minute, true)
+	step(65*time.Second, "no credit", "pay", 2*time.Minute, false)
+	lift()
+	step(2*time.Hour, "529", "wait", 30*time.Second, true)
+	step(5*time.Hour, "529", "wait", 30*time.Second, true) // no turn in between, and none was tried for long
+}
+
+// A turn that met the outage at once and was long in asking belongs to it; one that
+// had answers before does not.
+func TestALongTurnInAnOutage(t *testing.T) {
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	for answered, want := range map[int]bool{0: false, 12_000: true} {
+		s := reopened(t, &standings{path: filepath.Join(t.TempDir(), "state.json")})
+		s.meet(t, "529", "wait", now, now)
+		later := now.Add(2 * time.Hour)
+		out := runner.Outcome{End: runner.Limited, Reason: "529", Hint: "wait", Began: now.Add(35 * time.Second)}
+		out.ContextTokens = answered
+		l, err := s.park("account", limitFrom("coder", out, time.Second, later), later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Told == want {
+			t.Errorf("with %d tokens of answers the lead was told: %v", answered, l.Told)
+		}
+	}
+}
