@@ -57,8 +57,8 @@ var (
 	thinkings       = []string{"off", "low", "medium", "high", "xhigh", "max"}
 )
 
-// leastCompactWindow is the CLI's own bound: Claude Code 2.1.197 counts an
-// autoCompactWindow below this as this.
+// leastCompactWindow is the least autoCompactWindow with which Claude Code compacts.
+// With 50,000 the versions 2.1.197 and 2.1.330 did not, at a context of 72,000.
 const leastCompactWindow = 100_000
 
 // leastDays keeps done/ for as long as the duplicate guard looks back.
@@ -166,7 +166,7 @@ var agentKeys = []agentKey{
 		}},
 	{Key{"window_tokens", "number", "100000", "How much of its last turns is kept for the agent and given back after the client compacted its context, in tokens of 4 bytes."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.WindowTokens)(r.number(n, name, 1)) }},
-	{Key{"compact_window", "number", "200000", "The context size, in tokens, by which the client decides when to compact (it does 33,000 below). The least is 100000: the client counts less as that."},
+	{Key{"compact_window", "number", "200000", "The context size, in tokens, by which the client decides when to compact (it does 33,000 below), however much the model takes: with a model of 1,000,000 tokens the default compacts at a sixth of them. The least is 100000: with less Claude Code does not compact there."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) {
 			set(&a.CompactWindow)(r.number(n, name, leastCompactWindow))
 		}},
@@ -202,7 +202,7 @@ var agentKeys = []agentKey{
 		func(r *reader, n *yaml.Node, name string, a *Agent) { r.servers(n, name, a) }},
 	{Key{"allowed_dirs", "list", "[]", "Folders that the agent may make its working folder by the tool set_directory, besides cwd and project_dir and what is in them. Relative to this file."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.AllowedDirs)(r.folders(n, name)) }},
-	{Key{"model", "text or null", "null", "The model, by the client's name or alias for it; null is the client's own choice."},
+	{Key{"model", "text or null", "null", "The model, by the client's name or alias for it; null is the client's own choice. What an alias means changes with the client: for Claude Code 2.1.330 opus, also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) {
 			if isNull(follow(n)) {
 				a.Model = ""
