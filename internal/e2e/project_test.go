@@ -24,6 +24,7 @@ type project struct {
 	home string
 	env  []string
 	api  *fakeapi.Server
+	url  string // of the API
 }
 
 // newProject makes a project with the agents of config (YAML below `agents:`)
@@ -58,6 +59,7 @@ func newProject(t *testing.T, scenario, agents string) *project {
 			t.Errorf("scripted API: %v", err)
 		}
 	})
+	p.url = url
 	p.env = []string{
 		"PATH=" + filepath.Dir(cli) + ":" + os.Getenv("PATH"), "HOME=" + p.home, "XDG_RUNTIME_DIR=" + filepath.Join(base, "run"),
 		"LANG=C.UTF-8", "TMPDIR=" + base,
