@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -317,10 +318,15 @@ func messages(n int) string {
 }
 
 // attachedStatus says which session does the mail of an attached agent, and what
-// to do where none does.
+// to do where none does. The plugin of attach lies beside the daemon's files; the path is as
+// seen from the project.
 func attachedStatus(home Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
 		return fmt.Sprintf("a session of your own does its mail: pid %d", b.Process.PID), ""
 	}
-	return "no session of your own is attached as " + name, "claude-swarm attach --as " + name
+	next = "claude-swarm attach --as " + name
+	if info, err := os.Stat(filepath.Join(home.Dir(), "attach", name)); err == nil && info.IsDir() {
+		next = "claude --plugin-dir " + filepath.Join(filepath.Base(home.Dir()), "attach", name)
+	}
+	return "no session of your own is attached as " + name, next
 }

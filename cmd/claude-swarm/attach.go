@@ -26,8 +26,10 @@ the line that is printed. The daemon runs no turns for an attached agent.
 
 --way settings puts the same into .claude/settings.json and .mcp.json of the
 agent's folder, between what is there; --way tools does without hooks, where a
-policy forbids them. Without --as it is the agent that this session or folder
-already belongs to. claude-swarm init --remove --role NAME undoes it all.` +
+policy forbids them. These speak to every session in the folder, so two agents
+of one folder are both attached by plugin. Without --as it is the agent that
+this session or folder already belongs to. claude-swarm init --remove --role
+NAME undoes it all. A running daemon hears of the agent.` +
 			examples("claude-swarm attach --as ada", "claude-swarm attach --as ada --way settings"),
 		Flags: []cli.Flag{
 			asFlag(),
@@ -75,12 +77,38 @@ func runAttach(c *cli.Context) error {
 	if _, err := p.home.Tokens(name); err != nil {
 		return err
 	}
-	return printAttach(c, p, report)
+	if err := printAttach(c, report); err != nil {
+		return err
+	}
+	return tellDaemon(c, p, name)
+}
+
+// tellDaemon makes the daemon read claude-swarm.yaml, where one runs: else it would not
+// know the agent.
+func tellDaemon(c *cli.Context, p *project, agent string) error {
+	if !lockHeld(p.home) {
+		return nil
+	}
+	client, err := p.connect(c.Context)
+	if err != nil {
+		return hint(fmt.Errorf("%s is attached, but the daemon did not hear of it: %w", agent, err), "claude-swarm reload")
+	}
+	_, err = client.Reload(c.Context, agent)
+	if err = errors.Join(err, client.Close()); err != nil {
+		return hint(fmt.Errorf("%s is attached, but the daemon still goes by the old claude-swarm.yaml: %w", agent, err), "claude-swarm reload")
+	}
+	if !c.Bool("json") {
+		fmt.Fprintf(c.App.Writer, "The daemon knows %s now.\n", agent)
+	}
+	return nil
 }
 
 func attachError(err error) error {
 	if e, ok := errors.AsType[*provision.EnlistError](err); ok {
 		return hint(err, "write %s, then once more", e.Line())
+	}
+	if e, ok := errors.AsType[*provision.OccupiedError](err); ok {
+		return hint(err, "%s", e.Try)
 	}
 	if e, ok := errors.AsType[*provision.ConflictError](err); ok {
 		return hint(err, "claude-swarm attach --way plugin, or mv %s elsewhere", shellWord(e.Path))
@@ -88,7 +116,7 @@ func attachError(err error) error {
 	return initError(err)
 }
 
-func printAttach(c *cli.Context, p *project, r provision.AttachReport) error {
+func printAttach(c *cli.Context, r provision.AttachReport) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
@@ -117,8 +145,5 @@ func printAttach(c *cli.Context, p *project, r provision.AttachReport) error {
 		start = "cd " + shellWord(r.Dir) + " && " + start
 	}
 	fmt.Fprintf(w, "%s is attached. Start its session with:\n  %s\n", r.Agent, start)
-	if lockHeld(p.home) {
-		fmt.Fprintln(w, "A daemon runs: claude-swarm reload tells it.")
-	}
 	return nil
 }

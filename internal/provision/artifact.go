@@ -200,11 +200,7 @@ func (s *setup) takeLines(e entry) error {
 		s.kept(path, "what claude-swarm put into it was changed; take it out by hand, from "+fenceBegin+" to "+fenceEnd)
 		return s.strike(path)
 	}
-	var at time.Time
-	if e.Before != nil && hashOf(without) == e.Before.SHA256 {
-		at = e.Before.Time
-	}
-	if err := s.replace(path, info, without, at); err != nil {
+	if err := s.replace(path, info, without, s.oldTime(e, without)); err != nil {
 		return fmt.Errorf("take our lines out: %w", err)
 	}
 	s.taken(path, "what claude-swarm put into it")
@@ -243,12 +239,25 @@ func (s *setup) takeFolder(e entry) error {
 	}
 	switch err := gone(os.Remove(path)); {
 	case err == nil:
+	case s.heir(e) != nil:
+		e.Agent = s.heir(e).Agent
+		return s.enter(e)
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
 		// Others put something there: it is theirs now.
 	default:
 		return err
 	}
 	return s.strike(path)
+}
+
+// heir is what was made in a folder for another agent; nil for nothing.
+func (s *setup) heir(folder entry) *entry {
+	for i, e := range s.rec.Entries {
+		if e.Agent != folder.Agent && strings.HasPrefix(s.abs(e.Path), s.abs(folder.Path)+string(filepath.Separator)) {
+			return &s.rec.Entries[i]
+		}
+	}
+	return nil
 }
 
 func (s *setup) removed(path string) {

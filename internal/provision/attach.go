@@ -3,6 +3,7 @@ package provision
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,7 +53,9 @@ type AttachReport struct {
 // Attach makes what a person's own session of Claude Code needs to be an agent of
 // the project in dir: a fenced entry in claude-swarm.yaml, where the agent is not
 // there or not attached yet, and a plugin, or entries in the client's settings.
-// Like [Init] it may be repeated and is undone by [Remove].
+// Like [Init] it may be repeated and is undone by [Remove]. Where another agent is
+// attached in the same folder, both have to be by plugin; else it is an
+// [*OccupiedError].
 func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r := AttachReport{Agent: o.Agent}
 	s, err := openSetup(dir, o.Step, &r.Report)
@@ -62,32 +65,23 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	if err := s.sweep(); err != nil {
 		return r, err
 	}
-	if o.Way == BySettings {
-		if err := s.readable(o.Agent); err != nil {
-			return r, err
-		}
-	}
-	if err := s.enlist(o.Agent); err != nil {
-		return r, err
-	}
-	file, err := config.Load(r.Config)
+	_, _, file, err := s.entered(o.Agent)
 	if err != nil {
-		return r, err
-	}
-	if err := s.mailboxes(file); err != nil {
 		return r, err
 	}
 	agent, _ := file.Agent(o.Agent)
 	r.Dir, r.Why = agent.Cwd, HooksBlocked(o.Home, agent.Cwd)
-	r.Way = o.Way
-	if r.Way == "" {
-		r.Way = s.rec.Attached[o.Agent]
+	r.Way = s.way(o, r.Why)
+	kit := kit{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}
+	// Before anything is made, so that nothing is left half-made.
+	if err := s.fits(kit, file); err != nil {
+		return r, err
 	}
-	if r.Way == "" {
-		r.Way = ByPlugin
-		if r.Why != "" {
-			r.Way = ByTools
-		}
+	if err := s.enlist(o.Agent); err != nil {
+		return r, err
+	}
+	if err := s.mailboxes(file); err != nil {
+		return r, err
 	}
 	if was := s.rec.Attached[o.Agent]; was != "" && was != r.Way {
 		if err := s.detach(o.Agent); err != nil {
@@ -104,27 +98,89 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	if r.Way == ByPlugin {
 		r.Plugin = s.pluginDir(o.Agent)
 	}
-	return r, s.outfit(kit{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}, Options{})
+	return r, s.outfit(kit, Options{})
 }
 
-// readable is a [*BrokenError] if a file of the client is not JSON, into which
-// entries are to go: before anything is made, so that nothing is left half-made.
-func (s *setup) readable(agent string) error {
-	cwd := s.dir
-	if file, err := config.Load(s.r.Config); err == nil {
-		if a, known := file.Agent(agent); known {
-			cwd = a.Cwd
+// way is how the session is to be set up: as the person says, as before, or by the best
+// way that works where hooks are blocked for the reason why.
+func (s *setup) way(o AttachOptions, why string) Way {
+	switch {
+	case o.Way != "":
+		return o.Way
+	case s.rec.Attached[o.Agent] != "":
+		return s.rec.Attached[o.Agent]
+	case why != "":
+		return ByTools
+	}
+	return ByPlugin
+}
+
+// An OccupiedError says that a folder already speaks for another attached agent, so that
+// one session there would be both. Nothing was changed.
+type OccupiedError struct {
+	Dir   string // the folder
+	Agent string // the other one
+	By    string // what speaks for it
+	Try   string // what to do
+}
+
+func (e *OccupiedError) Error() string {
+	return fmt.Sprintf("%s is the folder of %s too, and %s", e.Dir, e.Agent, e.By)
+}
+
+// fits finds what keeps a kit from being made, before anything is made: an
+// [*OccupiedError], a [*ConflictError], or a [*BrokenError] of a file that is not JSON.
+func (s *setup) fits(k kit, file *config.File) error {
+	if err := s.occupied(k, file); err != nil {
+		return err
+	}
+	for _, p := range k.parts(s) {
+		if e := s.made(p.path); e != nil && e.Agent == k.agent {
+			continue
+		}
+		data, err := os.ReadFile(p.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return err
+		case p.place == nil:
+			return &ConflictError{p.path}
+		case !json.Valid(data):
+			return &BrokenError{Path: p.path, Problem: "is not JSON, so nothing can be added to it", Hint: "mend it, or claude-swarm attach --way plugin, which leaves it alone"}
+		}
+		if _, err := p.place(data); err != nil {
+			return fmt.Errorf("%s: %w", p.path, err)
 		}
 	}
-	for _, path := range []string{filepath.Join(cwd, ".mcp.json"), filepath.Join(cwd, ".claude", "settings.json")} {
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
+	return nil
+}
+
+// occupied finds another agent with the same folder that the kit would get in the way of.
+// Plugins do not: a person starts a session with one of them. What stands in the folder's
+// own settings speaks to every session there.
+func (s *setup) occupied(k kit, file *config.File) error {
+	plugin := "claude-swarm attach --as " + k.agent + " --way plugin"
+	if was := s.rec.Attached[k.agent]; k.way == ByPlugin && (was == BySettings || was == ByTools) {
+		return nil // it leaves what an earlier version let two agents share
+	}
+	for _, p := range append(k.parts(s), kit{agent: k.agent, way: BySettings, cwd: k.cwd}.parts(s)...) {
+		e := s.made(p.path)
+		if e == nil || e.Agent == "" || e.Agent == k.agent {
 			continue
-		} else if err != nil {
-			return err
 		}
-		if !json.Valid(data) {
-			return &BrokenError{Path: path, Problem: "is not JSON, so nothing can be added to it", Hint: "mend it, or claude-swarm attach --way plugin, which leaves it alone"}
+		err := &OccupiedError{Dir: k.cwd, Agent: e.Agent, By: short(k.cwd, p.path) + " there can speak for one agent only", Try: plugin}
+		if k.way == ByPlugin {
+			err.Try = "claude-swarm attach --as " + e.Agent + " --way plugin, then once more"
+		}
+		return err
+	}
+	if k.way == ByPlugin {
+		return nil
+	}
+	for _, a := range file.Agents {
+		if a.Name != k.agent && a.Attached && s.rec.Attached[a.Name] == ByPlugin && real(a.Cwd) == real(k.cwd) {
+			return &OccupiedError{Dir: k.cwd, Agent: a.Name, By: "what --way " + string(k.way) + " puts there speaks to every session in it", Try: plugin}
 		}
 	}
 	return nil
@@ -134,7 +190,7 @@ func (s *setup) readable(agent string) error {
 // claude-swarm.yaml.
 func (s *setup) detach(agent string) error {
 	for _, e := range slices.Backward(slices.Clone(s.rec.Entries)) {
-		if e.Agent == agent && s.abs(e.Path) != real(s.r.Config) {
+		if e.Agent == agent {
 			if err := s.takeAway(e); err != nil {
 				return err
 			}

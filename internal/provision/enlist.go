@@ -1,9 +1,12 @@
 package provision
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,57 +16,225 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// enlist sees to it that claude-swarm.yaml has the agent, attached.
-func (s *setup) enlist(name string) error {
-	file, err := config.Load(s.r.Config)
-	if err != nil {
-		return err
+// entered is claude-swarm.yaml with the agent, attached: the text that it would have, the
+// lines in it that it has not now, and what it says then.
+func (s *setup) entered(name string) (text []byte, lines string, file *config.File, err error) {
+	if file, err = config.Load(s.r.Config); err != nil {
+		return nil, "", nil, err
 	}
 	a, known := file.Agent(name)
 	if known && a.Attached {
-		return nil
+		return nil, "", file, nil
 	}
-	place := func(text []byte) ([]insert, error) { return placeAgent(text, name, known) }
-	text, err := os.ReadFile(s.r.Config)
+	if text, err = os.ReadFile(s.r.Config); err != nil {
+		return nil, "", nil, err
+	}
+	ins, err := placeAgent(text, name, known)
+	if err == nil { // it must be a good configuration afterwards
+		text = slices.Insert(text, ins.At, []byte(ins.Text)...)
+		file, err = config.Parse(s.r.Config, text)
+	}
+	if err != nil {
+		return nil, "", nil, &EnlistError{Agent: name, Known: known, Err: err}
+	}
+	return text, ins.Text, file, nil
+}
+
+// enlist sees to it that claude-swarm.yaml has the agent, attached.
+func (s *setup) enlist(name string) error {
+	text, lines, _, err := s.entered(name)
+	if err != nil || lines == "" {
+		return err
+	}
+	path := real(s.r.Config)
+	was, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	ins, err := place(text)
-	if err == nil { // it must be a good configuration afterwards
-		_, err = config.Parse(s.r.Config, slices.Insert(slices.Clone(text), ins[0].At, []byte(ins[0].Text)...))
-	}
+	info, err := os.Stat(path)
 	if err != nil {
-		return &EnlistError{Agent: name, Known: known, Err: err}
+		return err
 	}
-	// A file that we made whole is the person's from here on.
-	if e := s.find(s.r.Config); e != nil && e.Kind == kindFile {
-		return s.addOver(*e, name, ins)
+	e := entry{Path: path, Kind: kindLines, Before: &before{hashOf(was), info.ModTime()}}
+	if have := s.configEntry(); have != nil {
+		e = *have
 	}
-	if err := s.addLines(s.r.Config, name, place); err != nil {
+	e.Lines = append(slices.DeleteFunc(slices.Clone(e.Lines), func(l ownLines) bool { return l.Agent == name }), ownLines{name, lines})
+	if err := s.rewrite(e, text); err != nil {
 		return err
 	}
 	s.r.Items = append(s.r.Items, Item{Path: config.Name, State: Added})
 	return nil
 }
 
-// addOver puts lines into a claude-swarm.yaml that init made. It has one entry for
-// the file and, since a path has one, the lines become part of it: of a file that
-// is otherwise ours the new content is ours too.
-func (s *setup) addOver(e entry, name string, ins []insert) error {
-	text, err := os.ReadFile(s.r.Config)
+// configEntry is what was noted of claude-swarm.yaml; nil for nothing.
+func (s *setup) configEntry() *entry {
+	if e := s.find(s.r.Config); e != nil {
+		return e
+	}
+	return s.find(real(s.r.Config))
+}
+
+// rewrite gives claude-swarm.yaml another text and notes e of it. A file that init made
+// and nobody changed is ours with the new text too.
+func (s *setup) rewrite(e entry, text []byte) error {
+	if e.Kind == kindFile {
+		e.Plain = false
+		changed, err := s.edited(s.r.Config)
+		if err != nil {
+			return err
+		}
+		return s.renewText(e, text, !changed)
+	}
+	e.Kind = kindLines
+	if err := s.enter(e); err != nil {
+		return err
+	}
+	path := real(s.abs(e.Path))
+	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	changed, err := s.edited(s.r.Config)
+	return s.replace(path, info, text, s.oldTime(e, text))
+}
+
+// oldTime is the time that a file had before something was put into it, if its content is
+// that of then; else zero.
+func (s *setup) oldTime(e entry, text []byte) time.Time {
+	if e.Before != nil && hashOf(text) == e.Before.SHA256 {
+		return e.Before.Time
+	}
+	return time.Time{}
+}
+
+// unlist takes the lines of attached agents out of claude-swarm.yaml: those of one, or of
+// all for "".
+func (s *setup) unlist(agent string) error {
+	e, path := s.configEntry(), s.r.Config
+	was, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return gone(err)
 	}
-	e.Plain = false
-	e.Lines = append(slices.Clone(e.Lines), ownLines{name, ins[0].Text})
-	if err := s.renewText(e, slices.Insert(text, ins[0].At, []byte(ins[0].Text)...), !changed); err != nil {
-		return err
+	text, own := s.untangle(e, was)
+	now := entry{Path: path}
+	if e != nil {
+		now = *e
+		now.Lines = nil
 	}
-	s.r.Items = append(s.r.Items, Item{Path: config.Name, State: Added})
+	took, struck := false, false
+	for _, l := range own {
+		if agent != "" && l.Agent != agent {
+			now.Lines = append(now.Lines, l)
+			continue
+		}
+		struck = true
+		if at := l.in(text); at >= 0 {
+			text, took = slices.Delete(text, at, at+len(l.Text)), true
+		} else if bytes.Contains(text, []byte(fenceBegin)) && l.key(text) != nil {
+			s.kept(path, "the entry of "+l.Agent+" was changed; take it out by hand")
+		}
+	}
+	if took {
+		if err := s.rewrite(now, text); err != nil {
+			return err
+		}
+		what := "what claude-swarm put into it"
+		if agent != "" {
+			what = "the entry of " + agent
+		}
+		s.taken(path, what)
+	}
+	switch {
+	case !struck:
+		return nil
+	case now.Kind != kindFile && len(now.Lines) == 0:
+		return s.strike(now.Path)
+	case !took:
+		return s.enter(now)
+	}
+	return nil
+}
+
+// untangle gives the lines of attached agents in claude-swarm.yaml, and its text in which
+// each stands by itself. An earlier version put the second agent between the fence and the
+// entry of the first, and forgot the first.
+func (s *setup) untangle(e *entry, text []byte) ([]byte, []ownLines) {
+	var own, all []ownLines
+	if e != nil {
+		own = e.Lines
+	}
+	bare := slices.Clone(text)
+	for _, l := range own {
+		if at := l.in(bare); at >= 0 {
+			bare = slices.Delete(bare, at, at+len(l.Text))
+		}
+	}
+	for _, agent := range slices.Sorted(maps.Keys(s.rec.Attached)) {
+		if slices.ContainsFunc(own, func(l ownLines) bool { return l.Agent == agent }) {
+			continue
+		}
+		if m := fencedEntry(agent).FindIndex(bare); m != nil {
+			all = append(all, ownLines{agent, string(bare[m[0]:m[1]])})
+			bare = slices.Delete(bare, m[0], m[1])
+		}
+	}
+	if len(all) == 0 {
+		return slices.Clone(text), own
+	}
+	all = append(all, own...)
+	for i, l := range all {
+		ins, err := placeAgent(bare, l.Agent, !l.named())
+		if err != nil {
+			return slices.Clone(text), own
+		}
+		all[i].Text = ins.Text
+		bare = slices.Insert(bare, ins.At, []byte(ins.Text)...)
+	}
+	return bare, all
+}
+
+// fencedEntry finds the entry of an agent that attach put in, with its fence.
+func fencedEntry(agent string) *regexp.Regexp {
+	line := func(text string) string { return `[ ]*` + regexp.QuoteMeta(text) + `\r?\n` }
+	return regexp.MustCompile(`(?m)^` + line(fenceBegin) + line(agent+": {attached: true}") + line(fenceEnd))
+}
+
+// named says whether the lines are a whole entry, with the agent's name.
+func (l ownLines) named() bool { return strings.Contains(l.Text, l.Agent+": {attached: true}") }
+
+// in says where in the file the lines stand; -1 for nowhere. The entry of an agent is told
+// by its name. The line that attaches an agent of the person's own has none, so it counts
+// only in the entry of that agent.
+func (l ownLines) in(text []byte) int {
+	if l.named() {
+		return bytes.Index(text, []byte(l.Text))
+	}
+	key := l.key(text)
+	if key == nil || key.Line < 2 {
+		return -1
+	}
+	at := lineOffset(text, key.Line-1)
+	if !bytes.HasPrefix(text[at:], []byte(l.Text)) {
+		return -1
+	}
+	return at
+}
+
+// key is the key "attached" of the agent.
+func (l ownLines) key(text []byte) *yaml.Node {
+	var doc yaml.Node
+	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
+		return nil
+	}
+	agent := member(member(doc.Content[0], "agents"), l.Agent)
+	if agent == nil || agent.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(agent.Content); i += 2 {
+		if agent.Content[i].Value == "attached" {
+			return agent.Content[i]
+		}
+	}
 	return nil
 }
 
@@ -105,12 +276,12 @@ func (e *EnlistError) Line() string {
 	return e.Agent + ": {attached: true}, under agents in " + config.Name
 }
 
-// placeAgent finds where the entry of an attached agent goes: before the first
-// agent, or, where the agent is known, before its first key.
-func placeAgent(text []byte, name string, known bool) ([]insert, error) {
+// placeAgent finds where the entry of an attached agent goes: before the first agent, or,
+// where the agent is known, before its first key; and before the fence that is there.
+func placeAgent(text []byte, name string, known bool) (insert, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, err
+		return insert{}, err
 	}
 	agents := member(doc.Content[0], "agents")
 	lines := []string{name + ": {attached: true}"}
@@ -119,27 +290,43 @@ func placeAgent(text []byte, name string, known bool) ([]insert, error) {
 		at, lines = member(agents, name), []string{"attached: true"}
 	}
 	if at == nil || at.Kind != yaml.MappingNode || at.Style&yaml.FlowStyle != 0 || len(at.Content) == 0 {
-		return nil, errors.New("its agents are written in one line")
+		return insert{}, errors.New("its agents are written in one line")
 	}
 	first := at.Content[0]
-	offset := 0
-	for n := 1; n < first.Line; n++ {
-		i := strings.IndexByte(string(text[offset:]), '\n')
-		offset += i + 1
-	}
+	offset := lineOffset(text, first.Line)
 	end := "\n"
 	if strings.Contains(string(text), "\r\n") {
 		end = "\r\n"
 	}
 	indent := strings.Repeat(" ", first.Column-1)
 	if strings.TrimLeft(string(text[offset:offset+first.Column-1]), " ") != "" {
-		return nil, errors.New("its agents are written in one line")
+		return insert{}, errors.New("its agents are written in one line")
+	}
+	for line := first.Line - 1; line > 0; line-- {
+		above := lineOffset(text, line)
+		if strings.TrimSpace(string(text[above:offset])) != fenceBegin {
+			break
+		}
+		offset = above
 	}
 	var b strings.Builder
 	for _, line := range slices.Concat([]string{fenceBegin}, lines, []string{fenceEnd}) {
 		b.WriteString(indent + line + end)
 	}
-	return []insert{{offset, b.String()}}, nil
+	return insert{offset, b.String()}, nil
+}
+
+// lineOffset is the offset of a line, counted from 1.
+func lineOffset(text []byte, line int) int {
+	offset := 0
+	for n := 1; n < line; n++ {
+		i := bytes.IndexByte(text[offset:], '\n')
+		if i < 0 {
+			return len(text)
+		}
+		offset += i + 1
+	}
+	return offset
 }
 
 func member(n *yaml.Node, key string) *yaml.Node {

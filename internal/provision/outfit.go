@@ -47,8 +47,20 @@ func (s *setup) outfit(k kit, o Options) error {
 	return nil
 }
 
+// made is what was noted of a part; nil for nothing.
+func (s *setup) made(path string) *entry {
+	if e := s.find(path); e != nil {
+		return e
+	}
+	return s.find(real(path))
+}
+
 func (s *setup) part(k kit, p part, o Options) error {
-	e := s.find(real(p.path))
+	e := s.made(p.path)
+	if e != nil && e.Agent != k.agent {
+		s.kept(p.path, speaksFor(e.Agent, k.agent))
+		return nil
+	}
 	_, err := os.Lstat(p.path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -69,7 +81,7 @@ func (s *setup) part(k kit, p part, o Options) error {
 		if changed, err := s.edited(p.path); err != nil {
 			return err
 		} else if changed && !o.Reset {
-			s.kept(p.path, "it was changed since it was made; claude-swarm init --reset makes it anew")
+			s.kept(p.path, "it was changed since it was made; claude-swarm init --reset makes it again")
 			return nil
 		}
 		return s.remake(*e, p.text)
@@ -112,12 +124,20 @@ type ConflictError struct{ Path string }
 
 func (e *ConflictError) Error() string { return e.Path + " is there already, and not ours" }
 
+// speaksFor says what became of a part of an agent's kit that has become another's.
+func speaksFor(other, agent string) string {
+	return "it speaks for " + other + ", not for " + agent + "; claude-swarm attach --as " + other + " --way plugin, then the same for " + agent
+}
+
 func (s *setup) checkKit(k kit) error {
 	for _, p := range k.parts(s) {
-		e := s.find(real(p.path))
+		e := s.made(p.path)
 		var state State
 		var err error
 		switch {
+		case e != nil && e.Agent != k.agent:
+			s.found(p.path, Missing, "it speaks for "+e.Agent+", not for "+k.agent, "claude-swarm attach --as "+e.Agent+" --way plugin, then the same for "+k.agent)
+			continue
 		case e == nil:
 			state = Missing
 		case e.Kind == kindFile:

@@ -51,10 +51,10 @@ type entry struct {
 	Inserts []insert `json:"inserts,omitempty"`
 	Before  *before  `json:"before,omitempty"`
 
-	Lines []ownLines `json:"lines,omitempty"` // of attached agents, in a file that we made whole
+	Lines []ownLines `json:"lines,omitempty"` // of attached agents, in claude-swarm.yaml
 }
 
-// ownLines are lines for an agent in a claude-swarm.yaml that we made.
+// ownLines are the lines of an attached agent in claude-swarm.yaml, with their fence.
 type ownLines struct {
 	Agent string `json:"agent"`
 	Text  string `json:"text"`
@@ -111,7 +111,18 @@ func openSetup(dir string, step func(string) error, r *Report) (*setup, error) {
 		return nil, &BrokenError{Path: s.recordPath(), Problem: fmt.Sprintf("is of a newer version (%d)", s.rec.V),
 			Hint: "install the newer claude-swarm that made it"}
 	}
+	s.rec.adopt(short(s.dir, real(r.Config)))
 	return s, nil
+}
+
+// adopt reads what an earlier version noted of claude-swarm.yaml: the lines of one agent,
+// the last that was attached. It forgot those of the agents before.
+func (r *record) adopt(config string) {
+	for i, e := range r.Entries {
+		if e.Path == config && e.Kind == kindLines && len(e.Inserts) == 1 {
+			r.Entries[i].Lines, r.Entries[i].Inserts, r.Entries[i].Agent = []ownLines{{e.Agent, e.Inserts[0].Text}}, nil, ""
+		}
+	}
 }
 
 // A BrokenError is a file that cannot be used as it is. Nothing was changed.

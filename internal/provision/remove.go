@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,17 +39,15 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 	if err := s.sweep(); err != nil {
 		return r, err
 	}
+	if err := s.unlistAll(o.Agent); err != nil {
+		return r, err
+	}
 	// What was made last goes first: files before the folders that they are in.
 	for _, e := range slices.Backward(slices.Clone(s.rec.Entries)) {
 		if o.Agent != "" && e.Agent != o.Agent {
 			continue
 		}
 		if err := s.takeAway(e); err != nil {
-			return r, err
-		}
-	}
-	if o.Agent != "" {
-		if err := s.unlist(o.Agent); err != nil {
 			return r, err
 		}
 	}
@@ -66,6 +63,17 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 	}
 	// Folders that held what has now gone.
 	return r, s.takeHome(o)
+}
+
+// unlistAll takes the lines of an agent out of claude-swarm.yaml, or for "" those of all;
+// but a file that init made and nobody changed goes whole.
+func (s *setup) unlistAll(agent string) error {
+	if e := s.configEntry(); agent == "" && e != nil && e.Kind == kindFile {
+		if changed, err := s.edited(s.r.Config); err != nil || !changed {
+			return err
+		}
+	}
+	return s.unlist(agent)
 }
 
 func (s *setup) takeAway(e entry) error {
@@ -311,46 +319,4 @@ func removeEmpty(path string) error {
 		}
 	}
 	return gone(os.Remove(path))
-}
-
-// unlist takes the lines of an attached agent out of a claude-swarm.yaml that we
-// made.
-func (s *setup) unlist(agent string) error {
-	e := s.find(s.r.Config)
-	if e == nil || !slices.ContainsFunc(e.Lines, func(l ownLines) bool { return l.Agent == agent }) {
-		return nil
-	}
-	now := *e
-	now.Lines = nil
-	path := s.r.Config
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return gone(err)
-	}
-	changed, err := s.edited(path)
-	if err != nil {
-		return err
-	}
-	took := false
-	for _, l := range e.Lines {
-		if l.Agent != agent {
-			now.Lines = append(now.Lines, l)
-			continue
-		}
-		without, ok := cut(text, []insert{{len(text), l.Text}})
-		if !ok {
-			if bytes.Contains(text, []byte(fenceBegin)) {
-				s.kept(path, "the entry of "+agent+" was changed; take it out by hand")
-			}
-			continue
-		}
-		text, took = without, true
-	}
-	if err := s.renewText(now, text, !changed); err != nil {
-		return err
-	}
-	if took {
-		s.taken(path, "the entry of "+agent)
-	}
-	return nil
 }
