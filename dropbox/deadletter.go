@@ -297,11 +297,16 @@ func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
 	at, id, original := b.store.stamp(), NewID(), tameName(name)
 	d := DeadLetter{Original: original, Reason: fmt.Sprintf("%q: %s", name, reason)}
 	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
-	// The thing may vanish at any time, so it moves first and is explained after.
-	if err := b.disk.move(from, b.at(deadFolder, d.Name)); err != nil {
+	// The reason comes first: a full disk, which has no room for it, leaves the thing
+	// where it lies. The thing may vanish at any time, and then nothing is explained.
+	if err := b.note(d.Name+reasonEnd, d.Reason); err != nil {
 		return d, err
 	}
-	return d, b.note(d.Name+reasonEnd, d.Reason)
+	err := b.disk.move(from, b.at(deadFolder, d.Name))
+	if err != nil {
+		err = errors.Join(err, ignoreMissing(b.disk.remove(b.at(deadFolder, d.Name+reasonEnd))))
+	}
+	return d, err
 }
 
 func parseAside(name string) (DeadLetter, bool) {

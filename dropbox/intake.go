@@ -36,10 +36,10 @@ type Defaults struct {
 // Errors: [ErrChanged] when the file is no more what st says, or changes while it
 // is read: it stays, look again later. [ErrGone] when it is not there. [ErrFull] and
 // trouble of the disk leave it there, too. What can never be a message is set aside
-// in dead/ with the reason, and the error is an [*InvalidError] with that reason and
-// with From, as far as it could be read, to tell the sender: broken front matter,
-// text that is not UTF-8, a NUL, nothing at all, more than MaxAttachment, a symlink,
-// a folder.
+// in dead/ with the reason, which is written first, and the error is an
+// [*InvalidError] with that reason and with From, as far as it could be read, to tell
+// the sender: broken front matter, text that is not UTF-8, a NUL, nothing at all, more
+// than MaxAttachment, a symlink, a folder.
 func (b *Mailbox) TakeIn(st Stray, d Defaults) (Delivery, error) {
 	delivery, err := b.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {

@@ -332,3 +332,37 @@ func FuzzTakeIn(f *testing.F) {
 		}
 	})
 }
+
+// What a full disk has no reason for stays where it was dropped, and is set aside with
+// its reason when there is room.
+func TestNothingIsSetAsideWithoutItsReason(t *testing.T) {
+	full := false
+	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		if full && (st.Op == dropbox.OpCreate || st.Op == dropbox.OpWrite) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}, "coder")
+	b := mailbox(t, s, "coder")
+	if err := s.Room(); err != nil {
+		t.Errorf("Room = %v, want room", err)
+	}
+	full = true
+	if err := s.Room(); !dropbox.IsNoRoom(err) {
+		t.Errorf("Room = %v, want that the disk is full", err)
+	}
+	drop(t, s, "coder", "empty.md", "")
+	if _, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{}); !dropbox.IsNoRoom(err) {
+		t.Errorf("TakeIn on a full disk = %v, want that it is full", err)
+	}
+	if dead, err := b.Dead(); err != nil || len(dead) > 0 {
+		t.Errorf("on a full disk dead letters are %v, %v, want none", dead, err)
+	}
+	full = false
+	if _, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
+		t.Errorf("TakeIn = %v, want ErrInvalid", err)
+	}
+	if d := onlyDead(t, b); !strings.Contains(d.Reason, "the file is empty") {
+		t.Errorf("the reason is %q", d.Reason)
+	}
+}
