@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -346,5 +347,71 @@ func TestPatienceWithWhatCannotBeTakenIn(t *testing.T) {
 	// The rest is 50 ms: twice, four times and eight times that.
 	if took := time.Since(first); took < 600*time.Millisecond {
 		t.Errorf("four tries within %v", took)
+	}
+}
+
+// A full disk may cut a file off while it is dropped. Nothing is taken in or set aside
+// while it is full; after that the file that was written once more is done, and the one
+// that was not is set aside with its reason, and the lead is told of it once. A file
+// that was written to its end is done.
+func TestADropThatAFullDiskCutOff(t *testing.T) {
+	f := newField(t, "coder")
+	var full atomic.Bool
+	store, err := dropbox.Open(f.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+		if full.Load() && (st.Op == dropbox.OpCreate || st.Op == dropbox.OpWrite) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	f.store = store
+	f.sweep = time.Hour // nobody but the intake looks
+	f.start()
+	full.Store(true)
+	drop(f, "coder", "empty.md", "")
+	drop(f, "coder", "short.md", strings.Repeat("x", 4096))
+	drop(f, "coder", "grows.md", "")
+	drop(f, "coder", "whole.md", "whole\n")
+	drop(f, "lead", "note.md", "")
+	f.until("the status names them", func() bool {
+		return f.troubled("not taken in yet, since the disk is full: coder/empty.md, coder/grows.md, coder/short.md, coder/whole.md, lead/note.md")
+	})
+	if dead := append(f.files("coder", "dead"), f.files("lead", "dead")...); len(dead) > 0 {
+		t.Errorf("set aside while the disk is full: %v", dead)
+	}
+	drop(f, "coder", "grows.md", "grown\n")
+	full.Store(false)
+	f.until("the whole files are done", func() bool { return len(f.bodies()) == 2 })
+	f.until("nothing waits", func() bool { return !f.troubled("not taken in") })
+	f.until("the lead is told", func() bool { return len(f.alerts("not taken in: ")) == 3 })
+	for name, want := range map[string]string{
+		"coder/empty.md": "the file is empty; the disk was full, which may have cut it off",
+		"coder/short.md": "the file ends after 4096 bytes, a whole number of blocks; the disk was full, which may have cut it off",
+		"lead/note.md":   "the file is empty; the disk was full, which may have cut it off",
+	} {
+		mailbox, file, _ := strings.Cut(name, "/")
+		box, err := f.store.Mailbox(mailbox)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead, err := box.Dead()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, d := range dead {
+			if d.Original == file {
+				n++
+				if !strings.HasSuffix(d.Reason, ": "+want) {
+					t.Errorf("%s is dead since %q, want %q", name, d.Reason, want)
+				}
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s lies %d times in dead/, want once", name, n)
+		}
 	}
 }

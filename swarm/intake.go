@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -21,6 +23,7 @@ type intake struct {
 	bell  doorbell
 	seen  map[strayKey]strayState // what lay there at the last look
 	full  map[string]bool         // mailboxes that the status names, since they are full
+	tight bool                    // the status names files that wait for room on the disk
 }
 
 type strayKey struct{ mailbox, name string }
@@ -32,7 +35,12 @@ type strayState struct {
 	since   time.Time
 	wait    time.Duration // how long it has to rest when it could not be taken in; doubles
 	full    bool          // it could not be taken in, since the mailbox is full
+	tight   bool          // it lies on a disk without room
+	cut     string        // why it is set aside, since a full disk may have cut it off
 }
+
+// roomAgain is how soon a disk that was full is tried again while files wait for it.
+const roomAgain = time.Second
 
 // mostPatience bounds how long something that cannot be taken in is left alone.
 const mostPatience = 30 * time.Second
@@ -55,6 +63,12 @@ func (in *intake) look(now time.Time) time.Duration {
 	again := forever
 	still := map[strayKey]strayState{}
 	full := map[string][]string{}
+	var tight []string
+	lacksRoom := false // found out in this look
+	noRoom := sync.OnceValue(func() bool {
+		lacksRoom = dropbox.IsNoRoom(in.swarm.store.Room())
+		return lacksRoom
+	})
 	for _, p := range in.places() {
 		strays, err := p.box.Strays()
 		if err != nil {
@@ -73,7 +87,28 @@ func (in *intake) look(now time.Time) time.Duration {
 				again = min(again, left)
 				continue
 			}
-			if was.full = was.full && isFull(p.box); !was.full && p.takeIn(st) {
+			waitForRoom := func() {
+				was.tight, was.cut = true, cutShort(st)
+				still[key] = was
+				tight = append(tight, key.mailbox+"/"+oneLine(st.Name, 100))
+				again = min(again, roomAgain)
+			}
+			mayBeCut := was.cut == "" && cutShort(st) != ""
+			if (lacksRoom || was.tight || mayBeCut) && noRoom() {
+				waitForRoom()
+				continue
+			}
+			if was.tight { // now there is room, also for whoever goes on writing the file
+				was.tight, was.since, was.wait = false, now, 0
+				still[key] = was
+				again = min(again, rest)
+				continue
+			}
+			if was.full = was.full && isFull(p.box); !was.full && p.takeIn(st, was.cut) {
+				continue
+			}
+			if !was.full && noRoom() {
+				waitForRoom()
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
@@ -89,6 +124,7 @@ func (in *intake) look(now time.Time) time.Duration {
 	}
 	in.seen = still
 	in.complain(full)
+	in.complainOfDisk(tight)
 	return again
 }
 
@@ -111,10 +147,22 @@ func (in *intake) complain(full map[string][]string) {
 	}
 }
 
+// complainOfDisk says in the status which files wait for room on the disk.
+func (in *intake) complainOfDisk(files []string) {
+	const key = "drops wait for the disk"
+	if len(files) > 0 {
+		slices.Sort(files)
+		in.swarm.trouble.set(key, "not taken in yet, since the disk is full: "+named(files))
+	} else if in.tight {
+		in.swarm.trouble.clear(key)
+	}
+	in.tight = len(files) > 0
+}
+
 // A place is a mailbox in whose folder files may be laid by hand.
 type place struct {
 	box    *dropbox.Mailbox
-	takeIn func(dropbox.Stray) bool // false: that has to wait
+	takeIn func(st dropbox.Stray, cut string) bool // false: that has to wait
 }
 
 // places are the agents' mailboxes, the lead's, and that of IRC.
@@ -124,19 +172,23 @@ func (in *intake) places() []place {
 		out = append(out, place{m.box, m.takeIn})
 	}
 	if box, err := in.swarm.store.Mailbox(dropbox.Lead); err == nil {
-		out = append(out, place{box, func(st dropbox.Stray) bool { return in.takeInFor(box, st) }})
+		out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 	}
 	if box, err := in.swarm.store.Mailbox(dropbox.IRC); err == nil && in.swarm.mirror != nil {
-		out = append(out, place{box, func(st dropbox.Stray) bool { return in.takeInFor(box, st) }})
+		out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 	}
 	return out
 }
 
 // takeInFor files what was laid into the mailbox of the lead, or of IRC: a note,
-// unless it says what it is. What is no message is set aside there.
-func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray) bool {
+// unless it says what it is. What is no message is set aside there, and so is what a
+// full disk cut off.
+func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) bool {
 	log := in.swarm.log.With("file", st.Name)
-	_, err := box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
+	err := setCutAside(box, st, cut)
+	if cut == "" {
+		_, err = box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
+	}
 	bad, isBad := errors.AsType[*dropbox.InvalidError](err)
 	if err != nil && !isBad {
 		if !errors.Is(err, dropbox.ErrChanged) && !errors.Is(err, dropbox.ErrGone) {
@@ -151,9 +203,21 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray) bool {
 	return true
 }
 
-// takeIn files one thing that has come to rest in the agent's folder. It is
-// false when that has to wait.
-func (a *agent) takeIn(st dropbox.Stray) bool {
+// setCutAside sets a file aside that a full disk cut off, with the reason, and returns
+// the reason as an [*dropbox.InvalidError]. Without a reason it does nothing.
+func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
+	if cut == "" {
+		return nil
+	}
+	if err := box.SetAside(st, cut); err != nil {
+		return err
+	}
+	return &dropbox.InvalidError{Reason: cut}
+}
+
+// takeIn files one thing that has come to rest in the agent's folder; what a full disk
+// cut off is set aside. It is false when that has to wait.
+func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	log := a.log.With("file", st.Name)
 	if a.ownWork(st.Name) {
 		if err := a.box.MoveToWork(st); err != nil {
@@ -164,10 +228,13 @@ func (a *agent) takeIn(st dropbox.Stray) bool {
 		log.Info("the agent's own file was moved to work/")
 		return true
 	}
-	err := a.doors.takeIn(func() (string, error) {
-		d, err := a.box.TakeIn(st, a.inherited(st))
-		return d.ID, err
-	})
+	err := setCutAside(a.box, st, cut)
+	if cut == "" {
+		err = a.doors.takeIn(func() (string, error) {
+			d, err := a.box.TakeIn(st, a.inherited(st))
+			return d.ID, err
+		})
+	}
 	switch {
 	case err == nil:
 		log.Info("dropped file was taken in")

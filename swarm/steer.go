@@ -304,7 +304,7 @@ func (st standing) pending(agent string) (why, next string) {
 // agents do and why is known all the same.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
-		V: 1, Project: s.project, Halted: s.store.Halted(), Reason: oneLine(s.store.HaltReason(), maxWhy), Trouble: s.trouble.list(),
+		V: 1, Project: s.project, Halted: s.store.Halted(), Reason: oneLine(s.store.HaltReason(), maxWhy), Trouble: append(s.trouble.list(), s.fullDisks()...),
 		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}

@@ -1,0 +1,61 @@
+package swarm
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A file system with less than this is tried. With more it has room, unless a quota
+// says otherwise; a quota shows when something is written.
+const (
+	scarceBytes = 1 << 20
+	scarceFiles = 100
+)
+
+// fullDisks says which disks are full, in sentences, also where no agent has anything to
+// write.
+func (s *Swarm) fullDisks() (full []string) {
+	look := func(dir string, try func() error) {
+		if isScarce(dir) && dropbox.IsNoRoom(try()) {
+			full = append(full, fmt.Sprintf("the disk is full: nothing can be written in %s; make room (df -h . and df -i . show it)", dir))
+		}
+	}
+	look(s.store.Dir(), s.store.Room)
+	if home := s.home.Dir(); !sameDevice(s.store.Dir(), home) {
+		look(home, func() error { return tryWriting(home) })
+	}
+	return full
+}
+
+// isScarce tells whether a file system has so little left that it may be full.
+func isScarce(dir string) bool {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return false // gone: that is told elsewhere
+	}
+	// A file system without a fixed number of files says 0 for all of them.
+	return uint64(st.Bavail)*uint64(st.Bsize) < scarceBytes || st.Files > 0 && st.Ffree < scarceFiles
+}
+
+// sameDevice tells whether two folders lie in one file system.
+func sameDevice(a, b string) bool {
+	var x, y unix.Stat_t
+	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev
+}
+
+// cutShort is why a file is set aside that a full disk may have cut off, or "". Disks
+// run out in whole blocks, and the smallest have 512 bytes. A file of another length
+// was written to its end.
+func cutShort(st dropbox.Stray) string {
+	const block, why = 512, "; the disk was full, which may have cut it off"
+	switch {
+	case st.Kind != dropbox.KindFile || st.Size%block != 0:
+		return ""
+	case st.Size == 0:
+		return "the file is empty" + why
+	}
+	return fmt.Sprintf("the file ends after %d bytes, a whole number of blocks%s", st.Size, why)
+}
