@@ -3,9 +3,9 @@
 STATICCHECK   := v0.8.2
 TOOLS         := $(CURDIR)/.tools
 # The supported range of Claude Code stands in one place, in Go.
-VERSIONS      := swarm/runner/claude/versions.go
-CLI_OLDEST    := $(shell sed -n 's/^\tOldest = "\(.*\)"/\1/p' $(VERSIONS))
-CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(VERSIONS))
+RANGE         := swarm/runner/claude/versions.go
+CLI_OLDEST    := $(shell sed -n 's/^\tOldest = "\(.*\)"/\1/p' $(RANGE))
+CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(RANGE))
 # The client that the end-to-end tests run: oldest, newest or a version.
 CLI           ?= oldest
 CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
@@ -22,7 +22,7 @@ VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || ech
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
 
-.PHONY: build test e2e race lint fuzz bench torture soak check demo darwin tools strict clean
+.PHONY: build test e2e compat race lint fuzz bench torture soak check demo darwin tools strict clean
 
 build: bin/claude-swarm bin/claude-swarm-mcp
 
@@ -56,6 +56,11 @@ test: tools
 # The tests with the real client, of one version: make e2e CLI=oldest.
 e2e: tools
 	CLI=$(CLI_VERSION) go test -count=1 -timeout 20m ./internal/e2e
+
+# The facts about the client that everything stands on, asked of the real programs:
+# make compat VERSIONS="2.1.197 2.1.330".
+compat: tools
+	go run ./internal/compat $(VERSIONS)
 
 race: tools
 	go test -race -shuffle=on ./...

@@ -33,6 +33,7 @@ var floors = map[string][]string{
 	"internal/door":           {"dropbox", "internal/config", "internal/policy", "ircbridge", "internal/rendezvous", "swarm", "swarm/runner"},
 	"internal/board":          {"dropbox"},
 	"internal/mcpserver":      {"dropbox", "internal/board", "internal/control", "internal/door", "internal/mailslot", "ircbridge", "swarm", "swarm/runner"},
+	"internal/compat":         {"internal/fakeapi", "swarm/runner/claude"},
 	"internal/e2e":            {},
 	"internal/fakeapi":        {},
 	"internal/floorplan":      {},

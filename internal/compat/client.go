@@ -1,0 +1,287 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
+)
+
+// patience bounds each wait of an experiment. What is waited for takes a second or two
+// on an idle machine.
+const patience = 60 * time.Second
+
+// A lab is where one experiment is made: a home, a folder and a scripted API. It
+// belongs to one goroutine.
+type lab struct {
+	version string
+	client  string // the path of the real program
+	base    string
+	dir     string // where the client works
+	home    string
+	env     []string // further entries, later ones win
+	noKey   bool     // the API key is left out, as it is with a login
+	api     *fakeapi.Server
+	url     string
+	running []*client
+	end     func()
+}
+
+// newLab makes the folders and starts the API with a scenario that answers "Done." to
+// everything. close takes them away.
+func newLab(version, program string) (*lab, error) {
+	base, err := os.MkdirTemp("", "compat")
+	if err != nil {
+		return nil, err
+	}
+	l := &lab{version: version, client: program, base: base, dir: filepath.Join(base, "project"), home: filepath.Join(base, "home")}
+	for _, d := range []string{l.dir, l.home, filepath.Join(base, "run")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(base))
+		}
+	}
+	l.api = fakeapi.New(&fakeapi.Scenario{}, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	url, wait, err := fakeapi.Listen(ctx, "127.0.0.1:0", l.api)
+	if err != nil {
+		cancel()
+		return nil, errors.Join(err, os.RemoveAll(base))
+	}
+	l.url = url
+	l.end = func() {
+		cancel()
+		wait()
+	}
+	return l, l.script(`{"name":"rest","times":-1,"text":"Done."}`)
+}
+
+// close ends what still runs and removes the folders.
+func (l *lab) close() {
+	for _, c := range l.running {
+		c.cmd.Process.Kill()
+		<-c.ended
+	}
+	l.end()
+	os.RemoveAll(l.base)
+}
+
+// script replaces the replies of the API, which are JSON objects; see internal/fakeapi.
+func (l *lab) script(replies ...string) error {
+	sc, err := fakeapi.Load(strings.NewReader(`{"replies":[` + strings.Join(replies, ",") + `],"compact":{"name":"summary","text":"<summary>They worked.</summary>"}}`))
+	if err == nil {
+		l.api.SetScenario(sc)
+	}
+	return err
+}
+
+// asked are the requests of the model so far, without the client's own small ones.
+func (l *lab) asked() []fakeapi.Request {
+	var all []fakeapi.Request
+	for _, r := range l.api.Requests() {
+		if r.Kind == fakeapi.Main {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// write writes a file below the folder of the lab and returns its path.
+func (l *lab) write(name, text string) (string, error) {
+	path := filepath.Join(l.base, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, []byte(text), 0o755)
+}
+
+func (l *lab) environ() []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "XDG_RUNTIME_DIR=" + filepath.Join(l.base, "run"), "TMPDIR=" + l.base,
+		"LANG=C.UTF-8", "TZ=UTC", "IS_SANDBOX=1", "ANTHROPIC_BASE_URL=" + l.url,
+		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"CLAUDE_CODE_MAX_RETRIES=0",
+	}
+	if !l.noKey {
+		env = append(env, "ANTHROPIC_API_KEY=sk-ant-test-0000")
+	}
+	return append(env, l.env...)
+}
+
+// A line is one line of the client's output.
+type line map[string]any
+
+func (n line) is(kind, subtype string) bool {
+	return n["type"] == kind && (subtype == "" || n["subtype"] == subtype)
+}
+
+func (n line) text(key string) string { s, _ := n[key].(string); return s }
+
+// A client is a running Claude Code.
+type client struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	ended chan struct{}
+	err   error // of its end
+
+	mu     sync.Mutex
+	lines  []line
+	stderr bytes.Buffer
+}
+
+// start starts a client as claude-swarm does, with further flags. Its standard input
+// stays open.
+func (l *lab) start(flags ...string) (*client, error) {
+	c := &client{ended: make(chan struct{})}
+	c.cmd = exec.Command(l.client, append([]string{
+		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
+		"--strict-mcp-config", "--model", "claude-sonnet-4-5",
+	}, flags...)...)
+	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = l.dir, l.environ(), &c.stderr
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.in = in
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	l.running = append(l.running, c)
+	go func() { // ends with the output, and close waits for it
+		defer close(c.ended)
+		r := bufio.NewReader(out)
+		for {
+			data, err := r.ReadBytes('\n')
+			var n line
+			if json.Unmarshal(data, &n) == nil {
+				c.mu.Lock()
+				c.lines = append(c.lines, n)
+				c.mu.Unlock()
+			}
+			if err != nil {
+				break
+			}
+		}
+		c.err = c.cmd.Wait()
+	}()
+	return c, nil
+}
+
+// say writes a prompt.
+func (c *client) say(uuid, text string) error {
+	return c.put(map[string]any{"type": "user", "uuid": uuid, "message": map[string]any{"role": "user", "content": text}})
+}
+
+// control writes a control request.
+func (c *client) control(id string, request map[string]any) error {
+	return c.put(map[string]any{"type": "control_request", "request_id": id, "request": request})
+}
+
+func (c *client) put(v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		_, err = c.in.Write(append(data, '\n'))
+	}
+	return err
+}
+
+// all are the lines so far that have a type and a subtype; "" is any.
+func (c *client) all(kind, subtype string) []line {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []line
+	for _, n := range c.lines {
+		if n.is(kind, subtype) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// await waits for the n-th line, from 1, of a type and subtype.
+func (c *client) await(n int, kind, subtype string) (line, error) {
+	var found []line
+	err := until(fmt.Sprintf("line %d of type %s %s", n, kind, subtype), func() bool {
+		found = c.all(kind, subtype)
+		return len(found) >= n
+	}, c.ended)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, c.complaint())
+	}
+	return found[n-1], nil
+}
+
+// finish closes the client's input and waits for its end. Whatever its exit status is,
+// that is told by code.
+func (c *client) finish() (code int, err error) {
+	c.in.Close()
+	select {
+	case <-c.ended:
+		return c.cmd.ProcessState.ExitCode(), nil
+	case <-time.After(patience):
+		return 0, errors.New("the client does not end")
+	}
+}
+
+// complaint is what the client printed on its standard error.
+func (c *client) complaint() string {
+	select {
+	case <-c.ended:
+		return strings.TrimSpace(c.stderr.String())
+	default:
+		return "it runs"
+	}
+}
+
+// turn runs a whole turn of one prompt in a client of its own, and returns its result.
+func (l *lab) turn(uuid, text string, flags ...string) (line, error) {
+	c, err := l.start(flags...)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.say(uuid, text); err != nil {
+		return nil, err
+	}
+	c.in.Close()
+	r, err := c.await(1, "result", "")
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.finish()
+	return r, err
+}
+
+// until waits for a condition; gone, if it is not nil, ends the wait early.
+func until(what string, ok func() bool, gone <-chan struct{}) error {
+	deadline := time.Now().Add(patience)
+	for !ok() {
+		select {
+		case <-gone:
+			if ok() {
+				return nil
+			}
+			return fmt.Errorf("the client ended without %s", what)
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not within %v: %s", patience, what)
+		}
+	}
+	return nil
+}

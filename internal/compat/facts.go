@@ -1,0 +1,55 @@
+//go:build linux
+
+package main
+
+// A fact is something about the client that claude-swarm stands on.
+type fact struct {
+	claim string
+	need  string   // what of claude-swarm needs it
+	wants []string // the answers with which claude-swarm works; none: every "yes"
+	ask   func(*lab) (string, error)
+}
+
+// Two sessions and their prompts, in the form that the client demands.
+const (
+	session = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0a01"
+	first   = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0b01"
+	second  = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0b02"
+	third   = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0b03"
+	fourth  = "5f0c3a52-95e5-4d09-9c5b-0f6b5d1c0b04"
+)
+
+var either = []string{"yes", "no"}
+
+var facts = []fact{
+	{"`--version` names the version", "`doctor`", nil, versionIsTold},
+	{"every flag that a turn passes is taken", "every turn", nil, flagsAreTaken},
+	{"`--session-id` makes a session, `--resume` goes on with it", "an agent remembers", nil, sessionIsResumed},
+	{"a session whose client was killed is resumed", "going on after a crash", nil, killedSessionIsResumed},
+	{"a prompt is repeated on the output with its uuid", "a message counts as taken in", nil, promptIsRepeated},
+	{"a prompt with a known uuid is repeated and not run", "no message is worked on twice", nil, knownPromptIsNotRun},
+	{"one process takes a second prompt", "`linger`", nil, secondPrompt},
+	{"a prompt that comes while a tool runs goes into the turn", "urgent messages, `send --now`", nil, promptInATurn},
+	{"an interrupt ends the turn, and the process goes on", "`send --interrupt`, `abort`", nil, interruptKeepsProcess},
+	{"an error is a result with `is_error` and the HTTP status", "retries, parking, dead letters", nil, errorIsTold},
+	{"a limit of a subscription tells its reset", "parking until then", nil, limitNamesReset},
+	{"the cost of a turn is told, also when resumed", "receipts, ledger, `status`", nil, costOfATurn},
+	{"`dontAsk` denies what is not on the list, and names it", "`allowed_tools`", nil, deniedIsNamed},
+	{"`mcp_status` names our server as connected", "a turn proves its tools", nil, statusOfServers},
+	{"with `alwaysLoad` our tools are in the first request", "`send` by a tool", nil, toolsAreOffered},
+	{"another session's message begins a turn, if nothing is set", "why the door is shut", either, messageComesIn},
+	{"`crossSessionInbound: refuse` shuts that door", "no way around the policy", nil, messageIsRefused},
+	{"a changed system text reaches a resumed session, if nothing is set", "why it is asked for", either, systemTextUnasked},
+	{"`systemPromptSnapshot: false` lets it reach one", "an edited role reaches its agent", nil, systemTextAsked},
+	{"without background tasks a sub-agent is waited for", "a turn ends when its work has ended", nil, subAgentIsWaitedFor},
+	{"with `autoCompactWindow: 100000` it compacts after so many tokens", "`compact_window`", []string{"more than 66,000, at most 68,000"}, compactsAt},
+	{"what a SessionStart hook says at a compaction reaches the model", "the window comes back", nil, hookAtCompaction},
+	{"a Stop hook puts a turn on with its reason", "mail of an attached session", nil, stopHookGoesOn},
+	{"order of hooks at a slash command", "`/inbox` of an attached session", []string{
+		"UserPromptExpansion, `!` lines, UserPromptSubmit; one prompt_id",
+		"UserPromptSubmit, UserPromptExpansion, `!` lines; one prompt_id",
+	}, orderOfHooks},
+	{"a plugin called dead-drop validates", "`attach` with a plugin", nil, pluginValidates("dead-drop")},
+	{"a plugin called claude-swarm validates", "why it has another name", either, pluginValidates("claude-swarm")},
+	{"SIGTERM ends a running command, too", "ending what a turn leaves", either, termEndsAll},
+}

@@ -1,0 +1,58 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+// pageOf is the page of the documentation, with the table in it.
+func pageOf(versions []string, answers [][]answer) string {
+	return fmt.Sprintf(`# Compatibility
+
+claude-swarm works with Claude Code %[1]s to %[2]s. The end-to-end tests run with both ends of that range.
+`+"`claude-swarm doctor`"+` says which version it finds. An older one is an error. A newer one is a remark: it may work,
+and what does not is worth a report that names the version.
+
+`+"```console"+`
+$ npm install -g @anthropic-ai/claude-code@%[2]s
+`+"```"+`
+
+The table is printed by `+"`make compat`"+`, which makes each experiment with the real programs: against a scripted API, in a
+network namespace with loopback only. It says what claude-swarm stands on, and what each version answered. An answer
+with which claude-swarm does not work would be **bold**, and `+"`make compat`"+` would fail.
+
+%[3]s
+Other versions, which need not be in the range:
+
+`+"```console"+`
+$ make compat VERSIONS="%[1]s %[2]s"
+`+"```"+`
+`, claude.Oldest, claude.Newest, table(versions, answers))
+}
+
+// table is a Markdown table of facts against versions.
+func table(versions []string, answers [][]answer) string {
+	var b strings.Builder
+	b.WriteString("| fact | what needs it |")
+	for _, v := range versions {
+		b.WriteString(" " + v + " |")
+	}
+	b.WriteString("\n| --- | --- |" + strings.Repeat(" --- |", len(versions)) + "\n")
+	for j, f := range facts {
+		fmt.Fprintf(&b, "| %s | %s |", f.claim, f.need)
+		for i := range versions {
+			a := answers[i][j]
+			text := strings.ReplaceAll(a.text, "|", `\|`)
+			if !a.good {
+				text = "**" + text + "**"
+			}
+			b.WriteString(" " + text + " |")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,303 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"encoding/json"
+)
+
+func errorIsTold(l *lab) (string, error) {
+	if err := l.script(`{"name":"bad","times":-1,"status":400,"error_type":"invalid_request_error","error_message":"no luck"}`); err != nil {
+		return "", err
+	}
+	r, err := l.turn(first, "Begin")
+	if err != nil {
+		return "", err
+	}
+	return yes(r["is_error"] == true && r["api_error_status"] == 400.0, "is_error %v, api_error_status %v", r["is_error"], r["api_error_status"])
+}
+
+func limitNamesReset(l *lab) (string, error) {
+	reset := time.Now().Add(time.Hour).Unix()
+	l.env = []string{"CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-one"}
+	l.noKey = true
+	err := l.script(fmt.Sprintf(`{"name":"limit","times":-1,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected",
+		"anthropic-ratelimit-unified-reset":"%d","anthropic-ratelimit-unified-representative-claim":"five_hour"}}`, reset))
+	if err != nil {
+		return "", err
+	}
+	c, err := l.start()
+	if err != nil {
+		return "", err
+	}
+	if err := c.say(first, "Begin"); err != nil {
+		return "", err
+	}
+	r, err := c.await(1, "result", "")
+	if err != nil {
+		return "", err
+	}
+	for _, n := range c.all("rate_limit_event", "") {
+		info, _ := n["rate_limit_info"].(map[string]any)
+		if at, ok := info["resetsAt"].(float64); ok && int64(at) == reset {
+			return "yes, in `rate_limit_event`", nil
+		}
+	}
+	return yes(false, "%v", r["result"])
+}
+
+// costOfATurn reads the cost of two equal turns of one session, each in a process, by
+// the rule of swarm/runner/claude: the new field where there is one, else the total.
+func costOfATurn(l *lab) (string, error) {
+	if err := l.script(`{"name":"rest","times":-1,"text":"Done.","usage":{"input_tokens":1000,"output_tokens":100}}`); err != nil {
+		return "", err
+	}
+	var costs []float64
+	field := ""
+	for i, flag := range []string{"--session-id", "--resume"} {
+		r, err := l.turn([]string{first, second}[i], "Begin", flag, session)
+		if err != nil {
+			return "", err
+		}
+		cost, _ := r["total_cost_usd"].(float64)
+		field = "total_cost_usd"
+		if since, ok := r["model_usage_since_last_result"].(map[string]any); ok {
+			cost, field = 0, "model_usage_since_last_result"
+			for _, usage := range since {
+				u, _ := usage.(map[string]any)
+				usd, ok := u["costUSD"].(float64)
+				if !ok {
+					return "", fmt.Errorf("%w: %v", errStrange, since)
+				}
+				cost += usd
+			}
+		}
+		costs = append(costs, cost)
+	}
+	if costs[0] <= 0 || math.Abs(costs[0]-costs[1]) > 1e-9 {
+		return yes(false, "%s says %v for two equal turns", field, costs)
+	}
+	return "yes, by `" + field + "`", nil
+}
+
+func deniedIsNamed(l *lab) (string, error) {
+	if err := l.script(bash("touch made"), rest); err != nil {
+		return "", err
+	}
+	r, err := l.turn(first, "Begin", "--permission-mode", "dontAsk", "--allowedTools", "Read")
+	if err != nil {
+		return "", err
+	}
+	_, made := os.Stat(filepath.Join(l.dir, "made"))
+	denials, _ := r["permission_denials"].([]any)
+	named := slices.ContainsFunc(denials, func(d any) bool {
+		m, _ := d.(map[string]any)
+		return m["tool_name"] == "Bash"
+	})
+	return yes(made != nil && named, "ran %v, denials %v", made == nil, denials)
+}
+
+// withServer starts a client with an MCP server and waits until it is connected.
+func withServer(l *lab) (*client, string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, "", err
+	}
+	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
+		"compat": map[string]any{"type": "stdio", "command": self, "args": []string{"mcp"}, "alwaysLoad": true},
+	}})
+	if err != nil {
+		return nil, "", err
+	}
+	path, err := l.write("servers.json", string(config))
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := l.start("--mcp-config", path)
+	if err != nil {
+		return nil, "", err
+	}
+	status := ""
+	for n, deadline := 1, time.Now().Add(patience); status != "connected" && status != "failed" && time.Now().Before(deadline); n++ {
+		if err := c.control("status-"+strconv.Itoa(n), map[string]any{"subtype": "mcp_status"}); err != nil {
+			return nil, "", err
+		}
+		got, err := c.await(n, "control_response", "")
+		if err != nil {
+			return nil, "", err
+		}
+		data, err := json.Marshal(got)
+		if err != nil {
+			return nil, "", err
+		}
+		var told struct {
+			Response struct {
+				Response struct {
+					Servers []struct{ Name, Status string } `json:"mcpServers"`
+				} `json:"response"`
+			} `json:"response"`
+		}
+		if err := json.Unmarshal(data, &told); err != nil {
+			return nil, "", fmt.Errorf("%w: %s", errStrange, data)
+		}
+		for _, s := range told.Response.Response.Servers {
+			if s.Name == "compat" {
+				status = s.Status
+			}
+		}
+		time.Sleep(20 * time.Millisecond) // between two questions, bounded by the deadline
+	}
+	return c, status, nil
+}
+
+func statusOfServers(l *lab) (string, error) {
+	_, status, err := withServer(l)
+	if err != nil {
+		return "", err
+	}
+	return yes(status == "connected", "%q", status)
+}
+
+func toolsAreOffered(l *lab) (string, error) {
+	c, _, err := withServer(l)
+	if err != nil {
+		return "", err
+	}
+	if err := c.say(first, "Begin"); err != nil {
+		return "", err
+	}
+	if _, err := c.await(1, "result", ""); err != nil {
+		return "", err
+	}
+	var request struct {
+		Tools []struct{ Name string } `json:"tools"`
+	}
+	if err := json.Unmarshal(l.asked()[0].Body, &request); err != nil {
+		return "", err
+	}
+	var names []string
+	for _, t := range request.Tools {
+		names = append(names, t.Name)
+	}
+	return yes(slices.Contains(names, "mcp__compat__echo"), "%v", names)
+}
+
+// quietFor is how long nothing has to come before it counts as refused. What comes in
+// does so within a tenth of a second.
+const quietFor = 2 * time.Second
+
+// tellBob lets one session send another a message, and says whether it came in.
+func tellBob(l *lab, flags ...string) (came bool, err error) {
+	bob, err := l.start(append([]string{"--name", "bob"}, flags...)...)
+	if err != nil {
+		return false, err
+	}
+	if err := bob.say(first, "Wait"); err != nil {
+		return false, err
+	}
+	if _, err := bob.await(1, "result", ""); err != nil {
+		return false, err
+	}
+	err = l.script(`{"name":"tell","match":{"last_user_contains":"Begin"},"content":[{"tool_use":{"name":"SendMessage",
+		"input":{"to":"bob","message":"MESSAGE-WORD","summary":"a word"}}}]}`, rest)
+	if err != nil {
+		return false, err
+	}
+	if _, err := l.turn(second, "Begin", "--permission-mode", "dontAsk", "--allowedTools", "Read"); err != nil {
+		return false, err
+	}
+	deadline := time.Now().Add(quietFor)
+	for len(bob.all("result", "")) < 2 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond) // between two looks, bounded by the deadline
+	}
+	return len(bob.all("result", "")) > 1, nil
+}
+
+func messageComesIn(l *lab) (string, error) {
+	came, err := tellBob(l)
+	if err != nil {
+		return "", err
+	}
+	if came {
+		return "yes", nil
+	}
+	return "no", nil
+}
+
+func messageIsRefused(l *lab) (string, error) {
+	settings, err := l.write("settings.json", `{"crossSessionInbound":"refuse"}`)
+	if err != nil {
+		return "", err
+	}
+	came, err := tellBob(l, "--settings", settings, "--disallowedTools", "SendMessage", "ListAgents")
+	if err != nil {
+		return "", err
+	}
+	return yes(!came, "it began a turn")
+}
+
+// termEndsAll ends a client by SIGTERM while a command runs, and looks for the command.
+func termEndsAll(l *lab) (string, error) {
+	if err := l.script(bash("while :; do sleep 0.1; touch ticks; done"), rest); err != nil {
+		return "", err
+	}
+	c, err := l.start("--allowedTools", "Bash")
+	if err != nil {
+		return "", err
+	}
+	if err := c.say(first, "Begin"); err != nil {
+		return "", err
+	}
+	err = until("the command runs", func() bool {
+		_, err := os.Stat(filepath.Join(l.dir, "ticks"))
+		return err == nil
+	}, c.ended)
+	if err != nil {
+		return "", err
+	}
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return "", err
+	}
+	select {
+	case <-c.ended:
+	case <-time.After(patience):
+		return "no: SIGTERM does not end the client", nil
+	}
+	left := l.left()
+	for deadline := time.Now().Add(time.Second); len(left) > 0 && time.Now().Before(deadline); left = l.left() {
+		time.Sleep(20 * time.Millisecond) // between two looks, bounded by the deadline
+	}
+	for _, pid := range left {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if len(left) > 0 {
+		return "no", nil
+	}
+	return "yes", nil
+}
+
+// left are the processes of this lab, by the home in their environment.
+func (l *lab) left() []int {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is a good one
+	var pids []int
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(data, []byte("HOME="+l.home+"\x00")) {
+			continue // it has ended, or is another's
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

@@ -1,0 +1,217 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// yes is the answer of a fact that holds or does not, with what was seen where it does
+// not.
+func yes(holds bool, seen string, args ...any) (string, error) {
+	if holds {
+		return "yes", nil
+	}
+	return oneLine("no: " + fmt.Sprintf(seen, args...)), nil
+}
+
+// bash is a reply in which the model calls a command, when it is told to begin.
+func bash(command string) string {
+	return fmt.Sprintf(`{"name":"call","match":{"last_user_contains":"Begin"},"content":[{"tool_use":{"name":"Bash","input":{"command":%q}}}]}`, command)
+}
+
+const rest = `{"name":"rest","times":-1,"text":"Done."}`
+
+func versionIsTold(l *lab) (string, error) {
+	cmd := exec.Command(l.client, "--version")
+	cmd.Env = l.environ()
+	out, err := cmd.Output()
+	if err != nil {
+		return "", err
+	}
+	got, _, _ := strings.Cut(string(out), " ")
+	return yes(got == l.version, "%s", out)
+}
+
+func flagsAreTaken(l *lab) (string, error) {
+	system, err := l.write("system.txt", "SYSTEM-WORD")
+	if err != nil {
+		return "", err
+	}
+	settings, err := l.write("settings.json", `{"autoCompactWindow":200000,"crossSessionInbound":"refuse"}`)
+	if err != nil {
+		return "", err
+	}
+	servers, err := l.write("servers.json", `{"mcpServers":{}}`)
+	if err != nil {
+		return "", err
+	}
+	r, err := l.turn(first, "Begin", "--session-id", session, "--append-system-prompt-file", system, "--settings", settings,
+		"--mcp-config", servers, "--effort", "low", "--include-partial-messages", "--permission-mode", "acceptEdits",
+		"--allowedTools", "Read", "mcp__dead-drop", "--disallowedTools", "AskUserQuestion", "SendMessage", "ListAgents")
+	if err != nil {
+		return oneLine("no: " + err.Error()), nil
+	}
+	return yes(r["is_error"] == false && bytes.Contains(l.asked()[0].Body, []byte("SYSTEM-WORD")), "%v", r)
+}
+
+func sessionIsResumed(l *lab) (string, error) {
+	if _, err := l.turn(first, "Remember APPLE", "--session-id", session); err != nil {
+		return "", err
+	}
+	r, err := l.turn(second, "What was it?", "--resume", session)
+	if err != nil {
+		return "", err
+	}
+	asked := l.asked()
+	return yes(r.text("session_id") == session && bytes.Contains(asked[len(asked)-1].Body, []byte("APPLE")), "session %s", r.text("session_id"))
+}
+
+func killedSessionIsResumed(l *lab) (string, error) {
+	if err := l.script(bash("for i in 1 2 3 4 5 6; do sleep 0.5; done"), rest); err != nil {
+		return "", err
+	}
+	c, err := l.start("--session-id", session, "--allowedTools", "Bash")
+	if err != nil {
+		return "", err
+	}
+	if err := c.say(first, "Begin with BANANA"); err != nil {
+		return "", err
+	}
+	if _, err := c.await(1, "assistant", ""); err != nil {
+		return "", err
+	}
+	if err := c.cmd.Process.Kill(); err != nil {
+		return "", err
+	}
+	<-c.ended
+	r, err := l.turn(second, "Go on", "--resume", session)
+	if err != nil {
+		return "", err
+	}
+	asked := l.asked()
+	return yes(r["is_error"] == false && bytes.Contains(asked[len(asked)-1].Body, []byte("BANANA")), "%v", r["result"])
+}
+
+// repeated says whether the client has repeated a prompt.
+func (c *client) repeated(uuid string) bool {
+	for _, n := range c.all("user", "") {
+		if n["isReplay"] == true && n.text("uuid") == uuid {
+			return true
+		}
+	}
+	return false
+}
+
+func promptIsRepeated(l *lab) (string, error) {
+	c, err := l.start()
+	if err != nil {
+		return "", err
+	}
+	if err := c.say(first, "Begin"); err != nil {
+		return "", err
+	}
+	if _, err := c.await(1, "result", ""); err != nil {
+		return "", err
+	}
+	return yes(c.repeated(first), "no line with isReplay")
+}
+
+func knownPromptIsNotRun(l *lab) (string, error) {
+	if _, err := l.turn(first, "Begin", "--session-id", session); err != nil {
+		return "", err
+	}
+	before := len(l.asked())
+	c, err := l.start("--resume", session)
+	if err != nil {
+		return "", err
+	}
+	if err := c.say(first, "Begin"); err != nil {
+		return "", err
+	}
+	code, err := c.finish()
+	if err != nil {
+		return "", err
+	}
+	return yes(code == 0 && c.repeated(first) && len(l.asked()) == before, "exit status %d, repeated %v, asked %d times", code, c.repeated(first), len(l.asked())-before)
+}
+
+func secondPrompt(l *lab) (string, error) {
+	c, err := l.start("--session-id", session)
+	if err != nil {
+		return "", err
+	}
+	for i, uuid := range []string{first, second} {
+		if err := c.say(uuid, "Begin"); err != nil {
+			return "", err
+		}
+		if r, err := c.await(i+1, "result", ""); err != nil || r.text("session_id") != session {
+			return yes(false, "result %v, %v", r, err)
+		}
+	}
+	code, err := c.finish()
+	if err != nil {
+		return "", err
+	}
+	return yes(code == 0 && len(l.asked()) == 2, "exit status %d, asked %d times", code, len(l.asked()))
+}
+
+func promptInATurn(l *lab) (string, error) {
+	if err := l.script(bash("for i in 1 2 3 4; do sleep 0.5; done; echo over"), rest); err != nil {
+		return "", err
+	}
+	c, err := l.start("--allowedTools", "Bash")
+	if err != nil {
+		return "", err
+	}
+	if err := c.say(first, "Begin"); err != nil {
+		return "", err
+	}
+	if _, err := c.await(1, "assistant", ""); err != nil {
+		return "", err
+	}
+	if err := c.say(second, "CHERRY"); err != nil {
+		return "", err
+	}
+	if _, err := c.await(1, "result", ""); err != nil {
+		return "", err
+	}
+	if _, err := c.finish(); err != nil {
+		return "", err
+	}
+	asked, results := l.asked(), len(c.all("result", ""))
+	return yes(len(asked) == 2 && bytes.Contains(asked[1].Body, []byte("CHERRY")) && results == 1, "asked %d times, %d results", len(asked), results)
+}
+
+func interruptKeepsProcess(l *lab) (string, error) {
+	if err := l.script(bash("for i in $(seq 600); do sleep 0.1; done"), rest); err != nil {
+		return "", err
+	}
+	c, err := l.start("--allowedTools", "Bash")
+	if err != nil {
+		return "", err
+	}
+	if err := c.say(first, "Begin"); err != nil {
+		return "", err
+	}
+	if _, err := c.await(1, "assistant", ""); err != nil {
+		return "", err
+	}
+	if err := c.control("stop", map[string]any{"subtype": "interrupt"}); err != nil {
+		return "", err
+	}
+	if _, err := c.await(1, "result", ""); err != nil {
+		return "", err
+	}
+	if err := c.say(second, "Go on"); err != nil {
+		return "", err
+	}
+	r, err := c.await(2, "result", "")
+	if err != nil {
+		return "", err
+	}
+	return yes(r.text("result") == "Done.", "%v", r["result"])
+}
