@@ -302,6 +302,9 @@ func isNumber(text string) bool {
 
 // What the pages show of a terminal is what a terminal shows.
 func TestConsole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, page := range []string{"../README.md", "quickstart.md", "troubleshooting.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text := read(t, page)

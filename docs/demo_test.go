@@ -42,6 +42,9 @@ func realClient(t *testing.T) string {
 // is a line of the other, but for numbers, ids, times and the folder. Their order
 // may differ where two agents speak at the same time.
 func TestReadmeShowsTheDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the real client")
+	}
 	bin := t.TempDir()
 	if err := os.Link(filepath.Join(program(t), "claude-swarm"), filepath.Join(bin, "claude-swarm")); err != nil {
 		t.Fatal(err)

@@ -34,6 +34,9 @@ func backlog(t testing.TB, s *dropbox.Store, agent string, n int) []string {
 // A hundred thousand messages in one mailbox are listed and claimed in the order of
 // work, in a bounded memory, and FULL comes and goes with them.
 func TestHundredThousandWait(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const n = 100_000
 	dir := fastFolder(t) + "/.dead-drop"
 	if err := dropbox.Create(dir); err != nil {

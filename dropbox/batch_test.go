@@ -22,6 +22,9 @@ func drafts(to string, messages ...*dropbox.Message) []dropbox.Draft {
 
 // A batch of any size comes whole and in its order, each message as if it were alone.
 func TestDeliverBatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, n := range []int{0, 1, 63, 64, 65, 200} {
 		s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 		var batch []dropbox.Draft

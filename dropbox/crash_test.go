@@ -183,6 +183,9 @@ func putAllBack(b *dropbox.Mailbox) error {
 // Each life is killed with SIGKILL before each of its steps, then lived again by a
 // second process that is killed too, then to the end: nothing is lost or doubled.
 func TestKilledBetweenTheSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for verb, test := range map[string]struct {
 		prepare func(*testing.T, *dropbox.Store)
 		state   dropbox.State
@@ -257,6 +260,9 @@ func runKilled(t *testing.T, verb, dir string, n int) bool {
 
 // Eight processes' worth of writers, one reader: every message once, each writer's in order.
 func TestManyWriters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const writers, each = 8, 50
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
@@ -313,6 +319,9 @@ func TestManyWriters(t *testing.T) {
 
 // Every change on disk can be refused, and is then reported: no step goes unseen.
 func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for n := 1; n < 40; n++ {
 		s := newStore(t, dropbox.Options{}, "coder")
 		steps := 0

@@ -339,6 +339,9 @@ func TestHostileFolders(t *testing.T) {
 
 // A message that changes while it is read is a message or none; nothing panics.
 func TestHostileWriter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
 	rounds := 200

@@ -33,6 +33,9 @@ func fastFolder(t testing.TB) string {
 // After any step of any program, a power cut leaves a store that goes on: what was
 // promised is kept, nothing is there half, and nothing twice.
 func TestPowerCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, programs := range map[string][]program{
 		"one writer":    {sends("a", 3)},
 		"three writers": {sends("a", 3), sends("b", 3), sends("c", 3)},

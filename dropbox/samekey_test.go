@@ -128,6 +128,9 @@ func (c *crowd) send(key string, doomed int, rng *rand.Rand) (told []string) {
 // some or all of them are killed at it: there is one message, all are told its id, and
 // it comes to be even if nobody lived to see it.
 func TestOneKeyTwentyProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, cannot := range map[string]dropbox.Op{"all that a disk can do": "", "no hard links": dropbox.OpLink, "no rename that refuses": dropbox.OpMove} {
 		t.Run(name, func(t *testing.T) {
 			s := keyStore(t)

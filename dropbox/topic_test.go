@@ -288,6 +288,9 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 // Twenty processes claim the same publications: each has one winner. With
 // DROPBOX_LONG=1 there are a thousand of them.
 func TestTwentyProcessesClaim(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	rounds := 50
 	if os.Getenv("DROPBOX_LONG") != "" {
 		rounds = 1000

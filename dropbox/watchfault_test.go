@@ -223,6 +223,9 @@ func TestWatchFaults(t *testing.T) {
 
 // A hundred thousand renames while the bell is held: of what was lost, one ring tells.
 func TestWatchFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := newStore(t, dropbox.Options{}, "coder")
 	l := &listener{s: s, known: make(map[string]bool)}
 	stuck, free := make(chan struct{}), make(chan struct{})
@@ -265,6 +268,9 @@ func TestWatchFlood(t *testing.T) {
 
 // Add, Remove, Rewatch, Missing and Close neither wait for each other nor for a flood.
 func TestWatchUnderFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	s := newStore(t, dropbox.Options{}, "coder", "other")
 	l, err := listen(s)
 	if err != nil {

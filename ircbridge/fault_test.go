@@ -105,6 +105,9 @@ const calmEvery = 3
 // [traffic.checkIn] for what counts where there is none, and that the bridge says of the
 // rest that it does not know it.
 func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Run("inspircd", func(t *testing.T) {
 		t.Parallel()
 		// It welcomes at the full second whoever came before, so each connection takes one.

@@ -68,6 +68,9 @@ func newListener(t *testing.T, o Options) (*run, *bytes.Buffer) {
 }
 
 func TestNobodyCommandsWithoutTheRight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	now := time.Now()
 	// What ann, who may do everything, says in earnest.
 	good := irc.Text{Time: now, Target: "#project-x", Source: "ann!~a@home.example", Nick: "ann", Account: "ann"}

@@ -53,6 +53,9 @@ const atOnce = 12
 // has none, at most the four that were not proven are said again for each kill, and marked.
 // See [traffic.checkIn] for what comes in.
 func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Run("with history", func(t *testing.T) {
 		t.Parallel()
 		killed(t, withHistory(t))

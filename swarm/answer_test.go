@@ -31,6 +31,9 @@ func (f *field) told(words string) *dropbox.Message {
 // Whatever a message holds, its answer or its bounce gets out of the way of the
 // next message.
 func TestNoAnswerHoldsUpTheNext(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	longPath := func(m *dropbox.Message) {
 		for range 256 {
 			m.Path = append(m.Path, "x")

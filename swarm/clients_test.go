@@ -139,6 +139,9 @@ func TestClientsThatMisbehave(t *testing.T) {
 		"a refused login":                          {body: "@status 401", env: "CLAUDE_CODE_OAUTH_TOKEN", state: swarm.Limited, why: "refuses the login", next: "claude /login, or set a new CLAUDE_CODE_OAUTH_TOKEN; " + comes, outcome: "limited"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && (c.stall > 0 || strings.Contains(c.body, "@linger")) {
+				t.Skip("takes seconds")
+			}
 			t.Parallel()
 			f := newClientField(t, "coder")
 			good := f.plan.Agents[0]

@@ -125,6 +125,9 @@ func cutEverywhere(t *testing.T, last []runnertest.Step, over func(f *field) boo
 // TestCutsAroundTheEndOfATurn: the task is done once, answered once, and nothing is
 // left.
 func TestCutsAroundTheEndOfATurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	cutEverywhere(t, nil, func(f *field) bool { return len(f.files("coder", "done")) == 2 && len(f.files("coder", "cur")) == 0 }, func(f *field, id string) {
 		f.ledgerSays(id, "done")
 	})
@@ -133,6 +136,9 @@ func TestCutsAroundTheEndOfATurn(t *testing.T) {
 // TestCutsAroundABurial: the sender is told once, and the message lies in dead/ with
 // its reason.
 func TestCutsAroundABurial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const reason = "no luck"
 	cutEverywhere(t, []runnertest.Step{runnertest.Fail(reason)}, func(f *field) bool { return len(f.files("coder", "dead")) == 2 }, func(f *field, id string) {
 		if b := f.bounces(id)[0]; b.From != dropbox.Swarm || !strings.Contains(string(b.Body), reason) {
@@ -203,6 +209,9 @@ func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 // A client whose message nobody has any more is ended at the start, also while an
 // agent follows another client for long.
 func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	id := f.send("coder", "work")
 	turn := claim(f, "coder", id)

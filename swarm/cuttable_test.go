@@ -19,6 +19,9 @@ import (
 // is looked at. In each the task is done once and answered once, or given up once,
 // and nothing is left behind.
 func TestTheTableOfCuts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const task = "@say begun\n@say did it"
 	for name, row := range map[string]func(f *field){
 		"tmp written": func(f *field) {

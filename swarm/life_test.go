@@ -168,6 +168,9 @@ func TestThreeClientsThatDieAtOnceOpenTheBreaker(t *testing.T) {
 }
 
 func TestUsageLimitParksAllAgentsOfTheAccount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder", "reviewer", "other")
 	f.plan.Agents[2].Env = map[string]string{"CLAUDE_CONFIG_DIR": "/elsewhere"}
 	first := true

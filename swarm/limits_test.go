@@ -171,6 +171,9 @@ func TestAgentsComeBackOneAfterTheOther(t *testing.T) {
 
 // After the reset the mail is worked off in its order.
 func TestMailAfterALimitKeepsItsOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	turns := 0
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
@@ -242,6 +245,9 @@ func limitedOnce(d time.Duration) func(runner.Turn) []runnertest.Step {
 
 // A clock that was set back by years parks nobody for so long.
 func TestAClockThatWasSetBackParksNobodyForEver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	f.backend.Script = limitedOnce(time.Hour)
 	ahead := time.Now().AddDate(10, 0, 0)

@@ -15,6 +15,9 @@ import (
 // A thousand messages to ten agents, from several senders at once: each is done
 // once, in order per agent and priority, and nothing is left.
 func TestAThousandMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const agents, messages = 10, 1000
 	names := make([]string, agents)
 	for i := range names {

@@ -144,6 +144,9 @@ func TestMirrorOfAlertsToAnAgent(t *testing.T) {
 // A disk that refuses the copies, or a mailbox that is full of them, keeps no agent
 // from its work; the status says so until it is over.
 func TestMirrorKeepsNobodyFromWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	f.mirror = everywhere{}
 	var broken atomic.Bool

@@ -139,6 +139,9 @@ func TestAMessageThatEndsTheMachineIsGivenUp(t *testing.T) {
 // A message that was begun often and came to an end each time, as one that waits
 // for a usage limit, is no such message, also when its first records are gone.
 func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	turns := 0
 	f.backend.Script = func(runner.Turn) []runnertest.Step {

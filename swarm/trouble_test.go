@@ -82,6 +82,9 @@ func TestAnAlertWaitsForTheDisk(t *testing.T) {
 // The complaint that the mailboxes are gone goes soon after they are back, not
 // only at the next look at everything.
 func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder")
 	f.sweep = time.Hour
 	f.start()

@@ -109,6 +109,9 @@ func TestAClientWaitsNoLongerThanLinger(t *testing.T) {
 // What makes another client necessary, or any client: the one that waits is closed,
 // before another is started.
 func TestWhatEndsAClientThatWaits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	pause := func(f *field) {
 		if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "lead"}); err != nil {
 			f.t.Fatal(err)
@@ -199,6 +202,9 @@ func TestWhatEndsAClientThatWaits(t *testing.T) {
 
 // A turn that did not go well, or was compacted, leaves no client.
 func TestTurnsAfterWhichNoClientStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, script := range []string{"@fail no luck", "@say begun\n@noresult", "@compact\n@say ready"} {
 		t.Run(script, func(t *testing.T) {
 			f := newWarmField(t, "coder")

@@ -16,6 +16,9 @@ import (
 // client. The first is done and stays so; the second is done once, from the part of
 // the file that is its own.
 func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const task = "@cost 0.5\n@say begun\n@say did it"
 	for name, row := range map[string]struct {
 		at     string

@@ -42,6 +42,9 @@ func TestFishScripts(t *testing.T) { scriptsWith(t, "fish") }
 
 // TestDiskScripts runs the scripts that mount a disk of their own.
 func TestDiskScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	if err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").Run(); err != nil {
 		notRun(t, "unshare does not work: %v", err)
 	}
@@ -59,6 +62,9 @@ func notRun(t *testing.T, format string, args ...any) {
 
 // scriptsWith runs the scripts that need a program, from the folder of its name.
 func scriptsWith(t *testing.T, program string) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	if _, err := exec.LookPath(program); err != nil {
 		notRun(t, "%s is missing", program)
 	}

@@ -101,6 +101,9 @@ func mailIn(t *testing.T, dir string) []string {
 
 // Whatever is sent, the short way and the verb do the same and say the same.
 func TestShortcutAndVerbAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const agents = "agents:\n  coder: {role: coder}\n  reviewer: {}\n"
 	long := strings.Repeat("x", 8192)
 	for name, tc := range map[string]struct {

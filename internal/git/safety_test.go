@@ -125,6 +125,9 @@ func TestAnInheritedEnvironmentPointsNowhere(t *testing.T) {
 }
 
 func TestWhereMailboxesMayLie(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	type place struct {
 		init []string
 		move func(p *project) // puts p.drop elsewhere

@@ -41,6 +41,9 @@ func (p *project) gitThat(script string) git.Options {
 }
 
 func TestABacklogIsMadeUpInOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	p := newProject(t)
 	const n = 500
 	want := make([]string, n)
@@ -77,6 +80,9 @@ func TestABacklogIsMadeUpInOrder(t *testing.T) {
 }
 
 func TestABacklogOfManyBatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	p := newProject(t)
 	const n = 2100
 	for i := range n {
@@ -94,6 +100,9 @@ func TestABacklogOfManyBatches(t *testing.T) {
 }
 
 func TestCutsAreMadeUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	// Each script meets the first fast-import only; fault is gone afterwards.
 	for name, script := range map[string]string{
 		"killed before the word done":       `head -c 700 | $git "$@"; kill -9 $$`,
@@ -161,6 +170,9 @@ esac`, once, p.dir)))
 }
 
 func TestALockIsTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	p := newProject(t)
 	a := p.audit()
 	p.record(a)
@@ -203,6 +215,9 @@ func TestADeletedOrRewrittenBranchIsMadeAgain(t *testing.T) {
 }
 
 func TestGarbageCollectionInBetween(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	p := newProject(t)
 	a := p.audit()
 	for i := range 4 {

@@ -62,6 +62,9 @@ func TestAskIsAnswered(t *testing.T) {
 }
 
 func TestAskWithoutAnAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct{ arguments, outcome, text, note string }{
 		"default":   {``, "default", "", "Decide yourself"},
 		"a default": {`,"default":"tabs"`, "default", "tabs", "Go on with your default"},

@@ -30,6 +30,9 @@ func attachTrip(t *testing.T, way provision.Way) trip {
 }
 
 func TestRemoveUndoesAttach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const mine = "# mine\nagents:\n    coder:\n        role: x\n"
 	ways := map[provision.Way]string{provision.ByPlugin: "empty", provision.BySettings: "somebody's .claude/settings.json", provision.ByTools: "carriage returns"}
 	for way, folder := range ways {

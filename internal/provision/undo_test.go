@@ -229,6 +229,9 @@ func inMemory(t *testing.T) string {
 
 // A process that is killed leaves no more behind than one that stops.
 func TestKilledWhileAttaching(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	if dir := os.Getenv("PROVISION_DIR"); dir != "" {
 		left, err := strconv.Atoi(os.Getenv("PROVISION_CHANGES"))
 		if err != nil {

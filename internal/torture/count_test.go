@@ -70,6 +70,9 @@ type broken struct {
 }
 
 func newBroken(t *testing.T) *broken {
+	if testing.Short() {
+		t.Skip("runs in the machine that is tortured")
+	}
 	a, err := ours.newArena(t.Context(), arenaSpec{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,9 @@ import (
 
 // The status of more agents than one line of the protocol holds is whole.
 func TestTheStatusOfFiveThousandAgents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs in the machine that is tortured")
+	}
 	a, err := ours.newArena(t.Context(), arenaSpec{agents: 5000})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,10 @@ import (
 var ours *rig
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() { // without the machine that is tortured, and what needs it
+		os.Exit(m.Run())
+	}
 	code, moved, err := moveInside()
 	if err == nil && !moved {
 		code, err = inRig(m)
@@ -50,6 +54,9 @@ func explicit(name string) (given bool) {
 
 // TestFaults injects each fault in its short form.
 func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills, cuts and fills for a minute and a half")
+	}
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel() // they wait more than they work

@@ -245,6 +245,9 @@ func TestRelayedUnderAnotherNick(t *testing.T) {
 // Whatever breaks, every message arrives once: what is unproven is looked for
 // in the history before it is sent again.
 func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	faults := map[string]func(*irctest.Proxy){
 		"cut":             func(p *irctest.Proxy) { p.Cut() },
 		"reset":           func(p *irctest.Proxy) { p.Reset() },

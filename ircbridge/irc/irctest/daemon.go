@@ -142,6 +142,9 @@ func launch(t testing.TB, dir, name string, args ...string) *program {
 // prepare finds an installed program that is to be started in a folder.
 func prepare(t testing.TB, dir, name string, args ...string) *program {
 	t.Helper()
+	if testing.Short() {
+		t.Skipf("runs %s", name)
+	}
 	path, err := exec.LookPath(name)
 	if err != nil {
 		path = filepath.Join("/usr/sbin", name) // not in everybody's PATH

@@ -55,6 +55,9 @@ func TestHardClients(t *testing.T) {
 		"it was interrupted in a tool":     {script: "@sh sleep 600", timeout: 400 * time.Millisecond, end: runner.TimedOut, reason: "longer than 400ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && (c.stall > 0 || strings.Contains(c.script, "@linger")) {
+				t.Skip("takes seconds")
+			}
 			t.Parallel()
 			turn := newTurn(t, c.script)
 			if c.env != "" {
@@ -88,6 +91,9 @@ func TestLeftovers(t *testing.T) {
 
 // A flood of standard error does not fill the disk, and its end is told.
 func TestStderrIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	turn := newTurn(t, "")
 	turn.Spec.Command = script(t, `i=0; while [ $i -lt 40 ]; do head -c 1000000 /dev/zero | tr '\0' x >&2; i=$((i+1)); sleep 0.02; done; echo >&2; echo "fatal: out of luck" >&2; exit 9`)
 	out := runClean(t, turn)

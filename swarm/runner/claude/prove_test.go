@@ -25,6 +25,9 @@ func withTools(t *testing.T, script string, env ...string) runner.Turn {
 // lacks them is ended, and its turn is never done: neither before the model is asked
 // anything, nor where the init line alone says it.
 func TestToolsAreProved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		env    []string
 		end    runner.End

@@ -63,6 +63,9 @@ func eventually(t *testing.T, what string, ok func() bool) {
 // A client that waits and is dead to the world is given up before it has the
 // prompt, and nothing of it is left.
 func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, during := range map[string]func(runner.Process){
 		"silent": func(runner.Process) {},
 		"then killed": func(p runner.Process) {
@@ -113,6 +116,9 @@ func TestLeftoversEndWithTheirClient(t *testing.T) {
 
 // A client that does not go is killed; at once when there is no time.
 func TestAWaitingClientThatDoesNotGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		ctx   context.Context
 		least time.Duration
