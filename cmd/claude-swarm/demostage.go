@@ -263,6 +263,8 @@ type demoClient struct {
 	real    bool
 }
 
+const supported = " (supported: " + claude.Supported + ")"
+
 // findClient looks for the claude program: on the PATH, then where `make demo`
 // installs it, below the working folder and below our own program's. Without
 // one our stand-in plays it.
@@ -290,12 +292,13 @@ func findClient(ctx context.Context) demoClient {
 		out, err := exec.CommandContext(ask, path, "--version").Output()
 		cancel()
 		if err == nil {
-			return demoClient{command: []string{path}, about: "the real one: claude " + cut(oneLine(string(out)), 40), real: true}
+			version, _, _ := strings.Cut(oneLine(string(out)), " ")
+			return demoClient{command: []string{path}, about: "the real one: claude " + cut(version, 40) + supported, real: true}
 		}
 	}
 	self, err := os.Executable()
 	if err != nil {
 		self = "claude-swarm"
 	}
-	return demoClient{command: []string{self, "standin"}, about: "a stand-in that is part of claude-swarm (claude is not here)"}
+	return demoClient{command: []string{self, "standin"}, about: "a stand-in, as there is no claude here" + supported}
 }

@@ -41,7 +41,7 @@ var floors = map[string][]string{
 	"internal/lineage":        {},
 	"internal/mailslot":       {"dropbox", "internal/lineage", "internal/rendezvous", "internal/tokens"},
 	"internal/policy":         {"dropbox"},
-	"internal/provision":      {"dropbox", "internal/config", "ircbridge", "internal/control", "internal/rendezvous", "swarm", "swarm/runner"},
+	"internal/provision":      {"dropbox", "internal/config", "ircbridge", "internal/control", "internal/rendezvous", "swarm", "swarm/runner", "swarm/runner/claude"},
 	"internal/rendezvous":     {},
 	"internal/standin":        {},
 	"internal/tmux":           {},

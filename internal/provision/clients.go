@@ -8,10 +8,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// testedClient is the version of Claude Code with which this program is tested.
-const testedClient = "2.1.197"
+// reports is where a person tells what does not work.
+const reports = "https://github.com/claude-swarm/claude-swarm/issues"
 
 // clients asks every agent program for its version, each once.
 func (e *exam) clients(ctx context.Context) {
@@ -63,8 +65,11 @@ func (e *exam) client(ctx context.Context, command []string, dir string) {
 	switch {
 	case version == "" || version[0] < '0' || version[0] > '9':
 		e.wrong(name, "command: in "+e.Config, "%s is no Claude Code: it says %q", program, oneLine(string(out)))
-	case version != testedClient:
-		e.warn(name, "npm install -g @anthropic-ai/claude-code@"+testedClient, "%s is version %s; tested is %s", program, version, testedClient)
+	case claude.Against(version) < 0:
+		e.wrong(name, "npm install -g @anthropic-ai/claude-code@"+claude.Newest, "%s is version %s, which is too old; supported are %s", program, version, claude.Supported)
+	case claude.Against(version) > 0:
+		e.warn(name, "go on, and report what does not work, with both versions (claude-swarm version): "+reports,
+			"%s is version %s, newer than what was tested; supported are %s", program, version, claude.Supported)
 	default:
 		e.good(name, "%s, %s", path, oneLine(string(out)))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // examine looks at a project with one agent whose client is the shell script.
@@ -48,8 +49,11 @@ func TestClients(t *testing.T) {
 		grade  provision.Grade
 		text   string
 	}{
-		"the tested version": {"echo '2.1.197 (Claude Code)'", provision.Good, "2.1.197 (Claude Code)"},
-		"another version":    {"echo '3.0.1 (Claude Code)'", provision.Warn, "version 3.0.1; tested is 2.1.197"},
+		"the oldest version": {"echo '" + claude.Oldest + " (Claude Code)'", provision.Good, claude.Oldest + " (Claude Code)"},
+		"one in between":     {"echo '2.1.210 (Claude Code)'", provision.Good, "2.1.210 (Claude Code)"},
+		"the newest version": {"echo '" + claude.Newest + " (Claude Code)'", provision.Good, claude.Newest + " (Claude Code)"},
+		"an older version":   {"echo '2.1.99 (Claude Code)'", provision.Wrong, "version 2.1.99, which is too old; supported are " + claude.Supported},
+		"a newer version":    {"echo '3.0.1 (Claude Code)'", provision.Warn, "version 3.0.1, newer than what was tested; supported are " + claude.Supported},
 		"another program":    {"echo 'GNU bash'", provision.Wrong, `it says "GNU bash"`},
 		"silent":             {":", provision.Wrong, `it says ""`},
 		"failing":            {"echo 'no node here' >&2; exit 3", provision.Wrong, "exit status 3 no node here"},

@@ -1,5 +1,11 @@
 package claude
 
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
 // The range of Claude Code versions that every promise is tested with: the oldest one
 // that is supported, and the newest one that was published when this version of
 // claude-swarm was made. The Makefile reads both from here, installs them, and the
@@ -8,3 +14,33 @@ const (
 	Oldest = "2.1.197"
 	Newest = "2.1.330"
 )
+
+// Supported is the range in words, for pages and messages.
+const Supported = Oldest + " to " + Newest
+
+// Against says where a version such as "2.1.197" stands: -1 below the supported range,
+// 0 in it, 1 above it. A part that is not a number counts as 0.
+func Against(version string) int {
+	switch {
+	case compareVersions(version, Oldest) < 0:
+		return -1
+	case compareVersions(version, Newest) > 0:
+		return 1
+	}
+	return 0
+}
+
+// compareVersions compares part by part, by number. A part that is missing is 0.
+func compareVersions(a, b string) int {
+	for a != "" || b != "" {
+		var x, y string
+		x, a, _ = strings.Cut(a, ".")
+		y, b, _ = strings.Cut(b, ".")
+		m, _ := strconv.Atoi(x)
+		n, _ := strconv.Atoi(y)
+		if c := cmp.Compare(m, n); c != 0 {
+			return c
+		}
+	}
+	return 0
+}

@@ -1,0 +1,36 @@
+package docs_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+)
+
+// The pages on which somebody looks for the supported range name it.
+func TestPagesNameTheRange(t *testing.T) {
+	for _, page := range []string{"../README.md", "quickstart.md", "troubleshooting.md", "compatibility.md"} {
+		if !strings.Contains(read(t, page), claude.Supported) {
+			t.Errorf("%s does not name the supported range, %s", page, claude.Supported)
+		}
+	}
+}
+
+var versionRange = regexp.MustCompile(`\b\d+\.\d+\.\d+ to \d+\.\d+\.\d+\b`)
+
+// No page names another range.
+func TestNoPageNamesAnotherRange(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../README.md", "../CONTRIBUTING.md", "../examples/README.md") {
+		for _, found := range versionRange.FindAllString(read(t, page), -1) {
+			if found != claude.Supported {
+				t.Errorf("%s names the range %s, want %s", page, found, claude.Supported)
+			}
+		}
+	}
+}
