@@ -7,7 +7,7 @@ RANGE         := swarm/runner/claude/versions.go
 CLI_OLDEST    := $(shell sed -n 's/^\tOldest = "\(.*\)"/\1/p' $(RANGE))
 CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(RANGE))
 # The client that the end-to-end tests run: oldest, newest or a version.
-CLI           ?= oldest
+CLI           ?= $(if $(filter Newest,$(shell sed -n 's/^const Default = //p' $(RANGE))),newest,oldest)
 CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
 CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
 # An MCP client of another house: the inspector's command line without its web page,
@@ -22,7 +22,7 @@ VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || ech
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
 
-.PHONY: build test e2e compat race lint fuzz bench torture soak check demo darwin tools strict clean
+.PHONY: build test e2e e2e-newest e2e-oldest compat race lint fuzz bench torture soak check install-tools demo demo-check darwin tools strict clean
 
 build: bin/claude-swarm bin/claude-swarm-mcp
 
@@ -53,9 +53,10 @@ demo: build
 test: tools
 	go test ./...
 
-# The tests with the real client, of one version: make e2e CLI=oldest.
+# The tests with the real client, of one version: make e2e CLI=oldest. TESTS is a
+# pattern for some of them.
 e2e: tools
-	CLI=$(CLI_VERSION) go test -count=1 -timeout 20m ./internal/e2e
+	CLI=$(CLI_VERSION) go test -count=1 -timeout 30m $(if $(TESTS),-run '$(TESTS)') ./internal/e2e
 
 # The facts about the client that everything stands on, asked of the real programs:
 # make compat VERSIONS="2.1.197 2.1.330".
@@ -77,7 +78,8 @@ darwin:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/claude-swarm
 	GOOS=darwin GOARCH=arm64 go vet ./...
 
-# Every fuzz target for a short while; FUZZTIME=10m for a long one.
+# Every fuzz target for a short while, all of them for about a minute; FUZZTIME=10m for a
+# long one.
 fuzz:
 	@set -e; for pkg in $$(go list ./...); do \
 		dir=$$(go list -f '{{.Dir}}' $$pkg); \
@@ -98,12 +100,44 @@ torture:
 soak:
 	go run ./internal/torture --only soak --minutes 30
 
-# What needs tmux, zsh, fish, unshare or an IRC server is left out by `make test` where that is
-# missing, and fails here.
-strict: tools
-	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m ./...
+# The end-to-end tests that depend most on the client: these run with the oldest one,
+# too. The others run with the newest one alone.
+CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReallyRuns \
+	TestAReviewerCannotWriteAndTheAnswerSaysSo TestTwoAgentsInOneFolderKeepTheirSessions \
+	TestADaemonThatIsKilledLosesNothing TestSIGTERMOfTheCLIDuringABashTool \
+	TestARealCompactionGivesTheWindowBack TestWhatTheAPIRefuses TestASubscriptionsLimit \
+	TestThreeMessagesInOneProcess TestAnUrgentMessageArrivesInsideABashTurn \
+	TestAnAgentSendsByItsTools TestAnAgentWithoutItsToolsIsStopped \
+	TestAnAttachedSessionDrainsItsMail TestAnAttachedSessionIsBrokenOff TestABodyIsText
 
-check: lint darwin strict fuzz
+# All tests but those with the real client, which would not get the processor that it
+# needs beside them. What needs tmux, zsh, fish, unshare or an IRC server is left out by
+# `make test` where that is missing, and fails here.
+REAL_DEMO := ^TestReadmeShowsTheDemo$$
+strict:
+	SWARM_STRICT=1 go test -race -shuffle=on -timeout 20m -skip '$(REAL_DEMO)' $$(go list ./... | grep -v /internal/e2e$$)
+
+e2e-newest:
+	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=newest
+
+e2e-oldest:
+	SWARM_STRICT=1 $(MAKE) --no-print-directory e2e CLI=oldest TESTS='$(call pattern,$(CLIENT_TESTS))'
+
+empty :=
+space := $(empty) $(empty)
+pattern = ^($(subst $(space),|,$(strip $(1))))$$$$
+
+# The demo with the newest client, and with the default one as the README shows it.
+demo-check: tools
+	$(MAKE) --no-print-directory demo CLI=newest
+	go test -count=1 -run '$(REAL_DEMO)' ./docs
+
+# What CI runs, one stage after the other. Each is a target of this file.
+STAGES := install-tools lint darwin strict e2e-newest e2e-oldest fuzz demo-check
+check:
+	@sh .ci/stages $(STAGES)
+
+install-tools: tools $(TOOLS)/bin/staticcheck
 
 clean:
 	rm -rf bin .fuzz.log

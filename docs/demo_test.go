@@ -25,15 +25,15 @@ func readmeBlock(t *testing.T, begin string) []string {
 	return nil
 }
 
-// realClient is the folder of the oldest supported client, which `make test` installs.
+// realClient is the folder of the client that tests run, which `make test` installs.
 func realClient(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../.tools/claude/" + claude.Oldest + "/node_modules/.bin")
+	dir, err := filepath.Abs("../.tools/claude/" + claude.Default + "/node_modules/.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "claude")); err != nil {
-		t.Fatal("Claude Code " + claude.Oldest + " is missing\n  try: make tools")
+		t.Fatal("Claude Code " + claude.Default + " is missing\n  try: make tools")
 	}
 	return dir
 }

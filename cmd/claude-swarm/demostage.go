@@ -281,7 +281,7 @@ func findClient(ctx context.Context) demoClient {
 		from = append(from, filepath.Dir(self), filepath.Dir(filepath.Dir(self)))
 	}
 	for _, dir := range from {
-		paths = append(paths, filepath.Join(dir, ".tools", "claude", claude.Oldest, "node_modules", ".bin", "claude"))
+		paths = append(paths, filepath.Join(dir, ".tools", "claude", claude.Default, "node_modules", ".bin", "claude"))
 	}
 	for _, path := range paths {
 		path, err := filepath.Abs(path)

@@ -84,9 +84,9 @@ func repository() (string, error) {
 }
 
 // findCLI finds the real Claude Code of the version that CLI names: oldest, newest,
-// or a version that `make tools CLI=VERSION` installs. Without it that is the oldest.
+// or a version that `make tools CLI=VERSION` installs. Without it that is claude.Default.
 func findCLI(root string) (string, error) {
-	version := cmp.Or(os.Getenv("CLI"), "oldest")
+	version := cmp.Or(os.Getenv("CLI"), claude.Default)
 	switch version {
 	case "oldest":
 		version = claude.Oldest

@@ -15,6 +15,9 @@ const (
 	Newest = "2.1.330"
 )
 
+// Default is the version that tests, demo and README run where none is named.
+const Default = Oldest
+
 // Supported is the range in words, for pages and messages.
 const Supported = Oldest + " to " + Newest
 
