@@ -54,6 +54,9 @@
 // line's apiKeySource names one, else a login that may be renewed. When a limit ends
 // is told by api_error_params, by a rate_limit_event, or by the text.
 //
+// A turn that is ended for its time while the client asks the API again, and has had
+// no answer since, is the service's fault.
+//
 // A refused key is retried by the client for three minutes; the turn is ended
 // at the second attempt. Other retries are the client's to make: an overloaded
 // API comes back, and the work so far would be lost.

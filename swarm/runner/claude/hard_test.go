@@ -81,6 +81,35 @@ func TestHardClients(t *testing.T) {
 	}
 }
 
+// A client that waits for an API that does not answer is ended for its time, but the
+// message is not to blame; after an answer it is.
+func TestAnAPIThatDoesNotAnswer(t *testing.T) {
+	const retry = `echo '{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"retry_delay_ms":100,"error_status":null,"error":"unknown"}'; `
+	const answer = `echo '{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"begun"}]}}'; `
+	for name, c := range map[string]struct {
+		script         string
+		stall, timeout time.Duration
+		end            runner.End
+	}{
+		"silent":                  {retry, 300 * time.Millisecond, 20 * time.Second, runner.Limited},
+		"longer than its time":    {retry, 0, time.Second, runner.Limited},
+		"silent, after an answer": {retry + answer, 300 * time.Millisecond, 20 * time.Second, runner.Stalled},
+		"longer, after an answer": {retry + answer, 0, time.Second, runner.TimedOut},
+		"silent, without a retry": {answer, 300 * time.Millisecond, 20 * time.Second, runner.Stalled},
+		"silent, and asked again": {retry + answer + retry, 300 * time.Millisecond, 20 * time.Second, runner.Limited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			turn := newTurn(t, "")
+			turn.Spec.Command = script(t, c.script+"exec sleep 600")
+			turn.Spec.Stall, turn.Spec.Timeout = c.stall, c.timeout
+			if out := runClean(t, turn); out.End != c.end || out.Hint == "" {
+				t.Errorf("ended %s (%s; %s), want %s", out.End, out.Reason, out.Hint, c.end)
+			}
+		})
+	}
+}
+
 // What outlives its client is ended, and counted.
 func TestLeftovers(t *testing.T) {
 	out := runClean(t, newTurn(t, "@orphan 10m\n@say ready"))

@@ -65,6 +65,7 @@ type seen struct {
 	source   string    // where the client has its API key from
 	resetAt  time.Time // told by a rate limit event
 	refusals int       // retries after a refused key or login
+	asking   bool      // the client asks the API again, and had no answer since
 
 	tasks tasks // what it minds beside the conversation
 	taken bool  // it says that it has our prompt, which it repeats later
@@ -102,6 +103,10 @@ func (r *run) observe(ev *streamjson.Event) {
 	}
 	r.account.Observe(ev)
 	r.seen.after = !r.seen.replay.IsZero() && ev.Kind != streamjson.KindCommand
+	switch ev.Kind {
+	case streamjson.KindAssistant, streamjson.KindPartial, streamjson.KindUser, streamjson.KindResult:
+		r.seen.asking = false
+	}
 	switch ev.Kind {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
@@ -189,6 +194,7 @@ func (r *run) retry(retry *streamjson.Retry, now time.Time) {
 		return
 	}
 	r.seen.last = now.Add(retry.Delay)
+	r.seen.asking = true
 	if retry.Status != 401 && retry.Status != 403 {
 		return
 	}
@@ -278,8 +284,8 @@ func (r *run) tick(now time.Time) {
 	case r.ctx.Err() != nil:
 		r.end(verdict{end: runner.Stopped, reason: "the turn was stopped", hint: goesBack}, now)
 	case spec.Timeout > 0 && now.Sub(r.began) >= spec.Timeout:
-		r.end(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
-			hint: "give it less to do at once, or raise turn_timeout"}, now)
+		r.end(r.unlessAway(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
+			hint: "give it less to do at once, or raise turn_timeout"}), now)
 	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.Unheard:
 		r.end(unheard(), now)
 	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && silent >= r.timing.Unheard && r.idle(now):
@@ -289,8 +295,8 @@ func (r *run) tick(now time.Time) {
 		// Also with a tool call open: its end may be what was lost.
 		r.end(verdict{end: runner.Stopped, reason: "the disk was full, and what the client said is lost", hint: goesBack}, now)
 	case spec.Stall > 0 && silent >= spec.Stall && r.account.OpenCalls() == 0 && r.idle(now):
-		r.end(verdict{end: runner.Stalled, reason: "no sign of life for " + silent.Round(time.Second).String(),
-			hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}, now)
+		r.end(r.unlessAway(verdict{end: runner.Stalled, reason: "no sign of life for " + silent.Round(time.Second).String(),
+			hint: "claude-swarm logs " + r.turn.Agent + " shows what it did last"}), now)
 	}
 }
 
