@@ -40,7 +40,8 @@ claude-swarm.yaml that you have edited.
 
 --remove takes away what init and attach made. Your own files are then to the
 byte what they were. What was changed since stays, and so does every mailbox
-with anything in it; --purge removes mail, logs and books too.` +
+with anything in it; --purge removes mail, logs and books too. Where there is
+mail it asks before that; --yes answers, where nobody can be asked.` +
 			examples("claude-swarm init", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
 				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove --role reviewer"),
 		Flags: []cli.Flag{
@@ -55,6 +56,7 @@ with anything in it; --purge removes mail, logs and books too.` +
 			&cli.BoolFlag{Name: "remove", Usage: "take away what was made"},
 			&cli.StringFlag{Name: "role", Usage: "with --remove: only what belongs to `AGENT`"},
 			&cli.BoolFlag{Name: "purge", Usage: "with --remove: mail, logs and books too"},
+			&cli.BoolFlag{Name: "yes", Usage: "with --purge: ask nothing"},
 			jsonFlag(),
 		},
 		Action: runInit,
@@ -78,6 +80,9 @@ func runInit(c *cli.Context) error {
 	}
 	if which != "remove" && (c.IsSet("role") || c.Bool("purge")) {
 		return usagef("claude-swarm help init", "--role and --purge go with --remove")
+	}
+	if c.Bool("yes") && !c.Bool("purge") {
+		return usagef("claude-swarm help init", "--yes goes with --remove --purge")
 	}
 	if (which == "check" || which == "remove") && c.IsSet("subscribe") {
 		return usagef("claude-swarm help init", "--subscribe and --%s do not go together", which)
@@ -205,6 +210,11 @@ func removeInit(c *cli.Context, dir string) error {
 	var known []string
 	if file, err := config.Load(filepath.Join(dir, config.Name)); err == nil {
 		known = file.Names()
+	}
+	if c.Bool("purge") && !c.Bool("yes") {
+		if err := askPurge(c, dir, agent); err != nil {
+			return err
+		}
 	}
 	report, err := provision.Remove(dir, provision.RemoveOptions{Agent: agent, Purge: c.Bool("purge")})
 	if err != nil {

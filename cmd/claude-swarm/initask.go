@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
+	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/provision"
@@ -77,4 +79,38 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 			return p, nil
 		}
 	}
+}
+
+// askPurge lets a person say whether mail is to be removed for good. Where nobody can be
+// asked, the error says what would be lost and how to say yes.
+func askPurge(c *cli.Context, dir, agent string) error {
+	held, err := provision.MailToPurge(dir, agent)
+	if err != nil {
+		return initError(err)
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	again := "claude-swarm init --remove --purge --yes"
+	if agent != "" {
+		again = "claude-swarm init --remove --role " + agent + " --purge --yes"
+	}
+	var mail []string
+	for _, h := range held {
+		mail = append(mail, fmt.Sprintf("%s of %s", count(h.Messages, "message"), h.Mailbox))
+	}
+	what := strings.Join(mail, ", ")
+	in, ok := c.App.Reader.(*os.File)
+	if !ok || !isatty.IsTerminal(in.Fd()) || !isTerminal(c.App.Writer) || c.Bool("json") {
+		return fail(exitFailed, again, "this removes mail for good: %s", what)
+	}
+	fmt.Fprintf(c.App.Writer, "This removes mail for good: %s.\nType yes to go on: ", what)
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return fail(exitFailed, again, "nothing was removed")
+	}
+	return nil
 }

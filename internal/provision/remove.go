@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
@@ -55,6 +56,7 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 		return r, err
 	}
 	if o.Agent != "" {
+		s.stillNamed(o.Agent)
 		if _, ok := s.rec.Attached[o.Agent]; ok {
 			delete(s.rec.Attached, o.Agent)
 			return r, s.save()
@@ -63,6 +65,17 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 	}
 	// Folders that held what has now gone.
 	return r, s.takeHome(o)
+}
+
+// stillNamed says that claude-swarm.yaml has the agent in the person's own words.
+func (s *setup) stillNamed(agent string) {
+	file, err := config.Load(s.r.Config)
+	if err != nil {
+		return // it may be gone, or broken; the verbs that need it say so
+	}
+	if _, known := file.Agent(agent); known {
+		s.kept(s.r.Config, agent+" still stands in it, so the next start runs it again; take it out there")
+	}
 }
 
 // unlistAll takes the lines of an agent out of claude-swarm.yaml, or for "" those of all;
@@ -88,12 +101,16 @@ func (s *setup) takeAway(e entry) error {
 	return fmt.Errorf("%s: %q of %s is not known to this version", s.recordPath(), e.Kind, e.Path)
 }
 
-// takeMail removes the mailboxes that hold nothing, and then what they lay in.
+// takeMail removes the mailboxes that hold nothing, and then what they lay in. Mail behind
+// a symbolic link lies in somebody else's folder: it stays there, and so does the link.
 func (s *setup) takeMail(o RemoveOptions) error {
 	if s.rec.Mail == "" {
 		return nil
 	}
 	dir := s.abs(s.rec.Mail)
+	if isLink(dir) {
+		o.Purge = false
+	}
 	store, err := dropbox.Open(dir, dropbox.Options{})
 	if errors.Is(err, dropbox.ErrNoStore) {
 		if isFolder(dir) && o.Agent == "" { // cut off in the middle of being made
@@ -127,7 +144,11 @@ func (s *setup) takeMailbox(path string, o RemoveOptions) error {
 		return err
 	}
 	if n > 0 && !o.Purge {
-		s.kept(path, plural(n, "file")+" in it, perhaps mail; init --remove --purge removes that too")
+		what := "--purge"
+		if o.Agent != "" {
+			what = "--role " + o.Agent + " --purge"
+		}
+		s.kept(path, plural(n, "file")+" in it, "+s.purgeable("it may be mail; init --remove "+what+" removes that too"))
 		return nil
 	}
 	if err := s.does("remove " + path); err != nil {
@@ -146,6 +167,19 @@ func (s *setup) takeMailbox(path string, o RemoveOptions) error {
 		s.removed(path)
 	}
 	return err
+}
+
+// purgeable is how to remove mail, or why Remove does not.
+func (s *setup) purgeable(how string) string {
+	if to, err := filepath.EvalSymlinks(s.abs(s.rec.Mail)); err == nil && isLink(s.abs(s.rec.Mail)) {
+		return "behind a link to " + to + ", which is never emptied; remove it there"
+	}
+	return how
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // takeStore removes the folder of the mailboxes, once they are gone.
@@ -167,7 +201,7 @@ func (s *setup) takeStore(dir string, o RemoveOptions) error {
 	}
 	if left > 0 && !o.Purge {
 		if !slices.ContainsFunc(s.r.Items, func(i Item) bool { return i.State == Kept && strings.HasPrefix(s.abs(i.Path), dir) }) {
-			s.kept(dir, plural(left, "file")+" in it; init --remove --purge removes that too")
+			s.kept(dir, plural(left, "file")+" in it; "+s.purgeable("init --remove --purge removes that too"))
 		}
 		return nil
 	}
@@ -190,7 +224,7 @@ func (s *setup) takeStore(dir string, o RemoveOptions) error {
 		if err == nil {
 			err = gone(os.Remove(filepath.Join(dir, "version")))
 		}
-		if err == nil {
+		if err == nil && !isLink(dir) {
 			err = gone(os.Remove(dir))
 		}
 	}
@@ -319,4 +353,51 @@ func removeEmpty(path string) error {
 		}
 	}
 	return gone(os.Remove(path))
+}
+
+// Held is how many messages a mailbox has, finished ones too.
+type Held struct {
+	Mailbox  string
+	Messages int
+}
+
+// MailToPurge is what [Remove] with Purge would remove for good: the messages of the mailboxes that
+// hold any, sorted by name; with an agent its own alone.
+func MailToPurge(dir, agent string) ([]Held, error) {
+	var r Report
+	s, err := openSetup(dir, nil, &r)
+	if err != nil || s.rec.Mail == "" || isLink(s.abs(s.rec.Mail)) {
+		return nil, err
+	}
+	store, err := dropbox.Open(s.abs(s.rec.Mail), dropbox.Options{})
+	if errors.Is(err, dropbox.ErrNoStore) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	boxes, err := store.Mailboxes()
+	if err = errors.Join(err, store.Close()); err != nil {
+		return nil, err
+	}
+	slices.Sort(boxes)
+	var all []Held
+	for _, name := range boxes {
+		if agent != "" && name != agent {
+			continue
+		}
+		n := 0
+		err := filepath.WalkDir(filepath.Join(store.Dir(), name), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && filepath.Ext(path) == ".md" {
+				n++
+			}
+			return gone(err)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			all = append(all, Held{name, n})
+		}
+	}
+	return all, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -334,11 +335,62 @@ func TestRemoveKeepsWhatIsYours(t *testing.T) {
 	}
 }
 
+// A folder of mailboxes that is a link belongs to somebody else, with what lies in it.
+func TestPurgeBehindALink(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, dir)
+	initIn(t, dir, provision.Options{})
+	store, err := dropbox.Open(filepath.Join(dir, ".dead-drop"), dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Deliver("coder", &dropbox.Message{Body: []byte("keep me\n")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := provision.MailToPurge(dir, ""); err != nil || len(held) != 0 {
+		t.Errorf("MailToPurge = %v, %v, want nothing behind a link", held, err)
+	}
+	r, err := provision.Remove(dir, provision.RemoveOptions{Purge: true})
+	if err != nil || !strings.Contains(items(r), "kept .dead-drop/coder\n") {
+		t.Errorf("Remove = %s, %v", items(r), err)
+	}
+	mail, _ := filepath.Glob(filepath.Join(elsewhere, "coder/new/*.md"))
+	if len(mail) != 1 {
+		t.Errorf("the mail at the link's target is gone: %v", mail)
+	}
+	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" {
+		t.Errorf("in the project, -before +after:\n%s", diff)
+	}
+
+	// Where no mail came, nothing of ours stays at the target, and the link does.
+	dir, elsewhere = t.TempDir(), t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
+		t.Fatal(err)
+	}
+	before = snapshot(t, dir)
+	initIn(t, dir, provision.Options{})
+	if _, err := provision.Remove(dir, provision.RemoveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 0 {
+		t.Errorf("at the target %v is left: %v", left, err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" {
+		t.Errorf("in the project, -before +after:\n%s", diff)
+	}
+}
+
 func TestRemoveOneAgent(t *testing.T) {
 	dir := t.TempDir()
 	initIn(t, dir, provision.Options{})
 	r, err := provision.Remove(dir, provision.RemoveOptions{Agent: "reviewer"})
-	if err != nil || items(r) != "removed .dead-drop/reviewer\n" {
+	if err != nil || items(r) != "removed .dead-drop/reviewer\nkept claude-swarm.yaml\n" || !strings.Contains(r.Items[1].Why, "reviewer still stands in it") {
 		t.Errorf("Remove = %+v, %v", r, err)
 	}
 	r, err = provision.Check(dir)
