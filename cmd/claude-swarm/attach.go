@@ -41,8 +41,8 @@ NAME undoes it all. A running daemon hears of the agent.` +
 }
 
 func runAttach(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
+	if c.NArg() > 0 {
+		return usagef("claude-swarm attach --as "+shellWord(c.Args().First()), "attach takes no arguments; --as names the agent")
 	}
 	way := provision.Way(c.String("way"))
 	if way != "" && !slices.Contains(provision.Ways, way) {
