@@ -17,6 +17,7 @@ type Stray struct {
 	Kind    Kind
 	Size    int64 // bytes
 	ModTime time.Time
+	Changed time.Time // when it was written, or moved there, last; no program can choose it
 	Dev     uint64
 	Ino     uint64
 }
@@ -70,12 +71,25 @@ func (b *Mailbox) look(name string) (Stray, error) {
 
 func stray(name string, st *unix.Stat_t) Stray {
 	return Stray{
-		Name: name, Kind: kindOf(st.Mode), Size: st.Size, ModTime: modTime(st),
+		Name: name, Kind: kindOf(st.Mode), Size: st.Size, ModTime: modTime(st), Changed: changeTime(st),
 		Dev: uint64(st.Dev), Ino: st.Ino,
 	}
 }
 
-func modTime(st *unix.Stat_t) time.Time { return time.Unix(st.Mtim.Unix()).UTC() }
+func modTime(st *unix.Stat_t) time.Time    { return time.Unix(st.Mtim.Unix()).UTC() }
+func changeTime(st *unix.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()).UTC() }
+
+// Arrived says when a message that waits was put into new/, by the clock of the file
+// system, which no program can choose. The error is [ErrGone] when it is not there.
+func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
+	st, err := b.disk.stat(b.at(newFolder, e.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return time.Time{}, ErrGone
+	} else if err != nil {
+		return time.Time{}, b.wrap("look at "+e.ID, err)
+	}
+	return changeTime(&st), nil
+}
 
 // MoveToWork moves what an agent wrote for itself to its folder work/. If a file
 // of that name is there already, it is replaced, as the agent would have done; a

@@ -52,6 +52,7 @@ type house struct {
 	mirror   *mirroring        // nil: nobody looks
 	advise   func(Spec) string // nil: nothing
 	reach    *reach
+	turnsAt  func(time.Time) []*record // the turns that ran at a time
 }
 
 // books are the daemon's durable notes.

@@ -53,7 +53,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	// lead is the person.
 	h := &house{
 		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, books: &books{tokens: tokens},
-		feed: new(feed), trouble: new(trouble), plan: func() Plan { return Plan{} },
+		feed: new(feed), trouble: new(trouble), plan: func() Plan { return Plan{} }, turnsAt: home.turnsSince,
 	}
 	if o.Mirror != nil {
 		h.mirror = &mirroring{Mirror: o.Mirror, waiting: mostCopies} // it counts before the first copy

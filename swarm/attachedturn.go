@@ -22,6 +22,7 @@ func (s *Attached) next(b *Binding) (string, error) {
 		if m, err := s.agent.box.Read(e); err == nil && !m.Type.Wakes() {
 			continue
 		}
+		s.agent.noteArrival(e)
 		c, err := s.agent.box.Claim(e)
 		switch {
 		case errors.Is(err, dropbox.ErrGone):
@@ -53,6 +54,7 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 		if err != nil || m.Type.Wakes() || len(notes) == maxNotes || size+len(m.Body) > maxNoteSize && len(notes) > 0 {
 			continue
 		}
+		s.agent.noteArrival(e)
 		c, err := s.agent.box.Claim(e)
 		if errors.Is(err, dropbox.ErrGone) {
 			continue

@@ -1,6 +1,9 @@
 package swarm
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // The doors that a message may have come through, as far as the daemon knows by
 // itself; what a message says of it is not believed.
@@ -14,11 +17,57 @@ const (
 type doors struct {
 	mu   sync.Mutex
 	hand map[string]bool // message ids
+	// origins are those of messages that nobody proves to have sent, and came when the
+	// others arrived; both by message ids.
+	origins map[string]*origin
+	came    map[string]time.Time
 }
 
-// takeIn calls f, which delivers what was dropped by hand, and remembers the id.
+// arrived notes when a message arrived, once.
+func (d *doors) arrived(id string, at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.came[id]; known || d.origins[id] != nil {
+		return
+	}
+	if d.came == nil || len(d.came) >= maxArrivals { // of messages that were gone at the claim
+		d.came = map[string]time.Time{}
+	}
+	d.came[id] = at
+}
+
+// maxArrivals bounds what is kept of messages between their arrival and their claim.
+const maxArrivals = 1024
+
+// found notes who left a message.
+func (d *doors) found(id string, o origin) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keepOrigin(id, o)
+}
+
+func (d *doors) keepOrigin(id string, o origin) {
+	if d.origins == nil {
+		d.origins = map[string]*origin{}
+	}
+	d.origins[id] = &o
+	delete(d.came, id)
+}
+
+// origin says who left a message, nil where that was not found out yet, and when it
+// arrived, zero where that is not known. The arrival is told once.
+func (d *doors) origin(id string) (o *origin, arrived time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o, arrived = d.origins[id], d.came[id]
+	delete(d.came, id)
+	return o, arrived
+}
+
+// takeIn calls f, which delivers what was dropped by hand, and remembers the id and who
+// left it.
 // Whoever asks meanwhile waits: the message can be claimed before f returns.
-func (d *doors) takeIn(f func() (id string, err error)) error {
+func (d *doors) takeIn(o origin, f func() (id string, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id, err := f()
@@ -29,6 +78,7 @@ func (d *doors) takeIn(f func() (id string, err error)) error {
 		d.hand = map[string]bool{}
 	}
 	d.hand[id] = true
+	d.keepOrigin(id, o)
 	return nil
 }
 
@@ -47,4 +97,6 @@ func (d *doors) forget(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.hand, id)
+	delete(d.origins, id)
+	delete(d.came, id)
 }

@@ -21,9 +21,12 @@ type GateQuestion struct {
 	Message *dropbox.Message
 	To      string // the mailbox that it is for
 	Proven  bool   // the proof shows that the sender is who it says
-	Halted  string // why the conversation is halted; "" when it is not
-	Door    bool   // it is not delivered yet, and is asked about again at the claim
-	At      time.Time
+	// Suspects are the agents that were at work when a message appeared which is not
+	// proven: one of them may have left it.
+	Suspects []string
+	Halted   string // why the conversation is halted; "" when it is not
+	Door     bool   // it is not delivered yet, and is asked about again at the claim
+	At       time.Time
 }
 
 // A GateVerdict says whether a message may pass.
@@ -41,13 +44,17 @@ func (v GateVerdict) String() string { return v.Rule + ": " + v.Reason }
 // pass. Without a gate only loops are stopped.
 func (a *agent) gated(c *dropbox.Claim) (refused bool, err error) {
 	m := c.Message
+	suspects, err := a.traceMessage(c)
+	if err != nil {
+		return false, err
+	}
 	if a.gate == nil {
 		if !a.store.TooManyHops(m.Hops) {
 			return false, nil
 		}
 		return true, a.bury(c, fmt.Sprintf("passed on %d times: a loop", m.Hops))
 	}
-	q := GateQuestion{Message: m, To: a.name, Proven: a.proves(m), At: time.Now()}
+	q := GateQuestion{Message: m, To: a.name, Proven: a.proves(m), Suspects: suspects, At: time.Now()}
 	halted, err := a.store.ThreadHalted(m.Thread)
 	if err != nil {
 		return false, err

@@ -230,8 +230,9 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	}
 	err := setCutAside(a.box, st, cut)
 	if cut == "" {
-		err = a.doors.takeIn(func() (string, error) {
-			d, err := a.box.TakeIn(st, a.inherited(st))
+		o := a.originOf(st.Changed, true)
+		err = a.doors.takeIn(o, func() (string, error) {
+			d, err := a.box.TakeIn(st, o.inherited())
 			return d.ID, err
 		})
 	}

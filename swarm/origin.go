@@ -1,9 +1,11 @@
 package swarm
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,58 +16,197 @@ import (
 // by a clock that ticks every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
-// A pastTurn is the turn that an agent ended last.
+// maxPastTurns is how many turns of an agent are remembered, for files that have waited
+// since one of them.
+const maxPastTurns = 64
+
+// A pastTurn is a turn that an agent has ended.
 type pastTurn struct {
 	rec   *record
 	ended time.Time // its client
 }
 
 // turnAt is the turn of the agent in which a file was written at that time: the
-// running one, or the one before; nil when it was neither.
+// running one, or one before; nil when it was none of them.
 func (r *reins) turnAt(written time.Time) *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case r.current != nil && !written.Before(r.current.Begun.Add(-clockSlack)):
+	if r.current != nil && !written.Before(r.current.Begun.Add(-clockSlack)) {
 		return r.current
-	case r.past.rec != nil && !written.Before(r.past.rec.Begun.Add(-clockSlack)) && !written.After(r.past.ended):
-		return r.past.rec
+	}
+	for _, past := range slices.Backward(r.past) {
+		if !written.After(past.ended) && !written.Before(past.rec.Begun.Add(-clockSlack)) {
+			return past.rec
+		}
 	}
 	return nil
 }
 
-// inherited is what a file that was laid into an agent's folder takes over when
-// a turn wrote it, its own or that of an agent whose tools named the folder:
-// thread, trace and one hop more, so that agents that write files to themselves
-// and each other are stopped as those that send messages are. Any other file
-// begins a conversation of its own. Who wrote it is not known, so it comes from
-// the lead all the same, and the answer goes there.
-func (a *agent) inherited(st dropbox.Stray) dropbox.Defaults {
-	d := dropbox.Defaults{From: dropbox.Lead}
-	rec := a.reins.turnAt(st.ModTime)
-	// Where both may have written it, the longer way counts: it ends sooner.
-	if other := a.reach.turnAt(a.name, st.ModTime); rec == nil || other != nil && other.Hops > rec.Hops {
-		rec = other
+// An origin is what is known of the hand that left a file which nobody proves to have
+// sent, from the turns that ran when it appeared.
+//
+// There is evidence where a tool call named the folder of the mailbox, or where a turn
+// was at work in that folder itself. Then the file belongs to that turn: its thread,
+// trace and path, and one hop more, so that agents which write files to themselves and
+// to each other are stopped as those that send messages are.
+//
+// That a turn ran is no evidence, even if it was the only one: people and cron jobs drop
+// files while agents work. A swarm that is always busy would pass their files on, hop by
+// hop, and halt the ninth as a loop. So without evidence the hops stay what they are.
+// But such a file is no person's word either: it is held to the rates and lists of those
+// who were at work. What loops in that way ends at [Plan.TurnsPerHour].
+type origin struct {
+	rec      *record  // of the turn that wrote it; nil where there is no evidence
+	suspects []string // the agents that were at work, sorted
+}
+
+// originOf looks for the turn that left a file in the agent's mailbox at that time.
+// byHand says that it lay in the folder itself, where agents keep their own work.
+func (a *agent) originOf(written time.Time, byHand bool) origin {
+	var o origin
+	for _, rec := range a.turnsAt(written) {
+		o.suspects = append(o.suspects, rec.Agent)
+		evident := rec.Agent == a.name && byHand || a.reach.named(a.name, rec.Agent)
+		// Where several may have written it, the longest way counts: it ends soonest.
+		if evident && (o.rec == nil || rec.Hops > o.rec.Hops) {
+			o.rec = rec
+		}
 	}
-	if rec != nil {
-		d.Thread, d.Trace, d.Hops = rec.Thread, rec.Trace, rec.Hops+1
-		d.Path = append(slices.Clone(rec.Path), rec.Agent)
+	slices.Sort(o.suspects)
+	o.suspects = slices.Compact(o.suspects)
+	return o
+}
+
+// inherited is what a file that was laid into an agent's folder takes over from the
+// turn that wrote it. Who wrote it is not known for sure, so it comes from the lead all
+// the same, and the answer goes there.
+func (o origin) inherited() dropbox.Defaults {
+	d := dropbox.Defaults{From: dropbox.Lead}
+	if o.rec != nil {
+		d.Thread, d.Trace, d.Hops = o.rec.Thread, o.rec.Trace, o.rec.Hops+1
+		d.Path = append(slices.Clone(o.rec.Path), o.rec.Agent)
 	}
 	return d
 }
 
-// reach remembers whose turn last named the folder of a mailbox in a call of a
-// tool. It is safe for several goroutines, and holds one entry a mailbox.
+// apply gives a message what it inherits, for the gate and for the turn's record. Its
+// file stays as it is. What the file claims of its way is not believed.
+func (o origin) apply(m *dropbox.Message) {
+	if o.rec == nil {
+		return
+	}
+	d := o.inherited()
+	if m.Thread == m.ID {
+		m.Thread = orElse(d.Thread, m.Thread)
+	}
+	m.Trace = orElse(d.Trace, m.Trace)
+	m.Hops = max(m.Hops, d.Hops)
+	m.Path = d.Path
+}
+
+// noteArrival keeps in mind when a message arrived, before it is claimed, which changes that
+// time.
+func (a *agent) noteArrival(e dropbox.Entry) {
+	if e.Begun > 0 {
+		return // it was put back since
+	}
+	if at, err := a.box.Arrived(e); err == nil {
+		a.doors.arrived(e.ID, at)
+	}
+}
+
+// traceMessage finds out who left a claimed message, unless it is proven to be from whom it
+// says, and applies it. suspects are the agents who may have left it.
+func (a *agent) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
+	m := c.Message
+	o, at := a.doors.origin(c.ID)
+	if a.proves(m) {
+		return nil, nil
+	}
+	switch {
+	case o == nil && !at.IsZero():
+		found := a.originOf(at, false)
+		a.doors.found(c.ID, found)
+		o = &found
+	case o == nil:
+		// It was begun before this daemon, whose record knows what was found out then.
+		tried, err := records(a.home, c.ID, c.Begun-1)
+		if err != nil || len(tried) == 0 {
+			return nil, err
+		}
+		if last := tried[len(tried)-1]; last.Hops >= m.Hops && len(last.Path) > 0 {
+			m.Thread, m.Trace, m.Hops, m.Path = last.Thread, last.Trace, last.Hops, last.Path
+		}
+		return nil, nil
+	}
+	o.apply(m)
+	return o.suspects, nil
+}
+
+// turnsAt are the turns that ran at a time, in the whole swarm.
+func (s *Swarm) turnsAt(at time.Time) []*record {
+	var all []*record
+	for _, m := range s.members() {
+		if rec := m.reins.turnAt(at); rec != nil {
+			all = append(all, rec)
+		}
+	}
+	return append(all, s.home.attachedTurns(at)...)
+}
+
+// turnsSince are the turns that run now and were begun before a time, as far as the
+// files tell: for whoever is not the daemon.
+func (h Home) turnsSince(at time.Time) []*record {
+	all := h.attachedTurns(at)
+	clients, err := h.markedClients()
+	if err != nil {
+		return all // nothing is known of them
+	}
+	for _, c := range clients {
+		rec, err := h.recordOf(c.mark)
+		if err == nil && rec != nil && c.Process.Alive() && !at.Before(rec.Begun.Add(-clockSlack)) {
+			all = append(all, rec)
+		}
+	}
+	return all
+}
+
+// attachedTurns are the turns of sessions that people run, which were begun before a
+// time and run still.
+func (h Home) attachedTurns(at time.Time) []*record {
+	files, err := os.ReadDir(h.bindings())
+	if err != nil {
+		return nil // no session was ever attached
+	}
+	var all []*record
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".json")
+		if !ok {
+			continue
+		}
+		b, err := h.BindingOf(name)
+		if err != nil || b == nil || b.Turn == "" {
+			continue
+		}
+		if rec, err := readRecord(h, b.Turn); err == nil && !at.Before(rec.Begun.Add(-clockSlack)) {
+			all = append(all, rec)
+		}
+	}
+	return all
+}
+
+// reach remembers whose turns named the folder of a mailbox in a call of a tool. It is
+// safe for several goroutines.
 type reach struct {
 	folder *regexp.Regexp // finds a mailbox's name behind the store's folder
 	mu     sync.Mutex
-	by     map[string]*agent
+	by     map[string]map[string]bool // mailbox, agent
 }
 
 func newReach(store string) *reach {
 	return &reach{
 		folder: regexp.MustCompile(regexp.QuoteMeta(filepath.Base(store)) + `/([a-z0-9][a-z0-9_-]{0,31})`),
-		by:     map[string]*agent{},
+		by:     map[string]map[string]bool{},
 	}
 }
 
@@ -78,20 +219,23 @@ func (r *reach) called(by *agent, input []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range found {
-		if name := string(m[1]); name != by.name && dropbox.CheckAgent(name) == nil {
-			r.by[name] = by
+		name := string(m[1])
+		if name == by.name || dropbox.CheckAgent(name) != nil {
+			continue
 		}
+		if r.by[name] == nil {
+			r.by[name] = map[string]bool{}
+		}
+		r.by[name][by.name] = true
 	}
 }
 
-// turnAt is the turn that wrote a file into a mailbox at that time, as far as
-// is known.
-func (r *reach) turnAt(mailbox string, written time.Time) *record {
-	r.mu.Lock()
-	by := r.by[mailbox]
-	r.mu.Unlock()
-	if by == nil {
-		return nil
+// named tells whether a turn of that agent named the folder of a mailbox.
+func (r *reach) named(mailbox, agent string) bool {
+	if r == nil {
+		return false // an attached session sees no tools of others
 	}
-	return by.reins.turnAt(written)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.by[mailbox][agent]
 }

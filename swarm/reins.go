@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,7 +14,7 @@ type reins struct {
 	spec    Spec
 	end     context.CancelCauseFunc // ends the running turn; nil when none runs
 	current *record                 // of the running turn; its fields do not change once it is here
-	past    pastTurn                // the one before
+	past    []pastTurn              // those before, the newest last, at most maxPastTurns
 	client  *tenancy                // the client that works, or waits; nil when there is none
 	message string                  // of the running turn, or of the last one
 	ended   chan struct{}           // closed when the running turn has ended
@@ -47,7 +48,12 @@ func (a *agent) nowRuns(rec *record) {
 func (a *agent) hasRun() {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
-	a.reins.past = pastTurn{a.reins.current, time.Now()}
+	if r := &a.reins; r.current != nil {
+		if len(r.past) >= maxPastTurns {
+			r.past = slices.Delete(r.past, 0, 1)
+		}
+		r.past = append(r.past, pastTurn{r.current, time.Now()})
+	}
 	a.reins.current = nil
 }
 

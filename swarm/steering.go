@@ -93,6 +93,7 @@ func (a *agent) takeUrgent() (*dropbox.Claim, bool) {
 		} else if err == nil && a.books.turns.over(a.name, a.plan().TurnsPerHour, a.byLead(m), time.Now()) != "" {
 			return nil, false // it waits for the next turn, which does not begin
 		}
+		a.noteArrival(e)
 		c, err := a.box.Take(e)
 		a.queue.remove(e)
 		switch {

@@ -85,7 +85,7 @@ func New(o Options) (*Swarm, error) {
 	s.house = house{
 		home: home, project: o.Project, program: o.Program, environ: o.Environ, server: o.Tools, store: o.Store, backends: o.Backends,
 		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: &warmth{most: o.Plan.maxWarm()}, grown: newGrown(), restart: o.Restart.orDefaults(),
-		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), plan: s.Plan, wakeAll: s.wakeAccount,
+		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
 	}
 	if o.Mirror != nil {
 		s.mirror = &mirroring{Mirror: o.Mirror}

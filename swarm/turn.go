@@ -43,6 +43,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 	if !ok {
 		return 0
 	}
+	a.noteArrival(e)
 	claim, err := a.box.Take(e) // durable before the prompt is sent: tracker.started
 	a.queue.remove(e)
 	switch {
@@ -306,6 +307,7 @@ func (a *agent) takeNotes(j *job) {
 	}()
 	size := 0
 	for _, e := range a.queue.notes(maxNotes) {
+		a.noteArrival(e)
 		c, err := a.box.Take(e)
 		a.queue.remove(e)
 		if err != nil {

@@ -20,12 +20,31 @@ type Access struct {
 
 // acl holds an agent to the lists of those whom it may write to, and of the topics
 // that it may publish on. To write to the lead is always allowed, and so is an answer
-// to whoever asked.
+// to whoever asked. Where several may have written a message, each of them must be
+// allowed to: a list is a wall, and a person can prove who wrote it.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
-	who := q.speaker()
+	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {
+		return passes
+	}
+	for i, who := range q.mayBe() {
+		v := p.mayWrite(q, who)
+		if v.Pass {
+			continue
+		}
+		if i > 0 {
+			v.Reason = fmt.Sprintf("nothing proves who wrote it, and %s was at work: %s", word(who), v.Reason)
+			v.Next = "if a person wrote it: claude-swarm send; else let the lead pass it on"
+		}
+		return v
+	}
+	return passes
+}
+
+func (p Policy) mayWrite(q Question, who string) Verdict {
+	m := q.Message
 	access, listed := p.Access[who]
-	if !listed || q.person() || q.To == dropbox.Lead || q.To == who || m.Type == dropbox.Result && m.ReplyTo != "" {
+	if !listed || q.To == who {
 		return passes
 	}
 	if m.Topic != "" {

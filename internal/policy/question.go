@@ -12,6 +12,9 @@ type Question struct {
 	To      string           // the mailbox that this copy is for
 	Proven  bool             // the proof shows that the sender is who it says
 	Now     time.Time
+	// Suspects are the agents that were at work when a message appeared which is not
+	// proven: one of them may have left it.
+	Suspects []string
 
 	// Door says that the message is not delivered yet. What depends on the past is
 	// then left to the daemon.
@@ -26,12 +29,12 @@ type Question struct {
 // daemon says whether the message is the daemon's own, which uses no door.
 func (q *Question) daemon() bool { return q.Message.From == dropbox.Swarm && q.Proven && !q.Door }
 
-// person says whether a message is the lead's: it is proven to be, or it claims to
-// be and no agent passed it on. A file that a turn left in a mailbox has the hops
-// and the path of that turn, and so is not a person's.
+// person says whether a message is the lead's: it is proven to be, or it claims to be,
+// no agent passed it on, and none was at work when it appeared. A file that a turn left
+// in a mailbox has the hops and the path of that turn, and so is not a person's.
 func (q *Question) person() bool {
 	m := q.Message
-	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0)
+	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0 && len(q.Suspects) == 0)
 }
 
 // speaker is who answers for a message: the sender, or the agent in whose turn a
@@ -42,6 +45,21 @@ func (q *Question) speaker() string {
 		return m.Path[len(m.Path)-1]
 	}
 	return m.From
+}
+
+// mayBe are those who may have written a message: the one who answers for it, and the
+// agents that were at work when it appeared without a proof.
+func (q *Question) mayBe() []string {
+	who := []string{q.speaker()}
+	if q.Proven {
+		return who
+	}
+	for _, s := range q.Suspects {
+		if s != who[0] {
+			who = append(who, s)
+		}
+	}
+	return who
 }
 
 // wakes says whether the message begins a turn of an agent.

@@ -1,0 +1,48 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
+)
+
+// What nobody proves to have sent, and appeared while agents were at work, is no
+// person's word: the lists and rates of those agents hold for it, and its hops stay.
+func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
+	rules := policy.Default()
+	rules.PerSender, rules.PerThread, rules.MaxEchoes = 3, 0, 0
+	rules.Access = map[string]policy.Access{"coder": {Direct: []string{}}}
+	dropped := func(suspects ...string) func(*policy.Question) {
+		return func(q *policy.Question) {
+			q.Message.From, q.Message.Hops, q.Message.Path = dropbox.Lead, 0, nil
+			q.Proven, q.Suspects = false, suspects
+		}
+	}
+	for _, c := range []struct {
+		name string
+		q    policy.Question
+		rule policy.Rule
+	}{
+		{"nobody at work", ask(dropped()), ""},
+		{"an agent without a list", ask(dropped("tester")), ""},
+		{"an agent with a list", ask(dropped("coder")), policy.RuleACL},
+		{"one of two has a list", ask(dropped("tester", "coder")), policy.RuleACL},
+		{"to the agent itself", ask(dropped("coder"), to("coder")), ""},
+		{"a result to anything", ask(dropped("coder"), typed(dropbox.Result), replyTo("bbbbbbbbbb")), policy.RuleACL},
+		{"in another agent's name", ask(dropped("coder"), from("tester")), policy.RuleACL},
+		{"proven to be the lead's", ask(dropped("coder"), func(q *policy.Question) { q.Proven = true }), ""},
+	} {
+		if v := rules.Decide(nil, c.q); v.Rule != c.rule || v.Pass != (c.rule == "") {
+			t.Errorf("%s: %+v, want the rule %q", c.name, v, c.rule)
+		}
+	}
+	gate := policy.NewGate(rules, nil)
+	for n, want := range []bool{true, true, true, false} {
+		q := ask(dropped("tester"))
+		q.Message.ID = string(rune('a'+n)) + "aaaaaaaaa"
+		if v := gate.Ask(q); v.Pass != want {
+			t.Errorf("file %d: %v, want it to pass: %v", n+1, v, want)
+		}
+	}
+}
