@@ -21,7 +21,8 @@ type Options struct {
 	MaxOutput int64
 }
 
-// New returns the backend. It holds nothing, so nothing has to be closed.
+// New returns the backend. It holds what it has learned of the clients' programs alone,
+// so nothing has to be closed.
 func New(o Options) runner.Backend {
 	return &backend{timing: o.Timing.Or(runner.DefaultTiming()), maxOutput: cmp.Or(o.MaxOutput, 1<<30)}
 }
@@ -29,6 +30,7 @@ func New(o Options) runner.Backend {
 type backend struct {
 	timing    runner.Timing
 	maxOutput int64
+	features  features
 }
 
 func (b *backend) Name() string { return "claude" }
@@ -50,7 +52,7 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runn
 	if err := writeFiles(t); err != nil {
 		return r.never(runner.Short, err.Error(), lookAtDisk), nil
 	}
-	child, stdout, err := b.start(t)
+	child, stdout, err := b.start(ctx, t)
 	if err != nil {
 		end, reason, hint := startError(t, err)
 		return r.never(end, reason, hint), nil
@@ -92,7 +94,7 @@ func (r *run) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner
 }
 
 // start opens the files and starts the client. The file is its output, to be read.
-func (b *backend) start(t runner.Turn) (*runner.Child, *os.File, error) {
+func (b *backend) start(ctx context.Context, t runner.Turn) (*runner.Child, *os.File, error) {
 	const fresh = os.O_CREATE | os.O_TRUNC | os.O_APPEND | os.O_WRONLY
 	stdout, err := os.OpenFile(t.Stdout, fresh, 0o600)
 	if err != nil {
@@ -108,8 +110,12 @@ func (b *backend) start(t runner.Turn) (*runner.Child, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	args := append(command(t), arguments(t)...)
+	if takesUp(t) && b.features.has(ctx, t, snapshotFlag) {
+		args = append(args, string(snapshotFlag), "off")
+	}
 	child, err := runner.Start(runner.Command{
-		Args: append(command(t), arguments(t)...), Dir: t.Spec.Dir, Env: environment(t), Stdout: stdout, Stderr: stderr,
+		Args: args, Dir: t.Spec.Dir, Env: environment(t), Stdout: stdout, Stderr: stderr,
 	})
 	if err != nil {
 		out.Close()

@@ -29,6 +29,9 @@ func stamp() {
 }
 
 func main() {
+	if os.Args[len(os.Args)-1] == "--help" {
+		return // a question before the first turn that takes up a session
+	}
 	replay := os.Getenv("BENCH_STAMP") == "replay"
 	if !replay {
 		stamp()

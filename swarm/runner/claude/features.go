@@ -1,0 +1,169 @@
+package claude
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// What a client can do is asked of the client, by its --help, since a flag that it does
+// not know ends it. The answer is kept for each program, until its file is another one.
+// It may be a script around the real client, or no client at all: one that does not
+// answer has no features, and its turns run as they did.
+
+// A feature is a flag that not every supported version has.
+type feature string
+
+// snapshotFlag says whether the system prompt of a session's first turn is kept for the
+// later ones. Version 2.1.330 keeps it unless it is told not to, so a system text that
+// was changed would never reach the agent.
+const snapshotFlag feature = "--system-prompt-snapshot"
+
+// takesUp reports whether a turn goes on in a session whose first turn may have had
+// another system text.
+func takesUp(t runner.Turn) bool { return t.Session.How != runner.New }
+
+// Bounds of a question.
+const (
+	helpTime  = 10 * time.Second // a real client needs less than one, alone on its machine
+	helpBytes = 256 << 10        // a real one prints 20 KiB
+	helpAgain = 10 * time.Minute // after which a program that did not answer is asked again
+)
+
+// features knows what the programs can do. The zero value is ready; it is safe for
+// several goroutines.
+type features struct {
+	time time.Duration // for an answer; 0: helpTime
+	mu   sync.Mutex
+	of   map[program]*answer
+}
+
+// A program is the command of a client, and the file that it names.
+type program struct {
+	command  string
+	file     string
+	size     int64
+	modified time.Time
+}
+
+// An answer is what a program has printed. Its fields are read when done is closed.
+type answer struct {
+	done  chan struct{}
+	help  string
+	known bool      // it answered
+	at    time.Time // when it did, or did not
+}
+
+// has reports whether the client of a turn knows a flag. It asks the client, once, and
+// waits for the answer, until ctx is done at the longest.
+func (f *features) has(ctx context.Context, t runner.Turn, flag feature) bool {
+	p, path, ok := programOf(t)
+	if !ok {
+		return false // it cannot be started, which the turn says better
+	}
+	f.mu.Lock()
+	a := f.of[p]
+	ask := a == nil || a.stale()
+	if ask {
+		if f.of == nil {
+			f.of = make(map[program]*answer)
+		}
+		a = &answer{done: make(chan struct{})}
+		f.of[p] = a
+	}
+	f.mu.Unlock()
+	if ask {
+		a.help, a.known = f.ask(ctx, t, path)
+		a.at = time.Now()
+		close(a.done)
+		if ctx.Err() != nil {
+			f.forget(p, a) // it was not given its time
+		}
+	}
+	select {
+	case <-a.done:
+		return a.known && slices.Contains(strings.Fields(a.help), string(flag))
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (f *features) forget(p program, a *answer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.of[p] == a {
+		delete(f.of, p)
+	}
+}
+
+// stale reports whether a program that did not answer is to be asked again.
+func (a *answer) stale() bool {
+	select {
+	case <-a.done:
+		return !a.known && time.Since(a.at) >= helpAgain
+	default:
+		return false
+	}
+}
+
+// programOf finds the program of a turn's client. path is where it is called.
+func programOf(t runner.Turn) (p program, path string, ok bool) {
+	words := command(t)
+	path, err := runner.LookPath(words[0], t.Spec.Dir, t.Env)
+	if err != nil {
+		return p, "", false
+	}
+	file := path
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		file = resolved
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return p, "", false
+	}
+	return program{fmt.Sprintf("%q", words), file, info.Size(), info.ModTime()}, path, true
+}
+
+// ask runs the program with --help: without input, in a process group of its own that is
+// killed when it takes too long or prints too much. What has left the group carries the
+// mark of the turn, and ends with it.
+func (f *features) ask(ctx context.Context, t runner.Turn, path string) (help string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.time, helpTime))
+	defer cancel()
+	out := &bounded{most: helpBytes, full: cancel}
+	cmd := exec.CommandContext(ctx, path)
+	cmd.Args = append(command(t), "--help")
+	cmd.Dir, cmd.Env, cmd.Stdout = t.Spec.Dir, environment(t), out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second // for one that has left the group and holds the output
+	err := cmd.Run()
+	return out.text.String(), err == nil && out.text.Len() < out.most
+}
+
+// bounded keeps the first that is written, and says when that is all that it keeps. It
+// belongs to the goroutine that writes.
+type bounded struct {
+	text bytes.Buffer
+	most int
+	full func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.text.Write(p[:min(len(p), b.most-b.text.Len())])
+	if b.text.Len() == b.most {
+		b.full()
+	}
+	return len(p), nil
+}
