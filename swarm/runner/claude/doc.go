@@ -1,4 +1,5 @@
-// Package claude is the backend for Claude Code (observed with 2.1.197).
+// Package claude is the backend for Claude Code (observed with 2.1.197 and 2.1.330;
+// where they differ, the version is named).
 //
 // A turn is one process:
 //
@@ -15,18 +16,25 @@
 //
 // Served as a [runner.Resident] it stays open longer: the next prompt is one more
 // line. A turn goes on in such a client only when the line that repeats its prompt
-// has come, and its cost is a difference, since total_cost_usd adds up over the
-// process (the usage of a result does not). A client does not stay when a command
-// that it minds in the background may end later: it would begin a turn of its own
-// for that. When it begins one all the same, as a timer of its own can make it do,
+// has come. That line comes with the first that the model says; 2.1.330 says at once
+// that it has the prompt (command_lifecycle), so it is not given up as silent before.
+// A client does not stay when something that it minds in the background may end later:
+// it would begin a turn of its own for that. When it begins one all the same, as a timer of its own can make it do,
 // it is said to stir.
 //
 // # What is passed
 //
 // The system text and the settings go by file, the prompt by standard input:
 // one argument holds at most 128 KiB, and a prompt may begin with a dash. A
-// session keeps neither permissions nor system text, so all of it is passed
-// every time.
+// session of 2.1.197 keeps neither permissions nor system text, so all of it is passed
+// every time. 2.1.330 keeps the system text of the first turn, unless
+// --system-prompt-snapshot off is passed; whether a client knows that flag its --help
+// says. Our tools have alwaysLoad, or the model of 2.1.330 would see their names alone.
+//
+// Sessions of one user can reach each other in 2.1.330: the settings refuse what comes,
+// and the tools SendMessage and ListAgents are never there. What begins work that no
+// message asked for (timers, Monitor, teams) and work in the background are off unless
+// Spec.Background allows them.
 //
 // Permissions: claude-swarm send, reply, inbox and read are always allowed, and
 // AskUserQuestion, which nobody could answer, never. With a list of allowed
@@ -43,9 +51,16 @@
 //
 // The result that belongs to our prompt decides by its is_error, not the exit
 // status; a bad key is "success" in other fields, and a signal may exit 0. Its
-// place is behind the line that repeats our prompt. Later results, of turns that
-// the client begins by itself when a background job ends, add to the text and
-// the cost. Without a result, what the client wrote on standard error decides.
+// place is behind the line that repeats our prompt. While a command or a sub-agent runs
+// in the background the turn goes on: the client begins turns by itself when one ends,
+// and their results add to the cost. Their words add to the text; after a sub-agent the
+// last ones take the place of what was said before, and the last result decides. Without
+// a result, what the client wrote on standard error decides.
+//
+// The cost is what the results say was spent since the last one. 2.1.197 does not say
+// that, and its cost is a difference: total_cost_usd adds up over the process. (In
+// 2.1.330 it goes on from the earlier processes of the session.) What a client that is
+// killed had spent since its last result is told by nobody.
 //
 // An error result belongs to the account or the service (Limited), to the set-up
 // (Refused) or to the message (Failed). Fields decide: the HTTP status, the word on
