@@ -53,7 +53,7 @@ func run() (code int, err error) {
 			return 0, err
 		}
 		if _, err := os.Stat(program); err != nil {
-			return 0, fmt.Errorf("Claude Code %s is missing\n  try: make tools CLI=%s", version, version)
+			return 0, fmt.Errorf("version %s of Claude Code is missing\n  try: make tools CLI=%s", version, version)
 		}
 		answers[i] = askAll(version, program)
 	}
