@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a test waits for what must come. Machines of others are slow.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // A scene is a project with its mailboxes and a server.
 type scene struct {

@@ -175,6 +175,9 @@ func (f *field) send(to, body string, set ...func(*dropbox.Message)) string {
 	return d.ID
 }
 
+// patience bounds the wait for what takes milliseconds on an idle machine.
+const patience = 3 * time.Minute
+
 // until waits for a condition, which is asked after everything that happens.
 func (f *field) until(what string, ok func() bool) {
 	f.t.Helper()
@@ -185,7 +188,7 @@ func (f *field) until(what string, ok func() bool) {
 		defer events.Close()
 		ready = events.Ready()
 	}
-	deadline := time.After(time.Minute)
+	deadline := time.After(patience)
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for !ok() {
