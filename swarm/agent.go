@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -53,6 +54,7 @@ type house struct {
 	advise   func(Spec) string // nil: nothing
 	reach    *reach
 	turnsAt  func(time.Time) []*record // the turns that ran at a time
+	secrets  *tokens.Source            // the tokens, which nothing that is written may hold
 }
 
 // books are the daemon's durable notes.
@@ -85,6 +87,7 @@ type agent struct {
 	// unsettled says that cur/ may hold what is to be taken up: at the start, and
 	// after the disk refused to file what came of a turn.
 	unsettled bool
+	hidden    secrets
 	warm      *warm // the client of the last turn, while it waits for the next; nil when there is none
 }
 

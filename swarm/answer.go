@@ -28,7 +28,7 @@ func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner
 	}
 	ans := &Answer{
 		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: answeredPath(m.Path, a.name, m.From),
-		Subject: answerSubject(m), Body: out.Text,
+		Subject: a.hidden.text(answerSubject(m)), Body: out.Text,
 	}
 	if strings.TrimSpace(ans.Body) == "" {
 		ans.Body = "(done, without a word)\n"
@@ -100,6 +100,7 @@ func undeliverable(err error) bool {
 // a result that is too long an attachment.
 func (h *house) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	token := h.books.token(as)
+	m.Subject, m.Body = h.secrets.Redactor().Text(m.Subject), h.secrets.Hidden(m.Body)
 	return h.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
 		if token == "" {
 			return ""

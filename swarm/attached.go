@@ -52,13 +52,13 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	// As much of the daemon as the mail of one agent needs: nobody listens, and the
 	// lead is the person.
 	h := &house{
-		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, books: &books{tokens: tokens},
+		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, books: &books{tokens: tokens}, secrets: home.Secrets(),
 		feed: new(feed), trouble: new(trouble), plan: func() Plan { return Plan{} }, turnsAt: home.turnsSince,
 	}
 	if o.Mirror != nil {
 		h.mirror = &mirroring{Mirror: o.Mirror, waiting: mostCopies} // it counts before the first copy
 	}
-	a := &agent{house: h, name: name, box: box, log: log}
+	a := &agent{house: h, name: name, box: box, log: log, hidden: secrets{tokens: home.Secrets()}}
 	a.diary = newDiary(home, name, LogPolicy{}, h.feed, func(err error) { log.Warn("diary", keyErr, err) })
 	return &Attached{agent: a}, nil
 }

@@ -60,7 +60,7 @@ func HookCompact(home Home, mark string, out io.Writer) error {
 	if err != nil && !errors.Is(err, window.ErrBroken) {
 		return err
 	}
-	if err := replay(win, home.Stream(rec.mark()), rec.From.Offset); err != nil {
+	if err := replay(win, &secrets{tokens: home.Secrets()}, home.Stream(rec.mark()), rec.From.Offset); err != nil {
 		return err
 	}
 	from, to, text := newestQuoted(win)
@@ -92,8 +92,10 @@ func newestQuoted(win *window.Buffer) (from, to int64, text []byte) {
 	}
 }
 
-// replay feeds a stream to a window, from an offset on and as far as it is written.
-func replay(win *window.Buffer, stream string, from int64) error {
+// replay feeds a stream to a window, from an offset on and as far as it is written,
+// without the secrets, as the daemon does. What stands before the offset may say which
+// those of the client are.
+func replay(win *window.Buffer, hidden *secrets, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -101,11 +103,19 @@ func replay(win *window.Buffer, stream string, from int64) error {
 		return err
 	}
 	defer f.Close()
+	if err := eachEvent(io.LimitReader(f, from), hidden.learn); err != nil {
+		return err
+	}
 	if _, err := f.Seek(from, io.SeekStart); err != nil {
 		return err
 	}
-	dec := streamjson.NewDecoder(f, 0)
 	calls := callNames{}
+	return eachEvent(f, func(ev *streamjson.Event) { feedWindow(win, calls, hidden.event(ev)) })
+}
+
+// eachEvent calls do for every event of a stream.
+func eachEvent(r io.Reader, do func(*streamjson.Event)) error {
+	dec := streamjson.NewDecoder(r, 0)
 	for {
 		ev, err := dec.Next()
 		if errors.Is(err, io.EOF) {
@@ -113,7 +123,7 @@ func replay(win *window.Buffer, stream string, from int64) error {
 		} else if err != nil {
 			return err
 		}
-		feedWindow(win, calls, ev)
+		do(ev)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/natefinch/lumberjack.v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/window"
 )
@@ -26,6 +27,8 @@ type diary struct {
 	feed  *feed
 	now   func() time.Time
 	fail  func(error)
+	// secrets may stand in no line; nil knows none.
+	secrets *tokens.Source
 }
 
 func newDiary(home Home, agent string, p LogPolicy, f *feed, fail func(error)) *diary {
@@ -39,11 +42,12 @@ func newDiary(home Home, agent string, p LogPolicy, f *feed, fail func(error)) *
 	if out.MaxAge == 0 {
 		out.MaxAge = 30
 	}
-	return &diary{agent: agent, out: out, feed: f, now: time.Now, fail: fail}
+	return &diary{agent: agent, out: out, feed: f, now: time.Now, fail: fail, secrets: home.Secrets()}
 }
 
 // line writes one entry about a message.
 func (d *diary) line(id, text string) {
+	text = d.secrets.Redactor().Text(text)
 	if len(text) > maxDiaryLine {
 		text = strings.ToValidUTF8(text[:maxDiaryLine], "") + fmt.Sprintf(" … (%d bytes in all)", len(text))
 	}

@@ -8,9 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -77,7 +79,9 @@ type ledger struct {
 	mu   sync.Mutex
 	file *os.File
 	torn bool // the last line may be cut off
-	sums map[string]*agentSum
+	// secrets may stand in no line; nil knows none.
+	secrets *tokens.Source
+	sums    map[string]*agentSum
 	// known and older are the newest turns in it: what a crash or a full disk cut
 	// off is filed again, and must not be counted twice.
 	known, older map[string]bool
@@ -138,6 +142,7 @@ func appendLedger(path string, line LedgerLine) error {
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
+	data = tokens.NewSource(filepath.Dir(path)).Hidden(data)
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
@@ -176,6 +181,7 @@ func (l *ledger) add(line LedgerLine) error {
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
+	data = l.secrets.Hidden(data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known[line.Turn] || l.older[line.Turn] {

@@ -85,7 +85,7 @@ func New(o Options) (*Swarm, error) {
 	s.house = house{
 		home: home, project: o.Project, program: o.Program, environ: o.Environ, server: o.Tools, store: o.Store, backends: o.Backends,
 		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: &warmth{most: o.Plan.maxWarm()}, grown: newGrown(), restart: o.Restart.orDefaults(),
-		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
+		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
 	}
 	if o.Mirror != nil {
 		s.mirror = &mirroring{Mirror: o.Mirror}
@@ -130,6 +130,7 @@ func openBooks(home Home, p Plan) (*books, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.ledger.secrets = home.Secrets()
 	return b, nil
 }
 
@@ -142,7 +143,7 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name)}
+	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: secrets{tokens: s.secrets}}
 	a.reins.spec = spec
 	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.backend(), State: Starting, Since: new(time.Now().UTC())}
 	if se, ok := s.books.sessions.get(spec.Name); ok {

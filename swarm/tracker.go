@@ -41,6 +41,7 @@ func (t *tracker) started(p runner.Process) error {
 
 func (t *tracker) event(ev *streamjson.Event) {
 	a := t.agent
+	ev = a.hidden.event(ev)
 	if !t.heard && ev.Kind != streamjson.KindBad {
 		t.heard = true
 		if t.rec.Reinjected {
@@ -96,9 +97,11 @@ func (t *tracker) assistant(ev *streamjson.Event) {
 	}
 }
 
-// end keeps the window as the turn left it. The client may stay.
+// end takes the secrets out of what came of the turn, and keeps the window as the turn
+// left it. The client may stay.
 func (t *tracker) end(out *runner.Outcome, stays bool) {
 	a := t.agent
+	a.hidden.outcome(out)
 	if t.heard {
 		a.note(t.memory.save(t.rec.Turn))
 	}

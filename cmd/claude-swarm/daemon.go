@@ -375,7 +375,7 @@ func openOwnStore(p *project) (*dropbox.Store, error) {
 func newDaemonLog(p *project, stderr io.Writer) *slog.Logger {
 	file := &lumberjack.Logger{Filename: p.home.DaemonLog(),
 		MaxSize: p.file.Log.MaxSizeMB, MaxBackups: p.file.Log.MaxBackups, MaxAge: p.file.Log.MaxAgeDays}
-	handler := slog.Handler(slog.NewJSONHandler(file, nil))
+	handler := slog.Handler(slog.NewJSONHandler(p.home.Secrets().Writer(file), nil))
 	if stderr != nil {
 		handler = slog.NewMultiHandler(handler, slog.NewTextHandler(stderr, nil))
 	}

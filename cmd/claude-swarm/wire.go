@@ -28,7 +28,7 @@ func auditor(ctx context.Context, f *config.File, log *slog.Logger) (swarm.Audit
 	if !f.Audit.Git {
 		return nil, nil
 	}
-	audit, err := git.OpenAudit(ctx, f.DeadDropDir, git.Options{Log: log})
+	audit, err := git.OpenAudit(ctx, f.DeadDropDir, git.Options{Log: log, Secrets: swarm.HomeOf(f.Dir).Secrets()})
 	if err != nil {
 		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
 	}

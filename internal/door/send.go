@@ -74,6 +74,7 @@ func (d *Door) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	if err := d.answersTurn(m); err != nil {
 		return nil, err
 	}
+	d.hide(m)
 	d.Halted = ""
 	if err := d.MayPass(m); err != nil {
 		refused, ok := errors.AsType[*RefusedError](err)
@@ -87,6 +88,13 @@ func (d *Door) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 		err = errors.Join(err, d.note(sent, m))
 	}
 	return sent, err
+}
+
+// hide takes the tokens of the project out of a message: whoever gets it writes it
+// into receipts, logs and commits.
+func (d *Door) hide(m *dropbox.Message) {
+	r := d.Home.Secrets().Redactor()
+	m.Body, m.Subject = r.Bytes(m.Body), r.Text(m.Subject)
 }
 
 // note tells the running turn what was sent in it. Only a result takes the place

@@ -22,6 +22,7 @@ func (d *Door) Publish(m *dropbox.Message) (dropbox.Published, error) {
 	if err := d.Me.Envelope(m); err != nil {
 		return dropbox.Published{}, &TurnError{err}
 	}
+	d.hide(m)
 	d.Halted = ""
 	if err := d.MayPass(m); err != nil {
 		return dropbox.Published{}, err
@@ -163,6 +164,7 @@ func (d *Door) Ack(work dropbox.Publication, end, text string) error {
 	if _, err := d.Claim(work); err != nil {
 		return err
 	}
+	text = d.Home.Secrets().Redactor().Text(text)
 	// The answer first: it has a key.
 	if err := d.answerPublished(work, text); err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -43,6 +45,25 @@ type Options struct {
 	Environ []string         // for git; what would point it at another repository is taken out; nil is that of this process
 	Log     *slog.Logger     // nil discards it
 	Now     func() time.Time // nil is time.Now
+	// Secrets are what no commit may hold; nil is nothing. A file with one is not
+	// recorded, and Record says so.
+	Secrets Secrets
+}
+
+// Secrets knows what must not be written. It is [*tokens.Source] of package
+// internal/tokens.
+type Secrets interface {
+	// Hidden is a text with marks in the place of secrets; the same text where it has
+	// none.
+	Hidden(text []byte) []byte
+}
+
+// A SecretError names the files, as seen from the mailboxes, that hold a secret. They
+// are not recorded; everything else is.
+type SecretError struct{ Files []string }
+
+func (e *SecretError) Error() string {
+	return fmt.Sprintf("not recorded, since a token of the swarm stands in it: %s", strings.Join(e.Files, ", "))
 }
 
 // An Audit records one folder of mailboxes in the git repository around it. It
@@ -59,6 +80,9 @@ type Audit struct {
 	tip    string // "" while there is no branch
 	memory memory
 	warned map[string]bool // files that cannot be recorded, told once
+
+	hidden  Secrets
+	secrets []string // files with a secret that this Record met
 }
 
 var _ swarm.Auditor = (*Audit)(nil)
@@ -95,17 +119,19 @@ func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Audit{git: g, dir: dir, log: o.Log, now: o.Now, memory: newMemory(), warned: map[string]bool{}}, nil
+	return &Audit{git: g, dir: dir, log: o.Log, now: o.Now, memory: newMemory(), warned: map[string]bool{}, hidden: o.Secrets}, nil
 }
 
 // Record commits what is finished and not on the branch yet; where that is nothing
 // it commits nothing. When the error is nil the commits are durable. After an error
 // some may be there, and the next call goes on from whatever the branch holds.
 //
-// Errors to test for: [ErrCheckedOut] and [ErrForeign]. All others come from git or
+// Errors to test for: [ErrCheckedOut], [ErrForeign] and [*SecretError], after which all
+// but the files that it names is recorded. All others come from git or
 // from the disk. If ctx ends, git is ended, and the branch stays as it is or has
 // all commits of one batch.
 func (a *Audit) Record(ctx context.Context) error {
+	a.secrets = nil
 	err := a.record(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrCheckedOut) && !errors.Is(err, ErrForeign) {
 		// The branch was moved or locked by somebody else, or an object went with a
@@ -116,6 +142,10 @@ func (a *Audit) Record(ctx context.Context) error {
 	if err != nil {
 		a.known = false
 		return fmt.Errorf("record in git: %w", err)
+	}
+	if len(a.secrets) > 0 {
+		slices.Sort(a.secrets)
+		return &SecretError{slices.Compact(a.secrets)}
 	}
 	return nil
 }

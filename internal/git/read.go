@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -64,7 +65,16 @@ func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo,
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		a.warn(name, err)
 	}
+	if err == nil && a.isSecret(data) {
+		a.secrets = append(a.secrets, name)
+		return nil, nil, false
+	}
 	return data, info, err == nil
+}
+
+// isSecret tells whether something in a text must not be written.
+func (a *Audit) isSecret(data []byte) bool {
+	return a.hidden != nil && !bytes.Equal(a.hidden.Hidden(data), data)
 }
 
 func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
@@ -80,6 +90,10 @@ func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 // readable says whether read will have something; without it a file that can never
 // be read would make an empty commit at every start.
 func (a *Audit) readable(root *os.Root, name string) bool {
+	if a.hidden != nil {
+		_, _, ok := a.read(root, name)
+		return ok
+	}
 	f, _, err := openFile(root, name)
 	if err == nil {
 		err = f.Close()

@@ -117,7 +117,11 @@ func (im *importer) commit(root *os.Root, c *commit) {
 	fmt.Fprintf(im.w, "commit %s\nmark :1\n", ref)
 	im.person("author", c.author, c.at)
 	im.person("committer", c.author, im.when)
-	im.data([]byte(c.text))
+	text := []byte(c.text)
+	if im.audit.hidden != nil {
+		text = im.audit.hidden.Hidden(text)
+	}
+	im.data(text)
 	if im.parent != "" {
 		fmt.Fprintf(im.w, "from %s\n", im.parent)
 		im.parent = ""

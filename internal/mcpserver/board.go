@@ -74,6 +74,7 @@ func (c *call) boardWrite(_ context.Context, in boardWriteArguments) (*page, err
 	if strings.TrimSpace(in.Text) == "" && in.Mode != "replace" {
 		return nil, errors.New("the text is empty")
 	}
+	in.Text = c.Home.Secrets().Redactor().Text(in.Text)
 	var got board.Page
 	var err error
 	if in.Mode == "append" || in.Mode == "" && name == board.Decisions {

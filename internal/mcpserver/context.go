@@ -33,7 +33,7 @@ func (c *call) clearContext(ctx context.Context, in clearArguments) (*done, erro
 	}
 	note := "When this turn has ended your context is cleared: the next message begins a fresh session. End the turn as usual."
 	if strings.TrimSpace(in.Handoff) != "" {
-		if _, err := c.board().Replace(board.Handoff(c.Me.Name), in.Handoff); err != nil {
+		if _, err := c.board().Replace(board.Handoff(c.Me.Name), c.Home.Secrets().Redactor().Text(in.Handoff)); err != nil {
 			return nil, err
 		}
 		note += " Your handoff is written."

@@ -1,0 +1,65 @@
+package git_test
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+const token = "NDGFHCVWAUMSOU4NHL3JBTNHQD"
+
+type hidden struct{}
+
+func (hidden) Hidden(text []byte) []byte {
+	return bytes.ReplaceAll(text, []byte(token), []byte("[token of coder]"))
+}
+
+// No commit holds a token: a file with one is left out, by name, and the rest is
+// recorded.
+func TestNoTokenIsCommitted(t *testing.T) {
+	p := newProject(t)
+	o := p.options()
+	o.Secrets = hidden{}
+	a := p.auditWith(o)
+	base := p.turn("coder", 1, p.now, func(r *swarm.Receipt) { r.Text = "as asked" })
+	message := filepath.Join(p.drop, base+".md")
+	data := "---\nid: k000000001\nfrom: lead\nsubject: is it " + token + "?\n---\nIt is " + token + ".\n"
+	p.write(message, data)
+	p.write(filepath.Join(p.drop, "board", "status.md"), "my token is "+token+"\n")
+	p.write(filepath.Join(p.drop, "board", "decisions.md"), "we use tabs\n")
+	p.write(filepath.Join(p.drop, "attach", strings.Repeat("a", 64), "env.txt"), "TOKEN="+token+"\n")
+
+	err := a.Record(t.Context())
+	secret, ok := errors.AsType[*git.SecretError](err)
+	if !ok || !slices.Contains(secret.Files, "board/status.md") {
+		t.Fatalf("Record = %v, want that board/status.md has a token", err)
+	}
+	commits := func() string { return p.git("log", "-p", "--all") }
+	if text := commits(); strings.Contains(text, token) {
+		t.Errorf("a commit holds the token:\n%s", text)
+	} else if !strings.Contains(text, "we use tabs") || !strings.Contains(text, "as asked") {
+		t.Errorf("what has no token is not recorded:\n%s", text)
+	}
+	before := p.git("rev-parse", git.Branch)
+	if err := a.Record(t.Context()); err == nil || p.git("rev-parse", git.Branch) != before {
+		t.Errorf("the second Record = %v, and the branch moved from %s", err, before)
+	}
+	// Another daemon begins with a comparison of everything.
+	if err := p.auditWith(o).Record(t.Context()); err == nil || strings.Contains(commits(), token) || p.git("rev-parse", git.Branch) != before {
+		t.Errorf("after a restart Record = %v", err)
+	}
+
+	p.write(filepath.Join(p.drop, "board", "status.md"), "all is well\n")
+	if err := a.Record(t.Context()); err != nil {
+		t.Errorf("Record without the token = %v", err)
+	}
+	if text := commits(); !strings.Contains(text, "all is well") {
+		t.Errorf("the page is not recorded without the token:\n%s", text)
+	}
+}

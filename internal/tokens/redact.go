@@ -1,0 +1,77 @@
+package tokens
+
+import (
+	"bytes"
+	"strings"
+)
+
+// shortest is the least length of a value that is replaced, in bytes: a shorter one
+// would be found in ordinary text. Tokens have 26.
+const shortest = 8
+
+// A Redactor takes secrets out of text and puts a plain mark in the place of each. Nil
+// replaces nothing. It does not change, and is safe for several goroutines.
+type Redactor struct {
+	values   []string
+	replacer *strings.Replacer
+}
+
+// NewRedactor makes one for the tokens of some names: that of coder becomes
+// "[token of coder]".
+func NewRedactor(tokens map[string]string) *Redactor {
+	marks := make(map[string]string, len(tokens))
+	for name, value := range tokens {
+		marks[value] = "[token of " + name + "]"
+	}
+	return NewMarks(marks)
+}
+
+// NewMarks makes one that puts marks in the place of values.
+func NewMarks(marks map[string]string) *Redactor {
+	r := new(Redactor)
+	var pairs []string
+	for value, mark := range marks {
+		if len(value) >= shortest {
+			r.values = append(r.values, value)
+			pairs = append(pairs, value, mark)
+		}
+	}
+	r.replacer = strings.NewReplacer(pairs...)
+	return r
+}
+
+// In tells whether a secret is in a text. It costs a search for each, which is far less
+// than to write the text.
+func (r *Redactor) In(text []byte) bool {
+	if r == nil {
+		return false
+	}
+	for _, v := range r.values {
+		if bytes.Contains(text, []byte(v)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Text is a text without the secrets.
+func (r *Redactor) Text(s string) string {
+	if r == nil {
+		return s
+	}
+	for _, v := range r.values {
+		if strings.Contains(s, v) {
+			return r.replacer.Replace(s)
+		}
+	}
+	return s
+}
+
+// Bytes is [Redactor.Text] of bytes. Where nothing is replaced it returns the same
+// slice.
+func (r *Redactor) Bytes(b []byte) []byte {
+	if !r.In(b) {
+		return b
+	}
+	return []byte(r.replacer.Replace(string(b)))
+}

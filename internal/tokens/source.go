@@ -1,0 +1,65 @@
+package tokens
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// A Source gives the redactor of a project's tokens as they are now: it looks at the
+// file each time, and reads it when it has changed. It is safe for several goroutines.
+type Source struct {
+	home string
+
+	mu       sync.Mutex
+	size     int64
+	changed  time.Time
+	redactor *Redactor
+}
+
+// NewSource makes the source of a daemon's folder. It reads nothing.
+func NewSource(home string) *Source { return &Source{home: home} }
+
+// Redactor is made of the tokens that are in the file now. Where the file cannot be
+// read it is that of the last time.
+func (s *Source) Redactor() *Redactor {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info, err := os.Stat(File(s.home))
+	if err != nil || s.redactor != nil && s.is(info) {
+		return s.redactor
+	}
+	read, err := Read(s.home)
+	if err != nil {
+		return s.redactor
+	}
+	s.size, s.changed, s.redactor = info.Size(), info.ModTime(), NewRedactor(read)
+	return s.redactor
+}
+
+func (s *Source) is(info fs.FileInfo) bool {
+	return s.size == info.Size() && s.changed.Equal(info.ModTime())
+}
+
+// Hidden is a text without the tokens. Where it has none it is the same slice.
+func (s *Source) Hidden(text []byte) []byte { return s.Redactor().Bytes(text) }
+
+// Writer writes to w without the tokens. Each call of Write is to have whole lines.
+func (s *Source) Writer(w io.Writer) io.Writer { return &writer{s, w} }
+
+type writer struct {
+	source *Source
+	w      io.Writer
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if _, err := w.w.Write(w.source.Redactor().Bytes(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,113 @@
+package swarm
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
+	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Secrets takes the tokens of the project out of what is written.
+func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
+
+// secrets takes out of what a client says the tokens of the project and those by which
+// the client talks to others of its kind, before anything of it is written: log,
+// receipt, answer, ledger, window, status and IRC are made of what is left. The stream
+// of the client itself stays as it is. It belongs to the goroutine that runs the turn.
+type secrets struct {
+	tokens *tokens.Source
+	// clients are the values of the client's own, by which other clients reach it. They
+	// are learned from what it prints.
+	clients map[string]string
+	own     *tokens.Redactor
+}
+
+// maxClientSecrets bounds the values of clients that are remembered; the oldest client
+// has ended by then.
+const maxClientSecrets = 64
+
+// text is a text without secrets.
+func (s *secrets) text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }
+
+// event is an event without secrets. One that has none is returned as it is, else a
+// copy.
+func (s *secrets) event(ev *streamjson.Event) *streamjson.Event {
+	s.learn(ev)
+	r := s.tokens.Redactor()
+	has := func(b []byte) bool { return r.In(b) || s.own.In(b) }
+	if !has(ev.Raw) && !slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return s.text(b.Text) != b.Text || has(b.Input) }) {
+		return ev
+	}
+	clean := *ev
+	clean.Raw = s.own.Bytes(r.Bytes(ev.Raw))
+	clean.Blocks = slices.Clone(ev.Blocks)
+	for i := range clean.Blocks {
+		b := &clean.Blocks[i]
+		b.Text, b.Input = s.text(b.Text), s.own.Bytes(r.Bytes(b.Input))
+	}
+	return &clean
+}
+
+// outcome takes the secrets out of what came of a turn.
+func (s *secrets) outcome(out *runner.Outcome) {
+	out.Reason, out.Hint, out.Text = s.text(out.Reason), s.text(out.Hint), s.text(out.Text)
+	r := s.tokens.Redactor()
+	for i := range out.Denied {
+		d := &out.Denied[i]
+		d.Input, d.Allow = s.own.Bytes(r.Bytes(d.Input)), s.text(d.Allow)
+	}
+	for i := range out.Files {
+		out.Files[i] = s.text(out.Files[i])
+	}
+}
+
+// The variables by which a client of version 2.1.330 tells its children how to reach it,
+// and the marks that stand for their values.
+var clientSecrets = map[string]string{
+	"CLAUDE_CODE_MESSAGING_TOKEN":  "[messaging token]",
+	"CLAUDE_CODE_MESSAGING_SOCKET": "[messaging socket]",
+}
+
+// learn looks for values of a client's own: the first event names its socket, and what
+// a tool prints of the environment names both.
+func (s *secrets) learn(ev *streamjson.Event) {
+	if ev.Kind == streamjson.KindInit && bytes.Contains(ev.Raw, []byte("messaging_socket_path")) {
+		var init struct {
+			Socket string `json:"messaging_socket_path"`
+		}
+		if json.Unmarshal(ev.Raw, &init) == nil {
+			s.keep(init.Socket, "[messaging socket]")
+		}
+	}
+	for _, b := range ev.Blocks {
+		if !strings.Contains(b.Text, "CLAUDE_CODE_MESSAGING_") {
+			continue
+		}
+		for name, mark := range clientSecrets {
+			for rest := b.Text; ; {
+				_, after, found := strings.Cut(rest, name+"=")
+				if !found {
+					break
+				}
+				value, _, _ := strings.Cut(after, "\n")
+				s.keep(strings.Trim(strings.TrimSpace(value), `"'`), mark)
+				rest = after
+			}
+		}
+	}
+}
+
+func (s *secrets) keep(value, mark string) {
+	if value == "" || s.clients[value] != "" {
+		return
+	}
+	if s.clients == nil || len(s.clients) >= maxClientSecrets {
+		s.clients = map[string]string{}
+	}
+	s.clients[value] = mark
+	s.own = tokens.NewMarks(s.clients)
+}
