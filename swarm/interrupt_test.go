@@ -15,14 +15,14 @@ import (
 func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
-	if err := f.daemon.Interrupt(t.Context(), "coder", "lead", ""); !errors.Is(err, swarm.ErrNoTurn) {
+	if _, err := f.daemon.Interrupt(t.Context(), "coder", "lead", ""); !errors.Is(err, swarm.ErrNoTurn) {
 		t.Errorf("Interrupt of an idle agent = %v, want ErrNoTurn", err)
 	}
 	long := f.send("coder", "long\n@hang")
 	f.until("it works on the long one", func() bool { return len(f.backend.Runs()) == 1 })
 	f.send("coder", "waiting")
 	urgent := f.send("coder", "urgent", func(m *dropbox.Message) { m.Priority = dropbox.Urgent })
-	if err := f.daemon.Interrupt(t.Context(), "coder", "the lead", urgent); err != nil {
+	if _, err := f.daemon.Interrupt(t.Context(), "coder", "the lead", urgent); err != nil {
 		t.Fatal(err)
 	}
 	f.answer(urgent)
@@ -39,7 +39,7 @@ func TestAnInterruptedMessageComesAfterTheUrgentOne(t *testing.T) {
 		t.Errorf("the second prompt of the long one does not say that it was cut off:\n%s", prompt)
 	}
 	// The turn of the message itself is let be.
-	if err := f.daemon.Interrupt(t.Context(), "coder", "the lead", long); !errors.Is(err, swarm.ErrNoTurn) {
+	if _, err := f.daemon.Interrupt(t.Context(), "coder", "the lead", long); !errors.Is(err, swarm.ErrNoTurn) {
 		t.Errorf("Interrupt for the message that it works on = %v, want ErrNoTurn", err)
 	}
 	if st := f.status("coder"); st.State != swarm.Working || st.Message == nil || st.Message.ID != long {

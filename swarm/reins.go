@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // reins are how others steer an agent: its settings, and the running turn to
@@ -18,6 +20,7 @@ type reins struct {
 	client  *tenancy                // the client that works, or waits; nil when there is none
 	message string                  // of the running turn, or of the last one
 	ended   chan struct{}           // closed when the running turn has ended
+	cut     *Cut                    // what became of its message, complete once ended is closed
 	ender   string                  // who aborted or interrupted the running turn
 	wrote   map[string]time.Time    // files of its own that the agent's turns wrote into the mailbox folder
 }
@@ -33,6 +36,7 @@ func (a *agent) takeReins(message string, end context.CancelCauseFunc) {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
 	a.reins.message, a.reins.end, a.reins.ended = message, end, make(chan struct{})
+	a.reins.cut = &Cut{Message: message, State: dropbox.Waiting}
 }
 
 // nowRuns says which attempt runs: what the agent drops by hand inherits from
@@ -89,5 +93,5 @@ func (a *agent) dropReins() {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
 	close(a.reins.ended)
-	a.reins.end, a.reins.current, a.reins.ended = nil, nil, nil
+	a.reins.end, a.reins.current, a.reins.ended, a.reins.cut = nil, nil, nil, nil
 }

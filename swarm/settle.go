@@ -73,6 +73,7 @@ func (a *agent) aborted(j *job, out runner.Outcome) error {
 	if err := a.putBackNotes(j); err != nil {
 		return err
 	}
+	a.comesTo(dropbox.Dead)
 	return a.bury(j.claim, out.Reason)
 }
 
@@ -99,6 +100,7 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 	if err := a.box.Commit(j.claim.Entry, data); err != nil {
 		return err
 	}
+	a.comesTo(dropbox.Done)
 	if st := a.books.standings.of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
 		a.note(a.books.standings.change(a.name, func(s *standing) {
 			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil
@@ -182,6 +184,7 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 		return err
 	}
 	if buried {
+		a.comesTo(dropbox.Dead)
 		if err := a.bury(j.claim, failedTimes(j.claim.Failed+1, reason)); err != nil {
 			return err
 		}

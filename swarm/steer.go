@@ -124,41 +124,60 @@ func (s *Swarm) steer(agent string, f func(*standing)) error {
 	return nil
 }
 
+// A Cut says what became of the message of a turn that was ended by an order.
+type Cut struct {
+	Message string `json:"message"` // its id
+	// State is [dropbox.Done] where the turn ended well before it could be ended,
+	// [dropbox.Dead] where its message is given up, [dropbox.Waiting] where it waits again.
+	State dropbox.State `json:"state"`
+}
+
 // Abort ends the running turn of an agent and gives its message up: it goes to
-// dead/, its sender is told, and the agent goes on with its next message. It
-// returns when the turn has ended, [ErrNoTurn] when there is none.
-func (s *Swarm) Abort(ctx context.Context, agent, by string) error {
+// dead/, its sender is told, and the agent goes on with its next message. A turn
+// whose good result comes all the same is done, since its work must not be done
+// again. Abort returns when the turn has ended, [ErrNoTurn] when there is none.
+func (s *Swarm) Abort(ctx context.Context, agent, by string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, "", errAborted)
 }
 
 // Interrupt ends the running turn of an agent and puts its message back, with
 // nothing counted: the agent goes on with the first of its mail, which is what is
-// urgent. A turn that works on the message urgent is let be. It returns when the
-// turn has ended, [ErrNoTurn] when there is none to end.
-func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) error {
+// urgent. A turn that already works on the message urgent keeps running; one whose
+// good result comes all the same is done, as with [Swarm.Abort]. Interrupt returns
+// when the turn has ended, [ErrNoTurn] when there is none to end.
+func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
 }
 
 // cutShort ends the turn of an agent, unless it is about the message but.
-func (s *Swarm) cutShort(ctx context.Context, agent, by, but string, why error) error {
+func (s *Swarm) cutShort(ctx context.Context, agent, by, but string, why error) (Cut, error) {
 	m, err := s.member(agent)
 	if err != nil {
-		return err
+		return Cut{}, err
 	}
 	m.reins.mu.Lock()
-	ended, end := m.reins.ended, m.reins.end
+	ended, end, cut := m.reins.ended, m.reins.end, m.reins.cut
 	if end == nil || but != "" && m.reins.message == but {
 		m.reins.mu.Unlock()
-		return fmt.Errorf("%s: %w", agent, ErrNoTurn)
+		return Cut{}, fmt.Errorf("%s: %w", agent, ErrNoTurn)
 	}
 	m.reins.ender = by
 	end(why)
 	m.reins.mu.Unlock()
 	select {
 	case <-ended:
-		return nil
+		return *cut, nil // nobody writes it any more
 	case <-ctx.Done():
-		return ctx.Err()
+		return Cut{}, ctx.Err()
+	}
+}
+
+// comesTo notes what became of the message of the running turn.
+func (a *agent) comesTo(state dropbox.State) {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	if a.reins.cut != nil {
+		a.reins.cut.State = state
 	}
 }
 

@@ -40,7 +40,7 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 					t.Errorf("stop %d that returned, by %s: %v", n, r.by, r.err)
 				}
 				// Its turn goes on, and ends.
-				if err := f.daemon.Interrupt(t.Context(), r.by, "lead", ""); err != nil {
+				if _, err := f.daemon.Interrupt(t.Context(), r.by, "lead", ""); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -167,7 +167,6 @@ func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by
 	said := map[ircbridge.Order]string{
 		ircbridge.Pause:  agent + " is paused: its running turn goes on to its end, mail waits. next: resume " + agent,
 		ircbridge.Resume: agent + " takes up its mail again",
-		ircbridge.Abort:  agent + "'s turn is being ended; what it worked on is kept in dead/",
 	}
 	err := v.ask(ctx, func(ctx context.Context, c *control.Client) error {
 		switch order {
@@ -176,7 +175,9 @@ func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by
 		case ircbridge.Resume:
 			return c.Resume(ctx, agent, by)
 		case ircbridge.Abort:
-			return c.Abort(ctx, agent, by)
+			cut, err := c.Abort(ctx, agent, by)
+			said[order] = agent + ": " + cutText(cut)
+			return err
 		}
 		return fmt.Errorf("%s is no order", order)
 	})

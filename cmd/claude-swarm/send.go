@@ -148,8 +148,13 @@ func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 			if d.To == dropbox.Lead {
 				continue
 			}
-			if err := client.Interrupt(c.Context, d.To, by, d.ID); err != nil && !errors.Is(err, swarm.ErrNoTurn) {
+			cut, err := client.Interrupt(c.Context, d.To, by, d.ID)
+			switch {
+			case errors.Is(err, swarm.ErrNoTurn):
+			case err != nil:
 				return err
+			case cut.State == dropbox.Done:
+				fmt.Fprintf(c.App.ErrWriter, "%s: the turn of %s ended well before it could be ended, and counts as done\n", d.To, cut.Message)
 			}
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -80,26 +81,50 @@ func abortCommand() *cli.Command {
 		Usage: "end an agent's running turn",
 		Description: `Ends the turn and everything that it started, and gives its message up: it goes
 to the dead letters, its sender is told, and the agent goes on with its next
-message. To end a turn and do its message later, stop the agent instead, or send
-something more urgent with --interrupt.` +
+message. A turn that ends well all the same, before it can be ended, is done. To end
+a turn and do its message later, stop the agent instead, or send something more urgent
+with --interrupt.` +
 			examples("claude-swarm abort coder"),
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			p, agent, err := oneAgent(c)
 			if err != nil {
 				return err
 			}
 			return ask(c, p, func(client *control.Client, by string) error {
-				err := client.Abort(c.Context, agent, by)
+				cut, err := client.Abort(c.Context, agent, by)
 				if errors.Is(err, swarm.ErrNoTurn) {
 					return fail(exitFailed, "claude-swarm status "+agent, "%s runs no turn", agent)
 				} else if err != nil {
 					return err
 				}
-				fmt.Fprintf(c.App.Writer, "%s: the turn was ended, and its message is a dead letter\n  next: claude-swarm dead list %s\n", agent, agent)
+				if c.Bool("json") {
+					return printJSON(c.App.Writer, struct {
+						V     int    `json:"v"`
+						Agent string `json:"agent"`
+						swarm.Cut
+					}{1, agent, cut})
+				}
+				next := "claude-swarm trace " + cut.Message
+				if cut.State == dropbox.Dead {
+					next = "claude-swarm dead list " + agent
+				}
+				fmt.Fprintf(c.App.Writer, "%s: %s\n  next: %s\n", agent, cutText(cut), next)
 				return nil
 			})
 		},
 	}
+}
+
+// cutText says what became of a turn that was to be ended.
+func cutText(cut swarm.Cut) string {
+	switch cut.State {
+	case dropbox.Done:
+		return "the turn of " + cut.Message + " ended well before it could be ended, and counts as done"
+	case dropbox.Dead:
+		return "the turn was ended, and its message " + cut.Message + " is a dead letter"
+	}
+	return "the turn was ended, and its message " + cut.Message + " waits again"
 }
 
 func reloadCommand() *cli.Command {

@@ -209,9 +209,9 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	case reqResume:
 		return nil, d.Resume(req.Agent, req.By)
 	case reqAbort:
-		return nil, d.Abort(ctx, req.Agent, req.By)
+		return d.Abort(ctx, req.Agent, req.By)
 	case reqInterrupt:
-		return nil, d.Interrupt(ctx, req.Agent, req.By, req.Message)
+		return d.Interrupt(ctx, req.Agent, req.By, req.Message)
 	case reqCompact:
 		return nil, d.Compact(req.Agent, req.By)
 	case reqClear:

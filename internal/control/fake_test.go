@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -98,14 +99,14 @@ func (d *fakeDaemon) Resume(agent, by string) error {
 	return d.check(agent)
 }
 
-func (d *fakeDaemon) Abort(_ context.Context, agent, by string) error {
+func (d *fakeDaemon) Abort(_ context.Context, agent, by string) (swarm.Cut, error) {
 	d.note("abort %s by %s", agent, by)
-	return fmt.Errorf("%s: %w", agent, swarm.ErrNoTurn)
+	return swarm.Cut{}, fmt.Errorf("%s: %w", agent, swarm.ErrNoTurn)
 }
 
-func (d *fakeDaemon) Interrupt(_ context.Context, agent, by, urgent string) error {
+func (d *fakeDaemon) Interrupt(_ context.Context, agent, by, urgent string) (swarm.Cut, error) {
 	d.note("interrupt %s by %s for %s", agent, by, urgent)
-	return d.check(agent)
+	return swarm.Cut{Message: "k7f3q9m2xd", State: dropbox.Done}, d.check(agent)
 }
 
 func (d *fakeDaemon) Clear(agent, by string) error {

@@ -20,8 +20,8 @@ type Daemon interface {
 	StopAgent(ctx context.Context, agent, by string, now bool) error
 	Pause(agent string, o swarm.PauseOrder) error
 	Resume(agent, by string) error
-	Abort(ctx context.Context, agent, by string) error
-	Interrupt(ctx context.Context, agent, by, urgent string) error
+	Abort(ctx context.Context, agent, by string) (swarm.Cut, error)
+	Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error)
 	Compact(agent, by string) error
 	Clear(agent, by string) error
 	Subscribe(f swarm.Filter) Feed

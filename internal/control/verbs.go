@@ -37,17 +37,21 @@ func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }
 
-// Abort ends an agent's running turn and waits for its end. It returns
-// [swarm.ErrNoTurn] when there is none.
-func (c *Client) Abort(ctx context.Context, agent, by string) error {
-	return c.call(ctx, request{Type: reqAbort, Agent: agent, By: by}, nil)
+// Abort ends an agent's running turn, waits for its end, and says what became of its
+// message. It returns [swarm.ErrNoTurn] when there is none.
+func (c *Client) Abort(ctx context.Context, agent, by string) (swarm.Cut, error) {
+	var cut swarm.Cut
+	err := c.call(ctx, request{Type: reqAbort, Agent: agent, By: by}, &cut)
+	return cut, err
 }
 
 // Interrupt ends an agent's running turn, puts its message back, and waits for its
-// end. A turn that works on the message urgent is let be. It returns
-// [swarm.ErrNoTurn] when there is none to end.
-func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) error {
-	return c.call(ctx, request{Type: reqInterrupt, Agent: agent, By: by, Message: urgent}, nil)
+// end. A turn that already works on the message urgent keeps running. It says what
+// became of the message, and returns [swarm.ErrNoTurn] when there is no turn to end.
+func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error) {
+	var cut swarm.Cut
+	err := c.call(ctx, request{Type: reqInterrupt, Agent: agent, By: by, Message: urgent}, &cut)
+	return cut, err
 }
 
 // Compact makes an agent's client sum its conversation up before its next message.

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -23,5 +24,34 @@ func TestAnUrgentMessageArrivesInsideABashTurn(t *testing.T) {
 	reqs := p.requests()
 	if len(reqs) != 2 || reqs[1].Reply != "with" {
 		t.Errorf("the model was asked %d times, want twice, with the message in the second", len(reqs))
+	}
+}
+
+// A turn that is aborted just as its client asks the model for the first time never counts
+// as done unless the verb says so, and what the verb says is what the trace shows.
+func TestAbortAtTheFirstRequest(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"bash","times":-1,"match":{"last_user_contains":"the long task"},"delay_ms":1000,
+		 "content":[{"tool_use":{"name":"Bash","input":{"command":"for i in 1 2 3 4 5 6; do sleep 1; done"}}}]},
+		{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {session: fresh}\n")
+	p.start()
+	for range 5 {
+		asked := len(p.requests())
+		id := p.send("coder", "Do the long task")
+		p.until("the first request", func() bool { return len(p.requests()) > asked })
+		var cut struct{ Message, State string }
+		if err := json.Unmarshal([]byte(p.swarm("abort", "coder", "--json")), &cut); err != nil {
+			t.Fatal(err)
+		}
+		trace := p.swarm("trace", id)
+		if cut.Message != id || strings.Contains(trace, "turn 1 done") != (cut.State == "done") {
+			t.Errorf("abort says %+v, trace:\n%s", cut, trace)
+		}
+		if strings.Contains(p.swarm("dead"), id) != (cut.State == "dead") {
+			t.Errorf("abort says %+v, dead:\n%s", cut, p.swarm("dead"))
+		}
+		if log := p.swarm("logs", "coder"); cut.State == "dead" && strings.Contains(log, id+"  $ Bash") {
+			t.Errorf("a command began after the order:\n%s", log)
+		}
 	}
 }

@@ -166,7 +166,7 @@ func (c *call) endTurn(ctx context.Context, how string, sent dropbox.Delivery) (
 	}
 	defer d.Close()
 	if how == atAbort {
-		err = d.Abort(ctx, c.Me.Name, c.Me.Name)
+		_, err = d.Abort(ctx, c.Me.Name, c.Me.Name)
 		return "This turn is being ended.", err
 	}
 	err = d.Pause(ctx, c.Me.Name, swarm.PauseOrder{By: c.Me.Name, Why: fmt.Sprintf("waits for an answer of %s to %s", sent.To, sent.ID)})

@@ -38,7 +38,7 @@ type Desk struct {
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 	Pause(ctx context.Context, agent string, o swarm.PauseOrder) error
-	Abort(ctx context.Context, agent, by string) error
+	Abort(ctx context.Context, agent, by string) (swarm.Cut, error)
 	Compact(ctx context.Context, agent, by string) error
 	Clear(ctx context.Context, agent, by string) error
 	Close() error

@@ -136,8 +136,8 @@ func (d *daemon) Status(_ context.Context, agents ...string) (swarm.Status, erro
 func (d *daemon) Pause(_ context.Context, agent string, o swarm.PauseOrder) error {
 	return d.note("pause %s by %s: %s", agent, o.By, o.Why)
 }
-func (d *daemon) Abort(_ context.Context, agent, by string) error {
-	return d.note("abort %s by %s", agent, by)
+func (d *daemon) Abort(_ context.Context, agent, by string) (swarm.Cut, error) {
+	return swarm.Cut{}, d.note("abort %s by %s", agent, by)
 }
 func (d *daemon) Compact(_ context.Context, agent, by string) error {
 	return d.note("compact %s by %s", agent, by)

@@ -45,6 +45,13 @@ func (l *Ladder) BeginAtKill(c Client, now time.Time) {
 	}
 }
 
+// Hurry goes on to SIGTERM at once: for a client that did not hear the interrupt.
+func (l *Ladder) Hurry(c Client, now time.Time) {
+	if l.rung == 1 {
+		l.climb(c, now)
+	}
+}
+
 // Climb takes the next step if it is due.
 func (l *Ladder) Climb(c Client, now time.Time) {
 	if !l.due.IsZero() && !now.Before(l.due) {

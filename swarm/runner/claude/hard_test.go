@@ -376,3 +376,23 @@ func TestCompactionRunsTheHook(t *testing.T) {
 		t.Errorf("the system text's file holds %q, %v", data, err)
 	}
 }
+
+// A client that begins a tool call after it was told to stop has not heard the interrupt:
+// it is not given the time that it has to finish its work.
+func TestAToolCallAfterTheOrderToStop(t *testing.T) {
+	timing := short
+	timing.Interrupt = 20 * time.Second
+	turn := newTurn(t, "@deaf\n@say begun\n@sleep 2s\n@sh sleep 60")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	turn.Event = func(ev *streamjson.Event) {
+		if ev.Kind == streamjson.KindAssistant {
+			stop()
+		}
+	}
+	began := time.Now()
+	out := claude.New(claude.Options{Timing: timing}).Run(ctx, turn)
+	if took := time.Since(began); out.End != runner.Stopped || took > 15*time.Second {
+		t.Errorf("ended %s (%s) after %s, want %s soon after the call began", out.End, out.Reason, took, runner.Stopped)
+	}
+}

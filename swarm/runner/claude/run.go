@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,6 +138,7 @@ func (r *run) observe(ev *streamjson.Event) {
 				r.seen.words = strings.Clone(b.Text)
 			}
 		}
+		r.hurry(ev, now)
 	case streamjson.KindRetry:
 		r.retry(ev.Retry, now)
 	case streamjson.KindUser:
@@ -237,6 +239,17 @@ func (r *run) end(cause verdict, now time.Time) {
 	r.ladder.Begin(r.client, now)
 	if r.feed != nil {
 		r.feed.close()
+	}
+}
+
+// hurry ends a client sooner that begins a tool call after it was interrupted: it has not
+// heard that, which Claude Code 2.1.197 was seen to do around its first request.
+func (r *run) hurry(ev *streamjson.Event, now time.Time) {
+	if r.client == nil || !r.ladder.Begun() {
+		return
+	}
+	if slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return b.Kind == streamjson.BlockToolUse }) {
+		r.ladder.Hurry(r.client, now)
 	}
 }
 
