@@ -114,7 +114,6 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.bury(c, "not a valid message: "+c.Bad.Error())
 	}
 	j := &job{claim: c, via: a.doors.of(c.ID), proven: a.proves(c.Message), rec: rec, began: time.Now().UTC(), told: true}
-	a.books.turns.count(a.name, rec.Begun, rec.ByLead)
 	if rec == nil {
 		return a.putBack(c, false)
 	}
@@ -138,6 +137,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
 		return a.putBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
 	}
+	a.books.turns.count(a.name, rec.Begun, rec.ByLead) // it has no line in the ledger yet
 	return a.follow(kill, j)
 }
 
