@@ -64,8 +64,7 @@ func compareRecorded(t *testing.T, path, got string) {
 // A recordedProject is a copy of a recording in a folder of its own.
 type recordedProject struct {
 	t         *testing.T
-	source    string    // the recording
-	began     time.Time // of this test
+	source    string // the recording
 	dir, home string
 	env       []string
 	ids       map[string]string // of messages, by the names that record.sh gives them
@@ -88,14 +87,15 @@ func openRecording(t *testing.T, recording string) *recordedProject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &recordedProject{t: t, source: recording, began: time.Now(), dir: filepath.Join(scratch, "project"), home: filepath.Join(scratch, "home"), ids: map[string]string{}, recorded: map[string]string{}}
+	p := &recordedProject{t: t, source: recording, dir: filepath.Join(scratch, "project"), home: filepath.Join(scratch, "home"), ids: map[string]string{}, recorded: map[string]string{}}
 	p.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "XDG_RUNTIME_DIR=" + runtime, "LANG=C.UTF-8", "TZ=UTC",
 		"SHELL=/bin/sh", "GORACE=atexit_sleep_ms=0",
 	}
+	now := time.Now().UTC()
 	fill := strings.NewReplacer(
 		"@PROJECT@", p.dir, "@HOME@", p.home, "@RUNTIME@", runtime, "@PROGRAMS@", filepath.Dir(program),
-		"@UNTIL@", time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339),
+		"@SINCE@", now.Format(time.RFC3339), "@UNTIL@", now.Add(24*time.Hour).Format(time.RFC3339),
 	)
 	folders, err := os.ReadFile(filepath.Join(recording, "recording", "folders"))
 	if err != nil {

@@ -117,6 +117,7 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 // turns that name their cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 	h := verbJSON[door.History](p, "history", agent)
+	ledger := p.read(filepath.Join(p.source, "recording", "files", "claude-swarm", "ledger.jsonl"))
 	fmt.Fprintf(b, "history of %s: %d turns, %d failed\n", agent, len(h.Turns), h.Failed)
 	for _, turn := range h.Turns {
 		attempts, into, steered := 0, "", []string(nil)
@@ -124,10 +125,11 @@ func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 			attempts, into, steered = len(r.Attempts), r.Into, r.Steered
 		}
 		cost, reason := "", ""
-		if turn.At.Before(p.began) || turn.Message == p.ids["finished"] || turn.Message == p.ids["broken"] {
+		before := strings.Contains(ledger, fmt.Sprintf("%q:%q", "turn", turn.Turn))
+		if before || turn.Message == p.ids["finished"] || turn.Message == p.ids["broken"] {
 			cost = fmt.Sprintf(", %.7f USD", turn.CostUSD)
 		}
-		if turn.At.Before(p.began) {
+		if before {
 			reason = turn.Reason
 		}
 		fmt.Fprintf(b, "  %s from %s: %s%s, %d attempts, into %q, steered %q: %q %q\n", p.known(turn.Message), turn.From, turn.Outcome, cost, attempts, into, steered, turn.Subject, reason)

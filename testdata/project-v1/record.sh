@@ -202,6 +202,6 @@ replace "$scratch/home" @HOME@
 replace "$scratch/run" @RUNTIME@
 replace "$scratch/bin" @PROGRAMS@
 replace "$programs" @PROGRAMS@
-sed -i '/"limits"/,$ s|"until": "[^"]*"|"until": "@UNTIL@"|' files/claude-swarm/state.json
+sed -i '/"limits"/,$ { s|"since": "[^"]*"|"since": "@SINCE@"|; s|"until": "[^"]*"|"until": "@UNTIL@"| }' files/claude-swarm/state.json
 grep -q @UNTIL@ files/claude-swarm/state.json
 rm -r "$scratch"
