@@ -108,7 +108,10 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestARealCompactionGivesTheWindowBack TestWhatTheAPIRefuses TestASubscriptionsLimit \
 	TestThreeMessagesInOneProcess TestAnUrgentMessageArrivesInsideABashTurn \
 	TestAnAgentSendsByItsTools TestAnAgentWithoutItsToolsIsStopped \
-	TestAnAttachedSessionDrainsItsMail TestAnAttachedSessionIsBrokenOff TestABodyIsText
+	TestAnAttachedSessionDrainsItsMail TestABrokenOffPromptNeverFilesMail TestAPromptInARunningTurn \
+	TestEveryTurnIsBookedWithItsOwnCost TestEveryTurnWaitsForItsTools \
+	TestNoSessionReachesAnAgentPastItsMailbox TestAChangedSystemTextReachesAResumedAgent \
+	TestAbortAtTheFirstRequest TestABodyIsText
 
 # All tests but those with the real client, which would not get the processor that it
 # needs beside them. What needs tmux, zsh, fish, unshare or an IRC server is left out by

@@ -107,8 +107,8 @@ func transcripts(tb testing.TB) map[string][]byte {
 }
 
 // Lines of the client that come once or twice a turn may be left to encoding/json:
-// answers to questions, what became of a prompt, and results that do not begin with
-// their type.
+// answers to questions, what became of a prompt, errors of the API, and results that
+// do not begin with their type.
 func TestFastPathTakesEveryLineOfTheClient(t *testing.T) {
 	for name, data := range transcripts(t) {
 		for line := range bytes.Lines(data) {
@@ -120,6 +120,7 @@ func TestFastPathTakesEveryLineOfTheClient(t *testing.T) {
 			case ev.Kind == KindControl, ev.Kind == KindCommand:
 			case ev.Kind == KindOther && !bytes.HasPrefix(line, []byte(`{"type":"system"`)):
 			case ev.Kind == KindTask && ev.Task.Phase == "background":
+			case ev.APIError != nil:
 			case ev.Kind == KindResult && !bytes.HasPrefix(line, []byte(`{"type"`)):
 			default:
 				t.Errorf("%s: the fast path refuses %.200s", name, line)
