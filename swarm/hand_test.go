@@ -19,7 +19,13 @@ import (
 
 func drop(f *field, agent, name, text string) {
 	f.t.Helper()
-	if err := os.WriteFile(filepath.Join(f.store.Dir(), agent, name), []byte(text), 0o600); err != nil {
+	// Whole at once: on a loaded machine more than the pause that these tests allow can
+	// lie between the file and its text, and an empty file is set aside.
+	whole := filepath.Join(filepath.Dir(f.store.Dir()), ".drop-"+agent+"-"+name)
+	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.Rename(whole, filepath.Join(f.store.Dir(), agent, name)); err != nil {
 		f.t.Fatal(err)
 	}
 }
