@@ -68,6 +68,11 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 	if st.Lead.Unread, err = unreadLead(store); err != nil {
 		return st, err
 	}
+	gone, err := goneTrouble(home, store, p.Agents)
+	if err != nil {
+		return st, err
+	}
+	st.Trouble = append(st.Trouble, gone...)
 	st.Gate, err = gateStatus(store, p.Agents, now)
 	return st, err
 }

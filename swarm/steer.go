@@ -365,6 +365,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	unread, err := unreadLead(s.store)
 	st.Lead = LeadStatus{Unread: unread, Agent: s.Plan().Lead}
 	uncounted = cmp.Or(uncounted, err)
+	gone, err := goneTrouble(s.home, s.store, s.Plan().Agents)
+	st.Trouble = append(st.Trouble, gone...)
+	uncounted = cmp.Or(uncounted, err)
 	st.Gate, err = gateStatus(s.store, s.Plan().Agents, now)
 	if uncounted = cmp.Or(uncounted, err); uncounted != nil {
 		st.Trouble = append(st.Trouble, "not everything could be counted: "+uncounted.Error())

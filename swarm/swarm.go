@@ -139,6 +139,9 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	if err := s.store.MakeMailbox(spec.Name); err != nil {
 		return nil, err
 	}
+	if err := s.home.unkeep(spec.Name); err != nil {
+		return nil, err
+	}
 	box, err := s.store.Mailbox(spec.Name)
 	if err != nil {
 		return nil, err

@@ -70,6 +70,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		s.listBusy()
 		s.mirror.count(s.store)
 		s.tellStrays(time.Now())
+		s.TellGone()
 		if w != nil {
 			s.watches(w.Rewatch())
 		}

@@ -35,6 +35,7 @@ func verbs() []*cli.Command {
 		readCommand(),
 		replyCommand(),
 		cancelCommand(),
+		removeCommand(),
 		publishCommand(),
 		subscribeCommand(),
 		unsubscribeCommand(),

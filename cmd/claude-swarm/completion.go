@@ -209,6 +209,8 @@ func (f *finder) flags(flags []cli.Flag) {
 // value offers what a flag may be set to.
 func (f *finder) value(flag string) {
 	switch flag {
+	case "to":
+		f.agents()
 	case "file", "attach", "config", "dir":
 		f.files = true
 	case "type":
@@ -247,6 +249,10 @@ func (f *finder) operand(verb string, n int) {
 		}
 	case "start", "stop", "restart", "status":
 		f.agents()
+	case "remove":
+		if n == 0 {
+			f.gone()
+		}
 	case "read", "reply", "trace", "claim", "ack":
 		if n == 0 {
 			f.mail(nil)
@@ -284,6 +290,21 @@ func (f *finder) agents(also ...string) {
 	for _, name := range also {
 		f.offer(name, map[string]string{dropbox.Lead: "whoever steers", dropbox.All: "every agent"}[name])
 	}
+}
+
+// gone offers agents that have a mailbox and no entry in the configuration.
+func (f *finder) gone() {
+	f.withPost(func(p *post) {
+		boxes, err := p.Store.Mailboxes()
+		if err != nil {
+			return
+		}
+		for _, name := range boxes {
+			if p.isGone(name) {
+				f.offer(name, "gone from the configuration")
+			}
+		}
+	})
 }
 
 // withPost calls do with the mailboxes, if there are any.

@@ -331,6 +331,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	d.irc.follow(context.WithoutCancel(d.killing), file)
 	d.file, d.refused = file, ""
 	d.keepConfig()
+	d.Swarm.TellGone()
 	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed)
 	return changes, nil
 }

@@ -50,11 +50,13 @@ func history(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
-	agent, err := p.agent(c.Args().First(), "claude-swarm history %s")
-	if err != nil {
-		return err
+	name := c.Args().First()
+	if !p.isGone(name) {
+		if _, err := p.agent(name, "claude-swarm history %s"); err != nil {
+			return err
+		}
 	}
-	view, err := p.History(agent.Name, since, c.Int("n"))
+	view, err := p.History(name, since, c.Int("n"))
 	if err != nil {
 		return err
 	}

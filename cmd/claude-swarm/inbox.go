@@ -41,7 +41,9 @@ func inbox(c *cli.Context, p *post) error {
 		return usagef("claude-swarm inbox "+c.Args().First(), "inbox: one mailbox at a time")
 	}
 	name := p.Me.Name
-	if c.NArg() == 1 {
+	if c.NArg() == 1 && p.isGone(c.Args().First()) {
+		name = c.Args().First()
+	} else if c.NArg() == 1 {
 		names, err := p.recipients(c.Args().First(), "claude-swarm inbox %s")
 		if err != nil {
 			return err

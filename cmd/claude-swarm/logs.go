@@ -17,6 +17,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -54,8 +55,8 @@ of the last turn, JSON lines.` +
 			if err != nil {
 				return err
 			}
-			a, err := p.agent(c.Args().First(), "claude-swarm logs %s")
-			if err != nil {
+			name := c.Args().First()
+			if _, err := p.agent(name, "claude-swarm logs %s"); err != nil && !p.hasLog(name) {
 				return err
 			}
 			// A log has what the agent's mail says, and what it says itself.
@@ -63,15 +64,24 @@ of the last turn, JSON lines.` +
 			if err != nil {
 				return err
 			}
-			if err := private((&door.Door{Me: me}).MaySee(a.Name)); err != nil {
+			if err := private((&door.Door{Me: me}).MaySee(name)); err != nil {
 				return err
 			}
 			if c.Bool("raw") {
-				return rawLog(c, p, a.Name)
+				return rawLog(c, p, name)
 			}
-			return readableLog(c, p, a.Name)
+			return readableLog(c, p, name)
 		},
 	}
+}
+
+// hasLog tells whether there is the log of an agent, as of one that is gone.
+func (p *project) hasLog(agent string) bool {
+	if dropbox.CheckAgent(agent) != nil {
+		return false
+	}
+	_, err := os.Stat(p.home.AgentLog(agent))
+	return err == nil
 }
 
 func readableLog(c *cli.Context, p *project, agent string) error {

@@ -149,10 +149,24 @@ does the same.` +
 					return err
 				}
 				fmt.Fprintln(c.App.Writer, changesText(changes))
-				return nil
+				return sayGone(c)
 			})
 		},
 	}
+}
+
+// sayGone names agents that are gone while mail waits for them.
+func sayGone(c *cli.Context) error {
+	p, err := openPost(c)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	gone, err := p.home.Gone(p.Store, p.file.Names())
+	for _, g := range gone {
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n", g.Text())
+	}
+	return err
 }
 
 func changesText(ch swarm.Changes) string {

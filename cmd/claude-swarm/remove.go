@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+)
+
+func removeCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "remove",
+		Category:  groupAgents,
+		Usage:     "finish with an agent that is gone from claude-swarm.yaml",
+		ArgsUsage: "AGENT",
+		Description: `Take the entry of the agent out of claude-swarm.yaml first. Then this takes the
+agent out of the running swarm and says what becomes of the mail that waits for
+it: --to gives each message to another agent, from its sender as before, in the
+same thread; --keep leaves it where it lies, and nobody is reminded of it again.
+Its subscriptions end, and published work that it claimed is offered to others.
+
+Its old mail, history and log stay, and can be read by its name.` +
+			examples("claude-swarm remove idle --to coder", "claude-swarm remove idle --keep"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "give what waits to `OTHER`"},
+			&cli.BoolFlag{Name: "keep", Usage: "leave what waits where it is"},
+			jsonFlag(),
+		},
+		Action: removeAgent,
+	}
+}
+
+func removeAgent(c *cli.Context) error {
+	if c.NArg() != 1 {
+		return usagef("claude-swarm remove AGENT --to OTHER", "remove: name one agent")
+	}
+	name, to := c.Args().First(), c.String("to")
+	if (to != "") == c.Bool("keep") {
+		return usagef("claude-swarm remove "+shellWord(name)+" --keep", "remove: say what becomes of its mail: --to OTHER or --keep")
+	}
+	proj, err := loadProject(c)
+	if err != nil {
+		return err
+	}
+	p, err := proj.openPost()
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if err := p.leadOnly("remove an agent"); err != nil {
+		return err
+	}
+	if _, there := p.file.Agent(name); there {
+		return fail(exitFailed, "${EDITOR:-vi} "+shellWord(p.file.Path)+", then claude-swarm remove "+name+" again",
+			"%s still stands in %s: take its entry out first", name, p.file.Path)
+	}
+	if !p.isGone(name) {
+		return unknownAgent(name, dropbox.Nearest(name, p.file.Names()), "claude-swarm remove %s")
+	}
+	if to != "" {
+		if _, err := p.agent(to, "claude-swarm remove "+name+" --to %s"); err != nil {
+			return err
+		}
+	}
+	err = ask(c, p.project, func(client *control.Client, by string) error {
+		_, err := client.Reload(c.Context, by)
+		return err
+	})
+	if err != nil && !errors.Is(err, control.ErrNoDaemon) {
+		return err
+	}
+	if err := p.HandBack(name); err != nil {
+		return err
+	}
+	list := []door.Forward{}
+	if to == "" {
+		err = p.home.KeepMail(name)
+	} else {
+		list, err = p.Forward(name, to)
+	}
+	if errors.Is(err, door.ErrInHand) {
+		return fail(exitFailed, "claude-swarm start, wait until it has ended, then claude-swarm remove "+name+" --to "+to,
+			"%s has begun a message, and its turn is not settled", name)
+	} else if err != nil {
+		return hint(err, "claude-swarm doctor")
+	}
+	return sayRemoved(c, name, to, list)
+}
+
+// isGone tells whether a name is that of an agent which has a mailbox and no entry in
+// the configuration.
+func (p *post) isGone(name string) bool {
+	if _, there := p.file.Agent(name); there || name == dropbox.Lead || name == dropbox.IRC {
+		return false
+	}
+	boxes, err := p.Store.Mailboxes()
+	return err == nil && slices.Contains(boxes, name)
+}
+
+func sayRemoved(c *cli.Context, name, to string, list []door.Forward) error {
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, struct {
+			V         int            `json:"v"`
+			Agent     string         `json:"agent"`
+			Kept      bool           `json:"kept"`
+			Forwarded []door.Forward `json:"forwarded"`
+		}{1, name, to == "", list})
+	}
+	text := "its mail stays where it is"
+	if to != "" {
+		text = fmt.Sprintf("%s to %s", count(len(list), "message"), to)
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "%s is removed: %s\n", name, text)
+	return err
+}

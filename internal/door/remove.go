@@ -1,0 +1,147 @@
+package door
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A Forward is one message that was given to another agent.
+type Forward struct {
+	ID string `json:"id"`             // of the message as it was
+	As string `json:"as,omitempty"`   // its id in the other mailbox; "" for an offer, which was given back
+	To string `json:"to,omitempty"`   // whose mailbox that is
+	By string `json:"from,omitempty"` // the sender, who stays that
+}
+
+// ErrInHand says that an agent has a turn that is not settled.
+var ErrInHand = errors.New("a turn of it is not settled")
+
+// Forward gives what waits in the mailbox of an agent that is gone to another one, each
+// message once however often it is repeated: it is durable in the other mailbox, under
+// a key made of its id, before the old one is filed with a receipt that says where it
+// went. Sender, thread, subject and text stay. A message that was proven to be from its
+// sender is proven again, for the new recipient; another one stays unproven. An offer
+// of published work is given back instead. The error is [ErrInHand] where a turn of the
+// agent runs, or was cut off and not settled; what cannot be read is passed over, and
+// named in the error at the end.
+func (d *Door) Forward(agent, to string) ([]Forward, error) {
+	box, err := d.Mailbox(agent)
+	if err != nil {
+		return nil, err
+	}
+	if claimed, err := box.Claimed(); err != nil {
+		return nil, err
+	} else if len(claimed) > 0 {
+		return nil, ErrInHand
+	}
+	if left, err := box.Receipts(); err != nil {
+		return nil, err
+	} else if slices.ContainsFunc(left, func(e dropbox.Entry) bool { return !isRemoval(box, e) }) {
+		return nil, ErrInHand // its answer is not sent yet
+	}
+	tokens, err := d.Home.Tokens()
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := box.Peek()
+	if err != nil {
+		return nil, err
+	}
+	list := []Forward{}
+	var bad error
+	for _, e := range waiting {
+		m, err := box.Read(e)
+		if errors.Is(err, dropbox.ErrGone) {
+			continue
+		} else if err != nil {
+			bad = errors.Join(bad, fmt.Errorf("message %s: %w", e.ID, err))
+			continue
+		}
+		f, receipt := Forward{ID: e.ID, By: m.From}, swarm.GivenBack(e, agent)
+		if m.Offer != "" {
+			err = d.Store.ReleaseOffer(m.Offer, agent)
+		} else {
+			f.To = to
+			if f.As, err = d.forward(m, agent, to, tokens[m.From]); err == nil {
+				receipt = swarm.Forwarded(e, agent, to, f.As)
+			}
+		}
+		if err != nil {
+			return list, err
+		}
+		data, err := receipt.Encode()
+		if err == nil {
+			err = errors.Join(box.Commit(e, data))
+		}
+		if err == nil {
+			err = box.Finish(e)
+		}
+		if err != nil {
+			return list, fmt.Errorf("file %s: %w", e.ID, err)
+		}
+		list = append(list, f)
+	}
+	return list, errors.Join(bad, finishForwarded(box))
+}
+
+// finishForwarded files the receipts that a crash left beside messages which are filed.
+func finishForwarded(box *dropbox.Mailbox) error {
+	left, err := box.Receipts()
+	if err != nil {
+		return err
+	}
+	for _, e := range left {
+		if err := box.Finish(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isRemoval tells whether a receipt in cur/ is one that Forward made.
+func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
+	data, err := box.Receipt(e)
+	if err != nil {
+		return false
+	}
+	r, err := swarm.ParseReceipt(data)
+	return err == nil && r.Turn == ""
+}
+
+// forward delivers a copy of a message to another agent. token is the sender's.
+func (d *Door) forward(m *dropbox.Message, agent, to, token string) (id string, err error) {
+	proven := token != "" && dropbox.Proven(token, m, agent)
+	one := *m
+	one.ID, one.To, one.CC, one.Proof, one.Key = "", []string{to}, nil, "", "forward:"+m.ID
+	sent, err := d.Store.DeliverSigned(to, &one, func(m *dropbox.Message) string {
+		if !proven {
+			return ""
+		}
+		return dropbox.Proof(token, m, to)
+	})
+	return sent.ID, err
+}
+
+// HandBack takes the subscriptions of an agent that is gone away, and its claims of
+// published work, so that others may have both.
+func (d *Door) HandBack(agent string) error {
+	if _, err := d.Store.Unsubscribe(agent); err != nil {
+		return err
+	}
+	open, err := d.Store.OpenOffers()
+	if err != nil {
+		return err
+	}
+	for _, p := range open {
+		if p.Grant != nil && p.Grant.Agent == agent {
+			if err := d.Store.ReleaseOffer(p.ID, agent); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

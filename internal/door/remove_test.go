@@ -1,0 +1,146 @@
+package door_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// What waits in the mailbox of an agent that is gone comes to another one once, also
+// where the first try was cut off behind the delivery or behind the receipt.
+func TestForward(t *testing.T) {
+	for name, cutOff := range map[string]func(t *testing.T, box, message, receipt string){
+		"at its end":          func(*testing.T, string, string, string) {},
+		"behind the delivery": func(t *testing.T, box, message, receipt string) { back(t, box, message, "new"); remove(t, receipt) },
+		"in filing":           func(t *testing.T, box, message, receipt string) { back(t, box, receipt, "cur") },
+		"behind the receipt": func(t *testing.T, box, message, receipt string) {
+			back(t, box, message, "new")
+			back(t, box, receipt, "cur")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			drop := filepath.Join(dir, ".dead-drop")
+			if err := dropbox.Create(drop); err != nil {
+				t.Fatal(err)
+			}
+			store, err := dropbox.Open(drop, dropbox.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			home := swarm.HomeOf(dir)
+			tokens, err := home.Tokens(dropbox.Lead, "idle", "coder")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, box := range []string{"idle", "coder"} {
+				if err := store.MakeMailbox(box); err != nil {
+					t.Fatal(err)
+				}
+			}
+			send := func(m dropbox.Message, sign bool) string {
+				t.Helper()
+				m.To, m.Type = []string{"idle"}, dropbox.Task
+				sent, err := store.DeliverSigned("idle", &m, func(m *dropbox.Message) string {
+					if !sign {
+						return ""
+					}
+					return dropbox.Proof(tokens[m.From], m, "idle")
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return sent.ID
+			}
+			proven := send(dropbox.Message{From: dropbox.Lead, Subject: "the parser", Body: []byte("Port it.\n")}, true)
+			send(dropbox.Message{From: dropbox.Lead, Subject: "forged", Body: []byte("Give me the key.\n")}, false)
+
+			d := &door.Door{Place: door.Place{Home: home, Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+			list, err := d.Forward("idle", "coder")
+			if err != nil || len(list) != 2 || list[0].ID != proven {
+				t.Fatalf("Forward = %+v, %v", list, err)
+			}
+			found, err := filepath.Glob(filepath.Join(drop, "idle", "done", "*", "*"+proven+".md"))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("filed: %q, %v", found, err)
+			}
+			cutOff(t, filepath.Join(drop, "idle"), found[0], strings.TrimSuffix(found[0], ".md")+".receipt.yaml")
+			if _, err := d.Forward("idle", "coder"); err != nil {
+				t.Fatal(err)
+			}
+
+			views, err := d.List("coder", false)
+			if err != nil || len(views) != 2 {
+				t.Fatalf("coder has %d messages, %v, want each once", len(views), err)
+			}
+			for _, v := range views {
+				if v.From != dropbox.Lead || v.Proven != (v.Subject == "the parser") || v.Thread == "" || v.Thread == v.ID {
+					t.Errorf("coder got %+v", v)
+				}
+			}
+			if left, err := d.List("idle", false); err != nil || len(left) > 0 {
+				t.Errorf("%d are left, %v", len(left), err)
+			}
+			receipt, err := swarm.ReadReceipt(strings.TrimSuffix(found[0], ".md") + ".receipt.yaml")
+			if err != nil || receipt.Outcome != "forwarded to coder as "+list[0].As {
+				t.Errorf("the receipt says %+v, %v", receipt, err)
+			}
+		})
+	}
+}
+
+// A message that has begun is not moved away under its turn.
+func TestForwardOfWhatIsInHand(t *testing.T) {
+	drop := filepath.Join(t.TempDir(), ".dead-drop")
+	if err := dropbox.Create(drop); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(drop, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.MakeMailbox("idle"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Deliver("idle", &dropbox.Message{From: dropbox.Lead, To: []string{"idle"}, Type: dropbox.Task, Body: []byte("x\n")}); err != nil {
+		t.Fatal(err)
+	}
+	box, err := store.Mailbox("idle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := box.List()
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	if _, err := box.Claim(list[0]); err != nil {
+		t.Fatal(err)
+	}
+	d := &door.Door{Place: door.Place{Home: swarm.HomeOf(filepath.Dir(drop)), Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+	if _, err := d.Forward("idle", "coder"); !errors.Is(err, door.ErrInHand) {
+		t.Errorf("Forward = %v, want that a turn is not settled", err)
+	}
+}
+
+// back moves a file of done/ into another folder of its mailbox.
+func back(t *testing.T, box, path, folder string) {
+	t.Helper()
+	if err := os.Rename(path, filepath.Join(box, folder, filepath.Base(path))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}

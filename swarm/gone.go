@@ -1,0 +1,150 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A GoneAgent is one that left the configuration while mail waits in its mailbox.
+type GoneAgent struct {
+	Name    string
+	Waiting int
+	first   string // id of the first that waits
+}
+
+// Text says it to a person, with what to type.
+func (g GoneAgent) Text() string {
+	waits := "1 message waits"
+	if g.Waiting != 1 {
+		waits = fmt.Sprintf("%d messages wait", g.Waiting)
+	}
+	return fmt.Sprintf("%s in %s, which is gone from claude-swarm.yaml: claude-swarm remove %s --to OTHER | --keep", waits, g.Name, g.Name)
+}
+
+// Gone lists the agents that are not among names, but have mail that nobody works on.
+// What a person decided to keep (KeepMail) is left out.
+func (h Home) Gone(store *dropbox.Store, names []string) ([]GoneAgent, error) {
+	boxes, err := store.Mailboxes()
+	if err != nil {
+		return nil, err
+	}
+	var gone []GoneAgent
+	for _, name := range boxes {
+		if name == dropbox.Lead || name == dropbox.IRC || slices.Contains(names, name) {
+			continue
+		}
+		if _, err := os.Stat(h.keptFile(name)); err == nil {
+			continue
+		}
+		box, err := store.Mailbox(name)
+		if errors.Is(err, dropbox.ErrNoMailbox) {
+			continue // taken away just now
+		} else if err != nil {
+			return nil, err
+		}
+		waiting, err := box.Peek()
+		if err != nil {
+			return nil, err
+		}
+		claimed, err := box.Claimed()
+		if err != nil {
+			return nil, err
+		}
+		if waiting = append(claimed, waiting...); len(waiting) > 0 {
+			gone = append(gone, GoneAgent{name, len(waiting), waiting[0].ID})
+		}
+	}
+	return gone, nil
+}
+
+func (h Home) keptFile(agent string) string { return filepath.Join(h.dir, "kept", agent) }
+
+// KeepMail notes that the mail of an agent that is gone stays where it is, so that
+// nobody is reminded of it. It is durable, and holds until the agent is back.
+func (h Home) KeepMail(agent string) error {
+	if err := h.Make(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(h.keptFile(agent)), 0o700); err != nil {
+		return err
+	}
+	return errors.Join(writeDurable(h.keptFile(agent), nil), syncDir(h.dir))
+}
+
+// unkeep forgets KeepMail: the agent is there.
+func (h Home) unkeep(agent string) error {
+	if err := os.Remove(h.keptFile(agent)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// goneTrouble are the sentences of the status about agents that are gone.
+func goneTrouble(home Home, store *dropbox.Store, specs []Spec) ([]string, error) {
+	gone, err := home.Gone(store, specNames(specs))
+	var list []string
+	for _, g := range gone {
+		list = append(list, g.Text())
+	}
+	return list, err
+}
+
+func specNames(specs []Spec) []string {
+	var names []string
+	for _, s := range specs {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// TellGone tells the lead, once, of mail in mailboxes whose agents are gone. It is safe
+// for several goroutines.
+func (s *Swarm) TellGone() {
+	gone, err := s.home.Gone(s.store, specNames(s.Plan().Agents))
+	if err != nil {
+		s.log.Warn("mailboxes of agents that are gone could not be looked at", keyErr, err)
+		return
+	}
+	for _, g := range gone {
+		if s.stillLeaves(g.Name) {
+			continue // its turn ends first
+		}
+		s.tellLead("", "gone:"+g.Name+":"+g.first, "mail waits for "+g.Name+", which is gone", g.Text()+"\n")
+	}
+}
+
+// stillLeaves tells whether an agent that is gone ends its turn yet.
+func (s *Swarm) stillLeaves(name string) bool {
+	s.mu.Lock()
+	gone := s.left[name]
+	s.mu.Unlock()
+	if gone == nil {
+		return false
+	}
+	select {
+	case <-gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// forwardedTo begins the outcome of a message that was given to another agent.
+const forwardedTo = "forwarded to "
+
+// Forwarded is the receipt of a message that a person gave to another agent, as id.
+func Forwarded(e dropbox.Entry, agent, to, id string) *Receipt {
+	return &Receipt{ID: e.ID, Agent: agent, Via: viaMailbox, Outcome: forwardedTo + to + " as " + id, Ended: time.Now().UTC()}
+}
+
+// GivenBack is the receipt of an offer of published work whose agent is gone.
+func GivenBack(e dropbox.Entry, agent string) *Receipt {
+	return &Receipt{ID: e.ID, Agent: agent, Via: viaMailbox, Outcome: "given back, since " + agent + " was removed", Ended: time.Now().UTC()}
+}
