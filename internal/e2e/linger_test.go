@@ -186,3 +186,24 @@ func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 		t.Errorf("processes left: %v", left)
 	}
 }
+
+// A client that waited is not given up while the model takes its time for the first
+// word: the client repeats the prompt with that, and not before.
+func TestAClientThatWaitedForASlowModelIsNotGivenUp(t *testing.T) {
+	p := newProject(t, `{"replies":[
+		{"name":"slow","match":{"last_user_contains":"Second task"},"times":-1,"delay_ms":16000,"text":"Thought it over."},
+		{"name":"rest","times":-1,"text":"Done."}]}`, lingering)
+	p.start()
+	p.receipt("coder", p.send("coder", "First task"))
+	pid := p.warm("coder").PID
+	r := p.receipt("coder", p.send("coder", "Second task"))
+	if r.Text != "Thought it over." || len(r.Attempts) != 1 {
+		t.Errorf("receipt = %+v", r)
+	}
+	if n := p.api.Stats().Answered["slow"]; n != 1 {
+		t.Errorf("the model was asked %d times for the second task, want once", n)
+	}
+	if again := p.warm("coder").PID; again != pid {
+		t.Errorf("the client that waited, %d, is gone; %d waits", pid, again)
+	}
+}

@@ -301,7 +301,7 @@ func (r *run) tick(now time.Time) {
 			hint: "give it less to do at once, or raise turn_timeout"}), now)
 	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.Unheard:
 		r.end(unheard(), now)
-	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && silent >= r.timing.Unheard && r.idle(now):
+	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.Unheard && r.idle(now):
 		r.cause = gone("is silent")
 		r.ladder.BeginAtKill(r.client, now) // it has nothing to finish
 	case r.watch.cramped && silent >= crampedPatience*r.timing.Unheard && r.idle(now):
