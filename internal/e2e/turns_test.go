@@ -55,9 +55,11 @@ func TestAFileCopiedByHandIsDoneLikeAnyOther(t *testing.T) {
 }
 
 func TestARetryAfterAFailedTurnReallyRuns(t *testing.T) {
+	// After a 400 without a known cause 2.1.330 asks up to five times more by itself, each
+	// time with fewer of the API's beta features.
 	p := newProject(t, `{"replies":[
-		{"name":"refused","match":{"last_user_contains":"Build it"},"status":400,"error_type":"invalid_request_error","error_message":"the script says no"},
-		{"name":"second","match":{"last_user_contains":"begun before"},"text":"Built at the second try."}]}`, pair)
+		{"name":"second","match":{"last_user_contains":"begun before"},"text":"Built at the second try."},
+		{"name":"refused","times":-1,"match":{"last_user_contains":"Build it"},"status":400,"error_type":"invalid_request_error","error_message":"the script says no"}]}`, pair)
 	p.start()
 	id := p.send("coder", "Build it")
 	r := p.receipt("coder", id)
@@ -65,8 +67,8 @@ func TestARetryAfterAFailedTurnReallyRuns(t *testing.T) {
 		t.Errorf("attempts = %+v", r.Attempts)
 	}
 	reqs := p.requests()
-	if len(reqs) != 2 || reqs[1].Reply != "second" {
-		t.Errorf("the model was asked %d times", len(reqs))
+	if n := len(reqs); n < 2 || n > 7 || reqs[n-1].Reply != "second" || reqs[n-2].Reply != "refused" {
+		t.Errorf("the model was asked %d times", n)
 	}
 }
 

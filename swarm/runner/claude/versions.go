@@ -16,7 +16,7 @@ const (
 )
 
 // Default is the version that tests, demo and README run where none is named.
-const Default = Oldest
+const Default = Newest
 
 // Supported is the range in words, for pages and messages.
 const Supported = Oldest + " to " + Newest
