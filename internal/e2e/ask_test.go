@@ -2,9 +2,13 @@ package e2e_test
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -61,6 +65,43 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	for _, q := range []string{"default", "deny", "pause"} {
 		if n := p.api.Stats().Answered[q]; n != 1 {
 			t.Errorf("%s was answered %d times", q, n)
+		}
+	}
+}
+
+// An agent that waits long for an answer gets it as the result of its call: the client
+// neither gives the call up nor moves it to the background. SWARM_ASK_SECONDS waits longer:
+// with 130 it passes with Claude Code 2.1.197 and 2.1.330.
+func TestALongAskReturnsItsAnswer(t *testing.T) {
+	wait := 5 * time.Second
+	if s := os.Getenv("SWARM_ASK_SECONDS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait = time.Duration(n) * time.Second
+	}
+	p := newProject(t, `{"replies":[
+		{"name":"ask","match":{"last_user_contains":"Ask the lead"},
+		 "content":[{"tool_use":{"name":"mcp__dead-drop__ask","input":{"to":"lead","text":"Tabs or blanks?","timeout":600}}}]},
+		{"name":"told","match":{"tool_result_contains":"Tabs, please."},"text":"Tabs it is."},
+		{"name":"rest","times":-1,"text":"I was not told."}]}`, "  coder: {allowed_tools: [Read]}\n")
+	p.start()
+	id := p.send("coder", "Ask the lead")
+	p.until("the question", func() bool { return p.status().Lead.Unread == 1 })
+	asked := time.Now()
+	p.within(wait+time.Minute, "the wait", func() bool { return time.Since(asked) >= wait })
+	question := regexp.MustCompile(`(?m)^([a-z2-7]{10}) `).FindStringSubmatch(p.swarm("inbox"))
+	if question == nil {
+		t.Fatalf("inbox:\n%s", p.swarm("inbox"))
+	}
+	p.swarm("reply", question[1], "Tabs, please.")
+	if r := p.receipt("coder", id); r.Text != "Tabs it is." {
+		t.Errorf("receipt = %+v", r)
+	}
+	for _, q := range p.requests() {
+		if q.Reply == "rest" {
+			t.Errorf("the model was asked besides, with %s", q.LastUser)
 		}
 	}
 }
