@@ -81,9 +81,9 @@ func abortCommand() *cli.Command {
 		Usage: "end an agent's running turn",
 		Description: `Ends the turn and everything that it started, and gives its message up: it goes
 to the dead letters, its sender is told, and the agent goes on with its next
-message. A turn that ends well all the same, before it can be ended, is done. To end
-a turn and do its message later, stop the agent instead, or send something more urgent
-with --interrupt.` +
+message. A turn that ends well before it can be ended is done. To end a turn and
+do its message later, stop the agent instead, or send something more urgent with
+--interrupt.` +
 			examples("claude-swarm abort coder"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {

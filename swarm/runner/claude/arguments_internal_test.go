@@ -146,7 +146,7 @@ func TestThinking(t *testing.T) {
 		}
 	}
 	env := environment(runner.Turn{Env: []string{"A=1", "MAX_THINKING_TOKENS=5", maxRetries}, Spec: runner.Spec{Thinking: "off", Background: true}})
-	if want := []string{"A=1", maxRetries, "MAX_THINKING_TOKENS=0"}; !slices.Equal(env, want) {
+	if want := append([]string{"A=1", maxRetries}, append(connectWaits(nil), "MAX_THINKING_TOKENS=0")...); !slices.Equal(env, want) {
 		t.Errorf("environment is %q, want %q", env, want)
 	}
 }

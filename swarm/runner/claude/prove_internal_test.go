@@ -20,7 +20,7 @@ func TestTheClientConnectsAsLongAsTheProofWaits(t *testing.T) {
 			[]string{"CLAUDE_CODE_MCP_STARTUP_WAIT_MS=1", "CLAUDE_CODE_MAX_RETRIES=10", "MCP_TIMEOUT=120000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := environment(runner.Turn{Env: c.env})
+			got := environment(runner.Turn{Env: c.env, Spec: runner.Spec{Background: true}})
 			if diff := cmp.Diff(c.want, slices.Clip(got)); diff != "" {
 				t.Errorf("environment (-want +got):\n%s", diff)
 			}
