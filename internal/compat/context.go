@@ -13,29 +13,15 @@ import (
 )
 
 // systemText runs two turns of a session with two system texts, and says whether the
-// second one reached the model. ask is written first in the second turn.
-func systemText(l *lab, ask map[string]any) (reached bool, err error) {
+// second one reached the model.
+func systemText(l *lab, flags ...string) (reached bool, err error) {
 	for i, flag := range []string{"--session-id", "--resume"} {
 		path, err := l.write(fmt.Sprintf("system-%d.txt", i), fmt.Sprintf("SYSTEM-%d", i))
 		if err != nil {
 			return false, err
 		}
-		c, err := l.start(flag, session, "--append-system-prompt-file", path)
-		if err != nil {
-			return false, err
-		}
-		if ask != nil {
-			if err := c.control("begin", ask); err != nil {
-				return false, err
-			}
-		}
-		if err := c.say([]string{first, second}[i], "Begin"); err != nil {
-			return false, err
-		}
-		if _, err := c.await(1, "result", ""); err != nil {
-			return false, err
-		}
-		if _, err := c.finish(); err != nil {
+		prompt := []string{first, second}[i]
+		if _, err := l.turn(prompt, "Begin", append([]string{flag, session, "--append-system-prompt-file", path}, flags...)...); err != nil {
 			return false, err
 		}
 	}
@@ -44,7 +30,7 @@ func systemText(l *lab, ask map[string]any) (reached bool, err error) {
 }
 
 func systemTextUnasked(l *lab) (string, error) {
-	reached, err := systemText(l, nil)
+	reached, err := systemText(l)
 	if err != nil {
 		return "", err
 	}
@@ -54,12 +40,24 @@ func systemTextUnasked(l *lab) (string, error) {
 	return "no", nil
 }
 
+// systemTextAsked passes the flag as a turn does: where --help names it.
 func systemTextAsked(l *lab) (string, error) {
-	reached, err := systemText(l, map[string]any{"subtype": "initialize", "systemPromptSnapshot": false})
+	const flag = "--system-prompt-snapshot"
+	cmd := exec.Command(l.client, "--help")
+	cmd.Env = l.environ()
+	help, err := cmd.Output()
 	if err != nil {
 		return "", err
 	}
-	return yes(reached, "the first text is sent still")
+	answer, flags := "yes", []string{flag, "off"}
+	if !strings.Contains(string(help), flag) {
+		answer, flags = "yes, without the flag", nil
+	}
+	reached, err := systemText(l, flags...)
+	if err != nil || !reached {
+		return "no: the first text is sent still", err
+	}
+	return answer, nil
 }
 
 func subAgentIsWaitedFor(l *lab) (string, error) {

@@ -5,7 +5,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -81,7 +83,17 @@ func killedSessionIsResumed(l *lab) (string, error) {
 	if err := c.say(first, "Begin with BANANA"); err != nil {
 		return "", err
 	}
-	if _, err := c.await(1, "assistant", ""); err != nil {
+	// The client writes its session a moment after it has said so.
+	written := func() bool {
+		files, _ := filepath.Glob(filepath.Join(l.home, ".claude", "projects", "*", session+".jsonl"))
+		for _, f := range files {
+			if data, err := os.ReadFile(f); err == nil && bytes.Contains(data, []byte("BANANA")) {
+				return true
+			}
+		}
+		return false
+	}
+	if err := until("the session is written", written, c.ended); err != nil {
 		return "", err
 	}
 	if err := c.cmd.Process.Kill(); err != nil {
@@ -93,7 +105,7 @@ func killedSessionIsResumed(l *lab) (string, error) {
 		return "", err
 	}
 	asked := l.asked()
-	return yes(r["is_error"] == false && bytes.Contains(asked[len(asked)-1].Body, []byte("BANANA")), "%v", r["result"])
+	return yes(r["is_error"] == false && bytes.Contains(asked[len(asked)-1].Body, []byte("BANANA")), "%v", r)
 }
 
 // repeated says whether the client has repeated a prompt.

@@ -36,7 +36,7 @@ func takesUp(t runner.Turn) bool { return t.Session.How != runner.New }
 
 // Bounds of a question.
 const (
-	helpTime  = 10 * time.Second // a real client needs less than one, alone on its machine
+	helpTime  = 30 * time.Second // a real client needs less than one, alone on its machine
 	helpBytes = 256 << 10        // a real one prints 20 KiB
 	helpAgain = 10 * time.Minute // after which a program that did not answer is asked again
 )
