@@ -53,8 +53,8 @@ func (r *reins) turnAt(written time.Time) *record {
 // That a turn ran is no evidence, even if it was the only one: people and cron jobs drop
 // files while agents work. A swarm that is always busy would pass their files on, hop by
 // hop, and halt the ninth as a loop. So without evidence the hops stay what they are.
-// But such a file is no person's word either: it is held to the rates and lists of those
-// who were at work. What loops in that way ends at [Plan.TurnsPerHour].
+// But such a file is no person's word either: it is held to the lists of those who were
+// at work. What loops in that way ends at [Plan.TurnsPerHour].
 type origin struct {
 	rec      *record  // of the turn that wrote it; nil where there is no evidence
 	suspects []string // the agents that were at work, sorted

@@ -37,7 +37,7 @@ func (p Policy) Decide(past *Past, q Question) Verdict {
 	if q.Spent != "" && q.wakes() {
 		return refuse(RuleCost, q.Spent, askLead)
 	}
-	if past == nil || halts.Halt || q.person() || past.knows(q.Message.ID) {
+	if past == nil || halts.Halt || q.person() || q.dropped() || past.knows(q.Message.ID) {
 		return halts
 	}
 	for _, rule := range []func(*Past, Question) Verdict{p.senderRate, p.threadRate, p.echo} {

@@ -25,5 +25,6 @@
 // message too many, although that is claimed an hour later.
 //
 // The daemon's own messages pass, if they are proven. A person is not held to rates,
-// echoes and lists: see [Question.person].
+// echoes and lists: see [Question.person]; what is left by hand in the lead's name is
+// not held to rates and echoes: see [Question.dropped].
 package policy

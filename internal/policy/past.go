@@ -80,6 +80,9 @@ func (p *Past) admit(rules Policy, q Question) {
 		}
 		return
 	}
+	if q.dropped() {
+		return
+	}
 	p.remember(m.ID)
 	t := p.thread(threadOf(m), q.Now)
 	if !p.owed(q) {

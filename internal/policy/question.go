@@ -37,6 +37,15 @@ func (q *Question) person() bool {
 	return m.From == dropbox.Lead && (q.Proven || m.Hops == 0 && len(m.Path) == 0 && len(q.Suspects) == 0)
 }
 
+// dropped says whether a message claims to be the lead's, and nothing shows that an
+// agent passed it on. A person may leave a hundred files at once, also while agents
+// work, so no rate or echo refuses one; what loops in this way ends at the bound on
+// turns without a person.
+func (q *Question) dropped() bool {
+	m := q.Message
+	return m.From == dropbox.Lead && !q.Proven && m.Hops == 0 && len(m.Path) == 0
+}
+
 // speaker is who answers for a message: the sender, or the agent in whose turn a
 // file was left in the name of the lead.
 func (q *Question) speaker() string {
