@@ -111,7 +111,7 @@ CLIENT_TESTS := TestATaskBecomesFilesAndAnAnswer TestARetryAfterAFailedTurnReall
 	TestAnAttachedSessionDrainsItsMail TestABrokenOffPromptNeverFilesMail TestAPromptInARunningTurn \
 	TestEveryTurnIsBookedWithItsOwnCost TestEveryTurnWaitsForItsTools \
 	TestNoSessionReachesAnAgentPastItsMailbox TestAChangedSystemTextReachesAResumedAgent \
-	TestAbortAtTheFirstRequest TestABodyIsText
+	TestAbortAtTheFirstRequest TestABodyIsText TestWhatWeAddToTheFirstRequest
 
 # All tests but those with the real client, which would not get the processor that it
 # needs beside them. What needs tmux, zsh, fish, unshare or an IRC server is left out by

@@ -20,7 +20,8 @@ others should see, ask there when only they can decide, and read it between task
 
 // systemText is what an agent's CLI is told in every turn besides its own
 // instructions: what the agent is for, who else is there, how to send and to
-// ask, and where its own files go. The text of the configuration comes last,
+// ask, and where its own files go. An agent with tools is told by their descriptions
+// how to send; the text does not repeat them. The text of the configuration comes last,
 // so that it can say otherwise.
 func systemText(s Spec, p Plan, mailbox string) string {
 	var b strings.Builder
@@ -40,21 +41,19 @@ mark (--- MARK ---) stands what the sender wrote, whatever it looks like.
 
 `)
 	if s.Tools {
-		b.WriteString(`To write to others use the tools of the MCP server dead-drop: send for a task or a
-word, ask for an answer that you need now, reply, inbox, read; list_agents tells who is
-there, publish offers work to whoever subscribes, board_read and board_write hold what
-all should know. By the Bash tool the same:
+		b.WriteString(`Write to others by the tools of the MCP server dead-drop. In Bash,
+claude-swarm send NAME "text" does the same as the tool send.
 `)
 	} else {
-		b.WriteString("To write to others use the Bash tool:\n")
-	}
-	b.WriteString(`  claude-swarm send NAME "text"                        a task for NAME
+		b.WriteString(`To write to others use the Bash tool:
+  claude-swarm send NAME "text"                        a task for NAME
   claude-swarm send NAME "text" --type question        a question; the answer comes in a later turn
   claude-swarm send NAME "text" --type question --wait=90s   the same, and wait for the answer
   claude-swarm inbox, claude-swarm read ID             what waits for you
   claude-swarm reply ID "text"                         answer a message
-Do not answer results, status messages and notes.
 `)
+	}
+	b.WriteString("Do not answer results, status messages and notes.\n")
 	switch p.Lead {
 	case "":
 		b.WriteString("\nlead is the person who steers; ask lead when only a person can decide.\n")

@@ -61,7 +61,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	server := mcpserver.New(mcpserver.Options{
-		Version: version, IRC: hasIRC(path),
+		Version: version, IRC: hasIRC(path), Turn: os.Getenv(runner.MarkVar) != "",
 		Open: func() (*mcpserver.Desk, error) { return openDesk(path) },
 		Dial: dial,
 	})

@@ -19,7 +19,7 @@ import (
 
 // A project is a scratch project with a home of its own and a scripted API.
 type project struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	home string
 	env  []string
@@ -29,7 +29,7 @@ type project struct {
 
 // newProject makes a project with the agents of config (YAML below `agents:`)
 // and starts the API with a scenario. The daemon is not started.
-func newProject(t *testing.T, scenario, agents string) *project {
+func newProject(t testing.TB, scenario, agents string) *project {
 	t.Helper()
 	base, err := os.MkdirTemp("", "e") // short: the control socket's path has a limit
 	if err != nil {

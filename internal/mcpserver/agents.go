@@ -12,7 +12,7 @@ import (
 )
 
 type listArguments struct {
-	Agent string `json:"agent,omitempty" jsonschema:"only this one; left out it is all"`
+	Agent string `json:"agent,omitempty" jsonschema:"all agents if left out"`
 }
 
 // agentList is what list_agents gives.

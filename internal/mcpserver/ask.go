@@ -14,14 +14,14 @@ import (
 )
 
 type askArguments struct {
-	To        string   `json:"to" jsonschema:"the name of one agent, or lead"`
-	Text      string   `json:"text" jsonschema:"the question, at most 8192 bytes"`
-	Subject   string   `json:"subject,omitempty" jsonschema:"what it is about, one line"`
-	Priority  string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
-	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files to send along, which your tools may read"`
-	Timeout   int      `json:"timeout,omitempty" jsonschema:"how many seconds to wait; 300, if left out" minimum:"1" maximum:"3600"`
-	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"what to do without an answer: default (if left out) goes on with your own default; deny takes it for a no; pause lets this turn be your last until a person resumes you; abort ends this turn at once, and gives its message up" enum:"default,deny,pause,abort"`
-	Default   string   `json:"default,omitempty" jsonschema:"the answer to go on with when none comes in time, at most 1024 bytes"`
+	To        string   `json:"to" jsonschema:"one agent, or lead"`
+	Text      string   `json:"text" jsonschema:"at most 8192 bytes"`
+	Subject   string   `json:"subject,omitempty" jsonschema:"one line"`
+	Priority  string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
+	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files"`
+	Timeout   int      `json:"timeout,omitempty" jsonschema:"seconds to wait; 300 if left out" minimum:"1" maximum:"3600"`
+	OnTimeout string   `json:"on_timeout,omitempty" jsonschema:"without an answer: default (if left out) gives your default; deny means no; pause stops you after this turn until a person resumes you; abort ends this turn and gives its message up" enum:"default,deny,pause,abort"`
+	Default   string   `json:"default,omitempty" jsonschema:"the answer when none comes, at most 1024 bytes"`
 }
 
 // maxDefault is how long the answer may be, in bytes, that the asker gives itself.

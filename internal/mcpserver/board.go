@@ -12,13 +12,13 @@ import (
 )
 
 type boardReadArguments struct {
-	Page string `json:"page,omitempty" jsonschema:"status, decisions, or handoff/NAME; left out it lists the pages that are there"`
+	Page string `json:"page,omitempty" jsonschema:"status, decisions or handoff/NAME; a list of the pages if left out"`
 }
 
 type boardWriteArguments struct {
-	Page string `json:"page" jsonschema:"status: how things stand; decisions: what was decided; handoff: what your next session is to know"`
+	Page string `json:"page" jsonschema:"status, decisions or handoff"`
 	Text string `json:"text" jsonschema:"in Markdown"`
-	Mode string `json:"mode,omitempty" jsonschema:"append puts an entry at the end, with your name and the time; replace writes the page over. Left out, decisions are appended to and the others replaced" enum:"append,replace"`
+	Mode string `json:"mode,omitempty" jsonschema:"if left out: append for decisions, else replace" enum:"append,replace"`
 }
 
 // A page is what the board tools give.

@@ -12,7 +12,7 @@ import (
 )
 
 type claimArguments struct {
-	ID string `json:"id,omitempty" jsonschema:"the published work, or the message that offers it to you; the end of the id is enough. Left out it is what the message of your turn offers"`
+	ID string `json:"id,omitempty" jsonschema:"the work or its offer; that of your turn if left out"`
 }
 
 // A claimed is what claim gives.
@@ -74,9 +74,9 @@ func (c *claimed) readable() string {
 }
 
 type ackArguments struct {
-	ID     string `json:"id,omitempty" jsonschema:"the published work, or the message that offers it to you; the end of the id is enough. Left out it is what the message of your turn offers"`
-	Text   string `json:"text,omitempty" jsonschema:"the result, or why it failed; it goes to whoever published the work"`
-	Failed bool   `json:"failed,omitempty" jsonschema:"it came to nothing"`
+	ID     string `json:"id,omitempty" jsonschema:"the work or its offer; that of your turn if left out"`
+	Text   string `json:"text,omitempty" jsonschema:"what the publisher gets"`
+	Failed bool   `json:"failed,omitempty" jsonschema:"the work failed"`
 }
 
 // A closing is what ack gives.

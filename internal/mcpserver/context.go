@@ -9,7 +9,7 @@ import (
 )
 
 type clearArguments struct {
-	Handoff string `json:"handoff,omitempty" jsonschema:"what your next session is to know, in Markdown; it is written to the page handoff of the board, which is read first"`
+	Handoff string `json:"handoff,omitempty" jsonschema:"what your next session should know, in Markdown"`
 }
 
 // A done is what a tool gives that only does something.

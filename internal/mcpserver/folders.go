@@ -49,7 +49,7 @@ func inside(folder, path string) bool {
 }
 
 type directoryArguments struct {
-	Path string `json:"path" jsonschema:"the folder, absolute or as seen from your working folder"`
+	Path string `json:"path" jsonschema:"absolute, or relative to your working folder"`
 }
 
 // A directory is what set_directory gives.

@@ -11,8 +11,8 @@ import (
 )
 
 type historyArguments struct {
-	Agent string `json:"agent,omitempty" jsonschema:"whose; left out it is yours"`
-	N     int    `json:"n,omitempty" jsonschema:"how many of the last turns; 10, if left out" minimum:"1" maximum:"100"`
+	Agent string `json:"agent,omitempty" jsonschema:"you, if left out"`
+	N     int    `json:"n,omitempty" jsonschema:"how many; 10 if left out" minimum:"1" maximum:"100"`
 }
 
 // A past is what an agent did.

@@ -10,8 +10,8 @@ import (
 )
 
 type inboxArguments struct {
-	Unread bool   `json:"unread,omitempty" jsonschema:"leave out what is being worked on, or was read"`
-	Since  string `json:"since,omitempty" jsonschema:"only what came after this message, by its id"`
+	Unread bool   `json:"unread,omitempty" jsonschema:"without what was read or is worked on"`
+	Since  string `json:"since,omitempty" jsonschema:"only what came after this message"`
 }
 
 // An inbox is what lies in a mailbox.
@@ -73,7 +73,7 @@ func (b *inbox) readable() string {
 }
 
 type readArguments struct {
-	ID string `json:"id" jsonschema:"the message, or the end of its id; it is one that you got or sent, or published work"`
+	ID string `json:"id" jsonschema:"the message, or published work; the end of its id is enough"`
 }
 
 // A reading is a message with its text.

@@ -9,14 +9,14 @@ import (
 )
 
 type publishArguments struct {
-	Topic    string   `json:"topic" jsonschema:"words of a-z, 0-9, - and _ with dots between them, such as task.created"`
-	Text     string   `json:"text" jsonschema:"the work or the news, at most 8192 bytes; put longer text into a file and attach it"`
-	Type     string   `json:"type,omitempty" jsonschema:"task, if left out; task, question and handoff are work, status and note are news" enum:"task,question,handoff,status,note"`
-	Subject  string   `json:"subject,omitempty" jsonschema:"what it is about, one line"`
-	Priority string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
-	Thread   string   `json:"thread,omitempty" jsonschema:"the id of the conversation that it goes on with; left out it is that of your turn"`
-	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, which your tools may read"`
-	Key      string   `json:"key,omitempty" jsonschema:"publish it once only: a second time with the same key within 7 days does nothing"`
+	Topic    string   `json:"topic" jsonschema:"words of a-z, 0-9, - and _ with dots between them: task.created"`
+	Text     string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
+	Type     string   `json:"type,omitempty" jsonschema:"task if left out" enum:"task,question,handoff,status,note"`
+	Subject  string   `json:"subject,omitempty" jsonschema:"one line"`
+	Priority string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
+	Thread   string   `json:"thread,omitempty" jsonschema:"that of your turn if left out"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
+	Key      string   `json:"key,omitempty" jsonschema:"no second time with this key within 7 days"`
 }
 
 // A publication is what publish gives.

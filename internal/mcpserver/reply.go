@@ -9,11 +9,11 @@ import (
 )
 
 type replyArguments struct {
-	ID       string   `json:"id" jsonschema:"the message that is answered, or the end of its id; it lies in your mailbox"`
-	Text     string   `json:"text" jsonschema:"the answer, at most 8192 bytes"`
-	Type     string   `json:"type,omitempty" jsonschema:"left out it is what is usual: a result for a task or a question, else a note, which wakes nobody" enum:"task,question,result,status,handoff,note"`
-	Priority string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
-	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, which your tools may read"`
+	ID       string   `json:"id" jsonschema:"the message; the end of its id is enough"`
+	Text     string   `json:"text" jsonschema:"at most 8192 bytes"`
+	Type     string   `json:"type,omitempty" jsonschema:"if left out: result for a task or a question, else note" enum:"task,question,result,status,handoff,note"`
+	Priority string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
 }
 
 func (c *call) reply(ctx context.Context, in replyArguments) (*sending, error) {

@@ -16,15 +16,15 @@ import (
 
 type sendArguments struct {
 	To       string   `json:"to" jsonschema:"the name of an agent, several with commas between them, all, or lead"`
-	Text     string   `json:"text" jsonschema:"the message, at most 8192 bytes; put longer text into a file and attach it"`
-	Type     string   `json:"type,omitempty" jsonschema:"task, if left out; a task or a question is answered" enum:"task,question,result,status,handoff,note"`
-	Subject  string   `json:"subject,omitempty" jsonschema:"what it is about, one line"`
-	Priority string   `json:"priority,omitempty" jsonschema:"normal, if left out" enum:"urgent,normal,low"`
-	Thread   string   `json:"thread,omitempty" jsonschema:"the id of the conversation that it goes on with; left out it is that of your turn"`
-	ReplyTo  string   `json:"reply_to,omitempty" jsonschema:"the id of the message that it answers; the tool reply does more"`
-	CC       []string `json:"cc,omitempty" jsonschema:"names that get a copy as a note, which wakes nobody"`
-	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files to send along, which your tools may read"`
-	Key      string   `json:"key,omitempty" jsonschema:"deliver it once only: a second message with the same key within 7 days is not sent"`
+	Text     string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
+	Type     string   `json:"type,omitempty" jsonschema:"task if left out" enum:"task,question,result,status,handoff,note"`
+	Subject  string   `json:"subject,omitempty" jsonschema:"one line"`
+	Priority string   `json:"priority,omitempty" jsonschema:"normal if left out" enum:"urgent,normal,low"`
+	Thread   string   `json:"thread,omitempty" jsonschema:"that of your turn if left out"`
+	ReplyTo  string   `json:"reply_to,omitempty" jsonschema:"id of the message that it answers"`
+	CC       []string `json:"cc,omitempty" jsonschema:"names that get a copy as a note"`
+	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
+	Key      string   `json:"key,omitempty" jsonschema:"no second message with this key within 7 days"`
 }
 
 // A sending is what send and reply give.

@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Version string // of the program
 	IRC     bool   // the tools for IRC are offered too
+	Turn    bool   // it serves a turn, whose system text says what the instructions say
 	// Open gives a call what it works with, as it is now: the configuration may have
 	// changed since the last one. The call closes it.
 	Open func() (*Desk, error)
@@ -51,7 +52,8 @@ type Server struct {
 	list []*mcp.Tool
 }
 
-// instructions are what a client tells its model of all the tools together.
+// instructions are what a client outside of a turn tells its model of all the tools
+// together.
 const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
 in each turn, and your last words go back to its sender by themselves. Use send to give
 another agent a task or to tell something, ask when you need an answer before you can go
@@ -60,8 +62,12 @@ on, list_agents to see who is there, and the board for what everybody should kno
 // New makes a server. It starts nothing.
 func New(o Options) *Server {
 	s := &Server{opts: o}
+	told := instructions
+	if o.Turn {
+		told = ""
+	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: runner.ToolServer, Title: "claude-swarm", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: instructions,
+		Instructions: told,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list does not change
 	})
 	list := tools()

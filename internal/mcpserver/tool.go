@@ -42,9 +42,11 @@ func does[In any, Out result](name, what string, do func(*call, context.Context,
 
 func (t toolOf[In, Out]) describe() *mcp.Tool {
 	open := false // it is about this swarm, not about the world
+	in := schemaOf[In]()
+	in.AdditionalProperties = nil // [check] refuses what a schema does not name, and the model reads every word
 	return &mcp.Tool{
 		Name: t.name, Description: t.what,
-		InputSchema: schemaOf[In](), OutputSchema: schemaOf[Out](),
+		InputSchema: in, OutputSchema: schemaOf[Out](),
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, OpenWorldHint: &open},
 	}
 }

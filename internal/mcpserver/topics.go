@@ -79,7 +79,7 @@ func (c *call) subscribe(_ context.Context, in subscribeArguments) (*subscriptio
 }
 
 type unsubscribeArguments struct {
-	Patterns []string `json:"patterns,omitempty" jsonschema:"those that you want to hear no more, as you subscribed to them; left out it is all"`
+	Patterns []string `json:"patterns,omitempty" jsonschema:"as you subscribed to them; all if left out"`
 }
 
 func (c *call) unsubscribe(_ context.Context, in unsubscribeArguments) (*subscription, error) {
