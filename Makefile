@@ -89,7 +89,7 @@ fuzz:
 		done; \
 	done; rm -f .fuzz.log
 
-bench: build
+bench: build tools
 	go run ./internal/bench
 
 # Every fault in its long form; the tests inject each in a short one.

@@ -113,7 +113,7 @@ func TestTheTableIsNarrow(t *testing.T) {
 	usual := map[string]sample{
 		"ns/op": {1.04e6, 1.01e6, 1.25e6}, "p50-ns": {37.1e3, 35.2e3, 39.9e3}, "p99-ns": {165e3, 135e3, 199e3}, "first-ns": {49.5e6, 48e6, 51e6}, "new-ns": {2.75e9, 2.7e9, 4e9}, "again-ns": {0.34e9, 0.3e9, 0.61e9},
 		"MB/s": {43_300, 41_000, 44_100}, "B/op": {21 << 20, 21 << 20, 22 << 20}, "MiB": {11.5, 11.2, 12.1}, "KiB/agent": {10.3, 9.9, 19.2},
-		"allocs/line": {0.51, 0.5, 0.52}, "lines/s": {2170, 2040, 3310}, "switches/s-1": {0.05, 0, 0.15}, "switches/s-1000": {0.05, 0, 0.15},
+		"allocs/line": {0.51, 0.5, 0.52}, "tokens": {2460}, "lines/s": {2170, 2040, 3310}, "switches/s-1": {0.05, 0, 0.15}, "switches/s-1000": {0.05, 0, 0.15},
 	}
 	measured := map[value]sample{}
 	for _, g := range goals {
@@ -132,10 +132,29 @@ func TestTheTableIsNarrow(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	for _, word := range []string{"ok", "missed", "1.04 ms 1.01–1.25"} {
+	for _, word := range []string{"ok", "missed", "1.04 ms 1.01–1.25", "\n\ncontext added to the first request: 2,460 tokens (goal 2,500)\n"} {
 		if !strings.Contains(out.String(), word) {
 			t.Errorf("the table has no %q:\n%s", word, &out)
 		}
+	}
+}
+
+// What counts is run once, and its sentence says when the goal is missed.
+func TestWhatIsCounted(t *testing.T) {
+	runs := 0
+	run := func(context.Context, variant) (map[string]float64, error) {
+		runs++
+		return map[string]float64{"tokens": 2501}, nil
+	}
+	chosen := choose(goals, "context added", "linux")
+	measured, err := measure(t.Context(), run, variants(chosen), 3, new(bytes.Buffer))
+	if err != nil || runs != 1 || len(chosen) != 1 {
+		t.Fatalf("measure runs %d times for %d lines: %v", runs, len(chosen), err)
+	}
+	var out bytes.Buffer
+	write(&out, "a machine", 3, []row{rowOf(chosen[0], measured)})
+	if want := "\ncontext added to the first request: 2,501 tokens (goal 2,500), missed\n"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("the table ends otherwise than with %q:\n%s", want, &out)
 	}
 }
 

@@ -13,6 +13,9 @@
 //	                 each variant in a process of its own, floor and ours in
 //	                 turns first; before each, the disk comes to rest (syncfs)
 //
+// The context that an agent's first request has more than its client's is counted once,
+// at the scripted API of the end-to-end tests, and needs the client (make tools).
+//
 // What the benchmarks leave on the disk is deleted at the end, since one that
 // deletes slows the next by up to ten times. It takes some minutes, and a machine
 // that does nothing else.

@@ -73,6 +73,9 @@ var (
 	inRate       = variant{"ircbridge", "BenchmarkInRate/ours", "1x"}
 	onIRC        = variant{"cmd/claude-swarm", "BenchmarkOnIRC", "1x"}
 
+	// It counts and measures no time, so one round is enough.
+	firstRequest = variant{"internal/e2e", "BenchmarkContext", "1x"}
+
 	appendFloor = variant{"window", "BenchmarkAppend/floor/copy", "200ms"}
 	appendOurs  = variant{"window", "BenchmarkAppend/ours/add-and-evict", "200ms"}
 	render      = variant{"window", "BenchmarkRender", "200ms"}
@@ -109,6 +112,7 @@ var goals = []goal{
 	{what: "idle, 1,000 agents", how: bound, ours: value{idle, "switches/s-1000"}, is: 1, linux: true},
 	{what: "start 5,000 agents", how: bound, ours: value{many, "again-ns"}, is: 1e9, linux: true},
 	{what: "  and 5,000 mailboxes", how: bound, ours: value{many, "new-ns"}, linux: true},
+	{what: "context added to the first request", how: bound, ours: value{firstRequest, "tokens"}, is: 2500, linux: true},
 }
 
 // variants are those that some goals need, each once, floors and ours beside each

@@ -70,7 +70,8 @@ func choose(all []goal, only, system string) []goal {
 	})
 }
 
-// measure runs each variant once in every round. Within a group, the floor and
+// measure runs each variant once in every round, and one that counts in the first round
+// alone. Within a group, the floor and
 // ours of a line, they take turns in being first; and each round begins with
 // another group.
 func measure(ctx context.Context, run func(context.Context, variant) (map[string]float64, error),
@@ -81,6 +82,9 @@ func measure(ctx context.Context, run func(context.Context, variant) (map[string
 			group := groups[(i+round)%len(groups)]
 			for j := range group {
 				v := group[(j+round)%len(group)]
+				if v == firstRequest && round > 0 {
+					continue
+				}
 				fmt.Fprintf(progress, "\r\x1b[Kround %d of %d: %s", round+1, rounds, v.bench)
 				values, err := run(ctx, v)
 				if err != nil {

@@ -78,11 +78,17 @@ func rowOf(g goal, measured map[value]sample) row {
 	return r
 }
 
-// write prints the table, at most 80 columns wide.
+// write prints the table, at most 80 columns wide. What is counted in tokens is a sentence
+// below it: nothing of it depends on the machine.
 func write(w io.Writer, machine string, rounds int, rows []row) {
 	fmt.Fprintf(w, "%s\n%d rounds: median, least–most\n\n", machine, rounds)
 	fmt.Fprintf(w, "%-21s %-17s %-17s %5s %s\n", "what", "floor", "ours", "ratio", "goal")
+	var counted []row
 	for _, r := range rows {
+		if r.unit == "tokens" {
+			counted = append(counted, r)
+			continue
+		}
 		floor, ratio, aim, word := "", "", "", ""
 		if r.Floor != nil {
 			floor = r.Floor.text()
@@ -107,6 +113,22 @@ func write(w io.Writer, machine string, rounds int, rows []row) {
 		line := fmt.Sprintf("%-21s %-17s %-17s %5s %-8s %s", r.What, floor, r.Ours.text(), ratio, aim, word)
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
+	for _, r := range counted {
+		fmt.Fprintf(w, "\n%s: %s tokens (goal %s)", r.What, thousands(r.Ours.Median), thousands(*r.Goal))
+		if !*r.OK {
+			fmt.Fprint(w, ", missed")
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// thousands writes a count with a comma: 2,500.
+func thousands(x float64) string {
+	n := int(x)
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
 // text is a median and its spread in one unit: "112 µs 104–131".
