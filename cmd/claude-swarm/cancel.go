@@ -16,7 +16,7 @@ func cancelCommand() *cli.Command {
 		Usage:     "take back a message that still waits",
 		ArgsUsage: "ID",
 		Description: `Takes a message back that nobody has begun to work on. It is kept among the
-dead letters, with the reason.` +
+dead letters, with the reason. An agent takes back what it sent itself.` +
 			examples("claude-swarm cancel k7f3q9m2xd"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: onMessage(cancel),
@@ -24,9 +24,12 @@ dead letters, with the reason.` +
 }
 
 func cancel(c *cli.Context, p *post, id string) error {
-	found, err := p.find(id)
-	if err != nil {
+	found, m, err := p.message(id)
+	if found.Path == "" {
 		return err
+	} // else it is there, and a person takes back also what cannot be read
+	if err := p.MayTakeBack(found, m); err != nil {
+		return &hintError{err: err, code: exitRefused, hint: askLead}
 	}
 	id = found.Entry.ID
 	if found.State == dropbox.Waiting {

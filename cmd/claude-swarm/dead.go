@@ -40,14 +40,14 @@ reasons.` +
 			{
 				Name: "retry", Usage: "give it back to its mailbox", ArgsUsage: "ID…",
 				Description: `Puts dead letters back where they came from. They start anew: what they failed
-before is not counted.` +
+before is not counted. Only you may do that, no agent.` +
 					examples("claude-swarm dead retry k7f3q9m2xd"),
 				Flags: []cli.Flag{jsonFlag()}, Action: deadRetry,
 			},
 			{
 				Name: "purge", Usage: "remove them for good", ArgsUsage: "[ID…]",
 				Description: `Removes dead letters from the disk: those that are named, those that are older
-than a time, or all.` +
+than a time, or all. Only you may do that, no agent.` +
 					examples("claude-swarm dead purge k7f3q9m2xd", "claude-swarm dead purge --older 30d"),
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "older", Usage: "those that came longer than `D` ago (12h, 30d)"},
@@ -210,6 +210,9 @@ func deadRetry(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
+	if err := p.leadOnly("give a dead letter back"); err != nil {
+		return err
+	}
 	picked, err := p.pickDead(c.Args().Slice())
 	if err != nil {
 		return err
@@ -258,6 +261,9 @@ func deadPurge(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
+	if err := p.leadOnly("remove a dead letter"); err != nil {
+		return err
+	}
 	var picked []deadView
 	if c.NArg() > 0 {
 		picked, err = p.pickDead(c.Args().Slice())

@@ -140,16 +140,16 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 }
 
 // thread finds a conversation: one that is halted under this name, or that of a
-// message.
+// message which the asker may read.
 func (p *post) thread(id string) (string, error) {
 	if h, err := p.Store.ThreadHalted(id); h != nil || err != nil {
 		return id, err
 	}
-	_, m, err := p.message(id)
+	found, m, err := p.message(id)
 	if err != nil {
 		return "", err
 	}
-	return m.Thread, nil
+	return m.Thread, private(p.MayReadMessage(found, m))
 }
 
 // haltedLines are the conversations that are halted, as the status shows them.

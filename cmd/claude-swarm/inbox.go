@@ -107,8 +107,12 @@ func urgentMark(m *door.View) string {
 	return ""
 }
 
-// fileAll files messages of the own mailbox: they are dealt with.
+// fileAll files messages of the lead's mailbox: they are dealt with. The mail of an agent
+// is filed by the end of its turn.
 func (p *post) fileAll(c *cli.Context, ids []string) error {
+	if err := p.leadOnly("file mail by hand"); err != nil {
+		return err
+	}
 	box, err := p.Own()
 	if err != nil {
 		return err
@@ -119,7 +123,7 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 		if err != nil {
 			return err
 		}
-		if found.Mailbox != p.Me.Name || p.Me.Turn != "" {
+		if found.Mailbox != p.Me.Name {
 			return fail(exitFailed, "claude-swarm cancel "+found.Entry.ID, "%s lies in the mailbox of %s; only the lead's own mail is filed by hand", found.Entry.ID, found.Mailbox)
 		}
 		switch found.State {

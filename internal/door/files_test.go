@@ -193,3 +193,22 @@ func TestMayRead(t *testing.T) {
 		}
 	}
 }
+
+func TestMayTakeBack(t *testing.T) {
+	found := dropbox.Found{Mailbox: "coder", Entry: dropbox.Entry{ID: "k7f3q9m2xd"}}
+	for _, tc := range []struct {
+		who string
+		m   *dropbox.Message
+		ok  bool
+	}{
+		{"coder", &dropbox.Message{From: "coder"}, true}, {"coder", &dropbox.Message{From: "lead"}, false}, {"coder", nil, false},
+		{dropbox.Lead, &dropbox.Message{From: "coder"}, true}, {dropbox.Lead, nil, true},
+	} {
+		d := &door.Door{Me: swarm.Identity{Name: tc.who}}
+		if err := d.MayTakeBack(found, tc.m); (err == nil) != tc.ok {
+			t.Errorf("%s takes back %+v: %v", tc.who, tc.m, err)
+		} else if err != nil && !strings.Contains(err.Error(), "k7f3q9m2xd is not for coder to take back") {
+			t.Errorf("the refusal says %v", err)
+		}
+	}
+}

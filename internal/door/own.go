@@ -35,3 +35,23 @@ func (d *Door) MayReadMessage(found dropbox.Found, m *dropbox.Message) error {
 	}
 	return &PrivateError{d.Me.Name, "the message " + found.Entry.ID + " in the mailbox of " + found.Mailbox}
 }
+
+// A TakeBackError says that an agent takes back what somebody else sent.
+type TakeBackError struct {
+	Who string // the agent
+	ID  string // of the message
+}
+
+func (e *TakeBackError) Error() string {
+	return e.ID + " is not for " + e.Who + " to take back: an agent takes back what it sent itself"
+}
+
+// MayTakeBack checks that who is asking may take a message back: an agent takes back
+// what it sent itself, a person all. m is nil where the message cannot be read, and then
+// no agent has sent it. The error is a [*TakeBackError].
+func (d *Door) MayTakeBack(found dropbox.Found, m *dropbox.Message) error {
+	if d.Me.Name == dropbox.Lead || m != nil && m.From == d.Me.Name {
+		return nil
+	}
+	return &TakeBackError{d.Me.Name, found.Entry.ID}
+}
