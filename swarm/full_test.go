@@ -21,7 +21,7 @@ func TestSendersAreRefusedWhileAnAgentIsHeld(t *testing.T) {
 			func(f *field) error { return f.daemon.Resume("coder", "lead") },
 		},
 		"stopped": {
-			func(f *field) error { return f.daemon.StopAgent(f.t.Context(), "coder", "lead", false) },
+			func(f *field) error { _, err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); return err },
 			func(f *field) error { return f.daemon.StartAgent("coder", "lead") },
 		},
 		"at work": {

@@ -12,7 +12,7 @@ import (
 // after that, not even one whose message was just being claimed.
 func TestNoTurnBeginsAfterTheAgentWasHeld(t *testing.T) {
 	for name, hold := range map[string]func(*field) error{
-		"stopped":    func(f *field) error { return f.daemon.StopAgent(f.t.Context(), "coder", "lead", false) },
+		"stopped":    func(f *field) error { _, err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); return err },
 		"paused":     func(f *field) error { return f.daemon.Pause("coder", swarm.PauseOrder{By: "lead"}) },
 		"the daemon": func(f *field) error { f.stop(); return nil },
 	} {

@@ -326,7 +326,7 @@ func TestSteering(t *testing.T) {
 		t.Errorf("bounce = %s", b.Body)
 	}
 	f.answer(f.send("coder", "the next one"))
-	if err := f.daemon.StopAgent(t.Context(), "coder", "lead", false); err != nil {
+	if _, err := f.daemon.StopAgent(t.Context(), "coder", "lead", false); err != nil {
 		t.Fatal(err)
 	}
 	f.untilState("coder", swarm.Stopped)

@@ -195,14 +195,16 @@ func (a *agent) runningTurn() <-chan struct{} {
 	return a.reins.ended
 }
 
-// endTurn ends the running turn, if there is one.
-func (a *agent) endTurn(why error) {
+// endTurn ends the running turn, and returns what will have become of its message when
+// the turn has ended; nil when no turn runs.
+func (a *agent) endTurn(why error) *Cut {
 	a.reins.mu.Lock()
-	end := a.reins.end
-	a.reins.mu.Unlock()
-	if end != nil {
-		end(why)
+	defer a.reins.mu.Unlock()
+	if a.reins.end == nil {
+		return nil
 	}
+	a.reins.end(why)
+	return a.reins.cut
 }
 
 // Changes say what a new plan changed.

@@ -18,21 +18,23 @@ func (e *LaterError) Error() string {
 // StopAgent stops an agent until it is started again, also by a later daemon.
 // It returns when the running turn has ended and its client is gone; with now, or
 // when ctx is done, that turn is ended, and its message put back with nothing
-// counted. Where by is an agent for whose turn the turn of the other waits, it
-// returns at once with a [*LaterError], and the other stops all the same.
-func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error {
+// counted. A turn whose good result comes all the same is done; the Cut says what became
+// of the message of a turn that was to be ended, nil where none was. Where by is an agent
+// for whose turn the turn of the other waits, it returns at once with a [*LaterError], and
+// the other stops all the same.
+func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
 	m, err := s.member(agent)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.steer(agent, func(st *standing) { st.Stopped = &stop{By: by, Since: time.Now().UTC()} }); err != nil {
-		return err
+		return nil, err
 	}
 	if ended := m.runningTurn(); ended != nil {
 		if !now {
 			done, ok := s.waits.begin(by, s.turnOf(by), agent)
 			if !ok {
-				return &LaterError{Name: agent}
+				return nil, &LaterError{Name: agent}
 			}
 			select {
 			case <-ended:
@@ -42,8 +44,8 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error
 			done()
 		}
 		if now {
-			m.endTurn(errStopping)
-			<-ended
+			cut = m.endTurn(errStopping)
+			<-ended // nobody writes the cut any more
 		}
 	}
 	if gone := m.clientGone(); gone != nil {
@@ -52,7 +54,7 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) error
 		case <-ctx.Done():
 		}
 	}
-	return nil
+	return cut, nil
 }
 
 // turnOf is closed when the turn that runs now of somebody has ended; nil for a

@@ -28,7 +28,10 @@ func TestAgentsThatStopOneAnotherDoNotWaitForEver(t *testing.T) {
 			results := make(chan result, len(ring))
 			for i, by := range ring {
 				next := ring[(i+1)%len(ring)]
-				go func() { results <- result{by, f.daemon.StopAgent(t.Context(), next, by, false)} }() // read below, or ended with the field
+				go func() { // read below, or ended with the field
+					_, err := f.daemon.StopAgent(t.Context(), next, by, false)
+					results <- result{by, err}
+				}()
 			}
 			for _, name := range ring {
 				f.until(name+" has heard of it", func() bool { return f.status(name).Why != "" })

@@ -136,7 +136,7 @@ func TestWhatEndsAClientThatWaits(t *testing.T) {
 	for name, c := range map[string]struct{ end, again func(*field) }{
 		"pause": {pause, resume},
 		"stop": {func(f *field) {
-			if err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); err != nil {
+			if _, err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); err != nil {
 				f.t.Fatal(err)
 			}
 			if left := f.backend.Waiting(); len(left) != 0 {
@@ -327,7 +327,7 @@ func TestAClientThatWaitsInLine(t *testing.T) {
 	if st := f.untilState("coder", swarm.Queued); st.Warm == nil {
 		t.Error("the status does not show the client of an agent in line")
 	}
-	if err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); err != nil {
+	if _, err := f.daemon.StopAgent(f.t.Context(), "coder", "lead", false); err != nil {
 		t.Fatal(err)
 	}
 	if left := f.backend.Waiting(); len(left) != 0 {

@@ -196,7 +196,7 @@ func (d *daemon) choose(ctx context.Context, names []string, by string) error {
 		if slices.Contains(names, name) {
 			err = d.StartAgent(name, by)
 		} else {
-			err = d.StopAgent(ctx, name, by, false)
+			_, err = d.StopAgent(ctx, name, by, false)
 		}
 		if err != nil {
 			return err

@@ -30,9 +30,9 @@ stop other agents, but not its own and not the daemon; it does not wait for one
 whose turn waits for it.
 
 With --now running turns are ended too. Their messages are put back, and nothing
-is counted against them.` +
+is counted against them. A turn that ends well before it can be ended is done.` +
 			examples("claude-swarm stop", "claude-swarm stop coder", "claude-swarm stop --timeout 1m", "claude-swarm stop --now"),
-		Flags:  stopFlags(),
+		Flags:  append(stopFlags(), jsonFlag()),
 		Action: stop,
 	}
 }
@@ -89,9 +89,14 @@ func stop(c *cli.Context) error {
 		defer cancel()
 		told := waitingFor(c.App.ErrWriter, client, names)
 		var wg sync.WaitGroup
-		errs := make([]error, len(names))
+		errs, view := make([]error, len(names)), stopView{V: 1, Agents: make([]stopOfAgent, len(names))}
 		for i, name := range names {
-			wg.Go(func() { errs[i] = client.Stop(ctx, name, by, c.Bool("now")) })
+			wg.Go(func() {
+				a := stopOfAgent{Agent: name}
+				a.Cut, errs[i] = client.Stop(ctx, name, by, c.Bool("now"))
+				a.Stopped = errs[i] == nil
+				view.Agents[i] = a
+			})
 		}
 		done := make(chan struct{})
 		go func() { wg.Wait(); close(done) }() // read to its end below
@@ -101,15 +106,45 @@ func stop(c *cli.Context) error {
 			return gaveUp(c, client, names, "the agents stop when their turns have ended")
 		}
 		for i, name := range names {
-			if _, later := errors.AsType[*swarm.LaterError](errs[i]); later {
-				fmt.Fprintf(c.App.Writer, "%s stops when its turn has ended: that waits for the end of this one\n", name)
+			_, later := errors.AsType[*swarm.LaterError](errs[i])
+			if later {
 				errs[i] = nil
-			} else if errs[i] == nil {
+			}
+			switch {
+			case c.Bool("json"):
+			case later:
+				fmt.Fprintf(c.App.Writer, "%s stops when its turn has ended: that waits for the end of this one\n", name)
+			case errs[i] == nil:
 				fmt.Fprintf(c.App.Writer, "%s stopped\n", name)
+				view.Agents[i].write(c.App.Writer)
 			}
 		}
-		return errors.Join(errs...)
+		if err := errors.Join(errs...); err != nil || !c.Bool("json") {
+			return err
+		}
+		return printJSON(c.App.Writer, view)
 	})
+}
+
+// A stopView is what a stop has come to, as --json prints it.
+type stopView struct {
+	V      int           `json:"v"`
+	Daemon bool          `json:"daemon"` // it has ended
+	Agents []stopOfAgent `json:"agents"` // those that were named; of the daemon those whose turns were to be ended
+}
+
+// A stopOfAgent is what a stop has come to for one agent.
+type stopOfAgent struct {
+	Agent      string `json:"agent"`
+	Stopped    bool   `json:"stopped"` // else it stops when its turn has ended, which waits for ours
+	*swarm.Cut        // nil where no turn was to be ended
+}
+
+// write says what became of the turn that was to be ended, for a person.
+func (a stopOfAgent) write(w io.Writer) {
+	if a.Cut != nil {
+		fmt.Fprintf(w, "%s: %s\n", a.Agent, cutText(*a.Cut))
+	}
 }
 
 // stopDaemon tells the daemon to stop and waits until it is gone.
@@ -117,6 +152,14 @@ func stopDaemon(c *cli.Context, p *project) error {
 	return ask(c, p, func(client *control.Client, by string) error {
 		if p.turnOf(by) {
 			return fail(exitRefused, askLead, "a turn of %s cannot %s the daemon, which waits for that turn's end", by, c.Command.Name)
+		}
+		var running []swarm.AgentStatus
+		if c.Bool("now") {
+			st, err := client.Status(c.Context)
+			if err != nil {
+				return err
+			}
+			running = st.Agents
 		}
 		if err := client.Shutdown(c.Context, by, c.Bool("now")); err != nil && !errors.Is(err, control.ErrGone) {
 			return err
@@ -126,12 +169,59 @@ func stopDaemon(c *cli.Context, p *project) error {
 		waitingFor(c.App.ErrWriter, client, nil).until(ctx, client.Gone())
 		select {
 		case <-client.Gone():
-			fmt.Fprintln(c.App.Writer, "stopped")
-			return nil
+			return sayStopped(c, running)
 		default:
 			return gaveUp(c, client, nil, "the daemon stops when its turns have ended")
 		}
 	})
+}
+
+// sayStopped says that the daemon has ended, and what became of the messages on which
+// turns ran when it was told to: the files know it now.
+func sayStopped(c *cli.Context, agents []swarm.AgentStatus) error {
+	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
+	for _, a := range agents {
+		if a.Message == nil {
+			continue
+		}
+		cut, err := cutIn(c, a.Message.ID)
+		if err != nil {
+			return err
+		}
+		if cut != nil {
+			view.Agents = append(view.Agents, stopOfAgent{a.Name, true, cut})
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, view)
+	}
+	fmt.Fprintln(c.App.Writer, "stopped")
+	for _, a := range view.Agents {
+		a.write(c.App.Writer)
+	}
+	return nil
+}
+
+// cutIn reads from the mailboxes what became of the message of a turn that was to be
+// ended; nil where the message is gone, or was left to the daemon's next start.
+func cutIn(c *cli.Context, id string) (*swarm.Cut, error) {
+	store, _, err := openFolder(c)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	found, err := store.Find(id)
+	switch {
+	case errors.Is(err, dropbox.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	switch found.State {
+	case dropbox.Done, dropbox.Dead, dropbox.Waiting:
+		return &swarm.Cut{Message: found.Entry.ID, State: found.State}, nil
+	}
+	return nil, nil
 }
 
 // turnOf tells whether we run in a turn of that agent of this project. A turn of

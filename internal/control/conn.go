@@ -203,7 +203,7 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	case reqStart:
 		return nil, d.StartAgent(req.Agent, req.By)
 	case reqStop:
-		return nil, d.StopAgent(ctx, req.Agent, req.By, req.Now)
+		return d.StopAgent(ctx, req.Agent, req.By, req.Now)
 	case reqPause:
 		return nil, d.Pause(req.Agent, swarm.PauseOrder{By: req.By, Why: req.Why, For: req.For.duration()})
 	case reqResume:

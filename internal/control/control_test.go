@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -33,9 +34,15 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 	if diff := cmp.Diff(swarm.Changes{Added: []string{"tester"}}, ch); err != nil || diff != "" {
 		t.Errorf("Reload: %v (-want +got):\n%s", err, diff)
 	}
+	cut, err := c.Stop(ctx, "coder", "lead", true)
+	if diff := cmp.Diff(&swarm.Cut{Message: "k7f3q9m2xd", State: dropbox.Done}, cut); err != nil || diff != "" {
+		t.Errorf("Stop with now: %v (-want +got):\n%s", err, diff)
+	}
+	if cut, err := c.Stop(ctx, "coder", "lead", false); err != nil || cut != nil {
+		t.Errorf("Stop = %+v, %v, want no turn that was ended", cut, err)
+	}
 	for name, err := range map[string]error{
 		"Start":    c.Start(ctx, "coder", "lead"),
-		"Stop":     c.Stop(ctx, "coder", "lead", true),
 		"Pause":    c.Pause(ctx, "coder", swarm.PauseOrder{By: "lead", Why: "lunch", For: 90 * time.Minute}),
 		"Resume":   c.Resume(ctx, "coder", "lead"),
 		"Compact":  c.Compact(ctx, "coder", "lead"),
@@ -99,7 +106,7 @@ func TestALongRequestHoldsUpNobody(t *testing.T) {
 	serve(t, p, d)
 	c := p.dial(t)
 	stopped := make(chan error, 1)
-	go func() { stopped <- c.Stop(t.Context(), "coder", "lead", false) }()
+	go func() { _, err := c.Stop(t.Context(), "coder", "lead", false); stopped <- err }()
 	within(t, "the daemon is told to stop coder", func() bool { return len(d.notes()) > 0 })
 	if _, err := c.Status(t.Context()); err != nil {
 		t.Fatalf("Status beside Stop: %v", err)
@@ -118,7 +125,7 @@ func TestHangingUpDoesNotCutAStop(t *testing.T) {
 	c := p.dial(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
-	go func() { stopped <- c.Stop(ctx, "coder", "lead", false) }()
+	go func() { _, err := c.Stop(ctx, "coder", "lead", false); stopped <- err }()
 	within(t, "the daemon is told to stop coder", func() bool { return len(d.notes()) > 0 })
 	cancel()
 	if err := <-stopped; !errors.Is(err, context.Canceled) {

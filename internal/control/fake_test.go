@@ -77,15 +77,19 @@ func (d *fakeDaemon) StartAgent(agent, by string) error {
 	return d.check(agent)
 }
 
-func (d *fakeDaemon) StopAgent(ctx context.Context, agent, by string, now bool) error {
+func (d *fakeDaemon) StopAgent(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
 	d.note("stop %s by %s now %v", agent, by, now)
+	var cut *swarm.Cut
+	if now {
+		cut = &swarm.Cut{Message: "k7f3q9m2xd", State: dropbox.Done}
+	}
 	select {
 	case <-d.turn:
 		d.note("stopped %s", agent)
-		return nil
+		return cut, nil
 	case <-ctx.Done():
 		d.note("stop of %s cut", agent)
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 

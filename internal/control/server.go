@@ -17,7 +17,7 @@ import (
 type Daemon interface {
 	Status(names ...string) (swarm.Status, error)
 	StartAgent(agent, by string) error
-	StopAgent(ctx context.Context, agent, by string, now bool) error
+	StopAgent(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error)
 	Pause(agent string, o swarm.PauseOrder) error
 	Resume(agent, by string) error
 	Abort(ctx context.Context, agent, by string) (swarm.Cut, error)

@@ -21,10 +21,13 @@ func (c *Client) Start(ctx context.Context, agent, by string) error {
 }
 
 // Stop keeps an agent from new work and waits for its running turn; now ends
-// the turn. When ctx is done the agent stays told. A [swarm.LaterError] says that it
-// is told, and that the turn of by cannot wait for it.
-func (c *Client) Stop(ctx context.Context, agent, by string, now bool) error {
-	return c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, nil)
+// the turn, and what became of its message is returned, nil where no turn was ended. When
+// ctx is done the agent stays told. A [swarm.LaterError] says that it is told, and that
+// the turn of by cannot wait for it.
+func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
+	var cut *swarm.Cut
+	err := c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, &cut)
+	return cut, err
 }
 
 // Pause keeps an agent from new work, for a while or until Resume.
