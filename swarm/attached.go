@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -73,6 +75,9 @@ type StopEvent struct {
 	Prompt  string // id of the prompt whose turn has ended; "" where the client does not say
 	Active  bool   // the turn that ends was itself begun by a Stop hook
 	Last    string // what the assistant said last
+	// Tasks are the ids of the sub-agents that work on in the background. The client begins
+	// a turn by itself when one of them has ended.
+	Tasks []string
 
 	// Continue gives the next message to the session at once; else its person is
 	// only told that there is mail.
@@ -153,7 +158,9 @@ func (s *Attached) bind(pid int, session string) (b, other *Binding, err error) 
 }
 
 // Stop is the end of a turn of the session. The message that it worked on is done:
-// receipt, answer, filed. Then comes the next one, within the cap.
+// receipt, answer, filed. Then comes the next one, within the cap. Where sub-agents of the
+// message work on in the background, it is done at the end of the turn in which the
+// session is told that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.agent.home.lockBinding(s.agent.name)
 	if err != nil {
@@ -164,11 +171,16 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	if err != nil || other != nil {
 		return reply, err
 	}
+	b.Tasks = ev.Tasks
 	if b.Message != "" {
 		// All turns of a prompt end under its id, also those that a Stop hook began. The
 		// end of another prompt's turn, or of one that has no id, proves that the turn of
 		// the message was broken off, or proves nothing: the message waits again.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
+		if b.Awaits = b.awaits(done); b.Awaits {
+			b.Latest = ev.Prompt
+			return reply, b.write(s.agent.home)
+		}
 		if err := s.settle(b, ev.Last, done); err != nil {
 			return reply, err
 		}
@@ -244,7 +256,11 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 // the one whose turn works on a message proves that this turn was broken off, as by Esc,
 // of which the client tells no hook; the message waits again. What the person types into a
 // running turn has the id of that turn (2.1.330), or is not told of (2.1.197).
-func (s *Attached) Prompted(pid int, session, prompt string) (err error) {
+//
+// text is what the prompt says. By a prompt the client also tells its session that a
+// sub-agent in the background has ended (2.1.330); a message that waits for that goes on
+// with it. What the person types before breaks nothing off.
+func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	unlock, err := s.agent.home.lockBinding(s.agent.name)
 	if err != nil {
 		return err
@@ -255,12 +271,32 @@ func (s *Attached) Prompted(pid int, session, prompt string) (err error) {
 		return err
 	}
 	b.Latest = prompt
+	if b.Awaits {
+		if ended := endedTask(text); ended != "" && !slices.Contains(b.Before, ended) {
+			b.Prompt, b.Asked, b.Awaits = prompt, true, false // the Stop hook did not begin this turn
+			return b.write(s.agent.home)
+		}
+		if len(b.helpers()) > 0 {
+			return b.write(s.agent.home)
+		}
+	}
 	if b.Message != "" && (prompt == "" || b.Prompt != prompt) {
 		if err := s.settle(b, "", false); err != nil {
 			return err
 		}
 	}
 	return b.write(s.agent.home)
+}
+
+// endedTask is the id of the sub-agent, or of other work in the background, of whose end a
+// prompt tells; "" for every other prompt.
+func endedTask(text string) string {
+	rest, ok := strings.CutPrefix(text, "<task-notification>\n<task-id>")
+	id, _, whole := strings.Cut(rest, "</task-id>")
+	if !ok || !whole {
+		return ""
+	}
+	return id
 }
 
 // End is the end of the session: what it did not finish waits again.

@@ -426,7 +426,7 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 			id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
 			prompted := func(prompt string) {
 				t.Helper()
-				if err := p.s.Prompted(p.hook, "s", prompt); err != nil {
+				if err := p.s.Prompted(p.hook, "s", prompt, ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -500,7 +500,7 @@ func TestAnAttachedSessionIsShown(t *testing.T) {
 	if got := strings.Join(p.shown(), " "); got != "begun-"+id+" lead" {
 		t.Errorf("when it began: %s", got)
 	}
-	if err := p.s.Prompted(p.hook, "s", "another"); err != nil { // broken off
+	if err := p.s.Prompted(p.hook, "s", "another", ""); err != nil { // broken off
 		t.Fatal(err)
 	}
 	if p.stop(false, "hm").Prompt == "" {

@@ -91,6 +91,7 @@ func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, er
 		return "", err
 	}
 	b.Message, b.Turn, b.Notes, b.Asked, b.Prompt = m.ID, rec.Turn, rec.Notes, false, b.Latest
+	b.Before, b.Awaits = b.Tasks, false
 	if err := b.write(s.agent.home); err != nil {
 		return "", err
 	}
@@ -104,7 +105,7 @@ func (s *Attached) settle(b *Binding, last string, done bool) error {
 		if err := s.brokenOff(b); err != nil {
 			return err
 		}
-		b.Message, b.Turn, b.Notes = "", "", nil
+		b.forget()
 		return s.putBackLeft()
 	}
 	claimed, err := s.agent.box.Claimed()
@@ -117,7 +118,7 @@ func (s *Attached) settle(b *Binding, last string, done bool) error {
 			return fmt.Errorf("message %s: %w", b.Message, err)
 		}
 	}
-	b.Message, b.Turn, b.Notes = "", "", nil
+	b.forget()
 	return s.putBackLeft()
 }
 

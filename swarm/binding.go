@@ -37,6 +37,31 @@ type Binding struct {
 	Prompt  string   `json:"prompt,omitempty"` // id of the prompt whose turn works on it
 	Latest  string   `json:"latest,omitempty"` // id of the last prompt that the session was given
 	Blocks  int      `json:"blocks,omitempty"` // turns in a row that the Stop hook began
+
+	// The sub-agents that work in the background, by the client's ids of them.
+	Tasks  []string `json:"tasks,omitempty"`  // those at work when the last turn ended
+	Before []string `json:"before,omitempty"` // those that worked before the message was given to the session
+	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
+}
+
+// helpers are the sub-agents that work for the message.
+func (b *Binding) helpers() []string {
+	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
+}
+
+// awaits tells whether the message waits for its sub-agents at the end of a turn. done says
+// that it was the turn of the message, else it was one beside it: then the session may not
+// have been told yet of sub-agents that have ended.
+func (b *Binding) awaits(done bool) bool {
+	if done {
+		return len(b.helpers()) > 0
+	}
+	return b.Awaits
+}
+
+// forget says that the session works on no message.
+func (b *Binding) forget() {
+	b.Message, b.Turn, b.Notes, b.Before, b.Awaits = "", "", nil, nil, false
 }
 
 // bindings is the folder of the bindings, a file for each attached agent.

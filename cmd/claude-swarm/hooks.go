@@ -50,12 +50,13 @@ func sessionHooks() []*cli.Command {
 				most = n
 			}
 			reply, err := s.Stop(swarm.StopEvent{
-				PID: os.Getpid(), Session: h.Session, Prompt: h.Prompt, Active: h.Active, Last: h.Last, Continue: h.agent.AttachedMail != "notify", Cap: most,
+				PID: os.Getpid(), Session: h.Session, Prompt: h.Prompt, Active: h.Active, Last: h.Last, Tasks: h.subAgents(),
+				Continue: h.agent.AttachedMail != "notify", Cap: most,
 			})
 			return say(c, err, reply.Prompt, reply.Notice)
 		}),
 		verb("prompt", "a session was given a prompt", func(_ *cli.Context, s *swarm.Attached, h hookCall) error {
-			return s.Prompted(os.Getpid(), h.Session, h.Prompt)
+			return s.Prompted(os.Getpid(), h.Session, h.Prompt, h.Text)
 		}),
 		verb("end", "a session has ended", func(_ *cli.Context, s *swarm.Attached, _ hookCall) error { return s.End(os.Getpid()) }),
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *swarm.Attached, _ hookCall) error {
@@ -81,8 +82,25 @@ type hookCall struct {
 	Prompt  string `json:"prompt_id"`
 	Active  bool   `json:"stop_hook_active"`
 	Last    string `json:"last_assistant_message"`
+	Text    string `json:"prompt"` // of UserPromptSubmit
+	Tasks   []struct {
+		ID     string `json:"id"`
+		Type   string `json:"type"`   // subagent, shell …
+		Status string `json:"status"` // running …
+	} `json:"background_tasks"` // Stop, since 2.1.330
 
 	agent config.Agent
+}
+
+// subAgents are the ids of the sub-agents that work on in the background.
+func (h hookCall) subAgents() []string {
+	var ids []string
+	for _, t := range h.Tasks {
+		if t.Type == "subagent" && t.Status == "running" {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
 }
 
 // serveSession opens the mailbox of the agent that a session is.
