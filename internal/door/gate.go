@@ -1,6 +1,7 @@
 package door
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,7 +103,8 @@ func (d *Door) HaltThread(thread, why string) error {
 }
 
 // UnhaltThread lets a conversation go on. What was refused only because it was halted
-// is given back; it returns how many messages that are.
+// is given back; it returns how many messages that are. The kept reason tells it: a file
+// that an agent wrote belongs to the conversation of the turn that wrote it.
 func (d *Door) UnhaltThread(thread string) (back int, err error) {
 	if err := d.Store.UnhaltThread(thread); err != nil {
 		return 0, err
@@ -121,23 +123,17 @@ func (d *Door) UnhaltThread(thread string) (back int, err error) {
 			return back, err
 		}
 		for _, r := range refusals {
-			if !strings.HasPrefix(r.Reason, string(policy.RuleHalted)+": ") {
+			if !policy.WasHalted(r.Reason, thread) {
 				continue
 			}
-			m, err := d.Store.Load(foundRefusal(name, r))
-			if err != nil || m.Thread != thread {
-				continue // another, or moved meanwhile
-			}
-			if err := box.Readmit(r.Entry, false); err != nil {
+			err := box.Readmit(r.Entry, false)
+			if errors.Is(err, dropbox.ErrGone) {
+				continue // somebody let it through meanwhile
+			} else if err != nil {
 				return back, fmt.Errorf("give back %s: %w", r.ID, err)
 			}
 			back++
 		}
 	}
 	return back, nil
-}
-
-// foundRefusal is where a refused message lies.
-func foundRefusal(mailbox string, r dropbox.Refusal) dropbox.Found {
-	return dropbox.Found{Mailbox: mailbox, State: dropbox.Refused, Entry: r.Entry, Path: "refused/" + mailbox + "/" + r.Name}
 }

@@ -109,7 +109,17 @@ func (p Policy) halted(q Question) Verdict {
 	if q.Halted == "" || !q.wakes() {
 		return passes
 	}
-	return refuse(RuleHalted, fmt.Sprintf("the conversation %s is halted (%s)", word(q.Message.Thread), line(q.Halted)), askLead)
+	return refuse(RuleHalted, haltedThread(q.Message.Thread)+line(q.Halted)+")", askLead)
+}
+
+// haltedThread begins the reason of what is refused in a conversation that is halted.
+func haltedThread(thread string) string { return "the conversation " + word(thread) + " is halted (" }
+
+// WasHalted tells whether the kept reason of a refusal, the text of a [Verdict], says that
+// the conversation was halted. It is the one to which the rules counted the message, also
+// where its file names another.
+func WasHalted(reason, thread string) bool {
+	return strings.HasPrefix(reason, string(RuleHalted)+": "+haltedThread(thread))
 }
 
 // sentinel halts the conversation of a body that asks for it. What wakes nobody goes

@@ -1,0 +1,73 @@
+package door_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// What was refused since a conversation was halted is given back when that goes on, also
+// where the file names another conversation than the one that the rules counted it to, as
+// that of the turn which wrote the file. What was refused for another reason stays.
+func TestUnhaltGivesBackByTheReason(t *testing.T) {
+	drop := filepath.Join(t.TempDir(), ".dead-drop")
+	if err := dropbox.Create(drop); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(drop, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	d := &door.Door{Place: door.Place{Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+	box, err := d.Mailbox("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const halted, other = "hhhhhhhhhh", "oooooooooo"
+	refuse := func(inFile, counted, why string) string {
+		t.Helper()
+		m := &dropbox.Message{From: dropbox.Lead, To: []string{"coder"}, Type: dropbox.Task, Thread: inFile, Body: []byte("a task\n")}
+		sent, err := store.Send(m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := store.Find(sent[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := *m
+		one.Thread = counted
+		reason := policy.Default().Decide(nil, policy.Question{Message: &one, To: "coder", Proven: true, Now: time.Now(), Halted: why}).String()
+		if why == "" {
+			reason = "ring: it goes round"
+		}
+		if err := box.Refuse(found.Entry, reason); err != nil {
+			t.Fatal(err)
+		}
+		return sent[0].ID
+	}
+	want := map[string]dropbox.State{
+		refuse(halted, halted, "by lead"): dropbox.Waiting,
+		refuse(other, halted, "by lead"):  dropbox.Waiting,
+		refuse(halted, other, "by lead"):  dropbox.Refused,
+		refuse(other, other, "by lead"):   dropbox.Refused,
+		refuse(halted, halted, ""):        dropbox.Refused,
+	}
+	if err := d.HaltThread(halted, ""); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := d.UnhaltThread(halted); err != nil || back != 2 {
+		t.Errorf("UnhaltThread gives back %d, %v; want 2", back, err)
+	}
+	for id, state := range want {
+		if found, err := store.Find(id); err != nil || found.State != state {
+			t.Errorf("%s is %v, %v; want %v", id, found.State, err, state)
+		}
+	}
+}
