@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 func stopCommand() *cli.Command {
@@ -82,7 +80,9 @@ func stop(c *cli.Context) error {
 		return stopDaemon(c, p)
 	}
 	return ask(c, p, func(client *control.Client, by string) error {
-		if p.turnOf(by) && slices.Contains(names, by) {
+		if own, err := p.inTurn(); err != nil {
+			return err
+		} else if own && slices.Contains(names, by) {
 			return fail(exitRefused, "claude-swarm pause "+by, "%s cannot be stopped by its own turn, whose end stop waits for", by)
 		}
 		ctx, cancel := patience(c)
@@ -150,7 +150,9 @@ func (a stopOfAgent) write(w io.Writer) {
 // stopDaemon tells the daemon to stop and waits until it is gone.
 func stopDaemon(c *cli.Context, p *project) error {
 	return ask(c, p, func(client *control.Client, by string) error {
-		if p.turnOf(by) {
+		if own, err := p.inTurn(); err != nil {
+			return err
+		} else if own {
 			return fail(exitRefused, askLead, "a turn of %s cannot %s the daemon, which waits for that turn's end", by, c.Command.Name)
 		}
 		var running []swarm.AgentStatus
@@ -224,15 +226,17 @@ func cutIn(c *cli.Context, id string) (*swarm.Cut, error) {
 	return nil, nil
 }
 
-// turnOf tells whether we run in a turn of that agent of this project. A turn of
-// another project may do here what a person may.
-func (p *project) turnOf(agent string) bool {
-	mark := os.Getenv(runner.MarkVar)
-	if mark == "" || agent == dropbox.Lead {
-		return false
+// inTurn tells whether we run in a turn that the daemon waits for: that of an agent of
+// this project, whatever the environment says. For the session of a person that is
+// attached as an agent it does not wait. A turn of another project may do here what a
+// person may.
+func (p *project) inTurn() (bool, error) {
+	me, err := p.whoAmI()
+	if err != nil || me.Turn == "" {
+		return false, err
 	}
-	_, err := os.Lstat(p.home.Stream(mark))
-	return err == nil
+	b, err := p.home.BindingOf(me.Name)
+	return b == nil || b.Turn != me.Turn, err
 }
 
 // patience is a context that ends with --timeout.
