@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +19,8 @@ func asked(t *testing.T, lines string) (turn runner.Turn, write func(lines strin
 	file := filepath.Join(dir, "client")
 	write = func(lines string) {
 		t.Helper()
+		syscall.ForkLock.RLock() // a client that another test starts now would hold the file open for writing
+		defer syscall.ForkLock.RUnlock()
 		if err := os.WriteFile(file+".new", []byte("#!/bin/sh\necho \"$*\" >> "+dir+"/starts\n"+lines+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -61,6 +64,7 @@ func TestAProgramIsAskedOnce(t *testing.T) {
 // Programs that answer with nothing of use have no features; none of them holds a turn
 // up for long, and nothing of them is left.
 func TestProgramsThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
 	for name, lines := range map[string]string{
 		"it hangs":             "exec sleep 600",
 		"it hangs in a child":  "sleep 600",

@@ -171,6 +171,8 @@ func TestStdoutIsBounded(t *testing.T) {
 func script(t *testing.T, lines string) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "client")
+	syscall.ForkLock.RLock() // a client that another test starts now would hold the file open for writing
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+lines+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -291,6 +293,7 @@ func TestStopDuringATool(t *testing.T) {
 
 // A client that lost its daemon ends by itself, and is followed to its end.
 func TestFollowALivingClient(t *testing.T) {
+	t.Parallel()
 	turn := newTurn(t, "@say begun\n@sleep 1s\n@cost 0.5\n@say ready")
 	p := orphanClient(t, turn)
 	var said []string
@@ -312,6 +315,7 @@ func TestFollowALivingClient(t *testing.T) {
 
 // A stop reaches a client of an earlier daemon too.
 func TestStopAFollowedClient(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{"@say begun\n@sh sleep 600", "@say begun\n@hang"} {
 		turn := newTurn(t, script)
 		p := orphanClient(t, turn)
@@ -380,9 +384,10 @@ func TestCompactionRunsTheHook(t *testing.T) {
 // A client that begins a tool call after it was told to stop has not heard the interrupt:
 // it is not given the time that it has to finish its work.
 func TestAToolCallAfterTheOrderToStop(t *testing.T) {
+	t.Parallel()
 	timing := short
 	timing.Interrupt = 20 * time.Second
-	turn := newTurn(t, "@deaf\n@say begun\n@sleep 2s\n@sh sleep 60")
+	turn := newTurn(t, "@deaf\n@say begun\n@sleep 500ms\n@sh sleep 60")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	turn.Event = func(ev *streamjson.Event) {

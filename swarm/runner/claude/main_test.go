@@ -1,9 +1,12 @@
 package claude_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,6 +30,11 @@ func TestMain(m *testing.M) {
 	if err := runner.BecomeReaper(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	// The tests that are parallel wait for clients more than they work.
+	flag.Parse()
+	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		flag.Set("test.parallel", "8")
 	}
 	code := m.Run()
 	if code == 0 {
@@ -81,6 +89,7 @@ func newTurn(t testing.TB, script string, env ...string) runner.Turn {
 }
 
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	runnertest.Suite(t, runnertest.Fixture{
 		Backend: claude.New(claude.Options{Timing: short}),
 		Turn:    func(t *testing.T, script string) runner.Turn { return newTurn(t, script) },

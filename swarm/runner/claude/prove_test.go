@@ -89,15 +89,17 @@ func TestToolsAreProved(t *testing.T) {
 // The limits for a turn that is silent or long say nothing of one whose prompt was not
 // sent: the message is not to blame for a client that starts slowly.
 func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
+	t.Parallel()
 	for name, limit := range map[string]func(*runner.Spec){
 		"stall":   func(s *runner.Spec) { s.Stall = 500 * time.Millisecond },
 		"timeout": func(s *runner.Spec) { s.Timeout = 500 * time.Millisecond },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			turn := withTools(t, "@say worked", "STANDIN_MCP=pending")
 			limit(&turn.Spec)
 			timing := short
-			timing.Connect, timing.Sample = 2*time.Second, 100*time.Millisecond
+			timing.Connect, timing.Sample = time.Second, 100*time.Millisecond
 			if out := claude.New(claude.Options{Timing: timing}).Run(t.Context(), turn); out.End != runner.Unborn {
 				t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Unborn)
 			}

@@ -152,6 +152,7 @@ done`, turn.Session.ID, lines))
 // own when that ends. One whose work is over does. The turn is over when none of it is
 // left, and the words of a sub-agent's end take the place of what was said before.
 func TestWorkInTheBackground(t *testing.T) {
+	t.Parallel()
 	const (
 		call    = `echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}'; `
 		started = `event system task_started '"task_id":"b1","tool_use_id":"t1",'; `
@@ -189,9 +190,10 @@ func TestWorkInTheBackground(t *testing.T) {
 		"one with which the client dies": {call + listed + agent + answer + result + later + `exit 3`, false, runner.Failed, "ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			turn := newTurn(t, "hello")
 			turn.Spec.Command = speaker(t, turn, c.lines)
-			turn.Spec.Stall = 2 * time.Second
+			turn.Spec.Stall = time.Second
 			out, w := resident().Serve(t.Context(), turn, nil)
 			if out.End != c.end || out.Text != c.text || (w != nil) != c.stays {
 				t.Errorf("ended %s %q (%s), stays: %v; want %s %q, %v", out.End, out.Text, out.Reason, w != nil, c.end, c.text, c.stays)
@@ -241,6 +243,7 @@ func TestAWaitingClientThatStirs(t *testing.T) {
 // The daemon was killed in the middle of a client's second turn: it is followed to
 // the end of that.
 func TestFollowALaterTurn(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
 		want   runner.End
