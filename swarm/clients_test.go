@@ -131,7 +131,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 		"wrong model":                              {body: "@status 404", state: swarm.Stopped, why: "selected model", next: "set model: of agent coder", outcome: "refused"},
 		"wrong key":                                {body: "@status 401", state: swarm.Stopped, why: "refuses the key", next: "claude /login, or set ANTHROPIC_API_KEY in env: of agent coder", outcome: "refused"},
 		"forbidden":                                {body: "@status 403", state: swarm.Limited, why: "403", next: "look at the account, log in with claude /login, or use an API key; " + comes, outcome: "limited"},
-		"a usage limit with a reset":               {body: "@limited 1h", state: swarm.Limited, why: "hit your session limit", next: comes, outcome: "limited"},
+		"a usage limit with a reset":               {body: "@limited 1h", state: swarm.Limited, why: "hit your 5-hour limit", next: comes, outcome: "limited"},
 		"a usage limit without one":                {body: "@status 429 retry-after 3600", state: swarm.Limited, why: "429", next: comes, outcome: "limited"},
 		"no credit":                                {body: "@status 402", state: swarm.Limited, why: "402", next: "pay in credit for the API key, or use another login; " + comes, outcome: "limited"},
 		"an overload":                              {body: "@status 529 retry-after 60", state: swarm.Limited, why: "529 Overloaded", next: comes, outcome: "limited"},

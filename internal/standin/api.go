@@ -36,6 +36,7 @@ type apiReply struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	requestID string
+	problem   error // why there was no answer
 }
 
 // toolList is what a model may call.
@@ -67,7 +68,7 @@ func tooLong(err error) bool {
 func (c *client) ask(ctx context.Context, base string, messages []message, tools []apiTool) (*apiReply, error) {
 	body := encode(&apiRequest{
 		Model: baseModel(c.model), MaxTokens: 32000, Messages: messages, Tools: tools,
-		System: strings.TrimSpace("You are a stand-in for Claude Code.\n\n" + c.o.system),
+		System: strings.TrimSpace("You are a stand-in for Claude Code.\n\n" + c.system()),
 	})
 	for attempt := 1; ; attempt++ {
 		reply, status, again := c.post(ctx, strings.TrimSuffix(base, "/")+"/v1/messages", body)
@@ -77,12 +78,12 @@ func (c *client) ask(ctx context.Context, base string, messages []message, tools
 		if status == http.StatusOK {
 			return reply, nil
 		}
-		e := errorText(status, reply.Error.Message)
+		e := c.errorText(status, reply.Error.Message)
 		if status == 0 {
-			e = apiErrorText{kind: "server_error", retry: "server_error", text: "API Error: Unable to connect to API (" + reply.Error.Message + ")", again: true}
+			e = c.noAnswer(reply.problem)
 		}
 		if !e.again || !again || attempt > c.number("CLAUDE_CODE_MAX_RETRIES", 10) {
-			return nil, &failure{text: e.text, status: status, kind: e.kind}
+			return nil, e.failure(status)
 		}
 		c.retry(attempt, status, e.retry)
 		if !pause(ctx, time.Duration(retryDelay(attempt)*float64(time.Millisecond))) {
@@ -99,10 +100,10 @@ const longWait = 60
 // where the API asks for a wait that is too long.
 func (c *client) post(ctx context.Context, url string, body []byte) (reply *apiReply, status int, again bool) {
 	reply = new(apiReply)
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.number("API_TIMEOUT_MS", 600000))*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.number("API_TIMEOUT_MS", apiTimeout))*time.Millisecond)
 	defer cancel()
 	fail := func(err error) (*apiReply, int, bool) {
-		reply.Error.Message = err.Error()
+		reply.problem = err
 		return reply, 0, true
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
@@ -111,7 +112,7 @@ func (c *client) post(ctx context.Context, url string, body []byte) (reply *apiR
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Anthropic-Version", "2023-06-01")
-	req.Header.Set("User-Agent", "claude-swarm-standin/"+version)
+	req.Header.Set("User-Agent", "claude-swarm-standin/"+string(c.release))
 	req.Header.Set("X-Claude-Code-Session-Id", c.sess.id)
 	if key := c.getenv("ANTHROPIC_API_KEY"); key != "" {
 		req.Header.Set("X-Api-Key", key)

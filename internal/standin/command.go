@@ -20,16 +20,22 @@ func slashCommand(text string) (string, bool) {
 	return strings.TrimSpace(word), word != ""
 }
 
-// command answers a prompt that begins with a slash.
-func (t *turn) command(ctx context.Context, name string) error {
+// slash answers a prompt that begins with a slash. The newer version gives one that it
+// does not know to the model.
+func (t *turn) slash(ctx context.Context, name string) error {
 	c := t.c
+	least := 2
+	if !c.release.old() {
+		least = 1
+		t.command = strings.TrimPrefix(name, "/")
+	}
 	switch name {
 	case "/compact":
-		if c.sess.turns < 2 {
+		if c.sess.turns < least {
 			c.status("compacting", "", "")
 			c.status("", "failed", tooShort)
 			c.printInit()
-			c.synthetic(tooShort, "")
+			c.synthetic(tooShort, nil)
 			t.said = tooShort
 			return errCommand
 		}
@@ -49,12 +55,22 @@ func (t *turn) command(ctx context.Context, name string) error {
 		if !kept {
 			c.sess.path = ""
 		}
+		c.id.Store(&c.sess.id)
+		if c.release.old() {
+			c.printInit()
+			c.synthetic("", nil)
+			break
+		}
+		c.cost, c.apiTime, c.models = 0, 0, map[string]*modelUsage{}
+		c.out.line(&resetLine{
+			Type: "conversation_reset", ID: c.sess.id, Trigger: "clear", Prompt: t.prompt.uuid, Timestamp: timestamp(),
+			UUID: c.sess.id, SessionID: c.sess.id,
+		})
 		c.printInit()
-		c.synthetic("", "")
 	default:
 		c.printInit()
 		t.said = "Unknown command: " + name
-		c.synthetic(t.said, "")
+		c.synthetic(t.said, nil)
 	}
 	return errCommand
 }

@@ -91,7 +91,7 @@ func (c *client) compact(ctx context.Context, trigger string) error {
 	c.sess.context = firstContext + post
 	anchor, kept := newUUID(), newUUID()
 	c.out.line(&systemLine{
-		Type: "system", Subtype: "compact_boundary", SessionID: c.sess.id, UUID: newUUID(),
+		Type: "system", Subtype: "compact_boundary", SessionID: c.sess.id, UUID: newUUID(), Parent: c.ifNew(kept),
 		Compact: &compact{
 			Trigger: trigger, Pre: pre, Post: post, Dropped: pre - post, DurationMS: time.Since(began).Milliseconds(),
 			Segment:  keptSegment{Head: kept, Anchor: anchor, Tail: kept},

@@ -110,7 +110,7 @@ func (c *client) summarize(ctx context.Context, base string) (string, error) {
 		return "", err
 	}
 	c.cost += price(c.model, reply.Usage)
-	c.usageOf(c.model).CostUSD += price(c.model, reply.Usage)
+	c.spend(c.model, tokens{}, price(c.model, reply.Usage))
 	text := ""
 	for _, b := range reply.Content {
 		text += b.Text

@@ -1,7 +1,7 @@
 // Package standin is a stand-in for the claude command line program. It takes
 // the same flags, keeps sessions and prints the same stream of JSON lines as
-// Claude Code 2.1.197 does in print mode, but it asks no model: what a turn
-// does stands in the prompt. Tests run thousands of turns with it, and
+// Claude Code 2.1.330 does in print mode, or 2.1.197 where STANDIN_VERSION says so,
+// but it asks no model: what a turn does stands in the prompt. Tests run thousands of turns with it, and
 // "claude-swarm demo" uses it where no real client is installed.
 //
 // # A turn
@@ -70,9 +70,20 @@
 // A session is a file below $CLAUDE_CONFIG_DIR (or $HOME/.claude), in
 // standin/<hash of the working directory>/<id>.jsonl. A message whose uuid the
 // session knows is printed back and not run again, until a compaction makes it
-// forget. When the context reaches the compact window (settings
+// forget. In 2.1.330 the totals of a result (total_cost_usd, modelUsage) are those
+// of the session with its earlier processes, and model_usage_since_last_result is the
+// turn's own; in 2.1.197 they are those of the process. When the context reaches the compact window (settings
 // autoCompactWindow, or CLAUDE_CODE_AUTO_COMPACT_WINDOW) less 33,000 tokens the
-// next turn compacts first and runs the SessionStart hooks of --settings.
+// next turn compacts first and runs the SessionStart hooks of --settings. The system
+// text of the first turn holds until a compaction (2.1.330), unless
+// --system-prompt-snapshot off or an initialize request says otherwise.
+//
+// # Prompts
+//
+// 2.1.330 says of a prompt that came with a uuid what became of it (command_lifecycle):
+// queued when it was read, started, then completed, or cancelled by an interrupt. The
+// line that repeats the prompt comes with the beginning of its turn; the real program
+// prints it with the first content.
 //
 // # Stopping
 //
@@ -87,7 +98,9 @@
 // plugins, titles of sessions, "priority" on a message, and the budgets: their
 // flags are accepted and change nothing. MCP servers are named where the real
 // program names them, and not started. A prompt of the form /word is answered
-// as the real program does, but only /compact and /clear do something.
+// as the real program does, but only /compact and /clear do something. No socket is
+// there for the messages of other sessions (messaging_socket_path), and no MCP tool is
+// deferred.
 //
 // # Environment
 //
@@ -101,7 +114,8 @@
 //	                     gets "overlap AGENT - PID" and the process exits with 1
 //	STANDIN_UNBORN=1     exits with 1 before it prints anything
 //	STANDIN_SILENT=1     does its work and prints nothing
-//	STANDIN_NOREPLAY=1   prints no replay line
+//	STANDIN_VERSION=V    the version that is played, 2.1.197 or 2.1.330; 2.1.330 else
+//	STANDIN_NOREPLAY=1   prints no replay line, nor what becomes of a prompt
 //	STANDIN_DELAY=D      waits D before each result
 //	STANDIN_MCP=STATUS   what it says of its MCP servers, connected else: "failed
 //	                     WHY", pending; slow is pending at the first two questions,

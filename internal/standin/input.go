@@ -12,6 +12,7 @@ import (
 type prompt struct {
 	seq     int // 1 for the first of the process
 	uuid    string
+	named   bool // the uuid came with it
 	text    string
 	content json.RawMessage // as it came
 	at      string          // when, for the replay line
@@ -24,7 +25,8 @@ type inputLine struct {
 	Message   message `json:"message"`
 	RequestID string  `json:"request_id"`
 	Request   struct {
-		Subtype string `json:"subtype"`
+		Subtype  string `json:"subtype"`
+		Snapshot *bool  `json:"systemPromptSnapshot"`
 	} `json:"request"`
 }
 
@@ -126,9 +128,13 @@ func (c *client) readLine(line string) bool {
 	}
 	switch in.Type {
 	case "user":
-		p := prompt{uuid: in.UUID, content: in.Message.Content, text: plainText(in.Message.Content), at: timestamp()}
+		p := prompt{uuid: in.UUID, named: in.UUID != "", content: in.Message.Content, text: plainText(in.Message.Content), at: timestamp()}
 		if p.uuid == "" {
 			p.uuid = newUUID()
+		}
+		if !c.heard[p.uuid] && !c.deaf.Load() && !saysUnborn(p) {
+			c.heard[p.uuid] = true
+			c.lifecycle("queued", p)
 		}
 		c.inbox.put(p)
 	case "control_request":

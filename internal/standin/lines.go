@@ -36,6 +36,7 @@ type initLine struct {
 	UUID           string            `json:"uuid"`
 	MemoryPaths    map[string]string `json:"memory_paths"`
 	FastMode       string            `json:"fast_mode_state"`
+	*initMore
 }
 
 // block is one content block of a message.
@@ -70,8 +71,10 @@ type assistantLine struct {
 	Parent    *string `json:"parent_tool_use_id"`
 	SessionID string  `json:"session_id"`
 	UUID      string  `json:"uuid"`
+	Timestamp string  `json:"timestamp,omitempty"`
 	Error     string  `json:"error,omitempty"`
 	RequestID string  `json:"request_id,omitempty"`
+	*apiErrorMore
 }
 
 // syntheticMessage is an assistant message that no model wrote: the program's
@@ -88,6 +91,7 @@ type syntheticMessage struct {
 	Usage        syntheticUsage `json:"usage"`
 	Content      []textBlock    `json:"content"`
 	Management   any            `json:"context_management"`
+	*syntheticMessageMore
 }
 
 // textBlock is a block whose text may be empty.
@@ -104,6 +108,7 @@ type syntheticUsage struct {
 	Geo         *string      `json:"inference_geo"`
 	Iterations  *string      `json:"iterations"`
 	Speed       *string      `json:"speed"`
+	*syntheticMore
 }
 
 type webRequests struct {
@@ -124,15 +129,16 @@ type message struct {
 // userLine is a tool result, a note of the program or its summary after a
 // compaction.
 type userLine struct {
-	Type       string  `json:"type"`
-	Message    message `json:"message"`
-	Parent     *string `json:"parent_tool_use_id"`
-	SessionID  string  `json:"session_id"`
-	UUID       string  `json:"uuid"`
-	Timestamp  string  `json:"timestamp,omitempty"`
-	ToolResult any     `json:"tool_use_result,omitempty"`
-	IsReplay   *bool   `json:"isReplay,omitempty"`
-	Synthetic  bool    `json:"isSynthetic,omitempty"`
+	Type       string     `json:"type"`
+	Message    message    `json:"message"`
+	Parent     *string    `json:"parent_tool_use_id"`
+	SessionID  string     `json:"session_id"`
+	UUID       string     `json:"uuid"`
+	Timestamp  string     `json:"timestamp,omitempty"`
+	ToolResult any        `json:"tool_use_result,omitempty"`
+	ToolMeta   []toolMeta `json:"tool_result_meta,omitempty"`
+	IsReplay   *bool      `json:"isReplay,omitempty"`
+	Synthetic  bool       `json:"isSynthetic,omitempty"`
 }
 
 type systemLine struct {
@@ -148,6 +154,7 @@ type systemLine struct {
 	SessionID     string     `json:"session_id"`
 	UUID          string     `json:"uuid"`
 	Compact       *compact   `json:"compact_metadata,omitempty"`
+	Parent        string     `json:"logical_parent_uuid,omitempty"`
 }
 
 // compact says what a compaction did. What was kept whole is told by uuids.
@@ -215,6 +222,7 @@ type controlAnswer struct {
 	Subtype   string `json:"subtype"`
 	RequestID string `json:"request_id"`
 	Error     string `json:"error,omitempty"`
+	Code      string `json:"error_code,omitempty"`
 	Response  any    `json:"response,omitempty"`
 }
 
@@ -225,7 +233,8 @@ type denial struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// modelUsage adds up over the process, per model.
+// modelUsage adds up over the process, per model, and over the session in the newer
+// version.
 type modelUsage struct {
 	Input         int     `json:"inputTokens"`
 	Output        int     `json:"outputTokens"`
@@ -235,6 +244,7 @@ type modelUsage struct {
 	CostUSD       float64 `json:"costUSD"`
 	Window        int     `json:"contextWindow"`
 	MaxOutput     int     `json:"maxOutputTokens"`
+	*modelMore
 }
 
 type resultUsage struct {
@@ -248,6 +258,7 @@ type resultUsage struct {
 	Geo           string       `json:"inference_geo"`
 	Iterations    []any        `json:"iterations"`
 	Speed         string       `json:"speed"`
+	*usageMore
 }
 
 // resultLine ends a turn. An error that ended the turn itself has errors and no
@@ -274,6 +285,7 @@ type resultLine struct {
 	FastMode   string                 `json:"fast_mode_state,omitempty"`
 	UUID       string                 `json:"uuid"`
 	Errors     []string               `json:"errors,omitempty"`
+	*resultMore
 }
 
 // apiStatus is the status of an API error; 0 is printed as null, which is what

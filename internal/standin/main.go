@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"strconv"
@@ -13,12 +14,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// Version is what --version prints.
-const Version = "2.1.197 (claude-swarm stand-in)"
-
-// version is the client version in the stream.
-const version = "2.1.197"
 
 // Main is the whole life of a process: call os.Exit with what it returns. args
 // are the arguments without the program's name, environ is as [os.Environ]
@@ -35,25 +30,34 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 		exit:    make(chan int, 1),
 		born:    time.Now(),
 		models:  map[string]*modelUsage{},
+		since:   map[string]*modelUsage{},
+	}
+	var err error
+	if c.release, err = releaseOf(env["STANDIN_VERSION"]); err != nil {
+		c.complain(err.Error())
+		return 2
 	}
 	if env["STANDIN_UNBORN"] != "" {
 		c.complain("standin: unborn, as STANDIN_UNBORN says")
 		return 1
 	}
 	if delay := env["STANDIN_DELAY"]; delay != "" {
-		var err error
 		if c.delay, err = parseDuration(delay); err != nil {
 			c.complain("standin: STANDIN_DELAY: " + err.Error())
 			return 2
 		}
 	}
-	o, err := parseOptions(args)
+	o, err := parseOptions(args, c.release)
 	if err != nil {
 		c.complain(err.Error())
 		return 1
 	}
-	if o.version {
-		io.WriteString(stdout, Version+"\n")
+	switch {
+	case o.version:
+		io.WriteString(stdout, string(c.release)+suffix+"\n")
+		return 0
+	case o.help:
+		c.release.help(stdout)
 		return 0
 	}
 	if err := c.lock(); err != nil {
@@ -95,21 +99,25 @@ func Main(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int
 // A client is one process. The fields above the line are set before the turns
 // begin; those below it belong to the goroutine that runs the turns.
 type client struct {
-	o        *options
-	settings settings
-	environ  []string
-	getenv   func(string) string
-	cwd      string
-	mcp      []string // names of the MCP servers
-	asked    int      // how often mcp_status was; it belongs to the reader of stdin
-	stderr   io.Writer
-	out      *printer
-	inbox    *inbox
-	born     time.Time
-	exit     chan int      // what the process exits with; the first one counts
-	delay    time.Duration // before each result
-	deaf     atomic.Bool   // @hang and @spin hear nothing
-	leaving  atomic.Bool   // SIGINT: the process ends with the turn
+	o          *options
+	release    release
+	settings   settings
+	environ    []string
+	getenv     func(string) string
+	cwd        string
+	mcp        []string // names of the MCP servers
+	asked      int      // how often mcp_status was; it belongs to the reader of stdin
+	stderr     io.Writer
+	out        *printer
+	inbox      *inbox
+	born       time.Time
+	exit       chan int               // what the process exits with; the first one counts
+	delay      time.Duration          // before each result
+	deaf       atomic.Bool            // @hang and @spin hear nothing
+	leaving    atomic.Bool            // SIGINT: the process ends with the turn
+	noSnapshot atomic.Bool            // the system prompt of an earlier process does not count
+	heard      map[string]bool        // uuids of prompts; it belongs to the reader of stdin
+	id         atomic.Pointer[string] // of the session, for the reader
 
 	mu     sync.Mutex
 	cancel context.CancelFunc // ends the running turn; nil between turns
@@ -123,6 +131,9 @@ type client struct {
 	cost    float64
 	apiTime time.Duration
 	models  map[string]*modelUsage
+	since   map[string]*modelUsage // the same since the last result
+	results int
+	own     map[string]bool // uuids of the prompts that this process has run
 }
 
 // environment makes a map of what [os.Environ] returns; the last one wins.
@@ -162,7 +173,11 @@ func (c *client) open(o *options) (err error) {
 	if err != nil {
 		return err
 	}
-	c.model = modelName(o.model)
+	c.id.Store(&c.sess.id)
+	c.noSnapshot.Store(o.noSnapshot)
+	c.heard, c.own = maps.Clone(c.sess.known), map[string]bool{}
+	c.takeUp()
+	c.model = c.release.modelName(o.model)
 	if o.model == "" && c.sess.model != "" {
 		c.model = c.sess.model
 	}
@@ -177,6 +192,7 @@ func (c *client) refused(err error) int {
 			Type: "result", Subtype: "error_during_execution", IsError: true, SessionID: missing.id,
 			Usage:  resultUsage{Tier: "standard", Iterations: []any{}, Speed: "standard"},
 			Models: map[string]*modelUsage{}, Denials: []denial{}, UUID: newUUID(), Errors: []string{missing.Error()},
+			resultMore: c.more(),
 		})
 	}
 	c.complain(err.Error())

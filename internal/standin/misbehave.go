@@ -97,14 +97,16 @@ func (c *client) noise(n int) error {
 
 // unborn ends the process for a prompt that says so, before anything is printed.
 func (c *client) unborn(prompts []prompt) {
-	for _, p := range prompts {
-		steps, _ := parseScript(p.text) // the turn itself complains of what makes no sense
-		if slices.ContainsFunc(steps, func(s step) bool { return s.verb == "unborn" }) {
-			c.complain("standin: unborn, as the prompt says")
-			c.end(1)
-			c.stay()
-		}
+	if slices.ContainsFunc(prompts, saysUnborn) {
+		c.complain("standin: unborn, as the prompt says")
+		c.end(1)
+		c.stay()
 	}
+}
+
+func saysUnborn(p prompt) bool {
+	steps, _ := parseScript(p.text) // the turn itself complains of what makes no sense
+	return slices.ContainsFunc(steps, func(s step) bool { return s.verb == "unborn" })
 }
 
 // goOn begins a turn without a prompt, as the real program does when a command in

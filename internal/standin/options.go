@@ -8,7 +8,7 @@ import (
 
 // options is what the command line says.
 type options struct {
-	version         bool
+	version, help   bool
 	input, output   string // text, stream-json; text, json, stream-json
 	verbose         bool
 	replay          bool
@@ -25,6 +25,7 @@ type options struct {
 	settings        string
 	system          string // text appended to the system prompt
 	systemFile      string
+	noSnapshot      bool // the system prompt of an earlier process does not count
 	mcp             []string
 	maxTurns        int
 	prompt          []string
@@ -48,7 +49,7 @@ var flags = map[string]arity{
 	"--allowedTools": many, "--allowed-tools": many, "--append-system-prompt": one, "--append-system-prompt-file": one,
 	"--bare": none, "--betas": many, "--continue": none, "--dangerously-skip-permissions": none, "--debug": maybe,
 	"--debug-file": one, "--disable-slash-commands": none, "--disallowedTools": many, "--disallowed-tools": many,
-	"--effort": one, "--fallback-model": one, "--fork-session": none, "--include-hook-events": none,
+	"--effort": one, "--fallback-model": one, "--fork-session": none, "--help": none, "--include-hook-events": none,
 	"--include-partial-messages": none, "--input-format": one, "--json-schema": one, "--max-budget-usd": one,
 	"--max-turns": one, "--mcp-config": many, "--mcp-debug": none, "--model": one, "--name": one,
 	"--no-session-persistence": none, "--output-format": one, "--permission-mode": one,
@@ -58,7 +59,7 @@ var flags = map[string]arity{
 }
 
 var short = map[string]string{
-	"-c": "--continue", "-d": "--debug", "-n": "--name", "-p": "--print", "-r": "--resume", "-v": "--version",
+	"-c": "--continue", "-d": "--debug", "-h": "--help", "-n": "--name", "-p": "--print", "-r": "--resume", "-v": "--version",
 }
 
 var modes = []string{"acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"}
@@ -75,7 +76,7 @@ func complain(format string, args ...any) complaint {
 }
 
 // parseOptions reads the command line. Its errors are complaints.
-func parseOptions(args []string) (*options, error) {
+func parseOptions(args []string, r release) (*options, error) {
 	o := &options{input: "text", output: "text", mode: "default"}
 	for i := 0; i < len(args); i++ {
 		word := args[i]
@@ -91,7 +92,7 @@ func parseOptions(args []string) (*options, error) {
 		if long, ok := short[name]; ok {
 			name = long
 		}
-		takes, known := flags[name]
+		takes, known := r.flag(name)
 		if !known {
 			return nil, complain("error: unknown option '%s'", word)
 		}
@@ -126,6 +127,10 @@ func (o *options) set(name string, values []string) error {
 	switch name {
 	case "--version":
 		o.version = true
+	case "--help":
+		o.help = true
+	case snapshotFlag:
+		o.noSnapshot = value == "off"
 	case "--input-format":
 		o.input = value
 	case "--output-format":
@@ -176,7 +181,7 @@ func (o *options) set(name string, values []string) error {
 func (o *options) check() error {
 	stream := o.output == "stream-json"
 	switch {
-	case o.version:
+	case o.version, o.help:
 		return nil
 	case !slices.Contains(modes, o.mode):
 		return complain("error: option '--permission-mode <mode>' argument '%s' is invalid. Allowed choices are %s.",

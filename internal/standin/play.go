@@ -60,7 +60,7 @@ func (t *turn) step(ctx context.Context, s step) error {
 		c.sess.context = s.n
 	case "model":
 		t.endRequest("end_turn")
-		c.model = modelName(s.arg)
+		c.model = c.release.modelName(s.arg)
 	case "compact":
 		t.endRequest("end_turn")
 		return c.compact(ctx, "auto")

@@ -85,7 +85,7 @@ func TestOtherFormats(t *testing.T) {
 		stderr string
 		status int
 	}{
-		"version":     {[]string{"--version"}, "", "2.1.197 (claude-swarm stand-in)\n", "", 0},
+		"version":     {[]string{"--version"}, "", "2.1.330 (claude-swarm stand-in)\n", "", 0},
 		"text":        {[]string{"-p"}, "@say a\n@say b", "b\n", "", 0},
 		"argument":    {[]string{"-p", "--model=sonnet", "Fix it"}, "", "Done: Fix it\n", "", 0},
 		"both":        {[]string{"-p", "one", "--allowedTools", "Bash", "Edit"}, "two", "Done: two\n", "", 0},
@@ -170,7 +170,7 @@ func TestConverses(t *testing.T) {
 	p := newPlace(t)
 	p.env = []string{"ANTHROPIC_BASE_URL=" + srv.URL, "ANTHROPIC_API_KEY=sk-ant-test", "CLAUDE_CODE_MAX_RETRIES=1"}
 	lines, status := p.turn("Fix the door", "--session-id", sessA, "--permission-mode", "acceptEdits", "--append-system-prompt", "You are coder.")
-	want := "system/init user/replay system/api_retry assistant assistant assistant user user assistant result/success"
+	want := "system/init user/replay system/api_retry assistant assistant assistant user system/permission_denied user assistant result/success"
 	if kinds(lines) != want || status != 0 {
 		t.Fatalf("%q, %d; want %q", kinds(lines), status, want)
 	}
@@ -214,7 +214,7 @@ func TestConverseWithoutAServer(t *testing.T) {
 	lines, status := p.turn("x")
 	r := last(t, lines)
 	if kinds(lines) != "system/init user/replay system/api_retry assistant result/success" || status != 1 || r["api_error_status"] != nil ||
-		!strings.HasPrefix(r.str("result"), "API Error: Unable to connect to API") {
+		r.str("api_error") != "connection_failed" || !strings.HasPrefix(r.str("result"), "API Error: Connection refused") {
 		t.Errorf("%q, %d: %v", kinds(lines), status, r)
 	}
 }

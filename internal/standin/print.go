@@ -21,12 +21,22 @@ func (c *client) printInit() {
 	if c.getenv("ANTHROPIC_API_KEY") != "" {
 		source = "ANTHROPIC_API_KEY"
 	}
+	var more *initMore
+	plugins := []any{}
+	if !c.release.old() {
+		plugins = append(plugins, map[string]string{"name": "cc-plugin-agents-md", "path": "builtin", "source": "cc-plugin-agents-md@builtin"})
+		more = &initMore{
+			Terminal: []string{}, Capabilities: []string{"interrupt_receipt_v1", "msg_lifecycle_v1"}, Original: c.cwd,
+			Additional: []string{}, NotFast: notFast, View: "default",
+		}
+	}
 	c.out.line(&initLine{
 		Type: "system", Subtype: "init", Cwd: c.cwd, SessionID: c.sess.id, Tools: offered, Servers: c.servers(2),
 		Model: c.model, PermissionMode: c.o.mode, SlashCommands: []string{"clear", "compact"}, APIKeySource: source,
-		Version: version, OutputStyle: "default", Agents: []string{"general-purpose"}, Skills: []string{},
-		Plugins: []any{}, NoAnalytics: true, NoFeedback: true, UUID: newUUID(),
+		Version: string(c.release), OutputStyle: "default", Agents: []string{"general-purpose"}, Skills: []string{},
+		Plugins: plugins, NoAnalytics: true, NoFeedback: true, UUID: newUUID(),
 		MemoryPaths: map[string]string{"auto": filepath.Join(sessionDir(c.getenv, c.cwd), "memory") + "/"}, FastMode: "off",
+		initMore: more,
 	})
 }
 
@@ -43,25 +53,33 @@ func (c *client) replay(p prompt, at string) {
 }
 
 // userBlocks prints a line of the user's side that the program wrote itself.
-// result is the tool_use_result beside a tool's answer, or nil.
-func (c *client) userBlocks(blocks []block, result any) {
+// result and meta are the tool_use_result and tool_result_meta beside a tool's answer,
+// or nil.
+func (c *client) userBlocks(blocks []block, result any, meta []toolMeta) {
 	c.out.line(&userLine{
 		Type: "user", Message: message{Role: "user", Content: encode(blocks)}, SessionID: c.sess.id,
-		UUID: newUUID(), Timestamp: timestamp(), ToolResult: result,
+		UUID: newUUID(), Timestamp: timestamp(), ToolResult: result, ToolMeta: meta,
 	})
 }
 
-// synthetic prints a text that no model wrote.
-func (c *client) synthetic(text, kind string) {
-	request := ""
-	if kind != "" {
-		request = newID("req_")
+// synthetic prints a text that no model wrote. f is the error that it tells of, or nil.
+func (c *client) synthetic(text string, f *failure) {
+	kind, request := "", ""
+	var more *apiErrorMore
+	if f != nil && f.kind != "" {
+		kind, request = f.kind, newID("req_")
+		if !c.release.old() {
+			more = &apiErrorMore{IsError: true, Status: f.status, Type: f.sort, Code: f.code}
+			if f.rate != nil {
+				more.Params = &apiErrorParams{f.rate}
+			}
+		}
 	}
 	c.out.line(&assistantLine{
-		Type: "assistant", SessionID: c.sess.id, UUID: newUUID(), Error: kind, RequestID: request,
+		Type: "assistant", SessionID: c.sess.id, UUID: newUUID(), Error: kind, RequestID: request, Timestamp: c.stamp(), apiErrorMore: more,
 		Message: &syntheticMessage{
 			ID: newUUID(), Model: "<synthetic>", Role: "assistant", StopReason: "stop_sequence", Type: "message",
-			Content: []textBlock{{Type: "text", Text: text}},
+			Content: []textBlock{{Type: "text", Text: text}}, Usage: c.syntheticUsage(), syntheticMessageMore: c.messageMore(),
 		},
 	})
 }
@@ -114,7 +132,18 @@ func (c *client) printStop(stop string, u tokens) {
 }
 
 // modelName resolves the short names of --model.
-func modelName(name string) string {
+func (r release) modelName(name string) string {
+	if !r.old() {
+		switch name {
+		case "", "default", "opus":
+			return "claude-opus-5-5"
+		case "sonnet", "haiku":
+			return "claude-" + name + "-5-5"
+		case "fable":
+			return "claude-fable-5-2"
+		}
+		return name
+	}
 	switch name {
 	case "", "default":
 		return "claude-opus-4-8[1m]"
@@ -135,21 +164,45 @@ func baseModel(name string) string { return strings.TrimSuffix(name, "[1m]") }
 
 // modelWindow is the size of the model's window in tokens.
 func modelWindow(name string) int {
-	if strings.HasSuffix(name, "[1m]") {
+	if strings.HasSuffix(name, "[1m]") || ofTheFifth(name) {
 		return 1000000
 	}
 	return 200000
 }
 
-// usageOf is the line of model in modelUsage.
-func (c *client) usageOf(model string) *modelUsage {
-	m := c.models[model]
-	if m == nil {
-		m = &modelUsage{Window: modelWindow(model), MaxOutput: 32000}
-		if strings.Contains(model, "opus") {
-			m.MaxOutput = 64000
+// ofTheFifth reports whether a model is one of those that the newer version's short
+// names mean.
+func ofTheFifth(model string) bool {
+	return strings.HasSuffix(model, "-5-5") || strings.HasSuffix(model, "-5-2")
+}
+
+// spend adds to what was used: by the session, and since the last result.
+func (c *client) spend(model string, u tokens, usd float64) {
+	for _, used := range []map[string]*modelUsage{c.models, c.since} {
+		m := used[model]
+		if m == nil {
+			m = c.newUsage(model)
+			used[model] = m
 		}
-		c.models[model] = m
+		m.Input += u.Input
+		m.Output += u.Output
+		m.CacheCreation += u.CacheCreation
+		m.CacheRead += u.CacheRead
+		m.CostUSD += usd
+	}
+}
+
+// newUsage is the line of model in modelUsage, with nothing used.
+func (c *client) newUsage(model string) *modelUsage {
+	m := &modelUsage{Window: modelWindow(model), MaxOutput: 32000}
+	switch {
+	case ofTheFifth(model):
+		m.MaxOutput = 128000
+	case strings.Contains(model, "opus"):
+		m.MaxOutput = 64000
+	}
+	if !c.release.old() {
+		m.modelMore = &modelMore{Canonical: baseModel(model), Provider: "firstParty", Basis: "list"}
 	}
 	return m
 }

@@ -20,6 +20,9 @@ type printer struct {
 // the result is shown. A reader that went away is no error of the turn.
 func (p *printer) line(v any) {
 	result, isResult := v.(*resultLine)
+	if isResult {
+		v = result.wire()
+	}
 	switch {
 	case p.format == "stream-json", p.format == "json" && isResult:
 		p.raw(encode(v))

@@ -65,9 +65,19 @@ func (c *client) control(in *inputLine) {
 	mute := c.deaf.Load()
 	unknown := func() {
 		answer.Subtype, answer.Error = "error", "Unsupported control request subtype: "+in.Request.Subtype
+		if !c.release.old() {
+			answer.Code = "unsupported_request"
+		}
 	}
 	switch in.Request.Subtype {
-	case "interrupt", "initialize":
+	case "interrupt":
+		if !c.release.old() {
+			answer.Response = map[string]any{"still_queued": []string{}}
+		}
+	case "initialize":
+		if s := in.Request.Snapshot; s != nil && !c.release.old() {
+			c.noSnapshot.Store(!*s)
+		}
 	case "mcp_status":
 		switch how, after, _ := strings.Cut(c.getenv("STANDIN_MCP_ANSWER"), " "); how {
 		case "none":

@@ -29,17 +29,28 @@ type session struct {
 	context int // tokens
 	turns   int // since the last compaction
 	history []message
-	mark    int // where in history the running turn begins
+	mark    int     // where in history the running turn begins
+	system  *string // system text of the first turn since the last compaction
+	totals  totals  // at the last result
+}
+
+// totals is what all processes of a session used.
+type totals struct {
+	CostUSD float64                `json:"cost_usd"`
+	APIMS   int64                  `json:"api_ms"`
+	Models  map[string]*modelUsage `json:"models,omitempty"`
 }
 
 // record is a line of the file. Type is message (with a uuid when it came over
-// stdin), state or compact, which makes all before it forgotten.
+// stdin), system, state or compact, which makes all before it forgotten.
 type record struct {
 	Type    string   `json:"type"`
 	UUID    string   `json:"uuid,omitempty"`
 	Message *message `json:"message,omitempty"`
 	Model   string   `json:"model,omitempty"`
 	Context int      `json:"context,omitempty"`
+	System  *string  `json:"system,omitempty"`
+	Totals  *totals  `json:"totals,omitempty"`
 	Time    string   `json:"time"`
 }
 
@@ -141,7 +152,7 @@ func (s *session) load(path string) error {
 func (s *session) apply(rec *record) {
 	switch rec.Type {
 	case "compact":
-		s.known, s.history, s.turns = map[string]bool{}, nil, 0
+		s.known, s.history, s.turns, s.system = map[string]bool{}, nil, 0, nil
 	case "message":
 		if rec.UUID != "" {
 			s.known[rec.UUID] = true
@@ -156,6 +167,12 @@ func (s *session) apply(rec *record) {
 	}
 	if rec.Model != "" {
 		s.model = rec.Model
+	}
+	if rec.System != nil {
+		s.system = rec.System
+	}
+	if rec.Totals != nil {
+		s.totals = *rec.Totals
 	}
 }
 

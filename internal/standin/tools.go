@@ -26,6 +26,7 @@ const (
 type answer struct {
 	text     string
 	failed   bool
+	denied   bool // a rule did not allow it
 	detail   any
 	rejected bool // an interrupt ended it
 }
@@ -72,7 +73,12 @@ func (t *turn) perform(ctx context.Context, b block, deny func(name string, in *
 	}
 	if why := deny(b.Name, &in); why != "" {
 		t.denials = append(t.denials, denial{Tool: b.Name, ID: b.ID, Input: b.Input})
-		return t.answer(b.ID, failed("%s", why))
+		if !c.release.old() {
+			c.out.line(&deniedLine{"system", "permission_denied", b.Name, b.ID, "rule", why, newUUID(), c.sess.id})
+		}
+		a := failed("%s", why)
+		a.denied = true
+		return t.answer(b.ID, a)
 	}
 	var a answer
 	switch b.Name {
@@ -111,7 +117,7 @@ func (t *turn) answer(id string, a answer) error {
 	c := t.c
 	t.endRequest("tool_use")
 	blocks := []block{{Type: "tool_result", Content: a.text, ToolUseID: id, IsError: &a.failed}}
-	c.userBlocks(blocks, a.detail)
+	c.userBlocks(blocks, a.detail, c.metaOf(id, a))
 	if !t.counted {
 		c.sess.context += len(a.text) / 4
 	}
@@ -124,6 +130,19 @@ func (t *turn) answer(id string, a answer) error {
 	t.inTool = false
 	t.steer()
 	return nil
+}
+
+// metaOf is what the newer version tells of the tool call besides.
+func (c *client) metaOf(id string, a answer) []toolMeta {
+	switch {
+	case c.release.old():
+		return nil
+	case a.rejected:
+		return []toolMeta{{ID: id, Kind: "user-rejected"}}
+	case a.denied:
+		return []toolMeta{{ID: id, Kind: "permission-rule", Decision: &toolPermission{"reject", "config", "rule"}}}
+	}
+	return []toolMeta{{ID: id, Decision: &toolPermission{"accept", "config", "rule"}}}
 }
 
 // abs is path below the working directory, unless it is absolute.

@@ -17,6 +17,10 @@ type failure struct {
 	status int
 	kind   string // the error of the assistant line: rate_limit, server_error …
 	limit  string // the subtype of the result, where a limit of the client was reached
+
+	// What the newer version says besides.
+	sort, code string // api_error_type, api_error
+	rate       *rateLimit
 }
 
 func (f *failure) Error() string { return f.text }
@@ -31,6 +35,8 @@ type turn struct {
 	steps   []step   // what is still to do
 	said    string   // the last text
 	more    []string // what turns after this one say that no prompt began
+	steered []prompt // what came while a tool ran
+	command string   // the slash command that the prompt is, without the slash
 	inTool  bool     // the last step was a tool, which an interrupt names
 	denials []denial
 
@@ -53,8 +59,12 @@ func (c *client) turn(ctx context.Context, waiting []prompt) {
 	for _, p := range waiting {
 		if c.sess.known[p.uuid] {
 			c.replay(p, "")
+			if !c.own[p.uuid] {
+				c.lifecycle("completed", p)
+			}
 		} else {
 			fresh = append(fresh, p)
+			c.own[p.uuid] = true
 		}
 	}
 	if len(fresh) == 0 {
@@ -77,7 +87,13 @@ func (c *client) turn(ctx context.Context, waiting []prompt) {
 	for _, p := range fresh {
 		c.journal("end", p)
 	}
+	c.lifecycle("completed", t.steered...)
 	c.out.line(result)
+	if errors.Is(err, errInterrupted) {
+		c.lifecycle("cancelled", fresh...)
+	} else {
+		c.lifecycle("completed", fresh...)
+	}
 	for _, text := range t.more {
 		c.goOn(text)
 	}
@@ -128,12 +144,14 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 		}
 		c.runHooks(ctx, source)
 	}
-	if command, ok := slashCommand(t.prompt.text); ok {
-		return t.command(ctx, command)
+	if command, ok := slashCommand(t.prompt.text); ok && (c.release.old() || command == "/compact" || command == "/clear") {
+		c.lifecycle("started", prompts...)
+		return t.slash(ctx, command)
 	}
 	for _, p := range prompts[:len(prompts)-1] {
 		c.replay(p, "")
 	}
+	c.lifecycle("started", prompts...)
 	c.printInit()
 	c.replay(t.prompt, t.prompt.at)
 	if c.full() {
@@ -149,6 +167,9 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 		if err := c.sess.add(rec); err != nil {
 			return &failure{text: "the session cannot be written: " + err.Error()}
 		}
+	}
+	if err := c.keepSystem(); err != nil {
+		return &failure{text: "the session cannot be written: " + err.Error()}
 	}
 	steps, err := parseScript(t.prompt.text)
 	if err != nil {
@@ -188,7 +209,7 @@ func (t *turn) emit(b block) error {
 		c.printPartial(b, t.blocks)
 	}
 	c.out.line(&assistantLine{
-		Type: "assistant", SessionID: c.sess.id, UUID: newUUID(), RequestID: t.request,
+		Type: "assistant", SessionID: c.sess.id, UUID: newUUID(), RequestID: t.request, Timestamp: c.stamp(),
 		Message: &assistantMessage{
 			Content: []block{b}, ID: t.message, Model: baseModel(c.model), Role: "assistant", Type: "message",
 			Usage: t.filled,
@@ -236,12 +257,7 @@ func (t *turn) account(u tokens) {
 	t.used.CacheRead += u.CacheRead
 	usd := price(t.c.model, u)
 	t.spent += usd
-	m := t.c.usageOf(t.c.model)
-	m.Input += u.Input
-	m.Output += u.Output
-	m.CacheCreation += u.CacheCreation
-	m.CacheRead += u.CacheRead
-	m.CostUSD += usd
+	t.c.spend(t.c.model, u, usd)
 }
 
 // finish prints what an error leaves behind and returns the result.
@@ -264,27 +280,37 @@ func (t *turn) finish(err error) *resultLine {
 		r.Subtype, r.IsError, r.StopReason, r.Terminal = failed.limit, true, new("tool_use"), "max_turns"
 		r.Errors = []string{failed.text}
 	case errors.As(err, &failed):
-		c.synthetic(failed.text, failed.kind)
+		c.synthetic(failed.text, failed)
 		r.IsError, r.APIStatus, r.Result = true, new(apiStatus(failed.status)), &failed.text
 		r.StopReason = new("stop_sequence")
+		if !c.release.old() && failed.kind != "" {
+			r.Terminal = "api_error"
+		}
 	default:
 		t.interrupted(r)
 	}
 	if t.cost != nil {
-		c.usageOf(c.model).CostUSD += *t.cost - t.spent
+		c.spend(c.model, tokens{}, *t.cost-t.spent)
 		t.spent = *t.cost
 	}
 	c.cost += t.spent
 	c.bad = r.IsError
 	r.CostUSD, r.Models = c.cost, c.models
+	if r.resultMore = c.more(); r.resultMore != nil {
+		r.Command, r.ContentMS = t.command, r.FirstMS
+		if failed != nil {
+			r.APIType, r.APICode = failed.sort, failed.code
+		}
+	}
 	r.Usage = resultUsage{
 		Input: t.used.Input, Output: t.used.Output, CacheCreation: t.used.CacheCreation, CacheRead: t.used.CacheRead,
-		Tier: "standard", Iterations: []any{}, Speed: "standard",
+		Tier: "standard", Iterations: []any{}, Speed: "standard", usageMore: c.usageMore(),
 	}
 	r.DurationMS = time.Since(t.began).Milliseconds()
 	c.apiTime += time.Since(t.began)
 	r.APIMS = c.apiTime.Milliseconds()
-	if err := c.sess.add(record{Type: "state", Context: c.sess.context, Model: c.model}); err != nil {
+	state := record{Type: "state", Context: c.sess.context, Model: c.model, Totals: c.total(r.APIMS)}
+	if err := c.sess.add(state); err != nil {
 		c.complain("standin: the session cannot be written: " + err.Error())
 	}
 	return r
@@ -300,7 +326,7 @@ func (t *turn) interrupted(r *resultLine) {
 		r.Terminal, r.StopReason = "aborted_tools", new("tool_use")
 		r.Turns++
 	}
-	t.c.userBlocks([]block{{Type: "text", Text: note}}, nil)
+	t.c.userBlocks([]block{{Type: "text", Text: note}}, nil, nil)
 	stop := "null"
 	if t.inTool {
 		stop = "tool_use"
@@ -317,6 +343,9 @@ func (t *turn) steer() {
 		if t.c.sess.known[p.uuid] {
 			continue
 		}
+		t.c.lifecycle("started", p)
+		t.c.own[p.uuid] = true
+		t.steered = append(t.steered, p)
 		t.c.journal("steer", p)
 		steps, err := parseScript(p.text)
 		if err != nil {

@@ -164,7 +164,9 @@ func (f Fixture) order(t *testing.T) {
 		if !started {
 			t.Errorf("event %s came before Started", ev.Kind)
 		}
-		last = ev.Kind
+		if ev.Kind != streamjson.KindCommand { // which is said of the prompt also after the result
+			last = ev.Kind
+		}
 		if ev.Kind == streamjson.KindAssistant {
 			for _, b := range ev.Blocks {
 				said = append(said, b.Text)

@@ -1,0 +1,326 @@
+package standin
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A release is the version of the real program that a process plays.
+type release string
+
+const (
+	current release = "2.1.330"
+	earlier release = "2.1.197" // STANDIN_VERSION=2.1.197
+)
+
+// Version is what --version prints, unless STANDIN_VERSION asks for the older one.
+const Version = string(current) + suffix
+
+const suffix = " (claude-swarm stand-in)"
+
+// releaseOf reads STANDIN_VERSION.
+func releaseOf(version string) (release, error) {
+	switch r := release(version); r {
+	case "":
+		return current, nil
+	case current, earlier:
+		return r, nil
+	}
+	return "", complain("standin: STANDIN_VERSION is %q, and only %s and %s are played", version, earlier, current)
+}
+
+func (r release) old() bool { return r == earlier }
+
+// newFlags are the flags that only the newer version has.
+var newFlags = map[string]arity{
+	"--autocompact": one, "--forward-subagent-text": none, "--permission-prompts": one, "--restricted": none,
+	snapshotFlag: one,
+}
+
+// snapshotFlag says whether a resumed session keeps the system prompt of its first turn.
+const snapshotFlag = "--system-prompt-snapshot"
+
+// flag finds a flag of the command line.
+func (r release) flag(name string) (takes arity, known bool) {
+	if takes, known = flags[name]; !known && !r.old() {
+		takes, known = newFlags[name]
+	}
+	return takes, known
+}
+
+// help prints the usage: every flag on a line of its own.
+func (r release) help(w io.Writer) {
+	all := maps.Clone(flags)
+	if !r.old() {
+		maps.Copy(all, newFlags)
+	}
+	var b strings.Builder
+	b.WriteString("Usage: claude [options] [command] [prompt]\n\nA stand-in for Claude Code " + string(r) + ": what a turn does stands in its prompt.\n\nOptions:\n")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		b.WriteString("  " + name + all[name].usage() + "\n")
+	}
+	io.WriteString(w, b.String())
+}
+
+// usage shows the values that a flag takes.
+func (a arity) usage() string { return [...]string{"", " <value>", " [value]", " <values...>"}[a] }
+
+// resultMore are the keys of a result that only the newer version has.
+type resultMore struct {
+	NotFast   string                 `json:"fast_mode_disabled_reason,omitempty"`
+	Agents    *subagentStats         `json:"subagent_stats,omitempty"`
+	Stops     int                    `json:"safety_stops"`
+	APIType   string                 `json:"api_error_type,omitempty"`
+	APICode   string                 `json:"api_error,omitempty"`
+	Command   string                 `json:"local_command,omitempty"`
+	ContentMS *int64                 `json:"first_content_frame_ms,omitempty"`
+	Queued    int                    `json:"queued_turn_count"`
+	Index     int                    `json:"result_index"`
+	Since     map[string]*modelUsage `json:"model_usage_since_last_result"`
+}
+
+// subagentStats is what a result tells of sub-agents. There are none.
+type subagentStats struct {
+	Spawned    int            `json:"spawned"`
+	Requested  map[string]int `json:"requested"`
+	Background int            `json:"started_in_background"`
+	Depth      int            `json:"max_depth"`
+	Nested     int            `json:"spawned_by_subagents"`
+	Completed  int            `json:"completed"`
+	Failed     int            `json:"failed"`
+	Killed     map[string]int `json:"killed"`
+	Refused    map[string]int `json:"refused"`
+	ByType     map[string]int `json:"by_type"`
+}
+
+func noSubagents() *subagentStats {
+	return &subagentStats{
+		Requested: map[string]int{"background": 0, "foreground": 0, "unset": 0},
+		Killed:    map[string]int{"parent": 0, "user": 0, "system": 0},
+		Refused:   map[string]int{"depth_limit": 0, "concurrency_limit": 0, "budget": 0},
+		ByType:    map[string]int{},
+	}
+}
+
+// wire is the result as it is printed. That of the newer version does not begin with
+// its type.
+func (r *resultLine) wire() any {
+	if r.resultMore == nil {
+		return r
+	}
+	return struct {
+		APIMS int64 `json:"duration_api_ms"`
+		*resultLine
+	}{r.APIMS, r}
+}
+
+// notFast is why the fast mode is off.
+const notFast = "sdk_opt_in_required"
+
+// initMore are the keys of an init line that only the newer version has.
+type initMore struct {
+	Terminal     []string `json:"terminal_slash_commands"`
+	Capabilities []string `json:"capabilities"`
+	FirstParty   bool     `json:"served_by_anthropic"`
+	Original     string   `json:"original_cwd"`
+	Additional   []string `json:"additional_directories"`
+	NotFast      string   `json:"fast_mode_disabled_reason"`
+	Effort       bool     `json:"per_turn_effort_active"`
+	Ultrathink   bool     `json:"ultrathink_available"`
+	Typed        bool     `json:"ultrathink_typed_raises"`
+	View         string   `json:"view_mode"`
+}
+
+// modelMore are the keys of a model's usage that only the newer version has.
+type modelMore struct {
+	Thinking  int    `json:"thinkingTokens"`
+	Minutes   int    `json:"cacheCreationEphemeral5mInputTokens"`
+	Hour      int    `json:"cacheCreationEphemeral1hInputTokens"`
+	Canonical string `json:"canonicalModel"`
+	Provider  string `json:"provider"`
+	Basis     string `json:"costBasis"`
+}
+
+// usageMore are the keys of a result's usage that only the newer version has.
+type usageMore struct {
+	Details map[string]int `json:"output_tokens_details"`
+	Credit  any            `json:"fallback_credit"`
+}
+
+// syntheticMessageMore are the keys of an assistant message that no model wrote.
+type syntheticMessageMore struct {
+	Diagnostics *int `json:"diagnostics"`
+}
+
+// syntheticMore are the keys of the usage of such a message.
+type syntheticMore struct {
+	Details *int `json:"output_tokens_details"`
+	Credit  *int `json:"fallback_credit"`
+}
+
+// apiErrorMore is what the newer version says of an error of the API on the assistant
+// line.
+type apiErrorMore struct {
+	IsError bool            `json:"is_api_error_message"`
+	Status  int             `json:"api_error_status,omitempty"`
+	Type    string          `json:"api_error_type,omitempty"`
+	Code    string          `json:"api_error,omitempty"`
+	Params  *apiErrorParams `json:"api_error_params,omitempty"`
+}
+
+type apiErrorParams struct {
+	Limit *rateLimit `json:"rate_limit_info"`
+}
+
+// rateLimit is what is told of a usage limit.
+type rateLimit struct {
+	Status   string `json:"status"`
+	ResetsAt int64  `json:"resetsAt"` // seconds since 1970
+	Type     string `json:"rateLimitType"`
+	Overage  bool   `json:"isUsingOverage"`
+}
+
+// lifecycleLine says what became of a prompt.
+type lifecycleLine struct {
+	Type      string `json:"type"`
+	Command   string `json:"command_uuid"`
+	State     string `json:"state"` // queued, started, completed, cancelled
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
+}
+
+// lifecycle tells what became of prompts that came with a uuid.
+func (c *client) lifecycle(state string, prompts ...prompt) {
+	if c.release.old() || c.getenv("STANDIN_NOREPLAY") != "" {
+		return
+	}
+	for _, p := range prompts {
+		if p.named {
+			c.out.line(&lifecycleLine{"command_lifecycle", p.uuid, state, newUUID(), *c.id.Load()})
+		}
+	}
+}
+
+// more are the keys that only the newer version has in a result; nil: none. What was
+// used since the last result begins again at 0.
+func (c *client) more() *resultMore {
+	if c.release.old() {
+		return nil
+	}
+	m := &resultMore{NotFast: notFast, Agents: noSubagents(), Index: c.results, Since: c.since}
+	c.results++
+	c.since = map[string]*modelUsage{}
+	return m
+}
+
+func (c *client) usageMore() *usageMore {
+	if c.release.old() {
+		return nil
+	}
+	return &usageMore{Details: map[string]int{"thinking_tokens": 0}}
+}
+
+func (c *client) syntheticUsage() (u syntheticUsage) {
+	if !c.release.old() {
+		u.syntheticMore = new(syntheticMore)
+	}
+	return u
+}
+
+func (c *client) messageMore() *syntheticMessageMore {
+	if c.release.old() {
+		return nil
+	}
+	return new(syntheticMessageMore)
+}
+
+// ifNew is text in the newer version only.
+func (c *client) ifNew(text string) string {
+	if c.release.old() {
+		return ""
+	}
+	return text
+}
+
+// stamp is the time that the newer version puts on lines of the assistant.
+func (c *client) stamp() string { return c.ifNew(timestamp()) }
+
+// takeUp goes on with what the earlier processes of a resumed session used. The older
+// version begins at 0.
+func (c *client) takeUp() {
+	was := c.sess.totals
+	if c.release.old() || was.Models == nil {
+		return
+	}
+	c.cost, c.apiTime, c.models = was.CostUSD, time.Duration(was.APIMS)*time.Millisecond, was.Models
+	for model, m := range c.models {
+		m.modelMore = c.newUsage(model).modelMore
+	}
+}
+
+// total is what the session has used, for its file.
+func (c *client) total(apiMS int64) *totals {
+	all := &totals{CostUSD: c.cost, APIMS: apiMS, Models: map[string]*modelUsage{}}
+	for model, m := range c.models {
+		plain := *m
+		plain.modelMore = nil // it follows from the name of the model
+		all.Models[model] = &plain
+	}
+	return all
+}
+
+// keepSystem records the system text of the session's first turn.
+func (c *client) keepSystem() error {
+	if c.release.old() || c.sess.system != nil {
+		return nil
+	}
+	return c.sess.add(record{Type: "system", System: &c.o.system})
+}
+
+// system is the system text that the model gets: in the newer version that of the
+// session's first turn, until a compaction, unless it is told to take today's.
+func (c *client) system() string {
+	if c.sess.system == nil || c.release.old() || c.noSnapshot.Load() {
+		return c.o.system
+	}
+	return *c.sess.system
+}
+
+// deniedLine says that a tool call was not allowed.
+type deniedLine struct {
+	Type      string `json:"type"`
+	Subtype   string `json:"subtype"`
+	Tool      string `json:"tool_name"`
+	ToolUseID string `json:"tool_use_id"`
+	Reason    string `json:"decision_reason_type"`
+	Message   string `json:"message"`
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
+}
+
+// resetLine says that the conversation began again.
+type resetLine struct {
+	Type      string `json:"type"`
+	ID        string `json:"new_conversation_id"`
+	Trigger   string `json:"trigger"`
+	Prompt    string `json:"user_message_uuid"`
+	Timestamp string `json:"timestamp"`
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
+}
+
+// toolMeta is what the newer version tells of a tool call beside its answer.
+type toolMeta struct {
+	ID       string          `json:"id"`
+	Kind     string          `json:"non_execution_kind,omitempty"`
+	Decision *toolPermission `json:"permission_decision,omitempty"`
+}
+
+type toolPermission struct {
+	Decision string `json:"decision"` // accept, reject
+	Source   string `json:"source"`
+	Reason   string `json:"reason_type"`
+}
