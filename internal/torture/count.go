@@ -57,6 +57,9 @@ func (a *arena) tally() (counts, error) {
 	if err := a.tallyAnswers(&c, j, jobs); err != nil {
 		return c, err
 	}
+	if err := a.tallyCosts(&c, turns); err != nil {
+		return c, err
+	}
 	return c, a.tallyLeft(&c)
 }
 

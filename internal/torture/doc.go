@@ -23,7 +23,8 @@
 //
 //	lost     accepted, and neither done and answered nor given up with a bounce
 //	doubled  begun again although an earlier turn had printed its result, or
-//	         answered twice
+//	         answered twice, or booked in the ledger with more than its client
+//	         told, or a good one with less
 //	order    begun before an earlier one of the same sender, agent and priority
 //	overlap  a client began while another of the same agent, or a child of it,
 //	         still ran

@@ -1,0 +1,76 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// sameCost is how far two sums of the same costs may differ, in US dollars.
+const sameCost = 1e-6
+
+// tallyCosts finds turns that the ledger books with another cost than their clients told.
+// A client tells the total of its session too, which has the earlier turns in it.
+func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
+	booked, done := map[string]float64{}, map[string]bool{}
+	err := swarm.ReadLedger(a.own().Ledger(), func(l swarm.LedgerLine) bool {
+		booked[l.Turn] += l.CostUSD
+		done[l.Turn] = done[l.Turn] || l.Outcome == string(runner.Done)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	byStream := map[string][]turn{}
+	for _, t := range turns {
+		stream := a.own().Stream(cmp.Or(t.Client, t.Turn))
+		byStream[stream] = append(byStream[stream], t)
+	}
+	for stream, all := range byStream {
+		data, err := os.ReadFile(stream)
+		if err != nil {
+			continue // a fault has taken it
+		}
+		slices.SortFunc(all, func(x, y turn) int { return cmp.Compare(x.From.Offset, y.From.Offset) })
+		for i, t := range all {
+			to := int64(len(data))
+			if i+1 < len(all) {
+				to = min(to, all[i+1].From.Offset)
+			}
+			cost := spent(data[min(t.From.Offset, to):to])
+			// A turn that was cut off may have spent what nobody could book.
+			if over := booked[t.Turn] - cost; over > sameCost || done[t.Turn] && math.Abs(over) > sameCost {
+				c.Doubled++
+				c.show("doubled: turn %s is booked with %.6f USD and cost %.6f", t.Turn, booked[t.Turn], cost)
+			}
+		}
+	}
+	return nil
+}
+
+// spent is what the results of a part of a stream cost, each by itself, in US dollars.
+func spent(stream []byte) (usd float64) {
+	for line := range bytes.Lines(stream) {
+		var l struct {
+			Type  string `json:"type"`
+			Since map[string]struct {
+				CostUSD float64 `json:"costUSD"`
+			} `json:"model_usage_since_last_result"`
+		}
+		if json.Unmarshal(line, &l) != nil || l.Type != "result" {
+			continue
+		}
+		for _, m := range l.Since {
+			usd += m.CostUSD
+		}
+	}
+	return usd
+}
