@@ -46,6 +46,18 @@ func (a *agent) tools(spec Spec) *runner.Server {
 	return a.server
 }
 
+// toolsOf is the tools with which a turn began, for the next daemon, which may have other
+// settings.
+func (a *agent) toolsOf(rec *record) *runner.Server {
+	switch {
+	case !rec.Tools:
+		return nil
+	case a.server == nil:
+		return new(runner.Server) // today's daemon gives none, and its client has them
+	}
+	return a.server
+}
+
 // hook is the command that the client runs after a compaction.
 func (a *agent) hook() string {
 	if a.program == "" {

@@ -182,6 +182,53 @@ func TestAClientThatOutlivedItsDaemonIsFollowed(t *testing.T) {
 	}
 }
 
+// A client that outlived its daemon is held to the tools that its turn began with, whatever
+// the settings of today say; the record of the turn tells them.
+func TestAFollowedTurnKeepsItsTools(t *testing.T) {
+	for _, tools := range []bool{true, false} {
+		f := newField(t, "coder")
+		f.tools = &runner.Server{Command: "claude-swarm", Args: []string{"mcp"}}
+		f.plan.Agents[0].Tools = tools
+		recorded := make(chan string, 1)
+		f.before = func(turn runner.Turn) {
+			data, err := os.ReadFile(filepath.Join(swarm.HomeOf(f.dir).Turns(), turn.ID+".json"))
+			recorded <- fmt.Sprint(string(data), err)
+		}
+		f.start()
+		f.answer(f.send("coder", "work"))
+		if rec := <-recorded; strings.Contains(rec, `"tools":true`) != tools {
+			t.Errorf("the record of a turn with tools %v is %s", tools, rec)
+		}
+
+		f = newField(t, "coder")
+		f.tools = &runner.Server{Command: "claude-swarm", Args: []string{"mcp"}}
+		f.plan.Agents[0].Tools = !tools
+		id := f.send("coder", "work")
+		turn := claim(f, "coder", id)
+		self, err := runner.Identify(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeRecord(f, turn, id, self)
+		file := filepath.Join(swarm.HomeOf(f.dir).Turns(), turn+".json")
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(strings.Replace(string(data), "{", fmt.Sprintf(`{"tools":%v,`, tools), 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.backend.Outlive = func(runner.Turn, runner.Process) []runnertest.Step {
+			return []runnertest.Step{runnertest.Say("finished on my own")}
+		}
+		f.start()
+		f.answer(id)
+		if runs := f.backend.Runs(); !runs[0].Followed || (runs[0].Turn.Tools != nil) != tools {
+			t.Errorf("with tools %v: followed %v with the tools %+v", tools, runs[0].Followed, runs[0].Turn.Tools)
+		}
+	}
+}
+
 // Without a daemon the status tells of what was begun, with and without a client that
 // works on.
 func TestOfflineStatusOfWhatWasBegun(t *testing.T) {

@@ -32,7 +32,8 @@ type record struct {
 	// Reinjected says that the prompt carried the window: a compaction in such
 	// a turn is not answered by another window.
 	Reinjected  bool           `json:"reinjected,omitempty"`
-	WindowBytes int            `json:"window_bytes"` // bound of the agent's window
+	Tools       bool           `json:"tools,omitempty"` // its client has the tools of the swarm
+	WindowBytes int            `json:"window_bytes"`    // bound of the agent's window
 	Begun       time.Time      `json:"begun"`
 	Process     runner.Process `json:"process"` // zero until the client runs
 	// Client is the turn that started the client, where it has stayed since, and

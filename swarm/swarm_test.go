@@ -32,6 +32,7 @@ type field struct {
 	restart swarm.RestartPolicy
 	tokens  swarm.Tokens
 	environ []string
+	tools   *runner.Server // of the swarm, which agents have whose Spec says so; may be nil
 	sweep   time.Duration
 	gate    swarm.Gate   // may be nil
 	mirror  swarm.Mirror // may be nil
@@ -114,7 +115,7 @@ func (f *field) start() {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Audit: f.audit, Mirror: f.mirror, Advise: f.advise,
+		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Audit: f.audit, Mirror: f.mirror, Advise: f.advise, Tools: f.tools,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

@@ -184,7 +184,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 	}
 	out := a.backend(spec).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: a.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
-		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.mark()), Files: files, Grown: grown, Steered: uuids(j.steered), Event: event,
+		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.mark()), Files: files, Tools: a.toolsOf(rec), Grown: grown, Steered: uuids(j.steered), Event: event,
 	}, rec.Process)
 	a.hasRun()
 	t.end(&out, false)

@@ -259,7 +259,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		Turn: turn, Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
 		UUID: promptUUID(turn), Session: session.ID, How: string(session.How), Notes: ids(j.notes),
 		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
-		ByLead: j.proven && m.From == dropbox.Lead,
+		ByLead: j.proven && m.From == dropbox.Lead, Tools: a.tools(spec) != nil,
 	}
 	partial := a.feed.wanted(FeedPartial, a.name)
 	w := a.warmFor(ctx, spec, session, partial)

@@ -313,6 +313,18 @@ func TestFollowALivingClient(t *testing.T) {
 	}
 }
 
+// The init line of a client that outlived its daemon is held against the tools that the
+// turn was given.
+func TestTheToolsOfAFollowedClient(t *testing.T) {
+	for status, want := range map[string]runner.End{"connected": runner.Done, "failed": runner.Unborn} {
+		turn := withTools(t, "@say ready", "STANDIN_MCP="+status)
+		out := backend().Follow(t.Context(), turn, orphanClient(t, turn))
+		if out.End != want {
+			t.Errorf("%s: ended %s (%s), want %s", status, out.End, out.Reason, want)
+		}
+	}
+}
+
 // A stop reaches a client of an earlier daemon too.
 func TestStopAFollowedClient(t *testing.T) {
 	t.Parallel()
@@ -344,6 +356,9 @@ func orphanClient(t *testing.T, turn runner.Turn) runner.Process {
 	defer stdout.Close()
 	cmd := exec.Command(turn.Spec.Command[0], "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--replay-user-messages", "--session-id", turn.Session.ID)
+	if turn.Tools != nil {
+		cmd.Args = append(cmd.Args, "--mcp-config", `{"mcpServers":{"dead-drop":{"type":"stdio","command":"claude-swarm","args":["mcp"]}}}`)
+	}
 	cmd.Dir, cmd.Env, cmd.Stdout = turn.Spec.Dir, turn.Env, stdout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stdin = strings.NewReader(claude.PromptLine(turn))
