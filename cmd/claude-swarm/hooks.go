@@ -18,6 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/window"
 )
 
 // blockCap is how many turns in a row the client lets a Stop hook begin; the next
@@ -179,7 +180,9 @@ func say(c *cli.Context, err error, prompt, notice string) error {
 	}
 	out.Notice = notice
 	if prompt != "" {
-		out.Decision, out.Reason = "block", prompt
+		// Claude Code 2.1.330 shows the reason twice, once in a frame of tags, which
+		// nothing in a body may end.
+		out.Decision, out.Reason = "block", string(window.AppendQuoted(nil, []byte(prompt)))
 	}
 	return json.NewEncoder(c.App.Writer).Encode(out)
 }
