@@ -50,7 +50,7 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 		p.Until = now.Add(o.For)
 	}
 	return s.steer(agent, func(st *standing) {
-		if st.Paused == nil || !st.Paused.Turns || s.fromPerson(o.By) { // else an agent could end that pause
+		if s.fromPerson(o.By) || !s.forPerson(standing{Paused: st.Paused}) { // else an agent could end that pause
 			st.Paused = p
 		}
 	})
@@ -58,8 +58,8 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 
 // Resume lets a paused agent go on, and one that waits after a failure or for
 // its usage limit try at once. One that is stopped stays so, with a [*StoppedError]:
-// see [Swarm.StartAgent]. One that began too many turns goes on by the word of a person
-// alone: to an agent it is a [*PersonError].
+// see [Swarm.StartAgent]. One that a person paused, or that began too many turns, goes on
+// by the word of a person alone: to an agent it is a [*PersonError].
 func (s *Swarm) Resume(agent, by string) error {
 	m, err := s.member(agent)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Swarm) Resume(agent, by string) error {
 	if s.books.standings.of(agent).Stopped != nil {
 		return &StoppedError{Name: agent}
 	}
-	if p := s.books.standings.of(agent).Paused; p != nil && p.Turns && !s.fromPerson(by) {
+	if !s.fromPerson(by) && s.forPerson(s.books.standings.of(agent)) {
 		return &PersonError{Name: agent}
 	}
 	if err := s.books.standings.liftLimit(m.account(), time.Now()); err != nil {
@@ -82,13 +82,13 @@ func (s *Swarm) Resume(agent, by string) error {
 }
 
 // StartAgent starts a stopped agent, with its failures forgotten. One that was paused
-// since it began too many turns goes on too, if a person starts it; to an agent that is
-// a [*PersonError].
+// since it began too many turns goes on too, if a person starts it. To an agent that is
+// a [*PersonError], and so is one that a person stopped or paused.
 func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
 	}
-	if p := s.books.standings.of(agent).Paused; p != nil && p.Turns && !s.fromPerson(by) {
+	if !s.fromPerson(by) && s.forPerson(s.books.standings.of(agent)) {
 		return &PersonError{Name: agent}
 	}
 	return s.steer(agent, func(st *standing) {

@@ -224,28 +224,29 @@ func (h Home) markedClients() (map[int]markedClient, error) {
 }
 
 // CallerOf is the agent below whose turn, or attached session, a process runs, such as
-// one at the other end of a socket; "" for a person. A process that has ended cannot be
-// traced any more, which is a [*TraceError].
-func (h Home) CallerOf(pid int) (agent string, err error) {
+// one at the other end of a socket; "" for a person. inTurn tells a turn of the daemon's
+// from such a session. A process that has ended cannot be traced any more, which is a
+// [*TraceError].
+func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 	if _, err := runner.Identify(pid); err != nil {
-		return "", &TraceError{"whoever asked has ended, and nothing tells who that was"}
+		return "", false, &TraceError{"whoever asked has ended, and nothing tells who that was"}
 	}
 	rec, err := h.trace(pid, "")
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if rec == nil {
 		own := lineage.Variable(pid, runner.MarkVar)
 		if rec, err = h.recordOf(own); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	if rec != nil {
-		return rec.Agent, nil
+		return rec.Agent, true, nil
 	}
 	b, err := h.AttachedTo(pid)
 	if b != nil {
-		return b.Agent, err
+		return b.Agent, false, err
 	}
-	return "", err
+	return "", false, err
 }

@@ -84,7 +84,7 @@ func TestACallerIsTracedByItsProcesses(t *testing.T) {
 			if strings.Contains(c.script, "sleep 60") {
 				c.script = strings.Replace(c.script, "; sleep 60", "; cat", 1)
 			}
-			got, err := home.CallerOf(pidIn(t, c.script))
+			got, _, err := home.CallerOf(pidIn(t, c.script))
 			if err != nil || got != c.want {
 				t.Errorf("CallerOf = %q, %v, want %q", got, err, c.want)
 			}
@@ -114,7 +114,7 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(home.Turns(), "bbbbbbbbbb-1.json"), then, then); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := home.CallerOf(pid); err != nil || got != "a" {
+	if got, _, err := home.CallerOf(pid); err != nil || got != "a" {
 		t.Errorf("no client lives: CallerOf = %q, %v, want a, which had the last turn", got, err)
 	}
 	self, err := runner.Identify(os.Getpid())
@@ -135,7 +135,7 @@ func TestACallerThatTheDaemonAdopted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := home.CallerOf(pid); err != nil || got != "b" {
+	if got, _, err := home.CallerOf(pid); err != nil || got != "b" {
 		t.Errorf("CallerOf = %q, %v, want b, whose turn has more hops", got, err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 // A word of a person is a message that is proven to be the lead's, or an order to
 // resume or start the agent that comes from outside of every turn. A file dropped by
 // hand is not: nothing shows who wrote it. Since a program of the same user can read
-// the lead's secret, proven messages do not lift the second bound, which is ten times
-// as high.
+// the lead's secret, and what has left a daemon that is gone looks like a person, no
+// word lifts the second bound, which is ten times as high.
 
 const (
 	countedFor = time.Hour
@@ -48,13 +48,18 @@ func (c *turnCounts) count(agent string, at time.Time, person bool) {
 	c.by[agent] = append(c.lately(agent, at), turnBegun{at, person})
 }
 
-// forget begins the count again. It tells whether there was something to forget.
-func (c *turnCounts) forget(agent string) bool {
+// word begins the count of turns without a person again. That of all turns goes on:
+// whoever could give such an order once a minute would else have no bound. It tells
+// whether there was something to count.
+func (c *turnCounts) word(agent string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	had := len(c.by[agent]) > 0
-	delete(c.by, agent)
-	return had
+	all := c.by[agent]
+	if len(all) == 0 {
+		return false
+	}
+	all[len(all)-1].person = true
+	return true
 }
 
 // over says why the next turn of an agent would be one too many; "" when it would not.
@@ -68,7 +73,7 @@ func (c *turnCounts) over(agent string, perHour int, person bool, now time.Time)
 	defer c.mu.Unlock()
 	all := c.lately(agent, now)
 	if len(all) >= absolutely*perHour {
-		return fmt.Sprintf("%d turns within an hour, ten times what policy.turns_per_hour allows without a person", len(all))
+		return fmt.Sprintf("%d turns within an hour, ten times policy.turns_per_hour; it can go on after %s, or with a higher number", len(all), clock(all[0].at.Add(countedFor)))
 	}
 	alone := len(all)
 	for i, t := range slices.Backward(all) {
@@ -108,9 +113,8 @@ func (c *turnCounts) lately(agent string, now time.Time) []turnBegun {
 // recall takes up what a ledger tells of the last hour, so that a restart does not
 // begin the count again. since is the last order of a person.
 func (c *turnCounts) recall(line LedgerLine, since time.Time) {
-	if begun := line.At.Add(-time.Duration(line.Seconds * float64(time.Second))); begun.After(since) {
-		c.count(line.Agent, begun, line.ByLead)
-	}
+	begun := line.At.Add(-time.Duration(line.Seconds * float64(time.Second)))
+	c.count(line.Agent, begun, line.ByLead || !begun.After(since))
 }
 
 // byLead tells whether a message is a word of a person to the agent.
@@ -142,7 +146,14 @@ func (a *agent) holdForTurns(m *dropbox.Message) bool {
 type PersonError struct{ Name string }
 
 func (e *PersonError) Error() string {
-	return e.Name + " began too many turns without a person, so an agent cannot let it go on"
+	return "an agent cannot let " + e.Name + " go on: a person holds it, or it began too many turns without one"
+}
+
+// forPerson tells whether only a person may end what holds an agent: a person ordered
+// it, or the bound on turns did.
+func (s *Swarm) forPerson(st standing) bool {
+	ordered := func(by string) bool { return by != dropbox.Swarm && s.fromPerson(by) }
+	return st.Paused != nil && (st.Paused.Turns || ordered(st.Paused.By)) || st.Stopped != nil && ordered(st.Stopped.By)
 }
 
 // fromPerson tells whether an order comes from a person. Those of agents have their
@@ -158,7 +169,7 @@ func (s *Swarm) word(agent, by string, st *standing) {
 	if !s.fromPerson(by) {
 		return
 	}
-	if s.books.turns.forget(agent) || st.Paused != nil && st.Paused.Turns {
+	if s.books.turns.word(agent) || st.Paused != nil && st.Paused.Turns {
 		st.Word = time.Now().UTC()
 	}
 }

@@ -138,3 +138,41 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		t.Error("the lead was not told")
 	}
 }
+
+// What a person holds only a person lets go on. What an agent or the daemon holds, an
+// agent may.
+func TestAnAgentUndoesNoOrderOfAPerson(t *testing.T) {
+	f := newField(t, "coder", "reviewer")
+	f.start()
+	refused := func(what string, err error) {
+		t.Helper()
+		if e, ok := errors.AsType[*swarm.PersonError](err); !ok || e.Name != "coder" {
+			t.Errorf("%s by an agent: %v, want it refused", what, err)
+		}
+	}
+	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead, Why: "release day"}); err != nil {
+		t.Fatal(err)
+	}
+	refused("resume of a person's pause", f.daemon.Resume("coder", "reviewer"))
+	refused("start of a person's pause", f.daemon.StartAgent("coder", "reviewer"))
+	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "reviewer", Why: "mine", For: 1}); err != nil {
+		t.Error(err)
+	}
+	refused("resume of a pause that an agent wanted to replace", f.daemon.Resume("coder", "reviewer"))
+	if err := f.daemon.Resume("coder", dropbox.Lead); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.daemon.Pause("coder", swarm.PauseOrder{By: "reviewer"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.daemon.Resume("coder", "reviewer"); err != nil {
+		t.Errorf("resume of an agent's pause: %v", err)
+	}
+	if _, err := f.daemon.StopAgent(t.Context(), "coder", dropbox.Lead, false); err != nil {
+		t.Fatal(err)
+	}
+	refused("start of what a person stopped", f.daemon.StartAgent("coder", "reviewer"))
+	if err := f.daemon.StartAgent("coder", dropbox.Lead); err != nil {
+		t.Error(err)
+	}
+}

@@ -183,11 +183,15 @@ func (c *conn) call(ctx context.Context, req request) (r reply) {
 
 func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	d := c.s.daemon
-	by, err := c.orderedBy(req)
+	by, inTurn, err := c.orderedBy(req)
 	if err != nil {
 		return nil, err
 	}
 	req.By = by
+	if inTurn && req.Type == reqShutdown {
+		return nil, &Error{Code: CodePerson, Message: "a turn of " + by + " cannot stop the daemon, which waits for that turn's end",
+			Hint: `claude-swarm send lead "how things stand" --type status`}
+	}
 	switch req.Type {
 	case reqStart, reqStop, reqPause, reqResume, reqAbort, reqInterrupt, reqCompact, reqClear:
 		if req.Agent == "" {
@@ -228,18 +232,18 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 // orderedBy is who gives an order: the agent in whose turn the caller runs, whatever
 // the request says, else whom the request names. What only a person may do is refused
 // where nothing tells who called.
-func (c *conn) orderedBy(req request) (string, error) {
+func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
-		return req.By, nil
+		return req.By, false, nil
 	}
-	agent, err := c.s.opts.CallerOf(c.from.pid)
+	agent, inTurn, err := c.s.opts.CallerOf(c.from.pid)
 	switch {
-	case err != nil && (req.Type == reqStart || req.Type == reqResume):
-		return "", err
+	case err != nil && (req.Type == reqStart || req.Type == reqResume || req.Type == reqShutdown):
+		return "", false, err
 	case agent != "":
-		return agent, nil
+		return agent, inTurn, nil
 	}
-	return req.By, nil
+	return req.By, false, nil
 }
 
 // subscribe starts a stream: a response, then events until it is cancelled, the

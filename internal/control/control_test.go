@@ -298,11 +298,12 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 func TestAnOrderIsItsCallers(t *testing.T) {
 	p, d := newPlace(t), newFakeDaemon()
 	caller, trouble := "coder", error(nil)
-	p.callerOf = func(pid int) (string, error) {
+	inTurn := true
+	p.callerOf = func(pid int) (string, bool, error) {
 		if pid != os.Getpid() {
 			t.Errorf("asked about process %d, not %d", pid, os.Getpid())
 		}
-		return caller, trouble
+		return caller, inTurn, trouble
 	}
 	serve(t, p, d)
 	c, ctx := p.dial(t), t.Context()
@@ -312,6 +313,10 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if err := c.Shutdown(ctx, "lead", true); err == nil || !strings.Contains(err.Error(), "a turn of coder cannot stop the daemon") {
+		t.Errorf("Shutdown in a turn = %v", err)
+	}
+	inTurn = false // a session that a person attached
 	if err := c.Shutdown(ctx, "lead", true); err != nil {
 		t.Error(err)
 	}
@@ -321,6 +326,9 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 	}
 
 	caller, trouble = "", errors.New("whoever asked has ended")
+	if err := c.Shutdown(ctx, "lead", true); err == nil {
+		t.Error("Shutdown passes")
+	}
 	if err := c.Resume(ctx, "reviewer", "lead"); err == nil || err.Error() != "whoever asked has ended" {
 		t.Errorf("Resume = %v", err)
 	}

@@ -185,7 +185,7 @@ func (f *fakeFeed) put(ev swarm.FeedEvent) {
 type place struct {
 	project  string
 	runtime  string
-	callerOf func(pid int) (string, error)
+	callerOf func(pid int) (string, bool, error)
 }
 
 func newPlace(t testing.TB) place {

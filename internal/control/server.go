@@ -51,9 +51,9 @@ type Options struct {
 	Version string       // of the program
 	Log     *slog.Logger // nil discards
 	// CallerOf, if set, finds the agent in whose turn a process runs; "" for a person.
-	// An order of such a process is that agent's, whatever it says. It is called from
+	// inTurn is false in a session that a person attached as an agent. An order of such a process is that agent's, whatever it says. It is called from
 	// several goroutines.
-	CallerOf func(pid int) (agent string, err error)
+	CallerOf func(pid int) (agent string, inTurn bool, err error)
 }
 
 // A peer is who is at the other end of a connection.
