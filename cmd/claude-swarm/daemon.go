@@ -123,9 +123,15 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	d.savePast(p.home.GateFile()) // before another daemon may read it
 	d.irc.drain(d.killing)
 	d.irc.stop()
+	if n := runner.EndAdopted(orphanGrace); n > 0 {
+		log.Warn("ended what turns had left behind", "processes", n)
+	}
 	log.Info("daemon stopped")
 	return err
 }
+
+// orphanGrace is the time from SIGTERM to SIGKILL for what turns have left behind.
+const orphanGrace = time.Second
 
 // newDaemon makes the swarm.
 func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *slog.Logger) (*daemon, error) {

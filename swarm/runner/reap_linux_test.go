@@ -46,3 +46,38 @@ func TestReapAdopted(t *testing.T) {
 		t.Error("ReapAdopted says that it reaped nothing")
 	}
 }
+
+// What a turn left behind is ended, also where it has no mark, is deaf to SIGTERM or
+// has children of its own; a process that os/exec waits for is not.
+func TestEndAdopted(t *testing.T) {
+	own := exec.Command("sleep", "600") // in our own process group
+	if err := own.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = own.Process.Kill()
+		_ = own.Wait()
+	}()
+	out, err := exec.Command("sh", "-c", `
+		env -i PATH="$PATH" setsid sleep 600 >/dev/null 2>&1 & echo $!
+		env -i PATH="$PATH" setsid sh -c 'trap "" TERM; sleep 600 & while :; do sleep 0.1; done' >/dev/null 2>&1 & echo $!
+		sleep 0.3`).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := runner.EndAdopted(200 * time.Millisecond); n < 2 {
+		t.Errorf("EndAdopted = %d, want 2 and more", n)
+	}
+	for _, line := range strings.Fields(string(out)) {
+		pid, err := strconv.Atoi(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if syscall.Kill(pid, 0) == nil {
+			t.Errorf("the orphan %d lives", pid)
+		}
+	}
+	if err := syscall.Kill(own.Process.Pid, 0); err != nil {
+		t.Errorf("our own child: %v", err)
+	}
+}

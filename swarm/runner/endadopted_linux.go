@@ -1,0 +1,51 @@
+package runner
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+// EndAdopted ends what the turns of a daemon have left behind without their mark, and
+// the daemon has adopted as [BecomeReaper] asks: SIGTERM, and SIGKILL after grace, also
+// for what they have started meanwhile. It returns how many there were, and gives up
+// 5 s after grace. A daemon calls it last, when none of its clients runs: an orphan that
+// outlived the daemon would look like a process of a person. It spares the process group
+// of the daemon, and whoever [Start] has started.
+func EndAdopted(grace time.Duration) int {
+	seen := map[Process]bool{}
+	gentle, last := time.Now().Add(grace), time.Now().Add(grace+5*time.Second)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		orphans := adoptedOrphans()
+		if len(orphans) == 0 || time.Now().After(last) {
+			return len(seen)
+		}
+		for _, s := range orphans {
+			p := Process{PID: s.pid, Start: s.start}
+			switch {
+			case s.dead:
+				_, _ = syscall.Wait4(s.pid, nil, syscall.WNOHANG, nil) // else it is looked at again
+			case !time.Now().Before(gentle):
+				signalProcess(p, syscall.SIGKILL)
+			case !seen[p]:
+				signalProcess(p, syscall.SIGTERM)
+			}
+			if !s.dead {
+				seen[p] = true
+			}
+		}
+		time.Sleep(pause)
+	}
+}
+
+// adoptedOrphans are the children of this process that it has not started itself.
+func adoptedOrphans() []processStat {
+	var found []processStat
+	own := syscall.Getpgrp()
+	for _, pid := range pids() {
+		if s, err := stat(pid); err == nil && s.parent == os.Getpid() && s.group != own && !children.has(s.pid) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
