@@ -320,6 +320,14 @@ func (st standing) pending(agent string) (why, next string) {
 	return "", ""
 }
 
+// both joins two reasons; the first may be "".
+func both(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
 // Status is a picture of the named agents, or of all. What cannot be counted for the
 // moment, as where the daemon may open no file more, is said as trouble: what the
 // agents do and why is known all the same.
@@ -345,7 +353,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	for _, m := range members {
 		a := m.view.status()
 		if a.State == Working {
-			a.Why, a.Next = s.books.standings.of(m.name).pending(m.name)
+			if why, next := s.books.standings.of(m.name).pending(m.name); why != "" {
+				a.Why, a.Next = both(a.Why, why), next
+			}
 		}
 		if a.Waiting = m.queue.waiting(); m.queue.stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
 			// Somebody may have taken back what an agent has in hand; and one

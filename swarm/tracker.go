@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -50,6 +51,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 			a.note(t.memory.given())
 		}
 	}
+	a.view.asksAgain(againWhy(ev))
 	switch ev.Kind {
 	case streamjson.KindInit:
 		a.view.learn(ev.Session, ev.Model, 0, 0)
@@ -78,6 +80,20 @@ func (t *tracker) event(ev *streamjson.Event) {
 	}
 	a.diary.event(t.id, ev)
 	t.memory.event(ev)
+}
+
+// againWhy says what the client waits for when it is about to ask the API again; "" for
+// every other event.
+func againWhy(ev *streamjson.Event) string {
+	r := ev.Retry
+	if ev.Kind != streamjson.KindRetry || r == nil {
+		return ""
+	}
+	says := "does not answer"
+	if r.Status != 0 {
+		says = "answers " + retryCause(r)
+	}
+	return fmt.Sprintf("the API %s (retry %d of %d)", says, r.Attempt, r.Max)
 }
 
 func (t *tracker) assistant(ev *streamjson.Event) {

@@ -9,8 +9,9 @@ import (
 // view is what the status shows of one agent. Its agent writes it, anybody may
 // read it.
 type view struct {
-	mu sync.Mutex
-	s  AgentStatus
+	mu    sync.Mutex
+	s     AgentStatus
+	again string // why the client of the running turn asks the API again; "" when it does not
 }
 
 // set changes the state; it tells whether anything is new. The time of the
@@ -62,6 +63,14 @@ func (v *view) process(pid int) {
 	}
 }
 
+// asksAgain notes why the client of the running turn asks the API again; "" when it
+// does not.
+func (v *view) asksAgain(why string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.again = why
+}
+
 // setWarm notes the client that waits; nil when none does.
 func (v *view) setWarm(w *WarmStatus) {
 	v.mu.Lock()
@@ -73,7 +82,7 @@ func (v *view) setWarm(w *WarmStatus) {
 func (v *view) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Message, v.s.PID, v.s.Description = nil, nil, ""
+	v.s.Message, v.s.PID, v.s.Description, v.again = nil, nil, "", ""
 }
 
 // learn notes what the client said of itself. Empty values and zeros are "not
@@ -132,6 +141,9 @@ func (v *view) status() AgentStatus {
 		s.Warm = &copied
 	}
 	s.Running = s.State == Working
+	if s.Running && v.again != "" {
+		s.Why = v.again
+	}
 	s.Paused = s.State == Paused
 	switch s.State {
 	case Working:
