@@ -22,8 +22,10 @@ const Default = Newest
 const Supported = Oldest + " to " + Newest
 
 // Against says where a version such as "2.1.197" stands: -1 below the supported range,
-// 0 in it, 1 above it. A part that is not a number counts as 0.
+// 0 in it, 1 above it. A part counts by the digits that it begins with, and without any
+// as 0. What follows a hyphen does not count: "2.1.330-beta.1" stands where 2.1.330 does.
 func Against(version string) int {
+	version, _, _ = strings.Cut(version, "-")
 	switch {
 	case compareVersions(version, Oldest) < 0:
 		return -1
@@ -39,11 +41,16 @@ func compareVersions(a, b string) int {
 		var x, y string
 		x, a, _ = strings.Cut(a, ".")
 		y, b, _ = strings.Cut(b, ".")
-		m, _ := strconv.Atoi(x)
-		n, _ := strconv.Atoi(y)
-		if c := cmp.Compare(m, n); c != 0 {
+		if c := cmp.Compare(leading(x), leading(y)); c != 0 {
 			return c
 		}
 	}
 	return 0
+}
+
+// leading is the number that a part begins with; 0 where it begins with no digit.
+func leading(part string) int {
+	digits := len(part) - len(strings.TrimLeft(part, "0123456789"))
+	n, _ := strconv.Atoi(part[:digits])
+	return n
 }

@@ -9,6 +9,7 @@ import (
 func TestAgainst(t *testing.T) {
 	for version, want := range map[string]int{
 		claude.Oldest: 0, claude.Newest: 0, "2.1.200": 0,
+		"2.1.200-beta.1": 0, claude.Oldest + "-beta": 0, claude.Newest + "-beta.1": 0, claude.Newest + "beta": 0, "2.1.196-beta.1": -1, "beta": -1, "2.1.331-beta.1": 1,
 		"2.1.196": -1, "2.1.99": -1, "2.0.999": -1, "1.9.300": -1, "2.1": -1, "": -1,
 		"2.1.331": 1, "2.1.1000": 1, "2.2.0": 1, "3.0.1": 1, "10.0": 1, claude.Newest + ".1": 1,
 	} {
