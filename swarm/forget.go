@@ -143,7 +143,7 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("= compacted %d times %s %.2f USD, by %s", out.Compactions, seconds(out.Ended.Sub(out.Began)), out.CostUSD, o.By)
+	text := fmt.Sprintf("= compacted %s %s %.2f USD, by %s", often(out.Compactions), seconds(out.Ended.Sub(out.Began)), out.CostUSD, o.By)
 	if out.End != runner.Done {
 		text = fmt.Sprintf("= not compacted: %s", orElse(out.Reason, string(out.End)))
 	}
@@ -153,6 +153,14 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 		return errStopping // with the daemon
 	}
 	return nil
+}
+
+// often says how many times.
+func often(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // oldSession is the conversation that there is something of.
