@@ -49,11 +49,9 @@ func (e *exam) mailboxes() {
 	}
 	agents := e.file.Names()
 	for _, box := range boxes {
-		if box != dropbox.Lead && box != "irc" && !slices.Contains(agents, box) {
-			e.forsaken(store, box)
-		}
 		e.closed(filepath.Join(dir, box))
 	}
+	e.forsaken(store, agents)
 	misplaced, err := store.Misplaced()
 	if err != nil {
 		e.wrong(name, "", "%v", err)
@@ -118,16 +116,16 @@ func (e *exam) fixMode(path string, mode fs.FileMode) {
 	}
 }
 
-// forsaken looks for mail in the mailbox of an agent that is no more.
-func (e *exam) forsaken(store *dropbox.Store, name string) {
-	box, err := store.Mailbox(name)
-	if err != nil {
-		return // taken away meanwhile
+// forsaken looks for mail in the mailboxes of agents that are no more. What a person
+// keeps with claude-swarm remove --keep is no finding.
+func (e *exam) forsaken(store *dropbox.Store, agents []string) {
+	gone, err := e.home.Gone(store, agents)
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // exam.closed names what is shut
+		e.wrong("mailboxes", "", "%v", err)
 	}
-	waiting, err := box.Peek()
-	if err == nil && len(waiting) > 0 {
-		e.warn("mailboxes", "add "+name+" to "+e.Config+", or move its mail",
-			"%s in %s, which belongs to no agent", plural(len(waiting), "message"), name)
+	for _, g := range gone {
+		e.warn("mailboxes", "claude-swarm remove "+g.Name+" --to OTHER | --keep",
+			"%s in %s, which belongs to no agent", plural(g.Waiting, "message"), g.Name)
 	}
 }
 
