@@ -16,7 +16,6 @@ import (
 type GoneAgent struct {
 	Name    string
 	Waiting int
-	first   string // id of the first that waits
 }
 
 // Text says it to a person, with what to type.
@@ -58,7 +57,7 @@ func (h Home) Gone(store *dropbox.Store, names []string) ([]GoneAgent, error) {
 			return nil, err
 		}
 		if waiting = append(claimed, waiting...); len(waiting) > 0 {
-			gone = append(gone, GoneAgent{name, len(waiting), waiting[0].ID})
+			gone = append(gone, GoneAgent{name, len(waiting)})
 		}
 	}
 	return gone, nil
@@ -78,12 +77,30 @@ func (h Home) KeepMail(agent string) error {
 	return errors.Join(writeDurable(h.keptFile(agent), nil), syncDir(h.dir))
 }
 
-// unkeep forgets KeepMail: the agent is there.
-func (h Home) unkeep(agent string) error {
-	if err := os.Remove(h.keptFile(agent)); !errors.Is(err, fs.ErrNotExist) {
-		return err
+// isBack forgets KeepMail and goneSince: the agent is there.
+func (h Home) isBack(agent string) error {
+	for _, file := range []string{h.keptFile(agent), h.goneFile(agent)} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
+}
+
+func (h Home) goneFile(agent string) string { return filepath.Join(h.dir, "gone", agent) }
+
+// goneSince is when the daemon first saw mail of an agent that is gone. It is durable,
+// and the same until the agent is back.
+func (h Home) goneSince(agent string) (string, error) {
+	since, err := os.ReadFile(h.goneFile(agent))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return string(since), err
+	}
+	if err := os.MkdirAll(filepath.Dir(h.goneFile(agent)), 0o700); err != nil {
+		return "", err
+	}
+	now := time.Now().UTC().Format(time.RFC3339Nano)
+	return now, errors.Join(writeDurable(h.goneFile(agent), []byte(now)), syncDir(h.dir))
 }
 
 // goneTrouble are the sentences of the status about agents that are gone.
@@ -104,9 +121,11 @@ func specNames(specs []Spec) []string {
 	return names
 }
 
-// TellGone tells the lead, once, of mail in mailboxes whose agents are gone. It is safe
-// for several goroutines.
+// TellGone tells the lead, once for each time that an agent goes, of mail in mailboxes
+// whose agents are gone. It is safe for several goroutines.
 func (s *Swarm) TellGone() {
+	s.telling.Lock()
+	defer s.telling.Unlock()
 	gone, err := s.home.Gone(s.store, specNames(s.Plan().Agents))
 	if err != nil {
 		s.log.Warn("mailboxes of agents that are gone could not be looked at", keyErr, err)
@@ -116,7 +135,12 @@ func (s *Swarm) TellGone() {
 		if s.stillLeaves(g.Name) {
 			continue // its turn ends first
 		}
-		s.tellLead("", "gone:"+g.Name+":"+g.first, "mail waits for "+g.Name+", which is gone", g.Text()+"\n")
+		since, err := s.home.goneSince(g.Name)
+		if err != nil {
+			s.log.Warn("it could not be noted that an agent is gone", keyAgent, g.Name, keyErr, err)
+			continue // the next look at the folders tries again
+		}
+		s.tellLead("", "gone:"+g.Name+":"+since, "mail waits for "+g.Name+", which is gone", g.Text()+"\n")
 	}
 }
 

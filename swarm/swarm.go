@@ -26,6 +26,8 @@ type Swarm struct {
 	lost    doorbell // a watch is gone: look at the watches before the next sweep
 	waits   waits    // of turns that stop other agents
 
+	telling sync.Mutex // held by TellGone
+
 	mu      sync.Mutex
 	current Plan
 	agents  map[string]*member
@@ -139,7 +141,7 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	if err := s.store.MakeMailbox(spec.Name); err != nil {
 		return nil, err
 	}
-	if err := s.home.unkeep(spec.Name); err != nil {
+	if err := s.home.isBack(spec.Name); err != nil {
 		return nil, err
 	}
 	box, err := s.store.Mailbox(spec.Name)
@@ -231,11 +233,17 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 // launch starts an agent's goroutine. s.mu is held, and Run waits for the
 // goroutine.
 func (s *Swarm) launch(m *member, ready func()) {
-	stop, leave := context.WithCancel(s.run.stop)
+	whole := s.run.stop
+	stop, leave := context.WithCancel(whole)
 	m.leave = leave
 	kill := s.run.kill
 	s.run.wg.Go(func() {
-		defer close(m.gone)
+		defer func() {
+			close(m.gone)
+			if whole.Err() == nil { // it left, and the others go on
+				s.TellGone()
+			}
+		}()
 		defer leave()
 		if m.after != nil {
 			<-m.after // one turn at a time, also across a reload

@@ -1,0 +1,48 @@
+package swarm_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// The lead is told once of mail whose agent is gone, whichever part of it is settled
+// meanwhile, and once more when the agent was back and goes again.
+func TestTheLeadIsToldOnceThatAnAgentIsGone(t *testing.T) {
+	f := newField(t, "coder", "idle")
+	f.start()
+	if err := f.daemon.Pause("idle", swarm.PauseOrder{By: "lead"}); err != nil {
+		t.Fatal(err)
+	}
+	f.send("idle", "the first")
+	f.send("idle", "the second")
+	both := f.plan
+	smaller := f.plan
+	smaller.Agents = both.Agents[:1]
+	reload := func(p swarm.Plan) {
+		t.Helper()
+		if _, err := f.daemon.Reload(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(want int) {
+		t.Helper()
+		f.until("the lead is told", func() bool { return len(f.files(dropbox.Lead, "new")) >= want })
+		f.daemon.TellGone()
+		if got := f.files(dropbox.Lead, "new"); len(got) != want {
+			t.Fatalf("the lead has %d alerts, want %d: %v", len(got), want, got)
+		}
+	}
+	reload(smaller) // nobody calls TellGone: the end of the agent does
+	told(1)
+	if err := os.Remove(filepath.Join(f.store.Dir(), "idle", "new", f.files("idle", "new")[0])); err != nil {
+		t.Fatal(err)
+	}
+	told(1)
+	reload(both)
+	reload(smaller)
+	told(2)
+}
