@@ -84,6 +84,9 @@ var loopWays = []loopWay{
 // the ball takes: by the rules for messages where it can be traced, else by the bound on
 // turns without a person. The lead is told, and nothing runs afterwards.
 func TestLoopsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real daemons, for many turns")
+	}
 	tools := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", tools, "../claude-swarm-mcp").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -267,6 +270,9 @@ func (l *loop) stopped() []string {
 
 // An agent that may write to nobody reaches no other agent in any of these ways.
 func TestAListHoldsInEveryWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real daemons, for many turns")
+	}
 	for _, way := range loopWays {
 		switch way.name {
 		case "send", "env -u", "env -i", "setsid", "make", "a child that the daemon adopts", "as the other agent", "a file in a named folder",
@@ -287,6 +293,9 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 // While turns run, what a person sends is the person's: from a terminal, by a job without
 // one, and with an empty environment.
 func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real daemons, for many turns")
+	}
 	way := loopWay{name: "busy", pass: "while [ ! -e enough ]; do sleep 0.05; done"}
 	l := newLoop(t, way, t.TempDir(), "a: {direct: []}, b: {direct: []}")
 	l.run("send", "b", "@sh sh ./pass.sh")
