@@ -30,13 +30,13 @@ func (f *field) deliver(to, body string) string {
 // the turn that the one before began.
 func TestHonestDropsOnABusySwarm(t *testing.T) {
 	f := newGated(t, policy.Default(), "a", "b")
-	step := make(chan struct{})
+	steps := map[string]chan struct{}{"a": make(chan struct{}), "b": make(chan struct{})}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{
 			runnertest.Tool("Bash", map[string]any{"command": "make test"}, ""),
 			runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
 				select {
-				case <-step:
+				case <-steps[turn.Agent]:
 				case <-ctx.Done():
 				}
 				return nil
@@ -60,9 +60,9 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 			f.deliver(to, fmt.Sprint("drop ", n))
 		}
 		f.until("both run", func() bool { return len(f.backend.Runs()) == n+1 })
-		step <- struct{}{}
+		steps[names[(n-1)%2]] <- struct{}{}
 	}
-	step <- struct{}{}
+	steps[names[drops%2]] <- struct{}{}
 	f.quiet()
 	if got := append(f.refused("a"), f.refused("b")...); len(got) > 0 {
 		t.Errorf("refused: %+v", got)

@@ -102,8 +102,14 @@ func (r *run) observe(ev *streamjson.Event) {
 		r.toolsAnswer(ev, now)
 		return
 	}
+	if ev.Kind == streamjson.KindCommand {
+		// No event of the turn: what became of an earlier prompt comes behind its result,
+		// and a prompt that is queued is not taken in.
+		r.command(ev.Command, now)
+		return
+	}
 	r.account.Observe(ev)
-	r.seen.after = !r.seen.replay.IsZero() && ev.Kind != streamjson.KindCommand
+	r.seen.after = !r.seen.replay.IsZero()
 	switch ev.Kind {
 	case streamjson.KindAssistant, streamjson.KindPartial, streamjson.KindUser, streamjson.KindResult:
 		r.seen.asking = false
@@ -146,8 +152,6 @@ func (r *run) observe(ev *streamjson.Event) {
 	case streamjson.KindTask:
 		r.seen.tasks.observe(ev.Task)
 		r.settle(now)
-	case streamjson.KindCommand:
-		r.command(ev.Command, now)
 	case streamjson.KindOther:
 		r.rateLimit(ev.Raw)
 	case streamjson.KindResult:
