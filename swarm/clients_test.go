@@ -86,6 +86,9 @@ func (f *field) noProcesses() {
 // what to do about it; what is counted; that no process is left; and the next
 // message is worked on.
 func TestClientsThatMisbehave(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	missing := []string{"/no/such/claude"}
 	file := filepath.Join(t.TempDir(), "client")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -139,9 +142,6 @@ func TestClientsThatMisbehave(t *testing.T) {
 		"a refused login":                          {body: "@status 401", env: "CLAUDE_CODE_OAUTH_TOKEN", state: swarm.Limited, why: "refuses the login", next: "claude /login, or set a new CLAUDE_CODE_OAUTH_TOKEN; " + comes, outcome: "limited"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && (c.stall > 0 || strings.Contains(c.body, "@linger")) {
-				t.Skip("takes seconds")
-			}
 			t.Parallel()
 			f := newClientField(t, "coder")
 			good := f.plan.Agents[0]

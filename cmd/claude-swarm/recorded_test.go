@@ -30,6 +30,9 @@ import (
 // every message. RECORD=1 writes both for a new recording; one that was accepted keeps its
 // own.
 func TestRecordedProject(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds; CI runs it always")
+	}
 	recordings, err := filepath.Glob("../../testdata/project-v*")
 	if err != nil || len(recordings) == 0 {
 		t.Fatalf("no recorded project: %v", err)
