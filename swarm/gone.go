@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -34,9 +33,13 @@ func (h Home) Gone(store *dropbox.Store, names []string) ([]GoneAgent, error) {
 	if err != nil {
 		return nil, err
 	}
+	here := map[string]bool{dropbox.Lead: true, dropbox.IRC: true}
+	for _, name := range names {
+		here[name] = true
+	}
 	var gone []GoneAgent
 	for _, name := range boxes {
-		if name == dropbox.Lead || name == dropbox.IRC || slices.Contains(names, name) {
+		if here[name] {
 			continue
 		}
 		if _, err := os.Stat(h.keptFile(name)); err == nil {

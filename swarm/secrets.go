@@ -37,9 +37,10 @@ func (s *secrets) text(t string) string { return s.own.Text(s.tokens.Redactor().
 // copy.
 func (s *secrets) event(ev *streamjson.Event) *streamjson.Event {
 	s.learn(ev)
-	r := s.tokens.Redactor()
+	r := s.tokens.Redactor() // once an event, since it looks at the file
 	has := func(b []byte) bool { return r.In(b) || s.own.In(b) }
-	if !has(ev.Raw) && !slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return s.text(b.Text) != b.Text || has(b.Input) }) {
+	text := func(t string) string { return s.own.Text(r.Text(t)) }
+	if !has(ev.Raw) && !slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return text(b.Text) != b.Text || has(b.Input) }) {
 		return ev
 	}
 	clean := *ev
@@ -47,7 +48,7 @@ func (s *secrets) event(ev *streamjson.Event) *streamjson.Event {
 	clean.Blocks = slices.Clone(ev.Blocks)
 	for i := range clean.Blocks {
 		b := &clean.Blocks[i]
-		b.Text, b.Input = s.text(b.Text), s.own.Bytes(r.Bytes(b.Input))
+		b.Text, b.Input = text(b.Text), s.own.Bytes(r.Bytes(b.Input))
 	}
 	return &clean
 }

@@ -75,7 +75,7 @@ func (d *Door) Forward(agent, to string) ([]Forward, error) {
 		}
 		data, err := receipt.Encode()
 		if err == nil {
-			err = errors.Join(box.Commit(e, data))
+			err = box.Commit(e, data)
 		}
 		if err == nil {
 			err = box.Finish(e)

@@ -88,7 +88,7 @@ func arguments(t runner.Turn) []string {
 	return append(args, disallowed(s)...)
 }
 
-// disallowed are the tools that the agent has not.
+// disallowed are the tools that the agent lacks.
 func disallowed(s runner.Spec) []string {
 	tools := slices.Clone(never)
 	if !s.Background {
