@@ -40,6 +40,14 @@ func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
 		}
 	}
 	gate := policy.NewGate(rules, nil)
+	for n := range rules.PerThread { // an agent says all that may be said in a minute
+		q := ask(from("tester"))
+		q.Message.ID = fmt.Sprintf("said%06d", n)
+		q.Message.Body = fmt.Appendf(nil, "%c", 'a'+n)
+		if v := gate.Ask(q); !v.Pass {
+			t.Fatalf("message %d: %v", n+1, v)
+		}
+	}
 	for n := range 100 {
 		q := ask(dropped("tester"))
 		q.Message.ID = fmt.Sprintf("%010d", n)
