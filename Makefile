@@ -78,8 +78,7 @@ darwin:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/claude-swarm
 	GOOS=darwin GOARCH=arm64 go vet ./...
 
-# Every fuzz target for a short while, all of them for about a minute; FUZZTIME=10m for a
-# long one.
+# Every fuzz target for a short while; FUZZTIME=10m for a long one.
 fuzz:
 	@set -e; for pkg in $$(go list ./...); do \
 		dir=$$(go list -f '{{.Dir}}' $$pkg); \

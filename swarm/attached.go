@@ -60,7 +60,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	if o.Mirror != nil {
 		h.mirror = &mirroring{Mirror: o.Mirror, waiting: mostCopies} // it counts before the first copy
 	}
-	a := &agent{house: h, name: name, box: box, log: log, hidden: secrets{tokens: home.Secrets()}}
+	a := &agent{house: h, name: name, box: box, log: log, hidden: secrets{tokens: h.secrets}}
 	a.diary = newDiary(home, name, LogPolicy{}, h.feed, func(err error) { log.Warn("diary", keyErr, err) })
 	return &Attached{agent: a}, nil
 }

@@ -89,6 +89,7 @@ func New(o Options) (*Swarm, error) {
 		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: &warmth{most: o.Plan.maxWarm()}, grown: newGrown(), restart: o.Restart.orDefaults(),
 		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
 	}
+	b.ledger.secrets = s.secrets
 	if o.Mirror != nil {
 		s.mirror = &mirroring{Mirror: o.Mirror}
 	}
@@ -132,7 +133,6 @@ func openBooks(home Home, p Plan) (*books, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.ledger.secrets = home.Secrets()
 	return b, nil
 }
 

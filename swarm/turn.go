@@ -203,7 +203,7 @@ func (a *agent) tell(j *job) {
 	}
 	j.told = true
 	m := j.claim.Message
-	a.books.turns.count(a.name, j.began, j.proven && m.From == dropbox.Lead)
+	a.books.turns.count(a.name, j.began, j.byLead())
 	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, m.From, describe(m)))
 	a.mirrorBegun(m)
 }
@@ -259,7 +259,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		Turn: turn, Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
 		UUID: promptUUID(turn), Session: session.ID, How: string(session.How), Notes: ids(j.notes),
 		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
-		ByLead: j.proven && m.From == dropbox.Lead, Tools: a.tools(spec) != nil,
+		ByLead: j.byLead(), Tools: a.tools(spec) != nil,
 	}
 	partial := a.feed.wanted(FeedPartial, a.name)
 	w := a.warmFor(ctx, spec, session, partial)

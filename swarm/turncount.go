@@ -120,6 +120,9 @@ func (c *turnCounts) recall(line LedgerLine, since time.Time) {
 // byLead tells whether a message is a word of a person to the agent.
 func (a *agent) byLead(m *dropbox.Message) bool { return m.From == dropbox.Lead && a.proves(m) }
 
+// byLead tells whether a word of a person begins the turn.
+func (j *job) byLead() bool { return j.proven && j.claim.Message.From == dropbox.Lead }
+
 // holdForTurns pauses the agent when a turn for this message would be one too many,
 // and tells the lead once. The pause has no end of its own.
 func (a *agent) holdForTurns(m *dropbox.Message) bool {
