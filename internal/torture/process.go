@@ -26,10 +26,11 @@ const (
 
 // A process runs in an arena.
 type process struct {
-	pid  int
-	role role
-	args string
-	turn string
+	pid    int
+	parent int // that started it
+	role   role
+	args   string
+	turn   string
 }
 
 // processes are those of the arena, known by the home that all of them inherit.
@@ -49,7 +50,9 @@ func (a *arena) processes() []process {
 		if err != nil || !bytes.Contains(environ, mark) {
 			continue
 		}
-		p := process{pid: pid, role: senderRole}
+		// The parent is read before the arguments: of a fork that ends in between nothing is
+		// left then, and it counts as gone.
+		p := process{pid: pid, parent: parentOf(pid), role: senderRole}
 		ours := false
 		for entry := range bytes.SplitSeq(environ, []byte{0}) {
 			ours = ours || bytes.Equal(entry, mark)
@@ -86,7 +89,7 @@ func (a *arena) processes() []process {
 	for _, p := range out {
 		daemons[p.pid] = p.role == daemonRole
 	}
-	return slices.DeleteFunc(out, func(p process) bool { return p.role == daemonRole && daemons[parentOf(p.pid)] })
+	return slices.DeleteFunc(out, func(p process) bool { return p.role == daemonRole && daemons[p.parent] })
 }
 
 // parentOf is the process that started another, 0 where that is gone.
