@@ -111,10 +111,19 @@ func (CaughtUp) event()     {}
 func (Gap) event()          {}
 func (Failed) event()       {}
 
+// eventSource is the service as which ergo 2.20 puts events, such as that somebody joined,
+// into the history of clients without draft/event-playback. Nobody can take that nick there.
+// Elsewhere somebody might: but nothing of theirs is hidden beyond the history of a channel,
+// and that only while they are not logged in.
+const eventSource = "HistServ!HistServ@localhost"
+
 // newText makes a Text of a PRIVMSG or NOTICE; ok is false for a CTCP other
-// than ACTION and for what is no text.
+// than ACTION, for an event that the history tells in words, and for what is no text.
 func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	if (m.Command != "PRIVMSG" && m.Command != "NOTICE") || len(m.Params) < 2 {
+		return Text{}, false
+	}
+	if m.Source == eventSource && isHistory(m.Tags["batch"]) && m.Tags["account"] == "" {
 		return Text{}, false
 	}
 	fold := st.CaseMapping()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -89,6 +90,7 @@ type ring struct {
 	ids   []string // oldest first
 	known map[string]bool
 	last  Mark
+	id    Mark      // the newest of those with an id
 	alive time.Time // until when we heard what was said there
 }
 
@@ -117,6 +119,9 @@ func (r *ring) add(m Mark, played bool) bool {
 		}
 	}
 	r.last = m
+	if m.ID != "" && !m.Time.Before(r.id.Time) {
+		r.id = m
+	}
 	return true
 }
 
@@ -142,20 +147,43 @@ func (c *Conn) HistoryLimit() int {
 // time. The error is [ErrNoHistory] or as of [Conn.Do]; what was fetched until
 // then is returned with it.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
+	all, byTime, err := c.history(ctx, target, after)
+	if byTime {
+		all = since(all, after)
+	}
+	return all, err
+}
+
+// since leaves out what a history that was asked for by time has from before the mark.
+func since(all []Message, after Mark) []Message {
+	return slices.DeleteFunc(all, func(m Message) bool {
+		return messageTime(m, after.Time).Before(after.Time) || after.ID != "" && m.Tags["msgid"] == after.ID
+	})
+}
+
+// history is History, which may begin earlier than the mark where byTime is true: the
+// server does not say that it knows the id of the mark. Whether it does is then seen by
+// what there is from before it. ergo 2.20 answers an id that it does not know with nothing,
+// as it answers one after which nothing was said; others refuse it.
+func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Message, byTime bool, err error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
-		return nil, ErrNoHistory
+		return nil, false, ErrNoHistory
 	}
-	var all []Message
+	byTime = after.ID == ""
+	goByTime := func() {
+		byTime, after = true, Mark{Time: after.Time.Add(-overlap)}
+	}
 	seen := make(map[string]bool)
 	for range maxPages {
+		canGo := !byTime && len(all) == 0 && !after.Time.IsZero()
 		page, err := c.Do(ctx, Msg("CHATHISTORY", "AFTER", target, after.reference(), fmt.Sprint(limit)))
-		if r, ok := errors.AsType[*Rejected](err); ok && after.ID != "" && !after.Time.IsZero() && r.Code != "INVALID_TARGET" {
-			after.ID = "" // the id is too old, or the server knows no ids
+		if r, ok := errors.AsType[*Rejected](err); ok && canGo && r.Code != "INVALID_TARGET" {
+			goByTime()
 			continue
 		}
 		if err != nil {
-			return all, err
+			return all, byTime, err
 		}
 		n := 0
 		for _, m := range page {
@@ -169,17 +197,21 @@ func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Messag
 			seen[m.Tags["msgid"]] = true
 			all = append(all, m)
 		}
+		if n == 0 && canGo {
+			goByTime()
+			continue
+		}
 		if n < limit {
-			return all, nil
+			return all, byTime, nil
 		}
 		last := all[len(all)-1]
 		next := Mark{ID: last.Tags["msgid"], Time: messageTime(last, after.Time)}
 		if next == after {
-			return all, nil
+			return all, byTime, nil
 		}
 		after = next
 	}
-	return all, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
+	return all, byTime, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
 }
 
 // PrivateSince returns the nicks with whom there was private talk since a time,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,9 @@ type fetched struct {
 	target   string // folded channel; "" for private talk
 	name     string // as the server writes it; "" is the end of all private talk, and err why some is not known
 	messages []Message
-	from     time.Time
+	byTime   bool // see [Conn.history]
+	after    Mark // what they are asked for by; of a channel
+	from, to time.Time
 	err      error
 }
 
@@ -108,6 +111,9 @@ func (k *keeper) ring(key string) *ring {
 }
 
 func (v *visit) take(ctx, fetching context.Context, m Message) {
+	if isHistory(m.Tags["batch"]) && m.Command != "PRIVMSG" && m.Command != "NOTICE" {
+		return // who came and went then
+	}
 	switch m.Command {
 	case "005", "NICK", "001":
 		v.st = v.conn.State()
@@ -225,13 +231,13 @@ func (v *visit) entered(ctx, fetching context.Context, channel string, at time.T
 		return
 	}
 	v.held[key] = []Message{}
-	v.fetch(fetching, fetched{target: key, name: channel, from: since}, from)
+	v.fetch(fetching, fetched{target: key, name: channel, after: from, from: since, to: at})
 }
 
 // fetch gets a history without holding up what is said meanwhile.
-func (v *visit) fetch(ctx context.Context, f fetched, after Mark) {
+func (v *visit) fetch(ctx context.Context, f fetched) {
 	v.wg.Go(func() {
-		f.messages, f.err = v.conn.History(ctx, f.name, after)
+		f.messages, f.byTime, f.err = v.conn.history(ctx, f.name, f.after)
 		select {
 		case v.fetched <- f:
 		case <-ctx.Done():
@@ -239,8 +245,8 @@ func (v *visit) fetch(ctx context.Context, f fetched, after Mark) {
 	})
 }
 
-// overlap is how much of what we know of private talk is asked for once more:
-// clocks differ, and what comes twice is told once.
+// overlap is how much of what we know is asked for once more where a history is asked for
+// by time: clocks differ, and what comes twice is told once.
 const overlap = time.Minute
 
 // fetchPrivate catches up with private talk, of which nobody tells a newcomer:
@@ -276,6 +282,19 @@ func (v *visit) fetchPrivate(ctx, fetching context.Context) {
 
 // caughtUp tells a history and then what was held back for it.
 func (v *visit) caughtUp(ctx context.Context, f fetched) {
+	if f.target != "" && f.byTime {
+		known := v.knows(f)
+		f.messages = since(f.messages, f.after)
+		if !known && f.err == nil {
+			if len(f.messages) > 0 {
+				f.to = messageTime(f.messages[0], f.to)
+			}
+			if f.to.Before(f.from) {
+				f.from = f.after.Time // by the server's clock, too
+			}
+			v.emit(ctx, Gap{Target: f.name, From: f.from, To: f.to})
+		}
+	}
 	for _, m := range f.messages {
 		t, ok := newText(m, &v.st, time.Now())
 		if !ok {
@@ -297,4 +316,15 @@ func (v *visit) caughtUp(ctx context.Context, f fetched) {
 	if f.target != "" {
 		v.release(ctx, f.target)
 	}
+}
+
+// knows says whether a history reaches back to what we know, so that nothing is missing
+// before it: a text of ours or of others is in it that we have. Where we know of none that
+// should be, nothing can be said against it.
+func (v *visit) knows(f fetched) bool {
+	r := v.ring(f.target)
+	if f.after.ID == "" && (r.id.ID == "" || r.id.Time.Before(f.after.Time)) {
+		return true
+	}
+	return slices.ContainsFunc(f.messages, func(m Message) bool { return m.Tags["msgid"] != "" && r.known[m.Tags["msgid"]] })
 }

@@ -12,7 +12,7 @@ import (
 // usedCaps are the capabilities that make something better here. What a server
 // does not offer is done without.
 var usedCaps = []string{
-	"account-notify", "account-tag", "batch", "cap-notify", "chghost", "draft/chathistory",
+	"account-notify", "account-tag", "batch", "cap-notify", "chghost", "draft/chathistory", "draft/event-playback",
 	"draft/multiline", "draft/relaymsg", "echo-message", "labeled-response", "message-tags", "server-time",
 }
 

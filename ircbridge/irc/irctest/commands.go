@@ -41,6 +41,7 @@ func (u *user) command(m irc.Message) {
 			u.rooms[strings.ToLower(room)] = room
 			join := irc.Message{Source: u.source(), Command: "JOIN", Params: []string{room}}
 			u.write(join)
+			u.s.note(room, join)
 			names := u.nick
 			for _, other := range u.s.users {
 				if _, in := other.rooms[strings.ToLower(room)]; in && other != u {
@@ -196,7 +197,7 @@ func (u *user) targets(ref string, after, before time.Time, limit int) {
 	u.send("s", "BATCH", "+"+ref, "draft/chathistory-targets")
 	var newest []Said // of each target, the oldest first
 	for _, said := range slices.Backward(u.s.said) {
-		if _, in := u.rooms[strings.ToLower(said.Target)]; !in && !strings.EqualFold(said.Target, u.nick) {
+		if _, in := u.rooms[strings.ToLower(said.Target)]; said.event != nil || !in && !strings.EqualFold(said.Target, u.nick) {
 			continue
 		}
 		if !slices.ContainsFunc(newest, func(other Said) bool { return other.peer() == said.peer() }) {
@@ -231,24 +232,37 @@ func (u *user) history(m irc.Message) {
 		return
 	}
 	target, after := m.Param(1), m.Param(2)
-	var page []Said
-	found := !strings.HasPrefix(after, "msgid=")
-	for _, said := range u.s.said {
+	var kept []Said
+	for _, said := range u.s.said[u.s.forgot:] {
 		nick, _, _ := strings.Cut(said.Source, "!")
-		mine := strings.EqualFold(said.Target, target) || strings.EqualFold(nick, target) && strings.EqualFold(said.Target, u.nick)
-		if found && mine && len(page) < limit && (strings.HasPrefix(after, "msgid=") || said.Time.After(reference(after))) {
-			page = append(page, said)
+		if strings.EqualFold(said.Target, target) || strings.EqualFold(nick, target) && strings.EqualFold(said.Target, u.nick) {
+			kept = append(kept, said)
 		}
-		found = found || "msgid="+said.ID == after
 	}
-	if !found {
-		u.send("s", "FAIL", "CHATHISTORY", "INVALID_MSGREFTYPE", target, "No such message")
-		return
+	if u.s.f.Ring > 0 {
+		kept = kept[max(0, len(kept)-u.s.f.Ring):]
 	}
+	first := len(kept) // an id that is not known leaves nothing
+	if id, ok := strings.CutPrefix(after, "msgid="); ok {
+		if i := slices.IndexFunc(kept, func(said Said) bool { return said.ID == id }); i >= 0 {
+			first = i + 1
+		} else if u.s.f.StrictIDs {
+			u.send("s", "FAIL", "CHATHISTORY", "INVALID_MSGREFTYPE", target, "No such message")
+			return
+		}
+	} else if i := slices.IndexFunc(kept, func(said Said) bool { return said.Time.After(reference(after)) }); i >= 0 {
+		first = i
+	}
+	page := kept[first:]
+	page = page[:min(limit, len(page))]
 	u.send("s", "BATCH", "+"+ref, "chathistory", target)
 	for _, said := range page {
 		tags := said.tags()
 		tags["batch"] = ref
+		if said.event != nil {
+			u.raw(u.played(said, tags))
+			continue
+		}
 		if len(said.lines) == 0 {
 			u.raw(irc.Message{Tags: tags, Source: said.Source, Command: "PRIVMSG", Params: []string{said.Target, said.Text}})
 			continue
@@ -264,6 +278,30 @@ func (u *user) history(m irc.Message) {
 		u.raw(irc.Msg("BATCH", "-i"+said.ID))
 	}
 	u.raw(irc.Msg("BATCH", "-"+ref))
+}
+
+// note keeps who came or went for the history.
+func (s *Server) note(room string, m irc.Message) {
+	if s.f.Events {
+		s.serial++
+		s.said = append(s.said, Said{ID: fmt.Sprintf("id%d", s.serial), Target: room, Source: m.Source, Time: time.Now().UTC(), event: &m})
+	}
+}
+
+// played is an event as the history has it: itself where the user asked for that, else a
+// text of a service, as ergo 2.20 writes it.
+func (u *user) played(said Said, tags map[string]string) irc.Message {
+	if u.caps["draft/event-playback"] {
+		m := *said.event
+		m.Tags = tags
+		return m
+	}
+	nick, _, _ := strings.Cut(said.Source, "!")
+	text := nick + " joined the channel"
+	if said.event.Command != "JOIN" {
+		text = nick + " quit (gone)"
+	}
+	return irc.Message{Tags: tags, Source: "HistServ!HistServ@localhost", Command: "PRIVMSG", Params: []string{said.Target, text}}
 }
 
 func reference(s string) time.Time {

@@ -19,9 +19,12 @@ type Features struct {
 	MaxBytes int      // of a multiline batch; 0 is 4096
 	MaxLines int      // likewise; 0 is 100
 	Page     int      // of a history; 0 is 100
+	Ring     int      // lines of a target that the history keeps; 0 is all
 	Password string   // of SASL PLAIN for every account; "" takes any
 
 	NoTargets bool // the history does not tell who wrote privately
+	Events    bool // who comes and goes is in the history of a channel, too, as on ergo
+	StrictIDs bool // a msgid that the history does not have is refused with FAIL; ergo 2.20 answers an empty batch
 }
 
 // A Server is a small IRC server in the test, with the capabilities that the
@@ -39,6 +42,7 @@ type Server struct {
 	mu     sync.Mutex
 	users  map[string]*user // by nick in lower case
 	said   []Said
+	forgot int // so many of said are not in the history any more
 	serial int
 }
 
@@ -47,7 +51,8 @@ type Said struct {
 	ID, Target, Source, Text string
 	Time                     time.Time
 	Account, RelayedBy       string
-	lines                    []irc.Line // of a multiline batch
+	lines                    []irc.Line   // of a multiline batch
+	event                    *irc.Message // in place of a text
 }
 
 // A user is one connection. Its fields are guarded by the server's mutex.
@@ -113,7 +118,7 @@ func (s *Server) Said(target string) []Said {
 	defer s.mu.Unlock()
 	var all []Said
 	for _, m := range s.said {
-		if strings.EqualFold(m.Target, target) {
+		if strings.EqualFold(m.Target, target) && m.event == nil {
 			all = append(all, m)
 		}
 	}
@@ -125,6 +130,14 @@ func (s *Server) Say(nick, account, target, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.say(nil, Said{Source: nick + "!u@elsewhere", Account: account, Target: target, Text: text}, "PRIVMSG")
+}
+
+// Forget empties the history, as a restart of a server that keeps it in memory does.
+// [Server.Said] still tells all.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgot = len(s.said)
 }
 
 // Online says whether somebody has a nick.
@@ -156,7 +169,9 @@ func (s *Server) serve(nc net.Conn) {
 		if s.users[strings.ToLower(u.nick)] == u {
 			delete(s.users, strings.ToLower(u.nick))
 			for _, room := range u.rooms {
-				s.toRoom(room, irc.Message{Source: u.source(), Command: "QUIT", Params: []string{"gone"}})
+				quit := irc.Message{Source: u.source(), Command: "QUIT", Params: []string{"gone"}}
+				s.toRoom(room, quit)
+				s.note(room, quit)
 			}
 		}
 	}()
@@ -227,7 +242,7 @@ func (s *Server) toRoom(room string, m irc.Message) {
 }
 
 func (s *Server) offers() []string {
-	all := []string{"account-tag", "batch", "cap-notify", "draft/chathistory", "draft/multiline=max-bytes=" + strconv.Itoa(s.f.MaxBytes) + ",max-lines=" + strconv.Itoa(s.f.MaxLines),
+	all := []string{"account-tag", "batch", "cap-notify", "draft/chathistory", "draft/event-playback", "draft/multiline=max-bytes=" + strconv.Itoa(s.f.MaxBytes) + ",max-lines=" + strconv.Itoa(s.f.MaxLines),
 		"draft/relaymsg=/", "echo-message", "labeled-response", "message-tags", "sasl=PLAIN", "server-time"}
 	return slices.DeleteFunc(all, func(c string) bool {
 		name, _, _ := strings.Cut(c, "=")

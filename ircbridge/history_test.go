@@ -1,0 +1,110 @@
+package ircbridge_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// heard are the texts of a channel that the bridge keeps, without its own.
+func (s *scene) heard(channel string) (all []string) {
+	s.Helper()
+	lines, err := ircbridge.Reader{Home: s.home}.Recent(channel, time.Time{}, 0)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, l := range slices.Backward(lines) {
+		if l.Drop == "" {
+			all = append(all, l.Nick+": "+l.Text)
+		}
+	}
+	return all
+}
+
+// What was said while the bridge was away is read also where the server has forgotten what
+// was said before, and the log says that something may be missing.
+func TestAServerThatForgets(t *testing.T) {
+	for name, c := range map[string]struct {
+		f       irctest.Features
+		restart bool
+		said    int
+		first   int // of what can be had
+	}{
+		"restarted":  {restart: true, said: 3},
+		"short ring": {f: irctest.Features{Ring: 64}, said: 100, first: 36},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := irctest.NewServer(t, c.f)
+			s := newScene(t, srv.Addr)
+			s.start()
+			s.ready()
+			srv.Say("eve", "", "#project-x", "before")
+			eventually(t, "heard", func() bool { return len(s.heard("#project-x")) == 1 })
+			s.stop()
+			want := []string{"eve: before"}
+			if c.restart {
+				srv.Forget()
+			}
+			for i := range c.said {
+				srv.Say("eve", "", "#project-x", fmt.Sprint("line ", i))
+				if i >= c.first {
+					want = append(want, fmt.Sprint("eve: line ", i))
+				}
+			}
+			if strings.Contains(s.log.String(), "what was said in between is not known") {
+				t.Fatal("a gap is logged before there is one")
+			}
+			s.start()
+			s.ready()
+			eventually(t, "all that there is", func() bool { return slices.Equal(s.heard("#project-x"), want) }, func() string {
+				return strings.Join(s.heard("#project-x"), "\n")
+			})
+			if n := strings.Count(s.log.String(), "what was said in between is not known"); n != 1 {
+				t.Errorf("%d gaps are logged, want 1\n%s", n, s.log.String())
+			}
+		})
+	}
+}
+
+// Who came and went is not talk: a server that has it in its history plays it back as texts
+// of a service to those who do not ask for more.
+func TestComingsAndGoingsAreNotTalk(t *testing.T) {
+	for name, f := range map[string]irctest.Features{
+		"with event-playback":    {Events: true},
+		"without event-playback": {Events: true, Without: []string{"draft/event-playback"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := irctest.NewServer(t, f)
+			s := newScene(t, srv.Addr)
+			s.start()
+			s.ready()
+			srv.Say("eve", "", "#project-x", "before")
+			eventually(t, "heard", func() bool { return len(s.heard("#project-x")) == 1 })
+			s.stop()
+			bob := newPerson(t, srv.Addr, "coder-bob", "#project-x")
+			newPerson(t, srv.Addr, "coder", "#project-x") // "coder joined the channel" would be for that agent
+			bob.say("#project-x", "swarm: joined the channel")
+			s.start()
+			s.ready()
+			want := []string{"eve: before", "coder-bob: swarm: joined the channel"}
+			eventually(t, "what was said", func() bool { return len(s.heard("#project-x")) >= 2 })
+			srv.Say("eve", "", "#project-x", "after") // all of the history came before it
+			want = append(want, "eve: after")
+			eventually(t, "what was said then", func() bool { return slices.Contains(s.heard("#project-x"), "eve: after") })
+			if got := s.heard("#project-x"); !slices.Equal(got, want) {
+				t.Errorf("kept %q, want %q", got, want)
+			}
+			if st := s.state("as it stands", func(st ircbridge.State) bool { return true }); st.Denied > 1 {
+				t.Errorf("%d denied", st.Denied)
+			}
+			if log := s.log.String(); strings.Contains(log, "HistServ") {
+				t.Errorf("the log speaks of HistServ:\n%s", log)
+			}
+		})
+	}
+}
