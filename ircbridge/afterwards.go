@@ -37,6 +37,8 @@ func afterwards(m *dropbox.Message, n Note, target, reason string) string {
 	case strings.HasPrefix(reason, hungUpOn), holds(irc.ErrNoText.Error(), irc.ErrTooLong.Error(), irc.ErrMessage.Error()),
 		is("412", "417", "INVALID_UTF8"), strings.HasPrefix(code, "MULTILINE"):
 		return fmt.Sprintf("As it stands it can never be said. Say it in other words, or shorter: claude-swarm irc send %q TEXT", target)
+	case strings.HasSuffix(reason, staysIn):
+		return "To be rid of it, take it out of irc: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: what is said there wakes only who is named"
 	case n.Do != "" && n.Do != DoJoin && n.Do != DoPart && n.Do != DoTopic:
 		return "To ask for what it can: claude-swarm irc join, part or topic"
 	case holds(notAName, longName, notChannel), is("403", "476", "479"):

@@ -58,10 +58,10 @@ func (r *run) newLink(ctx context.Context, agent, nick string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := irc.Options{Backoff: r.backoff()}
+	opts := irc.Options{Backoff: r.backoff(), RejoinAfter: r.RejoinAfter}
 	for _, room := range r.rooms {
 		if room.wanted && (agent == "" || room.fixed) {
-			opts.Channels = append(opts.Channels, irc.Channel{Name: room.name})
+			opts.Channels = append(opts.Channels, r.channel(room.name))
 		}
 	}
 	opts.Memory = memory{r.Home}
@@ -220,7 +220,8 @@ func (r *run) disconnected(l *link, e irc.Down) {
 			s.NextTry = time.Now().Add(e.Retry).UTC()
 		}
 		for _, room := range r.rooms {
-			room.joined, room.caught, room.failed, room.why = false, false, "", ""
+			room.joined, room.caught = false, false
+			room.forgive()
 			r.releaseJoiners(room)
 		}
 	} else if e.Err != nil {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +25,16 @@ type Options struct {
 	Style    Style // "" means StylePrefix
 	Channels Channels
 	Join     []string // more channels to be in, whatever happens
-	Allow    []Permit // nobody else commands; see [Permit.Check]
+
+	// Keys are the keys of channels that ask for one (mode +k), by the channel's name in
+	// any case. They are secrets.
+	Keys map[string]string
+
+	// RejoinAfter are the pauses between tries to get into a channel that has shut us out
+	// several times; the last one is kept up. nil means 1, 2, 5 and 10 minutes.
+	RejoinAfter []time.Duration
+
+	Allow []Permit // nobody else commands; see [Permit.Check]
 
 	// Agents names the agents as they are now. A nil one means all mailboxes but
 	// those of lead and irc.
@@ -88,7 +99,7 @@ func (o *Options) config(nick string) (irc.Config, error) {
 		Addr: s.HostPort(), Clear: !s.TLS, Nick: nick, User: s.User, RealName: s.RealName, Pass: s.Password, Bot: true,
 		Flood: irc.Flood{Burst: s.Burst, Rate: s.Rate, Off: s.Unlimited}, LineLen: s.LineLen,
 		RegisterTimeout: s.RegisterTimeout, PingAfter: s.PingAfter, PingTimeout: s.PingTimeout, ProofTimeout: s.ProofTimeout,
-		Secrets: o.Secrets, Log: o.Log,
+		Secrets: o.secrets(), Log: o.Log,
 	}
 	if s.TLS {
 		var err error
@@ -111,7 +122,22 @@ func (o *Options) backoff() irc.Backoff {
 }
 
 func (o *Options) masker() *irc.Masker {
-	return irc.NewMasker(append([]string{o.Server.Password, o.Server.SASLPassword}, o.Secrets...)...)
+	return irc.NewMasker(append([]string{o.Server.Password, o.Server.SASLPassword}, o.secrets()...)...)
+}
+
+// secrets are those beside the passwords of the server.
+func (o *Options) secrets() []string {
+	return slices.AppendSeq(slices.Clone(o.Secrets), maps.Values(o.Keys))
+}
+
+// channel is a channel with its key.
+func (o *Options) channel(name string) irc.Channel {
+	for keyed, key := range o.Keys {
+		if strings.EqualFold(keyed, name) {
+			return irc.Channel{Name: name, Key: key}
+		}
+	}
+	return irc.Channel{Name: name}
 }
 
 // HostPort is the address with its port.
@@ -187,6 +213,11 @@ func (o *Options) check() error {
 	case StylePrefix, StyleNicks, StyleRelay:
 	default:
 		return fmt.Errorf("%q is not a style; there are prefix, nicks and relaymsg", o.Style)
+	}
+	for name, key := range o.Keys {
+		if key == "" || strings.ContainsAny(key, " ,\a\x00\r\n") || strings.HasPrefix(key, ":") {
+			return fmt.Errorf("the key of %s cannot be one: a key has no spaces, commas and control characters, and no colon in front", name)
+		}
 	}
 	for _, p := range o.Allow {
 		if err := p.Check(o.Server.Addr); err != nil {

@@ -28,17 +28,21 @@ const maxMembers = 200
 // A room is a channel that the bridge is in, or wants to be in.
 //
 //	wanted --JOIN of ours--> joined --history--> caught up: may be spoken in
-//	   \--refused 5 times--> failed
+//	   \--refused 5 times--> failed, and tried again now and then
 type room struct {
 	name    string
 	fixed   bool // of the options
 	wanted  bool
 	joined  bool
+	entered bool // we were in it once, so it is not given up when it shuts us out
 	caught  bool
-	failed  string // why it was given up; messages for it are, too
-	why     string // for people: why we are not in it
+	failed  string    // why it does not let us in; messages for it are given up
+	why     string    // for people: why we are not in it
+	nextTry time.Time // after it has failed; zero is not known
 	asked   time.Time
-	joiners []*flight // requests that wait until we are in
+	invited time.Time           // when we followed an invitation
+	joiners []*flight           // requests that wait until we are in
+	askers  []func(said string) // people who wait for it
 	modes   map[string]string
 	stale   bool // somebody came or went since modes were asked for
 }
@@ -64,7 +68,8 @@ func (r *run) regroup() {
 	r.rooms = make(map[string]*room, len(old))
 	for _, rm := range old {
 		if have := r.rooms[r.fold().Fold(rm.name)]; have != nil {
-			have.wanted, have.fixed, have.joiners = have.wanted || rm.wanted, have.fixed || rm.fixed, append(have.joiners, rm.joiners...)
+			have.wanted, have.fixed, have.entered = have.wanted || rm.wanted, have.fixed || rm.fixed, have.entered || rm.entered
+			have.joiners, have.askers = append(have.joiners, rm.joiners...), append(have.askers, rm.askers...)
 			continue
 		}
 		rm.asked = time.Now()
@@ -96,9 +101,7 @@ func (r *run) want(rm *room) {
 	if rm.wanted && rm.failed == "" {
 		return
 	}
-	rm.wanted, rm.failed, rm.why, rm.asked = true, "", "", time.Now()
-	r.main.client.Join(irc.Channel{Name: rm.name})
-	r.saveJoined()
+	r.enter(rm)
 }
 
 // leave leaves a channel for good.
@@ -108,7 +111,8 @@ func (r *run) leave(rm *room, reason string) {
 		l.client.Part(rm.name, reason)
 	}
 	r.main.client.Part(rm.name, reason)
-	rm.joined, rm.caught, rm.failed, rm.why = false, false, "", ""
+	rm.joined, rm.caught = false, false
+	rm.forgive()
 	if !rm.fixed {
 		delete(r.rooms, r.fold().Fold(rm.name))
 	}
@@ -128,12 +132,14 @@ func (r *run) takeRoom(e irc.Event) {
 		}
 		rm.stale = true
 		if e.Own {
-			rm.joined, rm.failed, rm.why = true, "", ""
+			rm.joined, rm.entered = true, true
+			rm.forgive()
 			joiners := rm.joiners
 			rm.joiners = nil
 			for _, f := range joiners {
 				r.settle(f, outcomeJoined)
 			}
+			rm.tellAskers("I am in " + rm.name + " now.")
 		}
 	case irc.Left:
 		if e.Channel == "" {
@@ -156,8 +162,10 @@ func (r *run) takeRoom(e irc.Event) {
 		}
 	case irc.Failed:
 		if rm := r.known(e.Channel); rm != nil {
-			r.giveUpRoom(rm, e.Err)
+			r.giveUpRoom(rm, e.Err, e.Retry)
 		}
+	case irc.Invited:
+		r.invited(e)
 	case irc.Gap:
 		what := "what was said in between is not known"
 		if e.Target == "" {
@@ -182,11 +190,19 @@ func (r *run) caughtUp(e irc.CaughtUp) {
 	r.askModes(rm)
 }
 
-func (r *run) giveUpRoom(rm *room, err error) {
-	rm.failed, rm.why, rm.asked = err.Error(), err.Error(), time.Now()
-	r.Log.Warn("channel was given up", keyChannel, rm.name, keyErr, err)
-	if !rm.fixed { // whoever has something to say there asks again
-		rm.wanted = false
+// giveUpRoom notes that a channel does not let us in; the library tries again after retry,
+// 0 is never. What is to be said there is given up.
+func (r *run) giveUpRoom(rm *room, err error, retry time.Duration) {
+	now := time.Now()
+	if rm.failed == "" {
+		r.Log.Warn("not let into a channel", keyChannel, rm.name, keyErr, err, "retry", retry)
+	}
+	rm.failed, rm.why, rm.asked, rm.nextTry = err.Error(), err.Error(), now, time.Time{}
+	if retry > 0 {
+		rm.nextTry = now.Add(retry).UTC()
+	}
+	if !rm.fixed && !rm.entered { // whoever has something to say there asks again
+		rm.wanted, rm.nextTry = false, time.Time{}
 		r.main.client.Part(rm.name, "")
 		r.saveJoined()
 	}
@@ -195,6 +211,7 @@ func (r *run) giveUpRoom(rm *room, err error) {
 	for _, f := range joiners {
 		r.giveUp(f, notJoined+err.Error())
 	}
+	rm.tellAskers(fmt.Sprintf("%s does not let me in: %v. To let me in at once: /invite %s %s", rm.name, err, r.main.nick, rm.name))
 	r.plan.ring()
 }
 
@@ -205,21 +222,22 @@ func (r *run) releaseJoiners(rm *room) {
 	for _, f := range joiners {
 		r.release(f)
 	}
+	rm.askers = nil // the connection ended, and with it what is said to people
 }
 
 // overdue gives up channels about which the server says nothing at all, and asks again
-// for those that were given up long ago.
+// for those later; of what let us in never, it forgets that.
 func (r *run) overdue(now time.Time) {
 	for key, rm := range r.rooms {
 		switch {
-		case rm.failed == "" || now.Sub(rm.asked) < askAgain:
-		case rm.fixed:
-			r.want(rm)
+		case rm.failed == "" || !rm.nextTry.IsZero() || now.Sub(rm.asked) < askAgain:
+		case rm.wanted:
+			r.enter(rm)
 		default:
 			delete(r.rooms, key)
 		}
 		if rm.wanted && !rm.joined && rm.failed == "" && rm.why == "" && r.main.up && now.Sub(rm.asked) > joinPatience {
-			r.giveUpRoom(rm, errors.New("the server does not say whether we may"))
+			r.giveUpRoom(rm, errors.New("the server does not say whether we may"), 0)
 		}
 	}
 }
@@ -263,7 +281,7 @@ func rankSigns(s irc.ISupport) string {
 
 // told is the room as the state tells it.
 func (rm *room) told(l *link) Channel {
-	c := Channel{Name: rm.name, Joined: rm.joined, Why: rm.why}
+	c := Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry}
 	conn, ok := l.client.Conn()
 	if !ok || !rm.joined {
 		return c

@@ -139,8 +139,12 @@ func (r *run) takeUp() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range append(r.fixed(), joined...) {
+	for _, name := range r.fixed() {
 		r.room(name).wanted = true
+	}
+	for _, name := range joined {
+		rm := r.room(name)
+		rm.wanted, rm.entered = true, true
 	}
 	r.state.Server, r.state.Style, r.state.Since = r.Server.HostPort(), r.Style, time.Now().UTC()
 	return nil
@@ -361,7 +365,7 @@ func (r *run) save() {
 		room := r.rooms[key]
 		s.Channels = append(s.Channels, room.told(r.main))
 		if room.why != "" {
-			s.Warnings = append(s.Warnings, "not in "+room.name+": "+room.why)
+			s.Warnings = append(s.Warnings, "not in "+room.name+": "+room.why+room.howBack(r.main.nick))
 		}
 	}
 	if s.Wanted != "" && s.Connected {

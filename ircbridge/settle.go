@@ -116,10 +116,7 @@ func (r *run) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
 // request does what a message asks of the bridge itself.
 func (r *run) request(f *flight) {
 	target := f.place.target
-	if why := r.noChannel(target); why != "" || !r.isChannel(target) {
-		if why == "" {
-			why = fmt.Sprintf("%q "+notChannel, target)
-		}
+	if why := r.cannotBe(target); why != "" {
 		r.giveUp(f, why)
 		return
 	}
@@ -133,6 +130,10 @@ func (r *run) request(f *flight) {
 		}
 		rm.joiners = append(rm.joiners, f)
 	case DoPart:
+		if rm := r.known(target); rm != nil && rm.fixed {
+			r.giveUp(f, target+" "+staysIn)
+			return
+		}
 		r.leave(r.room(target), "")
 		r.settle(f, outcomeLeft)
 	case DoTopic:

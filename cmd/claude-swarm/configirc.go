@@ -32,6 +32,7 @@ func effectiveIRC(i config.IRC) keyed {
 		{"password_file", orNullText(i.PasswordFile)},
 		{"server_password_env", orNullText(i.ServerPasswordEnv)},
 		{"server_password_file", orNullText(i.ServerPasswordFile)},
+		{"channel_keys_file", orNullText(i.ChannelKeysFile)},
 		{"style", i.Style},
 		{"slug", i.Slug},
 		{"channels", keyed{{"project", c.Project}, {"standup", orNullText(c.Standup)}, {"work", orNullText(c.Work)}, {"alerts", orNullText(c.Alerts)}, {"errors", orNullText(c.Errors)}}},

@@ -96,6 +96,9 @@ func (p *post) ircError(err error) error {
 	if _, ok := errors.AsType[*door.TargetError](err); ok {
 		return hint(err, "claude-swarm irc channels")
 	}
+	if _, ok := errors.AsType[*door.StaysError](err); ok {
+		return hint(err, "take it out of irc: in claude-swarm.yaml, then claude-swarm reload")
+	}
 	return p.refused(err, "")
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"reflect"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
@@ -30,13 +32,17 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	if err != nil {
 		return ircbridge.Options{}, err
 	}
+	keys, err := channelKeys(i)
+	if err != nil {
+		return ircbridge.Options{}, err
+	}
 	tokens, err := p.home.Tokens(dropbox.IRC)
 	if err != nil {
 		return ircbridge.Options{}, err
 	}
 	token := tokens[dropbox.IRC]
 	o := ircbridge.Options{
-		Store: store, Home: p.home.Dir(), Style: ircbridge.Style(i.Style), Join: channelNames(i, i.Join),
+		Store: store, Home: p.home.Dir(), Style: ircbridge.Style(i.Style), Join: channelNames(i, i.Join), Keys: keys,
 		Channels: ircbridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors)},
 		Server: ircbridge.Server{
 			Addr: i.Server, Nick: i.Nick, RealName: "claude-swarm of " + i.Slug, Password: serverPassword,
@@ -102,6 +108,36 @@ func secret(key, variable, path string) (string, error) {
 	return "", nil
 }
 
+// channelKeys reads the keys of channels from the file that the configuration names.
+func channelKeys(i config.IRC) (map[string]string, error) {
+	path := i.ChannelKeysFile
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, hint(fmt.Errorf("irc.channel_keys_file: %w", err), "%s", "umask 077; echo '#CHANNEL KEY' > "+shellWord(path))
+	}
+	keys := map[string]string{}
+	number := 0
+	for line := range strings.Lines(string(data)) {
+		number++
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) != 2 || len(line) > 500 || !utf8.ValidString(line) { // and the line is not told: it may hold a key
+			return nil, fail(exitConfig, "a line for each channel: #CHANNEL KEY", "irc.channel_keys_file: line %d of %s is not a channel and its key", number, path)
+		}
+		name := i.Channel(words[0])
+		if !strings.ContainsRune("#&+!", rune(name[0])) {
+			name = "#" + name
+		}
+		keys[name] = words[1]
+	}
+	return keys, nil
+}
+
 // agentNames are those of the agents for a bridge apart from the daemon, which nobody
 // tells of a reload: as the file has them now. It is safe for several goroutines.
 type agentNames struct {
@@ -144,6 +180,7 @@ type ircService struct {
 
 	mu      sync.Mutex
 	running config.IRC // what the bridge that runs was told
+	keys    map[string]string
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when it has
 }
@@ -157,7 +194,8 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 	defer s.mu.Unlock()
 	names := file.Names()
 	s.agents.Store(&names)
-	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && s.connected() {
+	keys, _ := channelKeys(file.IRC) // what is wrong with them the bridge tells
+	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && maps.Equal(s.keys, keys) && s.connected() {
 		return // one that is not connected may have been refused: its password is read again
 	}
 	s.stopLocked()
@@ -173,7 +211,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 	one := *s.project
 	one.file = file
 	ctx, s.cancel = context.WithCancel(ctx)
-	s.running, s.ended = file.IRC, make(chan struct{})
+	s.running, s.keys, s.ended = file.IRC, keys, make(chan struct{})
 	ended := s.ended
 	go func() { // stop waits for it
 		defer close(ended)

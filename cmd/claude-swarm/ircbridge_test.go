@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,7 @@ irc:
   account: bot
   password_file: secret
   server_password_env: IRC_TEST_PASS
+  channel_keys_file: keys
   style: relaymsg
   slug: x
   channels: {standup: null}
@@ -54,6 +56,15 @@ agents: {coder: {env_drop: [EDITOR]}}
 	if _, err := ircOptions(p, nil, log); err == nil || !strings.Contains(err.Error(), "irc.password_file") || nextStep(err) == "" {
 		t.Errorf("without the file of the password: %v", err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ircOptions(p, nil, log); err == nil || !strings.Contains(err.Error(), "irc.channel_keys_file") || !strings.Contains(nextStep(err), "KEY") {
+		t.Errorf("without the file of the keys: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "keys"), []byte("#vault-{slug} sesame\r\n\n  side\t#7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for content, ok := range map[string]bool{"": false, "\n": false, "of the account\r\nmore\n": true} {
 		if err := os.WriteFile(filepath.Join(dir, "secret"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -68,6 +79,9 @@ agents: {coder: {env_drop: [EDITOR]}}
 	o, err := ircOptions(p, nil, log)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if keys := (map[string]string{"#vault-x": "sesame", "#side": "#7"}); !maps.Equal(o.Keys, keys) {
+		t.Errorf("keys %v, want %v", o.Keys, keys)
 	}
 	want := ircbridge.Server{
 		Addr: "irc.example.net:7000", Nick: "ramona", RealName: "claude-swarm of x", Password: "of the server", TLS: true, ServerName: "example.net",

@@ -25,6 +25,7 @@ type IRC struct {
 	// A password is read when the bridge starts: from a variable, or from a file.
 	PasswordEnv, PasswordFile             string // of the account
 	ServerPasswordEnv, ServerPasswordFile string // of the server
+	ChannelKeysFile                       string // of the channels that ask for one
 
 	Style        string // prefix, nicks or relaymsg; default prefix
 	Slug         string // what {slug} stands for; default the name of the folder
@@ -132,6 +133,10 @@ var ircKeys = []fileKey{
 	{Key{"irc.server_password_file", "path or null", "null", "The file with it, on its first line."},
 		func(r *reader, n *yaml.Node, name string, f *File) {
 			r.orNull(n, &f.IRC.ServerPasswordFile, r.folder, name)
+		}},
+	{Key{"irc.channel_keys_file", "path or null", "null", "The file with the keys of channels that ask for one (mode +k): a line for each, channel and key with a space between."},
+		func(r *reader, n *yaml.Node, name string, f *File) {
+			r.orNull(n, &f.IRC.ChannelKeysFile, r.folder, name)
 		}},
 	{Key{"irc.style", strings.Join(ircStyles, " | "), ircStyles[0], "How it is seen who speaks. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo know. Where the server does not let it, prefix."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Style)(r.oneOf(n, name, ircStyles)) }},

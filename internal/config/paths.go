@@ -90,6 +90,7 @@ func (r *reader) paths(f *File) {
 	for key, path := range map[string]*string{
 		"irc.ca_file": &f.IRC.CAFile, "irc.cert_file": &f.IRC.CertFile, "irc.key_file": &f.IRC.KeyFile,
 		"irc.password_file": &f.IRC.PasswordFile, "irc.server_password_file": &f.IRC.ServerPasswordFile,
+		"irc.channel_keys_file": &f.IRC.ChannelKeysFile,
 	} {
 		if *path != "" {
 			absolute(f.Dir, path, key, "irc")

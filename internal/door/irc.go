@@ -37,6 +37,11 @@ func chatOf(file *config.File) *Chat {
 			c.Known = append(c.Known, i.Channel(t))
 		}
 	}
+	for _, rule := range i.Map {
+		if rule.Channel != "" {
+			c.Known = append(c.Known, i.Channel(rule.Channel))
+		}
+	}
 	return c
 }
 
@@ -92,6 +97,13 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no blanks, commas and colons, and 64 bytes at most", e.Name)
 }
 
+// A StaysError says that the bridge is not to leave a channel: nobody would be heard there.
+type StaysError struct{ Channel string }
+
+func (e *StaysError) Error() string {
+	return e.Channel + " is a channel of the configuration, and the bridge stays there"
+}
+
 // Say leaves text for a channel, or for a person privately; "" is the project's
 // channel. It is durable when the error is nil, and said when the bridge can.
 func (d *Door) Say(to, text string) (dropbox.Delivery, string, error) {
@@ -131,6 +143,9 @@ func (d *Door) Tell(do ircbridge.Do, channel, text string) (sent dropbox.Deliver
 	name, err := d.Channel(channel)
 	if err != nil {
 		return sent, "", err
+	}
+	if do == ircbridge.DoPart && slices.ContainsFunc(d.Chat.Known, func(c string) bool { return strings.EqualFold(c, name) }) {
+		return sent, "", &StaysError{name}
 	}
 	if text == "" {
 		text = string(do) + " " + name

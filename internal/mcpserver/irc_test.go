@@ -69,6 +69,10 @@ func TestIRCSend(t *testing.T) {
 	p.call("create_channel", `{"name":"#work-1"}`)
 	p.call("irc_part", `{"channel":"#general"}`)
 	p.call("irc_topic", `{"channel":"#project-x","text":"On\n Friday"}`)
+	if why := p.fails("irc_part", `{"channel":"#Project-x"}`); why != "irc_part: #Project-x is a channel of the configuration, and the bridge stays there; "+
+		"to do: nothing, as what is said there wakes you only where it names you. irc_part leaves channels that irc_join has joined" {
+		t.Errorf("irc_part of the project's channel: %q", why)
+	}
 	var got []string
 	for _, m := range p.waiting(dropbox.IRC) {
 		n, ok := ircbridge.NoteOf(m)

@@ -125,6 +125,9 @@ func withNext(err error) error {
 	if refused, ok := errors.AsType[*door.RefusedError](err); ok {
 		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
 	}
+	if _, ok := errors.AsType[*door.StaysError](err); ok {
+		return fmt.Errorf("%w; to do: nothing, as what is said there wakes you only where it names you. irc_part leaves channels that irc_join has joined", err)
+	}
 	return err
 }
 

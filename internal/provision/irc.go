@@ -14,7 +14,7 @@ func (e *exam) irc() {
 	if !i.On() {
 		return
 	}
-	for _, path := range []string{i.PasswordFile, i.ServerPasswordFile, i.KeyFile} {
+	for _, path := range []string{i.PasswordFile, i.ServerPasswordFile, i.ChannelKeysFile, i.KeyFile} {
 		if path == "" {
 			continue
 		}

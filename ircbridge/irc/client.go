@@ -22,8 +22,12 @@ type Channel struct{ Name, Key string }
 // Options are what a [Client] needs besides a [Config].
 type Options struct {
 	Channels []Channel
-	Backoff  Backoff // between connections, and between tries to get into a channel
+	Backoff  Backoff // between connections, and between the first tries to get into a channel
 	Memory   Memory  // nil is a [RAM]
+
+	// RejoinAfter are the pauses between later tries; the last one is kept up. nil is
+	// 1, 2, 5 and 10 minutes.
+	RejoinAfter []time.Duration
 }
 
 // A Client keeps a connection up: it dials again with a [Backoff], gets into its
@@ -190,8 +194,8 @@ func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text
 }
 
 // Join adds a channel to those to be in, now and after every reconnect. The
-// outcome is an event: [Joined] or [Failed]. For a channel that failed it tries
-// again.
+// outcome is an event: [Joined] or [Failed]. A channel that failed is tried again
+// at once.
 func (c *Client) Join(ch Channel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

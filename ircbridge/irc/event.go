@@ -6,7 +6,7 @@ import (
 )
 
 // An Event is what a [Client] has to tell: [Up], [Down], [Joined], [Left],
-// [Renamed], [TopicChanged], [Text], [CaughtUp], [Gap] or [Failed].
+// [Renamed], [TopicChanged], [Text], [Invited], [CaughtUp], [Gap] or [Failed].
 type Event interface{ event() }
 
 // Up says that a connection is registered. What failed with [ErrNotSent] can
@@ -93,11 +93,19 @@ type Gap struct {
 	Err      error // why the history did not help; nil where the server has none
 }
 
-// Failed says that something was given up: a channel that we could not get
-// into. Trying begins again with [Client.Join] or the next connection.
+// Failed says that a channel has not let us in several times, each time that it does not.
+// It is tried again after Retry, at once after [Client.Join], and by the next connection.
 type Failed struct {
 	Channel string
 	Err     error
+	Retry   time.Duration
+}
+
+// Invited says that somebody invites us into a channel. Nothing comes of it by itself.
+type Invited struct {
+	Channel, Nick string
+	Source        string // nick!user@host
+	Account       string // as the server vouches for; "" is nobody who is logged in
 }
 
 func (Up) event()           {}
@@ -110,6 +118,7 @@ func (Text) event()         {}
 func (CaughtUp) event()     {}
 func (Gap) event()          {}
 func (Failed) event()       {}
+func (Invited) event()      {}
 
 // eventSource is the service as which ergo 2.20 puts events, such as that somebody joined,
 // into the history of clients without draft/event-playback. Nobody can take that nick there.

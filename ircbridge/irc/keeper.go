@@ -149,6 +149,10 @@ func (v *visit) take(ctx, fetching context.Context, m Message) {
 	case "NICK":
 		// The state is newer than the message: it has the nick already.
 		v.emit(ctx, Renamed{m.Nick(), m.Param(0), fold.Same(m.Param(0), v.st.Nick)})
+	case "INVITE":
+		if fold.Same(channel, v.st.Nick) {
+			v.emit(ctx, Invited{Channel: m.Param(1), Nick: m.Nick(), Source: m.Source, Account: m.Tags["account"]})
+		}
 	case "TOPIC":
 		v.emit(ctx, TopicChanged{channel, m.Nick(), m.Param(1)})
 	default:

@@ -88,8 +88,8 @@ var (
 	// quotes or up to the next space.
 	assignment = pattern(`(?i)\b([a-z0-9_.-]*(?:key|token|secret|password|passwd|passphrase|pwd|credentials?))(["']?\s*(?::=|[:=])\s*)("[^"\n]+"|'[^'\n]+'|` + "`[^`\n]+`" + `|[^\s"'` + "`" + `,;&)\]}]+)`)
 
-	// PASS of the server; SASL; OPER; the services of networks.
-	credentials = pattern(`(?i)^((?:@\S+ +)?(?::\S+ +)?(?:PASS +|AUTHENTICATE +|OPER +\S+ +|(?:PRIVMSG +)?(?:NICKSERV|NS|CHANSERV|CS|X\S*) +:?(?:IDENTIFY|ID|LOGIN|REGISTER|GHOST|RECOVER|REGAIN|SET PASSWORD) +)).+`)
+	// PASS of the server; SASL; OPER; the key of a channel; the services of networks.
+	credentials = pattern(`(?i)^((?:@\S+ +)?(?::\S+ +)?(?:PASS +|AUTHENTICATE +|OPER +\S+ +|JOIN +\S+ +|MODE +\S+ +\S*k\S* +|(?:PRIVMSG +)?(?:NICKSERV|NS|CHANSERV|CS|X\S*) +:?(?:IDENTIFY|ID|LOGIN|REGISTER|GHOST|RECOVER|REGAIN|SET PASSWORD) +)).+`)
 )
 
 // maskAssignment decides about one assignment by its name and its value.

@@ -9,8 +9,11 @@ import (
 )
 
 // maxRejoins is how often we try to get into a channel again before a person
-// is told.
+// is told. After that it is tried now and then: a channel that is shut may be opened.
 const maxRejoins = 5
+
+// rejoinAfter are the pauses then; the last one is kept up.
+var rejoinAfter = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute}
 
 type wishState int
 
@@ -18,13 +21,12 @@ const (
 	out wishState = iota // to be asked for at wish.at
 	asked
 	in
-	failed
 )
 
 // A wish is a channel that we want to be in.
 //
 //	out --JOIN--> asked --JOIN of ours--> in --KICK--> out
-//	               \--470-477--> out, after five times failed
+//	               \--470-477--> out
 type wish struct {
 	Channel
 	state   wishState
@@ -113,6 +115,9 @@ func (v *visit) joined(key, name string) {
 		return
 	}
 	w.state, w.since = in, time.Now()
+	v.mu.Lock()
+	delete(v.status.Failed, w.Name)
+	v.mu.Unlock()
 }
 
 // parted deals with our own going; err is nil where it was ours.
@@ -145,24 +150,29 @@ func (v *visit) refused(ctx context.Context, m Message) {
 	v.later(ctx, w, &Rejected{Code: m.Command, Target: w.Name, Text: m.Last()}, 0)
 }
 
-// later tries again after a while, or gives up.
+// later tries again after a while, and tells when that is a long while.
 func (v *visit) later(ctx context.Context, w *wish, err error, stood time.Duration) {
 	if stood >= orDefault(v.o.Backoff.Stand, time.Minute) {
 		w.tries = 0
 	}
-	if w.tries >= maxRejoins {
-		w.state = failed
-		err = fmt.Errorf("tried %d times: %w", maxRejoins, err)
+	w.tries++
+	if n := w.tries - maxRejoins; n > 0 {
+		pauses := v.o.RejoinAfter
+		if len(pauses) == 0 {
+			pauses = rejoinAfter
+		}
+		wait := pauses[min(n, len(pauses))-1]
+		w.at = time.Now().Add(wait)
+		err = fmt.Errorf("tried %d times: %w", w.tries-1, err)
 		v.mu.Lock()
 		if v.status.Failed == nil {
 			v.status.Failed = make(map[string]string)
 		}
 		v.status.Failed[w.Name] = err.Error()
 		v.mu.Unlock()
-		v.emit(ctx, Failed{Channel: w.Name, Err: err})
+		v.emit(ctx, Failed{Channel: w.Name, Err: err, Retry: wait})
 		return
 	}
-	w.tries++
 	wait, _ := w.backoff.Next(nil, stood)
 	w.at = time.Now().Add(wait)
 }

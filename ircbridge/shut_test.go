@@ -1,0 +1,169 @@
+package ircbridge_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// isIn says whether the bridge is in a channel, by its state.
+func isIn(channel string) func(ircbridge.State) bool {
+	return func(st ircbridge.State) bool {
+		return slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == channel && c.Joined })
+	}
+}
+
+// isOut says whether the bridge is out of a channel, and the state says why.
+func isOut(channel, why string) func(ircbridge.State) bool {
+	return func(st ircbridge.State) bool {
+		return slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool {
+			return c.Name == channel && !c.Joined && strings.Contains(c.Why, why)
+		})
+	}
+}
+
+func onEachServer(t *testing.T, f func(t *testing.T, addr string)) {
+	t.Run("ngircd", func(t *testing.T) { t.Parallel(); f(t, irctest.Ngircd(t, irctest.Unlimited)) })
+	t.Run("inspircd", func(t *testing.T) { t.Parallel(); f(t, irctest.Inspircd(t, irctest.Unlimited)) })
+}
+
+// A channel that lets the bridge in later is tried again for ever, and the status says when.
+func TestAChannelThatOpensLater(t *testing.T) {
+	onEachServer(t, func(t *testing.T, addr string) {
+		ann := newPerson(t, addr, "ann", "#side")
+		ann.raw("MODE", "#side", "+i")
+		s := newScene(t, addr)
+		s.o.Join = []string{"#side"}
+		s.o.RejoinAfter = []time.Duration{10 * time.Millisecond, 300 * time.Millisecond}
+		s.start()
+		st := s.state("shut out", isOut("#side", "tried "))
+		if !slices.ContainsFunc(st.Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "not in #side: ") && strings.Contains(w, "tried again at ") && strings.HasSuffix(w, "or at once after /invite swarm #side")
+		}) {
+			t.Errorf("warnings %q", st.Warnings)
+		}
+		if c := st.Channels[slices.IndexFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#side" })]; c.NextTry.IsZero() {
+			t.Errorf("the state does not say when: %+v", c)
+		}
+		time.Sleep(time.Second) // beyond all tries that were made so far
+		ann.raw("MODE", "#side", "-i")
+		st = s.state("in", isIn("#side"))
+		if slices.ContainsFunc(st.Warnings, func(w string) bool { return strings.Contains(w, "#side") }) {
+			t.Errorf("warnings %q", st.Warnings)
+		}
+	})
+}
+
+// Whoever throws the bridge out of a channel in which it was is not rid of it for good, also
+// where the channel was asked for by an agent.
+func TestKickedManyTimes(t *testing.T) {
+	addr := irctest.Ngircd(t, irctest.Unlimited)
+	ann := newPerson(t, addr, "ann", "#asked")
+	s := newScene(t, addr)
+	s.o.RejoinAfter = []time.Duration{200 * time.Millisecond}
+	s.start()
+	s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
+	for i := range 8 {
+		s.state("in", isIn("#asked"))
+		eventually(t, "in", func() bool { nicks, _, _ := ann.conn.Members("#asked"); return slices.Contains(nicks, "swarm") })
+		ann.raw("KICK", "#asked", "swarm", fmt.Sprint("kick ", i))
+		eventually(t, "out", func() bool {
+			nicks, _, _ := ann.conn.Members("#asked")
+			return !slices.Contains(nicks, "swarm") || i == 7
+		})
+	}
+	s.state("in for good", isIn("#asked"))
+}
+
+// An invitation brings the bridge back into its channels, whoever invites; into another
+// channel it follows those who may control alone.
+func TestInvitations(t *testing.T) {
+	onEachServer(t, func(t *testing.T, addr string) {
+		ann, joe := newPerson(t, addr, "ann", "#other"), newPerson(t, addr, "joe", "#joes")
+		eve := newPerson(t, addr, "eve", "#side")
+		eve.raw("MODE", "#side", "+i")
+		s := newScene(t, addr)
+		s.o.Join = []string{"#side"}
+		s.o.RejoinAfter = []time.Duration{time.Hour}
+		s.start()
+		s.state("shut out", isOut("#side", "tried "))
+		joe.raw("INVITE", "swarm", "#joes")
+		ann.raw("INVITE", "swarm", "#other")
+		eve.raw("INVITE", "swarm", "#side")
+		s.state("in #side", isIn("#side"))
+		st := s.state("in #other", isIn("#other"))
+		if isIn("#joes")(st) {
+			t.Error("somebody who may not control brought the bridge into a channel")
+		}
+		eventually(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "invitation was not followed") })
+		joined, err := os.ReadFile(filepath.Join(s.home, "irc", "joined.json"))
+		if err != nil || strings.TrimSpace(string(joined)) != `["#other"]` {
+			t.Errorf("noted for the next start: %s, %v", joined, err)
+		}
+	})
+}
+
+// A channel with a key is entered with it, and the key is told to nobody.
+func TestAChannelWithAKey(t *testing.T) {
+	onEachServer(t, func(t *testing.T, addr string) {
+		ann := newPerson(t, addr, "ann", "#Vault", "#wrong")
+		ann.raw("MODE", "#Vault", "+k", "sesame7")
+		ann.raw("MODE", "#wrong", "+k", "other8")
+		s := newScene(t, addr)
+		s.level.Set(slog.LevelDebug)
+		s.o.Join = []string{"#vault", "#wrong"}
+		s.o.Keys = map[string]string{"#VAULT": "sesame7", "#wrong": "guess99", "#later": "later55"}
+		s.o.RejoinAfter = []time.Duration{time.Hour}
+		s.start()
+		s.state("in", isIn("#vault"))
+		s.state("not in", isOut("#wrong", "475"))
+		s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#later"}, ""), dropbox.Done)
+		s.where(s.say("coder", ircbridge.Note{Channel: "#vault"}, "the key is sesame7"), dropbox.Done)
+		ann.sees("#Vault swarm: [coder] the key is [masked]")
+		s.stop()
+		told := s.log.String()
+		for _, name := range []string{"state.json", "joined.json"} {
+			data, err := os.ReadFile(filepath.Join(s.home, "irc", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			told += string(data)
+		}
+		if !strings.Contains(told, "JOIN #vault") && !strings.Contains(told, "JOIN #Vault") {
+			t.Error("the log has no lines")
+		}
+		for _, key := range s.o.Keys {
+			if strings.Contains(told, key) {
+				t.Errorf("the key %s is told", key)
+			}
+		}
+	})
+}
+
+// No agent makes the bridge deaf in a channel of the configuration.
+func TestConfiguredChannelsAreNotLeft(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	s.start()
+	s.ready()
+	id := s.say("coder", ircbridge.Note{Do: ircbridge.DoPart, Channel: "#PROJECT-x"}, "")
+	s.where(id, dropbox.Dead)
+	body := string(s.mail("coder", 1)[0].Body)
+	for _, want := range []string{"#PROJECT-x is a channel of the configuration", "irc: in claude-swarm.yaml"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the sender is told %q, want %q in it", body, want)
+		}
+	}
+	s.state("still in", isIn("#project-x"))
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+	ann.say("#project-x", "tester: are you there?")
+	s.mail("tester", 1)
+}
