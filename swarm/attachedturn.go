@@ -75,7 +75,7 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 // begin writes down that the session works on a message, and makes its prompt.
 func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, error) {
 	c, m := j.claim, j.claim.Message
-	p := prompt{Agent: s.agent.name, Tools: true, Message: letter{Message: m, Proven: s.agent.proves(m), Via: viaMailbox}, CutOff: j.cutOff}
+	p := prompt{Agent: s.agent.name, Plan: s.agent.plan(), Tools: true, Message: letter{Message: m, Proven: s.agent.proves(m), Via: viaMailbox}, CutOff: j.cutOff}
 	if s.agent.advise != nil {
 		p.Advice = s.agent.advise(Spec{Name: s.agent.name, Tools: true, Attached: true})
 	}

@@ -23,6 +23,21 @@ func (p Plan) LeadFor(from string) string {
 	return p.Lead
 }
 
+// Leads tells whether an address is that of the lead: lead itself, or the name that the
+// configuration gives the person. What is sent there goes to [Plan.LeadFor].
+func (p Plan) Leads(address string) bool {
+	return address == dropbox.Lead || address != "" && address == p.LeadName
+}
+
+// Called is what people and agents call the owner of a mailbox: the lead by the name
+// that the configuration gives the person, everybody else by the mailbox.
+func (p Plan) Called(mailbox string) string {
+	if mailbox == dropbox.Lead {
+		return orElse(p.LeadName, mailbox)
+	}
+	return mailbox
+}
+
 // tellLead sends the lead a message of the daemon's, once per key: something about
 // an agent, or about the daemon itself when that is "". The person gets what
 // concerns the agent that leads, and everything while that agent cannot work: else

@@ -64,7 +64,7 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 		}
 		st.Agents = append(st.Agents, a)
 	}
-	st.Lead.Agent = p.Lead
+	st.Lead.Agent, st.Lead.Name = p.Lead, p.LeadName
 	if st.Lead.Unread, err = unreadLead(store); err != nil {
 		return st, err
 	}

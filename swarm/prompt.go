@@ -16,6 +16,7 @@ import (
 // between two marks that it cannot contain.
 type prompt struct {
 	Agent   string
+	Plan    Plan   // names the lead
 	Prior   []byte // the window after a compaction; empty: none
 	Reread  []string
 	Advice  string   // a line of the daemon's own; "" is none
@@ -49,9 +50,9 @@ func (p prompt) text(mark func() string) string {
 	}
 	for _, n := range p.Notes {
 		add("For your information, nothing to answer:")
-		parts = append(parts, n.envelope(), fenced(n.Body, mark))
+		parts = append(parts, n.envelope(p.Plan), fenced(n.Body, mark))
 	}
-	head := p.Message.envelope()
+	head := p.Message.envelope(p.Plan)
 	if id := p.Message.Offer; id != "" {
 		how := "claude-swarm claim " + word(id)
 		if p.Tools {
@@ -70,13 +71,13 @@ func (p prompt) text(mark func() string) string {
 
 // envelope is the line above a body. What strangers can choose is quoted, unless
 // it is a plain word, so that it cannot pass for what the daemon says.
-func (l letter) envelope() string {
+func (l letter) envelope(plan Plan) string {
 	proof := "unverified"
 	if l.Proven {
 		proof = "proven"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Message %s from %s (%s, through %s), type %s", l.ID, word(l.From), proof, l.Via, l.Type)
+	fmt.Fprintf(&b, "Message %s from %s (%s, through %s), type %s", l.ID, word(plan.Called(l.From)), proof, l.Via, l.Type)
 	if l.Subject != "" {
 		fmt.Fprintf(&b, ", subject %q", l.Subject)
 	}

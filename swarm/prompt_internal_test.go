@@ -99,7 +99,7 @@ func TestAnEnvelopeSaysWhoSaysWhat(t *testing.T) {
 	} {
 		m := &dropbox.Message{ID: "k7f3q9m2xd", From: "lead", Type: dropbox.Task}
 		c.set(m)
-		got := letter{m, false, viaMailbox}.envelope()
+		got := letter{m, false, viaMailbox}.envelope(Plan{})
 		if !strings.Contains(got, c.want) || strings.Count(got, "\n") != len(m.Attachments) {
 			t.Errorf("%s: the envelope is %q, want %q in it", name, got, c.want)
 		}

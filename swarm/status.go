@@ -71,6 +71,7 @@ type DaemonStatus struct {
 type LeadStatus struct {
 	Unread int    `json:"unread"`
 	Agent  string `json:"agent"` // gets what others send to the lead; "" when that is the person
+	Name   string `json:"name"`  // what the person is called besides lead; "" is nothing
 }
 
 // AgentStatus is a picture of one agent. Every key is there in every picture, so

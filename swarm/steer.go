@@ -375,7 +375,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		st.Agents = append(st.Agents, a)
 	}
 	unread, err := unreadLead(s.store)
-	st.Lead = LeadStatus{Unread: unread, Agent: s.Plan().Lead}
+	st.Lead = LeadStatus{Unread: unread, Agent: s.Plan().Lead, Name: s.Plan().LeadName}
 	uncounted = cmp.Or(uncounted, err)
 	gone, err := goneTrouble(s.home, s.store, s.Plan().Agents)
 	st.Trouble = append(st.Trouble, gone...)

@@ -66,7 +66,7 @@ func (a *agent) nextUrgent(j *job) (runner.Steer, bool) {
 		j.steered = append(j.steered, s)
 		own.proven = a.proves(c.Message)
 		a.books.turns.count(a.name, own.began, own.proven && c.Message.From == dropbox.Lead)
-		a.diary.line(c.ID, fmt.Sprintf("+ %s from %s: %s", c.Message.Type, c.Message.From, describe(c.Message)))
+		a.diary.line(c.ID, fmt.Sprintf("+ %s from %s: %s", c.Message.Type, a.plan().Called(c.Message.From), describe(c.Message)))
 		a.log.Info("message brought to a running turn", keyMessage, c.ID, keyTurn, j.rec.Turn)
 		return runner.Steer{UUID: s.uuid, Prompt: a.steerText(letter{Message: c.Message, Proven: own.proven, Via: own.via})}, true
 	}
@@ -109,7 +109,7 @@ func (a *agent) takeUrgent() (*dropbox.Claim, bool) {
 
 // steerText is what the client reads. As a prompt, it never begins with a body.
 func (a *agent) steerText(l letter) string {
-	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", a.name, l.envelope(), fenced(l.Body, randomMark),
+	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", a.name, l.envelope(a.plan()), fenced(l.Body, randomMark),
 		"Take it in now. Unless it says otherwise, go on then with what you were doing, and speak of both in your summary.")
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // ircText says how to speak and listen on IRC: the agent pulls, nothing interrupts it.
@@ -56,7 +58,7 @@ claude-swarm send NAME "text" does the same as the tool send.
 	b.WriteString("Do not answer results, status messages and notes.\n")
 	switch p.Lead {
 	case "":
-		b.WriteString("\nlead is the person who steers; ask lead when only a person can decide.\n")
+		fmt.Fprintf(&b, "\n%s is the person who steers; ask %[1]s when only a person can decide.\n", p.Called(dropbox.Lead))
 	case s.Name:
 		b.WriteString("\nYou lead: what others send to lead, and alerts, come to you. What you send to lead\ngoes to the person who steers; ask when only a person can decide.\n")
 	default:

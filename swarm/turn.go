@@ -204,7 +204,7 @@ func (a *agent) tell(j *job) {
 	j.told = true
 	m := j.claim.Message
 	a.books.turns.count(a.name, j.began, j.byLead())
-	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, m.From, describe(m)))
+	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, a.plan().Called(m.From), describe(m)))
 	a.mirrorBegun(m)
 }
 
@@ -234,6 +234,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	turn := turnID(m.ID, j.claim.Begun, try)
 	p := prompt{
 		Agent:   a.name,
+		Plan:    a.plan(),
 		Reread:  spec.Reread,
 		Advice:  j.advice,
 		Message: letter{Message: m, Proven: j.proven, Via: j.via},

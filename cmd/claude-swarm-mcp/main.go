@@ -111,7 +111,7 @@ func openDesk(path string) (*mcpserver.Desk, error) {
 
 // planOf is what the tools tell of the agents.
 func planOf(file *config.File) swarm.Plan {
-	plan := swarm.Plan{Lead: file.Lead}
+	plan := swarm.Plan{Lead: file.Lead, LeadName: file.LeadName}
 	for _, a := range file.Agents {
 		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, Role: a.Role, Zone: a.Zone, Backend: a.Backend, Attached: a.Attached, Client: runner.Spec{Dir: a.Cwd}})
 	}

@@ -80,6 +80,7 @@ func effective(f *config.File) keyed {
 		{"max_warm", f.MaxWarm},
 		{"max_waiting", f.MaxWaiting},
 		{"lead", orNullText(f.Lead)},
+		{"lead_name", orNullText(f.LeadName)},
 		{"agents", agents},
 		{"policy", effectivePolicy(f.Policy)},
 		{"irc", effectiveIRC(f.IRC)},

@@ -158,7 +158,7 @@ func deadList(c *cli.Context, p *post) error {
 		}
 		way := d.Mailbox
 		if d.From != "" {
-			way = d.From + " → " + d.Mailbox
+			way = p.Called(d.From) + " → " + d.Mailbox
 		}
 		writeLetter(c.App.Writer, d, way, d.Subject, d.Reason)
 	}
@@ -184,6 +184,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		if c.Bool("json") {
 			return printJSON(c.App.Writer, messageView{1, view, file})
 		}
+		p.called(view)
 		writeMessage(c.App.Writer, view, time.Now())
 		return nil
 	}

@@ -63,6 +63,9 @@ func history(c *cli.Context) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, view)
 	}
+	for i := range view.Turns {
+		view.Turns[i].From = p.Called(view.Turns[i].From)
+	}
 	writeHistory(c.App.Writer, view, time.Now())
 	return nil
 }

@@ -139,7 +139,9 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 	s, err := swarm.OpenAttached(p.home, store, name, swarm.AttachedOptions{
 		Gate:   &sessionGate{policy: door.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
 		Mirror: mirror,
-		Advise: mirror.advice(p.home, slog.New(slog.DiscardHandler)),
+
+		LeadName: p.file.LeadName,
+		Advise:   mirror.advice(p.home, slog.New(slog.DiscardHandler)),
 	})
 	if err != nil {
 		return err

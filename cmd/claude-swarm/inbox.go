@@ -67,6 +67,7 @@ func inbox(c *cli.Context, p *post) error {
 			Messages []*door.View `json:"messages"`
 		}{1, name, list})
 	}
+	p.called(list...)
 	writeInbox(c.App.Writer, name, p.ownName(name), list, time.Now())
 	return nil
 }

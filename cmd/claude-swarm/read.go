@@ -65,6 +65,7 @@ func read(c *cli.Context, p *post, id string) error {
 	case c.Bool("body"):
 		_, err = c.App.Writer.Write(m.Body)
 	default:
+		p.called(view)
 		writeMessage(c.App.Writer, view, time.Now())
 		err = printed(c.App.Writer)
 	}

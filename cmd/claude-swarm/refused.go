@@ -99,7 +99,7 @@ func refusedList(c *cli.Context, p *post) error {
 		return err
 	}
 	for _, r := range list {
-		writeLetter(c.App.Writer, r, r.From+" → "+r.To, r.Subject, r.Reason)
+		writeLetter(c.App.Writer, r, p.Called(r.From)+" → "+r.To, r.Subject, r.Reason)
 	}
 	fmt.Fprintf(c.App.Writer, "\nlook: claude-swarm read %s · let through: claude-swarm refused retry %s\n", list[0].ID, list[0].ID)
 	return nil

@@ -138,6 +138,7 @@ var stateColours = map[swarm.State]color.Attribute{
 // writeStatus prints the status for a person, columns wide; 0 is no limit, and then
 // only what an agent does and said last is cut.
 func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns int) {
+	called(st)
 	fmt.Fprintln(w, whole(headline(st, now), columns))
 	if st.Halted {
 		halted := "HALTED: no turn is begun"

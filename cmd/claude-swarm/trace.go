@@ -44,6 +44,9 @@ func trace(c *cli.Context, p *post, id string) error {
 		return printJSON(c.App.Writer, view)
 	}
 	view.dir = p.file.ProjectDir
+	for _, m := range view.Messages {
+		m.From, m.To = p.Called(m.From), p.Called(m.To)
+	}
 	view.write(c.App.Writer, found.Entry.ID, time.Now())
 	return nil
 }

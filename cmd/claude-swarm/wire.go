@@ -47,6 +47,7 @@ func (g gate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
 func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{
 		Lead:       f.Lead,
+		LeadName:   f.LeadName,
 		Topics:     swarm.TopicPolicy{ClaimTimeout: f.Topics.ClaimTimeout, Fallback: f.Topics.Fallback},
 		MaxRunning: f.Running(),
 		MaxWarm:    f.MaxWarm,

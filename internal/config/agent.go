@@ -36,10 +36,7 @@ func (r *reader) agents(n *yaml.Node, base Agent, f *File) {
 // badName reports a name that cannot be an agent's, with the one it might have
 // become.
 func (r *reader) badName(k *yaml.Node, name string, err error) {
-	reason := err.Error()
-	if ne, ok := errors.AsType[*dropbox.NameError](err); ok {
-		reason = ne.Reason
-	}
+	reason := reasonOf(err)
 	shown := []rune(name)
 	if len(shown) > 40 {
 		shown = append(shown[:40], '…')
@@ -48,6 +45,14 @@ func (r *reader) badName(k *yaml.Node, name string, err error) {
 	if low := strings.ToLower(name); low != name && dropbox.CheckAgent(low) == nil {
 		e.Near = []string{low}
 	}
+}
+
+// reasonOf is why a name cannot be an agent's.
+func reasonOf(err error) string {
+	if ne, ok := errors.AsType[*dropbox.NameError](err); ok {
+		return ne.Reason
+	}
+	return err.Error()
 }
 
 // agent reads the keys of one agent, or of defaults when name is empty.

@@ -25,6 +25,7 @@ type File struct {
 	MaxWaiting  int           // most messages that may wait in one mailbox; default 10,000
 	Agents      []Agent       // at least one, in the order of the file
 	Lead        string        // the agent that gets the lead's mail; default "", the person
+	LeadName    string        // what the person is called, and may be written to, besides lead; default ""
 	Topics      Topics
 	Policy      Policy
 	IRC         IRC

@@ -121,6 +121,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	r.agents(agents, base, f)
 	if len(r.errs) == before {
 		r.namesAgent(f, "lead", f.Lead)
+		r.leadName(f)
 		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
 		r.acl(f)
 		r.irc(f)
@@ -135,6 +136,27 @@ func (r *reader) namesAgent(f *File, key, name string) {
 	if _, ok := f.Agent(name); name != "" && !ok {
 		section, _, _ := strings.Cut(key, ".")
 		r.failAt(f.place(key, section), "%s: there is no agent %s", key, name).Near = dropbox.Nearest(name, f.Names())
+	}
+}
+
+// leadName refuses a name for the lead that is that of somebody or something else.
+func (r *reader) leadName(f *File) {
+	if f.LeadName == "" {
+		return
+	}
+	fail := func(format string, args ...any) *Error {
+		return r.failAt(f.place("lead_name", "lead_name"), format, args...)
+	}
+	switch err := dropbox.CheckAgent(f.LeadName); {
+	case err != nil:
+		e := fail("lead_name %q: %s", f.LeadName, reasonOf(err))
+		if low := strings.ToLower(f.LeadName); low != f.LeadName && dropbox.CheckAgent(low) == nil {
+			e.Near = []string{low}
+		}
+	case f.hasAgent(f.LeadName):
+		fail("lead_name: %s is an agent; an agent that leads is named by lead", f.LeadName).Try = "lead: " + f.LeadName
+	case f.Lead != "":
+		fail("lead_name: the lead is %s, an agent, and goes by that name", f.Lead).Try = "take out lead or lead_name"
 	}
 }
 

@@ -223,7 +223,7 @@ func (r *reader) correspondents(n *yaml.Node, name string, to **[]string, f *Fil
 	agents := []string{}
 	for i, who := range list {
 		switch {
-		case who == dropbox.Lead || who == human:
+		case who == dropbox.Lead || who == human || who == f.LeadName && who != "":
 			continue // always
 		case f.hasAgent(who), who == dropbox.IRC:
 			agents = append(agents, who)

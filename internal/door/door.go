@@ -17,11 +17,28 @@ type Place struct {
 	Store  *dropbox.Store // the caller closes it
 	Agents []string       // in the order of the configuration
 	Lead   string         // the agent that gets the lead's mail; "" is the person
-	Rules  policy.Policy
-	Chat   *Chat // nil: there is no IRC
+
+	LeadName string // what the person is called besides lead; "" is nothing
+	Rules    policy.Policy
+	Chat     *Chat // nil: there is no IRC
 	// Reading says of each agent which files it may send. An agent that is not in it may
 	// send its own alone.
 	Reading map[string]Reading
+}
+
+// lead is what the place knows of the lead.
+func (p Place) lead() swarm.Plan { return swarm.Plan{Lead: p.Lead, LeadName: p.LeadName} }
+
+// Called is what people and agents call the owner of a mailbox, see [swarm.Plan.Called].
+func (p Place) Called(mailbox string) string { return p.lead().Called(mailbox) }
+
+// AllCalled is [Place.Called] for each of several mailboxes.
+func (p Place) AllCalled(mailboxes []string) []string {
+	var names []string
+	for _, m := range mailboxes {
+		names = append(names, p.Called(m))
+	}
+	return names
 }
 
 // A Door is a place and who is asking. It is for one goroutine.

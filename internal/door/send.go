@@ -42,18 +42,27 @@ func (d *Door) Recipients(list string) ([]string, error) {
 				return nil, ErrAlone
 			}
 			names = append(names, others...)
-		case name == dropbox.Lead:
-			names = append(names, swarm.Plan{Lead: d.Lead}.LeadFor(d.Me.Name))
+		case d.lead().Leads(name):
+			names = append(names, d.lead().LeadFor(d.Me.Name))
 		case name == dropbox.IRC && d.Chat != nil:
 			names = append(names, name)
 		case !slices.Contains(d.Agents, name):
-			return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, append(slices.Clone(d.Agents), dropbox.Lead))}
+			return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, d.addresses())}
 		default:
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
+}
+
+// addresses are what a person may have meant by a name that is unknown.
+func (d *Door) addresses() []string {
+	names := append(slices.Clone(d.Agents), dropbox.Lead)
+	if d.LeadName != "" {
+		names = append(names, d.LeadName)
+	}
+	return names
 }
 
 // Send signs m and delivers it to everybody in To, and as a note to those in CC.

@@ -121,7 +121,7 @@ func (c *call) await(ctx context.Context, a *answer, sent dropbox.Delivery, in a
 func (c *call) take(a *answer, got *door.Answer) error {
 	v := c.View(c.Me.Name, dropbox.Waiting, got.Message)
 	a.Outcome, a.Text = answered, strings.TrimRight(v.Body, "\n")
-	a.Answer = &letter{ID: v.ID, From: v.From, Proven: v.Proven, Type: string(v.Type)}
+	a.Answer = &letter{ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type)}
 	for _, file := range v.Attachments {
 		a.Answer.Attached = append(a.Answer.Attached, file.Path)
 	}

@@ -49,7 +49,7 @@ func (c *call) history(_ context.Context, in historyArguments) (*past, error) {
 	p := &past{Agent: name, Turns: []pastTurn{}}
 	for _, t := range h.Turns {
 		turn := pastTurn{
-			Ended: stamp(t.At), Message: t.Message, From: t.From, About: t.Subject, Outcome: t.Outcome,
+			Ended: stamp(t.At), Message: t.Message, From: c.Called(t.From), About: t.Subject, Outcome: t.Outcome,
 			Seconds: t.Seconds, CostUSD: t.CostUSD,
 		}
 		if t.Outcome != "done" {

@@ -47,7 +47,7 @@ type gist struct {
 
 func (c *call) gist(v *door.View) gist {
 	g := gist{
-		ID: v.ID, From: v.From, Proven: v.Proven, Type: string(v.Type), Priority: v.Priority, About: v.Gist(),
+		ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type), Priority: v.Priority, About: v.Gist(),
 		Topic: v.Topic, Offer: v.Offer, Thread: v.Thread, State: v.State, Time: stamp(v.Created),
 	}
 	if v.Reason != "" {
@@ -58,8 +58,11 @@ func (c *call) gist(v *door.View) gist {
 
 func (c *call) whoami(ctx context.Context, _ noArguments) (*self, error) {
 	s := &self{Name: c.Me.Name, Lead: "the person", Project: c.Project, Folders: c.Folders, Turn: c.Me.Turn}
-	if c.Lead != "" {
+	switch {
+	case c.Lead != "":
 		s.Lead = c.Lead
+	case c.LeadName != "":
+		s.Lead = c.LeadName + ", a person,"
 	}
 	if spec, ok := c.spec(c.Me.Name); ok {
 		s.Role, s.Zone, s.Folder = spec.Role, spec.Zone, spec.Client.Dir
@@ -109,7 +112,7 @@ func (s *self) readable() string {
 	if s.Zone != "" {
 		t.add(", for %s", s.Zone)
 	}
-	t.add(". %s leads.", strings.ToUpper(s.Lead[:1])+s.Lead[1:])
+	t.add(". %s leads.", strings.Replace(s.Lead, "the person", "The person", 1))
 	t.line("The project is %s.", s.Project)
 	if s.Folder != "" {
 		t.line("You work in %s; notes of your own belong in %s.", s.Folder, s.Work)

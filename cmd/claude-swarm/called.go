@@ -1,0 +1,24 @@
+package main
+
+import (
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// called makes views that a person reads name the lead as the configuration does. Files
+// and --json keep the address.
+func (p *post) called(views ...*door.View) {
+	for _, v := range views {
+		v.From, v.To, v.CC = p.Called(v.From), p.AllCalled(v.To), p.AllCalled(v.CC)
+	}
+}
+
+// called does the same for a status.
+func called(st swarm.Status) {
+	plan := swarm.Plan{LeadName: st.Lead.Name}
+	for _, a := range st.Agents {
+		if a.Message != nil {
+			a.Message.From = plan.Called(a.Message.From)
+		}
+	}
+}
