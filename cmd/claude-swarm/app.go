@@ -91,9 +91,6 @@ func badValue(c *cli.Context, err error, _ bool) error {
 		name, _, _ := strings.Cut(after, ":")
 		text = before + "for " + dashes(name) + after[len(name):]
 	}
-	if _, why, own := strings.Cut(text, " for -wait: "); own { // the flag says itself what it wants
-		text = "--wait: " + why
-	}
 	next := "claude-swarm help"
 	if c != nil && c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
 		next = strings.Replace(c.Command.HelpName, "claude-swarm", next, 1)

@@ -1,11 +1,10 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // isFlag tells what counts as a flag: one or two dashes and a word, perhaps with
@@ -52,7 +51,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 	for {
 		level, operands, err := split(rest, flags, app.Flags, len(line.chain) > 0 && len(commands) == 0)
 		if err != nil {
-			return line, err.in(line.chain)
+			return line, err.in(line.chain, args[1:])
 		}
 		line.help = line.help || level.help
 		line.args = append(line.args[:1:1], append(level.global, line.args[1:]...)...)
@@ -77,7 +76,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 		}
 		c := find(commands, name)
 		if c == nil {
-			return line, unknownVerb(line.chain, commands, name)
+			return line, unknownVerb(line.chain, commands, name, args[1:], len(args)-1-len(operands))
 		}
 		line.chain = append(line.chain, c)
 		line.args = append(line.args, c.Name)
@@ -94,13 +93,15 @@ type level struct {
 	flags  []string // with their values
 	global []string // flags of the program that stood behind the verb
 	help   bool
+	span   optional
 }
 
-// A flagError becomes a message when the verb is known.
-type flagError struct {
-	name  string // as typed
-	flags []cli.Flag
-	value bool // its value is missing
+// An optional is a flag that stood alone, with a word behind it that may be its span.
+type optional struct {
+	flag int  // its place in the flags
+	word int  // the place of the word in the operands
+	left int  // how many arguments stood behind the flag
+	set  bool // there is one
 }
 
 // split takes the flags out of args. Unless all is set it stops at the first
@@ -110,7 +111,8 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 		arg := args[0]
 		args = args[1:]
 		if arg == "--" {
-			return l, append(operands, args...), nil
+			operands = append(operands, args...)
+			break
 		}
 		if !isFlag(arg) {
 			operands = append(operands, arg)
@@ -119,7 +121,7 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 			}
 			continue
 		}
-		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		if name == "help" || name == "h" {
 			l.help = true
 			continue
@@ -128,20 +130,66 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 		if f == nil {
 			into, f = &l.global, lookup(global, name)
 		}
-		if f == nil {
-			return l, nil, &flagError{name: name, flags: flags}
-		}
-		*into = append(*into, arg)
-		if hasValue || !takesValue(f) {
+		if f == nil && isShort(arg, flags) {
+			l.flags = append(l.flags, arg[:2], arg[2:])
 			continue
 		}
-		if len(args) == 0 {
-			return l, nil, &flagError{name: name, value: true}
+		if f == nil {
+			return l, nil, &flagError{name: name, flags: flags, left: len(args)}
 		}
-		*into = append(*into, args[0])
-		args = args[1:]
+		left := len(args)
+		*into = append(*into, arg)
+		switch {
+		case hasValue:
+		case !takesValue(f):
+			if all && takesSpan(f) && len(args) > 0 && likeSpan(args[0]) {
+				l.span = optional{flag: len(*into) - 1, word: len(operands), left: left, set: true}
+				operands = append(operands, args[0])
+				args = args[1:]
+			}
+			continue
+		case len(args) == 0:
+			return l, nil, &flagError{name: name, left: left, err: errNoValue}
+		default:
+			value, args = args[0], args[1:]
+			*into = append(*into, value)
+		}
+		if err := checkValue(f, value); err != nil {
+			return l, nil, &flagError{name: name, left: left, value: value, err: err}
+		}
 	}
-	return l, operands, nil
+	operands, err := l.settle(operands)
+	return l, operands, err
+}
+
+// isShort tells whether arg is a flag of one letter with a number at once behind it, as
+// in -n1.
+func isShort(arg string, flags []cli.Flag) bool {
+	if len(arg) < 3 || arg[1] == '-' || strings.Trim(arg[2:], "0123456789") != "" {
+		return false
+	}
+	f := lookup(flags, arg[1:2])
+	return f != nil && takesValue(f)
+}
+
+// settle decides whose a word is that may be the span of a flag, or text: the flag has
+// it where it is the last and there is text without it.
+func (l *level) settle(operands []string) ([]string, *flagError) {
+	if !l.span.set {
+		return operands, nil
+	}
+	flag, word := &l.flags[l.span.flag], operands[l.span.word]
+	wrong := &flagError{name: strings.TrimLeft(*flag, "-"), left: l.span.left, value: word}
+	text := len(operands) > 2 || slices.ContainsFunc(l.flags, func(f string) bool { return strings.HasPrefix(strings.TrimLeft(f, "-"), "file") })
+	if l.span.word != len(operands)-1 || !text {
+		wrong.err = errWhose
+		return operands, wrong
+	}
+	if wrong.err = new(optionalSpan).Set(word); wrong.err != nil {
+		return operands, wrong
+	}
+	*flag += "=" + word
+	return operands[:l.span.word], nil
 }
 
 func lookup(flags []cli.Flag, name string) cli.Flag {
@@ -173,67 +221,4 @@ func find(commands []*cli.Command, name string) *cli.Command {
 		}
 	}
 	return nil
-}
-
-// path is how a verb is typed: "claude-swarm dead list".
-func path(chain []*cli.Command) string {
-	words := []string{"claude-swarm"}
-	for _, c := range chain {
-		words = append(words, c.Name)
-	}
-	return strings.Join(words, " ")
-}
-
-func helpFor(chain []*cli.Command) string {
-	return strings.Replace(path(chain), "claude-swarm", "claude-swarm help", 1)
-}
-
-func noVerb(chain []*cli.Command) error {
-	if len(chain) == 0 {
-		return usagef("claude-swarm help", "a verb is missing")
-	}
-	return usagef(helpFor(chain), "%s: a verb is missing", chain[len(chain)-1].Name)
-}
-
-func unknownVerb(chain, commands []*cli.Command, name string) error {
-	var known []string
-	for _, c := range commands {
-		if !c.Hidden {
-			known = append(known, c.Name)
-		}
-	}
-	if near := nearest(name, known); near != "" {
-		return usagef(path(chain)+" "+near, "no verb %q; did you mean %s?", name, near)
-	}
-	return usagef(helpFor(chain), "no verb %q", name)
-}
-
-func (e *flagError) in(chain []*cli.Command) error {
-	dashed := dashes(e.name)
-	if e.value {
-		return usagef(helpFor(chain), "%s needs a value", dashed)
-	}
-	var known []string
-	for _, f := range e.flags {
-		known = append(known, f.Names()...)
-	}
-	if near := nearest(e.name, known); near != "" {
-		return usagef(path(chain)+" "+dashes(near), "no flag %s; did you mean %s?", dashed, dashes(near))
-	}
-	return usagef(helpFor(chain)+"   (a text that begins with a dash goes after --)", "no flag %s", dashed)
-}
-
-func dashes(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
-}
-
-// nearest is the one of known that name was most likely meant to be, or "".
-func nearest(name string, known []string) string {
-	if near := dropbox.Nearest(name, known); len(near) > 0 {
-		return near[0]
-	}
-	return ""
 }

@@ -4,24 +4,10 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 )
-
-// optional is a flag that may stand alone, like --wait[=D].
-type optional struct{ d time.Duration }
-
-func (o *optional) Set(s string) (err error) {
-	if s == "true" {
-		return nil
-	}
-	o.d, err = time.ParseDuration(s)
-	return err
-}
-func (o *optional) String() string   { return o.d.String() }
-func (o *optional) IsBoolFlag() bool { return true }
 
 func arrangeApp() *cli.App {
 	app := newApp(strings.NewReader(""), io.Discard, io.Discard)
@@ -29,8 +15,10 @@ func arrangeApp() *cli.App {
 		{Name: "send", Flags: []cli.Flag{
 			jsonFlag(),
 			&cli.StringFlag{Name: "type"},
+			&cli.IntFlag{Name: "n"},
 			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}},
-			&cli.GenericFlag{Name: "wait", Value: new(optional)},
+			&cli.GenericFlag{Name: "wait", Value: new(optionalSpan)},
+			spanFlag("for", ""),
 		}},
 		{Name: "dead", Subcommands: []*cli.Command{
 			{Name: "list", Flags: []cli.Flag{jsonFlag()}},
@@ -49,6 +37,8 @@ func TestArrange(t *testing.T) {
 		"flags behind":           {in: "send|coder|hi|--type|note|-f", want: "send|--type|note|-f|--|coder|hi"},
 		"value by =":             {in: "send|coder|--type=note|hi", want: "send|--type=note|--|coder|hi"},
 		"optional value":         {in: "send|coder|hi|--wait|--wait=3s", want: "send|--wait|--wait=3s|--|coder|hi"},
+		"optional value apart":   {in: "send|coder|hi|--wait|3s|--json", want: "send|--wait=3s|--json|--|coder|hi"},
+		"value at once":          {in: "send|coder|-n12", want: "send|-n|12|--|coder"},
 		"global flag behind":     {in: "send|coder|--config|x.yaml|hi", want: "--config|x.yaml|send|--|coder|hi"},
 		"global flag before":     {in: "--config|x.yaml|send|coder", want: "--config|x.yaml|send|--|coder"},
 		"text with a dash":       {in: "send|coder|- one\n- two", want: "send|--|coder|- one\n- two"},
@@ -84,8 +74,13 @@ func TestArrangeRefuses(t *testing.T) {
 		"unlike any verb":    {"xyzzy", `no verb "xyzzy"`, "claude-swarm help"},
 		"hidden verb":        {"standi", `no verb "standi"`, "claude-swarm help"},
 		"no verb in a group": {"dead", "dead: a verb is missing", "claude-swarm help dead"},
+		"words stay":         {"sned|coder|do it", `no verb "sned"; did you mean send?`, "claude-swarm send coder 'do it'"},
+		"habit":              {"mail|coder", `no verb "mail"`, "claude-swarm help"},
+		"span without unit":  {"send|coder|hi|--for=5", `--for: "5" has no unit; write 5s, 5m, 5h or 5d`, "claude-swarm send coder hi --for=5s"},
+		"span among others":  {"--config|a b|send|coder|--for|5|hi", `--for: "5" has no unit; write 5s, 5m, 5h or 5d`, "claude-swarm --config 'a b' send coder --for 5s hi"},
+		"whose span":         {"send|coder|--wait|5s|hi", "--wait takes its time span with =, and 5s may be a part of the text", "claude-swarm send coder --wait=5s hi"},
 		"misspelt below":     {"dead|lst", `no verb "lst"; did you mean list?`, "claude-swarm dead list"},
-		"misspelt flag":      {"send|coder|--tpye|x", "no flag --tpye; did you mean --type?", "claude-swarm send --type"},
+		"misspelt flag":      {"send|coder|--tpye|x", "no flag --tpye; did you mean --type?", "claude-swarm send coder --type x"},
 		"unlike any flag":    {"send|coder|--zzzzzz", "no flag --zzzzzz", "claude-swarm help send   (a text that begins with a dash goes after --)"},
 		"value missing":      {"send|coder|--type", "--type needs a value", "claude-swarm help send"},
 	} {

@@ -50,7 +50,7 @@ before is not counted. Only you may do that, no agent.` +
 than a time, or all. Only you may do that, no agent.` +
 					examples("claude-swarm dead purge k7f3q9m2xd", "claude-swarm dead purge --older 30d"),
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "older", Usage: "those that came longer than `D` ago (12h, 30d)"},
+					spanFlag("older", "those that came longer than `TIME` ago, such as 12h or 30d"),
 					&cli.BoolFlag{Name: "all", Usage: "all of them"},
 					jsonFlag(),
 				},
@@ -240,22 +240,15 @@ func deadRetry(c *cli.Context) error {
 }
 
 func deadPurge(c *cli.Context) error {
-	older, all := c.String("older"), c.Bool("all")
+	age, all := spanOf(c, "older"), c.Bool("all")
 	ways := 0
-	for _, given := range []bool{c.NArg() > 0, older != "", all} {
+	for _, given := range []bool{c.NArg() > 0, age > 0, all} {
 		if given {
 			ways++
 		}
 	}
 	if ways != 1 {
-		return usagef("claude-swarm dead purge --older 30d", "dead purge: say which: IDs, --older D, or --all")
-	}
-	var age time.Duration
-	if older != "" {
-		var err error
-		if age, err = parseSpan(older); err != nil {
-			return usagef("claude-swarm dead purge --older 30d", "--older: %v", err)
-		}
+		return usagef("claude-swarm dead purge --older 30d", "dead purge: say which: IDs, --older TIME, or --all")
 	}
 	p, err := openPost(c)
 	if err != nil {

@@ -6,9 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,7 +29,7 @@ func priorityFlag() cli.Flag {
 }
 
 // envelopeOf makes the envelope of the flags of send.
-func envelopeOf(c *cli.Context, now time.Time) (*dropbox.Message, error) {
+func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 	m := &dropbox.Message{
 		Type:    dropbox.Type(c.String("type")),
 		Subject: oneLine(c.String("subject")),
@@ -53,10 +51,8 @@ func envelopeOf(c *cli.Context, now time.Time) (*dropbox.Message, error) {
 		}
 		m.Priority = dropbox.Urgent
 	}
-	if when := c.String("expires"); when != "" {
-		if m.Expires, err = parseWhen(when, now); err != nil {
-			return nil, err
-		}
+	if when, ok := c.Generic("expires").(*whenValue); ok {
+		m.Expires = when.at
 	}
 	return m, nil
 }
@@ -87,35 +83,6 @@ func badWord(flag, value string, words []string) error {
 		next = "--" + flag + " " + near
 	}
 	return usagef(next, "%s", text)
-}
-
-// parseWhen reads a span from now, or a time.
-func parseWhen(s string, now time.Time) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, s)
-	if d, derr := parseSpan(s); derr == nil {
-		at, err = now.Add(d), nil
-	}
-	switch {
-	case err != nil:
-		return time.Time{}, usagef("--expires 2h", "--expires: %q is neither a span nor a time", s)
-	case !at.After(now):
-		return time.Time{}, usagef("--expires 2h", "--expires: %s is over already", s)
-	}
-	return at.UTC(), nil
-}
-
-// parseSpan reads a positive time span: 90s, 10m, 2h, 7d.
-func parseSpan(s string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("%q is no time span; write 30s, 10m, 2h or 7d", s)
-	}
-	return d, nil
 }
 
 // attachments puts the files of --attach into the store.

@@ -22,7 +22,7 @@ func historyCommand() *cli.Command {
 took, what they cost, and what they were about.` +
 			examples("claude-swarm history coder --since 24h", "claude-swarm history coder -n 5 --json"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "since", Usage: "only what ended within `D` (24h, 7d)"},
+			spanFlag("since", "only what ended within `TIME`, such as 24h or 7d"),
 			&cli.IntFlag{Name: "n", Usage: "only the last `N`"},
 			jsonFlag(),
 		},
@@ -35,11 +35,7 @@ func history(c *cli.Context) error {
 		return usagef("claude-swarm status", "history: name one agent")
 	}
 	var since time.Time
-	if s := c.String("since"); s != "" {
-		d, err := parseSpan(s)
-		if err != nil {
-			return usagef("claude-swarm history "+c.Args().First()+" --since 24h", "--since: %v", err)
-		}
+	if d := spanOf(c, "since"); d > 0 {
 		since = time.Now().Add(-d)
 	}
 	if c.IsSet("n") && c.Int("n") < 1 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,8 +54,8 @@ input.`+
 				`Asks in CHANNEL, tells it in the channel for alerts, and prints the answer of
 the first who answers by name: "coder: yes". Exit status 5 when none comes in
 time.`+
-					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 60 "Which port?"`), ircAsk,
-				&cli.IntFlag{Name: "timeout", Value: int(ircPatience / time.Second), Usage: "wait so many `SECONDS`; default 300"}),
+					examples(`claude-swarm irc ask project-x "Delete 47 files. Proceed?"`, `claude-swarm irc ask ann --timeout 1m "Which port?"`), ircAsk,
+				spanFlag("timeout", "wait no longer than `TIME`; default 5m")),
 			verb("join", "let the bridge join a channel", "CHANNEL",
 				`The bridge joins CHANNEL and keeps what is said there.`+examples(`claude-swarm irc join "#general"`), ircJoin),
 			verb("part", "let the bridge leave a channel", "CHANNEL",
@@ -222,10 +223,7 @@ func ircAsk(c *cli.Context, p *post) error {
 	if c.NArg() < 2 || noWhere(c) {
 		return usagef(`claude-swarm irc ask project-x "Shall I?"`, "irc ask: say where and what")
 	}
-	patience := time.Duration(c.Int("timeout")) * time.Second
-	if patience <= 0 {
-		return usagef("claude-swarm irc ask --timeout 300 …", "--timeout: want a number of seconds above 0")
-	}
+	patience := cmp.Or(spanOf(c, "timeout"), ircPatience)
 	text, err := ircText(c, p)
 	if err != nil {
 		return err

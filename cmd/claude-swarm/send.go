@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -48,7 +47,7 @@ the work (paused, stopped, limited, backoff, no daemon) is told meanwhile.` +
 			&cli.StringFlag{Name: "thread", Usage: "go on with the conversation `ID`"},
 			&cli.StringFlag{Name: "reply-to", Usage: "say that it answers the message `ID`"},
 			&cli.StringFlag{Name: "key", Usage: "deliver it once only: a second message with the same `KEY` within 7 days is not sent"},
-			&cli.StringFlag{Name: "expires", Usage: "do not begin it after `WHEN`: a span (2h) or a time (2026-11-21T18:00:00Z)"},
+			&cli.GenericFlag{Name: "expires", Value: new(whenValue), Usage: "do not begin it after `WHEN`: a span (2h) or a time (2026-11-21T18:00:00Z)"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error { return send(c, *wait) },
@@ -71,7 +70,7 @@ func send(c *cli.Context, wait optionalSpan) error {
 	}
 	defer p.close()
 
-	m, err := envelopeOf(c, time.Now())
+	m, err := envelopeOf(c)
 	if err != nil {
 		return err
 	}
@@ -162,35 +161,6 @@ func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 	if errors.Is(err, control.ErrNoDaemon) && !lockHeld(p.home) {
 		return nil
 	}
-	return err
-}
-
-// An optionalSpan is the value of a flag that may stand alone: --wait, or
-// --wait=30s.
-type optionalSpan struct {
-	set  bool
-	span time.Duration // 0: no end
-}
-
-// IsBoolFlag lets the flag stand alone; its value is then "true".
-func (o *optionalSpan) IsBoolFlag() bool { return true }
-
-// String is the value that was set.
-func (o *optionalSpan) String() string {
-	if o == nil || o.span == 0 {
-		return ""
-	}
-	return o.span.String()
-}
-
-// Set takes a span, or what the flag parser gives for none.
-func (o *optionalSpan) Set(s string) error {
-	o.set, o.span = s != "false", 0
-	if s == "true" || s == "false" {
-		return nil
-	}
-	d, err := parseSpan(s)
-	o.span = d
 	return err
 }
 

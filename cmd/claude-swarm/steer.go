@@ -21,19 +21,16 @@ func pauseCommand() *cli.Command {
 restart of the daemon, and ends with resume or after --for.` +
 			examples("claude-swarm pause coder", `claude-swarm pause coder --for 1h --why "release day"`),
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "for", Usage: "end the pause after `TIME`, such as 30m"},
+			spanFlag("for", "end the pause after `TIME`, such as 30m or 1d"),
 			&cli.StringFlag{Name: "why", Usage: "a `TEXT` that the status shows"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.IsSet("for") && c.Duration("for") <= 0 {
-				return usagef("claude-swarm pause AGENT --for 30m   (without --for it has no end)", "--for: want a span above 0, such as 30m")
-			}
 			p, agent, err := oneAgent(c)
 			if err != nil {
 				return err
 			}
 			return ask(c, p, func(client *control.Client, by string) error {
-				order := swarm.PauseOrder{By: by, Why: c.String("why"), For: c.Duration("for")}
+				order := swarm.PauseOrder{By: by, Why: c.String("why"), For: spanOf(c, "for")}
 				if err := client.Pause(c.Context, agent, order); err != nil {
 					return err
 				}

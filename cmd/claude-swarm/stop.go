@@ -66,7 +66,7 @@ settings that reload cannot change. Where none runs it only starts one.` +
 func stopFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "now", Usage: "end running turns too"},
-		&cli.DurationFlag{Name: "timeout", Usage: "wait no longer than `TIME`, such as 30s or 5m (exit status 5)"},
+		spanFlag("timeout", "wait no longer than `TIME`, such as 30s or 5m (exit status 5)"),
 	}
 }
 
@@ -241,7 +241,7 @@ func (p *project) inTurn() (bool, error) {
 
 // patience is a context that ends with --timeout.
 func patience(c *cli.Context) (context.Context, context.CancelFunc) {
-	if d := c.Duration("timeout"); d > 0 {
+	if d := spanOf(c, "timeout"); d > 0 {
 		return context.WithTimeout(c.Context, d)
 	}
 	return context.WithCancel(c.Context)
@@ -263,7 +263,7 @@ func gaveUp(c *cli.Context, client *control.Client, names []string, meanwhile st
 	if st, err := client.Status(ctx, names...); err == nil {
 		running = ": " + runningTurns(st, time.Now())
 	}
-	return fail(exitTimeout, now, "not stopped after %v%s", c.Duration("timeout"), running)
+	return fail(exitTimeout, now, "not stopped after %v%s", spanOf(c, "timeout"), running)
 }
 
 // runningTurns names the turns that run: "coder (k7f3q9m2xd, 12 s)".

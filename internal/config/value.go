@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -110,23 +111,16 @@ func (r *reader) truth(n *yaml.Node, name string) (value, ok bool) {
 	return false, false
 }
 
-// duration reads a time span such as 500ms, 30s, 10m or 2h.
+// duration reads a time span; see [ParseSpan].
 func (r *reader) duration(n *yaml.Node, name string) (time.Duration, bool) {
 	n = follow(n)
 	if n.Kind != yaml.ScalarNode || isNull(n) {
 		r.fail(n, "%s: want a time span such as 30s, got %s", name, kind(n))
 		return 0, false
 	}
-	d, err := time.ParseDuration(n.Value)
-	switch {
-	case err != nil && (n.Tag == "!!int" || n.Tag == "!!float"):
-		r.fail(n, "%s: %s has no unit", name, n.Value).Try = name + ": " + n.Value + "s"
-		return 0, false
-	case err != nil:
-		r.fail(n, "%s: %q is no time span", name, n.Value).Try = "write it like 500ms, 30s, 10m or 2h"
-		return 0, false
-	case d < 0:
-		r.fail(n, "%s: %s is below zero", name, n.Value)
+	d, err := ParseSpan(n.Value)
+	if wrong, ok := errors.AsType[*SpanError](err); ok {
+		r.fail(n, "%s: %s", name, wrong).Try = name + ": " + wrong.Try
 		return 0, false
 	}
 	return d, true

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// A flagError becomes a message when the verb is known.
+type flagError struct {
+	name  string // as typed
+	flags []cli.Flag
+	left  int    // how many arguments stood behind it
+	value string // that the error is about
+	err   error  // what is wrong with the value; nil: the flag does not exist
+}
+
+// errNoValue says that a flag stands without its value, errWhose that a word may be its
+// value or text.
+var (
+	errNoValue = errors.New("needs a value")
+	errWhose   = errors.New("takes its time span with =")
+)
+
+// path is how a verb is typed: "claude-swarm dead list".
+func path(chain []*cli.Command) string {
+	words := []string{"claude-swarm"}
+	for _, c := range chain {
+		words = append(words, c.Name)
+	}
+	return strings.Join(words, " ")
+}
+
+func helpFor(chain []*cli.Command) string {
+	return strings.Replace(path(chain), "claude-swarm", "claude-swarm help", 1)
+}
+
+func noVerb(chain []*cli.Command) error {
+	if len(chain) == 0 {
+		return usagef("claude-swarm help", "a verb is missing")
+	}
+	return usagef(helpFor(chain), "%s: a verb is missing", chain[len(chain)-1].Name)
+}
+
+// reflexes are words that people type by habit, and the verbs that they mean here.
+var reflexes = map[string]string{
+	"ls": "status", "ps": "status", "list": "status", "top": "status",
+	"tail": "logs", "log": "logs", "watch": "logs", "follow": "logs", "feed": "logs",
+	"mail": "inbox", "show": "read", "cat": "read", "kill": "abort",
+	"run": "start", "up": "start", "down": "stop", "quit": "stop",
+	"ask": "send", "answer": "reply", "undo": "cancel",
+}
+
+// unknownVerb names the verb that was probably meant. What was typed with it stays in
+// the hint; name stands at the place at of it.
+func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at int) error {
+	var known []string
+	for _, c := range commands {
+		if !c.Hidden {
+			known = append(known, c.Name)
+		}
+	}
+	near := nearest(name, known)
+	if meant := reflexes[name]; len(chain) == 0 && slices.Contains(known, meant) {
+		near = meant
+	}
+	if near == "" {
+		return usagef(helpFor(chain), "no verb %q", name)
+	}
+	next := retyped(typed, at, near)
+	if name == "kill" {
+		next += "   (ends its turn; to stop the agent: claude-swarm stop AGENT)"
+	}
+	return usagef(next, "no verb %q; did you mean %s?", name, near)
+}
+
+// in is the error for a person. chain is the verb, typed the whole command line.
+func (e *flagError) in(chain []*cli.Command, typed []string) error {
+	dashed, at := dashes(e.name), len(typed)-e.left-1
+	if wrong, ok := errors.AsType[*config.SpanError](e.err); ok {
+		words := []string{typed[at] + "=" + wrong.Try}
+		if flag, _, joined := strings.Cut(typed[at], "="); joined {
+			words = []string{flag + "=" + wrong.Try}
+		} else if !takesSpan(lookup(chain[len(chain)-1].Flags, e.name)) {
+			words = []string{typed[at], wrong.Try}
+		}
+		after := at + 1
+		if !strings.Contains(typed[at], "=") {
+			after++
+		}
+		return usagef(commandText(append(append(slices.Clone(typed[:at]), words...), typed[after:]...)), "%s: %w", dashed, e.err)
+	}
+	switch {
+	case errors.Is(e.err, errWhose):
+		next := commandText(append(append(slices.Clone(typed[:at]), typed[at]+"="+e.value), typed[at+2:]...))
+		if at+2 == len(typed) {
+			next += "   (as the text: " + commandText(append(slices.Clone(typed[:at+1]), "--", e.value)) + ")"
+		}
+		return usagef(next, "%s %w, and %s may be a part of the text", dashed, e.err, e.value)
+	case e.err != nil:
+		return usagef(helpFor(chain), "%s %w", dashed, e.err)
+	}
+	var known []string
+	for _, f := range e.flags {
+		known = append(known, f.Names()...)
+	}
+	if near := nearest(e.name, known); near != "" {
+		word := dashes(near)
+		if _, value, joined := strings.Cut(typed[at], "="); joined {
+			word += "=" + value
+		}
+		return usagef(retyped(typed, at, word), "no flag %s; did you mean %s?", dashed, dashes(near))
+	}
+	return usagef(helpFor(chain)+"   (a text that begins with a dash goes after --)", "no flag %s", dashed)
+}
+
+// retyped is the command line that was typed with another word at one place.
+func retyped(typed []string, at int, word string) string {
+	typed = slices.Clone(typed)
+	typed[at] = word
+	return commandText(typed)
+}
+
+// commandText is a command line as it can be pasted. A text that is too long for a line
+// is left out.
+func commandText(args []string) string {
+	words := []string{"claude-swarm"}
+	for _, arg := range args {
+		flag, value, joined := strings.Cut(arg, "=")
+		switch {
+		case len(arg) > 100 || strings.Contains(arg, "\n"):
+			words = append(words, `"…"`)
+		case joined && isFlag(arg):
+			words = append(words, flag+"="+shellWord(value))
+		default:
+			words = append(words, shellWord(arg))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func dashes(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// nearest is the one of known that name was most likely meant to be, or "".
+func nearest(name string, known []string) string {
+	if near := dropbox.Nearest(name, known); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}

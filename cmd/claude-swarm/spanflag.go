@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// A spanValue is the value of a flag that takes a time span above 0.
+type spanValue struct {
+	span time.Duration // 0: not set
+}
+
+// spanFlag is a flag that takes a time span.
+func spanFlag(name, usage string) cli.Flag {
+	return &cli.GenericFlag{Name: name, Value: new(spanValue), Usage: usage}
+}
+
+// spanOf is the span of a flag; 0 where it was not given.
+func spanOf(c *cli.Context, name string) time.Duration {
+	v, ok := c.Generic(name).(*spanValue)
+	if !ok {
+		return 0
+	}
+	return v.span
+}
+
+// String is the value that was set.
+func (v *spanValue) String() string {
+	if v == nil || v.span == 0 {
+		return ""
+	}
+	return v.span.String()
+}
+
+// Set takes a span.
+func (v *spanValue) Set(s string) (err error) {
+	v.span, err = config.ParsePositiveSpan(s)
+	return err
+}
+
+// A whenValue is the value of a flag that takes a time, or a span from now.
+type whenValue struct {
+	at time.Time // zero: not set
+}
+
+// String is the value that was set.
+func (v *whenValue) String() string {
+	if v == nil || v.at.IsZero() {
+		return ""
+	}
+	return v.at.Format(time.RFC3339)
+}
+
+// Set takes a span from now, or a time to come.
+func (v *whenValue) Set(s string) (err error) {
+	v.at, err = parseWhen(s, time.Now())
+	return err
+}
+
+// parseWhen reads a span from now, or a time.
+func parseWhen(s string, now time.Time) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		span, err := config.ParsePositiveSpan(s)
+		if wrong, ok := errors.AsType[*config.SpanError](err); ok {
+			if wrong.Like == config.SpanExamples {
+				wrong.Why, wrong.Like, wrong.Try = "is neither a span nor a time", "2h or 2026-11-21T18:00:00Z", "2h"
+			}
+			return time.Time{}, wrong
+		}
+		return now.Add(span).UTC(), nil
+	}
+	if !at.After(now) {
+		return time.Time{}, &config.SpanError{Text: s, Why: "is over already", Like: "a time to come or a span such as 2h", Try: "2h"}
+	}
+	return at.UTC(), nil
+}
+
+// An optionalSpan is the value of a flag that may stand alone: --wait, or
+// --wait=30s.
+type optionalSpan struct {
+	set  bool
+	span time.Duration // 0: no end
+}
+
+// IsBoolFlag lets the flag stand alone; its value is then "true".
+func (o *optionalSpan) IsBoolFlag() bool { return true }
+
+// String is the value that was set.
+func (o *optionalSpan) String() string {
+	if o == nil || o.span == 0 {
+		return ""
+	}
+	return o.span.String()
+}
+
+// Set takes a span, or what the flag parser gives for none.
+func (o *optionalSpan) Set(s string) (err error) {
+	o.set, o.span = s != "false", 0
+	if s != "true" && s != "false" {
+		o.span, err = config.ParsePositiveSpan(s)
+	}
+	return err
+}
+
+// checkValue is what a flag of ours has against a value before the flag parser sees it.
+func checkValue(f cli.Flag, value string) error {
+	g, ok := f.(*cli.GenericFlag)
+	if !ok {
+		return nil
+	}
+	switch g.Value.(type) {
+	case *spanValue:
+		return new(spanValue).Set(value)
+	case *whenValue:
+		return new(whenValue).Set(value)
+	case *optionalSpan:
+		return new(optionalSpan).Set(value)
+	}
+	return nil
+}
+
+// takesSpan tells whether f may stand alone or have a span.
+func takesSpan(f cli.Flag) bool {
+	g, ok := f.(*cli.GenericFlag)
+	if ok {
+		_, ok = g.Value.(*optionalSpan)
+	}
+	return ok
+}
+
+// likeSpan tells whether a word behind such a flag may have been meant as its span: it
+// is one, or lacks nothing but the unit.
+func likeSpan(word string) bool {
+	_, err := config.ParseSpan(word)
+	return err == nil || word != "" && strings.Trim(word, "0123456789") == ""
+}

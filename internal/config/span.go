@@ -1,0 +1,116 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A SpanError says why a text is no time span.
+type SpanError struct {
+	Text string // as it was written
+	Why  string // such as "has no unit"
+	Like string // what to write instead: a span, or several as examples
+	Try  string // one span that is right; it is the one that was meant, where that can be seen
+}
+
+// SpanExamples is what to write where nothing can be seen of what was meant.
+const SpanExamples = "30s, 10m, 1h30m, 7d or 2w"
+
+// Error quotes the text, and says why and what to write.
+func (e *SpanError) Error() string {
+	text := fmt.Sprintf("%q %s", e.Text, e.Why)
+	if e.Like != "" {
+		text += "; write " + e.Like
+	}
+	return text
+}
+
+// ParseSpan reads a time span as people write it: 500ms, 30s, 10m, 1h30m, 1d, 1d12h, 2w.
+// A day has 24 hours. The error is a [*SpanError]. All flags and keys that take a time
+// span go through here.
+func ParseSpan(s string) (time.Duration, error) {
+	d, ok := parseSpan(s)
+	switch {
+	case ok:
+		return d, nil
+	case lacksUnit(s):
+		like := s + "s, " + s + "m or " + s + "h"
+		if _, ok := parseSpan(s + "d"); ok {
+			like = s + "s, " + s + "m, " + s + "h or " + s + "d"
+		}
+		return 0, &SpanError{Text: s, Why: "has no unit", Like: like, Try: s + "s"}
+	case strings.HasPrefix(s, "-"):
+		if _, ok := parseSpan(s[1:]); ok {
+			return 0, &SpanError{Text: s, Why: "is below zero", Like: s[1:], Try: s[1:]}
+		}
+	}
+	if meant := spelt(s); meant != "" {
+		return 0, &SpanError{Text: s, Why: "is no time span", Like: meant, Try: meant}
+	}
+	return 0, &SpanError{Text: s, Why: "is no time span", Like: SpanExamples, Try: "10m"}
+}
+
+// ParsePositiveSpan is ParseSpan for a span that must be longer than 0.
+func ParsePositiveSpan(s string) (time.Duration, error) {
+	d, err := ParseSpan(s)
+	if err == nil && d == 0 {
+		err = &SpanError{Text: s, Why: "is not above 0", Like: SpanExamples, Try: "10m"}
+	}
+	return d, err
+}
+
+const day = 24 * time.Hour
+
+// parseSpan reads weeks, then days, then what the standard library knows.
+func parseSpan(s string) (time.Duration, bool) {
+	var sum time.Duration
+	rest := s
+	for _, unit := range []struct {
+		name string
+		span time.Duration
+	}{{"w", 7 * day}, {"d", day}} {
+		number, after, found := strings.Cut(rest, unit.name)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseUint(number, 10, 16)
+		if err != nil {
+			return 0, false
+		}
+		sum += time.Duration(n) * unit.span
+		if rest = after; rest == "" {
+			return sum, true
+		}
+	}
+	if rest == "" || rest[0] == '-' || rest[0] == '+' {
+		return 0, false
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || d > 1<<62-sum {
+		return 0, false
+	}
+	return sum + d, true
+}
+
+// lacksUnit tells whether s is a number that a unit makes a span.
+func lacksUnit(s string) bool {
+	_, ok := parseSpan(s + "s")
+	return ok && strings.Trim(s, "0123456789.") == ""
+}
+
+// spelt is the span that a text such as "2 days" or "10min" spells, or "".
+func spelt(s string) string {
+	short := strings.NewReplacer(
+		"weeks", "w", "week", "w", "days", "d", "day", "d",
+		"hours", "h", "hour", "h", "hrs", "h", "hr", "h",
+		"minutes", "m", "minute", "m", "mins", "m", "min", "m",
+		"seconds", "s", "second", "s", "secs", "s", "sec", "s",
+		"and", "", ",", "", " ", "",
+	).Replace(strings.ToLower(s))
+	if _, ok := parseSpan(short); !ok {
+		return ""
+	}
+	return short
+}
