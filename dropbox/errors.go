@@ -35,7 +35,7 @@ var (
 	ErrChanged = errors.New("still changing")
 	// ErrNotFound says that no message has an id with that end.
 	ErrNotFound = errors.New("no such message")
-	// ErrAmbiguous says that several ids have that end. See [AmbiguousError].
+	// ErrAmbiguous says that a part of an id stands for several. See [AmbiguousError].
 	ErrAmbiguous = errors.New("several messages")
 	// ErrTaken says that another agent has claimed a publication. See [TakenError].
 	ErrTaken = errors.New("claimed by another agent")
@@ -120,14 +120,18 @@ func (e *LockedError) Error() string {
 // Unwrap makes a LockedError an [ErrLocked].
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
-// An AmbiguousError lists the ids that share an end.
+// An AmbiguousError lists the messages that a part of an id stands for.
 type AmbiguousError struct {
-	End string
-	IDs []string // sorted
+	Part  string
+	Found []Found // sorted by their ids
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q is the end of %d ids: %s", e.End, len(e.IDs), strings.Join(e.IDs, ", "))
+	var ids []string
+	for _, f := range e.Found {
+		ids = append(ids, f.Entry.ID)
+	}
+	return fmt.Sprintf("%q stands for %d messages: %s", e.Part, len(ids), strings.Join(ids, ", "))
 }
 
 // Unwrap makes an AmbiguousError an [ErrAmbiguous].

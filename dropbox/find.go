@@ -102,35 +102,36 @@ func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 	return true
 }
 
-// Find looks for the one message whose id ends so, in all mailboxes and states.
-// The error is [ErrNotFound], or an [*AmbiguousError] when several ids do.
-func (s *Store) Find(idEnd string) (Found, error) {
-	if !idEndShape(idEnd) {
-		return Found{}, fmt.Errorf("find %q: %w", idEnd, ErrNotFound)
+// Find looks for the one message that part stands for (see [MatchID]), in all mailboxes
+// and states. The error is [ErrNotFound], or an [*AmbiguousError] when part stands for
+// several.
+func (s *Store) Find(part string) (Found, error) {
+	if !idPartShape(part) || len(part) < MinIDPart {
+		return Found{}, fmt.Errorf("find %q: %w", part, ErrNotFound)
 	}
-	var hit Found
-	var ids []string
+	var hits []Found
 	for f, err := range s.All() {
 		if err != nil {
-			return Found{}, fmt.Errorf("find %s: %w", idEnd, err)
+			return Found{}, fmt.Errorf("find %s: %w", part, err)
 		}
-		if !strings.HasSuffix(f.Entry.ID, idEnd) {
+		if !MatchID(f.Entry.ID, part) {
 			continue
 		}
 		// Seen twice, it moved while we looked: the later place is the true one.
-		hit = f
-		if !slices.Contains(ids, f.Entry.ID) {
-			ids = append(ids, f.Entry.ID)
+		if at := slices.IndexFunc(hits, func(h Found) bool { return h.Entry.ID == f.Entry.ID }); at >= 0 {
+			hits[at] = f
+			continue
 		}
+		hits = append(hits, f)
 	}
-	switch len(ids) {
+	switch len(hits) {
 	case 0:
-		return Found{}, fmt.Errorf("find %s: %w", idEnd, ErrNotFound)
+		return Found{}, fmt.Errorf("find %s: %w", part, ErrNotFound)
 	case 1:
-		return hit, nil
+		return hits[0], nil
 	}
-	slices.Sort(ids)
-	return Found{}, fmt.Errorf("find %s: %w", idEnd, &AmbiguousError{End: idEnd, IDs: ids})
+	slices.SortFunc(hits, func(a, b Found) int { return strings.Compare(a.Entry.ID, b.Entry.ID) })
+	return Found{}, fmt.Errorf("find %s: %w", part, &AmbiguousError{Part: part, Found: hits})
 }
 
 // Load reads a message that was found. The error is [ErrGone] when it has moved on

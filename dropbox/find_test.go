@@ -21,23 +21,30 @@ func TestFind(t *testing.T) {
 	}
 	write("alice", "aaaaaaaaxy")
 	write("bob", "bbbbbbbbxy")
-	if f, err := s.Find("axy"); err != nil || f.Mailbox != "alice" || f.State != dropbox.Waiting || f.Entry.ID != "aaaaaaaaxy" {
-		t.Errorf("Find(axy) = %+v, %v", f, err)
+	if f, err := s.Find("aaxy"); err != nil || f.Mailbox != "alice" || f.State != dropbox.Waiting || f.Entry.ID != "aaaaaaaaxy" {
+		t.Errorf("Find(aaxy) = %+v, %v", f, err)
 	}
-	both, ok := errors.AsType[*dropbox.AmbiguousError](second(s.Find("xy")))
-	if !ok || !slices.Equal(both.IDs, []string{"aaaaaaaaxy", "bbbbbbbbxy"}) {
-		t.Errorf("Find(xy) = %+v, want both", both)
+	if f, err := s.Find("aaaa"); err != nil || f.Entry.ID != "aaaaaaaaxy" {
+		t.Errorf("Find(aaaa) = %+v, %v", f, err)
 	}
-	for _, end := range []string{"zzz", "", "../x", "aaaaaaaaaaaaaaaaxy", "*"} {
-		if _, err := s.Find(end); !errors.Is(err, dropbox.ErrNotFound) {
-			t.Errorf("Find(%q) = %v, want ErrNotFound", end, err)
+	write("bob", "aaaaccccaa")
+	both, ok := errors.AsType[*dropbox.AmbiguousError](second(s.Find("aaaa")))
+	if !ok || len(both.Found) != 2 || both.Found[0].Mailbox != "alice" || both.Found[1].Entry.ID != "aaaaccccaa" {
+		t.Errorf("Find(aaaa) = %+v, want both", both)
+	}
+	if err := os.Remove(filepath.Join(s.Dir(), filepath.FromSlash(both.Found[1].Path))); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"zzzz", "", "axy", "aaac", "aacc", "../x", "aaaaaaaaaaaaaaaaxy", "*"} {
+		if _, err := s.Find(part); !errors.Is(err, dropbox.ErrNotFound) {
+			t.Errorf("Find(%q) = %v, want ErrNotFound", part, err)
 		}
 	}
 	b := mailbox(t, s, "bob")
 	c := claim(t, b, list(t, b)[0])
-	f, err := s.Find("bxy")
+	f, err := s.Find("bbxy")
 	if err != nil || f.State != dropbox.Claimed || f.Entry != c.Entry {
-		t.Errorf("Find(bxy) = %+v, %v", f, err)
+		t.Errorf("Find(bbxy) = %+v, %v", f, err)
 	}
 	if m, err := s.Load(f); err != nil || string(m.Body) != "bbbbbbbbxy" {
 		t.Errorf("Load = %+v, %v", m, err)

@@ -164,11 +164,20 @@ func validID(id string) bool {
 	if len(id) != idLen {
 		return false
 	}
-	return idEndShape(id)
+	return idPartShape(id)
 }
 
-// idEndShape says whether s may be the end of an id.
-func idEndShape(s string) bool {
+// MinIDPart is how many letters stand for an id at least.
+const MinIDPart = 4
+
+// MatchID tells whether part stands for an id: it is the id, or the beginning or end of
+// it with at least [MinIDPart] letters.
+func MatchID(id, part string) bool {
+	return id == part || len(part) >= MinIDPart && (strings.HasPrefix(id, part) || strings.HasSuffix(id, part))
+}
+
+// idPartShape says whether s may be a part of an id.
+func idPartShape(s string) bool {
 	for _, c := range []byte(s) {
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9') {
 			return false

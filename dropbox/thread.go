@@ -24,7 +24,7 @@ type HaltedThread struct {
 // haltFileOf is the file that halts a thread: halted/<thread>, or the SHA-256 of one
 // that cannot be the name of a file.
 func haltFileOf(thread string) string {
-	if idEndShape(thread) {
+	if idPartShape(thread) {
 		return haltedDir + "/" + thread
 	}
 	sum := sha256.Sum256([]byte(thread))

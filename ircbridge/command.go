@@ -168,22 +168,28 @@ func (r *run) ask(t irc.Text, question func(context.Context) (string, error)) {
 	})
 }
 
-// reply answers the question with that id, or the end of it.
+// reply answers the question with that id, or a part of it.
 func (r *run) reply(t irc.Text, id, text string) {
 	id = strings.ToLower(id)
-	for _, q := range slices.Backward(r.open) {
-		if id == "" || !strings.HasSuffix(q.ID, id) {
-			continue
-		}
-		where := "@mention in " + t.Target
-		if t.Private {
-			where = "private message"
-		}
-		n := Note{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
-		r.bring(t, q, n, fmt.Sprintf("[IRC %s] <%s> %s", where, t.Nick, irc.PlainText(text)))
+	meant := slices.DeleteFunc(slices.Clone(r.open), func(q question) bool { return !dropbox.MatchID(q.ID, id) })
+	if len(meant) == 0 {
+		r.tell(t, "No question "+clip(irc.PlainText(id), 20)+" waits for an answer."+idParts)
 		return
 	}
-	r.tell(t, "No question "+clip(irc.PlainText(id), 20)+" waits for an answer.")
+	if len(meant) > 1 {
+		var ids []string
+		for _, q := range meant {
+			ids = append(ids, q.ID)
+		}
+		r.tell(t, id+" fits several questions. Say one of "+strings.Join(ids, ", "))
+		return
+	}
+	where := "@mention in " + t.Target
+	if t.Private {
+		where = "private message"
+	}
+	n := Note{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
+	r.bring(t, meant[0], n, fmt.Sprintf("[IRC %s] <%s> %s", where, t.Nick, irc.PlainText(text)))
 }
 
 // tell tells a person one line, where they spoke.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -175,6 +177,12 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for id, text := range map[string]string{"sameaaaaaa": "first\nof two", "samebbbbbb": "second"} {
+		file := filepath.Join(s.store.Dir(), "tester", "new", "1-20261121T045102.123456Z-"+id+".md")
+		if err := os.WriteFile(file, []byte("---\nfrom: lead\ntype: note\n---\n"+text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, step := range []struct {
 		target, text string
 		wants        []string
@@ -196,7 +204,9 @@ func TestCommands(t *testing.T) {
 		{"swarm", "more", []string{"ann swarm: row 9", "ann swarm: row 18", "ann swarm: … (6 more lines: more)"}},
 		{"swarm", "more", []string{"ann swarm: row 24"}},
 		{"swarm", "more", []string{"ann swarm: There is no more."}},
-		{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid."}},
+		{"swarm", "read " + d.ID[:4], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
+		{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. The beginning or the end of an id is enough, from 4 letters on."}},
+		{"swarm", "read same", []string{"ann swarm: same fits 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
 		{"swarm", "help", []string{"ann swarm: pause AGENT, resume AGENT, abort AGENT - its turns; halt [WHY], unhalt - the whole swarm"}},
 	} {
 		ann.say(step.target, step.text)

@@ -1,6 +1,7 @@
 package ircbridge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,10 @@ func (r *run) read(t irc.Text, id string) {
 	found, m, err := r.find(id)
 	switch {
 	case errors.Is(err, dropbox.ErrNotFound):
-		r.tell(t, "There is no message "+clip(irc.PlainText(id), 20)+".")
+		r.tell(t, "There is no message "+clip(irc.PlainText(id), 20)+"."+idParts)
+		return
+	case errors.Is(err, dropbox.ErrAmbiguous):
+		r.answerPerson(t, r.candidates(err))
 		return
 	case err != nil:
 		r.tell(t, clip(irc.PlainText(err.Error()), 300))
@@ -65,6 +69,27 @@ func (r *run) read(t irc.Text, id string) {
 	}
 	delete(r.mores, r.fold().Fold(t.Nick))
 	r.tellPage(t, r.fitting(t, lines), moreLines)
+}
+
+// idParts tells a person what may be written for an id.
+var idParts = fmt.Sprintf(" The beginning or the end of an id is enough, from %d letters on.", dropbox.MinIDPart)
+
+// candidates are the messages that a part of an id stands for, a line each.
+func (r *run) candidates(err error) []string {
+	several, ok := errors.AsType[*dropbox.AmbiguousError](err)
+	if !ok {
+		return []string{err.Error()}
+	}
+	lines := []string{fmt.Sprintf("%s fits %d messages:", several.Part, len(several.Found))}
+	for _, f := range several.Found {
+		line := f.Entry.ID + " to " + f.Mailbox
+		if m, err := r.Store.Load(f); err == nil {
+			about := cmp.Or(m.Subject, strings.TrimSpace(string(m.Body)))
+			line = fmt.Sprintf("%s from %s to %s, %s: %s", m.ID, m.From, f.Mailbox, m.Type, clip(strings.Join(strings.Fields(irc.PlainText(about)), " "), 100))
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // wholeText is the text of a message, and how many bytes of it are left out. A result

@@ -63,7 +63,7 @@ func (p *post) take(work dropbox.Publication, agent, id string) (dropbox.Grant, 
 	return g, p.notYours(err)
 }
 
-// published finds published work by the end of its id, or of that of an offer.
+// published finds published work by a part of its id, or of that of an offer.
 func (p *post) published(id string) (dropbox.Publication, error) {
 	work, err := p.Published(id)
 	if e, ok := errors.AsType[*door.NotPublishedError](err); ok {

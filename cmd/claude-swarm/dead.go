@@ -77,6 +77,9 @@ type deadView struct {
 
 func (d deadView) id() string         { return d.ID }
 func (d deadView) created() time.Time { return d.Created }
+func (d deadView) candidate() door.Candidate {
+	return door.Candidate{ID: d.ID, From: cmp.Or(d.From, "?"), To: d.Mailbox, Type: d.Type, Subject: d.Subject}
+}
 
 // deadLetters lists the dead letters of the named mailboxes, or of all, oldest
 // first.
@@ -121,16 +124,16 @@ func (d deadView) inVain(now time.Time) error {
 	return nil
 }
 
-// pickDead finds dead letters by the ends of their ids.
+// pickDead finds dead letters by parts of their ids.
 func (p *post) pickDead(ids []string) ([]deadView, error) {
 	all, err := p.deadLetters()
 	if err != nil {
 		return nil, err
 	}
-	return pick(all, ids, "dead letters", "claude-swarm dead list", func(id string) error {
+	return pick(all, ids, "dead letters", func(id string) error {
 		found, err := p.find(id)
 		if err != nil {
-			return fail(exitUnknown, "claude-swarm dead list", "no dead letter %q", id)
+			return unfound("claude-swarm dead list", "dead letter", "", id)
 		}
 		return fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s is no dead letter: it is %s in the mailbox of %s",
 			found.Entry.ID, door.StateOf(found.Mailbox, found.State), found.Mailbox)

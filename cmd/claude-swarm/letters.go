@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 // A letter is a message that lies aside with a reason: it is dead, or a rule refused
@@ -17,6 +17,7 @@ import (
 type letter interface {
 	id() string
 	created() time.Time
+	candidate() door.Candidate
 }
 
 // lettersIn gathers letters from the named mailboxes, or from all, oldest first. next
@@ -42,15 +43,19 @@ func lettersIn[L letter](p *post, names []string, next string, in func(*dropbox.
 	return list, nil
 }
 
-// pick finds letters by the ends of their ids, each once. what they are is said where
-// an end fits several; of one that fits none, none says what is wrong.
-func pick[L letter](all []L, ids []string, what, list string, none func(id string) error) ([]L, error) {
+// pick finds letters by parts of their ids, each once. what they are is said where
+// a part stands for several; of one that fits none, none says what is wrong.
+func pick[L letter](all []L, ids []string, what string, none func(id string) error) ([]L, error) {
 	var picked []L
 	for _, id := range ids {
-		hits := slices.DeleteFunc(slices.Clone(all), func(l L) bool { return !strings.HasSuffix(l.id(), id) })
+		hits := slices.DeleteFunc(slices.Clone(all), func(l L) bool { return !dropbox.MatchID(l.id(), id) })
 		switch {
 		case len(hits) > 1:
-			return nil, fail(exitUnknown, list, "%q fits %d %s", id, len(hits), what)
+			several := &door.AmbiguousError{Part: id, What: what}
+			for _, l := range hits {
+				several.Candidates = append(several.Candidates, l.candidate())
+			}
+			return nil, several
 		case len(hits) == 0:
 			return nil, none(id)
 		case !slices.ContainsFunc(picked, func(l L) bool { return l.id() == hits[0].id() }):

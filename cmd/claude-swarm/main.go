@@ -45,7 +45,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case line.help:
 		writeHelp(out, app, line.chain)
 	default:
-		err = app.RunContext(ctx, line.args)
+		err = oneOf(app.RunContext(ctx, line.args), args[1:])
 	}
 	lost := printed(out)
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 // A flagError becomes a message when the verb is known.
@@ -117,6 +118,21 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 		return usagef(retyped(typed, at, word), "no flag %s; did you mean %s?", dashed, dashes(near))
 	}
 	return usagef(helpFor(chain)+"   (a text that begins with a dash goes after --)", "no flag %s", dashed)
+}
+
+// oneOf adds to the error about an id that stands for several messages the command line
+// with one of them.
+func oneOf(err error, typed []string) error {
+	several, ok := errors.AsType[*door.AmbiguousError](err)
+	if !ok {
+		return err
+	}
+	id := several.Candidates[0].ID
+	at := slices.Index(typed, several.Part)
+	if at < 0 { // as in --reply-to=k7f3
+		return hint(err, "claude-swarm read %s", id)
+	}
+	return hint(err, "%s", retyped(typed, at, id))
 }
 
 // retyped is the command line that was typed with another word at one place.

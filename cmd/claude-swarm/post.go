@@ -35,10 +35,12 @@ func withPost(do func(*cli.Context, *post) error) cli.ActionFunc {
 	}
 }
 
-// onMessage is withPost for a verb whose only argument is an id, or the end of one.
+// onMessage is withPost for a verb whose only argument is an id, or a part of one.
 func onMessage(do func(c *cli.Context, p *post, id string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if c.NArg() != 1 {
+		if c.NArg() != 1 && strings.HasSuffix(c.Command.HelpName, "dead "+c.Command.Name) {
+			return usagef("claude-swarm dead list", "dead %s: name one dead letter by its id", c.Command.Name)
+		} else if c.NArg() != 1 {
 			return usagef("claude-swarm inbox", "%s: name one message by its id", c.Command.Name)
 		}
 		return withPost(func(c *cli.Context, p *post) error { return do(c, p, c.Args().First()) })(c)
@@ -174,25 +176,33 @@ func private(err error) error {
 	return &hintError{err: err, code: exitRefused, hint: "claude-swarm inbox"}
 }
 
-// message finds a message by the end of its id, wherever it lies, and reads it.
+// message finds a message by a part of its id, wherever it lies, and reads it.
 func (p *post) message(id string) (dropbox.Found, *dropbox.Message, error) {
 	found, m, err := p.Message(id)
 	return found, m, notFound(err, id)
 }
 
 func (p *post) find(id string) (dropbox.Found, error) {
-	found, err := p.Store.Find(id)
+	found, err := p.Find(id)
 	return found, notFound(err, id)
 }
 
-// notFound says what to do when an id is that of no message, or of several.
+// notFound says what to do when an id is that of no message. Where it stands for
+// several, run knows what was typed.
 func notFound(err error, id string) error {
-	if amb, ok := errors.AsType[*dropbox.AmbiguousError](err); ok {
-		return fail(exitUnknown, "claude-swarm trace "+amb.IDs[0], "%q fits %d messages: %s", id, len(amb.IDs), strings.Join(amb.IDs, ", "))
-	} else if errors.Is(err, dropbox.ErrNotFound) {
-		return fail(exitUnknown, "claude-swarm inbox", "no message %q here", id)
+	if errors.Is(err, dropbox.ErrNotFound) {
+		return unfound("claude-swarm inbox", "message", " here", id)
 	}
 	return err
+}
+
+// unfound says that there is no such letter where, and what may stand for an id where
+// this cannot have been one.
+func unfound(next, what, where, id string) error {
+	if len(id) != len(dropbox.NewID()) {
+		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d letters on", dropbox.MinIDPart)
+	}
+	return fail(exitUnknown, next, "no %s %q%s", what, id, where)
 }
 
 // sayIfNobodyWorks warns that what was sent to these mailboxes waits.

@@ -23,8 +23,9 @@ func readCommand() *cli.Command {
 		Usage:     "print a message",
 		ArgsUsage: "ID",
 		Description: `Prints the envelope of a message, an empty line, and its text. In the lead's
-mailbox it is marked as read. Any unique end of an id will do.` +
-			examples("claude-swarm read k7f3q9m2xd", "claude-swarm read xd --json"),
+mailbox it is marked as read. The beginning or the end of an id is
+enough, from 4 letters on.` +
+			examples("claude-swarm read k7f3q9m2xd", "claude-swarm read k7f3 --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "body", Usage: "print the text alone, every byte of it"},
 			jsonFlag(),

@@ -59,6 +59,9 @@ type refusedView struct {
 
 func (r refusedView) id() string         { return r.ID }
 func (r refusedView) created() time.Time { return r.Created }
+func (r refusedView) candidate() door.Candidate {
+	return door.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
+}
 
 // refusals lists what was refused on its way to the named mailboxes, or to all,
 // oldest first.
@@ -121,8 +124,8 @@ func refusedRetry(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	picked, err := pick(all, c.Args().Slice(), "refused messages", "claude-swarm refused list", func(id string) error {
-		return fail(exitUnknown, "claude-swarm refused list", "no refused message %q", id)
+	picked, err := pick(all, c.Args().Slice(), "refused messages", func(id string) error {
+		return unfound("claude-swarm refused list", "refused message", "", id)
 	})
 	if err != nil {
 		return err

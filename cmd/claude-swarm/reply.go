@@ -21,7 +21,7 @@ that message. The id of the answer is printed.
 The answer to a task or a question is a result. When the lead answers anything
 else it is a new task, and between agents a note, which wakes nobody; so two
 programs do not go on answering each other. --type says otherwise.` +
-			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply xd "Now the tests" --wait`),
+			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},
 			fileFlag(),

@@ -20,7 +20,7 @@ func traceCommand() *cli.Command {
 		Description: `Prints everything that came of the first cause of a message, as a tree: who
 wrote to whom, the turns that worked on it, their ends and costs, and what they
 sent. Inside a turn it shows what the agent sent and got.` +
-			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace xd --json"),
+			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace k7f3 --json"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: onMessage(trace),
 	}

@@ -76,11 +76,10 @@ func (d *Door) Mailbox(name string) (*dropbox.Mailbox, error) {
 	return box, nil
 }
 
-// Message finds a message by the end of its id, wherever it lies, and reads it. The
-// error is [dropbox.ErrNotFound] or an [*dropbox.AmbiguousError] when there is not
-// one of that name.
+// Message finds a message by its id or a part of it, wherever it lies, and reads it.
+// The errors are those of [Door.Find].
 func (d *Door) Message(id string) (dropbox.Found, *dropbox.Message, error) {
-	found, err := d.Store.Find(id)
+	found, err := d.Find(id)
 	if err != nil {
 		return found, nil, err
 	}

@@ -106,7 +106,7 @@ type NotPublishedError struct{ ID string }
 
 func (e *NotPublishedError) Error() string { return e.ID + " was not published on a topic" }
 
-// Published finds published work by the end of its id, or of that of an offer of it.
+// Published finds published work by a part of its id, or of that of an offer of it.
 // The error is that of [Door.Message], a [*NotPublishedError], or a
 // [*dropbox.TakenError] when it is closed.
 func (d *Door) Published(id string) (dropbox.Publication, error) {

@@ -137,6 +137,7 @@ func TestInboxReadReply(t *testing.T) {
 	if out, _ := p.call("inbox", `{"since":"`+first+`"}`); len(out["messages"].([]any)) != 1 {
 		t.Errorf("inbox since %s = %v", first, out)
 	}
+	p.call("read", `{"id":"`+first[:4]+`"}`)
 	out, text = p.call("read", `{"id":"`+first[4:]+`"}`)
 	if out["id"] != first || out["text"] != "Is it done?\n" || out["proven"] != false || !strings.Contains(text, "(unverified)") {
 		t.Errorf("read = %v, %q", out, text)

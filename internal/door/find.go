@@ -1,0 +1,74 @@
+package door
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A Candidate is one of several messages that a part of an id stands for.
+type Candidate struct {
+	ID, From, To string
+	Type         dropbox.Type
+	Subject      string // or the beginning of the text
+}
+
+// String is a line for a person: whose it is, and what it is about.
+func (c Candidate) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s  %s → %s  %s  %s", c.ID, c.From, c.To, c.Type, c.Subject))
+}
+
+// An AmbiguousError lists the messages that a part of an id stands for.
+type AmbiguousError struct {
+	Part       string
+	What       string // such as "messages"
+	Candidates []Candidate
+}
+
+// Error has a line for each of the messages.
+func (e *AmbiguousError) Error() string {
+	text := fmt.Sprintf("%q fits %d %s:", e.Part, len(e.Candidates), e.What)
+	for _, c := range e.Candidates {
+		text += "\n  " + c.String()
+	}
+	return text
+}
+
+// Unwrap makes an AmbiguousError a [dropbox.ErrAmbiguous].
+func (e *AmbiguousError) Unwrap() error { return dropbox.ErrAmbiguous }
+
+// Find looks for the one message that part stands for (see [dropbox.MatchID]), among
+// those that who is asking may read. The error is [dropbox.ErrNotFound], or an
+// [*AmbiguousError]. Who names a message by the whole id finds it in any case.
+func (d *Door) Find(part string) (dropbox.Found, error) {
+	found, err := d.Store.Find(part)
+	several, ok := errors.AsType[*dropbox.AmbiguousError](err)
+	if !ok {
+		return found, err
+	}
+	readable := &AmbiguousError{Part: part, What: "messages"}
+	for _, f := range several.Found {
+		m, err := d.Store.Load(f)
+		if err != nil {
+			m = nil // it is no message, or moved on: what is known is said
+		}
+		if d.MayReadMessage(f, m) != nil {
+			continue
+		}
+		found = f
+		c := Candidate{ID: f.Entry.ID, From: "?", To: f.Mailbox}
+		if m != nil {
+			c.From, c.Type, c.Subject = m.From, m.Type, Gist(m)
+		}
+		readable.Candidates = append(readable.Candidates, c)
+	}
+	switch len(readable.Candidates) {
+	case 0:
+		return dropbox.Found{}, fmt.Errorf("find %s: %w", part, dropbox.ErrNotFound)
+	case 1:
+		return found, nil
+	}
+	return dropbox.Found{}, readable
+}

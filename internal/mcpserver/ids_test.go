@@ -1,0 +1,30 @@
+package mcpserver_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A part of an id stands for the one message of the agent that it fits; where it fits
+// several, these are listed, and nothing of others' mail.
+func TestPartsOfIDs(t *testing.T) {
+	p := newPlace(t, asAgent("coder"))
+	for file, text := range map[string]string{
+		"coder/new/1-20261121T045102.123456Z-sameaaaaaa.md":    "first\nof two",
+		"coder/new/1-20261121T045102.123456Z-samebbbbbb.md":    "second",
+		"reviewer/new/1-20261121T045102.123456Z-samecccccc.md": "of somebody else",
+		"coder/new/1-20261121T045102.123456Z-mineaaaaaa.md":    "mine",
+		"reviewer/new/1-20261121T045102.123456Z-minebbbbbb.md": "not mine",
+	} {
+		data := []byte("---\nfrom: lead\ntype: note\n---\n" + text + "\n")
+		if err := os.WriteFile(filepath.Join(p.store.Dir(), filepath.FromSlash(file)), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, text := p.call("read", `{"id":"mine"}`); out["id"] != "mineaaaaaa" {
+		t.Errorf("read of the only one that coder may read: %v\n%s", out, text)
+	}
+	p.mistaken("read", arguments{"id": "same"}, "read: \"same\" fits 2 messages:\n  sameaaaaaa  lead → coder  note  first of two\n  samebbbbbb  lead → coder  note  second")
+	p.mistaken("read", arguments{"id": "zzzz"}, "the beginning or the end of an id is enough, from 4 letters on")
+}
