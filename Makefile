@@ -22,7 +22,7 @@ VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || ech
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
 
-.PHONY: build test e2e e2e-newest e2e-oldest compat race lint fuzz bench torture soak check install-tools demo demo-check darwin tools strict clean
+.PHONY: build test e2e e2e-newest e2e-oldest compat race lint fuzz bench house torture soak check install-tools demo demo-check darwin tools strict clean
 
 build: bin/claude-swarm bin/claude-swarm-mcp
 
@@ -90,6 +90,10 @@ fuzz:
 
 bench: build tools
 	go run ./internal/bench
+
+# How the tree is built, in numbers; make house ARGS=-v names all that is above a goal.
+house:
+	go run ./internal/house $(ARGS)
 
 # Every fault in its long form; the tests inject each in a short one.
 torture:

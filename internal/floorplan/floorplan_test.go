@@ -38,6 +38,7 @@ var floors = map[string][]string{
 	"internal/fakeapi":        {},
 	"internal/floorplan":      {},
 	"internal/git":            {"swarm"},
+	"internal/house":          {},
 	"internal/lineage":        {},
 	"internal/mailslot":       {"dropbox", "internal/lineage", "internal/rendezvous", "internal/tokens"},
 	"internal/policy":         {"dropbox"},

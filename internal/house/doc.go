@@ -1,0 +1,14 @@
+// Command house measures how the tree is built, and prints it as a table: `make house`.
+//
+//	measure                        now  goal
+//	methods of the largest type    160    60  swarm: agent
+//
+// It reads the source with its types and counts what a review would count by hand:
+// methods and fields of types, files of a package that use each other in a circle, files
+// of a package, work in initializers, places that replace a file by a rename, programs
+// and lines of code. It judges nothing: a number above its goal is marked,
+// and the exit status is 0 all the same. With -v it names everything that is above a
+// goal, not only the worst.
+//
+// What is a test or test machinery is not counted, but for the last row.
+package main

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A small module with one of each thing that is measured.
+var small = map[string]string{
+	"go.mod": "module example.com/small\n\ngo 1.26\n",
+	"mail/box.go": `package mail
+
+// A Box has methods, and fields that nobody else sees.
+type Box struct {
+	a, b int
+	C    int
+}
+
+func (b *Box) Open() { b.shut() }
+func (b *Box) Look() {}
+
+// Data has methods too, but every field of it is exported.
+type Data struct{ A, B, C, D, E int }
+
+func (Data) Print() {}
+`,
+	"mail/shut.go": `package mail
+
+import "os"
+
+func (b *Box) shut() { b.Open() }
+
+func write(path string) error {
+	f, err := os.CreateTemp("", "")
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// move only moves.
+func move(from, to string) error { return os.Rename(from, to) }
+
+/* a comment
+of two lines */
+var text = ` + "`one\ntwo`" + `
+
+func init() { _ = write }
+`,
+	"mail/alone.go": "package mail\n\nconst alone = 1\n",
+	"cmd/small/main.go": `package main
+
+func main() {}
+`,
+	"internal/bench/main.go": `package main
+
+func init() {}
+func main() {}
+`,
+}
+
+func TestHouse(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range small {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	if err := run(&out, dir, true); err != nil {
+		t.Fatal(err)
+	}
+	want := `measure now goal
+methods of the largest type 3 60 mail: Box
+fields of the largest type with methods 3 20 mail: Box
+files of a package in one circle of uses 2 8 mail, of 3 files
+files of the largest package 3 45 mail
+initializers that do work 1* 0
+places that write a file by a rename 1 1
+programs 1 1
+lines of code of the product 27 no comments, no blank lines
+lines of code of test machinery 3 beside 0 of tests
+
+initializers that do work, above 0:
+mail/shut.go: init`
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " ")) // how wide a column is does not matter
+	}
+	if diff := cmp.Diff(want, strings.TrimSpace(strings.Join(got, "\n"))); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestSourceThatDoesNotCompile(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": small["go.mod"], "a.go": "package a\n\nvar x = missing\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run(&strings.Builder{}, dir, false); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("run = %v, want the compiler's word", err)
+	}
+}
+
+func TestLargestCircle(t *testing.T) {
+	graph := func(edges ...string) map[string]map[string]bool {
+		g := make(map[string]map[string]bool)
+		for _, e := range edges {
+			from, to, _ := strings.Cut(e, ">")
+			if g[from] == nil {
+				g[from] = make(map[string]bool)
+			}
+			g[from][to] = true
+		}
+		return g
+	}
+	for i, c := range []struct {
+		edges []string
+		want  int
+	}{
+		{nil, 0},
+		{[]string{"a>b", "b>c"}, 1},
+		{[]string{"a>b", "b>a"}, 2},
+		{[]string{"a>b", "b>c", "c>a", "c>d", "d>e", "e>d"}, 3},
+		{[]string{"a>b", "b>c", "c>b", "c>d", "d>a"}, 4},
+	} {
+		if got := largestCircle(graph(c.edges...)); got != c.want {
+			t.Errorf("%s: largestCircle(%v) = %d, want %d", fmt.Sprint(i), c.edges, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/tools/go/packages"
+)
+
+func main() {
+	all := flag.Bool("v", false, "name everything that is above a goal")
+	flag.Parse()
+	if err := run(os.Stdout, ".", *all); err != nil {
+		fmt.Fprintf(os.Stderr, "house: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// run measures the module that holds dir.
+func run(w io.Writer, dir string, all bool) error {
+	h, err := load(dir)
+	if err != nil {
+		return err
+	}
+	return h.print(w, all)
+}
+
+// A house is the source of a module, with its types.
+type house struct {
+	module   string // its path, with a slash at the end
+	packages []*packages.Package
+}
+
+// machinery are the packages that no shipped program links: they test the product.
+var machinery = []string{
+	"internal/bench", "internal/compat", "internal/e2e", "internal/fakeapi", "internal/floorplan", "internal/house",
+	"internal/mutants", "internal/standin", "internal/torture", "internal/testkit", "ircbridge/irc/irctest",
+	"swarm/runner/runnertest", "docs", "examples",
+}
+
+func load(dir string) (*house, error) {
+	mode := packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule
+	all, err := packages.Load(&packages.Config{Mode: mode, Dir: dir}, "./...")
+	if err != nil {
+		return nil, err
+	}
+	var broken []error
+	for _, p := range all {
+		for _, e := range p.Errors {
+			broken = append(broken, e)
+		}
+	}
+	if err := errors.Join(broken...); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 || all[0].Module == nil {
+		return nil, fmt.Errorf("no module in %s", dir)
+	}
+	return &house{module: all[0].Module.Path + "/", packages: all}, nil
+}
+
+// name is the path of a package inside the module.
+func (h *house) name(p *packages.Package) string { return strings.TrimPrefix(p.PkgPath, h.module) }
+
+// product are the packages that make up the shipped programs.
+func (h *house) product() []*packages.Package {
+	var out []*packages.Package
+	for _, p := range h.packages {
+		if !isMachinery(h.name(p)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func isMachinery(name string) bool {
+	for _, m := range machinery {
+		if name == m || strings.HasPrefix(name, m+"/") {
+			return true
+		}
+	}
+	return strings.Contains("/"+name+"/", "/testdata/")
+}
+
+// A row is one measure: the worst there is, its goal, and what is above the goal.
+type row struct {
+	what  string
+	now   int
+	goal  int // -1: none
+	worst string
+	above []string
+}
+
+// A finding is one thing that is measured.
+type finding struct {
+	n    int
+	what string
+}
+
+// worst makes a row of the largest of some findings.
+func worst(what string, goal int, found []finding) row {
+	r := row{what: what, goal: goal}
+	for _, f := range found {
+		if f.n > r.now || r.worst == "" {
+			r.now, r.worst = f.n, f.what
+		}
+		if f.n > goal {
+			r.above = append(r.above, fmt.Sprintf("%4d  %s", f.n, f.what))
+		}
+	}
+	return r
+}
+
+// total makes a row of how many findings there are.
+func total(what string, goal int, found []string) row {
+	r := row{what: what, goal: goal, now: len(found)}
+	if len(found) > goal {
+		for _, f := range found {
+			r.above = append(r.above, "      "+f)
+		}
+	}
+	return r
+}
+
+func (h *house) print(w io.Writer, all bool) error {
+	methods, fields := h.types()
+	rows := []row{
+		worst("methods of the largest type", 60, methods),
+		worst("fields of the largest type with methods", 20, fields),
+		worst("files of a package in one circle of uses", 8, h.circles()),
+		worst("files of the largest package", 45, h.files()),
+		total("initializers that do work", 0, h.initializers()),
+		total("places that write a file by a rename", 1, h.writers()),
+		total("programs", 1, h.programs()),
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "measure\tnow\tgoal\t\n")
+	for _, r := range rows {
+		mark := ""
+		if r.now > r.goal {
+			mark = "*"
+		}
+		fmt.Fprintf(tw, "%s\t%d%s\t%d\t%s\n", r.what, r.now, mark, r.goal, r.worst)
+	}
+	product, tests, rest := h.lines()
+	fmt.Fprintf(tw, "lines of code of the product\t%d\t\tno comments, no blank lines\n", product)
+	fmt.Fprintf(tw, "lines of code of test machinery\t%d\t\tbeside %d of tests\n", rest, tests)
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if !all {
+		return nil
+	}
+	for _, r := range rows {
+		if len(r.above) > 0 {
+			fmt.Fprintf(w, "\n%s, above %d:\n%s\n", r.what, r.goal, strings.Join(r.above, "\n"))
+		}
+	}
+	return nil
+}

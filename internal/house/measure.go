@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// types counts the methods of each type, and the fields of those with methods. A struct
+// that is only data, every field of it exported, is not counted.
+func (h *house) types() (methods, fields []finding) {
+	for _, p := range h.product() {
+		for _, name := range p.Types.Scope().Names() {
+			obj, ok := p.Types.Scope().Lookup(name).(*types.TypeName)
+			if !ok || obj.IsAlias() {
+				continue
+			}
+			named, ok := obj.Type().(*types.Named)
+			if !ok || named.NumMethods() == 0 {
+				continue
+			}
+			what := h.name(p) + ": " + name
+			methods = append(methods, finding{named.NumMethods(), what})
+			if s, ok := named.Underlying().(*types.Struct); ok && !isData(s) {
+				fields = append(fields, finding{s.NumFields(), what})
+			}
+		}
+	}
+	byCount := func(a, b finding) int { return b.n - a.n }
+	slices.SortStableFunc(methods, byCount)
+	slices.SortStableFunc(fields, byCount)
+	return methods, fields
+}
+
+func isData(s *types.Struct) bool {
+	for f := range s.Fields() {
+		if !f.Exported() {
+			return false
+		}
+	}
+	return true
+}
+
+// circles finds in each package the largest set of files that use each other in a circle.
+func (h *house) circles() []finding {
+	var out []finding
+	for _, p := range h.product() {
+		uses := make(map[string]map[string]bool) // file → files
+		for id, obj := range p.TypesInfo.Uses {
+			if obj.Pkg() != p.Types || !obj.Pos().IsValid() || isLocal(obj, p.Types) {
+				continue
+			}
+			from, to := p.Fset.Position(id.Pos()).Filename, p.Fset.Position(obj.Pos()).Filename
+			if from == to {
+				continue
+			}
+			if uses[from] == nil {
+				uses[from] = make(map[string]bool)
+			}
+			uses[from][to] = true
+		}
+		if n := largestCircle(uses); n > 1 {
+			out = append(out, finding{n, fmt.Sprintf("%s, of %d files", h.name(p), len(p.GoFiles))})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return b.n - a.n })
+	return out
+}
+
+// isLocal tells whether a name is declared inside a function.
+func isLocal(obj types.Object, p *types.Package) bool {
+	switch o := obj.(type) {
+	case *types.Func:
+		return false
+	case *types.Var:
+		return !o.IsField() && o.Parent() != p.Scope()
+	}
+	return obj.Parent() != p.Scope()
+}
+
+// largestCircle is the size of the largest strongly connected part of a graph (Tarjan's
+// algorithm).
+func largestCircle(uses map[string]map[string]bool) int {
+	index, low, on := make(map[string]int), make(map[string]int), make(map[string]bool)
+	var stack []string
+	most := 0
+	var visit func(string)
+	visit = func(v string) {
+		index[v] = len(index) + 1
+		low[v] = index[v]
+		stack, on[v] = append(stack, v), true
+		for to := range uses[v] {
+			if index[to] == 0 {
+				visit(to)
+				low[v] = min(low[v], low[to])
+			} else if on[to] {
+				low[v] = min(low[v], index[to])
+			}
+		}
+		if low[v] != index[v] {
+			return
+		}
+		for size := 1; ; size++ {
+			last := stack[len(stack)-1]
+			stack, on[last] = stack[:len(stack)-1], false
+			if last == v {
+				most = max(most, size)
+				return
+			}
+		}
+	}
+	for v := range uses {
+		if index[v] == 0 {
+			visit(v)
+		}
+	}
+	return most
+}
+
+// files counts the files of each package. The command may have one for each verb.
+func (h *house) files() []finding {
+	var out []finding
+	for _, p := range h.product() {
+		if h.name(p) != "cmd/claude-swarm" {
+			out = append(out, finding{len(p.GoFiles), h.name(p)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return b.n - a.n })
+	return out
+}
+
+// initializers finds functions called init.
+func (h *house) initializers() []string {
+	return h.functions(func(p *packages.Package, f *ast.FuncDecl) bool {
+		return f.Recv == nil && f.Name.Name == "init"
+	})
+}
+
+// writers finds functions that give a new file its name by a rename, which is what a
+// whole write ends with. Mailboxes move what is whole already, and git is another program.
+func (h *house) writers() []string {
+	return h.functions(func(p *packages.Package, f *ast.FuncDecl) bool {
+		renames, creates := false, false
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			switch callee(p, call) {
+			case "os.Rename", "os.Root.Rename":
+				renames = true
+			case "os.CreateTemp", "os.OpenFile", "os.Create", "os.WriteFile", "os.Root.OpenFile", "os.Root.Create", "os.Root.WriteFile":
+				creates = true
+			}
+			return true
+		})
+		return renames && creates
+	})
+}
+
+// callee is the name of a function of another package that is called, "os.Rename", or of
+// a method, "os.Root.Rename"; "" for everything else.
+func callee(p *packages.Package, call *ast.CallExpr) string {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	fn, ok := p.TypesInfo.Uses[sel.Sel].(*types.Func)
+	if !ok || fn.Pkg() == nil {
+		return ""
+	}
+	name := fn.Pkg().Name() + "."
+	if recv := fn.Signature().Recv(); recv != nil {
+		t := recv.Type()
+		if ptr, ok := t.(*types.Pointer); ok {
+			t = ptr.Elem()
+		}
+		if named, ok := t.(*types.Named); ok {
+			name += named.Obj().Name() + "."
+		}
+	}
+	return name + fn.Name()
+}
+
+// functions are those of the product that a rule holds for.
+func (h *house) functions(is func(*packages.Package, *ast.FuncDecl) bool) []string {
+	var out []string
+	for _, p := range h.product() {
+		for _, file := range p.Syntax {
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && is(p, f) {
+					out = append(out, fmt.Sprintf("%s/%s: %s", h.name(p), filepath.Base(p.Fset.Position(f.Pos()).Filename), f.Name.Name))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// programs are the commands that are shipped.
+func (h *house) programs() []string {
+	var out []string
+	for _, p := range h.product() {
+		if p.Name == "main" {
+			out = append(out, h.name(p))
+		}
+	}
+	return out
+}
+
+// lines counts lines with code: of the product, of tests, of test machinery.
+func (h *house) lines() (product, tests, rest int) {
+	for _, p := range h.packages {
+		for _, file := range p.GoFiles {
+			if n := codeLines(file); isMachinery(h.name(p)) {
+				rest += n
+			} else {
+				product += n
+			}
+		}
+		if len(p.GoFiles) == 0 {
+			continue
+		}
+		more, _ := filepath.Glob(filepath.Join(filepath.Dir(p.GoFiles[0]), "*_test.go"))
+		for _, file := range more {
+			tests += codeLines(file)
+		}
+	}
+	return product, tests, rest
+}
+
+// codeLines counts the lines of a file on which a token stands that is no comment. A file
+// that cannot be read has none.
+func codeLines(path string) int {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	fset := token.NewFileSet()
+	file := fset.AddFile(path, -1, len(src))
+	var s scanner.Scanner
+	s.Init(file, src, nil, 0)
+	seen := make(map[int]bool)
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return len(seen)
+		}
+		if tok == token.SEMICOLON && strings.HasPrefix(lit, "\n") {
+			continue
+		}
+		first := file.Line(pos)
+		for line := range bytes.Count([]byte(lit), []byte("\n")) + 1 { // a raw string has several
+			seen[first+line] = true
+		}
+	}
+}
