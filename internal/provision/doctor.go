@@ -8,8 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -114,7 +118,7 @@ func Healthy(findings []Finding) bool {
 }
 
 func (e *exam) good(name, format string, args ...any) {
-	e.findings = append(e.findings, Finding{Grade: Good, Name: name, Text: fmt.Sprintf(format, args...)})
+	e.findings = append(e.findings, Finding{Grade: Good, Name: name, Text: shown(fmt.Sprintf(format, args...))})
 }
 
 func (e *exam) warn(name, try, format string, args ...any) { e.bad(Warn, name, try, format, args) }
@@ -123,7 +127,7 @@ func (e *exam) wrong(name, try, format string, args ...any) { e.bad(Wrong, name,
 
 // bad says what is not as it should be, and what to do.
 func (e *exam) bad(g Grade, name, try, format string, args []any) {
-	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: fmt.Sprintf(format, args...), Try: cmp.Or(try, e.next(name))})
+	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: shown(fmt.Sprintf(format, args...)), Try: shown(cmp.Or(try, e.next(name)))})
 }
 
 // fixBy says how the last finding is mended.
@@ -140,9 +144,9 @@ func (e *exam) next(name string) string {
 	case "reread":
 		return "write it, or take it out of reread: in " + e.Config
 	case "mailboxes":
-		return "ls -ld " + e.file.DeadDropDir + ", then claude-swarm init"
+		return "ls -ld " + typed(e.file.DeadDropDir) + ", then claude-swarm init"
 	case "daemon's folder":
-		return "ls -ld " + e.home.Dir()
+		return "ls -ld " + typed(e.home.Dir())
 	case "watches":
 		return "sysctl fs.inotify"
 	}
@@ -223,7 +227,7 @@ func (e *exam) homeFolder() {
 			e.wrong(name, "", "%v", err)
 			return
 		case info.Mode().Perm()&0o077 != 0:
-			e.wrong(name, "chmod go-rwx "+path, "%s can be read by others (mode %04o)", path, info.Mode().Perm())
+			e.wrong(name, "chmod go-rwx "+typed(path), "%s can be read by others (mode %04o)", path, info.Mode().Perm())
 			mode := fs.FileMode(0o600)
 			if info.IsDir() {
 				mode = 0o700
@@ -233,7 +237,7 @@ func (e *exam) homeFolder() {
 		}
 	}
 	if err := writable(e.home.Dir()); err != nil {
-		e.wrong(name, "", "%v", err)
+		e.wrong(name, diskStep(err), "%v", err)
 		if errors.Is(err, fs.ErrPermission) {
 			e.fixMode(e.home.Dir(), 0o700)
 		}
@@ -255,6 +259,36 @@ func writable(dir string) error {
 		return fmt.Errorf("nothing can be written: %w", err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// diskStep is what to do about an error that is the disk's and not a matter of rights, or "".
+func diskStep(err error) string {
+	switch {
+	case errors.Is(err, unix.EROFS):
+		return "mount, which says which disk is read-only, and dmesg, which says why"
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return "make room (df -h . and df -i . show it)"
+	case errors.Is(err, unix.EIO):
+		return "dmesg, which says what the disk reports"
+	}
+	return ""
+}
+
+// shown makes text fit for one line of a terminal: what would steer the terminal, such as an
+// escape in the name of a file, stands there as a backslash and its number.
+func shown(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteByte(' ')
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // oneLine is the first line of what a program printed.

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +35,7 @@ func (e *exam) mailboxes() {
 	}
 	defer store.Close()
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
-		e.warn(name, "chmod 700 "+dir, "%s can be entered by others (mode %04o)", dir, info.Mode().Perm())
+		e.warn(name, "chmod 700 "+typed(dir), "%s can be entered by others (mode %04o)", dir, info.Mode().Perm())
 		e.fixMode(dir, 0o700)
 	}
 	if store.Halted() {
@@ -59,23 +58,9 @@ func (e *exam) mailboxes() {
 	}
 	for _, folder := range misplaced {
 		path := filepath.Join(dir, folder)
-		e.wrong(name, "mv "+path+" elsewhere; the folder is made again", "%s is no folder of this disk: nothing can be moved there", path)
+		e.wrong(name, "mv "+typed(path)+" elsewhere; the folder is recreated", "%s is no folder of this disk: nothing can be moved there", path)
 	}
-	strangers, err := store.Strangers()
-	if err != nil {
-		e.wrong(name, "", "%v", err)
-		return
-	}
-	for _, s := range strangers {
-		if (s == dropbox.Lead || s == dropbox.IRC || slices.Contains(agents, s)) && e.closed(filepath.Join(dir, s)) {
-			continue // it is one, if only we could look
-		}
-		try := "rm -r " + filepath.Join(dir, s)
-		if near := dropbox.Nearest(s, agents); len(near) > 0 {
-			try = "mv " + filepath.Join(dir, s, "*") + " " + filepath.Join(dir, near[0])
-		}
-		e.warn(name, try, "%s is no mailbox: nobody reads what is dropped there", filepath.Join(dir, s))
-	}
+	e.strays(store, agents)
 	e.good(name, "%s, %s", dir, pluralEs(len(boxes), "mailbox"))
 }
 
@@ -86,7 +71,7 @@ func (e *exam) closed(mailbox string) (found bool) {
 	if errors.Is(err, fs.ErrPermission) && e.shut(mailbox) {
 		return true
 	} else if err != nil {
-		e.wrong("mailboxes", "chmod u+rwx "+mailbox, "%v", err)
+		e.wrong("mailboxes", "ls -ld "+typed(mailbox), "%v", err)
 		return true
 	}
 	for _, folder := range folders {
@@ -102,7 +87,7 @@ func (e *exam) shut(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false
 	}
-	e.wrong("mailboxes", "chmod u+rwx "+path+", or sudo chown $USER "+path, "we may not read or write in %s", path)
+	e.wrong("mailboxes", "chmod u+rwx "+typed(path)+", or sudo chown $USER "+typed(path), "we may not read or write in %s", path)
 	e.fixMode(path, 0o700)
 	return true
 }
@@ -124,7 +109,7 @@ func (e *exam) forsaken(store *dropbox.Store, agents []string) {
 		e.wrong("mailboxes", "", "%v", err)
 	}
 	for _, g := range gone {
-		e.warn("mailboxes", "claude-swarm remove "+g.Name+" --to OTHER | --keep",
+		e.warn("mailboxes", "claude-swarm remove "+typed(g.Name)+" --to OTHER | --keep",
 			"%s in %s, which belongs to no agent", plural(g.Waiting, "message"), g.Name)
 	}
 }
@@ -139,7 +124,11 @@ func (e *exam) fileSystem() {
 	}
 	scratch, err := os.MkdirTemp(parent, ".doctor-*")
 	if err != nil {
-		e.wrong(name, "chmod u+rwx "+parent, "nothing can be written in %s: %v", parent, err)
+		try := "chmod u+rwx " + typed(parent)
+		if next := diskStep(err); next != "" {
+			try = next
+		}
+		e.wrong(name, try, "nothing can be written in %s: %v", parent, err)
 		return
 	}
 	defer os.RemoveAll(scratch)

@@ -134,6 +134,27 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// typed makes one word of a command line that a person types: where the word has characters
+// that steer a terminal, these stand there as numbers.
+func typed(s string) string {
+	if shown(s) == s {
+		return shellQuote(s)
+	}
+	var b strings.Builder
+	b.WriteString("$'")
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\'' || c == '\\':
+			b.WriteString("\\" + string(c))
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + "'"
+}
+
 // inbox is the command /inbox. The client runs the line behind the ! and puts what
 // it prints in its place: the message in its fence, never as a command.
 func (k kit) inbox() string {

@@ -38,7 +38,7 @@ func (e *exam) daemon(ctx context.Context) {
 		e.wrong(name, fmt.Sprintf("kill %d", e.LockedBy), "pid %d holds the project and does not answer", e.LockedBy)
 		return
 	case e.LockedBy < 0:
-		e.wrong(name, "fuser "+e.home.LockFile(), "something holds %s and does not answer", e.home.LockFile())
+		e.wrong(name, "fuser "+typed(e.home.LockFile()), "something holds %s and does not answer", e.home.LockFile())
 		return
 	}
 	stale := ""
@@ -184,7 +184,7 @@ func (e *exam) git(ctx context.Context) {
 		return
 	}
 	if _, err := run("check-ignore", "-q", home+"/tokens"); err != nil {
-		e.warn(name, "echo /"+home+"/ >> "+filepath.Join(dir, ".gitignore"), "%s is not ignored, so git add . takes its tokens along", home)
+		e.warn(name, "echo /"+home+"/ >> "+typed(filepath.Join(dir, ".gitignore")), "%s is not ignored, so git add . takes its tokens along", home)
 		return
 	}
 	e.good(name, "%s is ignored", home)

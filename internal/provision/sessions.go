@@ -115,7 +115,7 @@ func (e *exam) bindings() {
 		case errors.Is(err, fs.ErrPermission):
 			e.warn(name, "claude-swarm doctor, as the user whose project it is", "%s: %v", a.Name, err)
 		case err != nil:
-			e.warn(name, "rm "+filepath.Join(e.home.Dir(), "attached", a.Name+".json"), "%v", err)
+			e.warn(name, "rm "+typed(filepath.Join(e.home.Dir(), "attached", a.Name+".json")), "%v", err)
 		case b != nil:
 			e.good(name, "%s: pid %d", a.Name, b.Process.PID)
 		case exists(filepath.Join(e.home.Dir(), "attached", a.Name+".json")):

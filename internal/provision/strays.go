@@ -1,0 +1,65 @@
+package provision
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// strays looks for what lies beside the mailboxes and is none. It may be mail, so the next
+// step brings it to a mailbox and never removes it.
+func (e *exam) strays(store *dropbox.Store, agents []string) {
+	strangers, err := store.Strangers()
+	if err != nil {
+		e.wrong("mailboxes", "", "%v", err)
+		return
+	}
+	for _, s := range strangers {
+		path := filepath.Join(e.file.DeadDropDir, s)
+		if (s == dropbox.Lead || s == dropbox.IRC || slices.Contains(agents, s)) && e.closed(path) {
+			continue // it is one, if only we could look
+		}
+		to := filepath.Join(e.file.DeadDropDir, "AGENT") + "/"
+		if near := dropbox.Nearest(strings.TrimSuffix(s, filepath.Ext(s)), agents); len(near) > 0 {
+			to = typed(filepath.Join(e.file.DeadDropDir, near[0]) + "/")
+		} else if len(agents) == 1 {
+			to = typed(filepath.Join(e.file.DeadDropDir, agents[0]) + "/")
+		} else {
+			to = typed(to)
+		}
+		e.stray(path, to)
+	}
+}
+
+// stray says what to do about one of them; to is a mailbox, quoted for the shell. mv -n
+// replaces nothing that is there.
+func (e *exam) stray(path, to string) {
+	const name = "mailboxes"
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil || !info.IsDir():
+		e.warn(name, "mv -n "+typed(path)+" "+to, "%s is no mailbox: nobody reads it", path)
+	default:
+		n, err := count(path)
+		if err == nil && n == 0 {
+			try := "find " + typed(path) + " -depth -type d -exec rmdir {} +"
+			if inside, err := os.ReadDir(path); err == nil && len(inside) == 0 {
+				try = "rmdir " + typed(path)
+			}
+			e.warn(name, try, "%s is no mailbox, and empty", path)
+			return
+		}
+		what := "what is in it"
+		if err == nil {
+			what = fmt.Sprintf("the %s in it", plural(n, "file"))
+		}
+		e.warn(name, "find "+typed(path)+" -type f -exec mv -n {} "+to+` \;`, "%s is no mailbox: nobody reads %s", path, what)
+	}
+}
