@@ -18,7 +18,7 @@ func attachCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "attach",
 		Category: groupAgents,
-		Usage:    "make your own session of Claude Code an agent",
+		Usage:    "make your own session of Claude Code an agent", ArgsUsage: "[AGENT]",
 		Description: `Enters the agent in claude-swarm.yaml, if it is not there, and makes what its
 session needs: a plugin that fetches mail at the end of each turn, answers
 whoever sent it, and brings the tools and /inbox. Then start the session with
@@ -27,10 +27,10 @@ the line that is printed. The daemon runs no turns for an attached agent.
 --way settings puts the same into .claude/settings.json and .mcp.json of the
 agent's folder, between what is there; --way tools does without hooks, where a
 policy forbids them. These speak to every session in the folder, so two agents
-of one folder are both attached by plugin. Without --as it is the agent that
-this session or folder already belongs to. claude-swarm init --remove --role
-NAME undoes it all. A running daemon hears of the agent.` +
-			examples("claude-swarm attach --as ada", "claude-swarm attach --as ada --way settings"),
+of one folder are both attached by plugin. Without AGENT it is the agent that
+this session or folder already belongs to. claude-swarm init --remove AGENT
+undoes it all. A running daemon hears of the agent.` +
+			examples("claude-swarm attach ada", "claude-swarm attach ada --way settings"),
 		Flags: []cli.Flag{
 			asFlag(),
 			&cli.StringFlag{Name: "way", Usage: "`WAY` is plugin, settings or tools; by default what works here, best first"},
@@ -41,8 +41,9 @@ NAME undoes it all. A running daemon hears of the agent.` +
 }
 
 func runAttach(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return usagef("claude-swarm attach --as "+shellWord(c.Args().First()), "attach takes no arguments; --as names the agent")
+	named, err := agentNamed(c, "as")
+	if err != nil {
+		return err
 	}
 	way := provision.Way(c.String("way"))
 	if way != "" && !slices.Contains(provision.Ways, way) {
@@ -52,15 +53,15 @@ func runAttach(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	name, err := p.sessionAgent(c.String("as"))
+	name, err := p.sessionAgent(named)
 	if err != nil {
 		return err
 	}
 	if err := dropbox.CheckAgent(name); err != nil {
-		return usagef("claude-swarm attach --as ada", "--as: %v", err)
+		return usagef("claude-swarm attach ada", "attach: %v", err)
 	}
-	if a, ok := p.file.Agent(name); ok && !a.Attached && c.String("as") == "" {
-		return usagef("claude-swarm attach --as "+name, "attach: the daemon runs %s; name it to take it over", name)
+	if a, ok := p.file.Agent(name); ok && !a.Attached && named == "" {
+		return usagef("claude-swarm attach "+name, "attach: the daemon runs %s; name it to take it over", name)
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -81,6 +82,22 @@ func runAttach(c *cli.Context) error {
 		return err
 	}
 	return tellDaemon(c, p, name)
+}
+
+// agentNamed is the agent that the command line names, as its only argument or by a flag; ""
+// for none.
+func agentNamed(c *cli.Context, flag string) (string, error) {
+	verb, by := strings.TrimPrefix(c.Command.HelpName, "claude-swarm "), c.String(flag)
+	switch first := c.Args().First(); {
+	case c.NArg() == 0:
+		return by, nil
+	case c.NArg() > 1:
+		return "", usagef("claude-swarm help "+verb, "%s: one agent at a time, not %d", verb, c.NArg())
+	case by != "" && by != first:
+		return "", usagef("claude-swarm help "+verb, "%s: %s or --%s %s, not both", verb, first, flag, by)
+	default:
+		return first, nil
+	}
 }
 
 // tellDaemon makes the daemon read claude-swarm.yaml, where one runs: else it would not

@@ -223,7 +223,7 @@ func (f *finder) value(flag string) {
 		}
 	case "cc":
 		f.agents(dropbox.Lead, dropbox.All)
-	case "agent", "for":
+	case "agent", "for", "as", "role":
 		f.agents()
 	case "thread", "reply-to":
 		f.mail(nil)
@@ -243,7 +243,7 @@ func (f *finder) operand(verb string, n int) {
 		if n == 0 {
 			f.agents(dropbox.Lead)
 		}
-	case "history", "logs", "pause", "resume", "abort":
+	case "history", "logs", "pause", "resume", "abort", "attach", "init":
 		if n == 0 {
 			f.agents()
 		}

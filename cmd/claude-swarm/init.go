@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -24,13 +23,14 @@ func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "init",
 		Category: groupProject,
-		Usage:    "make this folder a project, look at one, or undo it",
+		Usage:    "make this folder a project, look at one, or undo it", ArgsUsage: "[AGENT]",
 		Description: `Writes claude-swarm.yaml, with comments to follow, makes the mailboxes of the
 agents in it, and keeps the daemon's own files out of git. What is there is left
 as it is: run it again after an agent was added. On a terminal it looks for git
 work trees and agent programs first, and proposes agents; --agent names them,
 and --non-interactive asks nothing. --subscribe lets an agent hear of a topic,
 as the verb subscribe does, also where a claude-swarm.yaml is there already.
+Inside another project it asks first; --nested answers.
 
 --check changes nothing and says of each thing whether it is current (as this
 version makes it), present (yours), drifted or missing; exit status 1 when
@@ -38,18 +38,20 @@ something is drifted or missing. --upgrade makes anew what another version made
 and nobody changed since, --reset also what was changed; neither touches a
 claude-swarm.yaml that you have edited.
 
---remove takes away what init and attach made. Your own files are then to the
-byte what they were. What was changed since stays, and so does every mailbox
-with anything in it; --purge removes mail, logs and books too. Where there is
-mail it asks before that; --yes answers, where nobody can be asked.` +
+--remove takes away what init and attach made; with AGENT only what belongs to
+that one. Your own files are then to the byte what they were. What was changed
+since stays, and so does every mailbox with anything in it; --purge removes
+mail, logs and books too. Where there is mail it asks before that; --yes answers,
+where nobody can be asked.` +
 			examples("claude-swarm init", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
-				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove --role reviewer"),
+				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove reviewer"),
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; may stand several times"},
 			&cli.StringSliceFlag{Name: "subscribe", Usage: "let an agent hear of a topic, `AGENT=TOPIC`; may stand several times"},
 			&cli.StringFlag{Name: "command", Usage: "the agents' program `COMMAND` for a new claude-swarm.yaml"},
 			&cli.StringFlag{Name: "permission-mode", Usage: "the agents' `MODE` for a new claude-swarm.yaml"},
 			&cli.BoolFlag{Name: "non-interactive", Usage: "ask nothing"},
+			&cli.BoolFlag{Name: "nested", Usage: "make a project inside another one"},
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; say what is there, drifted or missing"},
 			&cli.BoolFlag{Name: "upgrade", Usage: "make anew what another version made"},
 			&cli.BoolFlag{Name: "reset", Usage: "make anew what was made, also where it was changed"},
@@ -64,8 +66,8 @@ mail it asks before that; --yes answers, where nobody can be asked.` +
 }
 
 func runInit(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
+	if c.NArg() > 0 && !c.Bool("remove") {
+		return usagef("claude-swarm init --agent "+shellWord(c.Args().First()), "init takes no arguments; --agent names an agent of a new claude-swarm.yaml")
 	}
 	if c.IsSet("config") {
 		return usagef("claude-swarm init", "init writes %s of this folder; --config does not go with it", config.Name)
@@ -97,6 +99,9 @@ func runInit(c *cli.Context) error {
 	case "remove":
 		return removeInit(c, dir)
 	}
+	if err := askWhere(c, dir); err != nil {
+		return err
+	}
 	text, err := proposal(c, dir)
 	if err != nil {
 		return err
@@ -127,9 +132,7 @@ func proposal(c *cli.Context, dir string) (string, error) {
 	if there && (len(p.Agents) > 0 || p.Command != "" || p.PermissionMode != "") {
 		return "", fail(exitFailed, "add what is missing to it, then claude-swarm init", "%s is there already, and init does not change it", config.Name)
 	}
-	in, ok := c.App.Reader.(*os.File)
-	talk := ok && isatty.IsTerminal(in.Fd()) && isTerminal(c.App.Writer)
-	if there || !talk || len(p.Agents) > 0 || c.Bool("non-interactive") || c.Bool("json") {
+	if there || len(p.Agents) > 0 || !talks(c) {
 		return p.Config(), nil
 	}
 	return askProposal(c, dir, p)
@@ -206,7 +209,10 @@ func removeInit(c *cli.Context, dir string) error {
 		return fail(exitFailed, "claude-swarm start and claude-swarm stop, which wait for it or end it; then once more",
 			"a turn of this project still runs without a daemon: pid %s", strings.Trim(fmt.Sprint(pids), "[]"))
 	}
-	agent := c.String("role")
+	agent, err := agentNamed(c, "role")
+	if err != nil {
+		return err
+	}
 	var known []string
 	if file, err := config.Load(filepath.Join(dir, config.Name)); err == nil {
 		known = file.Names()
@@ -221,7 +227,7 @@ func removeInit(c *cli.Context, dir string) error {
 		return initError(err)
 	}
 	if agent != "" && len(report.Items) == 0 && !slices.Contains(known, agent) {
-		return unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --remove --role %s")
+		return unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --remove %s")
 	}
 	if len(report.Items) == 0 && !c.Bool("json") {
 		_, err := fmt.Fprintln(c.App.Writer, "there is nothing that claude-swarm made")

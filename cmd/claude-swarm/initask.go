@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // askProposal looks around, proposes agents, and lets the person change them. It
@@ -60,9 +63,12 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 		return strings.TrimSpace(lines.Text()), nil
 	}
 	for {
-		text, err := answer("These? Enter agrees; else NAME or NAME=FOLDER, parted by blanks:")
+		text, err := answer("These? Enter agrees, q leaves; else NAME or NAME=FOLDER, separated by spaces:")
 		if err != nil || text == "" {
 			return p, err
+		}
+		if text == "q" {
+			return p, fail(exitFailed, "claude-swarm init", "nothing was made")
 		}
 		var agents []provision.Proposed
 		for word := range strings.FieldsSeq(text) {
@@ -81,6 +87,46 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 	}
 }
 
+// talks tells whether a person can be asked.
+func talks(c *cli.Context) bool {
+	in, ok := c.App.Reader.(*os.File)
+	return ok && isatty.IsTerminal(in.Fd()) && isTerminal(c.App.Writer) && !c.Bool("non-interactive") && !c.Bool("json")
+}
+
+// askWhere asks before a project is made where it may not be meant: inside another one. It
+// says so of the person's home folder, which agents of the project may then change.
+func askWhere(c *cli.Context, dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, config.Name)); err == nil {
+		return nil
+	}
+	if home, err := os.UserHomeDir(); err == nil && sameFolder(dir, home) {
+		fmt.Fprintln(c.App.ErrWriter, "claude-swarm: this is your home folder: the agents work in all of it, and every folder below it belongs to the project")
+	}
+	above, err := rendezvous.Find(filepath.Dir(dir))
+	if err != nil || c.Bool("nested") {
+		return nil // there is none, or one that cannot be read, which is none for us
+	}
+	refused := fail(exitFailed, "claude-swarm init --nested, or cd "+shellWord(filepath.Dir(above)), "this folder lies in another project, %s; nothing was made", above)
+	if !talks(c) {
+		return refused
+	}
+	fmt.Fprintf(c.App.Writer, "This folder lies in another project, %s.\nType yes to make one here too: ", above)
+	answer, err := bufio.NewReader(c.App.Reader).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return refused
+	}
+	return nil
+}
+
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
+}
+
 // askPurge lets a person say whether mail is to be removed for good. Where nobody can be
 // asked, the error says what would be lost and how to say yes.
 func askPurge(c *cli.Context, dir, agent string) error {
@@ -93,19 +139,18 @@ func askPurge(c *cli.Context, dir, agent string) error {
 	}
 	again := "claude-swarm init --remove --purge --yes"
 	if agent != "" {
-		again = "claude-swarm init --remove --role " + agent + " --purge --yes"
+		again = "claude-swarm init --remove " + agent + " --purge --yes"
 	}
 	var mail []string
 	for _, h := range held {
 		mail = append(mail, fmt.Sprintf("%s of %s", count(h.Messages, "message"), h.Mailbox))
 	}
 	what := strings.Join(mail, ", ")
-	in, ok := c.App.Reader.(*os.File)
-	if !ok || !isatty.IsTerminal(in.Fd()) || !isTerminal(c.App.Writer) || c.Bool("json") {
+	if !talks(c) {
 		return fail(exitFailed, again, "this removes mail for good: %s", what)
 	}
 	fmt.Fprintf(c.App.Writer, "This removes mail for good: %s.\nType yes to go on: ", what)
-	answer, err := bufio.NewReader(in).ReadString('\n')
+	answer, err := bufio.NewReader(c.App.Reader).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}

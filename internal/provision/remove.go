@@ -146,7 +146,7 @@ func (s *setup) takeMailbox(path string, o RemoveOptions) error {
 	if n > 0 && !o.Purge {
 		what := "--purge"
 		if o.Agent != "" {
-			what = "--role " + o.Agent + " --purge"
+			what = o.Agent + " --purge"
 		}
 		s.kept(path, plural(n, "file")+" in it, "+s.purgeable("it may be mail; init --remove "+what+" removes that too"))
 		return nil
