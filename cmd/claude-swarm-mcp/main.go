@@ -22,8 +22,6 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
@@ -65,7 +63,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		Open: func() (*mcpserver.Desk, error) { return openDesk(path) },
 		Dial: dial,
 	})
-	return server.Serve(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: stays{stdout}})
+	return server.Serve(ctx, mcpserver.Lines(stdin, stdout))
 }
 
 // hasIRC tells whether the configuration has IRC. A file with a mistake is told of by
@@ -86,11 +84,6 @@ func load(path string) (*config.File, error) {
 	}
 	return file, err
 }
-
-// stays is a standard output that the end of a connection does not close.
-type stays struct{ io.Writer }
-
-func (stays) Close() error { return nil }
 
 // openDesk reads the project as it is now.
 func openDesk(path string) (*mcpserver.Desk, error) {
