@@ -41,7 +41,7 @@ func afterwards(m *dropbox.Message, n Note, target, reason string) string {
 		return "To be rid of it, take it out of irc: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: what is said there wakes only who is named"
 	case n.Do != "" && n.Do != DoJoin && n.Do != DoPart && n.Do != DoTopic:
 		return "To ask for what it can: claude-swarm irc join, part or topic"
-	case holds(notAName, longName, notChannel), is("403", "476", "479"):
+	case holds(notAName, longName, notChannel, irc.ErrTarget.Error()), is("403", "476", "479"):
 		if n.Do != "" {
 			return "Ask for a channel that there can be: claude-swarm irc channels lists those that it is in"
 		}

@@ -98,6 +98,8 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 				`Once nobody is there, try again: claude-swarm dead retry ID`},
 			"closed": {dropbox.Message{Extra: ircbridge.Note{Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed",
 				`Once it lets the bridge in, try again: claude-swarm dead retry ID`},
+			"a mask": {dropbox.Message{Extra: ircbridge.Note{Channel: "ann!u@h"}.Extra(), Body: []byte("psst")}, `neither a channel nor a nick: "ann!u@h"`,
+				`There it can never be said. Send it anew to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"two names": {dropbox.Message{Extra: ircbridge.Note{Channel: "#a,#b"}.Extra(), Body: []byte("x")}, "cannot be the name",
 				`There it can never be said. Send it anew to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"long name": {dropbox.Message{Extra: ircbridge.Note{Channel: "#" + strings.Repeat("x", 300)}.Extra(), Body: []byte("x")}, "bytes",

@@ -84,7 +84,7 @@ func (d *Door) target(name string) (string, error) {
 }
 
 func checkTarget(name string) error {
-	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ',' || r == ':' || r == 0x7f }) || name == "#" {
+	if !isChannel(name) && strings.ContainsAny(name, "!@$*?%") || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ',' || r == ':' || r == 0x7f }) || name == "#" {
 		return &TargetError{name}
 	}
 	return nil
@@ -94,7 +94,7 @@ func checkTarget(name string) error {
 type TargetError struct{ Name string }
 
 func (e *TargetError) Error() string {
-	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no blanks, commas and colons, and 64 bytes at most", e.Name)
+	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no blanks, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
 }
 
 // A StaysError says that the bridge is not to leave a channel: nobody would be heard there.

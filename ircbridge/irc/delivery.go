@@ -90,7 +90,7 @@ func (d *Delivery) Done() <-chan struct{} { return d.done }
 // Err is nil as long as Done is open, and after that if everything was
 // delivered. Else it is a [*Rejected] with the server's reason, [ErrUnproven]
 // if a piece was written before the connection ended, or one of [ErrNotSent],
-// [ErrQueueFull], [ErrNoText], [ErrTooLong] and [ErrMessage] if none was.
+// [ErrQueueFull], [ErrNoText], [ErrTooLong], [ErrTarget] and [ErrMessage] if none was.
 func (d *Delivery) Err() error {
 	select {
 	case <-d.done:

@@ -22,6 +22,7 @@ var (
 	ErrQueueFull = errors.New("too much is waiting to be sent")   // likewise [ErrNotSent]
 	ErrNoText    = errors.New("there is no text in the message")  // likewise; what a 412 would say
 	ErrTooLong   = errors.New("the line is too long to be taken") // likewise; what a 417 would say
+	ErrTarget    = errors.New("neither a channel nor a nick")     // likewise; no server is asked for such a one
 )
 
 // silentEnd is io.EOF in words: the server hung up, and did not say why.
@@ -40,7 +41,7 @@ type Refused struct {
 func (e *Refused) Error() string { return fmt.Sprintf("the server says %s: %s", e.Code, e.Text) }
 
 // A Rejected is the answer that a message or a command did not pass: a numeric
-// of 400 to 599, or FAIL with its code. What it stands for was not delivered.
+// of 400 to 599, 716 of who takes no private messages, or FAIL with its code. What it stands for was not delivered.
 type Rejected struct {
 	Code   string // 404, or for FAIL its code such as MULTILINE_MAX_BYTES
 	Target string // what it speaks of; may be ""
@@ -63,7 +64,7 @@ func rejected(m Message) *Rejected {
 			r.Target = m.Param(2)
 		}
 		return r
-	case len(m.Command) == 3 && (m.Command[0] == '4' || m.Command[0] == '5'): // 404 us target :text
+	case len(m.Command) == 3 && (m.Command[0] == '4' || m.Command[0] == '5') || m.Command == "716": // 404 us target :text
 		r := &Rejected{Code: m.Command, Text: m.Last()}
 		if len(m.Params) > 2 {
 			r.Target = m.Param(1)

@@ -1,6 +1,7 @@
 package irc
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -185,21 +186,7 @@ func (c *Conn) unlabelled(m Message) bool {
 		return e != nil
 	}
 	if failure := rejected(m); failure != nil {
-		target := c.st.fold.Fold(failure.Target)
-		e := c.out.find(func(e *entry) bool {
-			if e.delivery == nil || e.label != "" {
-				return false
-			}
-			switch failure.Code {
-			case "412", "417", "407", "411": // these name no target
-				return true
-			}
-			if m.Command == "FAIL" {
-				return m.Param(0) == e.command || m.Param(0) == "*" || m.Param(0) == "BATCH" && strings.HasPrefix(string(e.data), "BATCH")
-			}
-			return failure.Target != "" && e.target == target
-		})
-		if e != nil {
+		if e := c.refused(m, failure); e != nil {
 			c.settle(e, nil, failure, "")
 			return false
 		}
@@ -211,4 +198,39 @@ func (c *Conn) unlabelled(m Message) bool {
 		}
 	}
 	return false
+}
+
+// textRefusals are the numerics that refuse a text, and no other command that we send.
+var textRefusals = []string{"401", "402", "404", "406", "407", "411", "412", "413", "414", "415", "417", "481", "486", "492", "531", "716"}
+
+// refused finds the text on its way that a failure without a label belongs to; nil if that
+// is not known.
+func (c *Conn) refused(m Message, failure *Rejected) *entry {
+	text := func(e *entry) bool { return e.delivery != nil && e.label == "" }
+	if m.Command == "FAIL" {
+		return c.out.find(func(e *entry) bool {
+			return text(e) && (m.Param(0) == e.command || m.Param(0) == "*" || m.Param(0) == "BATCH" && strings.HasPrefix(string(e.data), "BATCH"))
+		})
+	}
+	switch failure.Code {
+	case "407", "411", "412", "417": // these are of the text, not of its target
+		return c.out.find(text)
+	}
+	target := c.st.fold.Fold(failure.Target)
+	if e := c.out.find(func(e *entry) bool { return text(e) && target != "" && e.target == target }); e != nil {
+		return e
+	}
+	if !slices.Contains(textRefusals, failure.Code) {
+		return nil
+	}
+	// It names the target in another way, such as cut to the length of a nick, or not at
+	// all. Where texts for several are on their way, it is open whose it is.
+	if e := c.out.find(func(e *entry) bool { return text(e) && target != "" && strings.HasPrefix(e.target, target) }); e != nil {
+		return e
+	}
+	first := c.out.find(text)
+	if first == nil || c.out.find(func(e *entry) bool { return text(e) && e.target != first.target }) != nil {
+		return nil
+	}
+	return first
 }

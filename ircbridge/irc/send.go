@@ -21,7 +21,7 @@ func (c *Conn) Send(target string, text ...string) *Delivery {
 //
 // Every target has a queue of its own, and they are served in turn, below the
 // flood limit. The queues are bounded; when they are full, the delivery fails
-// with [ErrQueueFull].
+// with [ErrQueueFull]. A target that is neither a channel nor a nick fails with [ErrTarget].
 func (c *Conn) Post(o Outgoing) *Delivery {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,6 +37,9 @@ func (c *Conn) Post(o Outgoing) *Delivery {
 	}
 	if strings.Contains(o.Target, ",") {
 		return refusedDelivery(fmt.Errorf("%w: more than one target in %q", ErrMessage, o.Target))
+	}
+	if !c.st.isup.IsChannel(o.Target) && noNick(o.Target) {
+		return refusedDelivery(fmt.Errorf("%w: %q", ErrTarget, o.Target))
 	}
 	text := strings.TrimRight(PlainText(c.mask.Mask(o.Text)), "\n")
 	if strings.TrimSpace(text) == "" {
@@ -71,6 +74,13 @@ func (c *Conn) Post(o Outgoing) *Delivery {
 	}
 	c.ring()
 	return d
+}
+
+// noNick says whether a target that is no channel cannot be a nick either. Servers take such
+// ones for masks of users or servers ($$*), for addresses (nick!user@host) or for the operators
+// of a channel (@#channel), and those without labels do not say to which text a refusal belongs.
+func noNick(target string) bool {
+	return strings.TrimSpace(target) == "" || strings.ContainsAny(target, "!@$*?%")
 }
 
 // A parcel is a text on its way to be lines.
