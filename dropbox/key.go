@@ -154,6 +154,25 @@ func (s *Store) finish(to, key string) (Delivery, error) {
 	return d, s.settled(to)
 }
 
+// Delivered finds the message that was delivered to a mailbox under a key, wherever it is by
+// now, and finishes a delivery that was cut off. ok is false where that key is not known.
+func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
+	if reason := badShape(to); reason != "" {
+		return Delivery{}, false, &NameError{Name: to, Reason: reason}
+	}
+	there, err := s.disk.exists(keyFile(to, key))
+	if err == nil && there {
+		d, err = s.finish(to, key)
+	}
+	if errors.Is(err, errForgotten) {
+		return Delivery{}, false, nil
+	}
+	if err != nil {
+		return Delivery{}, false, fmt.Errorf("look for a key of %s: %w", to, err)
+	}
+	return d, there, nil
+}
+
 // readGuard reads the message under a guard. What is no guard, since somebody put
 // it there or changed it, is set aside, and the key is forgotten.
 func (s *Store) readGuard(to, key string) (m *Message, data []byte, ino uint64, err error) {

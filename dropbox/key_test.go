@@ -47,6 +47,9 @@ func TestKeyIsRememberedInEveryState(t *testing.T) {
 		if !d.Duplicate || d.ID != first.ID || d.Thread != first.Thread {
 			t.Errorf("%s: delivered again as %+v, want a duplicate of %s", state, d, first.ID)
 		}
+		if d, ok, err := s.Delivered("coder", "k"); err != nil || !ok || d.ID != first.ID {
+			t.Errorf("%s: Delivered = %+v, %v, %v, want %s", state, d, ok, err, first.ID)
+		}
 	}
 	again("waiting")
 	c := claim(t, b, list(t, b)[0])
@@ -75,6 +78,11 @@ func TestKeyIsRememberedInEveryState(t *testing.T) {
 	again("done")
 	if got := ids(t, b); len(got) != 0 {
 		t.Errorf("%d messages wait, want none", len(got))
+	}
+	for _, other := range [][2]string{{"coder", "other"}, {"tester", "k"}, {"nobody", "k"}} {
+		if d, ok, err := s.Delivered(other[0], other[1]); ok || err != nil {
+			t.Errorf("Delivered(%q) = %+v, %v, %v, want none", other, d, ok, err)
+		}
 	}
 	if d := deliver(t, s, "tester", keyed("k")); d.Duplicate {
 		t.Error("a key of one mailbox counts in another")

@@ -167,7 +167,9 @@ func (r *run) obey(l *link, t irc.Text, now time.Time, a *arrival) {
 		if news := t; t.History {
 			news.History, news.Time = false, now
 			if r.notListened(news, who, m.need, now) == "" {
-				r.missed(t)
+				if !r.mailed(t, m.agents) {
+					r.missed(t)
+				}
 				return
 			}
 		}
@@ -217,6 +219,25 @@ func (r *run) where() string {
 		return ""
 	}
 	return r.Server.Addr
+}
+
+// mailed says whether a line out of the history has come to the agents that it is for: an
+// earlier bridge was killed before it kept the line.
+func (r *run) mailed(t irc.Text, agents []string) bool {
+	if t.MsgID == "" || len(agents) == 0 {
+		return false
+	}
+	key := r.keyOf(t)
+	for _, agent := range agents {
+		switch _, ok, err := r.Store.Delivered(agent, key); {
+		case err != nil:
+			r.trouble("it is not known whether a line was delivered", err)
+			return false
+		case !ok:
+			return false
+		}
+	}
+	return true
 }
 
 // missed tells a person that nobody obeys what they said while we were away: it may be

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
@@ -107,4 +108,40 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A bridge that was killed may have mailed a line that it had not kept yet. Who said it is not
+// asked to say it again: the order is under way.
+func TestWhatWasMailedIsNotMissed(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{})
+	s := newScene(t, srv.Addr)
+	s.start()
+	s.ready()
+	srv.Say("eve", "", "#project-x", "before")
+	eventually(t, "heard", func() bool { return len(s.heard("#project-x")) == 1 })
+	s.stop()
+	srv.Say("ann", "", "#project-x", "coder: go on")
+	srv.Say("ann", "", "#project-x", "coder, tester: and this")
+	srv.Say("joe", "", "#project-x", "coder: stop")
+	said := srv.Said("#project-x")[1:]
+	for i, agents := range [][]string{{"coder"}, {"coder"}} {
+		for _, agent := range agents { // as the bridge did that was killed
+			m := &dropbox.Message{From: dropbox.IRC, To: []string{agent}, Type: dropbox.Question, Key: "irc-" + srv.Addr + "-" + said[i].ID, Body: []byte(said[i].Text)}
+			if _, err := s.store.Deliver(agent, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.start()
+	s.ready()
+	eventually(t, "all is kept", func() bool { return len(s.heard("#project-x")) >= 4 })
+	eventually(t, "those who were not heard are told", func() bool { return len(srv.Said("#project-x")) >= 6 }, func() string { return strings.Join(saidAt(srv, "#project-x"), "\n") })
+	told := strings.Join(saidAt(srv, "#project-x"), "\n")
+	if !strings.Contains(told, "joe: I was away when you said that: coder: stop") || !strings.Contains(told, "ann: I was away when you said that: coder, tester: and this") {
+		t.Errorf("told:\n%s", told)
+	}
+	if strings.Contains(told, "said that: coder: go on") {
+		t.Errorf("somebody is to repeat what is under way:\n%s", told)
+	}
+	s.mail("coder", 2)
 }
