@@ -75,8 +75,7 @@ func (r *run) arrived(f *flight, via *link) {
 	case err == nil:
 		r.settle(f, outcomeSaid)
 	case isRefused && f.as != "":
-		r.noRelay = fmt.Sprintf("nothing is relayed: %v", refused)
-		r.state.Style, r.state.Instead = StylePrefix, r.noRelay
+		r.room(f.place.target).bare = refused.Error()
 		r.say(f)
 	case isRefused && !r.inside(f.conn, f.place.target):
 		// We were thrown out on the way. It waits until we are in again, or are not

@@ -220,7 +220,7 @@ func (r *run) disconnected(l *link, e irc.Down) {
 			s.NextTry = time.Now().Add(e.Retry).UTC()
 		}
 		for _, room := range r.rooms {
-			room.joined, room.caught = false, false
+			room.joined, room.caught, room.bare = false, false, ""
 			room.forgive()
 			r.releaseJoiners(room)
 		}

@@ -44,7 +44,8 @@ type room struct {
 	joiners []*flight           // requests that wait until we are in
 	askers  []func(said string) // people who wait for it
 	modes   map[string]string
-	stale   bool // somebody came or went since modes were asked for
+	bare    string // with [StyleRelay]: why nothing is relayed here
+	stale   bool   // somebody came or went since modes were asked for
 }
 
 // room returns what is known of a channel.
@@ -176,6 +177,10 @@ func (r *run) takeRoom(e irc.Event) {
 			args = append(args, keyErr, e.Err)
 		}
 		r.Log.Info(what, args...)
+	case irc.ModesChanged:
+		if rm := r.known(e.Channel); rm != nil {
+			rm.stale, rm.bare = true, "" // we may be an operator now
+		}
 	case irc.TopicChanged: // the state shows it
 	}
 }
@@ -281,7 +286,7 @@ func rankSigns(s irc.ISupport) string {
 
 // told is the room as the state tells it.
 func (rm *room) told(l *link) Channel {
-	c := Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry}
+	c := Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry, NotRelayed: rm.bare}
 	conn, ok := l.client.Conn()
 	if !ok || !rm.joined {
 		return c

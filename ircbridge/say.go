@@ -27,7 +27,7 @@ func (r *run) voice(f *flight) (via *link, prefix, as string) {
 			return l, "", ""
 		}
 	case StyleRelay:
-		if r.noRelay == "" && r.isChannel(f.place.target) {
+		if r.noRelay == "" && r.isChannel(f.place.target) && r.room(f.place.target).bare == "" {
 			return r.main, "", r.Nick(f.name) + "/" + r.main.nick
 		}
 	}

@@ -69,13 +69,14 @@ type Limits struct {
 
 // A Channel is one that the bridge is in, or wants to be in.
 type Channel struct {
-	Name    string    `json:"name"`
-	Joined  bool      `json:"joined"`
-	Why     string    `json:"why,omitempty"`     // why not
-	NextTry time.Time `json:"next_try,omitzero"` // when it is tried again, after it shut us out several times
-	Topic   string    `json:"topic,omitempty"`
-	Members []Member  `json:"members,omitempty"` // sorted by nick; at most 200
-	More    int       `json:"more,omitempty"`    // members beyond those
+	Name       string    `json:"name"`
+	Joined     bool      `json:"joined"`
+	Why        string    `json:"why,omitempty"`         // why not
+	NextTry    time.Time `json:"next_try,omitzero"`     // when it is tried again, after it shut us out several times
+	NotRelayed string    `json:"not_relayed,omitempty"` // with the style relaymsg: why the names of the agents stand in brackets here
+	Topic      string    `json:"topic,omitempty"`
+	Members    []Member  `json:"members,omitempty"` // sorted by nick; at most 200
+	More       int       `json:"more,omitempty"`    // members beyond those
 }
 
 // A Member is somebody in a channel.

@@ -74,6 +74,39 @@ func TestRelayedFallsBack(t *testing.T) {
 	})
 }
 
+// Where the bridge may not relay, the names stand in brackets; that is so in this channel
+// alone, and the status says which. As an operator it may.
+func TestRelayedInSomeChannels(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{NoRelay: []string{"#Alerts"}})
+	s := newScene(t, srv.Addr)
+	s.o.Style = ircbridge.StyleRelay
+	s.start()
+	s.ready()
+	for _, channel := range []string{"#alerts", "#project-x", "#alerts"} {
+		s.where(s.say("coder", ircbridge.Note{Channel: channel}, "hello"), dropbox.Done)
+	}
+	if got := saidAt(srv, "#alerts"); !slices.Equal(got, []string{"swarm: [coder] hello", "swarm: [coder] hello"}) {
+		t.Errorf("said in #alerts: %q", got)
+	}
+	if got := saidAt(srv, "#project-x"); !slices.Equal(got, []string{"coder/swarm: hello"}) {
+		t.Errorf("said in #project-x: %q", got)
+	}
+	st := s.state("says where", func(st ircbridge.State) bool { return st.Sent == 3 })
+	want := "in #alerts nothing is relayed: #alerts: You cannot relay messages to this channel (PRIVS_NEEDED)"
+	if st.Style != ircbridge.StyleRelay || st.Instead != "" || !slices.Equal(st.Warnings, []string{want}) {
+		t.Errorf("style %s, instead %q, warnings %q", st.Style, st.Instead, st.Warnings)
+	}
+	for _, c := range st.Channels {
+		if (c.NotRelayed != "") != (c.Name == "#alerts") {
+			t.Errorf("%s: not relayed: %q", c.Name, c.NotRelayed)
+		}
+	}
+	srv.Op("#alerts", "swarm")
+	s.state("all is relayed", func(st ircbridge.State) bool { return len(st.Warnings) == 0 })
+	s.say("coder", ircbridge.Note{Channel: "#alerts"}, "as myself")
+	seesAt(t, srv, "#alerts", "coder/swarm: as myself")
+}
+
 func TestEachAgentItsNick(t *testing.T) {
 	servers(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

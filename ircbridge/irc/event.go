@@ -6,7 +6,7 @@ import (
 )
 
 // An Event is what a [Client] has to tell: [Up], [Down], [Joined], [Left],
-// [Renamed], [TopicChanged], [Text], [Invited], [CaughtUp], [Gap] or [Failed].
+// [Renamed], [TopicChanged], [ModesChanged], [Text], [Invited], [CaughtUp], [Gap] or [Failed].
 type Event interface{ event() }
 
 // Up says that a connection is registered. What failed with [ErrNotSent] can
@@ -43,6 +43,9 @@ type Renamed struct {
 
 // TopicChanged says that somebody set the topic of a channel.
 type TopicChanged struct{ Channel, Nick, Topic string }
+
+// ModesChanged says that somebody changed the modes of a channel, or somebody's rank in it.
+type ModesChanged struct{ Channel, Nick string }
 
 // A Text is something that was said.
 type Text struct {
@@ -114,6 +117,7 @@ func (Joined) event()       {}
 func (Left) event()         {}
 func (Renamed) event()      {}
 func (TopicChanged) event() {}
+func (ModesChanged) event() {}
 func (Text) event()         {}
 func (CaughtUp) event()     {}
 func (Gap) event()          {}

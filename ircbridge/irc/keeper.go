@@ -153,6 +153,10 @@ func (v *visit) take(ctx, fetching context.Context, m Message) {
 		if fold.Same(channel, v.st.Nick) {
 			v.emit(ctx, Invited{Channel: m.Param(1), Nick: m.Nick(), Source: m.Source, Account: m.Tags["account"]})
 		}
+	case "MODE":
+		if v.st.ISupport.IsChannel(channel) {
+			v.emit(ctx, ModesChanged{channel, m.Nick()})
+		}
 	case "TOPIC":
 		v.emit(ctx, TopicChanged{channel, m.Nick(), m.Param(1)})
 	default:

@@ -76,6 +76,10 @@ func (u *user) command(m irc.Message) {
 			u.send("s", "FAIL", "RELAYMSG", "INVALID_NICK", m.Param(1), "The nick must hold a /")
 			return
 		}
+		if slices.ContainsFunc(u.s.f.NoRelay, func(c string) bool { return strings.EqualFold(c, m.Param(0)) }) {
+			u.send("s", "FAIL", "RELAYMSG", "PRIVS_NEEDED", m.Param(0), "You cannot relay messages to this channel")
+			return
+		}
 		u.say("PRIVMSG", Said{Source: m.Param(1) + "!relay@relay", RelayedBy: u.nick, Target: m.Param(0), Text: m.Param(2)})
 	case "CHATHISTORY":
 		u.history(m)

@@ -22,9 +22,10 @@ type Features struct {
 	Ring     int      // lines of a target that the history keeps; 0 is all
 	Password string   // of SASL PLAIN for every account; "" takes any
 
-	NoTargets bool // the history does not tell who wrote privately
-	Events    bool // who comes and goes is in the history of a channel, too, as on ergo
-	StrictIDs bool // a msgid that the history does not have is refused with FAIL; ergo 2.20 answers an empty batch
+	NoRelay   []string // channels in which RELAYMSG is refused, until [Server.Op]
+	NoTargets bool     // the history does not tell who wrote privately
+	Events    bool     // who comes and goes is in the history of a channel, too, as on ergo
+	StrictIDs bool     // a msgid that the history does not have is refused with FAIL; ergo 2.20 answers an empty batch
 }
 
 // A Server is a small IRC server in the test, with the capabilities that the
@@ -138,6 +139,14 @@ func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forgot = len(s.said)
+}
+
+// Op makes a nick an operator of a channel.
+func (s *Server) Op(channel, nick string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.f.NoRelay = slices.DeleteFunc(slices.Clone(s.f.NoRelay), func(c string) bool { return strings.EqualFold(c, channel) })
+	s.toRoom(channel, irc.Message{Source: "op!u@elsewhere", Command: "MODE", Params: []string{channel, "+o", nick}})
 }
 
 // Online says whether somebody has a nick.
