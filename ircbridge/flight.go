@@ -237,6 +237,9 @@ func (r *run) ready(w waiter) bool {
 	if !r.isChannel(w.target) || r.noChannel(w.target) != "" {
 		return true
 	}
+	if r.noChannelOf(w.place) {
+		return true // to be left out
+	}
 	rm := r.room(w.target)
 	if rm.failed != "" {
 		return true // to be given up
@@ -289,6 +292,10 @@ func (r *run) begin(f *flight) {
 	}
 	if f.place.request != "" {
 		r.request(f)
+		return
+	}
+	if r.noChannelOf(f.place) {
+		r.settleWith(f, outcomeNotShown, "its conversation has no channel")
 		return
 	}
 	if r.isChannel(f.place.target) {

@@ -166,6 +166,7 @@ func reSubject(old string) string {
 func (r *run) sweep(now time.Time) {
 	r.dirty = true
 	r.overdue(now)
+	r.leaveDone(now)
 	if err := r.takeUpMail(); err != nil {
 		r.trouble("messages that the disk refused were not taken up", err)
 	}

@@ -27,6 +27,7 @@ type place struct {
 	priority irc.Priority
 	moment   Moment
 	passing  bool // see the function of that name
+	copied   bool // it shows a message that is safe elsewhere
 }
 
 // private says whether a place is a person and not a channel.
@@ -35,7 +36,7 @@ func (p place) private() bool { return p.target == p.person }
 // placeOf decides where a message goes. origin is what is known of the message that
 // it answers: zero if that did not come from IRC.
 func placeOf(m *dropbox.Message, n, origin Note, c Channels) place {
-	p := place{request: n.Do, target: n.Channel, moment: n.Moment, passing: passing(m, n)}
+	p := place{request: n.Do, target: n.Channel, moment: n.Moment, passing: passing(m, n), copied: n.About != "" && n.Do == ""}
 	switch {
 	case p.target != "":
 	case origin.Channel != "":

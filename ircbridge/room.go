@@ -40,6 +40,7 @@ type room struct {
 	why     string    // for people: why we are not in it
 	nextTry time.Time // after it has failed; zero is not known
 	asked   time.Time
+	idle    time.Time           // of the channel of a task: since when nothing of that is open
 	invited time.Time           // when we followed an invitation
 	joiners []*flight           // requests that wait until we are in
 	askers  []func(said string) // people who wait for it

@@ -77,6 +77,7 @@ type run struct {
 	spoken    map[string]spoken  // what people said last to agents, by folded channel and nick
 	holdups   map[string]holdup  // what people know of agents that do not work, by agent and folded nick
 	away      map[string]int     // by folded nick: the connection at which they were told that we had been away
+	threads   map[string]string  // of what is open, see [run.openThreads]: by mailbox and id
 	resting   map[string]resting // files laid into irc/ by hand, by name
 	broken    error              // ends the loop
 }

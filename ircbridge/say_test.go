@@ -246,3 +246,24 @@ func TestFilesByHand(t *testing.T) {
 		t.Errorf("the file is still there: %v", err)
 	}
 }
+
+// What is shown of a conversation that has no channel, since it began with no task or is over,
+// opens none.
+func TestNoChannelForMereQuestions(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{})
+	s := newScene(t, srv.Addr)
+	s.start()
+	s.ready()
+	copied := ircbridge.Note{Channel: "#work-k7f3q9m2xd", About: "k7f3q9m2xd", Moment: ircbridge.Begun, To: "coder"}
+	id := s.say("lead", copied, "how far are you?")
+	s.where(id, dropbox.Done)
+	if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") || !strings.Contains(rec, "its conversation has no channel") {
+		t.Errorf("receipt:\n%s", rec)
+	}
+	s.say("swarm", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#work-k7f3q9m2xd"}, "")
+	s.where(s.say("lead", copied, "do it"), dropbox.Done)
+	seesAt(t, srv, "#work-k7f3q9m2xd", "swarm: [coder] begins: do it (from lead)")
+	if got := saidAt(srv, "#work-k7f3q9m2xd"); len(got) != 1 {
+		t.Errorf("said: %q", got)
+	}
+}

@@ -53,9 +53,6 @@ func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 		add("", ircbridge.Note{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Moment: s.moment})
 		copies[len(copies)-1].Text = s.text
 	}
-	if work != "" && (mo.Kind == swarm.MomentResult || mo.Kind == swarm.MomentDead) && first(mo.Of) {
-		add("part ", ircbridge.Note{Do: ircbridge.DoPart, Channel: work})
-	}
 	return copies
 }
 
@@ -94,10 +91,13 @@ func first(m *dropbox.Message) bool {
 }
 
 // workChannel is the channel of the task that a moment is about; "" where tasks have
-// none.
+// none. The bridge leaves it when nothing of the conversation is open any more.
 func workChannel(i *config.IRC, mo swarm.Moment) string {
 	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || mo.Kind == swarm.MomentAlert {
 		return ""
+	}
+	if mo.Of != nil && mo.Of.ID == mo.Message.Thread && mo.Of.Type != dropbox.Task {
+		return "" // it began with no task
 	}
 	return ircbridge.Channels{Work: i.Channel(i.Channels.Work)}.WorkOf(mo.Message.Thread)
 }
