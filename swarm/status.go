@@ -97,6 +97,8 @@ type AgentStatus struct {
 	// Warm is the client that stays for the next message; null when there is none,
 	// or when it works.
 	Warm *WarmStatus `json:"warm"`
+	// Limit is what parks the agents of its account; null where nothing does.
+	Limit *LimitStatus `json:"limit"`
 
 	Running        bool     `json:"running"`      // a turn runs
 	Paused         bool     `json:"paused"`       // by hand
@@ -113,6 +115,13 @@ type MessageStatus struct {
 	From    string    `json:"from"`
 	Subject string    `json:"subject"`
 	Since   time.Time `json:"since"`
+}
+
+// LimitStatus is the limit of an account, or its outage, that parks an agent.
+type LimitStatus struct {
+	Account string    `json:"account"` // the same for all agents of it, and no secret
+	Until   time.Time `json:"until"`   // when this agent is tried again
+	Hint    string    `json:"hint"`    // what a person can do about it; "" for nothing
 }
 
 // WarmStatus is a client that waits for the next message of its agent.

@@ -42,6 +42,13 @@ func (v *view) breaker(open bool) {
 	v.s.CircuitOpen = open
 }
 
+// limited notes what parks the agent, until its state is another one.
+func (v *view) limited(l *LimitStatus) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Limit = l
+}
+
 // begin notes that a turn begins.
 func (v *view) begin(m *MessageStatus, description string) {
 	v.mu.Lock()
@@ -139,6 +146,9 @@ func (v *view) status() AgentStatus {
 	if s.Warm != nil {
 		copied := *s.Warm
 		s.Warm = &copied
+	}
+	if s.State != Limited {
+		s.Limit = nil
 	}
 	s.Running = s.State == Working
 	if s.Running && v.again != "" {

@@ -41,7 +41,7 @@ claude-swarm.yaml that you have edited.
 --remove takes away what init and attach made; with AGENT only what belongs to
 that one. Your own files are then to the byte what they were. What was changed
 since stays, and so does every mailbox with anything in it; --purge removes
-mail, logs and books too. Where there is mail it asks before that; --yes answers,
+mail, logs and books too. Where there is mail it asks before that; --yes answers
 where nobody can be asked.` +
 			examples("claude-swarm init", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
 				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove reviewer"),

@@ -26,9 +26,10 @@ func statusCommand() *cli.Command {
 		Description: `Shows each agent with its state, since when and why, its waiting mail, its dead
 letters, what it cost today, its task and what to do next. Works without a
 daemon too, from the files.` +
-			examples("claude-swarm status", "claude-swarm status coder --json", "claude-swarm status --watch"),
+			examples("claude-swarm status", "claude-swarm status --short", "claude-swarm status coder --json", "claude-swarm status --watch"),
 		Flags: []cli.Flag{
 			jsonFlag(),
+			&cli.BoolFlag{Name: "short", Usage: "one line for each agent"},
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "draw it again whenever something changes, until Ctrl-C"},
 		},
 		Action: func(c *cli.Context) error {
@@ -42,8 +43,8 @@ daemon too, from the files.` +
 			if c.Bool("json") {
 				return printJSON(c.App.Writer, st)
 			}
-			writeStatus(c.App.Writer, st, time.Now(), paletteOf(c.App.Writer), textWidth(c.App.Writer))
-			return nil
+			_, err = io.WriteString(c.App.Writer, draw(st, lookOf(c, time.Now())).String())
+			return err
 		},
 	}
 }
@@ -135,11 +136,10 @@ var stateColours = map[swarm.State]color.Attribute{
 	swarm.Stopped: color.FgRed,
 }
 
-// writeStatus prints the status for a person, columns wide; 0 is no limit, and then
-// only what an agent does and said last is cut.
-func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns int) {
-	called(st)
-	fmt.Fprintln(w, whole(headline(st, now), columns))
+// writeHead prints what concerns all agents, and takes the limits of accounts out of st.
+func (l look) writeHead(w io.Writer, st *swarm.Status) {
+	p, now, columns := l.paint, l.now, l.columns
+	fmt.Fprintln(w, whole(headline(*st, now), columns))
 	if st.Halted {
 		halted := "HALTED: no turn is begun"
 		if st.Reason != "" {
@@ -151,8 +151,15 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 	for _, t := range st.Trouble {
 		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(whole(oneLine(t), max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
 	}
-	fmt.Fprintln(w)
-	t := table{width: columns, spill: true}
+	for _, line := range l.limits(st) {
+		fmt.Fprintln(w, p.paint(whole(line, columns), color.FgYellow))
+	}
+}
+
+// writeAgents prints the table.
+func (l look) writeAgents(w io.Writer, st swarm.Status) {
+	p, now, columns := l.paint, l.now, l.columns
+	t := table{width: columns, spill: !l.short}
 	small := columns > 0 && columns < narrow
 	longest := 20 // of a name
 	if small {
@@ -177,6 +184,9 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 		}
 		t.last().whole = a.Message == nil
 		t.last().below = append(t.last().below, details(a, now)...)
+		if l.short {
+			t.last().below = nil
+		}
 	}
 	t.write(w, func(row, column int, cell string) string {
 		switch {
@@ -191,6 +201,11 @@ func writeStatus(w io.Writer, st swarm.Status, now time.Time, p palette, columns
 		}
 		return cell
 	})
+}
+
+// writeTail prints what a person is to look at. Each part has an empty line before it.
+func (l look) writeTail(w io.Writer, st swarm.Status) {
+	p, now, columns := l.paint, l.now, l.columns
 	for _, line := range haltedLines(st.Gate.Threads) {
 		fmt.Fprintln(w, "\n"+p.paint(whole(line, columns), color.FgRed))
 	}

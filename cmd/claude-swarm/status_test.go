@@ -51,12 +51,12 @@ an-agent-with-a-ver…  idle     4 d    -       -     0.0012
 2 unread messages for you   next: claude-swarm inbox
 `
 	var out bytes.Buffer
-	writeStatus(&out, st, now, false, 80)
+	out.WriteString(draw(st, look{now: now, columns: 80}).String())
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 	out.Reset()
-	writeStatus(&out, st, now, true, 80)
+	out.WriteString(draw(st, look{now: now, paint: true, columns: 80}).String())
 	if !bytes.Contains(out.Bytes(), []byte("\x1b[")) || bytes.Contains(out.Bytes(), []byte("\x1b[2J")) {
 		t.Errorf("with colours: %q, want colours of ours and none of an agent's", out.String())
 	}
@@ -91,7 +91,7 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 	for _, columns := range []int{0, 40, 60, 71, 72, 80, 120} {
 		for _, colours := range []palette{false, true} {
 			var out bytes.Buffer
-			writeStatus(&out, st, now, colours, columns)
+			out.WriteString(draw(st, look{now: now, paint: colours, columns: columns}).String())
 			text := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(out.String(), "")
 			for line := range strings.Lines(text) {
 				if n := uniseg.StringWidth(strings.TrimSuffix(line, "\n")); columns > 0 && n > columns {

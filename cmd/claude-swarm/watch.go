@@ -59,7 +59,8 @@ func watchStatus(c *cli.Context) error {
 			return err
 		}
 		if live {
-			redraw(w, now)
+			_, rows := screenSize(w)
+			redraw(w, smaller(st, lookOf(c, time.Now()), rows), rows)
 		} else if same, err := frame(c, st, began); err != nil {
 			return err
 		} else if !bytes.Equal(same, before) {
@@ -95,21 +96,14 @@ func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 		err := json.NewEncoder(&out).Encode(st)
 		return out.Bytes(), err
 	}
-	writeStatus(&out, st, at, paletteOf(c.App.Writer), textWidth(c.App.Writer))
-	return out.Bytes(), nil
+	return []byte(draw(st, lookOf(c, at)).String()), nil
 }
 
 // redraw writes over what is there, line by line, and clears what is left over: a
 // screen that is cleared as a whole flickers. A line is cleared before it is
 // written, since behind one that fills it the cursor still stands on its last
-// letter. What does not fit is left out.
-func redraw(w io.Writer, text []byte) {
-	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	_, rows := screenSize(w)
-	if rows > 1 && len(lines) > rows {
-		more := len(lines) - rows + 1
-		lines = append(lines[:rows-1], fmt.Sprintf("… %d more lines", more))
-	}
+// letter.
+func redraw(w io.Writer, lines []string, rows int) {
 	picture := screenHome + lineClear + strings.Join(lines, "\n"+lineClear)
 	if len(lines) < rows || rows == 0 {
 		picture += "\n" + screenClear

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A look says how the status is drawn for a person.
+type look struct {
+	now     time.Time
+	paint   palette
+	columns int  // 0 is no limit, and then only what an agent does and said last is cut
+	short   bool // one line for each agent
+}
+
+func lookOf(c *cli.Context, now time.Time) look {
+	return look{now: now, paint: paletteOf(c.App.Writer), columns: textWidth(c.App.Writer), short: c.Bool("short")}
+}
+
+// A picture is the status in three parts, each of whole lines, so that a small screen can
+// leave out the one in the middle.
+type picture struct{ head, agents, tail string }
+
+func draw(st swarm.Status, l look) picture {
+	called(st)
+	st.Agents = slices.Clone(st.Agents)
+	part := func(write func(io.Writer)) string {
+		var b strings.Builder
+		write(&b)
+		return b.String()
+	}
+	return picture{
+		head:   part(func(w io.Writer) { l.writeHead(w, &st) }),
+		agents: part(func(w io.Writer) { l.writeAgents(w, st) }),
+		tail:   part(func(w io.Writer) { l.writeTail(w, st) }),
+	}
+}
+
+func (p picture) String() string { return p.head + "\n" + p.agents + p.tail }
+
+// smaller are the lines of the status on a screen of so many rows; 0 is no limit. Where they
+// do not fit, each agent gets one line, and then the last agents are left out: what waits for
+// the person stands at the end, and stays.
+func smaller(st swarm.Status, l look, rows int) []string {
+	all := linesOf(draw(st, l).String())
+	if rows < 2 || len(all) <= rows {
+		return all
+	}
+	l.short = true
+	short := draw(st, l)
+	if lines := linesOf(short.String()); len(lines) <= rows {
+		return lines
+	}
+	head, agents, tail := linesOf(short.head), linesOf(short.agents), linesOf(short.tail)
+	tail = slices.DeleteFunc(tail, func(line string) bool { return line == "" })
+	if lines := slices.Concat(head, agents, tail); len(lines) <= rows {
+		return lines
+	}
+	room := rows - 1 // beside the line that says how many are left out
+	tail = tail[max(0, len(tail)-max(room/2, min(2, room))):]
+	head = head[:min(len(head), max(room/3, 1), room-len(tail))]
+	agents = agents[:min(len(agents), room-len(tail)-len(head))]
+	if len(agents) == 1 {
+		agents = nil // it only says what the others are
+	}
+	left := len(all) - len(head) - len(agents) - len(tail)
+	return slices.Concat(head, agents, []string{fmt.Sprintf("… %d more lines", left)}, tail)
+}
+
+// linesOf are the lines of a text that ends with one.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// limits are a line for each account whose limit parks several agents. What it says is taken
+// out of their own lines.
+func (l look) limits(st *swarm.Status) (lines []string) {
+	parked := make(map[string][]int) // by account, places in st.Agents
+	var accounts []string
+	for i, a := range st.Agents {
+		if a.State != swarm.Limited || a.Limit == nil {
+			continue
+		}
+		if parked[a.Limit.Account] == nil {
+			accounts = append(accounts, a.Limit.Account)
+		}
+		parked[a.Limit.Account] = append(parked[a.Limit.Account], i)
+	}
+	for _, account := range accounts {
+		places := parked[account]
+		if len(places) < 2 {
+			continue
+		}
+		first := st.Agents[places[0]]
+		why, until, hint := first.Why, first.Limit.Until, first.Limit.Hint
+		var names []string
+		for _, i := range places {
+			a := &st.Agents[i]
+			names = append(names, a.Name)
+			if a.Limit.Until.Before(until) {
+				until = a.Limit.Until
+			}
+			a.Why, a.Next = "", ""
+		}
+		// "by itself" says this, too.
+		if hint = strings.TrimPrefix(strings.TrimPrefix(hint, "nothing has to be done"), "; "); hint != "" {
+			hint += "; "
+		}
+		lines = append(lines, oneLine(fmt.Sprintf("limited: %s (%s)", cmp.Or(why, "the account is at its limit"), strings.Join(names, ", ")))+
+			"   next: "+oneLine(fmt.Sprintf("%sby itself from %s on, or claude-swarm resume %s for all of them", hint, clock(until, l.now), names[0])))
+	}
+	return lines
+}

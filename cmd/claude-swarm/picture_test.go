@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// parkedSwarm is a swarm of four agents, three of them parked by one account's limit.
+func parkedSwarm(now time.Time) swarm.Status {
+	limited := func(name, account string, until time.Time) swarm.AgentStatus {
+		return swarm.AgentStatus{
+			Name: name, State: swarm.Limited, Since: new(now.Add(-time.Minute)), Why: "You've hit your 5-hour limit",
+			Next:    "goes on by itself at 12:01, or at once after claude-swarm resume " + name,
+			Limit:   &swarm.LimitStatus{Account: account, Until: until},
+			Waiting: swarm.Waiting{Normal: 1}, Session: "0f3a1b2c-aaaa", Model: "opus", Last: &swarm.LastText{At: now, Text: "so far " + name},
+		}
+	}
+	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, time.Local)
+	return swarm.Status{
+		Project: "/home/ann/tts", Daemon: &swarm.DaemonStatus{PID: 4711, Since: now.Add(-time.Hour), Version: "1.0"},
+		Agents: []swarm.AgentStatus{
+			limited("coder", "a", noon.Add(2*time.Minute)), limited("docs", "a", noon.Add(time.Minute)), limited("other", "b", noon),
+			limited("reviewer", "a", noon.Add(3*time.Minute)),
+		},
+		Lead: swarm.LeadStatus{Unread: 2},
+	}
+}
+
+// The limit of an account stands in one line for all of its agents.
+func TestALimitIsSaidOnce(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
+	st := parkedSwarm(now)
+	const want = `tts: daemon pid 4711 for 1 h 00 min, version 1.0
+limited: You've hit your 5-hour limit (coder, docs, reviewer)
+next: by itself from 12:01 on, or claude-swarm resume coder for all of them
+
+AGENT     STATE    FOR    MAIL  DEAD  USD  TASK
+coder     limited  1 min  1     -     -
+docs      limited  1 min  1     -     -
+other     limited  1 min  1     -     -    You've hit your 5-hour limit
+reviewer  limited  1 min  1     -     -
+
+2 unread messages for you   next: claude-swarm inbox
+`
+	got := draw(st, look{now: now, columns: 80, short: true}).String()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status --short (-want +got):\n%s", diff)
+	}
+	if st.Agents[0].Why == "" {
+		t.Error("draw has changed the status that it was given")
+	}
+	if n := strings.Count(draw(st, look{now: now, columns: 80}).String(), "resume"); n != 2 {
+		t.Errorf("the whole status says %d times how to go on, want 2, once for each account", n)
+	}
+}
+
+// What waits for the person stays on a screen that is too small.
+func TestASmallScreenKeepsWhatWaitsForYou(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 30, 0, 0, time.Local)
+	st := parkedSwarm(now)
+	for i := range 10 {
+		st.Agents = append(st.Agents, swarm.AgentStatus{Name: fmt.Sprintf("a%d", i), State: swarm.Idle, Since: new(now), Session: "0f3a1b2c-aaaa"})
+	}
+	for _, columns := range []int{40, 80} {
+		for rows := 3; rows < 40; rows++ {
+			lines := smaller(st, look{now: now, columns: columns}, rows)
+			text := strings.Join(lines, "\n")
+			if len(lines) > rows {
+				t.Errorf("%d lines on a screen of %d:\n%s", len(lines), rows, text)
+			}
+			for _, want := range []string{"tts: daemon", "2 unread messages for you", "next: claude-swarm inbox"} {
+				if rows > 3 && !strings.Contains(text, want) {
+					t.Errorf("on %d rows of %d columns %q is missing:\n%s", rows, columns, want, text)
+				}
+			}
+			if n := strings.Count(text, "idle"); rows >= 12 && n+strings.Count(text, " limited ") == 0 {
+				t.Errorf("on %d rows of %d columns there is no agent:\n%s", rows, columns, text)
+			}
+		}
+	}
+	lines := smaller(st, look{now: now, columns: 80}, 12)
+	if len(lines) != 12 {
+		t.Errorf("%d lines on a screen of 12, want all of it used:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+	if got := smaller(st, look{now: now, columns: 80}, 0); strings.Join(got, "\n")+"\n" != draw(st, look{now: now, columns: 80}).String() {
+		t.Errorf("without a limit something is left out:\n%s", strings.Join(got, "\n"))
+	}
+}
