@@ -178,6 +178,31 @@ func (s *Store) closeOffer(id, agent string, receipt []byte) error {
 	return box.Finish(e)
 }
 
+// FinishOffers files the publications whose closing a crash cut off after their
+// receipt was written. Any process may call it; to repeat it is harmless. It costs one
+// listing when there is nothing to do.
+func (s *Store) FinishOffers() error {
+	box := s.topics()
+	closed, err := box.Receipts()
+	if err != nil || len(closed) == 0 {
+		return err
+	}
+	fresh, _, err := box.list(newFolder)
+	if err != nil {
+		return fmt.Errorf("finish publications: %w", err)
+	}
+	for _, e := range closed {
+		// A publication stays in new/ until it is filed.
+		if i := slices.IndexFunc(fresh, func(f Entry) bool { return f.ID == e.ID }); i >= 0 {
+			e = fresh[i]
+		}
+		if err := box.Finish(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // openEntry finds a publication that is not closed. The error is a [*TakenError]
 // when it is.
 func (s *Store) openEntry(id string) (Entry, error) {

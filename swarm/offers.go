@@ -122,6 +122,7 @@ func (b *books) signAgain(m *dropbox.Message) func(*dropbox.Message, string) str
 
 // followUp sees to the published work that nobody has claimed for too long.
 func (s *Swarm) followUp(now time.Time) {
+	s.note(s.store.FinishOffers())
 	open, err := s.store.OpenOffers()
 	if err != nil {
 		s.log.Warn("publications could not be looked at", keyErr, err)

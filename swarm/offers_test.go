@@ -3,6 +3,9 @@ package swarm_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,4 +193,35 @@ func TestAClaimThatComesToNothing(t *testing.T) {
 	if open, err := f.store.OfferOf(p.ID); err != nil || open.Grant != nil {
 		t.Errorf("publication = %+v, %v, want one that can be claimed", open, err)
 	}
+}
+
+// A crash may file a publication and leave its receipt behind; the next daemon files
+// that too, and so does the look of one that runs.
+func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
+	f := newField(t, "coder")
+	f.subscribe("coder", "task.*")
+	f.backend.Script = f.claims("coder")
+	f.sweep = 50 * time.Millisecond
+	f.start()
+	f.closed(f.publish(dropbox.Lead, "task.created", "work").ID)
+	filed := func() []string { return f.files("topics", "done") }
+	f.until("it is filed", func() bool { return len(filed()) == 2 })
+	receipt := filed()[slices.IndexFunc(filed(), func(name string) bool { return strings.HasSuffix(name, ".receipt.yaml") })]
+	left := filepath.Join(f.store.Dir(), "topics", "cur", filepath.Base(receipt))
+	day, err := filepath.Glob(filepath.Join(f.store.Dir(), "topics", "done", "*"))
+	if err != nil || len(day) != 1 {
+		t.Fatal(day, err)
+	}
+	move := func() {
+		if err := os.Rename(filepath.Join(day[0], filepath.Base(receipt)), left); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move()
+	f.until("the daemon that runs files it", func() bool { return len(filed()) == 2 })
+	f.halt()
+	move()
+	f.sweep = time.Hour
+	f.start()
+	f.until("the next daemon files it", func() bool { return len(filed()) == 2 })
 }

@@ -35,6 +35,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.note(box.Recover())
 	}
+	s.note(s.store.FinishOffers())
 	every := s.sweepEvery()
 	t := time.NewTimer(every)
 	defer t.Stop()

@@ -1,0 +1,97 @@
+package dropbox_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Wherever the closing of a publication is cut off after its receipt was written,
+// FinishOffers files it: message and receipt lie in done/, and nothing in new/ or cur/.
+func TestAClosingThatIsCutOff(t *testing.T) {
+	steps := 0
+	closed := func(t *testing.T, cut int) (*dropbox.Store, string, bool) {
+		t.Helper()
+		steps = 0
+		left := -1
+		s := newStore(t, dropbox.Options{Step: func(dropbox.Step) error {
+			steps++
+			if left == 0 {
+				return errors.New("cut")
+			}
+			left--
+			return nil
+		}}, "coder", "tester")
+		p := publish(t, s, "task.created")
+		if _, err := s.ClaimOffer(p.ID, "coder", ""); err != nil {
+			t.Fatal(err)
+		}
+		steps, left = 0, cut
+		err := s.CloseOffer(p.ID, "coder", []byte("outcome: done\n"))
+		left = -1
+		return s, p.ID, err != nil
+	}
+	if _, _, failed := closed(t, -1); failed {
+		t.Fatal("closing fails")
+	}
+	committed := 0
+	for cut := range steps {
+		s, id, failed := closed(t, cut)
+		if !failed {
+			t.Fatalf("cut at %d: closed", cut)
+		}
+		receipts, err := filepath.Glob(filepath.Join(s.Dir(), "topics", "*", "*.receipt.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		filed, _ := filepath.Glob(filepath.Join(s.Dir(), "topics", "done", "*", "*.receipt.yaml"))
+		for range 2 { // harmless to repeat
+			if err := s.FinishOffers(); err != nil {
+				t.Fatalf("cut at %d: %v", cut, err)
+			}
+		}
+		if len(receipts)+len(filed) == 0 {
+			if p, err := s.OfferOf(id); err != nil || p.Grant == nil {
+				t.Errorf("cut at %d, before the receipt: %+v, %v, want it open and claimed", cut, p, err)
+			}
+			continue
+		}
+		committed++
+		mustBeFiled(t, s.Dir(), cut)
+		if _, err := s.OfferOf(id); !errors.Is(err, dropbox.ErrTaken) {
+			t.Errorf("cut at %d: %v, want ErrTaken", cut, err)
+		}
+	}
+	if committed < 3 {
+		t.Errorf("only %d of %d cuts came after the receipt", committed, steps)
+	}
+}
+
+// mustBeFiled demands that all there is of the publications lies in done/.
+func mustBeFiled(t *testing.T, dir string, cut int) {
+	t.Helper()
+	var left, done []string
+	for _, folder := range []string{"new", "cur"} {
+		entries, err := os.ReadDir(filepath.Join(dir, "topics", folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			left = append(left, folder+"/"+e.Name())
+		}
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "topics", "done", "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		done = append(done, filepath.Ext(strings.TrimSuffix(name, ".yaml")))
+	}
+	if len(left) != 0 || len(done) != 2 {
+		t.Errorf("cut at %d: left %v, done %v", cut, left, done)
+	}
+}
