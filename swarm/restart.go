@@ -98,9 +98,9 @@ func (p RestartPolicy) Decide(failures []Failure, first time.Duration, now time.
 func (p RestartPolicy) afterUnborn(failures []Failure, now time.Time) Decision {
 	recent := 0
 	for _, f := range failures {
-		// A clock that was set back must not hide failures, so the age counts
-		// in both directions.
-		if f.Unborn && now.Sub(f.At).Abs() < p.UnbornWindow {
+		// A clock that was set back must not hide failures: what lies ahead of now
+		// counts as recent.
+		if f.Unborn && now.Sub(f.At) < p.UnbornWindow {
 			recent++
 		}
 	}

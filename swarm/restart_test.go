@@ -36,6 +36,8 @@ func TestRestartDecisions(t *testing.T) {
 		"three times in 300 s":              {[]swarm.Failure{unborn("a", 299), unborn("b", 10), unborn("a", 0)}, true, 0},
 		"three times, the first 300 s ago":  {[]swarm.Failure{unborn("a", 300), unborn("a", 10), unborn("a", 0)}, false, 5 * time.Second},
 		"clock set back does not hide them": {[]swarm.Failure{unborn("a", -200), unborn("a", -100), unborn("a", 0)}, true, 0},
+		"clock set back an hour between":    {[]swarm.Failure{unborn("a", -3599), unborn("a", -3598), unborn("a", 0)}, true, 0},
+		"clock put right by a year":         {[]swarm.Failure{unborn("a", -365*24*3600), unborn("a", -1), unborn("a", 0)}, true, 0},
 		"unborn ones count no message":      {[]swarm.Failure{unborn("a", 20), unborn("b", 10), failed("c", 0)}, false, first},
 	} {
 		t.Run(name, func(t *testing.T) {
