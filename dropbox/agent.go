@@ -23,6 +23,9 @@ const (
 	All   = "all"
 )
 
+// alsoLead are the names beside Lead that stand for it.
+var alsoLead = []string{"human", "operator", "supervisor"}
+
 // maxAgentName is the longest name of an agent, in bytes.
 const maxAgentName = 32
 
@@ -40,6 +43,10 @@ func CheckAgent(name string) error {
 
 // Reserved says whether a name is kept for the store itself or for what uses it.
 func Reserved(name string) bool { return slices.Contains(reserved, name) }
+
+// IsLead says whether a name stands for whoever steers: lead itself, and what other
+// programs call the person. No agent can be called so, and lead alone has a mailbox.
+func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
 // checkMailbox is CheckAgent for a folder: lead and irc have one.
 func checkMailbox(name string) error {

@@ -23,10 +23,11 @@ func (p Plan) LeadFor(from string) string {
 	return p.Lead
 }
 
-// Leads tells whether an address is that of the lead: lead itself, or the name that the
-// configuration gives the person. What is sent there goes to [Plan.LeadFor].
+// Leads tells whether an address is that of the lead: lead itself, another name of it
+// ([dropbox.IsLead]), or the name that the configuration gives the person. What is sent
+// there goes to [Plan.LeadFor].
 func (p Plan) Leads(address string) bool {
-	return address == dropbox.Lead || address != "" && address == p.LeadName
+	return dropbox.IsLead(address) || address != "" && address == p.LeadName
 }
 
 // Called is what people and agents call the owner of a mailbox: the lead by the name

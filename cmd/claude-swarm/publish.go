@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -124,8 +123,12 @@ func printPublished(c *cli.Context, sent dropbox.Published) error {
 // sayWhoListens warns that nobody hears of what was published.
 func (p *post) sayWhoListens(c *cli.Context, topic string, sent dropbox.Published) error {
 	if len(sent.Offered) == 0 && !sent.Duplicate {
+		listener := p.file.Topics.Fallback
+		if listener == "" || listener == dropbox.Lead {
+			listener = p.file.Names()[0]
+		}
 		_, err := fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody subscribes to %s\n  try: claude-swarm subscribe %s --agent %s\n",
-			topic, topic, cmp.Or(p.file.Topics.Fallback, p.file.Names()[0]))
+			topic, topic, listener)
 		return err
 	}
 	var to []string

@@ -23,7 +23,8 @@ func sendCommand() *cli.Command {
 		Description: `Leaves a message in the mailbox of AGENT, and prints its id as soon as it is on
 the disk for good. No daemon is needed for that; the message waits for one.
 
-AGENT is the name of an agent, several with commas between them, all, or lead.
+AGENT is the name of an agent, several with commas between them, all, or lead,
+who is human, operator and supervisor as well.
 TEXT is one message, its words joined by blanks; - reads it from the standard
 input. Inside an agent's turn the sender is that agent, else the lead.
 

@@ -48,7 +48,7 @@ type Log struct {
 // Topics say what becomes of published work that nobody claims.
 type Topics struct {
 	ClaimTimeout time.Duration // it is offered again after this; default 2 min
-	Fallback     string        // the agent that gets it at last; default "", none
+	Fallback     string        // the agent that gets it at last, or lead; default "", none
 }
 
 // Audit says where finished turns are recorded besides the mailboxes.

@@ -122,7 +122,7 @@ var sectionKeys = []fileKey{
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Log.MaxAgeDays)(r.number(n, name, 1)) }},
 	{Key{"topics.claim_timeout", "time span", "2m", "How long published work may wait for an agent that claims it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, else the lead is told."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.Topics.ClaimTimeout)(r.span(n, name)) }},
-	{Key{"topics.fallback", "text or null", "null", "The agent that gets published work which nobody claims; null is none."},
+	{Key{"topics.fallback", "text or null", "null", "The agent that gets published work which nobody claims; null is none, and lead (or human, operator, supervisor) the lead, who is told of it."},
 		func(r *reader, n *yaml.Node, name string, f *File) {
 			if isNull(follow(n)) {
 				f.Topics.Fallback = ""

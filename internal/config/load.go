@@ -122,7 +122,11 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	if len(r.errs) == before {
 		r.namesAgent(f, "lead", f.Lead)
 		r.leadName(f)
-		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
+		if f.leads(f.Topics.Fallback) {
+			f.Topics.Fallback = dropbox.Lead
+		} else {
+			r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
+		}
 		r.acl(f)
 		r.irc(f)
 	}
@@ -158,6 +162,11 @@ func (r *reader) leadName(f *File) {
 	case f.Lead != "":
 		fail("lead_name: the lead is %s, an agent, and goes by that name", f.Lead).Try = "take out lead or lead_name"
 	}
+}
+
+// leads tells whether a name stands for the lead.
+func (f *File) leads(name string) bool {
+	return dropbox.IsLead(name) || name != "" && name == f.LeadName
 }
 
 // topKey reads a key of the top level, or the section that it opens.

@@ -42,9 +42,6 @@ const (
 	UnprovenRefuse = "refuse"
 )
 
-// Human is another word for the lead in lists of those who may be written to.
-const human = "human"
-
 func builtinPolicy() Policy {
 	return Policy{
 		AllowedTypes: typeWords(), MaxBodyBytes: 8 << 10, SenderPerMin: 60, ThreadPerMin: 30, MaxHops: dropbox.MaxHops,
@@ -223,7 +220,7 @@ func (r *reader) correspondents(n *yaml.Node, name string, to **[]string, f *Fil
 	agents := []string{}
 	for i, who := range list {
 		switch {
-		case who == dropbox.Lead || who == human || who == f.LeadName && who != "":
+		case f.leads(who):
 			continue // always
 		case f.hasAgent(who), who == dropbox.IRC:
 			agents = append(agents, who)

@@ -29,9 +29,9 @@ func (e *TurnError) Unwrap() error { return e.Err }
 // ErrAlone says that a message to all has nobody to go to.
 var ErrAlone = errors.New("there is no agent but the sender")
 
-// Recipients are the names in a list with commas, checked: agents, lead, or all for
-// every agent but the sender. The error is a [*swarm.UnknownAgentError] or
-// [ErrAlone].
+// Recipients are the names in a list with commas, checked: agents, lead or another
+// name of it ([swarm.Plan.Leads]), or all for every agent but the sender. The error is
+// a [*swarm.UnknownAgentError] or [ErrAlone].
 func (d *Door) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
