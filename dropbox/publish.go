@@ -138,12 +138,21 @@ func (s *Store) OfferAgain(p Publication, priority Priority, sign func(m *Messag
 // asked, or was given it; once.
 func (s *Store) Assign(p Publication, agent string, sign func(m *Message, to string) string) error {
 	out := *p.Message
-	out.To, out.Offer, out.Key = nil, p.ID, "assign:"+p.ID
+	out.To, out.Offer, out.Key = nil, p.ID, assignKey(p.ID)
 	if _, err := s.DeliverSigned(agent, &out, signFor(sign, agent)); err != nil {
 		return fmt.Errorf("assign %s: %w", p.ID, err)
 	}
 	return nil
 }
+
+// WasAssigned tells whether a publication was delivered by [Store.Assign] to an agent in
+// the last 7 days.
+func (s *Store) WasAssigned(id, agent string) (bool, error) {
+	_, ok, err := s.Delivered(agent, assignKey(id))
+	return ok, err
+}
+
+func assignKey(id string) string { return "assign:" + id }
 
 // How published work ends; see [Store.Announce].
 const (

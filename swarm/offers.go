@@ -2,8 +2,6 @@ package swarm
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -12,11 +10,11 @@ import (
 
 // A TopicPolicy says what happens to published work that nobody claims.
 type TopicPolicy struct {
-	// ClaimTimeout is how long it may wait; 0 means 120 s, the source document's
-	// value. Then it is offered once more, as urgent; after twice that time it goes
-	// to Fallback, and if that fails too, or there is none, the lead is told.
+	// ClaimTimeout is how long each step waits for the next one; 0 means 120 s, the
+	// source document's value. The steps are: it is offered once more, as urgent; it
+	// goes to Fallback, if there is one; the lead is told.
 	ClaimTimeout time.Duration
-	Fallback     string // agent; "" is none
+	Fallback     string // agent; "" and the lead are none
 }
 
 func (p TopicPolicy) claimTimeout() time.Duration {
@@ -118,66 +116,4 @@ func (b *books) signAgain(m *dropbox.Message) func(*dropbox.Message, string) str
 		return nil
 	}
 	return b.sign
-}
-
-// followUp sees to the published work that nobody has claimed for too long.
-func (s *Swarm) followUp(now time.Time) {
-	s.note(s.store.FinishOffers())
-	open, err := s.store.OpenOffers()
-	if err != nil {
-		s.log.Warn("publications could not be looked at", keyErr, err)
-		return
-	}
-	for _, p := range open {
-		if p.Grant != nil {
-			s.abandoned(p)
-			continue
-		}
-		if err := s.unclaimed(p, now.Sub(p.Message.Created)); err != nil {
-			s.log.Warn("publication could not be passed on", keyMessage, p.ID, keyErr, err)
-		}
-	}
-}
-
-// abandoned takes a claim back from an agent that has left the swarm.
-func (s *Swarm) abandoned(p dropbox.Publication) {
-	if _, err := s.member(p.Grant.Agent); err == nil || p.Grant.Agent == dropbox.Lead {
-		return
-	}
-	s.log.Info("claim of an agent that has left is taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
-	s.note(s.store.ReleaseOffer(p.ID, p.Grant.Agent))
-}
-
-// unclaimed passes a publication on that nobody has claimed for so long. Each step
-// is harmless to repeat.
-func (s *Swarm) unclaimed(p dropbox.Publication, age time.Duration) error {
-	plan := s.Plan()
-	patience := plan.Topics.claimTimeout()
-	subscribers, err := s.store.Subscribers(p.Message.Topic)
-	if err != nil {
-		return err
-	}
-	subscribers = slices.DeleteFunc(subscribers, func(name string) bool { return name == p.Message.From })
-	_, fallback := plan.spec(plan.Topics.Fallback)
-	switch {
-	case age < patience:
-		return nil
-	case age < 2*patience && len(subscribers) > 0:
-		_, err := s.store.OfferAgain(p, dropbox.Urgent, s.books.signAgain(p.Message))
-		return err
-	case fallback && age < 3*patience && plan.Topics.Fallback != p.Message.From:
-		return s.fallBack(p, plan.Topics.Fallback)
-	}
-	s.tellLead("", "unclaimed:"+p.ID, "nobody takes "+p.ID, fmt.Sprintf(
-		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
-		p.Message.From, p.Message.Topic, seconds(age), cut(string(p.Message.Body), maxReason), p.ID, p.ID))
-	return nil
-}
-
-// fallBack gives a publication to the agent that gets what nobody takes.
-func (s *Swarm) fallBack(p dropbox.Publication, agent string) error {
-	if _, err := s.store.ClaimOffer(p.ID, agent, ""); err != nil {
-		return err
-	}
-	return s.store.Assign(p, agent, s.books.signAgain(p.Message))
 }

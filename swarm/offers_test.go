@@ -225,3 +225,43 @@ func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 	f.start()
 	f.until("the next daemon files it", func() bool { return len(filed()) == 2 })
 }
+
+// No step is skipped: neither of work that was published long before a daemon ran, nor
+// where the time-out is shorter than the time between two looks.
+func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
+	f := newField(t, "coder", "fixer")
+	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 20 * time.Millisecond, Fallback: "fixer"}
+	f.sweep = 200 * time.Millisecond
+	for i := range f.plan.Agents {
+		f.plan.Agents[i].MaxFailures = 1
+	}
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent == "fixer" {
+			return []runnertest.Step{runnertest.Fail("no luck")}
+		}
+		return []runnertest.Step{runnertest.Say("not for me")}
+	}
+	f.subscribe("coder", "task.*")
+	p := f.publish(dropbox.Lead, "task.created", "work")
+	time.Sleep(10 * f.plan.Topics.ClaimTimeout)
+	f.start()
+	f.told("nobody has claimed")
+	var asked []string
+	for _, r := range f.backend.Runs() {
+		asked = append(asked, r.Turn.Agent)
+	}
+	if !slices.Equal(asked, []string{"coder", "coder", "fixer"}) {
+		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
+	}
+	// The next daemon begins at the first step, and asks nobody twice.
+	f.halt()
+	f.start()
+	f.untilState("coder", swarm.Idle)
+	time.Sleep(6 * f.sweep)
+	if n := len(f.backend.Runs()); n != 3 {
+		t.Errorf("%d turns after the next start, want 3", n)
+	}
+	if open, err := f.store.OfferOf(p.ID); err != nil || open.Grant != nil {
+		t.Errorf("publication = %+v, %v, want one that can be claimed", open, err)
+	}
+}

@@ -35,7 +35,8 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.note(box.Recover())
 	}
-	s.note(s.store.FinishOffers())
+	waits := unclaimed{}
+	s.followUp(waits, time.Now())
 	every := s.sweepEvery()
 	t := time.NewTimer(every)
 	defer t.Stop()
@@ -75,7 +76,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		if w != nil {
 			s.watches(w.Rewatch())
 		}
-		s.followUp(time.Now())
+		s.followUp(waits, time.Now())
 		s.ringAll()
 	}
 }

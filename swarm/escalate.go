@@ -1,0 +1,177 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A step is what was done last for published work that nobody claims.
+type step int
+
+const (
+	offered  step = iota // to those who subscribed when it was published
+	urged                // to all who subscribe, as urgent
+	fellBack             // to the agent of the plan
+	told                 // the lead, who knows it from now on
+)
+
+// after is the step that follows, of those that there is somebody for.
+func (s step) after(subscribers, fallback bool) step {
+	switch {
+	case s < urged && subscribers:
+		return urged
+	case s < fellBack && fallback:
+		return fellBack
+	}
+	return told
+}
+
+// A wait is how long published work has been open to those whom its last step offered
+// it to.
+type wait struct {
+	step   step
+	since  time.Time
+	failed bool // the step could not be taken in full, and is tried again
+}
+
+// unclaimed are the publications that nobody has claimed, by their ids. It belongs to
+// the goroutine that looks after them. A daemon that starts begins each of them at its
+// first step: nobody could claim while none ran, and no step reaches anybody twice.
+type unclaimed map[string]*wait
+
+// open notes that nobody has claimed a publication now, and returns its wait.
+func (u unclaimed) open(id string, now time.Time) *wait {
+	if u[id] == nil {
+		u[id] = &wait{since: now}
+	}
+	return u[id]
+}
+
+// hold begins the waiting of a publication again, which nobody can claim now.
+func (u unclaimed) hold(id string, now time.Time) {
+	if w := u[id]; w != nil {
+		w.since = now
+	}
+}
+
+// keep forgets the publications that are not open any more.
+func (u unclaimed) keep(open []dropbox.Publication) {
+	for id := range u {
+		if !slices.ContainsFunc(open, func(p dropbox.Publication) bool { return p.ID == id }) {
+			delete(u, id)
+		}
+	}
+}
+
+// due tells which step is to be taken now, the first time or again; false is none.
+func (w *wait) due(subscribers, fallback bool, patience time.Duration, now time.Time) (step, bool) {
+	switch {
+	case w.step != told && now.Sub(w.since) >= patience:
+		return w.step.after(subscribers, fallback), true
+	case w.failed:
+		return w.step, true
+	}
+	return w.step, false
+}
+
+// took notes that a step was taken, or failed.
+func (w *wait) took(s step, now time.Time, err error) {
+	if s != w.step {
+		w.step, w.since = s, now
+	}
+	w.failed = err != nil
+}
+
+// followUp sees to the published work that nobody has claimed for too long.
+func (s *Swarm) followUp(waits unclaimed, now time.Time) {
+	s.note(s.store.FinishOffers())
+	open, err := s.store.OpenOffers()
+	if err != nil {
+		s.log.Warn("publications could not be looked at", keyErr, err)
+		return
+	}
+	waits.keep(open)
+	halted := s.store.Halted()
+	for _, p := range open {
+		switch {
+		case p.Grant != nil:
+			waits.hold(p.ID, now)
+			s.abandoned(p)
+		case halted:
+			waits.hold(p.ID, now)
+		default:
+			s.escalate(p, waits.open(p.ID, now), now)
+		}
+	}
+}
+
+// abandoned takes a claim back from an agent that has left the swarm.
+func (s *Swarm) abandoned(p dropbox.Publication) {
+	if _, err := s.member(p.Grant.Agent); err == nil || p.Grant.Agent == dropbox.Lead {
+		return
+	}
+	s.log.Info("claim of an agent that has left is taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
+	s.note(s.store.ReleaseOffer(p.ID, p.Grant.Agent))
+}
+
+// escalate passes a publication on that nobody has claimed for so long.
+func (s *Swarm) escalate(p dropbox.Publication, w *wait, now time.Time) {
+	plan := s.Plan()
+	subscribers, err := s.store.Subscribers(p.Message.Topic)
+	if err != nil {
+		s.log.Warn("publications could not be looked at", keyErr, err)
+		return
+	}
+	subscribers = slices.DeleteFunc(subscribers, func(name string) bool { return name == p.Message.From })
+	_, fallback := plan.spec(plan.Topics.Fallback)
+	fallback = fallback && plan.Topics.Fallback != p.Message.From
+	next, ok := w.due(len(subscribers) > 0, fallback, plan.Topics.claimTimeout(), now)
+	if !ok {
+		return
+	}
+	if next == fellBack && next != w.step {
+		had, err := s.store.WasAssigned(p.ID, plan.Topics.Fallback)
+		if err != nil {
+			s.log.Warn("publications could not be looked at", keyErr, err)
+			return
+		}
+		if had { // under an earlier daemon, and gave it up
+			next = told
+		}
+	}
+	switch next {
+	case urged:
+		_, err = s.store.OfferAgain(p, dropbox.Urgent, s.books.signAgain(p.Message))
+	case fellBack:
+		err = s.fallBack(p, plan.Topics.Fallback)
+	case told:
+		s.tellUnclaimed(p, now)
+	}
+	w.took(next, now, err)
+	if err != nil {
+		s.log.Warn("publication could not be passed on", keyMessage, p.ID, keyErr, err)
+	}
+}
+
+// fallBack gives a publication to the agent that gets what nobody takes.
+func (s *Swarm) fallBack(p dropbox.Publication, agent string) error {
+	if _, err := s.store.ClaimOffer(p.ID, agent, ""); err != nil {
+		return err
+	}
+	err := s.store.Assign(p, agent, s.books.signAgain(p.Message))
+	if err != nil { // a claim without a message would keep it from everybody
+		err = errors.Join(err, s.store.ReleaseOffer(p.ID, agent))
+	}
+	return err
+}
+
+// tellUnclaimed tells the lead of a publication that nobody takes, once.
+func (s *Swarm) tellUnclaimed(p dropbox.Publication, now time.Time) {
+	s.tellLead("", "unclaimed:"+p.ID, "nobody takes "+p.ID, fmt.Sprintf(
+		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
+		p.Message.From, p.Message.Topic, seconds(now.Sub(p.Message.Created)), cut(string(p.Message.Body), maxReason), p.ID, p.ID))
+}
