@@ -163,15 +163,15 @@ func (r *run) ask(t irc.Text, question func(context.Context) (string, error)) {
 		}
 		return func() {
 			r.asking--
-			r.answerPerson(t, strings.Split(strings.TrimRight(said, "\n"), "\n"))
+			r.answerPerson(t, strings.Split(r.typed(strings.TrimRight(said, "\n")), "\n"))
 		}
 	})
 }
 
 // reply answers the question with that id, or a part of it.
 func (r *run) reply(t irc.Text, id, text string) {
-	id = strings.ToLower(id)
-	meant := slices.DeleteFunc(slices.Clone(r.open), func(q question) bool { return !dropbox.MatchID(q.ID, id) })
+	id = bareID(id)
+	meant := r.questionsLike(id)
 	if len(meant) == 0 {
 		r.tell(t, "No question "+clip(irc.PlainText(id), 20)+" waits for an answer."+idParts)
 		return
@@ -179,7 +179,7 @@ func (r *run) reply(t irc.Text, id, text string) {
 	if len(meant) > 1 {
 		var ids []string
 		for _, q := range meant {
-			ids = append(ids, q.ID)
+			ids = append(ids, q.ID+" of "+q.From)
 		}
 		r.tell(t, id+" fits several questions. Say one of "+strings.Join(ids, ", "))
 		return

@@ -308,7 +308,7 @@ func (r *run) begin(f *flight) {
 			return
 		}
 	}
-	sh := show(f.Message, f.note, f.place)
+	sh := show(f.Message, f.note, f.place, r.main.nick)
 	f.name = sh.name
 	masked := r.mask.Mask(sh.text)
 	if masked != sh.text {

@@ -151,17 +151,20 @@ func (r *run) obey(l *link, t irc.Text, now time.Time, a *arrival) {
 	if l == r.main {
 		nicks = []string{r.main.nick, r.Server.Nick}
 	}
+	who := person(t)
+	if l.state.Cap("account-tag") {
+		who.Account = t.Account
+	}
 	m, ok := meant(t.Body, t.Private, l.agent, r.names(agents), nicks, r.fold())
+	if !ok {
+		m, ok = r.hinted(t, who)
+	}
 	if !ok {
 		r.tellTorn(t, now)
 		return
 	}
-	who := person(t)
 	if t.Notice && who.Host == "" {
 		return // the server speaks, such as of its TLS: nobody asks for anything
-	}
-	if l.state.Cap("account-tag") {
-		who.Account = t.Account
 	}
 	if why := r.notListened(t, who, m.need, now); why != "" {
 		if news := t; t.History {

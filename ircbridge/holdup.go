@@ -40,7 +40,7 @@ func (r *run) tellHeld(t irc.Text, agent string) {
 			if err != nil {
 				r.Log.Debug("what holds up an agent is not known", "agent", agent, keyErr, err)
 			} else if why != "" && why != h.told {
-				r.tell(t, why)
+				r.tell(t, r.typed(why))
 			}
 		}
 	})

@@ -47,9 +47,9 @@ type Moment string
 // The moments. In the lines below, FIRST is the first line of the text.
 const (
 	Said   Moment = ""       // it was sent: [from] text; with To: [from] to coder: text
-	Begun  Moment = "begun"  // its turn began: [to] begins: FIRST (from lead, read ID)
-	Ended  Moment = "ended"  // its turn ended well: [from] done: FIRST (read ID)
-	Failed Moment = "failed" // its turn failed: [to] failed: FIRST (read ID)
+	Begun  Moment = "begun"  // its turn began: [to] begins: FIRST (from lead, swarm: read ID)
+	Ended  Moment = "ended"  // its turn ended well: [from] done: FIRST (swarm: read ID)
+	Failed Moment = "failed" // its turn failed: [to] failed: FIRST (swarm: read ID)
 	Alert  Moment = "alert"  // somebody should look: [from] text
 	Buried Moment = "dead"   // it was given up: [to] gave up ID: FIRST
 )

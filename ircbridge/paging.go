@@ -37,8 +37,7 @@ type more struct {
 // read tells a message: all of its text, also where the body is its beginning alone and
 // the rest lies in an attachment.
 func (r *run) read(t irc.Text, id string) {
-	id = strings.ToLower(id)
-	if id == "" {
+	if id = bareID(id); id == "" {
 		r.tell(t, "Say which message: read ID")
 		return
 	}

@@ -148,7 +148,7 @@ func (r *run) recognise(f *flight, texts []irc.Text) (rest []irc.Text, absent bo
 	if ring == nil || !ok {
 		return texts, false
 	}
-	cut := cutterOf(f, conn, prefix, as)
+	cut := r.cutterOf(f, conn, prefix, as)
 	text := cut.short(f.text)
 	own := func(t irc.Text) bool { return (t.Own || r.ours(t.Nick)) && !ring.seen[t.MsgID] }
 	for f.said < len(text) {

@@ -60,8 +60,9 @@ type shown struct {
 	id   string // by which the rest can be read
 }
 
-// show makes of a message what people read.
-func show(m *dropbox.Message, n Note, p place) shown {
+// show makes of a message what people read. bridge is the bridge's nick, to which what
+// is to be typed is said.
+func show(m *dropbox.Message, n Note, p place, bridge string) shown {
 	s := shown{name: m.From, id: m.ID}
 	if m.From == dropbox.IRC && n.Moment == Said && n.About != "" {
 		s.name = dropbox.Swarm // the bridge speaks for all
@@ -73,7 +74,7 @@ func show(m *dropbox.Message, n Note, p place) shown {
 	first, more := firstLine(body)
 	read := ""
 	if more {
-		read = "read " + s.id
+		read = bridge + ": read " + s.id
 	}
 	switch n.Moment {
 	case Begun:
@@ -101,7 +102,7 @@ func show(m *dropbox.Message, n Note, p place) shown {
 		s.text = body
 		switch {
 		case m.Type == dropbox.Question && p.person == "":
-			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: reply %s …)`, m.From, s.id)
+			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: %s: reply %s …)`, m.From, bridge, s.id)
 		case n.To != "":
 			s.text = "to " + n.To + ": " + body
 		case p.person != "" && !p.private():
@@ -188,7 +189,7 @@ type cutter struct {
 	prefix string // before each piece, such as "[coder] "
 	limit  int    // bytes of a line, prefix and all
 	whole  bool   // the server takes multiline messages
-	id     string // by which the rest can be read
+	read   string // what is typed to read the rest
 }
 
 // short is the text as it is said in all: where it has too many lines, the first of
@@ -202,7 +203,7 @@ func (c cutter) short(text string) string {
 		return text
 	}
 	said := irc.Join(lines[:maxShown])
-	return strings.TrimRight(said, "\n") + "\n" + fmt.Sprintf("… (%d more lines: read %s)", len(lines)-maxShown, c.id)
+	return strings.TrimRight(said, "\n") + "\n" + fmt.Sprintf("… (%d more lines: %s)", len(lines)-maxShown, c.read)
 }
 
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }

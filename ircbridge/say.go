@@ -35,10 +35,10 @@ func (r *run) voice(f *flight) (via *link, prefix, as string) {
 }
 
 // cutterOf is how a message is cut for a voice.
-func cutterOf(f *flight, conn *irc.Conn, prefix, as string) cutter {
+func (r *run) cutterOf(f *flight, conn *irc.Conn, prefix, as string) cutter {
 	st := conn.State()
 	return cutter{
-		prefix: prefix, limit: conn.Limit(irc.Outgoing{Target: f.place.target, As: as}), id: cmp.Or(f.note.About, f.ID),
+		prefix: prefix, limit: conn.Limit(irc.Outgoing{Target: f.place.target, As: as}), read: r.main.nick + ": read " + cmp.Or(f.note.About, f.ID),
 		whole: st.Cap("draft/multiline") && st.Cap("batch") && as == "",
 	}
 }
@@ -59,7 +59,7 @@ func (r *run) say(f *flight) {
 		return
 	}
 	out := irc.Outgoing{Target: f.place.target, Priority: f.place.priority, As: as}
-	cut := cutterOf(f, conn, prefix, as)
+	cut := r.cutterOf(f, conn, prefix, as)
 	text := cut.short(f.text)
 	f.conn, f.as, f.seq = conn, as, r.main.posted
 	r.main.posted++

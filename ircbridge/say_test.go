@@ -24,7 +24,7 @@ func TestLongTextIsCutAfterSixLines(t *testing.T) {
 		fmt.Fprintf(&b, "row %d\n", i)
 	}
 	id := s.say("coder", ircbridge.Note{}, b.String())
-	ann.sees(fmt.Sprintf("#project-x swarm: [coder] … (41 more lines: read %s)", id))
+	ann.sees(fmt.Sprintf("#project-x swarm: [coder] … (41 more lines: swarm: read %s)", id))
 	ann.sees("#project-x swarm: [coder] row 5")
 	s.say("coder", ircbridge.Note{}, "one\n\n\ntwo\n3\n4\n5\n6\nseven is no line more than to say that there is one\n")
 	ann.like("[coder] seven is no line more")

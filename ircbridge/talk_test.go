@@ -28,7 +28,7 @@ func TestTalk(t *testing.T) {
 		}
 
 		s.say("coder", ircbridge.Note{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Moment: ircbridge.Ended}, "The build is green.\nIt was the cache.\n")
-		ann.sees("#standup-x swarm: [coder] done: The build is green. (read k7f3q9m2xd)")
+		ann.sees("#standup-x swarm: [coder] done: The build is green. (swarm: read k7f3q9m2xd)")
 
 		ann.say("#project-x", "coder: how far are you?")
 		m := s.mail("coder", 1)[0]
