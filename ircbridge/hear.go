@@ -179,6 +179,9 @@ func (r *run) obey(l *link, t irc.Text, now time.Time, a *arrival) {
 		r.state.Denied++
 		r.Log.Warn("denied", keyWhy, why, "right", string(m.need), keyNick, t.Nick, "source", t.Source, "account", t.Account,
 			keyChannel, t.Peer(), "text", clip(r.mask.Mask(irc.PlainText(t.Body)), 200))
+		if has := rightsOf(r.Allow, who, r.fold(), r.where()); why == notPermitted && len(has) > 0 {
+			r.lacks(t, m.need, has, now)
+		}
 		return
 	}
 	switch {
@@ -191,6 +194,9 @@ func (r *run) obey(l *link, t irc.Text, now time.Time, a *arrival) {
 		r.noteSpoken(t, m.agents, now)
 	}
 }
+
+// notPermitted is why nobody obeys a line that could be an order.
+const notPermitted = "nothing permits it"
 
 // notListened says why nobody obeys a line; "" when it is obeyed.
 func (r *run) notListened(t irc.Text, who Person, need Right, now time.Time) string {
@@ -210,7 +216,7 @@ func (r *run) notListened(t irc.Text, who Person, need Right, now time.Time) str
 	case t.Target == "" || t.Private && !r.ours(t.Target):
 		return "it was not said to us"
 	case !slices.Contains(rightsOf(r.Allow, who, r.fold(), r.where()), need):
-		return "nothing permits it"
+		return notPermitted
 	}
 	return ""
 }
@@ -243,22 +249,6 @@ func (r *run) mailed(t irc.Text, agents []string) bool {
 	return true
 }
 
-// missed tells a person that nobody obeys what they said while we were away: it may be
-// out of date. They are told once for each connection.
-func (r *run) missed(t irc.Text) {
-	key := r.fold().Fold(t.Nick)
-	r.Log.Info("missed", keyNick, t.Nick, "account", t.Account, keyChannel, t.Peer(), "said", t.Time.UTC())
-	if r.away[key] == r.main.gen {
-		return
-	}
-	if len(r.away) >= 256 {
-		clear(r.away)
-	}
-	r.away[key] = r.main.gen
-	r.tell(t, fmt.Sprintf("I was away when you said that: %s (%s UTC). Say it again if it still holds.",
-		clip(irc.PlainText(t.Body), 100), t.Time.UTC().Format("15:04")))
-}
-
 func person(t irc.Text) Person {
 	p := Person{Nick: t.Nick}
 	if _, userhost, ok := strings.Cut(t.Source, "!"); ok {
@@ -287,12 +277,7 @@ func (r *run) pass(t irc.Text, agent string, need Right, now time.Time, a *arriv
 	}
 	at := t.Peer()
 	if r.WakesPerMinute > 0 && r.awake(at, now) >= r.WakesPerMinute {
-		r.Log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)
-		r.state.Denied++
-		if now.Sub(r.calmed[at]) >= time.Minute { // said once, or two programs would talk for ever
-			r.calmed[at] = now
-			r.tell(t, fmt.Sprintf("%s was not woken: there were %d messages to agents in a minute. Say it again in a while.", agent, r.WakesPerMinute))
-		}
+		r.tooMany(t, agent, now)
 		return
 	}
 	r.wakes[at] = append(r.wakes[at], now)

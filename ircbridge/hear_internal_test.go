@@ -53,7 +53,7 @@ func newListener(t *testing.T, o Options) (*run, *bytes.Buffer) {
 	}
 	r := &run{
 		Options: &o, ctx: t.Context(), mask: o.masker(), rings: map[string]*ring{}, wakes: map[string][]time.Time{},
-		calmed: map[string]time.Time{}, away: map[string]int{}, later: make(chan func(), 64), delivered: make(chan func(), 1), mores: map[string]*more{},
+		crowds: map[string]*crowd{}, away: map[string]*absence{}, later: make(chan func(), 64), delivered: make(chan func(), 1), mores: map[string]*more{},
 		others: map[string]*link{"coder": {agent: "coder", nicks: []string{"coder"}}},
 	}
 	st := irc.State{Nick: "swarm", Caps: map[string]string{"account-tag": ""}, ISupport: irc.ISupport{"CASEMAPPING": "ascii", "CHANTYPES": "#"}}

@@ -62,6 +62,9 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 	kept("ann", "true coder: stop that", "true halt", "true TASK: coder: undo it")
 	kept("bob", "true hello, is anybody there?")
 	toldAnn(1)
+	if all := strings.Join(saidAt(srv, "ann"), "\n"); !strings.Contains(all, " UTC), and 2 more. Say it again") {
+		t.Errorf("ann is not told how much was missed:\n%s", all)
+	}
 
 	proxy.Refuse()
 	proxy.Cut()

@@ -175,10 +175,10 @@ func (r *run) sweep(now time.Time) {
 			r.askModes(rm)
 		}
 	}
+	r.tellCrowds(now)
 	for at := range r.wakes {
 		if r.awake(at, now) == 0 {
 			delete(r.wakes, at)
-			delete(r.calmed, at)
 		}
 	}
 	for _, q := range slices.Clone(r.open) {

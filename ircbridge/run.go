@@ -55,7 +55,7 @@ type run struct {
 	asking   int                     // orders that the daemon has not answered yet
 	mores    map[string]*more        // by folded nick
 	wakes    map[string][]time.Time  // when messages to agents came of a channel
-	calmed   map[string]time.Time    // when a channel was told that there are too many
+	crowds   map[string]*crowd       // by channel: what was too much of it
 	renamed  map[string]string       // folded old nick to new
 
 	delivered  chan func() // the end of the delivery that is under way
@@ -74,12 +74,13 @@ type run struct {
 	halted    bool
 	held      bool // the disk refused a claim just now
 	stopping  bool
-	spoken    map[string]spoken  // what people said last to agents, by folded channel and nick
-	holdups   map[string]holdup  // what people know of agents that do not work, by agent and folded nick
-	away      map[string]int     // by folded nick: the connection at which they were told that we had been away
-	threads   map[string]string  // of what is open, see [run.openThreads]: by mailbox and id
-	resting   map[string]resting // files laid into irc/ by hand, by name
-	broken    error              // ends the loop
+	spoken    map[string]spoken    // what people said last to agents, by folded channel and nick
+	holdups   map[string]holdup    // what people know of agents that do not work, by agent and folded nick
+	away      map[string]*absence  // by folded nick: what they said while we were away
+	lacking   map[string]time.Time // by folded nick and right: when they were told that they lack it
+	threads   map[string]string    // of what is open, see [run.openThreads]: by mailbox and id
+	resting   map[string]resting   // files laid into irc/ by hand, by name
+	broken    error                // ends the loop
 }
 
 // Run is the bridge until ctx is done, and then returns nil. It connects, and connects
@@ -104,7 +105,7 @@ func (b *Bridge) Run(ctx context.Context) (err error) {
 		Options: &o, ctx: ctx, box: box, mask: o.masker(),
 		others: map[string]*link{}, rooms: map[string]*room{}, rings: map[string]*ring{},
 		flights: map[string]*flight{}, cut: map[*irc.Conn][]*flight{}, resume: map[string]resume{}, lookups: map[string]*lookup{}, folds: map[string]string{},
-		mores: map[string]*more{}, wakes: map[string][]time.Time{}, calmed: map[string]time.Time{}, away: map[string]int{}, renamed: map[string]string{},
+		mores: map[string]*more{}, wakes: map[string][]time.Time{}, crowds: map[string]*crowd{}, away: map[string]*absence{}, renamed: map[string]string{},
 		later: make(chan func(), 64), delivered: make(chan func(), 1),
 	}
 	r.plan = newPlan(box, r.placeOf)
