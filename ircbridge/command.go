@@ -17,41 +17,10 @@ const commandPatience = 10 * time.Second
 // maxInChannel is how many lines are answered in a channel; more go to the person.
 const maxInChannel = 3
 
-// usage is what help says.
-var usage = []string{
-	"To an agent: its name and what you want, as in \"coder: how far are you?\"; a task: \"TASK: @coder fix the build\".",
-	"status [AGENT] - how things stand; who - the agents; read ID - a message; more - how it goes on; reply ID TEXT - answer a question",
-	"pause AGENT, resume AGENT, abort AGENT - its turns; halt [WHY], unhalt - the whole swarm",
-}
-
-// orders are the words that the bridge obeys.
-var orders = []string{
-	string(Pause), string(Resume), string(Abort), string(Halt), string(Unhalt), "status", "who", "read", "more", "reply", "help",
-}
-
-// orderWord is the word with which an order begins.
-func orderWord(order string) string {
-	word, _, _ := strings.Cut(strings.TrimSpace(order), " ")
-	return strings.ToLower(strings.TrimRight(word, "!?."))
-}
-
-// isOrder says whether the bridge obeys such words. That comes before the name of an agent
-// that is called so: with a sign behind it, as in "halt: go on", the name is meant.
-func isOrder(order string) bool { return slices.Contains(orders, orderWord(order)) }
-
-// rightOf is the right that a command needs.
-func rightOf(order string) Right {
-	switch Order(orderWord(order)) {
-	case Pause, Resume, Abort, Halt, Unhalt:
-		return Control
-	}
-	return Talk
-}
-
 // command does what a person asked of the bridge, and answers.
 func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 	words := strings.Fields(m.order)
-	word, arg := "help", ""
+	word, arg := help, ""
 	if len(words) > 0 {
 		word = orderWord(m.order)
 	}
@@ -70,8 +39,7 @@ func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 		}
 		return
 	case Halt:
-		_, why, _ := strings.Cut(strings.TrimSpace(m.order), " ")
-		r.steer(t, who, Halt, "", why)
+		r.steer(t, who, Halt, "", behind(m.order, 1))
 		return
 	case Unhalt:
 		r.steer(t, who, Unhalt, "", "")
@@ -102,14 +70,13 @@ func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 			r.tell(t, "Say which question, and the answer: reply ID TEXT")
 			return
 		}
-		_, text, _ := strings.Cut(strings.TrimSpace(m.order), words[1])
-		r.reply(t, arg, strings.TrimSpace(text))
+		r.reply(t, arg, behind(m.order, 2))
+	case join, part, topic:
+		r.orderChannel(t, word, arg, behind(m.order, 2))
+	case help:
+		r.answerPerson(t, helpOn(strings.ToLower(arg), r.main.nick, agents))
 	default:
-		if near := dropbox.Nearest(word, orders); len(near) > 0 && word != "help" {
-			r.tell(t, fmt.Sprintf("There is no order %q. Did you mean %s?", clip(word, 40), strings.Join(near, " or ")))
-			return
-		}
-		r.answerPerson(t, usage)
+		r.tell(t, r.noOrder(word, behind(m.order, 1)))
 	}
 }
 

@@ -62,6 +62,9 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		}
 	}
 	m.need = Talk
+	if order := steered(line, names, c); order != "" {
+		return meaning{need: rightOf(order), order: order}, true
+	}
 	if body, isTask := cutTask(line); isTask {
 		m.need, line = Tasks, body
 		m.agents = headed(line, names, c)

@@ -190,7 +190,7 @@ func TestCommands(t *testing.T) {
 		{"#project-x", "swarm: status coder", []string{"#project-x swarm: ann: coder works on k7f3q9m2xd"}},
 		{"#project-x", "@swarm, status", []string{"#project-x swarm: ann: I answer you privately.", "ann swarm: coder idle", "ann swarm: irc connected"}},
 		{"swarm", "status", []string{"ann swarm: tester idle"}},
-		{"#project-x", "swarm: paus coder", []string{`#project-x swarm: ann: There is no order "paus". Did you mean pause?`}},
+		{"#project-x", "swarm: paus coder", []string{`#project-x swarm: ann: There is no order "paus". Try: swarm: pause coder`}},
 		{"#project-x", "swarm: status codr", []string{`#project-x swarm: ann: There is no agent "codr". Did you mean coder?`}},
 		{"#project-x", "swarm: pause @coder", []string{"#project-x swarm: ann: done: pause coder"}},
 		{"#project-x", "swarm, RESUME coder", []string{"#project-x swarm: ann: done: resume coder"}},
@@ -207,7 +207,12 @@ func TestCommands(t *testing.T) {
 		{"swarm", "read " + d.ID[:4], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
 		{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. The beginning or the end of an id is enough, from 4 letters on."}},
 		{"swarm", "read same", []string{"ann swarm: same fits 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
-		{"swarm", "help", []string{"ann swarm: pause AGENT, resume AGENT, abort AGENT - its turns; halt [WHY], unhalt - the whole swarm"}},
+		{"swarm", "help", []string{"ann swarm: More: swarm: help ORDER, swarm: help all"}},
+		{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
+		{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - nobody begins a turn (right control)"}},
+		{"swarm", "help all", []string{"ann swarm: swarm: join #CHANNEL - I join a channel (right control)", "ann swarm: swarm: help [ORDER, or all] - this"}},
+		{"#project-x", "swarm: make some coffee", []string{`#project-x swarm: ann: There is no order "make". Try: swarm: help`}},
+		{"#project-x", "@coder resume", []string{"#project-x swarm: ann: done: resume coder"}},
 	} {
 		ann.say(step.target, step.text)
 		for _, want := range step.wants {
@@ -221,7 +226,7 @@ func TestCommands(t *testing.T) {
 	s.mail("coder", 1) // nothing but rows
 	daemon.mu.Lock()
 	defer daemon.mu.Unlock()
-	want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|halt  by ann on IRC: the disk is full|unhalt  by ann on IRC"
+	want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|halt  by ann on IRC: the disk is full|unhalt  by ann on IRC|resume coder by ann on IRC"
 	if got := strings.Join(daemon.orders, "|"); got != want {
 		t.Errorf("orders:\n%s\nwant\n%s", got, want)
 	}

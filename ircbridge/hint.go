@@ -8,8 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// leastID is how much of an id is enough where the bridge is not named: less may be a word.
-const leastID = 4
+// leastRead is how much of an id is enough where the bridge is not named: less may be a
+// word, as in "read this".
+const leastRead = 6
 
 // bareID is an id as people type it, without what stands around it.
 func bareID(id string) string { return strings.ToLower(strings.Trim(id, ":,;.()\"'…")) }
@@ -30,10 +31,9 @@ func (r *run) hinted(t irc.Text, who Person) (meaning, bool) {
 	}
 	known := false
 	switch id := bareID(words[1]); {
-	case len(id) < leastID:
 	case strings.EqualFold(words[0], "reply"):
 		known = len(words) > 2 && len(r.questionsLike(id)) > 0
-	case strings.EqualFold(words[0], "read") && len(words) == 2:
+	case strings.EqualFold(words[0], "read") && len(words) == 2 && len(id) >= leastRead:
 		_, err := r.Store.Find(id)
 		known = err == nil
 	}

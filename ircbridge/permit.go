@@ -15,7 +15,7 @@ type Right string
 const (
 	Talk    Right = "talk"    // speak to agents, answer their questions, ask how things stand
 	Tasks   Right = "task"    // give tasks
-	Control Right = "control" // pause, resume, abort, halt
+	Control Right = "control" // pause, resume, abort, halt, join and leave channels
 )
 
 // Rights lists all rights.

@@ -143,12 +143,17 @@ func (r *run) request(f *flight) {
 	}
 }
 
-func (r *run) topic(f *flight) {
-	text := strings.Join(strings.Fields(irc.PlainText(string(f.Message.Body))), " ")
-	text = r.mask.Mask(text)
+// topicText is a text as a topic: one line that the server takes, without secrets.
+func (r *run) topicText(text string) string {
+	text = r.mask.Mask(strings.Join(strings.Fields(irc.PlainText(text)), " "))
 	if most := r.main.state.ISupport.Number("TOPICLEN", 390); len(text) > most {
 		text = irc.Split(text, most)[0].Text
 	}
+	return text
+}
+
+func (r *run) topic(f *flight) {
+	text := r.topicText(string(f.Message.Body))
 	client, target := r.main.client, f.place.target
 	r.do(func() func() {
 		ctx, cancel := context.WithTimeout(r.ctx, joinPatience)

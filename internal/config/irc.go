@@ -163,7 +163,7 @@ var ircKeys = []fileKey{
 		}},
 	{Key{"irc.map", "list", "[]", "What is shown where, before the defaults; the first that fits counts: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is " + or(ircMoments) + ". What is not written fits anything. channel: none shows it nowhere."},
 		func(r *reader, n *yaml.Node, name string, f *File) { r.mapNode = n }},
-	{Key{"irc.allow", "list", "[]", "Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed on a server on this machine only. Who is not here is not listened to."},
+	{Key{"irc.allow", "list", "[]", "Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and what channels the bridge is in. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed on a server on this machine only. Who is not here is not listened to."},
 		func(r *reader, n *yaml.Node, name string, f *File) { r.allowNode = n }},
 	{Key{"irc.buffer_size", "number", "500", "How many lines of each channel are kept for the agents to read."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.BufferSize)(r.number(n, name, 1)) }},
