@@ -17,12 +17,12 @@ const maxArrivals = 256
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
-	failed []func(error) // tells whoever said it that a draft was not delivered
+	then   []func(dropbox.Outcome) // tells whoever said it what became of a draft
 }
 
 // add lets a message come of the line.
-func (a *arrival) add(d dropbox.Draft, failed func(error)) {
-	a.drafts, a.failed = append(a.drafts, d), append(a.failed, failed)
+func (a *arrival) add(d dropbox.Draft, then func(dropbox.Outcome)) {
+	a.drafts, a.then = append(a.drafts, d), append(a.then, then)
 }
 
 // finish delivers what a line asked for and keeps the line, after those before it.
@@ -55,10 +55,8 @@ func (r *run) deliverNext() {
 		hand(r.delivered, func() {
 			r.delivering, r.dirty = false, true
 			for _, a := range batch {
-				for _, failed := range a.failed {
-					if err := outcomes[0].Err; err != nil {
-						failed(err)
-					}
+				for _, then := range a.then {
+					then(outcomes[0])
 					outcomes = outcomes[1:]
 				}
 				r.keep(a.line)

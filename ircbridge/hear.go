@@ -288,7 +288,14 @@ func (r *run) pass(t irc.Text, agent string, need Right, now time.Time, a *arriv
 	if need == Tasks {
 		m.Type = dropbox.Task
 	}
-	a.add(r.draft(agent, m), func(err error) { r.undelivered(t, agent, err) })
+	a.add(r.draft(agent, m), func(o dropbox.Outcome) {
+		switch {
+		case o.Err != nil:
+			r.undelivered(t, agent, o.Err)
+		case need == Tasks && !o.Duplicate:
+			r.tellTaken(t, agent, o.ID)
+		}
+	})
 	r.tellHeld(t, agent)
 }
 
