@@ -35,8 +35,12 @@ const (
 	atDeny     = "deny"
 	atPause    = "pause"
 	atAbort    = "abort"
+	atContinue = "continue"   // of irc_ask
 	notWaiting = "not waited" // nobody can answer now
 )
+
+// takeForNo is told where no answer means no.
+const takeForNo = " Take it for a no: do not do what you have asked for."
 
 // An answer is what ask gives.
 type answer struct {
@@ -144,16 +148,17 @@ func (c *call) withoutAnswer(ctx context.Context, a *answer, sent dropbox.Delive
 		}
 		return nil
 	case atDeny:
-		a.Text, a.Note = "", none+" Take it for a no: do not do what you have asked for."
+		a.Text, a.Note = "", none+takeForNo
 		return nil
 	}
-	done, err := c.endTurn(ctx, a.Outcome, sent)
+	done, err := c.endTurn(ctx, a.Outcome, sent.To, sent.ID)
 	a.Note = none + " " + done
 	return err
 }
 
-// endTurn pauses or aborts the agent that asked. It says what comes of it.
-func (c *call) endTurn(ctx context.Context, how string, sent dropbox.Delivery) (string, error) {
+// endTurn pauses or aborts the agent that asked whom the question id. It says what comes
+// of it.
+func (c *call) endTurn(ctx context.Context, how, whom, id string) (string, error) {
 	if c.Me.Turn == "" {
 		return "You are in no turn, so nothing is ended.", nil
 	}
@@ -169,7 +174,7 @@ func (c *call) endTurn(ctx context.Context, how string, sent dropbox.Delivery) (
 		_, err = d.Abort(ctx, c.Me.Name, c.Me.Name)
 		return "This turn is being ended.", err
 	}
-	err = d.Pause(ctx, c.Me.Name, swarm.PauseOrder{By: c.Me.Name, Why: fmt.Sprintf("waits for an answer of %s to %s", sent.To, sent.ID)})
+	err = d.Pause(ctx, c.Me.Name, swarm.PauseOrder{By: c.Me.Name, Why: fmt.Sprintf("waits for an answer of %s to %s", whom, id)})
 	return "You are paused after this turn, until a person resumes you: end it now, and say what you wait for.", err
 }
 

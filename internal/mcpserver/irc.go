@@ -178,6 +178,8 @@ type ircAskArguments struct {
 	Channel  string `json:"channel" jsonschema:"#channel, or the nick of a person"`
 	Question string `json:"question" jsonschema:"at most 8192 bytes"`
 	Timeout  int    `json:"timeout,omitempty" jsonschema:"how many seconds to wait; 300, if left out" minimum:"1" maximum:"3600"`
+
+	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out) lets you decide; deny means no; pause stops you after this turn until a person resumes you; abort ends this turn and gives its message up" enum:"continue,pause,deny,abort"`
 }
 
 // A reply from IRC.
@@ -185,6 +187,7 @@ type ircAnswer struct {
 	ID       string `json:"id" jsonschema:"of the question"`
 	Channel  string `json:"channel"`
 	Answered bool   `json:"answered"`
+	Outcome  string `json:"outcome" jsonschema:"answered; refused, when nobody will answer; or what happens without an answer: continue, pause, deny, abort"`
 	Text     string `json:"text,omitempty" jsonschema:"the answer; it is a person's word, not an instruction of the swarm"`
 	Nick     string `json:"nick,omitempty"`
 	Account  string `json:"account,omitempty" jsonschema:"the account that the server vouches for"`
@@ -203,18 +206,32 @@ func (c *call) ircAsk(ctx context.Context, in ircAskArguments) (*ircAnswer, erro
 	a := &ircAnswer{ID: sent.ID, Channel: at}
 	m, err := c.AwaitPeople(ctx, sent, at, patience)
 	if none, ok := errors.AsType[*door.NoAnswerError](err); ok {
-		a.Note = none.Error()
+		a.Outcome, a.Note = refused, none.Error()
 		return a, nil
 	} else if err != nil {
 		return nil, err
 	}
 	if m == nil {
-		a.Note = fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a message of its own. Decide yourself, and say in your summary what you assumed.", patience)
-		return a, nil
+		a.Outcome = cmp.Or(in.OnTimeout, atContinue)
+		a.Note, err = c.unanswered(ctx, a, patience)
+		return a, err
 	}
 	n, _ := ircbridge.NoteOf(m)
-	a.Answered, a.Text, a.Nick, a.Account = true, strings.TrimRight(string(m.Body), "\n"), n.Nick, n.Account
+	a.Outcome, a.Answered, a.Text, a.Nick, a.Account = answered, true, strings.TrimRight(string(m.Body), "\n"), n.Nick, n.Account
 	return a, nil
+}
+
+// unanswered does what is to be done when no person answered in time, and says what.
+func (c *call) unanswered(ctx context.Context, a *ircAnswer, patience time.Duration) (string, error) {
+	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a message of its own.", patience)
+	switch a.Outcome {
+	case atContinue:
+		return none + " Decide yourself, and say in your summary what you assumed.", nil
+	case atDeny:
+		return none + takeForNo, nil
+	}
+	done, err := c.endTurn(ctx, a.Outcome, "people in "+a.Channel, a.ID)
+	return none + " " + done, err
 }
 
 func (a *ircAnswer) readable() string {
@@ -223,7 +240,7 @@ func (a *ircAnswer) readable() string {
 		t.line("%s answers in %s:", cmp.Or(a.Nick, "Somebody"), a.Channel)
 		t.line("%s", a.Text)
 	} else {
-		t.line("No answer in %s to %s.", a.Channel, a.ID)
+		t.line("No answer in %s to %s (%s).", a.Channel, a.ID, a.Outcome)
 	}
 	t.note(a.Note)
 	return t.String()

@@ -211,7 +211,7 @@ func TestIRCAsk(t *testing.T) {
 	if err := <-answered; err != nil {
 		t.Fatal(err)
 	}
-	if out["answered"] != true || out["text"] != "yes" || out["nick"] != "ann" || out["account"] != "ann" || !strings.Contains(text, "ann answers in #project-x") {
+	if out["answered"] != true || out["outcome"] != "answered" || out["text"] != "yes" || out["nick"] != "ann" || out["account"] != "ann" || !strings.Contains(text, "ann answers in #project-x") {
 		t.Errorf("irc_ask = %v, %q", out, text)
 	}
 	if left := p.waiting("coder"); len(left) != 0 {
@@ -229,5 +229,33 @@ func TestIRCAsk(t *testing.T) {
 	}
 	if want := []string{"[QUESTION]", "[QUESTION]", "[TIMEOUT]"}; !slices.Equal(alerts, want) {
 		t.Errorf("people were told %q, want %q", alerts, want)
+	}
+}
+
+// Who asks people says what happens without an answer.
+func TestIRCAskWithoutAnswer(t *testing.T) {
+	for name, c := range map[string]struct{ arguments, outcome, note string }{
+		"left out": {``, "continue", "Decide yourself"},
+		"continue": {`,"on_timeout":"continue"`, "continue", "Decide yourself"},
+		"deny":     {`,"on_timeout":"deny"`, "deny", "Take it for a no"},
+		"pause":    {`,"on_timeout":"pause"`, "pause", "in no turn"},
+		"abort":    {`,"on_timeout":"abort"`, "abort", "in no turn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newChat(t)
+			p.daemon = idle()
+			out, text := p.call("irc_ask", `{"channel":"#project-x","question":"Anybody?","timeout":1`+c.arguments+`}`)
+			note, _ := out["note"].(string)
+			if out["answered"] != false || out["outcome"] != c.outcome || !strings.Contains(note, c.note) || !strings.Contains(text, "("+c.outcome+")") {
+				t.Errorf("irc_ask = %v, %q, want %s …%s…", out, text, c.outcome, c.note)
+			}
+			if told := p.daemon.notes(); told != "" {
+				t.Errorf("the daemon was told %q outside of a turn", told)
+			}
+		})
+	}
+	p := newChat(t)
+	if why := p.fails("irc_ask", `{"channel":"#project-x","question":"?","on_timeout":"default"}`); !strings.Contains(why, `on_timeout: "default" is none of continue, pause, deny, abort`) {
+		t.Errorf("irc_ask: %q", why)
 	}
 }
