@@ -34,6 +34,7 @@ func effectiveIRC(i config.IRC) keyed {
 		{"server_password_file", orNullText(i.ServerPasswordFile)},
 		{"channel_keys_file", orNullText(i.ChannelKeysFile)},
 		{"style", i.Style},
+		{"nick_prefix", orNullText(i.NickPrefix)},
 		{"slug", i.Slug},
 		{"channels", keyed{{"project", c.Project}, {"standup", orNullText(c.Standup)}, {"work", orNullText(c.Work)}, {"alerts", orNullText(c.Alerts)}, {"errors", orNullText(c.Errors)}}},
 		{"work_channels", i.WorkChannels},

@@ -112,3 +112,29 @@ agents: {coder: {env_drop: [EDITOR]}}
 		t.Errorf("taken out of the agents' environment: %q", drop)
 	}
 }
+
+// With style: nicks the agents of a project have nicks that no other project's have.
+func TestNickPrefix(t *testing.T) {
+	dir := t.TempDir()
+	for prefix, want := range map[string]string{"null": "", "shop-": "shop-coder"} {
+		file, err := config.Parse(filepath.Join(dir, config.Name), []byte("irc: {server: localhost, style: nicks, nick_prefix: "+prefix+"}\nagents: {coder: }\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &project{dir: dir, home: swarm.HomeOf(dir), file: file}
+		if err := p.home.Make(); err != nil {
+			t.Fatal(err)
+		}
+		o, err := ircOptions(p, nil, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if o.Nick != nil {
+			got = o.Nick("coder")
+		}
+		if got != want {
+			t.Errorf("nick_prefix %s: coder is called %q, want %q", prefix, got, want)
+		}
+	}
+}

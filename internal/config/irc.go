@@ -28,6 +28,7 @@ type IRC struct {
 	ChannelKeysFile                       string // of the channels that ask for one
 
 	Style        string // prefix, nicks or relaymsg; default prefix
+	NickPrefix   string // before the names of the agents, with style nicks; default "", none
 	Slug         string // what {slug} stands for; default the name of the folder
 	Channels     IRCChannels
 	WorkChannels bool     // a channel for each task; default false
@@ -140,6 +141,8 @@ var ircKeys = []fileKey{
 		}},
 	{Key{"irc.style", strings.Join(ircStyles, " | "), ircStyles[0], "How it is seen who speaks. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo know. Where the server does not let it, prefix."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Style)(r.oneOf(n, name, ircStyles)) }},
+	{Key{"irc.nick_prefix", "text or null", "null", "What stands before the name of an agent in its nick, with style: nicks: of several projects on one server each needs its own. null: nothing, coder is called coder."},
+		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.NickPrefix, r.nick, name) }},
 	{Key{"irc.slug", "text or null", "null", "What {slug} stands for in the names of channels; null: the name of the project's folder."},
 		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.Slug, r.slug, name) }},
 	{Key{"irc.channels", "keys with values", `{project: "project-{slug}", standup: "standup-{slug}", work: "work-{task-id}", alerts: alerts, errors: errors}`,

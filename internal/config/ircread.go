@@ -179,6 +179,12 @@ func (r *reader) irc(f *File) {
 		r.failAt(at, "irc: the password of the server is either in server_password_env or in server_password_file")
 	case (i.CertFile == "") != (i.KeyFile == ""):
 		r.failAt(at, "irc: cert_file and key_file belong together")
+	case i.NickPrefix != "" && i.Style != "nicks":
+		at := f.place("irc")
+		if p := f.where["irc.nick_prefix"]; p != nil {
+			at = *p
+		}
+		r.failAt(at, "irc.nick_prefix: the agents have nicks with style: nicks only").Try = "style: nicks"
 	case i.CertFile != "" && !i.TLS:
 		r.failAt(at, "irc: cert_file is of no use without TLS").Try = "tls: true"
 	}

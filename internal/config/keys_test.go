@@ -63,7 +63,7 @@ func TestEveryKeyOfTheReferenceChangesSomething(t *testing.T) {
 		"policy.unproven": "refuse", "policy.acl": "{a: {broadcast: false}}",
 		"irc.server": "localhost", "irc.nick": "x", "irc.tls": "true", "irc.tls_name": "x", "irc.ca_file": "x", "irc.cert_file": "x", "irc.key_file": "x",
 		"irc.sasl": "plain", "irc.account": "x", "irc.password_env": "X", "irc.password_file": "x", "irc.server_password_env": "X",
-		"irc.server_password_file": "x", "irc.channel_keys_file": "x", "irc.style": "nicks", "irc.slug": "x", "irc.channels": "{errors: null}", "irc.work_channels": "true",
+		"irc.server_password_file": "x", "irc.channel_keys_file": "x", "irc.style": "nicks", "irc.nick_prefix": "x-", "irc.slug": "x", "irc.channels": "{errors: null}", "irc.work_channels": "true",
 		"irc.join": "[general]", "irc.map": "[{type: note, channel: none}]", "irc.allow": "[{account: ann, may: [talk]}]",
 		"irc.buffer_size": "77", "irc.wakes_per_minute": "77", "irc.burst": "77", "irc.rate": "77", "irc.apart": "true",
 		"log.max_size_mb": "77", "log.max_backups": "77", "log.max_age_days": "77", "audit.git": "true",
