@@ -30,6 +30,7 @@ import (
 // configuration that can be read again, and the two ways to stop.
 type daemon struct {
 	*swarm.Swarm
+	order  daemonOrder
 	log    *slog.Logger
 	socket *socket
 	gate   gate
@@ -50,6 +51,7 @@ type daemonOrder struct {
 	agents  []string // start only these, stop the others; none: leave all as they were
 	by      string
 	noTools bool      // no agent gets those of our MCP server
+	noIRC   bool      // the configuration's IRC is left alone
 	stderr  io.Writer // people see what happens; nil when nobody looks
 	ready   func()    // called once
 }
@@ -152,16 +154,16 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	if err := g.Load(p.home.GateFile()); err != nil {
 		log.Warn("what was said lately is forgotten: rates begin anew", "err", err)
 	}
-	mirror := newIRCMirror(p.file.IRC)
+	mirror := newIRCMirror(o.ircOf(p.file))
 	s, err := swarm.New(swarm.Options{
-		Project: p.file.Dir, Store: store, Plan: planOf(p.file), Backends: backends(),
+		Project: p.file.Dir, Store: store, Plan: o.planOf(p.file), Backends: backends(),
 		Program: program, Tools: tools, Version: version, Gate: g, Audit: audit, Mirror: mirror, Advise: mirror.advice(p.home, log), Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{Swarm: s, log: log, file: p.file, gate: g, mirror: mirror}
-	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc")}
+	d := &daemon{Swarm: s, order: o, log: log, file: p.file, gate: g, mirror: mirror}
+	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc"), off: o.noIRC}
 	d.killing, d.kill = context.WithCancel(ctx)
 	d.stopping, d.stop = context.WithCancel(d.killing) // to kill is to stop as well
 	return d, nil
@@ -307,6 +309,9 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 		st.Trouble = append(st.Trouble, what)
 	}
 	st.IRC, err = ircStatus(d.file, d.irc.project.home)
+	if st.IRC != nil && d.order.noIRC && !st.IRC.Running {
+		st.IRC.Why, st.IRC.Next = "the daemon was started with --"+noBridge, restartHint
+	}
 	return st, err
 }
 
@@ -324,7 +329,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	}
 	var changes swarm.Changes
 	if err == nil {
-		changes, err = d.Swarm.Reload(planOf(file))
+		changes, err = d.Swarm.Reload(d.order.planOf(file))
 	}
 	if err != nil {
 		d.log.Warn("configuration was not reloaded", "by", by, "err", err)
@@ -333,35 +338,13 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 		return changes, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
 	}
 	d.gate.Set(door.PolicyOf(file))
-	d.mirror.set(file.IRC)
+	d.mirror.set(d.order.ircOf(file))
 	d.irc.follow(context.WithoutCancel(d.killing), file)
 	d.file, d.refused = file, ""
 	d.keepConfig()
 	d.Swarm.TellGone()
 	d.log.Info("configuration was reloaded", "by", by, "added", changes.Added, "removed", changes.Removed, "changed", changes.Changed)
 	return changes, nil
-}
-
-// needsRestart says which changed keys a running daemon cannot take over.
-func needsRestart(old, new *config.File) error {
-	var keys []string
-	for key, differs := range map[string]bool{
-		"dead_drop_dir": old.DeadDropDir != new.DeadDropDir,
-		"max_waiting":   old.MaxWaiting != new.MaxWaiting,
-		"audit":         old.Audit != new.Audit,
-		// The mailboxes are opened with these.
-		"policy.max_body_bytes": old.Policy.MaxBodyBytes != new.Policy.MaxBodyBytes,
-		"policy.max_hops":       old.Policy.MaxHops != new.Policy.MaxHops,
-	} {
-		if differs {
-			keys = append(keys, key)
-		}
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	slices.Sort(keys)
-	return fail(exitConfig, "claude-swarm restart", "a change of %s needs a restart", strings.Join(keys, " and "))
 }
 
 // openOwnStore opens the mailboxes, and makes them where there are none yet.

@@ -55,6 +55,9 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 		Sign:       func(m *dropbox.Message, to string) string { return dropbox.Proof(token, m, to) },
 		BufferSize: i.BufferSize, WakesPerMinute: cmp.Or(i.WakesPerMinute, -1), Log: log,
 	}
+	if prefix := i.NickPrefix; prefix != "" {
+		o.Nick = func(agent string) string { return prefix + agent }
+	}
 	for _, t := range tokens { // an agent that prints its environment must not tell its token
 		o.Secrets = append(o.Secrets, t)
 	}
@@ -173,6 +176,7 @@ type ircService struct {
 	swarm   ircbridge.Swarm
 	log     *slog.Logger
 
+	off     bool                     // no bridge is run
 	trouble word                     // what the status is to say
 	agents  atomic.Pointer[[]string] // their names in force
 
@@ -197,7 +201,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 		return // one that is not connected may have been refused: its password is read again
 	}
 	s.stopLocked()
-	if !file.IRC.On() {
+	if !file.IRC.On() || s.off {
 		return
 	}
 	if err := s.store.MakeMailbox(dropbox.IRC); err != nil {

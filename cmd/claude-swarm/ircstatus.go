@@ -10,6 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
+// restartHint starts the bridge of a daemon that runs without.
+const restartHint = "claude-swarm restart"
+
 // ircStatus is how things stand with IRC, as far as the bridge's files tell; nil where
 // the configuration has none.
 func ircStatus(f *config.File, home swarm.Home) (*swarm.IRCStatus, error) {
@@ -34,6 +37,8 @@ func ircStatus(f *config.File, home swarm.Home) (*swarm.IRCStatus, error) {
 		}
 	case f.IRC.Apart:
 		s.Why, s.Next = "no bridge runs", "claude-swarm irc run"
+	case lockHeld(home):
+		s.Why, s.Next = "the daemon runs without its bridge", restartHint
 	default:
 		s.Why, s.Next = "no daemon runs", startDaemonHint
 	}

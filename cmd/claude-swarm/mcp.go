@@ -72,7 +72,7 @@ func findTools() string {
 // work all the same, and send by shell commands.
 func sayIfNoTools(c *cli.Context, p *project) {
 	wants := slices.ContainsFunc(p.file.Agents, func(a config.Agent) bool { return a.MCP })
-	if !wants || c.Bool("no-mcp") || findTools() != "" {
+	if !wants || c.Bool(noMCP) || findTools() != "" {
 		return
 	}
 	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: agents get no tools of their own: %s is not installed beside claude-swarm\n  try: %s\n", toolsProgram, installTools)

@@ -40,7 +40,8 @@ The daemon goes on when the terminal is closed. Its log is
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "foreground", Usage: "stay in this terminal; for systemd and the like"},
 			&cli.BoolFlag{Name: "tmux", Usage: "show each agent in a pane of tmux; closing it stops nothing"},
-			&cli.BoolFlag{Name: "no-mcp", Usage: "give no agent the tools of claude-swarm's own MCP server"},
+			&cli.BoolFlag{Name: noMCP, Usage: "give no agent the tools of claude-swarm's own MCP server"},
+			noIRCFlag(),
 			&cli.IntFlag{Name: "ready-fd", Hidden: true},
 		},
 		Action: start,
@@ -136,7 +137,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	if err := leaveTurn(p, c, names); err != nil {
 		return err
 	}
-	order := daemonOrder{project: p, agents: names, by: "start", noTools: c.Bool("no-mcp")}
+	order := daemonOrder{project: p, agents: names, by: "start", noTools: c.Bool(noMCP), noIRC: c.Bool(noBridge)}
 	fd := c.Int("ready-fd")
 	if fd == 0 {
 		if err := refuseTracked(c.Context, p); err != nil {
@@ -173,7 +174,7 @@ func leaveTurn(p *project, c *cli.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(self, daemonArgs(p, c.Int("ready-fd"), c.Bool("no-mcp"), names), env)
+	return syscall.Exec(self, daemonArgs(p, c.Int("ready-fd"), without(c), names), env)
 }
 
 // withoutMarks is the environment less what makes us part of a turn.
@@ -183,15 +184,32 @@ func withoutMarks(environ []string) []string {
 	})
 }
 
-func daemonArgs(p *project, fd int, noTools bool, names []string) []string {
+// Flags of start that a daemon is begun with.
+const (
+	noMCP    = "no-mcp"
+	noBridge = "no-irc"
+)
+
+func noIRCFlag() cli.Flag {
+	return &cli.BoolFlag{Name: noBridge, Usage: "leave IRC alone, whatever the configuration says: no bridge, and nothing is shown there"}
+}
+
+// without are those of the flags that are set.
+func without(c *cli.Context) (flags []string) {
+	for _, name := range []string{noMCP, noBridge} {
+		if c.Bool(name) {
+			flags = append(flags, "--"+name)
+		}
+	}
+	return flags
+}
+
+func daemonArgs(p *project, fd int, flags, names []string) []string {
 	args := []string{"claude-swarm", "--config", p.file.Path, "start", "--foreground"}
 	if fd != 0 {
 		args = append(args, fmt.Sprintf("--ready-fd=%d", fd))
 	}
-	if noTools {
-		args = append(args, "--no-mcp")
-	}
-	return append(args, names...)
+	return slices.Concat(args, flags, names)
 }
 
 // startDaemon starts the daemon in a session of its own, so that no terminal
@@ -206,7 +224,7 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	b, err := spawn(c.Context, p, c.Bool("no-mcp"), names)
+	b, err := spawn(c.Context, p, without(c), names)
 	if err != nil {
 		return err
 	}
@@ -234,7 +252,7 @@ func refuseTracked(ctx context.Context, p *project) error {
 		"git tracks %s, with what no commit may hold: %s", rendezvous.HomeName, strings.Join(files[:min(len(files), 3)], ", "))
 }
 
-func spawn(ctx context.Context, p *project, noTools bool, names []string) (birth, error) {
+func spawn(ctx context.Context, p *project, flags, names []string) (birth, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return birth{}, err
@@ -251,7 +269,7 @@ func spawn(ctx context.Context, p *project, noTools bool, names []string) (birth
 	}
 	defer r.Close()
 	cmd := &exec.Cmd{
-		Path: self, Args: daemonArgs(p, 3, noTools, names), Dir: p.file.Dir, Env: withoutMarks(os.Environ()),
+		Path: self, Args: daemonArgs(p, 3, flags, names), Dir: p.file.Dir, Env: withoutMarks(os.Environ()),
 		Stdout: out, Stderr: out, ExtraFiles: []*os.File{w},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}

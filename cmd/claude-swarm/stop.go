@@ -42,7 +42,7 @@ func restartCommand() *cli.Command {
 		Description: `Stops the daemon as stop does and starts a new one: of another version, or with
 settings that reload cannot change. Where none runs it only starts one.` +
 			examples("claude-swarm restart", "claude-swarm restart --now"),
-		Flags: stopFlags(),
+		Flags: append(stopFlags(), noIRCFlag()),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err

@@ -43,6 +43,23 @@ func (g gate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
 	return swarm.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
+// ircOf is what the daemon does with IRC by a configuration.
+func (o daemonOrder) ircOf(f *config.File) config.IRC {
+	if o.noIRC {
+		return config.IRC{}
+	}
+	return f.IRC
+}
+
+// planOf is what the swarm works by.
+func (o daemonOrder) planOf(f *config.File) swarm.Plan {
+	plan := planOf(f)
+	if o.noIRC {
+		plan.IRC = ""
+	}
+	return plan
+}
+
 // planOf translates what the configuration says into what the daemon wants.
 func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{

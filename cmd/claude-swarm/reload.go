@@ -1,0 +1,30 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// needsRestart says which changed keys a running daemon cannot take over.
+func needsRestart(old, new *config.File) error {
+	var keys []string
+	for key, differs := range map[string]bool{
+		"dead_drop_dir": old.DeadDropDir != new.DeadDropDir,
+		"max_waiting":   old.MaxWaiting != new.MaxWaiting,
+		"audit":         old.Audit != new.Audit,
+		// The mailboxes are opened with these.
+		"policy.max_body_bytes": old.Policy.MaxBodyBytes != new.Policy.MaxBodyBytes,
+		"policy.max_hops":       old.Policy.MaxHops != new.Policy.MaxHops,
+	} {
+		if differs {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	slices.Sort(keys)
+	return fail(exitConfig, "claude-swarm restart", "a change of %s needs a restart", strings.Join(keys, " and "))
+}
