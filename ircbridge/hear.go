@@ -99,9 +99,30 @@ func cutTask(line string) (rest string, ok bool) {
 	return strings.TrimSpace(line[len(taskWord):]), true
 }
 
+// TaskFor reads words that give a task, as in "TASK: @coder fix the build": to whom of the
+// agents, and what. ok is false for other words.
+func TaskFor(text string, agents []string) (to []string, what string, ok bool) {
+	var names []name
+	for _, agent := range agents {
+		names = append(names, name{agent, agent})
+	}
+	m, _ := meant(text, false, "", names, nil, irc.RFC1459)
+	if m.need != Tasks {
+		return nil, "", false
+	}
+	what, _ = cutTask(strings.TrimSpace(text))
+	_, what = cutHead(what, names, irc.RFC1459)
+	return m.agents, what, true
+}
+
 // headed are the agents that stand at the head of a line, before anything else.
 func headed(line string, names []name, c irc.CaseMapping) []string {
-	var at []string
+	at, _ := cutHead(line, names, c)
+	return at
+}
+
+// cutHead takes the agents off that stand at the head of a line.
+func cutHead(line string, names []name, c irc.CaseMapping) (at []string, rest string) {
 	for {
 		line = strings.TrimLeft(line, " ,&+")
 		found := ""
@@ -112,7 +133,7 @@ func headed(line string, names []name, c irc.CaseMapping) []string {
 			}
 		}
 		if found == "" {
-			return at
+			return at, line
 		}
 		at = append(at, found)
 	}

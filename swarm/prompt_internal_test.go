@@ -131,6 +131,7 @@ func TestSystemTextGolden(t *testing.T) {
 	golden(t, "prompt/system.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
 	golden(t, "prompt/system-led.txt", systemText(all[0], Plan{Agents: all, Lead: "reviewer"}, "/home/dev/project/.dead-drop/coder"))
 	golden(t, "prompt/system-lead.txt", systemText(all[1], Plan{Agents: all, Lead: "reviewer"}, "/home/dev/project/.dead-drop/reviewer"))
+	golden(t, "prompt/system-irc.txt", systemText(all[1], Plan{Agents: all, Lead: "reviewer", IRC: "#project-x"}, "/home/dev/project/.dead-drop/reviewer"))
 	all[0].Tools = true
 	golden(t, "prompt/system-tools.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
 }

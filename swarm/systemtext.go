@@ -66,6 +66,9 @@ claude-swarm send NAME "text" does the same as the tool send.
 	}
 	if p.IRC != "" {
 		b.WriteString(ircText(s, p.IRC))
+		if p.Lead == s.Name {
+			b.WriteString("Since you lead, \"TASK: @NAME text\" that you say in a channel gives NAME that task.\n")
+		}
 	}
 	others := slices.DeleteFunc(slices.Clone(p.Agents), func(o Spec) bool { return o.Name == s.Name })
 	for _, o := range others {

@@ -103,6 +103,12 @@ func (p *post) ircError(err error) error {
 	return p.refused(err, "")
 }
 
+// A given task went to an agent with what was said on IRC.
+type given struct {
+	ID string `json:"id"`
+	To string `json:"to"`
+}
+
 func ircSend(c *cli.Context, p *post) error {
 	if c.NArg() < 2 && !(c.NArg() == 1 && c.Args().First() == "-") || noWhere(c) {
 		return usagef(`claude-swarm irc send "#general" "text"`, "irc send: say where and what")
@@ -111,19 +117,30 @@ func ircSend(c *cli.Context, p *post) error {
 	if err != nil {
 		return err
 	}
-	sent, at, err := p.Say(c.Args().First(), text)
+	said, err := p.Say(c.Args().First(), text)
 	if err != nil {
 		return err
 	}
+	tasks := []given{}
+	for _, task := range said.Tasks {
+		tasks = append(tasks, given{task.ID, task.To})
+	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
-			V       int    `json:"v"`
-			ID      string `json:"id"`
-			Channel string `json:"channel"`
-		}{1, sent.ID, at})
+			V       int     `json:"v"`
+			ID      string  `json:"id"`
+			Channel string  `json:"channel"`
+			Tasks   []given `json:"tasks"` // that the text gave
+		}{1, said.ID, said.At, tasks})
 	}
-	if _, err := fmt.Fprintln(c.App.Writer, sent.ID); err != nil {
-		return unprinted(sent.ID, err)
+	if _, err := fmt.Fprintln(c.App.Writer, said.ID); err != nil {
+		return unprinted(said.ID, err)
+	}
+	for _, task := range tasks {
+		fmt.Fprintf(c.App.ErrWriter, "%s has it as the task %s\n", task.To, task.ID)
+	}
+	if said.Note != "" {
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n", said.Note)
 	}
 	p.sayIfNotSaid(c)
 	return nil

@@ -105,9 +105,17 @@ func (e *StaysError) Error() string {
 }
 
 // Say leaves text for a channel, or for a person privately; "" is the project's
-// channel. It is durable when the error is nil, and said when the bridge can.
-func (d *Door) Say(to, text string) (dropbox.Delivery, string, error) {
-	return d.post(dropbox.Note, ircbridge.Note{}, to, text)
+// channel. It is durable when the error is nil, and said when the bridge can. Where the
+// lead gives a task with it, the task is sent before; what the policy refuses is not said.
+func (d *Door) Say(to, text string) (s Saying, err error) {
+	if s.At, err = d.target(to); err != nil {
+		return s, err
+	}
+	if s.Tasks, s.Note, err = d.give(s.At, text); err != nil {
+		return s, err
+	}
+	s.Delivery, s.At, err = d.post(dropbox.Note, ircbridge.Note{}, s.At, text)
+	return s, err
 }
 
 // Inquire is Say for a question that somebody on IRC is to answer. People are told of

@@ -39,9 +39,16 @@ type ircSendArguments struct {
 
 // A saying is what irc_send gives.
 type saying struct {
-	ID      string `json:"id" jsonschema:"of the message for the bridge"`
-	Channel string `json:"channel"`
-	Note    string `json:"note,omitempty"`
+	ID      string  `json:"id" jsonschema:"of the message for the bridge"`
+	Channel string  `json:"channel"`
+	Tasks   []given `json:"tasks,omitempty" jsonschema:"that a text gave which begins with TASK:, said by the lead"`
+	Note    string  `json:"note,omitempty"`
+}
+
+// A given task went to an agent.
+type given struct {
+	ID string `json:"id"`
+	To string `json:"to"`
 }
 
 func (c *call) ircSend(_ context.Context, in ircSendArguments) (*saying, error) {
@@ -57,12 +64,17 @@ func (c *call) say(channel, text string) (*saying, error) {
 	if err := c.checkSaid(text); err != nil {
 		return nil, err
 	}
-	sent, at, err := c.Say(channel, text)
+	said, err := c.Say(channel, text)
 	if err != nil {
 		return nil, withNext(err)
 	}
-	note, err := c.ircNote(at)
-	return &saying{ID: sent.ID, Channel: at, Note: note}, err
+	out := &saying{ID: said.ID, Channel: said.At}
+	for _, task := range said.Tasks {
+		out.Tasks = append(out.Tasks, given{task.ID, task.To})
+	}
+	note, err := c.ircNote(said.At)
+	out.Note = strings.TrimSpace(said.Note + " " + note)
+	return out, err
 }
 
 // ircNote says what the caller should know besides: that nobody hears it now, and either
@@ -99,6 +111,9 @@ func (c *call) ircNote(channel string) (string, error) {
 func (s *saying) readable() string {
 	var t text
 	t.line("Left for %s (%s).", s.Channel, s.ID)
+	for _, task := range s.Tasks {
+		t.line("%s has it as the task %s.", task.To, task.ID)
+	}
 	t.note(s.Note)
 	return t.String()
 }

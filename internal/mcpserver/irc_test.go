@@ -259,3 +259,46 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 		t.Errorf("irc_ask: %q", why)
 	}
 }
+
+// TASK: of the agent that leads is a task, where the policy lets it; another agent is told
+// that nobody gets it.
+func TestTasksByIRCSend(t *testing.T) {
+	p := newChat(t)
+	text := `{"channel":"#project-x","message":"TASK: @reviewer look at the parser,\nall of it"}`
+	out, _ := p.call("irc_send", text)
+	if note, _ := out["note"].(string); !strings.HasPrefix(note, "TASK: gives a task when a person or the lead says it") || out["tasks"] != nil {
+		t.Errorf("irc_send of an agent that does not lead = %v", out)
+	}
+	p.lead = "coder"
+	_, readable := p.call("irc_send", text)
+	mail := p.waiting("reviewer")
+	if len(mail) != 1 || mail[0].Type != dropbox.Task || mail[0].From != "coder" || string(mail[0].Body) != "look at the parser,\nall of it\n" {
+		t.Fatalf("reviewer got %+v", mail)
+	}
+	if want := "reviewer has it as the task " + mail[0].ID + "."; !strings.Contains(readable, want) {
+		t.Errorf("irc_send = %q, want %q in it", readable, want)
+	}
+	for text, want := range map[string]string{
+		"TASK: somebody look at it":            "names no other agent, so nobody gets it. The agents are coder, reviewer.",
+		"TASK: @coder do it yourself":          "names no other agent",
+		"@reviewer: TASK: is what I will give": "",
+	} {
+		out, _ := p.call("irc_send", fmt.Sprintf(`{"channel":"#project-x","message":%q}`, text))
+		if note, _ := out["note"].(string); out["tasks"] != nil || want != "" && !strings.Contains(note, want) || want == "" && strings.Contains(note, "TASK") {
+			t.Errorf("irc_send %q = %v", text, out)
+		}
+	}
+	p.call("irc_send", `{"channel":"ann","message":"TASK: @reviewer between us"}`)
+	if n := len(p.waiting("reviewer")); n != 1 {
+		t.Errorf("reviewer has %d messages, want 1", n)
+	}
+
+	before := len(p.waiting(dropbox.IRC))
+	p.rules.Types = []dropbox.Type{dropbox.Note, dropbox.Question}
+	if why := p.fails("irc_send", text); !strings.Contains(why, "refused by a rule") {
+		t.Errorf("a task that no rule lets pass: %q", why)
+	}
+	if n := len(p.waiting(dropbox.IRC)); n != before {
+		t.Errorf("%d lines are said of a task that was refused", n-before)
+	}
+}

@@ -36,7 +36,8 @@ type place struct {
 	env    map[string]string
 	rules  policy.Policy
 
-	attached bool // coder is a person's own session
+	lead     string // the agent that leads; "" is the person
+	attached bool   // coder is a person's own session
 	client   *mcp.ClientSession
 }
 
@@ -82,7 +83,7 @@ func newPlace(t *testing.T, env map[string]string) *place {
 func (p *place) open() (*mcpserver.Desk, error) {
 	bound := door.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
 	d, err := door.Open(door.Place{
-		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Rules: p.rules, Chat: p.chat,
+		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, Rules: p.rules, Chat: p.chat,
 		Reading: map[string]door.Reading{"coder": bound, "reviewer": bound},
 	}, func(name string) string { return p.env[name] })
 	if err != nil {

@@ -1,0 +1,35 @@
+package door
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// A Saying is what came of words for IRC.
+type Saying struct {
+	dropbox.Delivery                    // for the bridge
+	At               string             // the channel, or the nick of a person
+	Tasks            []dropbox.Delivery // that the words gave, to agents
+	Note             string             // why words that look like a task gave none; "" when they do not
+}
+
+// give sends the task that words for a channel give to agents: "TASK: @coder fix the build"
+// is a task when the lead says it, with all that the policy demands of a task.
+func (d *Door) give(at, text string) (tasks []dropbox.Delivery, note string, err error) {
+	to, what, ok := ircbridge.TaskFor(text, d.Agents)
+	if !ok || !isChannel(at) {
+		return nil, "", nil
+	}
+	to = slices.DeleteFunc(to, func(name string) bool { return name == d.Me.Name })
+	switch {
+	case d.Me.Name != dropbox.Lead && d.Me.Name != d.Lead:
+		return nil, "TASK: gives a task when a person or the lead says it; from you nobody gets it. Use send to give one.", nil
+	case len(to) == 0:
+		return nil, "TASK: names no other agent, so nobody gets it. The agents are " + strings.Join(d.Agents, ", ") + ".", nil
+	}
+	tasks, err = d.Send(&dropbox.Message{To: to, Type: dropbox.Task, Body: []byte(what + "\n")})
+	return tasks, "", err
+}
