@@ -87,3 +87,22 @@ func TestTableLinesUpOnTheScreen(t *testing.T) {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 }
+
+// A row that leaves its last cell too little room is folded, and none of its words is lost.
+func TestACrowdedTableIsFolded(t *testing.T) {
+	table := func(width int) string {
+		t := &table{width: width, keep: 2}
+		t.add("ylya6xrc63", "06:54:22", "unread", "coder", "Re: a test for it")
+		t.add("zzzz6xrc63", "06:54:23", "read", "rev", "")
+		var out strings.Builder
+		t.write(&out, nil)
+		return out.String()
+	}
+	const row = "ylya6xrc63  06:54:22  unread  coder  Re: a test for it\nzzzz6xrc63  06:54:23  read    rev\n"
+	const folded = "ylya6xrc63  06:54:22\n  unread  coder  Re: a test for it\nzzzz6xrc63  06:54:23\n  read  rev\n"
+	for width, want := range map[int]string{40: folded, 53: folded, 54: row, 80: row} {
+		if diff := cmp.Diff(want, table(width)); diff != "" {
+			t.Errorf("on %d columns (-want +got):\n%s", width, diff)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func writeHistory(w io.Writer, v *door.History, now time.Time) {
 		return
 	}
 	pal := paletteOf(w)
-	var t table
+	t := table{width: screenWidth(w), keep: 4}
 	for _, turn := range v.Turns {
 		about := turn.Subject
 		if turn.Reason != "" && turn.Outcome != door.OutcomeDone {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/fatih/color"
@@ -79,7 +80,7 @@ func writeInbox(w io.Writer, name, own string, list []*door.View, now time.Time)
 		return
 	}
 	pal := paletteOf(w)
-	t := table{width: screenWidth(w)}
+	t := table{width: screenWidth(w), keep: 4}
 	for _, m := range list {
 		about := m.Reason
 		if about == "" {
@@ -97,7 +98,11 @@ func writeInbox(w io.Writer, name, own string, list []*door.View, now time.Time)
 		return cell
 	})
 	if name == dropbox.Lead {
-		fmt.Fprintf(w, "\nread one: claude-swarm read %s · answer: claude-swarm reply ID \"…\"\n", list[0].ID)
+		next := fmt.Sprintf("read one: claude-swarm read %s · answer: claude-swarm reply ID \"…\"", list[0].ID)
+		if columns := textWidth(w); columns > 0 && columnsOf(next) > columns {
+			next = strings.ReplaceAll(next, " · ", "\n")
+		}
+		fmt.Fprintf(w, "\n%s\n", next)
 	}
 }
 

@@ -132,7 +132,7 @@ func topics(c *cli.Context) error {
 func writeTopics(c *cli.Context, names []string, subscriptions map[string][]string, work []door.OpenWork) error {
 	w := c.App.Writer
 	if len(subscriptions) == 0 && len(work) == 0 {
-		_, err := fmt.Fprintln(w, "nobody subscribes, and nothing is published   next: claude-swarm subscribe PATTERN --agent AGENT")
+		_, err := fmt.Fprintln(w, whole("nobody subscribes, and nothing is published   next: claude-swarm subscribe PATTERN --agent AGENT", textWidth(w)))
 		return err
 	}
 	t := table{width: screenWidth(w)}
@@ -146,7 +146,7 @@ func writeTopics(c *cli.Context, names []string, subscriptions map[string][]stri
 	}
 	fmt.Fprintln(w)
 	now := time.Now()
-	t = table{width: screenWidth(w)}
+	t = table{width: screenWidth(w), keep: 2}
 	t.add("ID", "TOPIC", "FOR", "CLAIMED BY", "WORK")
 	for _, v := range work {
 		by := v.Claimed

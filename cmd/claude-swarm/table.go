@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,7 @@ import (
 type table struct {
 	width int  // of the screen; 0 is 80 for the rows, and no limit for what is kept whole
 	spill bool // a last cell that is too long gets a line of its own
+	keep  int  // where the last column would get too little room, only so many cells stay in a row; 0 is all
 	rows  []tableRow
 }
 
@@ -34,6 +36,8 @@ const (
 	narrow = 72
 	// leastLast is how much room the last column has at least in its row.
 	leastLast = 8
+	// fewWords is how much room a table that can be folded wants for its last column.
+	fewWords = 20
 )
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: cells}) }
@@ -45,14 +49,10 @@ func (t *table) last() *tableRow { return &t.rows[len(t.rows)-1] }
 // its width on the screen.
 func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
 	screen := cmp.Or(t.width, width)
-	var widths []int
-	for _, row := range t.rows {
-		for i, cell := range row.cells {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], columnsOf(cell))
-		}
+	widths := t.widths()
+	if t.keep > 0 && t.crowded(widths, screen) {
+		t.fold()
+		widths = t.widths()
 	}
 	indent := 2
 	if screen >= narrow && len(widths) > 0 {
@@ -78,6 +78,42 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 				fmt.Fprintf(w, "%*s%s\n", indent, "", line)
 			}
 		}
+	}
+}
+
+// widths are those of the columns.
+func (t *table) widths() (widths []int) {
+	for _, row := range t.rows {
+		for i, cell := range row.cells {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], columnsOf(cell))
+		}
+	}
+	return widths
+}
+
+// crowded tells whether the last column gets less room than it wants, and than a few words
+// need.
+func (t *table) crowded(widths []int, screen int) bool {
+	room := screen
+	for _, n := range widths[:max(len(widths)-1, 0)] {
+		room -= n + 2
+	}
+	return len(widths) > t.keep && room < fewWords && room < widths[len(widths)-1]
+}
+
+// fold puts the cells that do not stay in their row into a line below it.
+func (t *table) fold() {
+	for i := range t.rows {
+		row := &t.rows[i]
+		if len(row.cells) <= t.keep {
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(row.cells[t.keep:]), func(cell string) bool { return cell == "" })
+		row.cells = row.cells[:t.keep]
+		row.below = append([]tableLine{{strings.Join(rest, "  "), row.whole}}, row.below...)
 	}
 }
 

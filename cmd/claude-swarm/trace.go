@@ -47,7 +47,7 @@ func trace(c *cli.Context, p *post, id string) error {
 	for _, m := range view.Messages {
 		m.From, m.To = p.Called(m.From), p.Called(m.To)
 	}
-	view.write(c.App.Writer, found.Entry.ID, time.Now())
+	view.write(c.App.Writer, found.Entry.ID, time.Now(), screenWidth(c.App.Writer))
 	return nil
 }
 

@@ -119,12 +119,12 @@ func (v *traceView) seen(at time.Time) {
 	}
 }
 
-// write prints the tree, 80 columns wide. Ids are printed
+// write prints the tree, so many columns wide. Ids are printed
 // whole, so that they can be typed again.
-func (v *traceView) write(w io.Writer, asked string, now time.Time) {
+func (v *traceView) write(w io.Writer, asked string, now time.Time, columns int) {
 	p := paletteOf(w)
 	for _, root := range v.roots {
-		root.write(w, tree{palette: p, asked: asked, dir: v.dir, now: now}, "", "")
+		root.write(w, tree{palette: p, asked: asked, dir: v.dir, now: now, columns: columns}, "", "")
 	}
 	total := count(len(v.Messages), "message") + " · " + count(v.Turns, "turn")
 	if v.CostUSD > 0 {
@@ -133,7 +133,7 @@ func (v *traceView) write(w io.Writer, asked string, now time.Time) {
 	if took := v.Ended.Sub(v.Began); took > 0 {
 		total += " · " + span(took)
 	}
-	fmt.Fprintf(w, "\n%s\n", total)
+	fmt.Fprintf(w, "\n%s\n", whole(total, columns))
 }
 
 // A tree is how messages are printed.
@@ -142,6 +142,8 @@ type tree struct {
 	asked string // the id that was asked for
 	dir   string // of the project
 	now   time.Time
+
+	columns int
 }
 
 // write prints a message: first begins its own line, rest everything below it.
@@ -150,16 +152,29 @@ func (m *tracedMessage) write(w io.Writer, t tree, first, rest string) {
 	if id == t.asked {
 		id = t.paint(id, color.Bold)
 	}
-	line := fmt.Sprintf("%s  %s → %s  %s", moment(m.Created, t.now), m.From, m.To, m.Type)
-	fmt.Fprintf(w, "%s%s  %s%s\n", first, id, line, t.paint(m.tail(columnsOf(first)+12+columnsOf(line)), color.Faint))
-	notes := m.notes(t)
 	bar := "│ "
 	if len(m.sub) == 0 {
 		bar = "  "
 	}
-	for _, n := range notes {
-		text := cut(oneLine(n), max(width-columnsOf(rest)-3, 20))
-		fmt.Fprintf(w, "%s%s %s\n", rest, bar, text)
+	room := max(t.columns-columnsOf(rest)-3, leastLast) // of the lines below the first
+	when, way := moment(m.Created, t.now), fmt.Sprintf("%s → %s  %s", m.From, m.To, m.Type)
+	used := columnsOf(first) + 12 + columnsOf(when) + 2 + columnsOf(way)
+	if used <= t.columns && (t.columns >= narrow || m.Subject == "") {
+		fmt.Fprintf(w, "%s%s  %s  %s%s\n", first, id, when, way, t.paint(m.tail(t.columns-used), color.Faint))
+	} else {
+		fmt.Fprintf(w, "%s%s  %s\n%s%s %s\n", first, id, when, rest, bar, cut(way, room))
+		if m.Subject != "" {
+			fmt.Fprintf(w, "%s%s %s\n", rest, bar, t.paint(cut(oneLine(m.Subject), room), color.Faint))
+		}
+	}
+	for _, n := range m.notes(t) {
+		lines := []string{cut(oneLine(n), room)}
+		if t.columns < narrow { // too much would be missing
+			lines = strings.Split(whole(oneLine(n), room), "\n")
+		}
+		for _, text := range lines {
+			fmt.Fprintf(w, "%s%s %s\n", rest, bar, text)
+		}
 	}
 	for i, s := range m.sub {
 		if i == len(m.sub)-1 {
@@ -170,9 +185,9 @@ func (m *tracedMessage) write(w io.Writer, t tree, first, rest string) {
 	}
 }
 
-// tail is the subject, as far as the line has room for it.
-func (m *tracedMessage) tail(used int) string {
-	room := width - used - 2
+// tail is the subject, as far as a line with so much room has some for it.
+func (m *tracedMessage) tail(room int) string {
+	room -= 2
 	if m.Subject == "" || room < 8 {
 		return ""
 	}

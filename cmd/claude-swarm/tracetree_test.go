@@ -36,7 +36,7 @@ func TestTraceTree(t *testing.T) {
 	view := newTrace("tasktaskta", family(at))
 	view.dir = "/p"
 	var out strings.Builder
-	view.write(&out, "tasktaskta", at.Add(time.Minute))
+	view.write(&out, "tasktaskta", at.Add(time.Minute), 80)
 	want := `tasktaskta  05:12:00  lead → coder  task  greet the world
 │  turn 1 failed: the API is overloaded · 1 s · 0.01 USD
 │  turn 2 done · 5 s · 0.04 USD · 5 tool calls
@@ -101,7 +101,7 @@ func TestTraceRing(t *testing.T) {
 		{ID: "a", ReplyTo: "c", Created: at}, {ID: "b", ReplyTo: "a", Created: at}, {ID: "c", ReplyTo: "b", Created: at},
 	})
 	var out strings.Builder
-	view.write(&out, "", at)
+	view.write(&out, "", at, 80)
 	for _, id := range []string{"a  ", "b  ", "c  "} {
 		if strings.Count(out.String(), id) != 1 {
 			t.Errorf("message %s is printed %d times, want once:\n%s", id, strings.Count(out.String(), id), out.String())
