@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,17 +42,32 @@ func showInTmux(c *cli.Context, p *project) error {
 	session := tmux.SessionName(p.dir)
 	shown, err := server.Show(c.Context, session, panes)
 	if err != nil {
-		return err
+		return hint(err, "claude-swarm status --watch, which needs no tmux")
 	}
 	if !isTerminal(c.App.Writer) {
-		what := "there already"
-		if shown.Created {
-			what = "made"
-		}
-		fmt.Fprintf(c.App.Writer, "tmux session %s, %s\n  next: tmux attach -t %s\n", session, what, session)
-		return nil
+		return tellSession(c, session, shown)
 	}
+	var said bytes.Buffer
 	cmd := server.Attach(c.Context, session)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	return cmd.Run()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, &said
+	switch err := cmd.Run(); {
+	case err == nil:
+		return nil
+	case strings.Contains(said.String(), "no current client"):
+		// This runs inside a tmux that no terminal shows, so none can go there.
+		return tellSession(c, session, shown)
+	default:
+		return fail(exitFailed, "tmux attach -t "+session, "the panes are made, but tmux does not show them: %s",
+			cmp.Or(oneLine(said.String()), err.Error()))
+	}
+}
+
+// tellSession says how to see the panes where no terminal goes there by itself.
+func tellSession(c *cli.Context, session string, shown tmux.Shown) error {
+	what := "there already"
+	if shown.Created {
+		what = "made"
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "tmux session %s, %s\n  next: tmux attach -t %s\n", session, what, session)
+	return err
 }

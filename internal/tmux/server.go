@@ -109,6 +109,15 @@ func (s *Server) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// A saidError is a tmux command that failed, with what tmux said about it.
+type saidError struct {
+	command, said string
+	err           error
+}
+
+func (e *saidError) Error() string { return "tmux " + e.command + ": " + e.said }
+func (e *saidError) Unwrap() error { return e.err }
+
 // run runs one tmux command and returns what it prints, without the last line
 // end. The error has what tmux said.
 func (s *Server) run(ctx context.Context, args ...string) (string, error) {
@@ -117,7 +126,7 @@ func (s *Server) run(ctx context.Context, args ...string) (string, error) {
 	cmd.Stdout, cmd.Stderr = &out, &says
 	if err := cmd.Run(); err != nil {
 		if text := strings.TrimSpace(says.String()); text != "" {
-			return "", fmt.Errorf("tmux %s: %s: %w", args[0], text, err)
+			return "", &saidError{args[0], text, err}
 		}
 		return "", fmt.Errorf("tmux %s: %w", args[0], err)
 	}
