@@ -1,0 +1,79 @@
+package floorplan_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// makeIn runs a target of the Makefile in a scratch folder with programs of so many bytes,
+// which it takes for those that it would build.
+func makeIn(t *testing.T, sizes map[string]int64, args ...string) (dir, out string, err error) {
+	t.Helper()
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("not run: make is missing")
+	}
+	dir = t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range sizes {
+		path := filepath.Join(dir, "bin", name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\necho "+name+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if size > 0 {
+			if err := os.Truncate(path, size); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	root := strings.TrimSpace(goList(t, "-m", "-f", "{{.Dir}}"))
+	cmd := exec.CommandContext(t.Context(), "make", append([]string{"--no-print-directory", "-C", dir, "-f", filepath.Join(root, "Makefile"), "-o", "build"}, args...)...)
+	said, err := cmd.CombinedOutput()
+	return dir, string(said), err
+}
+
+func TestMakeInstall(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "a prefix")
+	_, out, err := makeIn(t, map[string]int64{"claude-swarm": 0, "claude-swarm-mcp": 0}, "install", "PREFIX="+prefix)
+	if err != nil {
+		t.Fatalf("make install: %v\n%s", err, out)
+	}
+	for _, name := range []string{"claude-swarm", "claude-swarm-mcp"} {
+		said, err := exec.CommandContext(t.Context(), filepath.Join(prefix, "bin", name)).Output()
+		if string(said) != name+"\n" || err != nil {
+			t.Errorf("the installed %s says %q, %v", name, said, err)
+		}
+	}
+	if want := `export PATH="` + prefix + `/bin:$PATH"`; !strings.Contains(out, want) {
+		t.Errorf("make install into a folder that is not on the PATH does not say %s:\n%s", want, out)
+	}
+	stage := t.TempDir()
+	if _, out, err := makeIn(t, map[string]int64{"claude-swarm": 0, "claude-swarm-mcp": 0}, "install", "PREFIX=/usr/local", "DESTDIR="+stage); err != nil {
+		t.Fatalf("make install DESTDIR: %v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(stage, "usr/local/bin/claude-swarm-mcp")); err != nil {
+		t.Error(err)
+	}
+}
+
+// The stage fails when a program is larger than it may be.
+func TestTheSizeOfThePrograms(t *testing.T) {
+	for name, tc := range map[string]struct {
+		sizes map[string]int64
+		ok    bool
+		want  string
+	}{
+		"as large as they may be": {map[string]int64{"claude-swarm": 17_000_000, "claude-swarm-mcp": 12_000_000}, true, "claude-swarm-mcp: 12000000 bytes of at most 12000000"},
+		"the program":             {map[string]int64{"claude-swarm": 17_000_001, "claude-swarm-mcp": 1}, false, "claude-swarm is too large"},
+		"the tools":               {map[string]int64{"claude-swarm": 1, "claude-swarm-mcp": 12_000_001}, false, "claude-swarm-mcp is too large"},
+	} {
+		_, out, err := makeIn(t, tc.sizes, "size")
+		if (err == nil) != tc.ok || !strings.Contains(out, tc.want) {
+			t.Errorf("%s: make size ends with %v, want %q:\n%s", name, err, tc.want, out)
+		}
+	}
+}
