@@ -173,17 +173,22 @@ func (r *run) tellLines(t irc.Text, lines []string) *irc.Delivery {
 	target := t.Peer()
 	if len(lines) > maxInChannel && !t.Private {
 		target = t.Nick
-		r.tellOne(t.Target, t.Nick+": I answer you privately.")
+		r.tellOne(t, t.Target, t.Nick+": I answer you privately.")
 	} else if !t.Private {
 		lines = slices.Clone(lines)
 		lines[0] = t.Nick + ": " + lines[0]
 	}
-	return r.tellOne(target, strings.Join(lines, "\n"))
+	return r.tellOne(t, target, strings.Join(lines, "\n"))
 }
 
-func (r *run) tellOne(target, text string) *irc.Delivery {
+// tellOne tells a text in answer to t.
+func (r *run) tellOne(t irc.Text, target, text string) *irc.Delivery {
 	masked := r.mask.Mask(text)
-	d := r.main.client.Post(irc.Outgoing{Target: target, Text: masked, Priority: irc.Answer})
+	out := irc.Outgoing{Target: target, Text: masked, Priority: irc.Answer}
+	if target == t.Peer() {
+		out.Tags = threaded(t.MsgID)
+	}
+	d := r.main.client.Post(out)
 	r.do(func() func() {
 		<-d.Done() // at the latest when the connection ends
 		msgid := ""

@@ -26,8 +26,18 @@ type place struct {
 	person   string // who is spoken to in a channel; "" is everybody
 	priority irc.Priority
 	moment   Moment
-	passing  bool // see the function of that name
-	copied   bool // it shows a message that is safe elsewhere
+	passing  bool   // see the function of that name
+	copied   bool   // it shows a message that is safe elsewhere
+	answers  string // the server's id of the line that is answered there; "" is not known
+}
+
+// threaded are the tags of what answers a line: clients then show it with that. A server
+// without tags is not sent any.
+func threaded(msgid string) map[string]string {
+	if msgid == "" {
+		return nil
+	}
+	return map[string]string{"+draft/reply": msgid}
 }
 
 // private says whether a place is a person and not a channel.
@@ -40,7 +50,7 @@ func placeOf(m *dropbox.Message, n, origin Note, c Channels) place {
 	switch {
 	case p.target != "":
 	case origin.Channel != "":
-		p.target, p.person = origin.Channel, origin.Nick
+		p.target, p.person, p.answers = origin.Channel, origin.Nick, origin.MsgID
 	default:
 		p.target = c.Project
 	}

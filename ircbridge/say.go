@@ -74,7 +74,10 @@ func (r *run) say(f *flight) {
 		f.at = time.Now()
 	}
 	for i, p := range f.pieces {
-		out.Text = p.text
+		out.Text, out.Tags = p.text, nil
+		if i == 0 {
+			out.Tags = threaded(f.place.answers)
+		}
 		d := conn.Post(out)
 		r.do(func() func() {
 			<-d.Done() // at the latest when the connection ends

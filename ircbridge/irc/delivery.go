@@ -35,7 +35,7 @@ type Outgoing struct {
 	Kind     Kind
 	Priority Priority
 	As       string            // speak under this nick by RELAYMSG, where the server offers it
-	Tags     map[string]string // client tags such as +draft/reply; dropped where the server takes none
+	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped where the server takes none
 }
 
 // A PieceState says what is known of one line or batch of a delivery.

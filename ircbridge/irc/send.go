@@ -146,6 +146,7 @@ func (p *parcel) single() error {
 		if err != nil {
 			return err
 		}
+		p.tags = nil
 		p.entries = append(p.entries, &entry{data: data, lines: 1, command: p.command, text: l.Text, label: label})
 	}
 	return nil
@@ -177,6 +178,7 @@ func (p *parcel) batches(maxBytes, maxLines int) error {
 			return err
 		}
 		lines[0].Concat = false
+		p.tags = nil
 		p.entries = append(p.entries, &entry{
 			data: data, lines: 1 + len(data)/LineLen, // as ergo counts it
 			command: p.command, text: Join(lines), label: label,

@@ -3,6 +3,7 @@ package irctest
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,7 @@ func (u *user) command(m irc.Message) {
 			u.answered = true
 			return
 		}
-		u.say(m.Command, Said{Source: u.source(), Target: m.Param(0), Text: m.Param(1)})
+		u.say(m.Command, Said{Source: u.source(), Target: m.Param(0), Text: m.Param(1), Tags: clientTags(m)})
 	case "RELAYMSG":
 		if !strings.Contains(m.Param(1), "/") {
 			u.send("s", "FAIL", "RELAYMSG", "INVALID_NICK", m.Param(1), "The nick must hold a /")
@@ -80,7 +81,7 @@ func (u *user) command(m irc.Message) {
 			u.send("s", "FAIL", "RELAYMSG", "PRIVS_NEEDED", m.Param(0), "You cannot relay messages to this channel")
 			return
 		}
-		u.say("PRIVMSG", Said{Source: m.Param(1) + "!relay@relay", RelayedBy: u.nick, Target: m.Param(0), Text: m.Param(2)})
+		u.say("PRIVMSG", Said{Source: m.Param(1) + "!relay@relay", RelayedBy: u.nick, Target: m.Param(0), Text: m.Param(2), Tags: clientTags(m)})
 	case "CHATHISTORY":
 		u.history(m)
 	default:
@@ -91,7 +92,7 @@ func (u *user) command(m irc.Message) {
 func (u *user) takeBatch(m irc.Message) {
 	ref := m.Param(0)
 	if strings.HasPrefix(ref, "+") {
-		u.batch = &openBatch{ref: ref[1:], target: m.Param(2), label: u.label}
+		u.batch = &openBatch{ref: ref[1:], target: m.Param(2), label: u.label, tags: clientTags(m)}
 		u.answered = true
 		return
 	}
@@ -109,7 +110,7 @@ func (u *user) takeBatch(m irc.Message) {
 	case len(b.lines) > u.s.f.MaxLines:
 		u.send("s", "FAIL", "BATCH", "MULTILINE_MAX_LINES", strconv.Itoa(u.s.f.MaxLines), "Too many lines")
 	default:
-		u.say("PRIVMSG", Said{Source: u.source(), Target: b.target, Text: text, lines: b.lines})
+		u.say("PRIVMSG", Said{Source: u.source(), Target: b.target, Text: text, Tags: b.tags, lines: b.lines})
 	}
 }
 
@@ -152,8 +153,16 @@ func (s *Server) say(from *user, m Said, command string) Said {
 	return m
 }
 
+// clientTags are those that a server passes on.
+func clientTags(m irc.Message) map[string]string {
+	tags := maps.Clone(m.Tags)
+	maps.DeleteFunc(tags, func(key, _ string) bool { return !strings.HasPrefix(key, "+") })
+	return tags
+}
+
 func (m Said) tags() map[string]string {
 	tags := map[string]string{"msgid": m.ID, "time": m.Time.Format("2006-01-02T15:04:05.000Z")}
+	maps.Copy(tags, m.Tags)
 	if m.Account != "" {
 		tags["account"] = m.Account
 	}

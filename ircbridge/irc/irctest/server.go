@@ -52,8 +52,9 @@ type Said struct {
 	ID, Target, Source, Text string
 	Time                     time.Time
 	Account, RelayedBy       string
-	lines                    []irc.Line   // of a multiline batch
-	event                    *irc.Message // in place of a text
+	Tags                     map[string]string // of the client: +draft/reply and such
+	lines                    []irc.Line        // of a multiline batch
+	event                    *irc.Message      // in place of a text
 }
 
 // A user is one connection. Its fields are guarded by the server's mutex.
@@ -74,6 +75,7 @@ type user struct {
 
 type openBatch struct {
 	ref, target, label string
+	tags               map[string]string
 	lines              []irc.Line
 }
 
