@@ -8,7 +8,7 @@
 //	any program          bridge                              network
 //	    |  Deliver to irc/  |                                   |
 //	    +-----------------> new/                                |
-//	                        | Claim            at most four     |
+//	                        | Claim            at most five     |
 //	                        cur/ ---- render, mask, split ----> |
 //	                        | <---- own echo, or PONG: proven - |
 //	                        | Commit, Finish                    |

@@ -9,8 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxUnproven is how many messages are on their way at once: as many may be said twice
-// when the connection is cut and the server has no history.
+// maxUnproven is how many messages are on their way at once, and one more for a person alone,
+// which is not to wait for them: as many may be said twice when the connection is cut and the
+// server has no history.
 const maxUnproven = 4
 
 // maxUnsettled is how many messages may be on their way or being filed.
@@ -72,6 +73,7 @@ func (r *run) placeOf(m *dropbox.Message) place {
 	} else if p.person != "" {
 		p.person = r.nowCalled(p.person)
 	}
+	p.alone = p.request == "" && p.target != "" && !r.isChannel(p.target)
 	return p
 }
 
@@ -162,8 +164,8 @@ func (r *run) hold(what string, err error) {
 
 // takeWaiting claims what may be sent now, in its order. The claims are not durable yet.
 func (r *run) takeWaiting() (taken []*flight) {
-	for r.mayClaim() && r.unproven() < maxUnproven && len(r.flights) < maxUnsettled && !r.suspected() {
-		w, ok, err := r.plan.next(r.ready)
+	for r.mayClaim() && (r.unproven() < maxUnproven || r.noneAlone()) && len(r.flights) < maxUnsettled && !r.suspected() {
+		w, ok, err := r.plan.next(r.ready, r.unproven() >= maxUnproven)
 		if err != nil {
 			r.hold("mailbox was not listed", err)
 			break
@@ -193,6 +195,16 @@ func (r *run) unproven() int {
 		}
 	}
 	return n
+}
+
+// noneAlone says whether no message that is on its way is for a person alone.
+func (r *run) noneAlone() bool {
+	for _, f := range r.flights {
+		if f.place.alone && !f.filing {
+			return false
+		}
+	}
+	return true
 }
 
 // suspected says whether the server hung up before on a message that is on its way: it

@@ -24,17 +24,28 @@ type waiter struct {
 	err error // why it is no message; it is claimed all the same, and given up
 }
 
-// A plan is the list of what waits. It says what is next: alerts first, then what
-// people asked for, then the rest; within that, targets in turn, and for each target
-// the order of the names. It belongs to one goroutine.
+// lookMore is how many waiting messages are looked at before one is chosen, beyond those
+// that are, to find what is for people. privateInARow is how many of those go before what is
+// for a channel.
+const (
+	lookMore      = 64
+	privateInARow = 3
+)
+
+// A plan is the list of what waits. It says what is next: what is for people privately, but
+// for every fourth; then alerts, then what people asked for, then the rest; within that,
+// targets in turn, and for each target the order of the names. It belongs to one goroutine.
 type plan struct {
 	box   *dropbox.Mailbox
 	place func(*dropbox.Message) place
 
 	entries []dropbox.Entry // as listed, without what was claimed since
 	known   map[string]waiter
+	private []waiter          // what is for people, of those that were looked at, in order
+	fresh   []dropbox.Entry   // what was not looked at for that
 	served  map[string]uint64 // by target: when it had its last turn
 	turn    uint64
+	inARow  int // private messages since the last other one, while one waited
 
 	suspects int  // of those that wait, how many the server may not bear
 	stale    bool // somebody rang since the listing
@@ -72,15 +83,64 @@ func (p *plan) list() error {
 	if len(p.known) > 2*len(entries)+ahead {
 		clear(p.known) // most of it is gone
 	}
+	p.private, p.fresh = p.private[:0], nil
+	for _, e := range entries {
+		if w, ok := p.known[e.ID]; !ok || w.Name != e.Name {
+			p.fresh = append(p.fresh, e)
+		} else if w.alone {
+			p.private = append(p.private, w)
+		}
+	}
 	return nil
 }
 
+// lookFor looks at some more of what waits, to find what is for people.
+func (p *plan) lookFor() {
+	some := p.fresh[:min(lookMore, len(p.fresh))]
+	p.fresh = p.fresh[len(some):]
+	for _, e := range some {
+		if w, gone := p.look(e); !gone && w.err == nil && w.alone {
+			p.private = append(p.private, w) // behind those that the list had before
+		}
+	}
+}
+
 // next chooses the next message for which ready says that it may be said now; ok is
-// false when there is none.
-func (p *plan) next(ready func(waiter) bool) (w waiter, ok bool, err error) {
+// false when there is none. With private it is one for a person, or none.
+func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
 	if err := p.list(); err != nil {
 		return waiter{}, false, err
 	}
+	p.lookFor()
+	w, ok = p.nextPrivate(ready)
+	if private || ok && p.inARow < privateInARow {
+		return w, ok, nil
+	}
+	if other, found := p.nextOther(ready); found {
+		return other, true, nil
+	}
+	return w, ok, nil
+}
+
+// nextPrivate chooses among what is for people.
+func (p *plan) nextPrivate(ready func(waiter) bool) (w waiter, ok bool) {
+	blocked := map[string]bool{} // by target
+	for _, c := range p.private {
+		key := strings.ToLower(c.target)
+		if blocked[key] {
+			continue
+		}
+		can := ready(c)
+		blocked[key] = can || c.Failed == 0 // nobody waits for one that the server may not bear
+		if can && (!ok || p.before(c, w)) {
+			w, ok = c, true
+		}
+	}
+	return w, ok
+}
+
+// nextOther chooses among the rest.
+func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 	best := -1
 	blocked, earlier := map[string]bool{}, map[string]bool{} // by target
 	for i := 0; i < len(p.entries); i++ {
@@ -94,8 +154,8 @@ func (p *plan) next(ready func(waiter) bool) (w waiter, ok bool, err error) {
 			continue
 		}
 		key := strings.ToLower(c.target)
-		if blocked[key] {
-			continue // what came before it comes first
+		if blocked[key] || c.alone {
+			continue // what came before it comes first; see nextPrivate
 		}
 		if c.err == nil && !ready(c) {
 			blocked[key] = c.Failed == 0 // nobody waits for one that the server may not bear
@@ -113,7 +173,7 @@ func (p *plan) next(ready func(waiter) bool) (w waiter, ok bool, err error) {
 			best, w = i, c
 		}
 	}
-	return w, best >= 0, nil
+	return w, best >= 0
 }
 
 // before says whether a comes before b, which stands before it in the list.
@@ -144,6 +204,11 @@ func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
 // take notes that a message was claimed.
 func (p *plan) take(w waiter) {
 	p.turn++
+	if p.inARow++; !w.alone {
+		p.inARow = 0
+	}
+	p.private = slices.DeleteFunc(p.private, func(o waiter) bool { return o.ID == w.ID })
+	p.fresh = slices.DeleteFunc(p.fresh, func(e dropbox.Entry) bool { return e.ID == w.ID })
 	p.served[strings.ToLower(w.target)] = p.turn
 	if len(p.served) > 1024 {
 		clear(p.served) // everybody had a turn

@@ -163,8 +163,44 @@ func TestAlertsFirstAndTargetsInTurn(t *testing.T) {
 				order = append(order, strings.Fields(target)[0])
 			}
 		}
-		if strings.Join(order, " ") != "#alerts bob #other" {
+		if strings.Join(order, " ") != "bob #alerts #other" {
 			t.Errorf("order: %v of %v", order, lines)
+		}
+	})
+}
+
+// A private message waits for no channel, however much waits there; and people who are told
+// much do not starve the channels.
+func TestPrivateBeforeChannels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, tp := record(t, irc.Config{Nick: "ann"}, "ann", false)
+		for _, channel := range []string{"#one", "#two", "#three"} {
+			c.Post(irc.Outgoing{Target: channel, Text: strings.Repeat("output\n", 40)})
+		}
+		c.Post(irc.Outgoing{Target: "#alerts", Text: strings.Repeat("alert\n", 200), Priority: irc.Alert})
+		time.Sleep(20 * time.Second) // the burst is over
+		asked := time.Now()
+		first := c.Send("bob", "one") // of an agent: mere output
+		second := c.Post(irc.Outgoing{Target: "bob", Text: "two", Priority: irc.Answer})
+		if err := errors.Join(first.Wait(t.Context()), second.Wait(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(asked); took > 5*time.Second {
+			t.Errorf("a private message took %v", took)
+		}
+		before, _ := tp.heard()
+		c.Send("bob", strings.Repeat("page\n", 30))
+		c.Send("eve", strings.Repeat("page\n", 30))
+		time.Sleep(40 * time.Second)
+		lines, _ := tp.heard()
+		texts := map[string]int{}
+		for _, l := range lines[len(before):] {
+			if target, ok := strings.CutPrefix(l, "PRIVMSG "); ok {
+				texts[strings.Fields(target)[0]]++
+			}
+		}
+		if n := texts["#alerts"]; n < 6 || n > 10 || texts["bob"]+texts["eve"] < 20 || texts["bob"]-texts["eve"] > 1 {
+			t.Errorf("in 40 s went out: %v", texts)
 		}
 	})
 }

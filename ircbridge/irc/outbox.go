@@ -37,6 +37,7 @@ type entry struct {
 	lines    int // tokens
 	command  string
 	target   string // folded
+	private  bool   // that is a person
 	text     string // as the echo will have it
 	priority Priority
 	label    string
@@ -57,6 +58,8 @@ type outbox struct {
 
 	urgent  [][]byte // PONG, registering, our own PING; passes the bucket
 	waiting [priorities]turns
+	private [priorities]turns // what is for people; see peek
+	inARow  int               // private texts since the last line of another kind, while one waited
 
 	flying   []*entry          // written, in order, until a proof passes them
 	bytes    int               // of flying
@@ -115,24 +118,32 @@ func (t *turns) pop() {
 func (o *outbox) size() int {
 	n := 0
 	for i := range o.waiting {
-		n += o.waiting[i].n
+		n += o.waiting[i].n + o.private[i].n
 	}
 	return n
 }
 
+// of is where an entry waits, or one of its kind.
+func (o *outbox) of(private bool, p Priority) *turns {
+	if private {
+		return &o.private[p]
+	}
+	return &o.waiting[p]
+}
+
 // room says whether n more pieces may wait.
-func (o *outbox) room(target string, p Priority, n int) bool {
+func (o *outbox) room(target string, private bool, p Priority, n int) bool {
 	if p == Alert {
 		return o.size() < 2*maxWaiting
 	}
-	return o.size()+n <= maxWaiting && len(o.waiting[p].queue[target])+n <= maxWaitingTarget
+	return o.size()+n <= maxWaiting && len(o.of(private, p).queue[target])+n <= maxWaitingTarget
 }
 
 func (o *outbox) push(e *entry) {
 	if e.label != "" {
 		o.labels[e.label] = e
 	}
-	o.waiting[e.priority].push(e)
+	o.of(e.private, e.priority).push(e)
 }
 
 func (o *outbox) newLabel() string {
@@ -202,16 +213,35 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	return data, wait
 }
 
+// privateInARow is how many private texts go before something else that waits.
+const privateInARow = 3
+
+// peek is what goes next. Private texts go before those for channels: whoever is told
+// something alone waits for it. But people who are told much do not starve the channels.
 func (o *outbox) peek() *entry {
+	private, other := highest(&o.private), highest(&o.waiting)
+	if private == nil || other != nil && o.inARow >= privateInARow {
+		return other
+	}
+	return private
+}
+
+func highest(queues *[priorities]turns) *entry {
 	for i := priorities - 1; i >= 0; i-- {
-		if e := o.waiting[i].peek(); e != nil {
+		if e := queues[i].peek(); e != nil {
 			return e
 		}
 	}
 	return nil
 }
 
-func (o *outbox) pop(e *entry) { o.waiting[e.priority].pop() }
+// pop takes what peek gave.
+func (o *outbox) pop(e *entry) {
+	o.of(e.private, e.priority).pop()
+	if o.inARow++; !e.private || highest(&o.waiting) == nil {
+		o.inARow = 0
+	}
+}
 
 func (o *outbox) forget(e *entry) {
 	if e.label != "" {
@@ -320,11 +350,9 @@ func (o *outbox) end(err error) {
 	for _, e := range o.flying {
 		over(e)
 	}
-	for i := range o.waiting {
-		for e := o.waiting[i].peek(); e != nil; e = o.waiting[i].peek() {
-			o.waiting[i].pop()
-			over(e)
-		}
+	for e := o.peek(); e != nil; e = o.peek() {
+		o.pop(e)
+		over(e)
 	}
 	for _, e := range o.labels { // commands that were passed and wait for their own answer
 		over(e)

@@ -20,7 +20,7 @@ func (c *Conn) Send(target string, text ...string) *Delivery {
 // blank one goes out as a space. Line ends at its end are left out.
 //
 // Every target has a queue of its own, and they are served in turn, below the
-// flood limit. The queues are bounded; when they are full, the delivery fails
+// flood limit; what is for people goes before what is for channels. The queues are bounded; when they are full, the delivery fails
 // with [ErrQueueFull]. A target that is neither a channel nor a nick fails with [ErrTarget].
 func (c *Conn) Post(o Outgoing) *Delivery {
 	c.mu.Lock()
@@ -60,7 +60,8 @@ func (c *Conn) Post(o Outgoing) *Delivery {
 		return refusedDelivery(err)
 	}
 	target := c.st.fold.Fold(o.Target)
-	if !c.out.room(target, o.Priority, len(p.entries)) {
+	private := !c.st.isup.IsChannel(o.Target)
+	if !c.out.room(target, private, o.Priority, len(p.entries)) {
 		return refusedDelivery(ErrQueueFull)
 	}
 	pieces := make([]string, len(p.entries))
@@ -69,7 +70,7 @@ func (c *Conn) Post(o Outgoing) *Delivery {
 	}
 	d := newDelivery(pieces)
 	for i, e := range p.entries {
-		e.delivery, e.piece, e.target, e.priority = d, i, target, o.Priority
+		e.delivery, e.piece, e.target, e.private, e.priority = d, i, target, private, o.Priority
 		c.out.push(e)
 	}
 	c.ring()
@@ -279,7 +280,7 @@ func (c *Conn) command(m Message) (*entry, error) {
 		return nil, c.err
 	case c.st.phase != Registered || c.st.leaving:
 		return nil, ErrNotSent
-	case !c.out.room("", Answer, 1):
+	case !c.out.room("", false, Answer, 1):
 		return nil, ErrQueueFull
 	}
 	e := &entry{lines: 1, command: strings.ToUpper(m.Command), priority: Answer}

@@ -1,0 +1,56 @@
+package ircbridge_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+)
+
+// What is said to a person privately waits for no channel, however much is to be said there,
+// and stays in its order; the channels go on beside it.
+func TestPrivateInAFlood(t *testing.T) {
+	srv := irctest.NewServer(t, irctest.Features{Without: []string{"draft/multiline"}})
+	s := newScene(t, srv.Addr)
+	s.o.Server.Unlimited, s.o.Server.Rate = false, 20
+	channels := []string{"#project-x", "#standup-x", "#alerts", "#errors"}
+	for i := range 400 { // more than are looked at to choose the next one
+		s.say("coder", ircbridge.Note{Channel: channels[i%4]}, fmt.Sprintf("line %d\nof two", i))
+	}
+	newPerson(t, srv.Addr, "ann")
+	s.start()
+	s.ready()
+	inChannels := func(until time.Time) (n int) {
+		for _, c := range channels {
+			n += len(slices.DeleteFunc(srv.Said(c), func(m irctest.Said) bool { return m.Time.After(until) }))
+		}
+		return n
+	}
+	eventually(t, "the flood", func() bool { return inChannels(time.Now()) >= 20 })
+	before := inChannels(time.Now())
+	id := s.say("coder", ircbridge.Note{Channel: "ann"}, "psst")
+	s.where(id, dropbox.Done)
+	at := srv.Said("ann")[0].Time
+	// What was written already, and what is written while the message is made durable.
+	if n := inChannels(at) - before; n > 12 {
+		t.Errorf("%d lines in the channels went before it", n)
+	}
+	var want []string
+	for i := range 60 {
+		text := fmt.Sprintf("page %d", i)
+		s.say("coder", ircbridge.Note{Channel: "ann"}, text)
+		want = append(want, "swarm: [coder] "+text)
+	}
+	before = inChannels(time.Now())
+	eventually(t, "the pages", func() bool { return len(srv.Said("ann")) == 61 })
+	if n := inChannels(time.Now()) - before; n < 12 || n > 60 {
+		t.Errorf("%d lines in the channels beside 60 private ones", n)
+	}
+	if got := saidAt(srv, "ann")[1:]; !slices.Equal(got, want) {
+		t.Errorf("said to ann: %q", got)
+	}
+}
