@@ -183,7 +183,7 @@ func (r *run) tellLines(t irc.Text, lines []string) *irc.Delivery {
 
 // tellOne tells a text in answer to t.
 func (r *run) tellOne(t irc.Text, target, text string) *irc.Delivery {
-	masked := r.mask.Mask(text)
+	masked := r.mask.Mask(withoutTabs(text))
 	out := irc.Outgoing{Target: target, Text: masked, Priority: irc.Answer}
 	if target == t.Peer() {
 		out.Tags = threaded(t.MsgID)

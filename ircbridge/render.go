@@ -123,7 +123,7 @@ func show(m *dropbox.Message, n Note, p place, bridge string) shown {
 	for _, a := range m.Attachments {
 		s.text += fmt.Sprintf("\n(attached: %s, %d bytes, in %s)", irc.PlainText(a.Name), a.Size, a.Path)
 	}
-	s.text = withoutBlank(s.text)
+	s.text = withoutBlank(withoutTabs(s.text))
 	if s.text == "" {
 		s.text = "(no text)"
 	}
@@ -210,7 +210,11 @@ func (c cutter) short(text string) string {
 		return text
 	}
 	lines := irc.Split(text, c.room())
-	if len(lines) <= maxShown+1 { // the line about one more line is a line, too
+	if len(lines) > maxShown+1 { // the line about one more line is a line, too
+		text = withoutMarkup(text)
+		lines = irc.Split(text, c.room())
+	}
+	if len(lines) <= maxShown+1 {
 		return text
 	}
 	said := irc.Join(lines[:maxShown])

@@ -60,6 +60,7 @@ func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 			private := ask("swarm", "help")
 			want := []string{
 				"#project-x [coder] ann: half way <- " + first, "#project-x [coder] ann: painted <- " + second,
+				"#project-x ann: coder has it, 1 before it. <- " + second,
 				"#project-x ann: Agents: coder, tester <- " + order, "ann help <- " + private,
 			}
 			got := func() []string {
@@ -80,7 +81,7 @@ func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 			if all := got(); !slices.Equal(all, want) {
 				t.Errorf("threaded %q, want %q", all, want)
 			}
-			if all := joe.threaded(); len(all) != 3 {
+			if all := joe.threaded(); len(all) != 4 {
 				t.Errorf("joe sees %q", all)
 			}
 		})

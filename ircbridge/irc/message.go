@@ -135,7 +135,7 @@ func (m Message) Clean() (Message, error) {
 	}
 	for i, p := range m.Params {
 		if i < len(m.Params)-1 {
-			p = cleanText(strings.ReplaceAll(p, "\t", "\uFFFD"))
+			p = cleanText(p)
 			if p == "" || p[0] == ':' || strings.Contains(p, " ") {
 				return refuse("parameter %d of %s is %q", i+1, c.Command, m.Params[i])
 			}

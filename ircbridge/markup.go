@@ -1,0 +1,55 @@
+package ircbridge
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// tabStop is how many columns a tab goes to at most: a telephone has few.
+const tabStop = 4
+
+// withoutTabs is a text with spaces for its tabs, which clients show as a sign, or as nothing.
+func withoutTabs(text string) string {
+	if !strings.Contains(text, "\t") {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		column := 0
+		for part := range strings.SplitAfterSeq(line, "\t") {
+			words, tab := strings.CutSuffix(part, "\t")
+			b.WriteString(words)
+			column += utf8.RuneCountInString(words)
+			if tab {
+				n := tabStop - column%tabStop
+				b.WriteString(strings.Repeat(" ", n))
+				column += n
+			}
+		}
+	}
+	return b.String()
+}
+
+// withoutMarkup leaves out the lines that say nothing by themselves.
+func withoutMarkup(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !isMarkup(line) {
+			b.WriteString(line)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// isMarkup says whether a line of Markdown is the fence of a block of code, the line between
+// the head of a table and its rows, or a rule.
+func isMarkup(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, fence := range []string{"```", "~~~"} {
+		if word, ok := strings.CutPrefix(line, fence); ok {
+			return !strings.Contains(strings.TrimLeft(word, fence[:1]), fence[:1])
+		}
+	}
+	dashes := strings.Count(line, "-")
+	return strings.Trim(line, "|-: ") == "" && (dashes >= 3 || dashes > 0 && strings.Contains(line, "|"))
+}
