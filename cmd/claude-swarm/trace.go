@@ -106,7 +106,7 @@ func (p *post) attempts() (map[string][]swarm.Attempt, error) {
 func (p *post) traced(f dropbox.Found, m *dropbox.Message, attempts []swarm.Attempt) *tracedMessage {
 	t := &tracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: door.Gist(m), Thread: m.Thread, ReplyTo: m.ReplyTo,
-		Turn: m.Turn, Hops: m.Hops, Created: m.Created, State: door.StateOf(f.Mailbox, f.State), Attempts: attempts,
+		Turn: m.Turn, offer: m.Offer, Hops: m.Hops, Created: m.Created, State: door.StateOf(f.Mailbox, f.State), Attempts: attempts,
 	}
 	if f.State == dropbox.Dead || f.State == dropbox.Refused {
 		t.Reason = p.Reason(f)

@@ -35,7 +35,8 @@ type tracedMessage struct {
 	Attempts []swarm.Attempt `json:"attempts,omitempty"`
 	Receipt  *swarm.Receipt  `json:"receipt,omitempty"`
 
-	sub []*tracedMessage
+	offer string // the publication that it offers
+	sub   []*tracedMessage
 }
 
 // A traceView is one message with its whole family.
@@ -53,8 +54,9 @@ type traceView struct {
 }
 
 // newTrace finds out which message came of which, and adds up. The messages
-// may be in any order. A message belongs under the one whose turn sent it, else
-// under the one it answers; what belongs to none is a root.
+// may be in any order. A message belongs under the publication that it
+// offers, else under the one whose turn sent it, else under the one it answers; what
+// belongs to none is a root.
 func newTrace(id string, messages []*tracedMessage) *traceView {
 	slices.SortStableFunc(messages, func(a, b *tracedMessage) int {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
@@ -71,7 +73,10 @@ func newTrace(id string, messages []*tracedMessage) *traceView {
 		}
 	}
 	for _, m := range messages {
-		parent := sentBy[m.ID]
+		parent := byID[m.offer]
+		if parent == nil {
+			parent = sentBy[m.ID]
+		}
 		if parent == nil {
 			parent = byID[door.MessageOf(m.Turn)]
 		}

@@ -118,3 +118,32 @@ func TestMoment(t *testing.T) {
 		t.Errorf("yesterday: %s", got)
 	}
 }
+
+// The offers of a publication are its branches, whoever published it: a person, or an
+// agent in a turn.
+func TestOffersAreBranchesOfTheirPublication(t *testing.T) {
+	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
+	for _, turn := range []string{"", "tasktaskta-1"} {
+		messages := []*tracedMessage{
+			{ID: "tasktaskta", From: "lead", To: "boss", Created: at.Add(-time.Second)},
+			{ID: "publishpub", From: "boss", To: "topics", Turn: turn, Created: at},
+			{ID: "offeroffer", From: "boss", To: "coder", Turn: turn, offer: "publishpub", Created: at.Add(time.Millisecond)},
+			{ID: "urgenturge", From: "boss", To: "coder", Turn: turn, offer: "publishpub", Created: at.Add(time.Minute)},
+			{ID: "resultresu", From: "coder", To: "boss", Turn: "urgenturge-1", ReplyTo: "publishpub", Created: at.Add(2 * time.Minute)},
+		}
+		if turn != "" {
+			messages[0].Receipt = &swarm.Receipt{Sent: []string{"publishpub"}}
+		}
+		parents := map[string]string{}
+		for _, m := range newTrace("tasktaskta", messages).Messages {
+			parents[m.ID] = m.Parent
+		}
+		want := map[string]string{"tasktaskta": "", "publishpub": "", "offeroffer": "publishpub", "urgenturge": "publishpub", "resultresu": "urgenturge"}
+		if turn != "" {
+			want["publishpub"] = "tasktaskta"
+		}
+		if diff := cmp.Diff(want, parents); diff != "" {
+			t.Errorf("published in turn %q, parents (-want +got):\n%s", turn, diff)
+		}
+	}
+}
