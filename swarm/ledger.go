@@ -94,8 +94,9 @@ type ledger struct {
 // some agent did.
 const maxKnown = 10_000
 
-// agentSum adds up one agent's cost, in US dollars.
+// agentSum adds up one agent's turns and their cost, in US dollars.
 type agentSum struct {
+	turns        int
 	total, today float64
 	day          string // UTC day that today belongs to
 	last         LedgerLine
@@ -218,6 +219,7 @@ func (l *ledger) count(line LedgerLine) {
 	if day := utcDay(line.At); day != sum.day {
 		sum.day, sum.today = day, 0
 	}
+	sum.turns++
 	sum.today += line.CostUSD
 	sum.total += line.CostUSD
 	sum.last = line
@@ -232,6 +234,16 @@ func (l *ledger) last(agent string) (LedgerLine, bool) {
 		return LedgerLine{}, false
 	}
 	return sum.last, true
+}
+
+// turns is how many turns of an agent have a line.
+func (l *ledger) turns(agent string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if sum := l.sums[agent]; sum != nil {
+		return sum.turns
+	}
+	return 0
 }
 
 // cost is what an agent has cost, today and in all.

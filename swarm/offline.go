@@ -38,8 +38,8 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 		}
 		if l, ok := sums.last(spec.Name); ok {
 			var v view
-			v.recall(l)
-			a.Model, a.Context, a.Last, a.LastActivation = v.s.Model, v.s.Context, v.s.Last, v.s.LastActivation
+			v.recall(l, sums.turns(spec.Name))
+			a.Model, a.Context, a.Last, a.LastActivation, a.TurnCount = v.s.Model, v.s.Context, v.s.Last, v.s.LastActivation, v.s.TurnCount
 		}
 		if s, ok := se.get(spec.Name); ok {
 			a.Session = s.ID
@@ -112,6 +112,7 @@ func begunOffline(home Home, store *dropbox.Store, a *AgentStatus) error {
 		}
 		if begun == "" {
 			begun = e.ID
+			a.TurnCount++ // it has no line in the ledger yet
 		}
 		if !rec.Process.Alive() {
 			continue

@@ -81,7 +81,7 @@ type AgentStatus struct {
 	Role    string     `json:"role"`
 	Backend string     `json:"backend"`
 	State   State      `json:"state"`
-	Since   *time.Time `json:"since"` // of the state; nil without a daemon
+	Since   *time.Time `json:"since"` // of the state, or of the running turn; nil without a daemon
 	Why     string     `json:"why"`   // why it is in this state
 	Next    string     `json:"next"`  // what happens next, or what to type
 	// Message is what the running turn works on.
@@ -103,7 +103,7 @@ type AgentStatus struct {
 	Running        bool     `json:"running"`      // a turn runs
 	Paused         bool     `json:"paused"`       // by hand
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
-	TurnCount      int      `json:"turn_count"`   // turns begun since the daemon started
+	TurnCount      int      `json:"turn_count"`   // turns begun: all of the ledger, and the one that runs
 	LastActivation *float64 `json:"last_activation"`
 	Activity       string   `json:"activity"`    // working, paused or idle
 	Description    string   `json:"description"` // of the running task, one line

@@ -155,7 +155,7 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 		a.view.s.Session = se.ID
 	}
 	if l, ok := s.books.ledger.last(spec.Name); ok {
-		a.view.recall(l)
+		a.view.recall(l, s.books.ledger.turns(spec.Name))
 	}
 	a.diary = newDiary(s.home, spec.Name, p, s.feed, a.note)
 	return &member{agent: a, gone: make(chan struct{})}, nil

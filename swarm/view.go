@@ -126,10 +126,11 @@ func (v *view) said(at time.Time, text string) {
 }
 
 // recall fills in what an earlier daemon knew, from the newest line of the
-// ledger.
-func (v *view) recall(l LedgerLine) {
+// ledger and the number of its lines.
+func (v *view) recall(l LedgerLine, turns int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.s.TurnCount = turns
 	v.s.Model, v.s.Context = l.Model, l.Context
 	if l.Text != "" {
 		v.s.Last = &LastText{At: l.At, Text: l.Text}
@@ -151,6 +152,9 @@ func (v *view) status() AgentStatus {
 		s.Limit = nil
 	}
 	s.Running = s.State == Working
+	if s.Running && s.Message != nil {
+		s.Since = new(s.Message.Since.UTC()) // one turn may follow another without a pause
+	}
 	if s.Running && v.again != "" {
 		s.Why = v.again
 	}
