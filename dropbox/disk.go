@@ -2,6 +2,7 @@ package dropbox
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -192,6 +193,28 @@ func (d *disk) exists(name string) (bool, error) {
 }
 
 // names lists a folder by names alone; a folder that is not there is empty.
+// eachName calls yield for the names in a folder, in any order, until it returns false.
+func (d *disk) eachName(folder string, yield func(string) bool) error {
+	f, err := d.folder(folder)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	defer f.Close()
+	for {
+		names, err := f.Readdirnames(512)
+		for _, name := range names {
+			if !yield(name) {
+				return nil
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
 func (d *disk) names(folder string) ([]string, error) {
 	f, err := d.folder(folder)
 	if errors.Is(err, fs.ErrNotExist) {

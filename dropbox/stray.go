@@ -41,7 +41,7 @@ func (b *Mailbox) Strays() ([]Stray, error) {
 	}
 	var list []Stray
 	for _, name := range names {
-		if name == fullFile || slices.Contains(mailboxFolders, name) || unfinished(name) {
+		if !isDrop(name) {
 			continue
 		}
 		st, err := b.look(name)
@@ -54,6 +54,25 @@ func (b *Mailbox) Strays() ([]Stray, error) {
 	}
 	slices.SortFunc(list, func(a, c Stray) int { return a.ModTime.Compare(c.ModTime) })
 	return list, nil
+}
+
+// MaxDrops is the most that [Mailbox.DropCount] counts.
+const MaxDrops = 10_000
+
+// DropCount counts what [Mailbox.Strays] lists, up to MaxDrops. It opens none of it.
+func (b *Mailbox) DropCount() (n int, err error) {
+	err = b.disk.eachName(b.name, func(name string) bool {
+		if isDrop(name) {
+			n++
+		}
+		return n < MaxDrops
+	})
+	return n, b.wrap("count drops", err)
+}
+
+// isDrop says whether a name in a mailbox is that of a file that somebody dropped.
+func isDrop(name string) bool {
+	return name != fullFile && !slices.Contains(mailboxFolders, name) && !unfinished(name)
 }
 
 func (b *Mailbox) look(name string) (Stray, error) {

@@ -150,7 +150,10 @@ func countBox(store *dropbox.Store, a *AgentStatus) error {
 		return err
 	}
 	a.Waiting = countWaiting(entries)
-	a.Dead, err = box.DeadCount()
+	if a.Dead, err = box.DeadCount(); err != nil {
+		return err
+	}
+	a.Drops, err = box.DropCount()
 	return err
 }
 

@@ -87,6 +87,7 @@ type AgentStatus struct {
 	// Message is what the running turn works on.
 	Message *MessageStatus `json:"message"`
 	Waiting Waiting        `json:"waiting"`
+	Drops   int            `json:"drops"` // files left in the mailbox by hand and not taken in yet, up to [dropbox.MaxDrops]
 	Dead    int            `json:"dead"`
 	PID     *int           `json:"pid"` // of the running turn's CLI
 	Session string         `json:"session"`

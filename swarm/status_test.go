@@ -2,6 +2,8 @@ package swarm_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -75,4 +77,27 @@ func TestAWorkingAgentHasTheTimeOfItsTurn(t *testing.T) {
 	}
 	close(hold)
 	f.untilState("coder", swarm.Idle)
+}
+
+// What was dropped by hand is seen before it is taken in, with a daemon and without.
+func TestDropsAreCountedUntilTheyAreTakenIn(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Debounce = time.Hour
+	f.start()
+	box := filepath.Join(f.store.Dir(), "coder")
+	for _, name := range []string{"one.md", "two.md", ".hidden", "half.part"} {
+		if err := os.WriteFile(filepath.Join(box, name), []byte("work\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if st := f.status("coder"); st.Drops != 2 || st.Waiting.Total() != 0 {
+		t.Errorf("%d drops and %d messages wait, want 2 and none", st.Drops, st.Waiting.Total())
+	}
+	f.halt()
+	if n := f.offline("coder").Drops; n != 2 {
+		t.Errorf("without a daemon %d drops, want 2", n)
+	}
+	f.plan.Debounce = time.Millisecond
+	f.start()
+	f.until("they are taken in", func() bool { return f.status("coder").Drops == 0 && len(f.files("coder", "done")) == 4 })
 }

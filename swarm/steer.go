@@ -372,6 +372,8 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		var err error
 		a.Dead, err = m.box.DeadCount()
 		uncounted = cmp.Or(uncounted, err)
+		a.Drops, err = m.box.DropCount()
+		uncounted = cmp.Or(uncounted, err)
 		st.Agents = append(st.Agents, a)
 	}
 	unread, err := unreadLead(s.store)

@@ -260,6 +260,17 @@ func mail(w swarm.Waiting) string {
 	return number(w.Total())
 }
 
+// drops says how many files were left in a mailbox by hand and wait to be taken in.
+func drops(n int) string {
+	switch {
+	case n == 0:
+		return ""
+	case n >= dropbox.MaxDrops:
+		return fmt.Sprintf("%d drops or more, not taken in yet", n)
+	}
+	return count(n, "drop") + ", not taken in yet"
+}
+
 // money is what was spent today, in US dollars.
 func money(amount float64) string {
 	if amount == 0 {
@@ -320,6 +331,9 @@ func details(a swarm.AgentStatus, now time.Time) []tableLine {
 	var lines []tableLine
 	if a.Message != nil && a.Why != "" {
 		lines = append(lines, tableLine{oneLine(a.Why), true})
+	}
+	if text := drops(a.Drops); text != "" {
+		lines = append(lines, tableLine{text, true})
 	}
 	if a.PID != nil {
 		facts = append(facts, fmt.Sprintf("pid %d", *a.PID))

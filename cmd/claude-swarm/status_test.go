@@ -29,7 +29,7 @@ func TestWriteStatus(t *testing.T) {
 				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: swarm.Cost{Today: 0.04}, Model: "opus",
 				Context: swarm.Context{Tokens: 68_000, Limit: 200_000}, Last: &swarm.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
 			{Name: "reviewer", State: swarm.Paused, Since: new(ago(3 * time.Minute)), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
-			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), CostUSD: swarm.Cost{Today: 0.0012}},
+			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), Drops: 6417, CostUSD: swarm.Cost{Today: 0.0012}},
 		},
 		Lead: swarm.LeadStatus{Unread: 2},
 	}
@@ -47,6 +47,7 @@ coder                 working  12 s   3 (1!)  1     0.04
 reviewer              paused   3 min  -       -     -       lunch (by lead)
                       next: claude-swarm resume reviewer
 an-agent-with-a-ver…  idle     4 d    -       -     0.0012
+                      6417 drops, not taken in yet
 
 2 unread messages for you   next: claude-swarm inbox
 `
@@ -132,7 +133,7 @@ func demandKeys(ts *testscript.TestScript, neg bool, args []string) {
 	first := statusKeys(ts, args[0])
 	for _, line := range []string{
 		"status: v project daemon agents lead",
-		"agent: name role backend state since why next message waiting dead pid session model context cost_usd last running paused circuit_open turn_count last_activation activity description",
+		"agent: name role backend state since why next message waiting drops dead pid session model context cost_usd last running paused circuit_open turn_count last_activation activity description",
 		"waiting: urgent normal low", "context: tokens limit", "cost_usd: today total", "lead: unread",
 	} {
 		object, keys, _ := strings.Cut(line, ": ")

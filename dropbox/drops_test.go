@@ -1,0 +1,41 @@
+package dropbox_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// DropCount counts what will be taken in, and not without end.
+func TestDropCount(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "coder")
+	box := mailbox(t, s, "coder")
+	lay := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(s.Dir(), "coder", name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.md", "b", ".hidden", "half.part", "saved~", "FULL"} {
+		lay(name)
+	}
+	strays, err := box.Strays()
+	if n, countErr := box.DropCount(); n != 2 || n != len(strays) || err != nil || countErr != nil {
+		t.Errorf("DropCount() = %d, %v, and %d are listed, %v; want 2", n, countErr, len(strays), err)
+	}
+	for i := range dropbox.MaxDrops {
+		lay(strconv.Itoa(i))
+	}
+	if n, err := box.DropCount(); n != dropbox.MaxDrops || err != nil {
+		t.Errorf("DropCount() of more = %d, %v, want %d", n, err, dropbox.MaxDrops)
+	}
+	if err := os.RemoveAll(filepath.Join(s.Dir(), "coder")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := box.DropCount(); n != 0 || err != nil {
+		t.Errorf("DropCount() of no folder = %d, %v", n, err)
+	}
+}
