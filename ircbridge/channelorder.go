@@ -28,7 +28,7 @@ func (r *run) orderChannel(t irc.Text, word, name, text string) {
 	switch {
 	case word == join:
 		r.joinFor(name, func(said string) { r.tell(t, said) })
-	case !in:
+	case !in && (word == topic || rm == nil || !rm.wanted):
 		r.tell(t, fmt.Sprintf("I am not in %s. Try: %s: join %s", name, r.main.nick, name))
 	case word == topic:
 		r.orderTopic(t, rm, text)

@@ -167,3 +167,21 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	ann.say("#project-x", "tester: are you there?")
 	s.mail("tester", 1)
 }
+
+// Who may control ends the tries to get into a channel, too.
+func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
+	addr := irctest.Ngircd(t, irctest.Unlimited)
+	ann := newPerson(t, addr, "ann", "#asked")
+	s := newScene(t, addr)
+	s.o.RejoinAfter = []time.Duration{time.Hour}
+	s.start()
+	s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
+	ann.raw("MODE", "#asked", "+b", "swarm!*@*")
+	ann.raw("KICK", "#asked", "swarm", "out")
+	s.state("shut out", isOut("#asked", "tried "))
+	ann.say("swarm", "part #asked")
+	ann.sees("ann swarm: I have left #asked.")
+	s.state("forgotten", func(st ircbridge.State) bool {
+		return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#asked" })
+	})
+}
