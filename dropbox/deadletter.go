@@ -116,6 +116,9 @@ func (b *Mailbox) readReason(name string) (string, error) {
 	return strings.TrimRight(string(data), "\n"), b.wrap("read a reason", err)
 }
 
+// cancelReason is the reason of a message that was taken back.
+const cancelReason = "cancelled while it waited"
+
 // Cancel takes back a message that still waits: it goes to dead/, and the reason
 // says so. The error is [ErrGone] when it waits no longer.
 func (b *Mailbox) Cancel(e Entry) error {
@@ -127,7 +130,7 @@ func (b *Mailbox) Cancel(e Entry) error {
 		err = b.cancelled(e, name)
 	}
 	if err == nil {
-		err = b.note(e.reasonName(), "cancelled while it waited")
+		err = b.note(e.reasonName(), cancelReason)
 	}
 	if err == nil {
 		b.left()
@@ -181,8 +184,9 @@ func (b *Mailbox) Dead() ([]DeadLetter, error) {
 	return list, nil
 }
 
-// DeadCount is how many dead letters there are, without opening one: for a status
-// that is asked often.
+// DeadCount is how many dead letters there are that somebody may have to look at: those that
+// were taken back are left out. It opens none, and no reason but of the length of theirs:
+// it is for a status that is asked often.
 func (b *Mailbox) DeadCount() (int, error) {
 	names, err := b.disk.names(b.dir(deadFolder))
 	if err != nil {
@@ -190,11 +194,32 @@ func (b *Mailbox) DeadCount() (int, error) {
 	}
 	n := 0
 	for _, name := range names {
-		if isLetter(name) {
+		if !isLetter(name) {
+			continue
+		}
+		back, err := b.tookBack(name)
+		if err != nil {
+			return 0, b.wrap("count dead letters", err)
+		}
+		if !back {
 			n++
 		}
 	}
 	return n, nil
+}
+
+// tookBack says whether a dead letter is a message that [Mailbox.Cancel] took back.
+func (b *Mailbox) tookBack(name string) (bool, error) {
+	e, ok := parseName(name)
+	if !ok {
+		return false, nil
+	}
+	st, err := b.disk.stat(b.at(deadFolder, e.reasonName()))
+	if err != nil || st.Size != int64(len(cancelReason)+1) {
+		return false, ignoreMissing(err)
+	}
+	reason, err := b.readReason(e.reasonName())
+	return reason == cancelReason, err
 }
 
 // isLetter says whether a name in dead/ is that of a dead letter, not of a reason.
