@@ -56,6 +56,35 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 	}
 }
 
+// warnUnread warns of files that agents are told to read first and that are not there. The
+// agents work all the same.
+func warnUnread(w io.Writer, file *config.File, names []string) {
+	told := map[string][]string{} // agents, by the file's whole path
+	var paths []string
+	for _, a := range file.Agents {
+		if a.Attached || len(names) > 0 && !slices.Contains(names, a.Name) {
+			continue
+		}
+		for _, name := range a.Reread {
+			path := name
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(a.Cwd, name)
+			}
+			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if told[path] == nil {
+				paths = append(paths, path)
+			}
+			told[path] = append(told[path], a.Name)
+		}
+	}
+	for _, path := range paths {
+		fmt.Fprintf(w, "claude-swarm: not there: %s, which %s must read first (reread)\n  try: write it, or take it out of %s\n",
+			path, cut(strings.Join(told[path], ", "), 200), file.Path)
+	}
+}
+
 // pathOf is the PATH of an agent's client, as an environment.
 func pathOf(a config.Agent, self string) []string {
 	o := runner.EnvOptions{Drop: a.EnvDrop}

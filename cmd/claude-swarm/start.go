@@ -120,6 +120,7 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 	}
 	if len(names) > 0 {
 		warnMissing(c.App.ErrWriter, p.file, names)
+		warnUnread(c.App.ErrWriter, p.file, names)
 	}
 	return nil
 }
@@ -148,6 +149,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 		order.ready = func() {
 			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: ready, pid %d, agents %s\n", os.Getpid(), strings.Join(p.file.Names(), " "))
 			warnMissing(c.App.ErrWriter, p.file, names)
+			warnUnread(c.App.ErrWriter, p.file, names)
 		}
 		return runDaemon(c.Context, order)
 	}
@@ -233,6 +235,7 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	}
 	fmt.Fprintf(c.App.Writer, "ready, pid %d, agents %s\n", b.PID, strings.Join(p.file.Names(), " "))
 	warnMissing(c.App.ErrWriter, p.file, names)
+	warnUnread(c.App.ErrWriter, p.file, names)
 	sayIfNoTools(c, p)
 	return nil
 }
