@@ -203,7 +203,8 @@ func (r *run) giveUpRoom(rm *room, err error, retry time.Duration) {
 	if rm.failed == "" {
 		r.Log.Warn("not let into a channel", keyChannel, rm.name, keyErr, err, "retry", retry)
 	}
-	rm.failed, rm.why, rm.asked, rm.nextTry = err.Error(), err.Error(), now, time.Time{}
+	why := strings.Replace(err.Error(), rm.name+": ", "", 1) // the server's words begin with it
+	rm.failed, rm.why, rm.asked, rm.nextTry = why, why, now, time.Time{}
 	if retry > 0 {
 		rm.nextTry = now.Add(retry).UTC()
 	}
@@ -217,7 +218,7 @@ func (r *run) giveUpRoom(rm *room, err error, retry time.Duration) {
 	for _, f := range joiners {
 		r.giveUp(f, notJoined+err.Error())
 	}
-	rm.tellAskers(fmt.Sprintf("%s does not let me in: %v. To let me in at once: /invite %s %s", rm.name, err, r.main.nick, rm.name))
+	rm.tellAskers(fmt.Sprintf("%s does not let me in: %s. To let me in at once: /invite %s %s", rm.name, why, r.main.nick, rm.name))
 	r.plan.ring()
 }
 
