@@ -132,12 +132,8 @@ func show(m *dropbox.Message, n Note, p place, bridge string) shown {
 
 // heard parts what was said on IRC from who said it there, as pass put it together.
 func heard(from, line string) (who, what string) {
-	if from != dropbox.IRC || !strings.HasPrefix(line, "[IRC ") {
-		return from, line
-	}
-	_, rest, _ := strings.Cut(line, "] <")
-	who, what, ok := strings.Cut(rest, "> ")
-	if !ok || who == "" {
+	who, what, ok := dropbox.HeardOnIRC(line)
+	if !ok || from != dropbox.IRC {
 		return from, line
 	}
 	return who, what

@@ -266,7 +266,7 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		a.view.breaker(st.Stopped.Breaker)
 		a.showSince(Stopped, st.Stopped.Since, join(st.Stopped.Why, st.Stopped.By), orElse(st.Stopped.Hint, "claude-swarm start "+a.name))
 		return forever, true
-	case st.Paused != nil && (st.Paused.Until.IsZero() || st.Paused.Until.After(now)):
+	case st.Paused.holds(now):
 		next := "claude-swarm resume " + a.name
 		if !st.Paused.Until.IsZero() {
 			next = "goes on by itself at " + clock(st.Paused.Until) + ", or " + next

@@ -329,7 +329,7 @@ func (s *Attached) held(now time.Time) (string, error) {
 	switch st := all.of(name); {
 	case st.Stopped != nil && !st.Stopped.Breaker:
 		return fmt.Sprintf("%s is stopped (%s; claude-swarm start %s)", name, join(st.Stopped.Why, st.Stopped.By), name), nil
-	case st.Paused != nil && (st.Paused.Until.IsZero() || st.Paused.Until.After(now)):
+	case st.Paused.holds(now):
 		return fmt.Sprintf("%s is paused (%s; claude-swarm resume %s)", name, join(st.Paused.Why, st.Paused.By), name), nil
 	case s.agent.store.Halted():
 		return "everything is halted (claude-swarm unhalt)", nil

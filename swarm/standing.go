@@ -40,6 +40,11 @@ type pause struct {
 	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person lets it go on
 }
 
+// holds tells whether it is a pause that has not ended by itself.
+func (p *pause) holds(now time.Time) bool {
+	return p != nil && (p.Until.IsZero() || p.Until.After(now))
+}
+
 type stop struct {
 	By      string    `json:"by"`
 	Why     string    `json:"why,omitempty"`

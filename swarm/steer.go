@@ -56,31 +56,6 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 	})
 }
 
-// Resume lets a paused agent go on, and one that waits after a failure or for
-// its usage limit try at once. One that is stopped stays so, with a [*StoppedError]:
-// see [Swarm.StartAgent]. One that a person paused, or that began too many turns, goes on
-// by the word of a person alone: to an agent it is a [*PersonError].
-func (s *Swarm) Resume(agent, by string) error {
-	m, err := s.member(agent)
-	if err != nil {
-		return err
-	}
-	if s.books.standings.of(agent).Stopped != nil {
-		return &StoppedError{Name: agent}
-	}
-	if !s.fromPerson(by) && s.forPerson(s.books.standings.of(agent)) {
-		return &PersonError{Name: agent}
-	}
-	if err := s.books.standings.liftLimit(m.account(), time.Now()); err != nil {
-		return err
-	}
-	s.wakeAccount(m.account())
-	return s.steer(agent, func(st *standing) {
-		s.word(agent, by, st)
-		st.Paused, st.Until, st.Why = nil, time.Time{}, ""
-	})
-}
-
 // StartAgent starts a stopped agent, with its failures forgotten. One that was paused
 // since it began too many turns goes on too, if a person starts it. To an agent that is
 // a [*PersonError], and so is one that a person stopped or paused.
@@ -314,7 +289,7 @@ func (st standing) pending(agent string) (why, next string) {
 	switch {
 	case st.Stopped != nil:
 		return "stops when this turn has ended: " + join(st.Stopped.Why, st.Stopped.By), "claude-swarm start " + agent + ", if it is to go on"
-	case st.Paused != nil && (st.Paused.Until.IsZero() || st.Paused.Until.After(time.Now())):
+	case st.Paused.holds(time.Now()):
 		return "is paused when this turn has ended: " + join(st.Paused.Why, st.Paused.By), "claude-swarm resume " + agent + ", if it is to go on"
 	}
 	return "", ""

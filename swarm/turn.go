@@ -343,8 +343,5 @@ func ids(claims []*dropbox.Claim) []string {
 
 // describe is the one line that the status shows of a task.
 func describe(m *dropbox.Message) string {
-	if m.Subject != "" {
-		return oneLine(m.Subject, 80)
-	}
-	return oneLine(string(m.Body), 80)
+	return oneLine(m.Gist(), 80)
 }

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -65,7 +68,7 @@ func ask(c *cli.Context, p *project, f func(client *control.Client, by string) e
 	}
 	err = errors.Join(f(client, me.Name), client.Close())
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
-		return unknownAgent(unknown.Name, unknown.Near, "claude-swarm "+c.Command.Name+" %s")
+		return unknownAgent(unknown.Name, unknown.Near, typedWith(c, unknown.Name, "%s"))
 	}
 	return err
 }
@@ -82,6 +85,86 @@ func oneAgent(c *cli.Context) (*project, string, error) {
 	}
 	p, err := locate(c)
 	return p, c.Args().First(), err
+}
+
+// eachAgent does an order for the agents that the command line names: one, several, or
+// all. where, if it is not nil, says why all leaves one out. do returns what is printed.
+// An agent that is unknown keeps the order from all; what goes wrong with one agent keeps
+// it from no other.
+func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(client *control.Client, by, agent string) (string, error)) error {
+	verb := c.Command.Name
+	var names []string
+	for _, list := range c.Args().Slice() {
+		names = append(names, strings.FieldsFunc(list, func(r rune) bool { return r == ',' })...)
+	}
+	if len(names) == 0 {
+		return usagef("claude-swarm status", "%s: which agent?", verb)
+	}
+	p, err := locate(c)
+	if err != nil {
+		return err
+	}
+	return ask(c, p, func(client *control.Client, by string) error {
+		names, err := agentsOf(c.Context, client, names, where)
+		if err != nil {
+			return err
+		}
+		texts, errs := make([]string, len(names)), make([]error, len(names))
+		var wg sync.WaitGroup
+		for i, name := range names {
+			wg.Go(func() { texts[i], errs[i] = do(client, by, name) })
+		}
+		wg.Wait()
+		failed := 0
+		for i := range names {
+			switch {
+			case errs[i] == nil && !c.Bool("json"):
+				fmt.Fprint(c.App.Writer, texts[i])
+			case errs[i] != nil && len(names) == 1:
+				return errs[i]
+			case errs[i] != nil:
+				report(c.App.ErrWriter, errs[i])
+				failed++
+			}
+		}
+		if failed > 0 {
+			return fail(exitFailed, "claude-swarm status", "%s: not done for %d of %s", verb, failed, count(len(names), "agent"))
+		}
+		return nil
+	})
+}
+
+// agentsOf are the agents that names stand for, each once.
+func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
+	if !slices.Contains(names, dropbox.All) {
+		var once []string
+		for _, name := range names {
+			if !slices.Contains(once, name) {
+				once = append(once, name)
+			}
+		}
+		_, err := client.Status(ctx, once...)
+		return once, err
+	}
+	st, err := client.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	var left error
+	for _, a := range st.Agents {
+		if where != nil {
+			if err := where(a); err != nil {
+				left = err
+				continue
+			}
+		}
+		all = append(all, a.Name)
+	}
+	if len(all) == 0 {
+		return nil, left
+	}
+	return all, nil
 }
 
 // noArguments refuses arguments of a verb that takes none.

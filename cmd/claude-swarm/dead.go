@@ -104,7 +104,7 @@ func (p *post) deadView(box *dropbox.Mailbox, d dropbox.DeadLetter) deadView {
 	}
 	found := dropbox.Found{Mailbox: box.Name(), State: dropbox.Dead, Entry: d.Entry, Path: box.Name() + "/dead/" + d.Name}
 	if m, err := p.Store.Load(found); err == nil {
-		v.From, v.Type, v.Subject, v.expires = m.From, m.Type, door.Gist(m), m.Expires
+		v.From, v.Type, v.Subject, v.expires = m.From, m.Type, m.Gist(), m.Expires
 	}
 	return v
 }

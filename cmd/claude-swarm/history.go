@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fatih/color"
@@ -17,9 +19,10 @@ func historyCommand() *cli.Command {
 		Name:      "history",
 		Category:  groupAgents,
 		Usage:     "list what an agent did",
-		ArgsUsage: "AGENT",
-		Description: `Lists the turns of an agent, oldest first: when they ended, how, how long they
-took, what they cost, and what they were about.` +
+		ArgsUsage: "[AGENT]",
+		Description: `Lists the turns of an agent, or of all, oldest first: when they ended, how, how
+long they took, what they cost, and what they were about; behind that, why one is
+not done.` +
 			examples("claude-swarm history coder --since 24h", "claude-swarm history coder -n 5 --json"),
 		Flags: []cli.Flag{
 			spanFlag("since", "only what ended within `TIME`, such as 24h or 7d"),
@@ -31,15 +34,15 @@ took, what they cost, and what they were about.` +
 }
 
 func history(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return usagef("claude-swarm status", "history: name one agent")
+	if c.NArg() > 1 {
+		return usagef("claude-swarm history", "history: one agent, or all without a name")
 	}
 	var since time.Time
 	if d := spanOf(c, "since"); d > 0 {
 		since = time.Now().Add(-d)
 	}
 	if c.IsSet("n") && c.Int("n") < 1 {
-		return usagef("claude-swarm history "+c.Args().First()+" -n 5", "-n: want 1 or more")
+		return usagef(strings.Join(append([]string{"claude-swarm history"}, append(c.Args().Slice(), "-n 5")...), " "), "-n: want 1 or more")
 	}
 	p, err := openPost(c)
 	if err != nil {
@@ -47,7 +50,7 @@ func history(c *cli.Context) error {
 	}
 	defer p.close()
 	name := c.Args().First()
-	if !p.isGone(name) {
+	if name != "" && !p.isGone(name) {
 		if _, err := p.agent(name, "claude-swarm history %s"); err != nil {
 			return err
 		}
@@ -69,23 +72,38 @@ func history(c *cli.Context) error {
 // writeHistory prints a history as a table, and below it what it adds up to.
 func writeHistory(w io.Writer, v *door.History, now time.Time) {
 	if len(v.Turns) == 0 {
-		fmt.Fprintf(w, "%s has done nothing yet\n", v.Agent)
+		fmt.Fprintf(w, "%s has done nothing yet\n", cmp.Or(v.Agent, "nobody"))
 		return
 	}
 	pal := paletteOf(w)
+	costs := make([]float64, len(v.Turns))
+	for i, turn := range v.Turns {
+		costs[i] = turn.CostUSD
+	}
+	digits, outcome := digitsOf(costs...), 2
 	t := table{width: screenWidth(w), keep: 4}
+	if v.Agent == "" { // a column for the agent
+		t.keep, outcome = 5, 3
+	}
 	for _, turn := range v.Turns {
 		about := turn.Subject
 		if turn.Reason != "" && turn.Outcome != door.OutcomeDone {
-			about = turn.Reason
+			if about != "" {
+				about = cut(about, 60) + " · "
+			}
+			about += turn.Reason
 		} else if turn.Receipt != nil && len(turn.Receipt.Files) > 0 {
 			about += " (" + count(len(turn.Receipt.Files), "file") + ")"
 		}
-		t.add(moment(turn.At, now), turn.Message, turn.Outcome, span(time.Duration(turn.Seconds*float64(time.Second))),
-			usd(turn.CostUSD), cmp.Or(turn.From, "-"), oneLine(about))
+		cells := []string{moment(turn.At, now), turn.Message, turn.Outcome, span(time.Duration(turn.Seconds * float64(time.Second))),
+			fmt.Sprintf("%.*f USD", digits, turn.CostUSD), cmp.Or(turn.From, "-"), oneLine(about)}
+		if v.Agent == "" {
+			cells = slices.Insert(cells, 1, turn.Agent)
+		}
+		t.add(cells...)
 	}
 	t.write(w, func(row, column int, cell string) string {
-		if column == 2 && v.Turns[row].Outcome != door.OutcomeDone {
+		if column == outcome && v.Turns[row].Outcome != door.OutcomeDone {
 			return pal.paint(cell, color.FgRed)
 		}
 		return cell

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -73,7 +75,11 @@ func (h *holdups) look(ctx context.Context) {
 		return
 	}
 	st, err := h.ask(ctx)
+	_, moved := rendezvous.Elsewhere(h.project.dir, os.Getenv)
 	switch {
+	case moved && (err == nil || errors.Is(err, control.ErrNoDaemon)):
+		h.say(noDaemon, "the project was moved under its daemon, which can do nothing there", "try: claude-swarm restart")
+		return
 	case errors.Is(err, control.ErrNoDaemon):
 		h.say(noDaemon, "no daemon runs", "try: claude-swarm start")
 		return

@@ -182,6 +182,8 @@ func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by
 		return fmt.Errorf("%s is no order", order)
 	})
 	switch {
+	case errors.Is(err, swarm.ErrNotPaused):
+		return err.Error(), nil
 	case errors.Is(err, control.ErrNoDaemon):
 		return "", fmt.Errorf("%w\non its machine: claude-swarm start", err)
 	case err != nil:

@@ -135,6 +135,21 @@ func oneOf(err error, typed []string) error {
 	return hint(err, "%s", retyped(typed, at, id))
 }
 
+// typedWith is the command line that was typed, with another word for one of it; word may
+// be %s, for [unknownAgent].
+func typedWith(c *cli.Context, old, word string) string {
+	typed, _ := c.App.Metadata[typedArgs].([]string)
+	at := slices.Index(typed, old)
+	if at < 0 { // as in a list with commas
+		return "claude-swarm " + c.Command.Name + " " + word
+	}
+	before, after := commandText(typed[:at]), strings.TrimPrefix(commandText(typed[at+1:]), "claude-swarm")
+	return before + " " + word + after
+}
+
+// typedArgs is where the program keeps what was typed.
+const typedArgs = "typed"
+
 // retyped is the command line that was typed with another word at one place.
 func retyped(typed []string, at int, word string) string {
 	typed = slices.Clone(typed)

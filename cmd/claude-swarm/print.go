@@ -135,10 +135,17 @@ func span(d time.Duration) string {
 
 // usd prints an amount of money: cents, and more digits only below one cent.
 func usd(amount float64) string {
-	if amount > 0 && amount < 0.01 {
-		return fmt.Sprintf("%.4f USD", amount)
+	return fmt.Sprintf("%.*f USD", digitsOf(amount), amount)
+}
+
+// digitsOf is how many digits behind the point amounts have that stand in one column.
+func digitsOf(amounts ...float64) int {
+	for _, amount := range amounts {
+		if amount > 0 && amount < 0.01 {
+			return 4
+		}
 	}
-	return fmt.Sprintf("%.2f USD", amount)
+	return 2
 }
 
 // count says "1 message", "3 messages".

@@ -80,7 +80,7 @@ func (p *post) refusedView(box *dropbox.Mailbox, r dropbox.Refusal) refusedView 
 	v := refusedView{ID: r.ID, To: box.Name(), Created: r.Created, Refused: r.At, Reason: cmp.Or(r.Reason, noReason), box: box, entry: r.Entry}
 	if found, err := p.Store.Find(r.ID); err == nil {
 		if m, err := p.Store.Load(found); err == nil {
-			v.From, v.Type, v.Subject, v.Thread = m.From, m.Type, door.Gist(m), m.Thread
+			v.From, v.Type, v.Subject, v.Thread = m.From, m.Type, m.Gist(), m.Thread
 		}
 	}
 	return v

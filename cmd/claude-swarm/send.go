@@ -21,7 +21,8 @@ func sendCommand() *cli.Command {
 		Usage:     "leave a message in an agent's mailbox",
 		ArgsUsage: "AGENT TEXT…",
 		Description: `Leaves a message in the mailbox of AGENT, and prints its id as soon as it is on
-the disk for good. No daemon is needed for that; the message waits for one.
+the disk for good; for several agents a line each, with the name behind the id.
+No daemon is needed for that; the message waits for one.
 
 AGENT is the name of an agent, several with commas between them, all, or lead,
 who is human, operator and supervisor as well.
@@ -188,7 +189,8 @@ func hintText(s textSource) string {
 	return `"` + cut(oneLine(strings.Join(s.words, " ")), 40) + `"`
 }
 
-// printSent prints what was delivered: the ids alone, one a line.
+// printSent prints what was delivered: the id alone, or for several a line each with the
+// id and to whom.
 func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	for _, d := range sent {
 		if d.Duplicate {
@@ -215,7 +217,11 @@ func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 		return unprinted(sent[0].ID, err)
 	}
 	for _, d := range sent {
-		if _, err := fmt.Fprintln(c.App.Writer, d.ID); err != nil {
+		line := d.ID
+		if len(sent) > 1 {
+			line += "  " + d.To
+		}
+		if _, err := fmt.Fprintln(c.App.Writer, line); err != nil {
 			return unprinted(d.ID, err)
 		}
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -15,35 +17,33 @@ import (
 
 func pauseCommand() *cli.Command {
 	return &cli.Command{
-		Name: "pause", Category: groupAgents, ArgsUsage: "AGENT",
-		Usage: "let an agent begin no further turn",
-		Description: `The agent's running turn goes on to its end; mail waits. A pause lives through a
-restart of the daemon, and ends with resume or after --for.` +
-			examples("claude-swarm pause coder", `claude-swarm pause coder --for 1h --why "release day"`),
+		Name: "pause", Category: groupAgents, ArgsUsage: "AGENT…",
+		Usage: "let agents begin no further turn",
+		Description: `A running turn goes on to its end; mail waits. A pause lives through a restart of
+the daemon, and ends with resume or after --for. AGENT is one, several, or all.` +
+			examples("claude-swarm pause coder", "claude-swarm pause all", `claude-swarm pause coder --for 1h --why "release day"`),
 		Flags: []cli.Flag{
 			spanFlag("for", "end the pause after `TIME`, such as 30m or 1d"),
 			&cli.StringFlag{Name: "why", Usage: "a `TEXT` that the status shows"},
 		},
 		Action: func(c *cli.Context) error {
-			p, agent, err := oneAgent(c)
-			if err != nil {
-				return err
+			order := swarm.PauseOrder{Why: c.String("why"), For: spanOf(c, "for")}
+			until := ""
+			if order.For > 0 {
+				until = " until " + clock(time.Now().Add(order.For), time.Now())
 			}
-			return ask(c, p, func(client *control.Client, by string) error {
-				order := swarm.PauseOrder{By: by, Why: c.String("why"), For: spanOf(c, "for")}
+			return eachAgent(c, nil, func(client *control.Client, by, agent string) (string, error) {
+				order := order
+				order.By = by
 				if err := client.Pause(c.Context, agent, order); err != nil {
-					return err
+					return "", err
 				}
-				until := ""
-				if order.For > 0 {
-					until = " until " + clock(time.Now().Add(order.For), time.Now())
-				}
-				fmt.Fprintf(c.App.Writer, "%s paused%s\n", agent, until)
+				text := agent + " paused" + until + "\n"
 				// A pause does not stop anything that is stopped, and start does not end it.
 				if st, err := client.Status(c.Context, agent); err == nil && len(st.Agents) == 1 && st.Agents[0].State == swarm.Stopped {
-					fmt.Fprintf(c.App.Writer, "  it is stopped as well; to have it work: claude-swarm start %s and claude-swarm resume %s\n", agent, agent)
+					text += fmt.Sprintf("  it is stopped as well; to have it work: claude-swarm start %s and claude-swarm resume %s\n", agent, agent)
 				}
-				return nil
+				return text, nil
 			})
 		},
 	}
@@ -51,22 +51,19 @@ restart of the daemon, and ends with resume or after --for.` +
 
 func resumeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "resume", Category: groupAgents, ArgsUsage: "AGENT",
+		Name: "resume", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "end a pause, or a wait after a failure",
 		Description: `The agent takes up its mail again: after a pause, and at once where it waits
-after a failed turn or for a usage limit. For a stopped agent there is start.` +
-			examples("claude-swarm resume coder"),
+after a failed turn or for a usage limit. For a stopped agent there is start.
+AGENT is one, several, or all.` +
+			examples("claude-swarm resume coder", "claude-swarm resume all"),
 		Action: func(c *cli.Context) error {
-			p, agent, err := oneAgent(c)
-			if err != nil {
-				return err
-			}
-			return ask(c, p, func(client *control.Client, by string) error {
-				if err := client.Resume(c.Context, agent, by); err != nil {
-					return err
+			return eachAgent(c, nil, func(client *control.Client, by, agent string) (string, error) {
+				err := client.Resume(c.Context, agent, by)
+				if errors.Is(err, swarm.ErrNotPaused) {
+					return agent + " was not paused\n", nil
 				}
-				fmt.Fprintf(c.App.Writer, "%s resumed\n", agent)
-				return nil
+				return agent + " resumed\n", err
 			})
 		},
 	}
@@ -74,43 +71,66 @@ after a failed turn or for a usage limit. For a stopped agent there is start.` +
 
 func abortCommand() *cli.Command {
 	return &cli.Command{
-		Name: "abort", Category: groupAgents, ArgsUsage: "AGENT",
+		Name: "abort", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "end an agent's running turn",
 		Description: `Ends the turn and everything that it started, and gives its message up: it goes
 to the dead letters, its sender is told, and the agent goes on with its next
 message. A turn that ends well before it can be ended is done. To end a turn and
 do its message later, stop the agent instead, or send something more urgent with
---interrupt.` +
-			examples("claude-swarm abort coder"),
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			p, agent, err := oneAgent(c)
-			if err != nil {
-				return err
-			}
-			return ask(c, p, func(client *control.Client, by string) error {
-				cut, err := client.Abort(c.Context, agent, by)
-				if errors.Is(err, swarm.ErrNoTurn) {
-					return fail(exitFailed, "claude-swarm status "+agent, "%s runs no turn", agent)
-				} else if err != nil {
-					return err
-				}
-				if c.Bool("json") {
-					return printJSON(c.App.Writer, struct {
-						V     int    `json:"v"`
-						Agent string `json:"agent"`
-						swarm.Cut
-					}{1, agent, cut})
-				}
-				next := "claude-swarm trace " + cut.Message
-				if cut.State == dropbox.Dead {
-					next = "claude-swarm dead list " + agent
-				}
-				fmt.Fprintf(c.App.Writer, "%s: %s\n  next: %s\n", agent, cutText(cut), next)
-				return nil
-			})
-		},
+--interrupt. AGENT is one, several, or all that run a turn.` +
+			examples("claude-swarm abort coder", "claude-swarm abort all"),
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: abort,
 	}
+}
+
+// An abortedView is a turn that abort has ended, as --json prints it.
+type abortedView struct {
+	Agent string `json:"agent"`
+	swarm.Cut
+}
+
+func abort(c *cli.Context) error {
+	var mu sync.Mutex // the turns of several agents end at the same time
+	var ended []abortedView
+	err := eachAgent(c, inTurnOnly, func(client *control.Client, by, agent string) (string, error) {
+		cut, err := client.Abort(c.Context, agent, by)
+		if errors.Is(err, swarm.ErrNoTurn) {
+			return "", fail(exitFailed, "claude-swarm status "+agent, "%s runs no turn", agent)
+		} else if err != nil {
+			return "", err
+		}
+		mu.Lock()
+		ended = append(ended, abortedView{agent, cut})
+		mu.Unlock()
+		next := "claude-swarm trace " + cut.Message
+		if cut.State == dropbox.Dead {
+			next = "claude-swarm dead list " + agent
+		}
+		return fmt.Sprintf("%s: %s\n  next: %s\n", agent, cutText(cut), next), nil
+	})
+	switch {
+	case !c.Bool("json") || len(ended) == 0:
+		return err
+	case c.NArg() == 1 && len(ended) == 1 && c.Args().First() == ended[0].Agent:
+		return errors.Join(err, printJSON(c.App.Writer, struct {
+			V int `json:"v"`
+			abortedView
+		}{1, ended[0]}))
+	}
+	slices.SortFunc(ended, func(a, b abortedView) int { return strings.Compare(a.Agent, b.Agent) })
+	return errors.Join(err, printJSON(c.App.Writer, struct {
+		V       int           `json:"v"`
+		Aborted []abortedView `json:"aborted"`
+	}{1, ended}))
+}
+
+// inTurnOnly tells whether an agent runs a turn, which is whom abort all is for.
+func inTurnOnly(a swarm.AgentStatus) error {
+	if a.Message == nil {
+		return fail(exitFailed, "claude-swarm status", "%s", noTurn)
+	}
+	return nil
 }
 
 // cutText says what became of a turn that was to be ended.

@@ -105,7 +105,7 @@ func (p *post) attempts() (map[string][]swarm.Attempt, error) {
 // without one the ledger does.
 func (p *post) traced(f dropbox.Found, m *dropbox.Message, attempts []swarm.Attempt) *tracedMessage {
 	t := &tracedMessage{
-		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: door.Gist(m), Thread: m.Thread, ReplyTo: m.ReplyTo,
+		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
 		Turn: m.Turn, offer: m.Offer, Hops: m.Hops, Created: m.Created, State: door.StateOf(f.Mailbox, f.State), Attempts: attempts,
 	}
 	if f.State == dropbox.Dead || f.State == dropbox.Refused {

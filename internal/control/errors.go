@@ -18,6 +18,7 @@ var ErrGone = errors.New("the daemon went away")
 const (
 	CodeUnknownAgent = "unknown_agent" // Name and Near are set
 	CodeNoTurn       = "no_turn"       // the agent runs no turn
+	CodeNotPaused    = "not_paused"    // resume: nothing kept the agent from its mail
 	CodeBadConfig    = "bad_config"    // reload: the file is wrong, the old configuration stays
 	CodeBadRequest   = "bad_request"   // no JSON, a missing or wrong field
 	CodeUnknownType  = "unknown_type"  // no such request
@@ -36,7 +37,7 @@ const (
 
 // An Error is what went wrong in the daemon, as the client sees it. It unwraps
 // to the error of package swarm that it was made of, where there is one:
-// [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrStopping],
+// [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping],
 // [swarm.ErrCannotCompact], [swarm.StoppedError], [swarm.LaterError],
 // [swarm.AttachedError], [swarm.PersonError].
 type Error struct {
@@ -63,6 +64,8 @@ func (e *Error) Unwrap() error {
 		return &swarm.PersonError{Name: e.Name}
 	case CodeNoTurn:
 		return swarm.ErrNoTurn
+	case CodeNotPaused:
+		return swarm.ErrNotPaused
 	case CodeStopping:
 		return swarm.ErrStopping
 	case CodeCannot:
@@ -95,6 +98,8 @@ func wireError(err error) *Error {
 	switch {
 	case errors.Is(err, swarm.ErrNoTurn):
 		e.Code = CodeNoTurn
+	case errors.Is(err, swarm.ErrNotPaused):
+		e.Code = CodeNotPaused
 	case errors.Is(err, swarm.ErrCannotCompact):
 		e.Code = CodeCannot
 	case errors.Is(err, swarm.ErrStopping):

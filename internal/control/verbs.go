@@ -35,7 +35,8 @@ func (c *Client) Pause(ctx context.Context, agent string, o swarm.PauseOrder) er
 	return c.call(ctx, request{Type: reqPause, Agent: agent, By: o.By, Why: o.Why, For: span(o.For)}, nil)
 }
 
-// Resume ends a pause.
+// Resume ends a pause. It returns [swarm.ErrNotPaused] when there was none, and nothing
+// else to end.
 func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }

@@ -60,7 +60,7 @@ func (d *Door) Find(part string) (dropbox.Found, error) {
 		found = f
 		c := Candidate{ID: f.Entry.ID, From: "?", To: f.Mailbox}
 		if m != nil {
-			c.From, c.Type, c.Subject = m.From, m.Type, Gist(m)
+			c.From, c.Type, c.Subject = m.From, m.Type, m.Gist()
 		}
 		readable.Candidates = append(readable.Candidates, c)
 	}

@@ -10,6 +10,7 @@ import (
 
 // A PastTurn is one line of a history.
 type PastTurn struct {
+	Agent   string         `json:"agent"`
 	At      time.Time      `json:"at"` // the end
 	Turn    string         `json:"turn"`
 	Message string         `json:"message"`
@@ -25,7 +26,7 @@ type PastTurn struct {
 // A History is what an agent did.
 type History struct {
 	V       int        `json:"v"`
-	Agent   string     `json:"agent"`
+	Agent   string     `json:"agent"` // "": of all
 	Turns   []PastTurn `json:"turns"`
 	CostUSD float64    `json:"cost_usd"` // of these turns
 	Failed  int        `json:"failed"`
@@ -36,15 +37,15 @@ const OutcomeDone = "done"
 
 // History reads the ledger, and for the turns that are shown what lies beside their
 // messages. Only turns that ended after since are in it, and of these the last n; 0
-// is all.
+// is all. Agent "" is all agents.
 func (d *Door) History(agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
 	err := swarm.ReadLedger(d.Home.Ledger(), func(l swarm.LedgerLine) bool {
-		if l.Agent != agent || l.At.Before(since) {
+		if agent != "" && l.Agent != agent || l.At.Before(since) {
 			return true
 		}
 		h.Turns = append(h.Turns, PastTurn{
-			At: l.At, Turn: l.Turn, Message: l.Message, From: l.From, Subject: l.Subject,
+			Agent: l.Agent, At: l.At, Turn: l.Turn, Message: l.Message, From: l.From, Subject: l.Subject,
 			Outcome: l.Outcome, Reason: l.Reason, Seconds: l.Seconds, CostUSD: l.CostUSD,
 		})
 		if n > 0 && len(h.Turns) > n {
@@ -74,7 +75,7 @@ func (d *Door) fillIn(t *PastTurn) {
 	}
 	if t.Subject == "" {
 		if m, err := d.Store.Load(found); err == nil {
-			t.Subject = Gist(m)
+			t.Subject = m.Gist()
 		}
 	}
 	if t.Outcome != OutcomeDone || found.State != dropbox.Done {

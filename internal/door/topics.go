@@ -92,7 +92,7 @@ func (d *Door) OpenWork() ([]OpenWork, error) {
 	open, err := d.Store.OpenOffers()
 	work := []OpenWork{}
 	for _, o := range open {
-		v := OpenWork{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: Gist(o.Message), Since: o.Message.Created}
+		v := OpenWork{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: o.Message.Gist(), Since: o.Message.Created}
 		if o.Grant != nil {
 			v.Claimed = o.Grant.Agent
 		}

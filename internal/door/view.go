@@ -76,16 +76,8 @@ func (d *Door) proven(mailbox string, m *dropbox.Message) bool {
 
 // Gist is what a message is about, on one line: its subject, else the beginning of
 // its text. It may steer a terminal.
-func (v *View) Gist() string { return gist(v.Subject, v.Body) }
-
-// Gist is [View.Gist] of a message.
-func Gist(m *dropbox.Message) string { return gist(m.Subject, string(m.Body)) }
-
-func gist(subject, body string) string {
-	if subject == "" {
-		subject = strings.ToValidUTF8(body[:min(len(body), 400)], "")
-	}
-	return strings.Join(strings.Fields(subject), " ")
+func (v *View) Gist() string {
+	return (&dropbox.Message{From: v.From, Subject: v.Subject, Body: []byte(v.Body)}).Gist()
 }
 
 // The places of a message, in our words for a person.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 type claimArguments struct {
@@ -36,7 +35,7 @@ func (c *call) claim(_ context.Context, in claimArguments) (*claimed, error) {
 		return nil, withNext(err)
 	}
 	note, err := c.closedBy(work)
-	return &claimed{g.ID, g.Agent, stamp(g.At), work.Message.Topic, c.Called(work.Message.From), door.Gist(work.Message), note}, err
+	return &claimed{g.ID, g.Agent, stamp(g.At), work.Message.Topic, c.Called(work.Message.From), work.Message.Gist(), note}, err
 }
 
 // published finds published work by its id; "" is that which the turn is about.

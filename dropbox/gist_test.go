@@ -1,0 +1,32 @@
+package dropbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+func TestGist(t *testing.T) {
+	for name, tc := range map[string]struct {
+		from, subject, body, want string
+	}{
+		"subject":               {"lead", "the\nparser", "Mend it.", "the parser"},
+		"text":                  {"lead", "", "Mend it.\n\nAll of it.", "Mend it. All of it."},
+		"long":                  {"lead", "", strings.Repeat("ä", 300), strings.Repeat("ä", 200)},
+		"nothing":               {"lead", "", "", ""},
+		"in a channel":          {dropbox.IRC, "", "[IRC @mention in #project-x] <ann> TASK: @coder mend <it>\nnow", "TASK: @coder mend <it> now"},
+		"in private":            {dropbox.IRC, "", "[IRC private message] <a]b> go on", "go on"},
+		"with a subject":        {dropbox.IRC, "Re: port", "[IRC private message] <ann> 6667", "Re: port"},
+		"the same of another":   {"coder", "", "[IRC private message] <ann> go on", "[IRC private message] <ann> go on"},
+		"without who said it":   {dropbox.IRC, "", "[IRC private message] <> go on", "[IRC private message] <> go on"},
+		"other text of the irc": {dropbox.IRC, "", "hello", "hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &dropbox.Message{From: tc.from, Subject: tc.subject, Body: []byte(tc.body)}
+			if got := m.Gist(); got != tc.want {
+				t.Errorf("Gist() = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
