@@ -21,7 +21,7 @@ func historyCommand() *cli.Command {
 		Usage:     "list what an agent did",
 		ArgsUsage: "[AGENT]",
 		Description: `Lists the turns of an agent, or of all, oldest first: when they ended, how, how
-long they took, what they cost, and what they were about; behind that, why one is
+long they took, what they cost, and what they were about; below that, why one is
 not done.` +
 			examples("claude-swarm history coder --since 24h", "claude-swarm history coder -n 5 --json"),
 		Flags: []cli.Flag{
@@ -87,12 +87,7 @@ func writeHistory(w io.Writer, v *door.History, now time.Time) {
 	}
 	for _, turn := range v.Turns {
 		about := turn.Subject
-		if turn.Reason != "" && turn.Outcome != door.OutcomeDone {
-			if about != "" {
-				about = cut(about, 60) + " · "
-			}
-			about += turn.Reason
-		} else if turn.Receipt != nil && len(turn.Receipt.Files) > 0 {
+		if turn.Receipt != nil && len(turn.Receipt.Files) > 0 {
 			about += " (" + count(len(turn.Receipt.Files), "file") + ")"
 		}
 		cells := []string{moment(turn.At, now), turn.Message, turn.Outcome, span(time.Duration(turn.Seconds * float64(time.Second))),
@@ -101,6 +96,9 @@ func writeHistory(w io.Writer, v *door.History, now time.Time) {
 			cells = slices.Insert(cells, 1, turn.Agent)
 		}
 		t.add(cells...)
+		if turn.Reason != "" && turn.Outcome != door.OutcomeDone {
+			t.last().below = append(t.last().below, tableLine{oneLine(turn.Reason), true})
+		}
 	}
 	t.write(w, func(row, column int, cell string) string {
 		if column == outcome && v.Turns[row].Outcome != door.OutcomeDone {
