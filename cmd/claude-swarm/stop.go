@@ -283,13 +283,20 @@ func runningTurns(st swarm.Status, now time.Time) string {
 const noTurn = "no turn runs"
 
 // awaited is what a stop waits for: turns, or what comes after the last of them, such as
-// what is still to be said on IRC.
-func awaited(st swarm.Status, now time.Time) string {
+// what is still to be said on IRC. waited is for how long already: the end by itself is
+// worth a word only where it takes long, and "" before.
+func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 	if turns := runningTurns(st, now); turns != noTurn {
 		return turns
 	}
+	if waited < longEnd {
+		return ""
+	}
 	return "the end: " + noTurn
 }
+
+// longEnd is how long the end of a daemon may take without a word.
+const longEnd = 3 * time.Second
 
 // A waiting says what a stop waits for: on a terminal on one line that is
 // written again every second, elsewhere once.
@@ -307,7 +314,7 @@ func waitingFor(w io.Writer, client *control.Client, names []string) *waiting {
 // worth a word.
 func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
 	live := isTerminal(t.w)
-	shown := false
+	shown, began := false, time.Now()
 	timer := time.NewTimer(300 * time.Millisecond)
 	defer timer.Stop()
 	for {
@@ -318,13 +325,14 @@ func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
 			asking, cancel := context.WithTimeout(ctx, time.Second)
 			st, err := t.client.Status(asking, t.names...)
 			cancel()
+			what := awaited(st, time.Now(), time.Since(began))
 			switch {
-			case err != nil:
+			case err != nil || what == "":
 			case live:
-				fmt.Fprintf(t.w, "\r\x1b[Kwaiting for %s", cut(awaited(st, time.Now()), width-13))
+				fmt.Fprintf(t.w, "\r\x1b[Kwaiting for %s", cut(what, width-13))
 				shown = true
 			case !shown:
-				fmt.Fprintf(t.w, "waiting for %s\n", awaited(st, time.Now()))
+				fmt.Fprintf(t.w, "waiting for %s\n", what)
 				shown = true
 			}
 			timer.Reset(time.Second)
