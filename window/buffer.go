@@ -3,6 +3,7 @@ package window
 import (
 	"bytes"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,6 +19,8 @@ type Options struct {
 	// MaxResult is the most that is kept of one tool's result, in bytes; 0
 	// means 16 KiB, and less than 256 means 256. Positions depend on it.
 	MaxResult int
+	// Sync makes a file or a folder durable; nil means its own method of that name.
+	Sync func(*os.File) error
 }
 
 const (
@@ -38,6 +41,9 @@ func (o Options) withDefaults() Options {
 		o.MaxResult = defaultMaxResult
 	}
 	o.MaxResult = max(o.MaxResult, leastMaxResult)
+	if o.Sync == nil {
+		o.Sync = (*os.File).Sync
+	}
 	return o
 }
 

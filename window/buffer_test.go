@@ -32,6 +32,7 @@ func TestRender(t *testing.T) {
 		"another tool shows JSON":     {func(b *window.Buffer) { b.AddCall("mcp__x__y", []byte(`{ "a" : [1, 2] }`)) }, `$ mcp__x__y {"a":[1,2]}` + "\n"},
 		"a call without input":        {func(b *window.Buffer) { b.AddCall("TaskList", []byte(`{}`)) }, "$ TaskList\n"},
 		"input that is no JSON":       {func(b *window.Buffer) { b.AddCall("X", []byte(`{"a`)) }, `$ X {"a` + "\n"},
+		"an argument that is cut off": {func(b *window.Buffer) { b.AddCall("Bash", []byte(`{"command":"go te`)) }, `$ Bash {"command":"go te` + "\n"},
 		"a result":                    {func(b *window.Buffer) { b.AddResult("Bash", "ok\nfine\n", false) }, "→ Bash: ok\nfine\n"},
 		"a failed result":             {func(b *window.Buffer) { b.AddResult("Bash", "exit 1", true) }, "✗ Bash: exit 1\n"},
 		"a result of an unknown call": {func(b *window.Buffer) { b.AddResult("", "ok", false) }, "→ ok\n"},

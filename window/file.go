@@ -46,14 +46,14 @@ func (b *Buffer) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("save window: %w", err)
 	}
-	if err := replaceFile(path, append(head, '\n'), body); err != nil {
+	if err := replaceFile(path, b.o.Sync, append(head, '\n'), body); err != nil {
 		return fmt.Errorf("save window: %w", err)
 	}
 	return nil
 }
 
 // replaceFile puts a file of the given parts at path, durably and at once.
-func replaceFile(path string, parts ...[]byte) error {
+func replaceFile(path string, sync func(*os.File) error, parts ...[]byte) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func replaceFile(path string, parts ...[]byte) error {
 		}
 	}
 	if err == nil {
-		err = f.Sync()
+		err = sync(f)
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
@@ -80,15 +80,15 @@ func replaceFile(path string, parts ...[]byte) error {
 	if err != nil {
 		return errors.Join(err, dir.Remove(tmp))
 	}
-	return syncDir(dir)
+	return syncDir(dir, sync)
 }
 
-func syncDir(dir *os.Root) error {
+func syncDir(dir *os.Root, sync func(*os.File) error) error {
 	d, err := dir.Open(".")
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(sync(d), d.Close())
 }
 
 // Load reads a window that Save wrote, with its positions. Where no file is, it

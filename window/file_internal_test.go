@@ -1,0 +1,33 @@
+package window
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+)
+
+// A disk that fails in the middle of a file has not broken it: the file is not put aside.
+func TestADiskThatFailsInTheMiddle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "coder.window")
+	b := New(Options{})
+	b.AddText("some work")
+	if err := b.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range data {
+		r := io.MultiReader(strings.NewReader(string(data[:n])), iotest.ErrReader(syscall.EIO))
+		_, err := read(r, Options{})
+		if _, broken := errors.AsType[*brokenError](err); broken || !errors.Is(err, syscall.EIO) {
+			t.Errorf("after %d bytes: %v, want %v", n, err, syscall.EIO)
+		}
+	}
+}
