@@ -1,0 +1,159 @@
+package dropbox_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// No call reports success when something was not made durable: it says so, or has made
+// the same durable later in another way.
+func TestNoRefusedSyncIsPassedOver(t *testing.T) {
+	for name, d := range deeds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scratch := fastFolder(t)
+			refused := 0
+			for at := 1; ; at++ {
+				var missing *dropbox.Step // what was refused, and is not durable yet
+				over := true
+				sick := func(dir string) (*dropbox.Store, func() error, error) {
+					n := 0
+					s, err := dropbox.Open(dir, dropbox.Options{Step: func(st dropbox.Step) error {
+						if st.Op != dropbox.OpSync && st.Op != dropbox.OpSyncDir {
+							return nil
+						}
+						if n++; n == at {
+							missing, over = &st, false
+							return syscall.EIO
+						}
+						// Another try writes another file.
+						if missing != nil && st.Op == missing.Op && (st.Op == dropbox.OpSync || st.Name == missing.Name) {
+							missing = nil
+						}
+						return nil
+					}})
+					return s, func() error { return nil }, err
+				}
+				hurt, err := d.endure(filepath.Join(scratch, fmt.Sprint(at)), syscall.EIO, false, sick)
+				if err != nil {
+					t.Errorf("sync %d: %v", at, err)
+				}
+				if over { // the deed has fewer of them
+					break
+				}
+				refused++
+				if missing != nil && !hurt {
+					t.Errorf("success was reported, and not done is: %v", missing)
+				}
+			}
+			if refused == 0 {
+				t.Error("nothing is made durable at all")
+			}
+		})
+	}
+}
+
+// A message of which a power cut left two names, one of them in done/ of an earlier day,
+// is filed there and not in another day a second time.
+func TestABatchFilesWhereTheMessageIs(t *testing.T) {
+	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("work"))
+	c := claim(t, b, list(t, b)[0])
+	day := filepath.Join(s.Dir(), "coder/done/2026-11-21")
+	if err := os.MkdirAll(day, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(s.Dir(), "coder/cur", c.Name), filepath.Join(day, c.Base()+".md")); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Hour)
+	for _, err := range b.SettleBatch([]dropbox.Settlement{{Entry: c.Entry, Receipt: []byte("receipt\n")}}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	var got []string
+	for _, found := range []string{"coder/cur/*", "coder/new/*", "coder/done/*/*"} {
+		names, err := filepath.Glob(filepath.Join(s.Dir(), found))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			got = append(got, strings.TrimPrefix(name, s.Dir()+"/"))
+		}
+	}
+	want := []string{"coder/done/2026-11-21/" + c.Base() + ".md", "coder/done/2026-11-21/" + c.Base() + ".receipt.yaml"}
+	if !slices.Equal(got, want) {
+		t.Errorf("there are %q, want %q", got, want)
+	}
+}
+
+// Two names of one message may be one message on its way: when the other name is gone at
+// the second look, the first one is put back.
+func TestATwinThatIsTheMessageItself(t *testing.T) {
+	var keep string
+	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		if keep != "" && st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "coder/tmp/twin-") {
+			return os.Remove(keep) // between the two looks
+		}
+		return nil
+	}}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("work"))
+	e := list(t, b)[0]
+	c := claim(t, b, e)
+	claimed := filepath.Join(s.Dir(), "coder/cur", c.Name)
+	if err := os.Link(claimed, filepath.Join(s.Dir(), "coder/new", e.Name)); err != nil {
+		t.Fatal(err)
+	}
+	keep = claimed
+	if err := b.Recover(); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, b); len(got) != 1 || got[0].ID != e.ID {
+		t.Errorf("there waits %v, want %s", got, e.ID)
+	}
+	if left := scaffolding(s.Dir()); len(left) > 0 {
+		t.Errorf("left behind %q", left)
+	}
+}
+
+// What two names of a message cannot be told apart for is an error, and neither is removed.
+func TestATwinThatTheDiskDoesNotLetGo(t *testing.T) {
+	var sick bool
+	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		if sick && (st.Op == dropbox.OpMove || st.Op == dropbox.OpRemove) {
+			return syscall.EIO
+		}
+		return nil
+	}}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("work"))
+	e := list(t, b)[0]
+	c := claim(t, b, e)
+	if err := os.Link(filepath.Join(s.Dir(), "coder/cur", c.Name), filepath.Join(s.Dir(), "coder/new", e.Name)); err != nil {
+		t.Fatal(err)
+	}
+	sick = true
+	if err := b.Recover(); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Recover = %v, want %v", err, syscall.EIO)
+	}
+	sick = false
+	if err := b.Recover(); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, b); len(got) != 0 {
+		t.Errorf("there waits %v, want nothing: it was claimed", got)
+	}
+}
