@@ -310,10 +310,13 @@ func (a *agent) takeNotes(j *job) {
 	for _, e := range a.queue.notes(maxNotes) {
 		a.noteArrival(e)
 		c, err := a.box.Take(e)
-		a.queue.remove(e)
+		if errors.Is(err, dropbox.ErrGone) {
+			a.queue.remove(e)
+		}
 		if err != nil {
 			continue
 		}
+		a.queue.remove(e)
 		if useless, err := a.useless(c); useless || err != nil {
 			failed = errors.Join(failed, err)
 			continue
