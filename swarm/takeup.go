@@ -237,6 +237,11 @@ func (a *agent) finishCommitted(e dropbox.Entry) error {
 // finishFailure puts a message back whose attempt ended and was written down,
 // as it would have been.
 func (a *agent) finishFailure(j *job) error {
+	line := j.rec.line() // the ledger may have refused it, and takes it once
+	line.From, line.Subject = j.claim.Message.From, j.claim.Message.Subject
+	if err := a.books.ledger.add(line); err != nil {
+		return err
+	}
 	switch j.rec.End {
 	case runner.Stopped, runner.Limited, runner.Refused: // no failure of a turn
 	default:
