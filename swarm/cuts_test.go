@@ -273,19 +273,8 @@ func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	}
 
 	const lost = "aaaaaaaaaa"
-	orphan := exec.Command("sleep", "600")
-	orphan.Env = append(os.Environ(), runner.MarkVar+"="+lost+"-1")
-	if err := orphan.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := runner.Identify(orphan.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ended, p := leftover(t, lost+"-1")
 	writeRecord(f, lost+"-1", lost, p)
-	ended := make(chan error, 1)
-	go func() { ended <- orphan.Wait() }()
-	t.Cleanup(func() { orphan.Process.Kill() })
 
 	f.start()
 	select {
@@ -298,6 +287,24 @@ func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	}
 	close(release)
 	f.answer(id)
+}
+
+// leftover starts a process that bears the mark of a turn; ended is closed when it ends.
+func leftover(t *testing.T, turn string) (ended chan struct{}, p runner.Process) {
+	t.Helper()
+	cmd := exec.Command("sleep", "600")
+	cmd.Env = append(os.Environ(), runner.MarkVar+"="+turn)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended = make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	t.Cleanup(func() { cmd.Process.Kill(); <-ended })
+	p, err := runner.Identify(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended, p
 }
 
 func TestADeadClientWithoutAResultIsTriedAgain(t *testing.T) {
