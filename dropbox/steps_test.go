@@ -52,6 +52,13 @@ func TestStepsOnDisk(t *testing.T) {
 	back, err := b.PutBack(c.Entry, true)
 	ok(err)
 	told("PutBack")
+	taken, err := b.Take(back)
+	ok(err)
+	told("Take")
+	ok(b.SyncClaims())
+	told("SyncClaims")
+	back, err = b.Release(taken.Entry)
+	ok(err)
 	c = claim(t, b, back)
 	steps = nil
 	ok(b.Commit(c.Entry, []byte("r")))
@@ -99,6 +106,10 @@ Claim
 PutBack
 	move coder/cur/MESSAGE~1.0.md coder/new/MESSAGE~1.1.md
 	syncdir coder/new
+	syncdir coder/cur
+Take
+	move coder/new/MESSAGE~1.1.md coder/cur/MESSAGE~2.1.md
+SyncClaims
 	syncdir coder/cur
 Commit
 	create coder/tmp/receipt-ID

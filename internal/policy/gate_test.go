@@ -2,11 +2,13 @@ package policy_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,6 +70,10 @@ func TestASpoiltPastIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, g.say(0), "", false)
+	// What the disk says is said as it is.
+	if err := g.Load(t.TempDir()); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("Load of a folder = %v, want %v", err, syscall.EISDIR)
+	}
 }
 
 // What has not changed is not written, and a file that cannot be written is tried
