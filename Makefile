@@ -27,7 +27,7 @@ BINDIR        ?= $(PREFIX)/bin
 # The most that each program may have, in bytes; docs/performance.md gives the reason.
 SIZES         := claude-swarm=17000000 claude-swarm-mcp=12000000
 
-.PHONY: build install size test e2e e2e-newest e2e-oldest compat race lint fuzz bench house torture soak check install-tools demo demo-check darwin tools strict clean
+.PHONY: build install size test e2e e2e-newest e2e-oldest compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
 
 build: bin/claude-swarm bin/claude-swarm-mcp
 
@@ -111,6 +111,11 @@ bench: build tools
 # How the tree is built, in numbers; make house ARGS=-v names all that is above a goal.
 house:
 	go run ./internal/house $(ARGS)
+
+# Small mistakes in the files that keep the promises, one at a time: does a test fail? For
+# one package: make mutants PKG=dropbox. It goes on where an earlier run stopped.
+mutants:
+	go run ./internal/mutants $(if $(PKG),--pkg $(PKG)) $(if $(FOR),--for $(FOR))
 
 # Every fault in its long form; the tests inject each in a short one.
 torture:

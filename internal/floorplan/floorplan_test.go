@@ -40,6 +40,7 @@ var floors = map[string][]string{
 	"internal/git":            {"swarm"},
 	"internal/house":          {},
 	"internal/lineage":        {},
+	"internal/mutants":        {},
 	"internal/mailslot":       {"dropbox", "internal/lineage", "internal/rendezvous", "internal/tokens"},
 	"internal/policy":         {"dropbox"},
 	"internal/provision":      {"dropbox", "internal/config", "ircbridge", "internal/control", "internal/rendezvous", "swarm", "swarm/runner", "swarm/runner/claude"},

@@ -1,0 +1,55 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed equivalents.txt
+var equivalentsText string
+
+// parseEquivalents reads the list of the mutants that no test can notice: their names,
+// each with its reason on the lines below it, which begin with a tab.
+func parseEquivalents(text string) (map[string]string, error) {
+	reasons := map[string]string{}
+	name := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		reason, isReason := strings.CutPrefix(line, "\t")
+		switch {
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
+		case isReason && name == "":
+			return nil, fmt.Errorf("a reason without a mutant: %s", reason)
+		case isReason:
+			reasons[name] = strings.TrimSpace(reasons[name] + " " + strings.TrimSpace(reason))
+		default:
+			if _, ok := reasons[line]; ok {
+				return nil, fmt.Errorf("%s is there twice", line)
+			}
+			name = line
+			reasons[name] = ""
+		}
+	}
+	for name, reason := range reasons {
+		if reason == "" {
+			return nil, fmt.Errorf("%s has no reason", name)
+		}
+	}
+	return reasons, nil
+}
+
+// unknown are the named equivalents that are no mutants, as after a change of the code.
+func unknown(reasons map[string]string, all []mutant) []string {
+	there := map[string]bool{}
+	for _, m := range all {
+		there[m.id()] = true
+	}
+	var out []string
+	for name := range reasons {
+		if !there[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A rule makes mutants.
+type rule string
+
+const (
+	ignore rule = "ignore"
+	drop   rule = "drop"
+	flip   rule = "flip"
+)
+
+// A mutant is one small mistake in one file.
+type mutant struct {
+	pkg, file string // the folder of the package in the module; the file in it
+	line      int
+	fn        string // the function that it is in, such as (*Mailbox).take
+	rule      rule
+	was       string // the text that is replaced, on one line
+	nth       int    // of those with the same function, rule and text; from 1
+	from, to  int    // bytes of the file that are replaced
+	with      string
+}
+
+// id names a mutant whatever the lines of its file are numbered.
+func (m mutant) id() string {
+	id := fmt.Sprintf("%s/%s %s %s: %s", m.pkg, m.file, m.rule, m.fn, m.was)
+	if m.nth > 1 {
+		id += fmt.Sprintf(" #%d", m.nth)
+	}
+	return id
+}
+
+func (m mutant) String() string {
+	return fmt.Sprintf("%s/%s:%d: %s in %s: %s", m.pkg, m.file, m.line, m.rule, m.fn, m.was)
+}
+
+// apply makes the mistake in the text of the file.
+func (m mutant) apply(src []byte) []byte {
+	return slices.Concat(src[:m.from], []byte(m.with), src[m.to:])
+}
+
+// durable are the names of the calls that the rule drop takes away: what makes a file
+// durable, moves one, or commits.
+var durable = regexp.MustCompile(`^([Ss]ync\w*|[Rr]ename\w*|move(At)?|replace(At|File)?|link(At)?|Linkat|Commit)$`)
+
+// generate makes all mutants of the targets, sorted by file and place.
+func generate(root string, targets []target) ([]mutant, error) {
+	g := &generator{onlyErrors: map[string]bool{}}
+	type source struct {
+		target
+		name string
+		text []byte
+		file *ast.File
+		fset *token.FileSet
+	}
+	var sources []source
+	for _, t := range targets {
+		all, err := filepath.Glob(filepath.Join(root, t.pkg, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		found := map[string]bool{}
+		for _, path := range all {
+			name := filepath.Base(path)
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, path, text, parser.SkipObjectResolution)
+			if err != nil {
+				return nil, err
+			}
+			g.learn(file)
+			if slices.Contains(t.files, name) {
+				found[name] = true
+				sources = append(sources, source{t, name, text, file, fset})
+			}
+		}
+		for _, name := range t.files {
+			if !found[name] {
+				return nil, fmt.Errorf("%s/%s is not there: mend the list in target.go", t.pkg, name)
+			}
+		}
+	}
+	var all []mutant
+	for _, s := range sources {
+		all = append(all, g.mutants(s.pkg, s.name, s.text, s.fset, s.file)...)
+	}
+	return all, nil
+}
+
+// A generator knows which functions return an error and nothing else.
+type generator struct {
+	onlyErrors map[string]bool // by name; false where a function of that name returns other things
+}
+
+func (g *generator) learn(file *ast.File) {
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		only := false
+		if r := f.Type.Results; r != nil && len(r.List) == 1 && len(r.List[0].Names) < 2 {
+			t, ok := r.List[0].Type.(*ast.Ident)
+			only = ok && t.Name == "error"
+		}
+		if known, ok := g.onlyErrors[f.Name.Name]; ok {
+			only = only && known
+		}
+		g.onlyErrors[f.Name.Name] = only
+	}
+}
+
+// isError says whether an expression is an error, as far as its syntax tells.
+func (g *generator) isError(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return g.isError(e.X)
+	case *ast.Ident:
+		return e.Name == "err" || strings.HasSuffix(e.Name, "Err")
+	case *ast.IndexExpr:
+		x, ok := e.X.(*ast.Ident)
+		return ok && x.Name == "errs"
+	case *ast.SelectorExpr:
+		return e.Sel.Name == "Err"
+	case *ast.CallExpr:
+		return g.onlyErrors[called(e)]
+	}
+	return false
+}
+
+// called is the name of a called function or method.
+func called(c *ast.CallExpr) string {
+	switch f := c.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return ""
+}
+
+var opposite = map[token.Token]string{
+	token.EQL: "!=", token.NEQ: "==",
+	token.LSS: ">=", token.GEQ: "<",
+	token.GTR: "<=", token.LEQ: ">",
+}
+
+// mutants makes those of one file.
+func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, file *ast.File) []mutant {
+	offset := func(p token.Pos) int { return fset.Position(p).Offset }
+	var all []mutant
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Body == nil {
+			continue
+		}
+		add := func(r rule, n ast.Node, edit func(text string) string) {
+			at, from, to := fset.Position(n.Pos()), offset(n.Pos()), offset(n.End())
+			text := string(src[from:to])
+			all = append(all, mutant{
+				pkg: pkg, file: name, line: at.Line, fn: funcName(f), rule: r,
+				was: strings.Join(strings.Fields(text), " "), nth: 1, from: from, to: to, with: edit(text),
+			})
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				only, known := g.onlyErrors[called(n)]
+				if durable.MatchString(called(n)) && (only || !known) {
+					add(drop, n, func(text string) string {
+						// What the call uses stays used, or it would not build.
+						return "func() (err error) { if false { err = " + text + " }; return }()"
+					})
+				}
+			case *ast.BinaryExpr:
+				op, ok := opposite[n.Op]
+				if !ok {
+					break
+				}
+				switch {
+				case isNil(n.Y) && g.isError(n.X) && n.Op == token.NEQ:
+					add(ignore, n, func(text string) string { return "(" + text + " && false)" })
+				case isNil(n.Y) && g.isError(n.X) && n.Op == token.EQL:
+					add(ignore, n, func(text string) string { return "(" + text + " || true)" })
+				default:
+					add(flip, n, func(text string) string {
+						at := offset(n.OpPos) - offset(n.Pos())
+						return text[:at] + op + text[at+len(n.Op.String()):]
+					})
+				}
+			}
+			return true
+		})
+	}
+	slices.SortStableFunc(all, func(a, b mutant) int { return cmp.Compare(a.from, b.from) })
+	seen := map[string]int{}
+	for i := range all {
+		key := all[i].id()
+		seen[key]++
+		all[i].nth = seen[key]
+	}
+	return all
+}
+
+func isNil(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == "nil"
+}
+
+// funcName is a function's name with its receiver: (*Mailbox).take.
+func funcName(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) == 0 {
+		return f.Name.Name
+	}
+	switch t := f.Recv.List[0].Type.(type) {
+	case *ast.StarExpr:
+		if id, ok := t.X.(*ast.Ident); ok {
+			return "(*" + id.Name + ")." + f.Name.Name
+		}
+	case *ast.Ident:
+		return t.Name + "." + f.Name.Name
+	}
+	return f.Name.Name
+}

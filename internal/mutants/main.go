@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var o options
+	flag.StringVar(&o.pkg, "pkg", "", "only the mutants of this package, such as dropbox")
+	flag.StringVar(&o.only, "only", "", "only the mutants with this in their name")
+	flag.IntVar(&o.every, "every", 0, "run one in so many of each rule in each file; 0 means about 100 in all")
+	flag.BoolVar(&o.list, "list", false, "print the mutants and run none")
+	flag.DurationVar(&o.time, "for", 0, "begin no mutant after this time; the next run goes on")
+	flag.IntVar(&o.jobs, "jobs", 2, "how many are run at the same time")
+	flag.BoolVar(&o.fresh, "fresh", false, "forget what earlier runs found")
+	flag.Parse()
+	if err := run(ctx, os.Stdout, o); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	pkg, only   string
+	every, jobs int
+	list, fresh bool
+	time        time.Duration
+}
+
+// least is how many of a hundred mutants have to be caught.
+const least = 95
+
+func run(ctx context.Context, out io.Writer, o options) error {
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := generate(root, targets)
+	if err != nil {
+		return err
+	}
+	reasons, err := parseEquivalents(equivalentsText)
+	if err != nil {
+		return fmt.Errorf("equivalents.txt: %w", err)
+	}
+	if gone := unknown(reasons, all); len(gone) > 0 {
+		return fmt.Errorf("equivalents.txt names what is no mutant:\n  %s", strings.Join(gone, "\n  "))
+	}
+	chosen, oneIn := sample(all, o.every)
+	chosen = slices.DeleteFunc(chosen, func(m mutant) bool {
+		return o.pkg != "" && m.pkg != o.pkg && filepath.Base(m.pkg) != o.pkg || !strings.Contains(m.id(), o.only)
+	})
+	fmt.Fprintf(out, "%d mutants in all, one in %d of each rule in each file: %d here\n", len(all), oneIn, len(chosen))
+	if len(chosen) == 0 {
+		return errors.New("nothing to run")
+	}
+	if o.list {
+		for _, m := range chosen {
+			fmt.Fprintln(out, m)
+		}
+		return nil
+	}
+	path := filepath.Join(root, ".mutants")
+	if o.fresh {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	r := &runner{out: out, root: root, options: o, reasons: reasons, began: time.Now()}
+	if r.states, err = readStates(root, targets); err != nil {
+		return err
+	}
+	if r.memory, err = openMemory(path); err != nil {
+		return err
+	}
+	defer r.memory.file.Close()
+	for _, t := range targets {
+		mine := slices.DeleteFunc(slices.Clone(chosen), func(m mutant) bool { return m.pkg != t.pkg })
+		if err := r.runPackage(ctx, t, mine); err != nil {
+			return err
+		}
+	}
+	return r.report(chosen)
+}
+
+func moduleRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("go list -m: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// A runner runs the chosen mutants, package by package.
+type runner struct {
+	options
+	out     io.Writer
+	root    string
+	reasons map[string]string // of the equivalents
+	states  states
+	memory  *memory
+	began   time.Time
+}
+
+// runPackage judges what is not known yet.
+func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) error {
+	left := slices.DeleteFunc(chosen, func(m mutant) bool {
+		_, known := r.memory.known(m, r.states)
+		return known || r.reasons[m.id()] != ""
+	})
+	if len(left) == 0 || r.over() {
+		return nil
+	}
+	tmp, err := os.MkdirTemp("", "mu")
+	if err != nil {
+		return err
+	}
+	defer removeAll(tmp)
+	b := &bench{root: r.root, target: t, tmp: tmp}
+	fmt.Fprintf(r.out, "%s: %d to run\n", t.pkg, len(left))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var mu sync.Mutex
+	var failed error
+	next, done := 0, 0
+	var all sync.WaitGroup
+	for range max(1, r.jobs) {
+		all.Go(func() {
+			for {
+				mu.Lock()
+				if next == len(left) || failed != nil || r.over() {
+					mu.Unlock()
+					return
+				}
+				m := left[next]
+				next++
+				mu.Unlock()
+				f, err := b.judge(ctx, m)
+				if err == nil {
+					f.State = r.states.of(m, f.Verdict)
+					err = r.memory.add(f)
+				}
+				mu.Lock()
+				if err != nil {
+					failed = errors.Join(failed, err)
+					stop()
+				} else {
+					done++
+					fmt.Fprintf(r.out, "%4d/%d %5.0f s  %-8s %s", done, len(left), time.Since(r.began).Seconds(), f.Verdict, m)
+					if f.By != "" {
+						fmt.Fprintf(r.out, "  [%s, %.0f s]", f.By, f.Seconds)
+					}
+					fmt.Fprintln(r.out)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	return failed
+}
+
+// over says whether no further mutant is to be begun.
+func (r *runner) over() bool { return r.time > 0 && time.Since(r.began) > r.time }

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// A memory keeps findings in a file, one a line, so that a run can be interrupted.
+type memory struct {
+	mu   sync.Mutex
+	file *os.File
+	by   map[string]finding // by the id of the mutant, the newest
+}
+
+func openMemory(path string) (*memory, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	k := &memory{by: map[string]finding{}}
+	for scan := bufio.NewScanner(bytes.NewReader(data)); scan.Scan(); {
+		var f finding
+		if json.Unmarshal(scan.Bytes(), &f) == nil { // a line may be cut off
+			k.by[f.Mutant] = f
+		}
+	}
+	k.file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	return k, err
+}
+
+func (k *memory) add(f finding) error {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.by[f.Mutant] = f
+	_, err = k.file.Write(append(data, '\n'))
+	return err
+}
+
+// known returns what was found out about a mutant, if it still holds: that a test fails,
+// as long as the file is the same; that none does, as long as the package is.
+func (k *memory) known(m mutant, s states) (finding, bool) {
+	f, ok := k.by[m.id()]
+	return f, ok && f.State == s.of(m, f.Verdict)
+}
+
+// states are the hashes of sources.
+type states struct {
+	files    map[string]string // by folder and name
+	packages map[string]string // by folder, with the tests
+}
+
+func (s states) of(m mutant, v verdict) string {
+	if v == caught {
+		return s.files[m.pkg+"/"+m.file]
+	}
+	return s.packages[m.pkg]
+}
+
+func readStates(root string, targets []target) (states, error) {
+	s := states{map[string]string{}, map[string]string{}}
+	for _, t := range targets {
+		whole := sha256.New()
+		err := filepath.WalkDir(filepath.Join(root, t.pkg), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			sum := sha256.Sum256(data)
+			fmt.Fprintf(whole, "%s %x\n", path, sum)
+			if name, ok := strings.CutPrefix(path, filepath.Join(root, t.pkg)+"/"); ok {
+				s.files[t.pkg+"/"+name] = fmt.Sprintf("%x", sum[:8])
+			}
+			return nil
+		})
+		if err != nil {
+			return s, err
+		}
+		s.packages[t.pkg] = fmt.Sprintf("%x", whole.Sum(nil)[:8])
+	}
+	return s, nil
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A verdict is what became of a mutant.
+type verdict string
+
+const (
+	caught  verdict = "caught"
+	escaped verdict = "ESCAPED"
+	noBuild verdict = "no build"
+)
+
+// A finding is the verdict on one mutant.
+type finding struct {
+	Mutant  string  `json:"mutant"` // its id
+	Verdict verdict `json:"verdict"`
+	By      string  `json:"by,omitempty"`      // the test that failed, or what else went wrong
+	Seconds float64 `json:"seconds,omitempty"` // that it took
+	State   string  `json:"state"`             // of the sources that it holds for
+}
+
+// A bench builds and tests mutants of one package. It is safe for several goroutines.
+type bench struct {
+	root   string // the folder of the module
+	target target
+	tmp    string
+
+	mu     sync.Mutex
+	plain  string                   // the tests without a mutant
+	limits map[string]time.Duration // of a stage, by its name
+}
+
+// A stage is some of the tests of a package.
+type stage struct {
+	name string
+	args []string
+}
+
+// stages are the tests that a mutant has to outlive, the quick ones first.
+func (b *bench) stages() []stage {
+	short := []string{"-test.short", "-test.failfast"}
+	var all []stage
+	if b.target.first != "" {
+		all = append(all, stage{"first", []string{"-test.failfast", "-test.run", b.target.first}})
+	}
+	return append(all, stage{"short", short}, stage{"all", []string{"-test.failfast"}})
+}
+
+// leastLimit is for tests that are over at once; a mutant may make them wait.
+const leastLimit = 30 * time.Second
+
+// limit is how long a mutant may take for a stage: four times what the tests take without
+// one, since the machine may be busier then. Without a mutant they have to pass. They are
+// run when a first mutant has come to the stage.
+func (b *bench) limit(ctx context.Context, s stage) (time.Duration, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if limit, ok := b.limits[s.name]; ok {
+		return limit, nil
+	}
+	if b.plain == "" {
+		bin, err := b.build(ctx, "plain", nil)
+		if err != nil {
+			return 0, err
+		}
+		b.plain, b.limits = bin, map[string]time.Duration{}
+	}
+	began := time.Now()
+	if by, err := b.fails(ctx, b.plain, s, time.Hour); err != nil {
+		return 0, err
+	} else if by != "" {
+		return 0, fmt.Errorf("%s: without a mutant the tests fail: %s", b.target.pkg, by)
+	}
+	b.limits[s.name] = max(leastLimit, 4*time.Since(began))
+	return b.limits[s.name], nil
+}
+
+// judge builds a mutant and runs the tests until one fails.
+func (b *bench) judge(ctx context.Context, m mutant) (finding, error) {
+	f := finding{Mutant: m.id(), Verdict: escaped}
+	began := time.Now()
+	bin, err := b.build(ctx, m.name(), &m)
+	if wrong, ok := errors.AsType[*buildError](err); ok {
+		f.Verdict, f.By = noBuild, wrong.says
+		return f, nil
+	} else if err != nil {
+		return f, err
+	}
+	defer os.Remove(bin)
+	for _, s := range b.stages() {
+		limit, err := b.limit(ctx, s)
+		if err != nil {
+			return f, err
+		}
+		by, err := b.fails(ctx, bin, s, limit)
+		if err != nil {
+			return f, err
+		}
+		if by != "" {
+			f.Verdict, f.By = caught, by
+			break
+		}
+	}
+	f.Seconds = time.Since(began).Round(100 * time.Millisecond).Seconds()
+	return f, nil
+}
+
+// fails runs a stage and says what failed; "" when nothing did. A test that fails once and
+// then passes alone may have failed because the machine was busy, so the stage is repeated.
+func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
+	for range 2 {
+		if by, err = b.test(ctx, bin, s, limit); err != nil || by == "" {
+			return by, err
+		}
+		top, _, _ := strings.Cut(by, "/")
+		if !strings.HasPrefix(top, "Test") {
+			return by, nil
+		}
+		alone := stage{s.name, append(slices.Clone(s.args), "-test.run", "^"+top+"$")}
+		if again, err := b.test(ctx, bin, alone, limit); err != nil || again != "" {
+			return again, err
+		}
+	}
+	return by, nil
+}
+
+// name is short, for files: tests make sockets, whose paths are bounded.
+func (m mutant) name() string { return fmt.Sprintf("%x", lot(m)[:4]) }
+
+// A buildError is what the compiler says of a mutant.
+type buildError struct{ says string }
+
+func (e *buildError) Error() string { return e.says }
+
+// build makes the tests of the package into a program, with a mutant laid over its file.
+func (b *bench) build(ctx context.Context, name string, m *mutant) (string, error) {
+	bin := filepath.Join(b.tmp, name+".test")
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-w", "-o", bin}
+	if m != nil {
+		path := filepath.Join(b.root, m.pkg, m.file)
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		mutated, overlay := filepath.Join(b.tmp, name+".go"), filepath.Join(b.tmp, name+".json")
+		data, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutated}})
+		if err != nil {
+			return "", err
+		}
+		if err := errors.Join(os.WriteFile(mutated, m.apply(src), 0o600), os.WriteFile(overlay, data, 0o600)); err != nil {
+			return "", err
+		}
+		args = append(args, "-overlay", overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+b.target.pkg)...)
+	cmd.Dir = b.root
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
+		return "", &buildError{says: string(bytes.TrimSpace(out))}
+	}
+	return bin, err
+}
+
+// test runs a stage and says what failed; "" when nothing did. When the time runs out,
+// that is a failure too: the mutant waits for what never comes.
+func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
+	tmp, err := os.MkdirTemp(b.tmp, "")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, removeAll(tmp)) }()
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(timed, bin, s.args...)
+	cmd.Dir = filepath.Join(b.root, b.target.pkg)
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case timed.Err() != nil:
+		return "no end after " + limit.Round(time.Second).String(), nil
+	case err == nil:
+		return "", nil
+	}
+	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+		return "", err
+	}
+	return failure(out.Bytes()), nil
+}
+
+var (
+	failedTest = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
+	panicked   = regexp.MustCompile(`(?m)^(panic: .*|fatal error: .*)$`)
+)
+
+// failure is what the output of tests says of the first one that failed. A subtest is
+// printed behind its test.
+func failure(out []byte) string {
+	if p := panicked.FindSubmatch(out); p != nil {
+		return cut(string(p[1]))
+	}
+	if f := failedTest.FindAllSubmatch(out, -1); f != nil {
+		by := string(f[0][1])
+		for _, sub := range f[1:] {
+			if bytes.HasPrefix(sub[1], []byte(by+"/")) {
+				by = string(sub[1])
+			}
+		}
+		return by
+	}
+	return cut("the tests ended with " + strconv.Quote(string(bytes.TrimSpace(out))))
+}
+
+func cut(s string) string { return s[:min(len(s), 100)] }
+
+// removeAll removes a folder in which tests may have made folders that cannot be read.
+func removeAll(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return errors.Join(err, os.RemoveAll(dir))
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+)
+
+// enough is how many mutants are run, about, when nothing else is asked for.
+const enough = 110
+
+// sample chooses the mutants that are run: one in n of each rule in each file, and at
+// least one. Which ones, the hash of their names says, so that a change of the code
+// changes the choice where it changes the code. With n of 0 it is the smallest n for
+// which at most enough are chosen.
+func sample(all []mutant, n int) (chosen []mutant, oneIn int) {
+	if n > 0 {
+		return choose(all, n), n
+	}
+	for n = 1; ; n++ {
+		if chosen = choose(all, n); len(chosen) <= enough || n >= len(all) {
+			return chosen, n
+		}
+	}
+}
+
+func choose(all []mutant, n int) []mutant {
+	type group struct {
+		pkg, file string
+		rule      rule
+	}
+	groups := map[group][]mutant{}
+	for _, m := range all {
+		g := group{m.pkg, m.file, m.rule}
+		groups[g] = append(groups[g], m)
+	}
+	chosen := map[string]bool{}
+	for _, of := range groups {
+		slices.SortFunc(of, func(a, b mutant) int { return cmp.Compare(lot(a), lot(b)) })
+		for _, m := range of[:(len(of)+n-1)/n] {
+			chosen[m.id()] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !chosen[m.id()] })
+}
+
+// lot is the place of a mutant in the draw.
+func lot(m mutant) string {
+	sum := sha256.Sum256([]byte(m.id()))
+	return string(sum[:])
+}

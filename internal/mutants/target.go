@@ -1,0 +1,28 @@
+package main
+
+// A target is a package whose tests are measured.
+type target struct {
+	pkg   string   // its folder in the module
+	files []string // mutants are made in these
+	first string   // the tests that find most of its mutants, also long ones; a pattern, "" for none
+}
+
+var targets = []target{
+	{pkg: "dropbox", files: []string{
+		"claim.go", "change.go", "settle.go", // claim and receipt
+		"recover.go",                 // take-up
+		"batch.go", "settlebatch.go", // batch
+	}, first: "^Test(StepsOnDisk|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ATwin|DiskTrouble)"},
+	{pkg: "swarm", files: []string{
+		"turn.go", "tracker.go", // claim
+		"settle.go", "receipt.go", // receipt
+		"ledger.go", "amend.go", // ledger
+		"takeup.go", "record.go", // take-up
+	}, first: "^Test(TheOrder|EachChange|Cuts|ALedger|AFailure|HowMuch|WhatADead|Lines|TheTableOfCuts)"},
+	{pkg: "window", files: []string{
+		"banner.go", "base64.go", "buffer.go", "call.go", "file.go", "quote.go", "render.go", "ring.go",
+	}},
+	{pkg: "internal/policy", files: []string{
+		"acl.go", "bucket.go", "decide.go", "echo.go", "gate.go", "past.go", "policy.go", "question.go", "ring.go",
+	}},
+}
