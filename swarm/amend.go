@@ -3,9 +3,7 @@ package swarm
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -102,13 +100,13 @@ func (s *Swarm) lineOf(box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (Le
 
 // unwrittenFailures makes the missing lines of attempts that ended badly.
 func (s *Swarm) unwrittenFailures(now time.Time) ([]LedgerLine, error) {
-	names, err := filepath.Glob(s.home.turnFile("*", ".json"))
+	turns, err := s.home.recorded()
 	if err != nil {
 		return nil, err
 	}
 	var lost []LedgerLine
-	for _, name := range names {
-		rec, err := readRecord(s.home, strings.TrimSuffix(filepath.Base(name), ".json"))
+	for _, turn := range turns {
+		rec, err := readRecord(s.home, turn)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

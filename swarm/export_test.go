@@ -3,6 +3,8 @@ package swarm
 import (
 	"os"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // RefuseLedger lets the ledger of a running daemon take no line until heal is called.
@@ -31,4 +33,19 @@ func (s *Swarm) Waits(agent string) (failed, until time.Time) {
 		failed = st.Failures[n-1].At
 	}
 	return failed, st.Until
+}
+
+// WritePIDFile notes the client of an agent, as a turn does.
+func WritePIDFile(h Home, agent string, p runner.Process, mark string) error {
+	return writePIDFile(h.PIDFile(agent), p, mark)
+}
+
+// MarkedClients are the agents and marks of the clients in the pid files, by their pids.
+func MarkedClients(h Home) (map[int]string, error) {
+	all, err := h.markedClients()
+	marks := map[int]string{}
+	for pid, c := range all {
+		marks[pid] = c.Agent + " " + c.mark
+	}
+	return marks, err
 }

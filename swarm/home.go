@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
@@ -61,6 +62,28 @@ func (h Home) Stream(turn string) string { return h.turnFile(turn, ".jsonl") }
 
 func (h Home) turnFile(turn, ending string) string {
 	return filepath.Join(h.dir, "turns", turn+ending)
+}
+
+// recorded lists the turns that have a record.
+func (h Home) recorded() ([]string, error) { return filesWith(h.Turns(), ".json") }
+
+// withPIDFile lists the agents that have a pid file.
+func (h Home) withPIDFile() ([]string, error) { return filesWith(filepath.Join(h.dir, "pids"), ".pid") }
+
+// filesWith lists the files in a folder whose names have that ending, without it. There is no
+// pattern in this: the path of a project may have any signs in it.
+func filesWith(dir, ending string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ending); ok {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // clientFile is what an agent's client is told by file. It is the same in every

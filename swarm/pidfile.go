@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -40,19 +39,19 @@ type Client struct {
 // LiveClients lists the clients that the agents' pid files name and that run: without
 // a daemon, those that outlived it.
 func (h Home) LiveClients() ([]Client, error) {
-	names, err := filepath.Glob(h.PIDFile("*"))
+	agents, err := h.withPIDFile()
 	if err != nil {
 		return nil, err
 	}
 	var live []Client
-	for _, name := range names {
-		data, err := os.ReadFile(name)
+	for _, agent := range agents {
+		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // ended meanwhile
 		} else if err != nil {
 			return nil, err
 		}
-		c := Client{Agent: strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))}
+		c := Client{Agent: agent}
 		if _, err := fmt.Sscan(string(data), &c.Process.PID, &c.Process.Start); err == nil && c.Process.Alive() {
 			live = append(live, c)
 		}

@@ -52,7 +52,12 @@ var quick = swarm.RestartPolicy{Unborn: 20 * time.Millisecond, MaxDelay: 100 * t
 
 func newField(t *testing.T, agents ...string) *field {
 	t.Helper()
-	dir := t.TempDir()
+	return newFieldIn(t, t.TempDir(), agents...)
+}
+
+// newFieldIn is newField in a folder that is there.
+func newFieldIn(t *testing.T, dir string, agents ...string) *field {
+	t.Helper()
 	box := filepath.Join(dir, ".dead-drop")
 	if err := dropbox.Create(box); err != nil {
 		t.Fatal(err)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -293,13 +291,12 @@ func lastRecord(home Home, e dropbox.Entry) (*record, error) {
 // after a mailbox was deleted while its client worked, or an agent was taken out
 // of the configuration.
 func (s *Swarm) endOrphans() {
-	names, err := filepath.Glob(s.home.turnFile("*", ".json"))
+	turns, err := s.home.recorded()
 	if err != nil {
 		s.log.Warn("turns could not be looked at", keyErr, err)
 		return
 	}
-	for _, name := range names {
-		turn := strings.TrimSuffix(filepath.Base(name), ".json")
+	for _, turn := range turns {
 		rec, err := readRecord(s.home, turn)
 		// Asked last: the agents work already, and a turn is known to run before
 		// its process stands in its record.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,19 +202,19 @@ type markedClient struct {
 // markedClients lists the clients that the pid files name, by their pids, whether they
 // run or not.
 func (h Home) markedClients() (map[int]markedClient, error) {
-	names, err := filepath.Glob(h.PIDFile("*"))
+	agents, err := h.withPIDFile()
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int]markedClient, len(names))
-	for _, name := range names {
-		data, err := os.ReadFile(name)
+	all := make(map[int]markedClient, len(agents))
+	for _, agent := range agents {
+		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // ended meanwhile
 		} else if err != nil {
 			return nil, err
 		}
-		c := markedClient{Client: Client{Agent: strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))}}
+		c := markedClient{Client: Client{Agent: agent}}
 		if _, err := fmt.Sscan(string(data), &c.Process.PID, &c.Process.Start, &c.mark); err == nil {
 			all[c.Process.PID] = c
 		}

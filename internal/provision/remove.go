@@ -241,16 +241,16 @@ func (s *setup) takeEmpty(dir string) error {
 	if err := s.does("remove " + dir); err != nil {
 		return err
 	}
-	scratch, err := filepath.Glob(filepath.Join(dir, "*-??????????")) // of a store that was being made
-	if err != nil {
+	entries, err := os.ReadDir(dir)
+	if gone(err) != nil {
 		return err
 	}
-	for _, path := range append(scratch, filepath.Join(dir, ".gitignore")) {
-		name := filepath.Base(path)
-		if !strings.HasPrefix(name, "gitignore-") && !strings.HasPrefix(name, "version-") && name != ".gitignore" {
+	for _, e := range entries {
+		what, id, ok := strings.Cut(e.Name(), "-") // scratch of a store that was being made
+		if e.Name() != ".gitignore" && !(ok && len(id) == 10 && (what == "gitignore" || what == "version")) {
 			continue
 		}
-		if err := gone(os.Remove(path)); err != nil {
+		if err := gone(os.Remove(filepath.Join(dir, e.Name()))); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,66 @@
+package swarm_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// The path of a project may have signs in it that mean something to a shell: the daemon
+// starts there, and finds its own files.
+func TestAProjectWithAnOddPath(t *testing.T) {
+	for _, name := range []string{"a[b", "[ab]", "a*b?", `a\b`} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), name)
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			f := newFieldIn(t, dir, "coder")
+			f.plan.Agents[0].MaxFailures = 1
+			home := swarm.HomeOf(dir)
+			f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Fail("no luck")} }
+			f.start()
+			id := f.send("coder", "work")
+			f.answer(id)
+			f.untilState("coder", swarm.Idle)
+			f.halt()
+
+			// The line of a turn that failed is made again, and a client that nobody takes up
+			// is ended.
+			if err := os.Truncate(home.Ledger(), 0); err != nil {
+				t.Fatal(err)
+			}
+			const lost = "aaaaaaaaaa"
+			ended, p := leftover(t, lost+"-1")
+			writeRecord(f, lost+"-1", lost, p)
+			f.start()
+			f.ledgerSays(id, "failed")
+			select {
+			case <-ended:
+			case <-time.After(30 * time.Second):
+				t.Error("the client that nobody takes up lives on")
+			}
+			f.halt()
+
+			// Who calls is known by the pid files.
+			self, err := runner.Identify(os.Getpid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := swarm.WritePIDFile(home, "coder", self, "bbbbbbbbbb-1"); err != nil {
+				t.Fatal(err)
+			}
+			if live, err := home.LiveClients(); err != nil || len(live) != 1 || live[0].Agent != "coder" || live[0].Process != self {
+				t.Errorf("LiveClients = %+v, %v, want coder's", live, err)
+			}
+			if marked, err := swarm.MarkedClients(home); err != nil || marked[self.PID] != "coder bbbbbbbbbb-1" {
+				t.Errorf("the marked clients are %v, %v, want coder's", marked, err)
+			}
+		})
+	}
+}
