@@ -211,6 +211,9 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 			f.until("the trouble is seen, or the message is gone", func() bool {
 				return f.status("coder").State == swarm.Backoff || len(f.files("coder", "done"))+len(f.files("coder", "dead")) > 0
 			})
+			f.until("it is tried again", func() bool {
+				return strings.Count(f.log.String(), "mailbox not usable") >= 3 || len(f.files("coder", "cur")) == 0
+			})
 			if st := f.status("coder"); st.State != swarm.Backoff || !strings.Contains(st.Why, "ledger") {
 				t.Errorf("the agent is %s, %s; want it to wait for the ledger", st.State, st.Why)
 			}

@@ -49,3 +49,6 @@ func MarkedClients(h Home) (map[int]string, error) {
 	}
 	return marks, err
 }
+
+// Failures is how many failures of an agent are remembered.
+func (s *Swarm) Failures(agent string) int { return len(s.books.standings.of(agent).Failures) }

@@ -1,0 +1,86 @@
+package swarm_test
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// A start says that lines were missing in the ledger when they were, and not else.
+func TestAStartSaysWhatWasMissing(t *testing.T) {
+	const missing = "lines were missing in the ledger"
+	f := newField(t, "coder")
+	f.start()
+	f.answer(f.send("coder", "work"))
+	f.untilState("coder", swarm.Idle)
+	f.halt()
+	f.start()
+	f.halt()
+	if strings.Contains(f.log.String(), missing) {
+		t.Error("a start says that lines were missing, and none was")
+	}
+	if err := os.Truncate(swarm.HomeOf(f.dir).Ledger(), 0); err != nil {
+		t.Fatal(err)
+	}
+	f.start()
+	f.halt()
+	if !strings.Contains(f.log.String(), missing) {
+		t.Error("a line was missing, and nothing says so")
+	}
+}
+
+// A good turn of an agent in good standing writes nothing about its standing.
+func TestAGoodTurnChangesNoStanding(t *testing.T) {
+	f := newField(t, "coder")
+	fails := true
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		if fails {
+			fails = false
+			return []runnertest.Step{runnertest.Fail("no luck")}
+		}
+		return nil
+	}
+	f.start()
+	f.answer(f.send("coder", "work")) // at the second try
+	f.untilState("coder", swarm.Idle)
+	if n := f.daemon.Failures("coder"); n != 0 {
+		t.Errorf("after a good turn %d failures are remembered", n)
+	}
+	path := swarm.HomeOf(f.dir).Dir() + "/state.json"
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.answer(f.send("coder", "more work"))
+	f.untilState("coder", swarm.Idle)
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("a good turn wrote %s again (%v)", path, err)
+	}
+}
+
+// An agent that cannot work stops when its message waits again, and not before: nobody
+// looks into cur/ of a stopped agent.
+func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
+	f := newField(t, "coder")
+	once := false
+	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
+		if !once && strings.HasPrefix(st.Name, "coder/cur/") && strings.HasPrefix(st.To, "coder/new/") {
+			once = true
+			return syscall.EIO
+		}
+		return nil
+	}})
+	f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Refused("the key is wrong")} }
+	f.start()
+	f.send("coder", "work")
+	f.untilState("coder", swarm.Stopped)
+	if n := len(f.files("coder", "new")); n != 1 || len(f.files("coder", "cur")) != 0 {
+		t.Errorf("%d messages wait, and in cur/ is %v", n, f.files("coder", "cur"))
+	}
+}
