@@ -12,7 +12,7 @@ var targets = []target{
 		"claim.go", "change.go", "settle.go", // claim and receipt
 		"recover.go",                 // take-up
 		"batch.go", "settlebatch.go", // batch
-	}, first: "^Test(StepsOnDisk|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ATwin|DiskTrouble)"},
+	}, first: "^Test(StepsOnDisk|EverySync|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ATwin|DiskTrouble)"},
 	{pkg: "swarm", files: []string{
 		"turn.go", "tracker.go", // claim
 		"settle.go", "receipt.go", // receipt

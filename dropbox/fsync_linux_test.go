@@ -1,0 +1,145 @@
+package dropbox_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A store says what it makes durable (Options.Step); here the kernel says what it was asked
+// to. A process by itself hands every fsync of its own to this test before it is made.
+func TestEverySyncReachesTheKernel(t *testing.T) {
+	const inside = "DROPBOX_COUNTS_SYNCS"
+	if os.Getenv(inside) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), inside+"=1")
+		out, err := cmd.CombinedOutput()
+		if strings.Contains(string(out), "--- SKIP") {
+			if os.Getenv("SWARM_STRICT") != "" {
+				t.Fatalf("%s", out)
+			}
+			t.Skipf("not run: %s", out)
+		}
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	var mu sync.Mutex
+	var asked, said []string
+	scratch := fastFolder(t)
+	rel := func(path string) string {
+		_, path, inStore := strings.Cut(strings.TrimPrefix(path, scratch+"/"), "/")
+		if !inStore {
+			return "."
+		}
+		return path
+	}
+	err := watchSyncs(func(path string) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, rel(path))
+	})
+	if err != nil {
+		t.Skipf("the kernel does not say what it is asked to sync: %v", err)
+	}
+	for name, d := range deeds {
+		watched := func(dir string) (*dropbox.Store, func() error, error) {
+			s, err := dropbox.Open(dir, dropbox.Options{Step: func(st dropbox.Step) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if st.Op == dropbox.OpSync || st.Op == dropbox.OpSyncDir {
+					said = append(said, st.Name)
+				}
+				return nil
+			}})
+			mu.Lock()
+			asked, said = nil, nil
+			mu.Unlock()
+			return s, func() error { // the deed is done
+				mu.Lock()
+				defer mu.Unlock()
+				slices.Sort(asked)
+				slices.Sort(said)
+				if diff := cmp.Diff(said, asked); diff != "" {
+					t.Errorf("%s: synced (-as the store says +as the kernel was asked):\n%s", name, diff)
+				}
+				if len(said) == 0 {
+					t.Errorf("%s: nothing is synced", name)
+				}
+				return nil
+			}, err
+		}
+		if _, err := d.endure(filepath.Join(scratch, strings.ReplaceAll(name, " ", "-")), unix.EIO, false, watched); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// watchSyncs calls each before every fsync of this process, with the path of the file, from
+// now on and for good.
+func watchSyncs(each func(path string)) error {
+	const (
+		setFilter = 1 // SECCOMP_SET_MODE_FILTER
+		// SECCOMP_FILTER_FLAG_TSYNC, _NEW_LISTENER and _TSYNC_ESRCH: for all threads, and the
+		// answer is the listener.
+		flags  = 1 | 1<<3 | 1<<4
+		notify = 0x7fc00000 // SECCOMP_RET_USER_NOTIF
+		allow  = 0x7fff0000 // SECCOMP_RET_ALLOW
+	)
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the number of the call
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_FSYNC, Jt: 1},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_FDATASYNC, Jf: 1},
+		{Code: unix.BPF_RET | unix.BPF_K, K: notify},
+		{Code: unix.BPF_RET | unix.BPF_K, K: allow},
+	}
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, setFilter, flags, uintptr(unsafe.Pointer(&prog)))
+	if errno != 0 {
+		return fmt.Errorf("seccomp: %w", errno)
+	}
+	go func() { // until the process ends
+		for {
+			const receive, send, goOn = 0xc0502100, 0xc0182101, 1 // SECCOMP_IOCTL_NOTIF_…, SECCOMP_USER_NOTIF_FLAG_CONTINUE
+			var call [80]byte                                     // struct seccomp_notif
+			if _, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, receive, uintptr(unsafe.Pointer(&call))); errno != 0 {
+				if errno == unix.EINTR || errno == unix.ENOENT {
+					continue
+				}
+				panic(errno)
+			}
+			path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", int32(binary.NativeEndian.Uint64(call[32:]))))
+			if err != nil {
+				path = err.Error()
+			}
+			each(path)
+			var answer [24]byte // struct seccomp_notif_resp
+			copy(answer[:8], call[:8])
+			binary.NativeEndian.PutUint32(answer[20:], goOn)
+			if _, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, send, uintptr(unsafe.Pointer(&answer))); errno != 0 && !errors.Is(errno, unix.ENOENT) {
+				panic(errno)
+			}
+		}
+	}()
+	return nil
+}
