@@ -115,7 +115,7 @@ house:
 # Small mistakes in the files that keep the promises, one at a time: does a test fail? For
 # one package: make mutants PKG=dropbox. It goes on where an earlier run stopped.
 mutants:
-	go run ./internal/mutants $(if $(PKG),--pkg $(PKG)) $(if $(FOR),--for $(FOR))
+	go run ./internal/mutants $(if $(PKG),--pkg $(PKG)) $(if $(QUICK),--quick) $(if $(FOR),--for $(FOR))
 
 # Every fault in its long form; the tests inject each in a short one.
 torture:

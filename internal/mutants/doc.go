@@ -2,7 +2,7 @@
 // promises about messages, one at a time, and looks whether a test fails.
 // `make mutants` runs it, in the folder of the module:
 //
-//	go run ./internal/mutants [--pkg NAME] [--every N] [--list] [--for 8m] [--jobs N] [--fresh]
+//	go run ./internal/mutants [--pkg NAME] [--every N] [--list] [--quick] [--for 8m] [--jobs N] [--fresh]
 //
 // A mistake is a mutant, and three rules make all of them; none is picked by hand:
 //
@@ -13,8 +13,9 @@
 //	flip      a comparison says the opposite: `<` becomes `>=`, `==` becomes `!=`
 //
 // The files are named in target.go: claim, receipt, ledger, take-up, batch, window,
-// policy. Of all mutants one in N is run, so that about 100 are, and at least one of
-// each rule in each file: within a file and a rule the first one, and then every N-th.
+// policy. Of all mutants one in N of each rule in each file is run, and at least one, so
+// that about 100 are. Which ones, the hashes of their names say: a change of the code
+// changes the choice where it changes the code.
 //
 //	list ──> build with -overlay ──> short tests ──> all tests of the package ──> caught, or escaped
 //
@@ -22,7 +23,8 @@
 // in equivalents.txt with its reason; it is printed and not counted. What was found is
 // kept in .mutants, so a run that was interrupted goes on where it stopped: a caught
 // mutant is run again when its file changed, an escaped one when anything in its
-// package changed. With TMPDIR on a memory disk, such as /dev/shm, it takes half the time.
+// package changed. With --quick the long tests are left out, and an escape is not kept.
+// With TMPDIR on a memory disk, such as /dev/shm, it takes half the time.
 //
 // The exit status is 1 when fewer than 95 % of the mutants are caught, when one does
 // not build, when some have not been run yet, and when the tests fail without a mutant.

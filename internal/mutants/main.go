@@ -27,6 +27,7 @@ func main() {
 	flag.BoolVar(&o.list, "list", false, "print the mutants and run none")
 	flag.DurationVar(&o.time, "for", 0, "begin no mutant after this time; the next run goes on")
 	flag.IntVar(&o.jobs, "jobs", 2, "how many are run at the same time")
+	flag.BoolVar(&o.quick, "quick", false, "run the short tests alone; what escapes them may not escape the others")
 	flag.BoolVar(&o.fresh, "fresh", false, "forget what earlier runs found")
 	flag.Parse()
 	if err := run(ctx, os.Stdout, o); err != nil {
@@ -36,10 +37,10 @@ func main() {
 }
 
 type options struct {
-	pkg, only   string
-	every, jobs int
-	list, fresh bool
-	time        time.Duration
+	pkg, only          string
+	every, jobs        int
+	list, quick, fresh bool
+	time               time.Duration
 }
 
 // least is how many of a hundred mutants have to be caught.
@@ -131,7 +132,7 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 		return err
 	}
 	defer removeAll(tmp)
-	b := &bench{root: r.root, target: t, tmp: tmp}
+	b := &bench{root: r.root, target: t, tmp: tmp, quick: r.quick}
 	fmt.Fprintf(r.out, "%s: %d to run\n", t.pkg, len(left))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -153,7 +154,9 @@ func (r *runner) runPackage(ctx context.Context, t target, chosen []mutant) erro
 				f, err := b.judge(ctx, m)
 				if err == nil {
 					f.State = r.states.of(m, f.Verdict)
-					err = r.memory.add(f)
+					if f.Verdict != escaped || !r.quick { // else it is not known for sure
+						err = r.memory.add(f)
+					}
 				}
 				mu.Lock()
 				if err != nil {

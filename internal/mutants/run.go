@@ -41,6 +41,7 @@ type bench struct {
 	root   string // the folder of the module
 	target target
 	tmp    string
+	quick  bool // the short tests are enough
 
 	mu     sync.Mutex
 	plain  string                   // the tests without a mutant
@@ -60,7 +61,11 @@ func (b *bench) stages() []stage {
 	if b.target.first != "" {
 		all = append(all, stage{"first", []string{"-test.failfast", "-test.run", b.target.first}})
 	}
-	return append(all, stage{"short", short}, stage{"all", []string{"-test.failfast"}})
+	all = append(all, stage{"short", short})
+	if !b.quick {
+		all = append(all, stage{"all", []string{"-test.failfast"}})
+	}
+	return all
 }
 
 // leastLimit is for tests that are over at once; a mutant may make them wait.

@@ -18,7 +18,7 @@ var targets = []target{
 		"settle.go", "receipt.go", // receipt
 		"ledger.go", "amend.go", // ledger
 		"takeup.go", "record.go", // take-up
-	}, first: "^Test(TheOrder|EachChange|Cuts|ALedger|AFailure|HowMuch|WhatADead|Lines|TheTableOfCuts)"},
+	}, first: "^Test(TheOrder|EachChange|ALedger|ALine|ARecord|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"},
 	{pkg: "window", files: []string{
 		"banner.go", "base64.go", "buffer.go", "call.go", "file.go", "quote.go", "render.go", "ring.go",
 	}},
