@@ -82,6 +82,7 @@ func (a *agent) aborted(j *job, out runner.Outcome) error {
 func (a *agent) interrupted(j *job, out runner.Outcome) error {
 	out.Reason = "interrupted by " + a.endedBy()
 	a.report(j, out)
+	a.queue.ring("") // the event of the urgent message may still be on its way
 	return a.putBackAll(j, out, false)
 }
 
