@@ -20,7 +20,7 @@ func newFlyer(t *testing.T) (*run, waiter) {
 	if _, err := r.Store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte("hello\n")}); err != nil {
 		t.Fatal(err)
 	}
-	w, ok, err := r.plan.next(func(waiter) bool { return true })
+	w, ok, err := r.plan.next(func(waiter) bool { return true }, false)
 	if err != nil || !ok {
 		t.Fatalf("nothing waits: %v", err)
 	}

@@ -191,9 +191,10 @@ func TestEquivalents(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	for out, want := range map[string]string{
-		"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n        --- FAIL: TestA/b/c (0.00s)\nFAIL\n": "TestA/b/c",
-		"--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n":                                                  "TestA",
-		"--- FAIL: TestA (0.00s)\npanic: oh no\n\ngoroutine 1\n":                                              "panic: oh no",
+		"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n        --- FAIL: TestA/b/c (0.00s)\nFAIL\n":    "TestA/b/c",
+		"--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n":                                                     "TestA",
+		"--- FAIL: TestA (0.00s)\npanic: oh no\n\ngoroutine 1\n":                                                 "panic: oh no",
+		"panic: test timed out after 30s\n\trunning tests:\n\t\tTestA (29s)\n\t\tTestA/b (29s)\n\ngoroutine 1\n": "TestA without an end",
 		"killed\n": `the tests ended with "killed"`,
 	} {
 		if got := failure([]byte(out)); got != want {

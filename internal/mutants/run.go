@@ -134,8 +134,8 @@ func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Durat
 		if by, err = b.test(ctx, bin, s, limit); err != nil || by == "" {
 			return by, err
 		}
-		top, _, _ := strings.Cut(by, "/")
-		if !strings.HasPrefix(top, "Test") {
+		top, _, _ := strings.Cut(strings.Fields(by)[0], "/")
+		if !strings.HasPrefix(top, "Test") && !strings.HasPrefix(top, "Fuzz") {
 			return by, nil
 		}
 		alone := stage{s.name, append(slices.Clone(s.args), "-test.run", "^"+top+"$")}
@@ -187,16 +187,16 @@ func (b *bench) build(ctx context.Context, name string, m *mutant) (string, erro
 }
 
 // test runs a stage and says what failed; "" when nothing did. When the time runs out,
-// that is a failure too: the mutant waits for what never comes.
+// that is a failure of the test that ran then: the mutant waits for what never comes.
 func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	tmp, err := os.MkdirTemp(b.tmp, "")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, removeAll(tmp)) }()
-	timed, cancel := context.WithTimeout(ctx, limit)
+	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests end themselves before
 	defer cancel()
-	cmd := exec.CommandContext(timed, bin, s.args...)
+	cmd := exec.CommandContext(timed, bin, append(slices.Clone(s.args), "-test.timeout", limit.String())...)
 	cmd.Dir = filepath.Join(b.root, b.target.pkg)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -220,6 +220,7 @@ func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Durati
 }
 
 var (
+	timedOut   = regexp.MustCompile(`(?m)^panic: test timed out[^\n]*\n\s*running tests:\n\s*(\S+)`)
 	failedTest = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 	panicked   = regexp.MustCompile(`(?m)^(panic: .*|fatal error: .*)$`)
 )
@@ -227,6 +228,9 @@ var (
 // failure is what the output of tests says of the first one that failed. A subtest is
 // printed behind its test.
 func failure(out []byte) string {
+	if t := timedOut.FindSubmatch(out); t != nil {
+		return string(t[1]) + " without an end"
+	}
 	if p := panicked.FindSubmatch(out); p != nil {
 		return cut(string(p[1]))
 	}

@@ -55,7 +55,7 @@ func TestVerdicts(t *testing.T) {
 		}
 		b.limits[s.name] = 2 * time.Second
 	}
-	for i, want := range []finding{{Verdict: caught, By: "TestLarger"}, {Verdict: escaped}, {Verdict: caught, By: "no end after 2s"}} {
+	for i, want := range []finding{{Verdict: caught, By: "TestLarger"}, {Verdict: escaped}, {Verdict: caught, By: "TestWait without an end"}} {
 		got, err := b.judge(t.Context(), all[i])
 		if err != nil || got.Verdict != want.Verdict || got.By != want.By || got.Mutant != all[i].id() {
 			t.Errorf("%v: %+v, %v, want %+v", all[i], got, err, want)
