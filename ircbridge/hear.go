@@ -99,13 +99,18 @@ func cutTask(line string) (rest string, ok bool) {
 	return strings.TrimSpace(line[len(taskWord):]), true
 }
 
-// TaskFor reads words that give a task, as in "TASK: @coder fix the build": to whom of the
-// agents, and what. ok is false for other words.
-func TaskFor(text string, agents []string) (to []string, what string, ok bool) {
-	var names []name
+// namesOf are agents that are called by their own names alone.
+func namesOf(agents []string) (names []name) {
 	for _, agent := range agents {
 		names = append(names, name{agent, agent})
 	}
+	return names
+}
+
+// TaskFor reads words that give a task, as in "TASK: @coder fix the build": to whom of the
+// agents, and what. ok is false for other words.
+func TaskFor(text string, agents []string) (to []string, what string, ok bool) {
+	names := namesOf(agents)
 	m, _ := meant(text, false, "", names, nil, irc.RFC1459)
 	if m.need != Tasks {
 		return nil, "", false
@@ -113,6 +118,26 @@ func TaskFor(text string, agents []string) (to []string, what string, ok bool) {
 	what, _ = cutTask(strings.TrimSpace(text))
 	_, what = cutHead(what, names, irc.RFC1459)
 	return m.agents, what, true
+}
+
+// WithoutHead is what a line asks for: without TASK: and the agents, or nicks with @, at
+// its head. Other lines stay as they are.
+func WithoutHead(line string, agents []string) string {
+	what, ok := cutTask(strings.TrimSpace(line))
+	if !ok {
+		return line
+	}
+	names := namesOf(agents)
+	for {
+		_, rest := cutHead(what, names, irc.RFC1459)
+		if strings.HasPrefix(rest, "@") {
+			rest = behind(rest, 1)
+		}
+		if rest == what {
+			return what
+		}
+		what = rest
+	}
 }
 
 // headed are the agents that stand at the head of a line, before anything else.

@@ -91,7 +91,7 @@ func show(m *dropbox.Message, n Note, p place, bridge string) shown {
 	case Begun:
 		s.name = n.To
 		who, what := heard(m.From, first)
-		s.text = "begins: " + what + aside("from "+who, read)
+		s.text = "begins: " + WithoutHead(what, []string{n.To}) + aside("from "+who, read)
 	case Ended:
 		s.text = "done: " + first + aside(read)
 	case Failed:

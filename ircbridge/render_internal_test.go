@@ -10,8 +10,10 @@ import (
 // A task that was given on IRC begins with the words of who gave it.
 func TestTheBeginningOfATask(t *testing.T) {
 	for _, tc := range []struct{ from, body, want string }{
-		{dropbox.IRC, "[IRC @mention in #p] <ann> TASK: @coder fix [it] <now>", "begins: TASK: @coder fix [it] <now> (from ann)"},
+		{dropbox.IRC, "[IRC @mention in #p] <ann> TASK: @coder fix [it] <now>", "begins: fix [it] <now> (from ann)"},
 		{dropbox.IRC, "[IRC private message] <a]b> go on\nand on", "begins: go on (from a]b, swarm: read abc)"},
+		{dropbox.IRC, "[IRC @mention in #p] <ann> TASK: @tester, coder: fix it", "begins: fix it (from ann)"},
+		{dropbox.IRC, "[IRC @mention in #p] <ann> Task: let coder fix it", "begins: let coder fix it (from ann)"},
 		{dropbox.IRC, "no frame", "begins: no frame (from irc)"},
 		{dropbox.IRC, "[IRC @mention in #p] <> x", "begins: [IRC @mention in #p] <> x (from irc)"},
 		{"reviewer", "[IRC @mention in #p] <ann> x", "begins: [IRC @mention in #p] <ann> x (from reviewer)"},

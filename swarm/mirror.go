@@ -45,6 +45,10 @@ type Moment struct {
 	// there was no turn.
 	Of *dropbox.Message
 
+	// Task is what a person asked for, where this moment is the end of all that came of it:
+	// the task that the turn worked on, or one that it was delegated from. Else it is nil.
+	Task *dropbox.Message
+
 	id string // with Kind and the place: what makes a copy of it unique
 }
 
@@ -100,7 +104,7 @@ func (mo Moment) copyFor(c Copy) *dropbox.Message {
 	if c.Text != "" {
 		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(cut(c.Text, maxTold))
 	}
-	if mo.Kind.passing() {
+	if mo.Kind.passing() && c.Text == "" {
 		m.Priority = dropbox.Low
 	}
 	return m
@@ -172,7 +176,7 @@ func (a *agent) mirrorResult(m *dropbox.Message, r *Receipt, answer string) {
 	if r.Answer != nil {
 		shown.Body = []byte(r.Answer.Body)
 	}
-	a.mirrored(Moment{Kind: MomentResult, Message: shown, To: m.From, About: orElse(answer, m.ID), Agent: a.name, Of: m, id: m.ID})
+	a.mirrored(Moment{Kind: MomentResult, Message: shown, To: m.From, About: orElse(answer, m.ID), Agent: a.name, Of: m, Task: a.completed(m, r), id: m.ID})
 }
 
 // mirrorFailed shows that a turn did not end well.

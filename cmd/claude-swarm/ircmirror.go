@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,8 +57,8 @@ func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 	return copies
 }
 
-// gist is a message in one line. What was said on IRC is told without where and by
-// whom: that stands in the channel.
+// gist is a message in one line. What was said on IRC is told without where, by whom and
+// to whom: that stands in the channel.
 func gist(m *dropbox.Message) string {
 	text := m.Subject
 	if text == "" {
@@ -65,7 +66,7 @@ func gist(m *dropbox.Message) string {
 	}
 	if m.From == dropbox.IRC {
 		if _, said, ok := strings.Cut(text, "> "); ok {
-			text = said
+			text = ircbridge.WithoutHead(said, m.To)
 		}
 	}
 	return cut(oneLine(text), 100)
@@ -105,6 +106,9 @@ func workChannel(i *config.IRC, mo swarm.Moment) string {
 // shownTo is the name that the line speaks of beside that of the speaker: the agent,
 // where a turn begins or ends badly.
 func shownTo(mo swarm.Moment, s showing) string {
+	if s.moment == ircbridge.Said && s.text != "" {
+		return "" // it is said to all
+	}
 	if s.moment != ircbridge.Said && s.moment != ircbridge.Ended && mo.Agent != "" {
 		return mo.Agent
 	}
@@ -163,12 +167,17 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 		if work && mo.Of.From != dropbox.Swarm {
 			add(i.Channels.Standup, momentOf(mo))
 		}
-		if mo.Kind == swarm.MomentResult && mo.Of.Type == dropbox.Task && (mo.Of.From == dropbox.Lead || mo.Of.From == dropbox.IRC) {
-			text := fmt.Sprintf("[COMPLETE] %s finished task \"%s\".", mo.Agent, gist(mo.Of)) // not %q, which takes an emoji apart
-			if i.Channels.Standup != "" {
-				text += " Results in " + i.Channel(i.Channels.Standup) + "."
+		if mo.Task != nil { // a person gave it, and wants to know
+			where := resultsIn(i, mo.Task)
+			text := fmt.Sprintf("[COMPLETE] %s finished task \"%s\".", cmp.Or(strings.Join(mo.Task.To, ", "), mo.Agent), gist(mo.Task)) // not %q, which takes an emoji apart
+			if mo.Task.ID != mo.Of.ID {                                                                                                 // it was delegated: these are the last words about it, which answer nobody
+				text = strings.TrimSuffix(text, ".") + ": " + cut(oneLine(string(mo.Message.Body)), 200)
+				add(where, ircbridge.Said, string(mo.Message.Body))
 			}
-			add(i.Channels.Alerts, ircbridge.Alert, text) // a person gave it, and wants to know
+			if where != "" {
+				text += " Results in " + where + "."
+			}
+			add(i.Channels.Alerts, ircbridge.Alert, text)
 		}
 	case swarm.MomentMail:
 		from := mo.Message.From
@@ -185,6 +194,17 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 		add(i.Channels.Errors, ircbridge.Buried)
 	}
 	return shown
+}
+
+// resultsIn is the channel in which the result of a person's task stands; "" is none.
+func resultsIn(i *config.IRC, task *dropbox.Message) string {
+	if n, ok := ircbridge.NoteOf(task); ok && task.From == dropbox.IRC {
+		if !strings.HasPrefix(n.Channel, "#") {
+			return "" // it was given privately, and so is the answer
+		}
+		return n.Channel
+	}
+	return i.Channel(cmp.Or(i.Channels.Standup, i.Channels.Project))
 }
 
 // saidIn tells whether somebody on IRC said a message in that channel.

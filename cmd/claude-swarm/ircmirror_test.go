@@ -27,16 +27,35 @@ func TestMirror(t *testing.T) {
 	mail := func(kind dropbox.Type, from string) swarm.Moment {
 		return swarm.Moment{Kind: swarm.MomentMail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
 	}
+	complete := func(from string) swarm.Moment {
+		mo := ended(swarm.MomentResult, dropbox.Task, from)
+		mo.Task = mo.Of
+		return mo
+	}
 	asked := begun(dropbox.Task, "irc")
 	asked.Of.Extra = ircbridge.Note{Channel: "#standup-x", Nick: "ann"}.Extra()
-	answered := ended(swarm.MomentResult, dropbox.Task, "irc")
+	answered := complete("irc")
 	answered.Of.Extra = asked.Of.Extra
+	answered.Of.Body, answered.Of.To = []byte("[IRC @mention in #standup-x] <ann> TASK: @coder, Paint the door"), []string{"coder"}
+	privately := complete("irc")
+	privately.Of.Extra = ircbridge.Note{Channel: "ann", Nick: "ann"}.Extra()
+	back := ended(swarm.MomentResult, dropbox.Result, "reviewer") // the turn on the result of what was delegated
+	back.Of.ID, back.Message.Body = "cccccccccc", []byte("It is green.\nTwice.\n")
+	delegated := func(from, channel string) swarm.Moment {
+		mo := back
+		mo.Task = message(dropbox.Task, from)
+		mo.Task.To = []string{"coder"}
+		if channel != "" {
+			mo.Task.Extra = ircbridge.Note{Channel: channel, Nick: "ann"}.Extra()
+		}
+		return mo
+	}
 	stopped := message(dropbox.Status, "swarm")
 	stopped.Key = "stopped:coder:now"
 	if c := newIRCMirror(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(swarm.Moment{Kind: swarm.MomentAlert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
 		t.Errorf("an alert is shown as %+v", c)
 	}
-	family := ended(swarm.MomentResult, dropbox.Task, "lead")
+	family := complete("lead")
 	family.Of.Body = []byte("Paint the door 👩‍👩‍👧\nred")
 	alert := swarm.Moment{Kind: swarm.MomentAlert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
 	dead := ended(swarm.MomentDead, dropbox.Task, "lead")
@@ -58,7 +77,11 @@ func TestMirror(t *testing.T) {
 		{"an alert that wakes", usual, begun(dropbox.Task, "swarm"), ""},
 		{"a task from the channel", usual, asked, "#standup-x begun coder"},
 		{"its result, which is the answer there", usual, answered, "#alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
-		{"a result", usual, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
+		{"what was asked for privately", usual, privately, "#standup-x ended irc; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\"."},
+		{"a result that is not all", usual, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead"},
+		{"the end of what was delegated", usual, delegated("lead", ""), "#standup-x said  It is green.\nTwice.; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\": It is green. Twice. Results in #standup-x."},
+		{"the same, given in a channel", usual, delegated("irc", "#project-x"), "#project-x said  It is green.\nTwice.; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\": It is green. Twice. Results in #project-x."},
+		{"a result", usual, complete("lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
 		{"a task with an emoji", usual, family, "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door 👩‍👩‍👧 red\". Results in #standup-x."},
 		{"a result among agents", usual, ended(swarm.MomentResult, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
 		{"an answer to a question", usual, ended(swarm.MomentResult, dropbox.Question, "reviewer"), ""},
@@ -70,7 +93,7 @@ func TestMirror(t *testing.T) {
 		{"a dead letter", usual, dead, "#errors dead coder"},
 		{"a channel for the task", work, begun(dropbox.Task, "lead"), "join #work-aaaaaaaaaa; #standup-x begun coder; #project-x said coder; #work-aaaaaaaaaa begun coder"},
 		{"what else is said of it", work, mail(dropbox.Status, "coder"), "#project-x said lead; #work-aaaaaaaaaa said lead"},
-		{"which ends with all of it", work, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x.; #work-aaaaaaaaaa ended lead"},
+		{"which ends with all of it", work, complete("lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x.; #work-aaaaaaaaaa ended lead"},
 		{"a question has none", work, begun(dropbox.Question, "lead"), "#project-x said coder"},
 		{"hidden by a rule", mapped, begun(dropbox.Question, "lead"), ""},
 		{"led elsewhere by a rule", mapped, ended(swarm.MomentResult, dropbox.Task, "lead"), "#done-x ended lead"},

@@ -126,7 +126,8 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	p.until("the bridge is there", func() bool { st := p.status(); return st.IRC != nil && len(st.IRC.Channels) == 4 })
 
 	ann.types("#project-x", "TASK: @em build the login page")
-	ann.sees("#standup-x", "[em] begins: TASK: @em build the login page")
+	ann.sees("#standup-x", "[em] begins: build the login page")
+	ann.sees("#project-x", "ann: em has it.")
 	ann.sees("#project-x", "[em] ann: dinesh does it.")
 	ann.sees("#standup-x", "[dinesh] begins: Make login.html, and ask the lead for the colour. (from em")
 	ann.sees("#project-x", "[dinesh] asks: Which colour shall it have?")
@@ -134,7 +135,8 @@ func TestATaskFromIRCToItsEnd(t *testing.T) {
 	ann.types("#project-x", "dinesh: dark green")
 	ann.sees("#standup-x", "[dinesh] done: login.html is there, in dark green.")
 	ann.sees("#project-x", "[em] The login page is ready for you to look at.")
-	ann.sees("#alerts", `[COMPLETE] em finished task "TASK: @em build the login page". Results in #standup-x.`)
+	ann.sees("#alerts", `[COMPLETE] em finished task "build the login page": Done. Results in #project-x.`) // and not before
+	ann.sees("#project-x", "[em] Done.")
 	if got := p.read("login/login.html"); !strings.Contains(got, "darkgreen") {
 		t.Errorf("login.html is %q", got)
 	}

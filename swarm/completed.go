@@ -1,0 +1,99 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// completed is the task of a person that is complete with the turn on m, whose receipt is
+// r: nothing else that came of the task is to be done. It is nil where there is none.
+func (a *agent) completed(m *dropbox.Message, r *Receipt) *dropbox.Message {
+	task, err := m, error(nil)
+	if root := orElse(m.Trace, m.ID); root != m.ID {
+		if task, err = a.message(root); errors.Is(err, dropbox.ErrNotFound) {
+			return nil // removed meanwhile
+		}
+	}
+	if err == nil && (task.Type != dropbox.Task || task.From != dropbox.Lead && task.From != dropbox.IRC) {
+		return nil
+	}
+	open := false
+	if err == nil && (task != m || len(r.Sent) > 0) {
+		open, err = a.isOpen(task, m.ID)
+	}
+	if err != nil {
+		a.log.Warn("it is not known whether a task is complete", keyMessage, m.ID, keyErr, err)
+		return nil
+	}
+	if open {
+		return nil
+	}
+	return task
+}
+
+// message finds and reads the message with that id, which may be moving.
+func (h *house) message(id string) (m *dropbox.Message, err error) {
+	for range 5 {
+		var found dropbox.Found
+		if found, err = h.store.Find(id); err == nil {
+			m, err = h.store.Load(found)
+		}
+		if !errors.Is(err, dropbox.ErrNotFound) && !errors.Is(err, dropbox.ErrGone) {
+			break
+		}
+	}
+	if errors.Is(err, dropbox.ErrGone) {
+		err = dropbox.ErrNotFound
+	}
+	return m, err
+}
+
+// isOpen tells whether something that came of a task waits for an agent or is under way,
+// besides the message except. Questions to people do not count: who asked may have gone on
+// without an answer.
+func (h *house) isOpen(task *dropbox.Message, except string) (bool, error) {
+	names, err := h.store.Mailboxes()
+	if err != nil {
+		return false, err
+	}
+	since := task.Created.Add(-time.Minute) // by another clock
+	for _, name := range names {
+		if name == dropbox.Lead || name == dropbox.IRC {
+			continue
+		}
+		box, err := h.store.Mailbox(name)
+		if errors.Is(err, dropbox.ErrNoMailbox) {
+			continue // removed meanwhile
+		} else if err != nil {
+			return false, err
+		}
+		waiting, err := box.Peek()
+		if err != nil {
+			return false, fmt.Errorf("mailbox of %s: %w", name, err)
+		}
+		claimed, err := box.Claimed()
+		if err != nil {
+			return false, fmt.Errorf("mailbox of %s: %w", name, err)
+		}
+		for _, e := range slices.Concat(waiting, claimed) {
+			if e.ID == except || e.Created.Before(since) {
+				continue
+			}
+			m, err := box.Read(e)
+			if err != nil || m.Trace != task.ID {
+				continue // no message, filed meanwhile, or of something else
+			}
+			if ended, err := box.HasReceipt(e); err == nil && ended {
+				continue
+			}
+			if m.Type.Wakes() {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,87 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// finished is a mirror that shows which tasks of people are complete, and by which turn.
+type finished struct{}
+
+func (finished) Copies(mo swarm.Moment) []swarm.Copy {
+	if mo.Task == nil {
+		return nil
+	}
+	return []swarm.Copy{{Where: "#done", Text: fmt.Sprintf("%s is complete with %s: %s", mo.Task.ID, mo.Agent, strings.TrimSpace(string(mo.Message.Body)))}}
+}
+
+// A task of a person is complete when all that came of it is done: what it was delegated
+// to, and what came of the answer.
+func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
+	f := newField(t, "planner", "coder", "tester")
+	f.mirror = finished{}
+	release := make(chan struct{})
+	delegate := func(to string) runnertest.Step {
+		return runnertest.Do(func(_ context.Context, turn runner.Turn) error {
+			who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
+				return map[string]string{runner.AgentVar: "planner", runner.MarkVar: turn.Mark()}[name]
+			})
+			if err != nil {
+				return err
+			}
+			m := &dropbox.Message{To: []string{to}, Type: dropbox.Task, Body: []byte("@say " + to + " did it\n")}
+			if err := who.Envelope(m); err != nil {
+				return err
+			}
+			d, err := f.store.DeliverSigned(to, m, func(m *dropbox.Message) string { return who.Sign(m, to) })
+			return errors.Join(err, who.Sent([]dropbox.Delivery{d}, m))
+		})
+	}
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		switch body := runnertest.Body(turn.Prompt); {
+		case strings.HasPrefix(body, "delegate"):
+			return []runnertest.Step{delegate("coder"), delegate("tester"), runnertest.Say("They are at it.")}
+		case strings.Contains(body, "tester did it"):
+			return []runnertest.Step{waitFor(release), runnertest.Say("tester did it")}
+		case strings.Contains(body, "did it"):
+			return []runnertest.Step{runnertest.Say(strings.TrimSpace(strings.TrimPrefix(body, "@say ")))}
+		}
+		return []runnertest.Step{runnertest.Say("fine")}
+	}
+	shown := func() (texts []string) {
+		for _, m := range f.copies("result-") {
+			texts = append(texts, strings.TrimSpace(string(m.Body)))
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	f.start()
+	alone := f.send("coder", "paint the door")
+	f.answer(alone)
+	f.until("what is done by itself is complete", func() bool { return slices.Equal(shown(), []string{alone + " is complete with coder: fine"}) })
+	asked := f.send("coder", "how far are you?", typed(dropbox.Question))
+	f.answer(asked)
+
+	task := f.send("planner", "delegate it")
+	f.answer(task)
+	f.until("coder's result was worked on", func() bool { return len(f.files("planner", "done")) >= 4 }) // with the receipts
+	if got := shown(); len(got) != 1 {
+		t.Errorf("while tester works: %q", got)
+	}
+	close(release)
+	want := []string{alone + " is complete with coder: fine", task + " is complete with planner: tester did it"}
+	slices.Sort(want)
+	f.until("the whole is complete", func() bool { return len(shown()) > 1 })
+	if got := shown(); !slices.Equal(got, want) {
+		t.Errorf("complete:\n%q, want\n%q", got, want)
+	}
+}
