@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,9 @@ func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error
 	}
 	where := ""
 	for _, ch := range st.Channels {
+		if len(r.Own) > 0 && !slices.ContainsFunc(r.Own, func(c string) bool { return strings.EqualFold(c, ch.Name) }) {
+			continue
+		}
 		if !ch.Joined || where != "" && !strings.EqualFold(ch.Name, project) {
 			continue
 		}

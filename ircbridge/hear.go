@@ -324,6 +324,10 @@ func (r *run) pass(t irc.Text, agent string, need Right, now time.Time, a *arriv
 			return
 		}
 	}
+	if !t.Private && !r.hears(agent, t.Target) {
+		r.unheard(t, agent, now)
+		return
+	}
 	at := t.Peer()
 	if r.WakesPerMinute > 0 && r.awake(at, now) >= r.WakesPerMinute {
 		r.tooMany(t, agent, now)

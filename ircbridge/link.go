@@ -60,7 +60,7 @@ func (r *run) newLink(ctx context.Context, agent, nick string) (*link, error) {
 	}
 	opts := irc.Options{Backoff: r.backoff(), RejoinAfter: r.RejoinAfter}
 	for _, room := range r.rooms {
-		if room.wanted && (agent == "" || room.fixed) {
+		if room.wanted && (agent == "" || room.fixed && r.hears(agent, room.name)) {
 			opts.Channels = append(opts.Channels, r.channel(room.name))
 		}
 	}

@@ -170,6 +170,18 @@ type Channels struct {
 	Work    string // with {task-id} in it; see [Channels.WorkOf]
 	Alerts  string
 	Errors  string
+
+	// Own are the channels of agents that have some: what such an agent says without
+	// another place goes to the first, and it is spoken to there alone, or privately.
+	Own map[string][]string
+}
+
+// homeOf is where an agent says what has no other place.
+func (c Channels) homeOf(agent string) string {
+	if own := c.Own[agent]; len(own) > 0 {
+		return own[0]
+	}
+	return c.Project
 }
 
 // WorkOf is the channel of a task; "" when there is none.
@@ -181,7 +193,11 @@ func (c Channels) WorkOf(taskID string) string {
 func (o *Options) fixed() []string {
 	var list []string
 	have := map[string]bool{}
-	for _, c := range append([]string{o.Channels.Project, o.Channels.Standup, o.Channels.Alerts, o.Channels.Errors}, o.Join...) {
+	all := append([]string{o.Channels.Project, o.Channels.Standup, o.Channels.Alerts, o.Channels.Errors}, o.Join...)
+	for _, agent := range slices.Sorted(maps.Keys(o.Channels.Own)) {
+		all = append(all, o.Channels.Own[agent]...)
+	}
+	for _, c := range all {
 		if name := strings.ToLower(c); c != "" && !have[name] {
 			have[name] = true
 			list = append(list, c)

@@ -18,6 +18,8 @@ type Reader struct {
 	Home string // the daemon's folder
 	Name string // whose marks: an agent's name, or lead
 	Size int    // lines that are shown of a channel; 0 means 500
+	// Own are the channels that an agent has to look at; none is all.
+	Own []string
 }
 
 // A Reading is what was new in a channel.

@@ -53,7 +53,7 @@ func placeOf(m *dropbox.Message, n, origin Note, c Channels) place {
 	case origin.Channel != "":
 		p.target, p.person, p.answers = origin.Channel, origin.Nick, origin.MsgID
 	default:
-		p.target = c.Project
+		p.target = c.homeOf(m.From)
 	}
 	switch {
 	case n.Moment == Alert || c.Alerts != "" && strings.EqualFold(p.target, c.Alerts):

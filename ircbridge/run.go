@@ -78,6 +78,7 @@ type run struct {
 	holdups   map[string]holdup    // what people know of agents that do not work, by agent and folded nick
 	away      map[string]*absence  // by folded nick: what they said while we were away
 	lacking   map[string]time.Time // by folded nick and right: when they were told that they lack it
+	deaf      map[string]time.Time // by agent, folded nick and channel: when they were told that it is not heard there
 	threads   map[string]string    // of what is open, see [run.openThreads]: by mailbox and id
 	resting   map[string]resting   // files laid into irc/ by hand, by name
 	broken    error                // ends the loop

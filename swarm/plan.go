@@ -108,6 +108,7 @@ type Spec struct {
 	MaxFailures  int           // failures of one message before it is given up; 0 means 3
 	Session      SessionMode
 	Linger       time.Duration     // how long a client stays for the next message, where Session is resume; 0: a client for each turn
+	Channels     []string          // in which it and people talk on IRC, the first one first; none: Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first
 	Env          map[string]string // added to the client's environment
 	EnvDrop      []string          // names, or prefixes with *, that are taken out of it

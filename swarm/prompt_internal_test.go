@@ -132,7 +132,9 @@ func TestSystemTextGolden(t *testing.T) {
 	golden(t, "prompt/system-led.txt", systemText(all[0], Plan{Agents: all, Lead: "reviewer"}, "/home/dev/project/.dead-drop/coder"))
 	golden(t, "prompt/system-lead.txt", systemText(all[1], Plan{Agents: all, Lead: "reviewer"}, "/home/dev/project/.dead-drop/reviewer"))
 	golden(t, "prompt/system-irc.txt", systemText(all[1], Plan{Agents: all, Lead: "reviewer", IRC: "#project-x"}, "/home/dev/project/.dead-drop/reviewer"))
-	all[0].Tools = true
+	all[0].Channels = []string{"#api", "#local"}
+	golden(t, "prompt/system-channels.txt", systemText(all[0], Plan{Agents: all, IRC: "#project-x"}, "/home/dev/project/.dead-drop/coder"))
+	all[0].Channels, all[0].Tools = nil, true
 	golden(t, "prompt/system-tools.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
 }
 

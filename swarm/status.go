@@ -77,13 +77,15 @@ type LeadStatus struct {
 // AgentStatus is a picture of one agent. Every key is there in every picture, so
 // that a program can name it: what is not known is empty or null.
 type AgentStatus struct {
-	Name    string     `json:"name"`
-	Role    string     `json:"role"`
-	Backend string     `json:"backend"`
-	State   State      `json:"state"`
-	Since   *time.Time `json:"since"` // of the state, or of the running turn; nil without a daemon
-	Why     string     `json:"why"`   // why it is in this state
-	Next    string     `json:"next"`  // what happens next, or what to type
+	Name    string `json:"name"`
+	Role    string `json:"role"`
+	Backend string `json:"backend"`
+	// Channels are those of IRC in which it and people talk, the first one first.
+	Channels []string   `json:"channels"`
+	State    State      `json:"state"`
+	Since    *time.Time `json:"since"` // of the state, or of the running turn; nil without a daemon
+	Why      string     `json:"why"`   // why it is in this state
+	Next     string     `json:"next"`  // what happens next, or what to type
 	// Message is what the running turn works on.
 	Message *MessageStatus `json:"message"`
 	Waiting Waiting        `json:"waiting"`

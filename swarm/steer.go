@@ -276,7 +276,7 @@ func (a *agent) setSpec(to Spec) bool {
 func (v *view) described(s Spec) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Role, v.s.Backend = s.Role, s.backend()
+	v.s.Role, v.s.Backend, v.s.Channels = s.Role, s.backend(), append([]string{}, s.Channels...)
 }
 
 // Subscribe begins to listen to what happens. The caller closes the

@@ -65,7 +65,11 @@ claude-swarm send NAME "text" does the same as the tool send.
 		fmt.Fprintf(&b, "\nlead is %s, who plans and steers; ask lead when you cannot decide.\n", p.Lead)
 	}
 	if p.IRC != "" {
-		b.WriteString(ircText(s, p.IRC))
+		channel := p.IRC
+		if len(s.Channels) > 0 {
+			channel = strings.Join(s.Channels, ", ")
+		}
+		b.WriteString(ircText(s, channel))
 		if p.Lead == s.Name {
 			b.WriteString("Since you lead, \"TASK: @NAME text\" that you say in a channel gives NAME that task.\n")
 		}

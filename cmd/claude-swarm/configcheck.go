@@ -154,6 +154,7 @@ func effectiveAgent(a config.Agent) keyed {
 		{"model", orNullText(a.Model)},
 		{"thinking", orNullText(a.Thinking)},
 		{"cwd", a.Cwd},
+		{"channels", orEmpty(a.Channels)},
 		{"reread", orEmpty(a.Reread)},
 		{"env", pairs(a.Env)},
 		{"env_drop", orEmpty(a.EnvDrop)},

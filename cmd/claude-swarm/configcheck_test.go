@@ -37,6 +37,7 @@ agents:
     allowed_tools: [Read, "Bash(go test:*)"]
     disallowed_tools: []
     reread: [BACKLOG.md]
+    channels: ["api-{slug}", "&local"]
     mcp: false
     allowed_dirs: [/srv]
 irc:

@@ -18,8 +18,8 @@ func (m *ircMirror) advice(home swarm.Home, log *slog.Logger) func(swarm.Spec) s
 		if !i.On() || !mayRead(s) {
 			return ""
 		}
-		reader := ircbridge.Reader{Home: home.Dir(), Name: s.Name, Size: i.BufferSize}
-		line, err := reader.CheckIn(time.Now(), i.Channel(i.Channels.Project), s.Tools)
+		reader := ircbridge.Reader{Home: home.Dir(), Name: s.Name, Size: i.BufferSize, Own: i.Own[s.Name]}
+		line, err := reader.CheckIn(time.Now(), i.ProjectOf(s.Name), s.Tools)
 		if err != nil { // it is advice, and no turn fails for it
 			log.Warn("not known whether an agent reads its channels", "agent", s.Name, "err", err)
 		}

@@ -44,7 +44,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	o := ircbridge.Options{
 		Store: store, Home: p.home.Dir(), Style: ircbridge.Style(i.Style), Join: channelNames(i, i.Join), Keys: keys,
 		Channels: ircbridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors),
-			Work: i.Channel(i.Channels.Work)}, // also without work_channels: those that are left of it are left
+			Own: i.Own, Work: i.Channel(i.Channels.Work)}, // also without work_channels: those that are left of it are left
 		Server: ircbridge.Server{
 			Addr: i.Server, Nick: i.Nick, RealName: "claude-swarm of " + i.Slug, Password: serverPassword,
 			TLS: i.TLS, ServerName: i.TLSName, CAFile: i.CAFile, CertFile: i.CertFile, KeyFile: i.KeyFile,

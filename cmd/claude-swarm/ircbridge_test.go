@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ irc:
   wakes_per_minute: 0
   burst: 9
   rate: 3
-agents: {coder: {env_drop: [EDITOR]}}
+agents: {coder: {env_drop: [EDITOR], channels: ["api-{slug}"]}}
 `
 	file, err := config.Parse(path, []byte(text))
 	if err != nil {
@@ -90,7 +91,7 @@ agents: {coder: {env_drop: [EDITOR]}}
 	if o.Server != want {
 		t.Errorf("server %+v, want %+v", o.Server, want)
 	}
-	if c := (ircbridge.Channels{Project: "#project-x", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors"}); o.Channels != c {
+	if c := (ircbridge.Channels{Project: "#project-x", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors", Own: map[string][]string{"coder": {"#api-x"}}}); !reflect.DeepEqual(o.Channels, c) {
 		t.Errorf("channels %+v, want %+v", o.Channels, c)
 	}
 	if !slices.Equal(o.Join, []string{"#talk-x", "#done-x"}) || o.WakesPerMinute != -1 || o.BufferSize != 7 || o.Style != ircbridge.StyleRelay {

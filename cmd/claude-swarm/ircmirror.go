@@ -161,7 +161,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 			add(i.Channels.Standup, ircbridge.Begun)
 		}
 		if mo.Message.From == dropbox.Lead {
-			add(i.Channels.Project, ircbridge.Said)
+			add(i.ProjectOf(mo.Agent), ircbridge.Said)
 		}
 	case swarm.MomentResult, swarm.MomentFailed:
 		if work && mo.Of.From != dropbox.Swarm {
@@ -184,7 +184,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 		if from == dropbox.IRC || from == dropbox.Lead {
 			break
 		}
-		add(i.Channels.Project, ircbridge.Said)
+		add(i.ProjectOf(from), ircbridge.Said)
 		if mo.Message.Type == dropbox.Question {
 			add(i.Channels.Alerts, ircbridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: \"%s\"", from, gist(mo.Message)))
 		}
@@ -204,7 +204,10 @@ func resultsIn(i *config.IRC, task *dropbox.Message) string {
 		}
 		return n.Channel
 	}
-	return i.Channel(cmp.Or(i.Channels.Standup, i.Channels.Project))
+	if i.Channels.Standup == "" {
+		return i.ProjectOf(strings.Join(task.To, ""))
+	}
+	return i.Channel(i.Channels.Standup)
 }
 
 // saidIn tells whether somebody on IRC said a message in that channel.

@@ -63,12 +63,16 @@ func TestMirror(t *testing.T) {
 
 	const usual, work, mapped = `irc: {server: localhost, slug: x}`, `irc: {server: localhost, slug: x, work_channels: true}`,
 		`irc: {server: localhost, slug: x, map: [{type: question, channel: none}, {moment: result, from: coder, to: lead, channel: "done-{slug}"}, {moment: dead, channel: alerts}]}`
+	const own = "with a channel of coder's"
 	for _, test := range []struct {
 		what, yaml string
 		moment     swarm.Moment
 		want       string // channel how to; …
 	}{
 		{"a task of the lead", usual, begun(dropbox.Task, "lead"), "#standup-x begun coder; #project-x said coder"},
+		{"a task of the lead for an agent with a channel", own, begun(dropbox.Task, "lead"), "#standup-x begun coder; #api-x said coder"},
+		{"its question to the lead", own, mail(dropbox.Question, "coder"), "#api-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
+		{"a question of another one", own, mail(dropbox.Question, "reviewer"), "#project-x said lead; #alerts alert lead [QUESTION] reviewer needs input: \"Paint the door\""},
 		{"a task among agents", usual, begun(dropbox.Task, "reviewer"), "#standup-x begun coder"},
 		{"a handoff", usual, begun(dropbox.Handoff, "reviewer"), "#standup-x begun coder"},
 		{"a question among agents", usual, begun(dropbox.Question, "reviewer"), ""},
@@ -103,6 +107,9 @@ func TestMirror(t *testing.T) {
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			yaml := test.yaml + "\nagents: {coder: , reviewer: }\n"
+			if test.yaml == own {
+				yaml = usual + "\nagents: {coder: {channels: [\"api-{slug}\"]}, reviewer: }\n"
+			}
 			if test.yaml == "{}" {
 				yaml = "agents: {coder: , reviewer: }\n"
 			}

@@ -56,6 +56,9 @@ func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 	plan := planOf(f)
 	if o.noIRC {
 		plan.IRC = ""
+		for n := range plan.Agents {
+			plan.Agents[n].Channels = nil
+		}
 	}
 	return plan
 }
@@ -114,6 +117,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		Linger:       a.Linger,
 		Attached:     a.Attached,
 		Reread:       a.Reread,
+		Channels:     channelsOf(f, a.Name),
 		Env:          a.Env,
 		EnvDrop:      a.EnvDrop,
 		Tools:        a.MCP,
@@ -130,6 +134,17 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		spec.Env[door.ConfigVar] = f.Path
 	}
 	return spec
+}
+
+// channelsOf are the channels of an agent on IRC.
+func channelsOf(f *config.File, agent string) []string {
+	switch own := f.IRC.Own[agent]; {
+	case !f.IRC.On():
+		return nil
+	case len(own) > 0:
+		return own
+	}
+	return []string{f.IRC.ProjectOf(agent)}
 }
 
 func serversOf(a config.Agent) map[string]runner.Server {

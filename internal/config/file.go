@@ -120,6 +120,7 @@ type Agent struct {
 	Model    string            // "" is the client's own default
 	Thinking string            // off, low, medium, high, xhigh or max; "" is the client's own default
 	Cwd      string            // the folder it works in, absolute; ProjectDir
+	Channels []string          // its channels on IRC, with {slug} in them; none: the project's
 	Reread   []string          // files it is told to read first at every turn, as written; none
 	Env      map[string]string // added to the client's environment; none
 	EnvDrop  []string          // variables taken out of it, NAME or PREFIX_*; none

@@ -36,6 +36,9 @@ type IRC struct {
 	Map          []IRCRule
 	Allow        []IRCPermit
 
+	// Own are the channels of the agents that have some, by name, the first one first.
+	Own map[string][]string
+
 	BufferSize     int  // lines of a channel that are kept; default 500
 	WakesPerMinute int  // messages that one channel may bring agents in a minute; default 10; 0 is any number
 	Burst          int  // lines at once; default 4
@@ -53,6 +56,14 @@ func (i IRC) Secrets() []string {
 
 // Channel is the name of a channel that is written as a template.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
+
+// ProjectOf is the channel in which an agent and people talk.
+func (i IRC) ProjectOf(agent string) string {
+	if own := i.Own[agent]; len(own) > 0 {
+		return own[0]
+	}
+	return i.Channel(i.Channels.Project)
+}
 
 // IRCChannels are the channels of the project, with {slug} in them; "" is none.
 type IRCChannels struct {
@@ -152,17 +163,7 @@ var ircKeys = []fileKey{
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.WorkChannels)(r.truth(n, name)) }},
 	{Key{"irc.join", "list", "[]", "More channels that the bridge is in: the agents can read them, and be spoken to there."},
 		func(r *reader, n *yaml.Node, name string, f *File) {
-			var list []string
-			if n = follow(n); n.Kind != yaml.SequenceNode {
-				r.list(n, name) // says what is wrong with it
-				return
-			}
-			for _, item := range n.Content {
-				if c, ok := r.channel(item, name); ok {
-					list = append(list, c)
-				}
-			}
-			f.IRC.Join = list
+			set(&f.IRC.Join)(r.channelList(n, name))
 		}},
 	{Key{"irc.map", "list", "[]", "What is shown where, before the defaults; the first that fits counts: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is " + or(ircMoments) + ". What is not written fits anything. channel: none shows it nowhere."},
 		func(r *reader, n *yaml.Node, name string, f *File) { r.mapNode = n }},

@@ -114,6 +114,22 @@ func TestServerIsAnAddress(t *testing.T) {
 	}
 }
 
+// Channels of agents stand where the bridge, the mirror and the tools look for them.
+func TestChannelsOfAgents(t *testing.T) {
+	f := parse(t, `
+irc: {server: localhost, slug: x}
+agents:
+  coder: {channels: ["api-{slug}", "&local"]}
+  tester: {channels: []}
+`)
+	if diff := cmp.Diff(map[string][]string{"coder": {"#api-x", "&local"}}, f.IRC.Own); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if coder, tester := f.IRC.ProjectOf("coder"), f.IRC.ProjectOf("tester"); coder != "#api-x" || tester != "#project-x" {
+		t.Errorf("coder talks in %s, tester in %s", coder, tester)
+	}
+}
+
 func TestSlug(t *testing.T) {
 	for path, want := range map[string]string{
 		"/home/ann/My Project/claude-swarm.yaml": "my-project", "/x/claude-swarm.yaml": "x", "/claude-swarm.yaml": "swarm",

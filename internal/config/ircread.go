@@ -113,6 +113,23 @@ func (r *reader) channel(n *yaml.Node, name string) (string, bool) {
 	return s, true
 }
 
+// channelList reads a list of channels.
+func (r *reader) channelList(n *yaml.Node, name string) (list []string, ok bool) {
+	n = follow(n)
+	if n.Kind != yaml.SequenceNode {
+		return r.list(n, name) // says what is wrong with it
+	}
+	ok = true
+	for _, item := range n.Content {
+		c, good := r.channel(item, name)
+		if good && !slices.Contains(list, c) {
+			list = append(list, c)
+		}
+		ok = ok && good
+	}
+	return list, ok
+}
+
 // channels reads irc.channels.
 func (r *reader) channels(n *yaml.Node, name string, to *IRCChannels) {
 	places := []struct {
@@ -155,6 +172,14 @@ func (r *reader) irc(f *File) {
 		r.permits(r.allowNode, f)
 	}
 	i := &f.IRC
+	for _, a := range f.Agents {
+		for _, c := range a.Channels {
+			if i.Own == nil {
+				i.Own = map[string][]string{}
+			}
+			i.Own[a.Name] = append(i.Own[a.Name], i.Channel(c))
+		}
+	}
 	if !i.On() {
 		return
 	}

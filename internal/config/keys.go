@@ -228,6 +228,8 @@ var agentKeys = []agentKey{
 		}},
 	{Key{"cwd", "path", ".", "The folder in which the agent works. Relative to project_dir."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Cwd)(r.folder(n, name)) }},
+	{Key{"channels", "list", "[]", "The channels of the agent on IRC: [shop-api]. What it says, and is shown of its mail, without another channel goes to the first; people speak to it there, and privately. []: the project's, and it is spoken to in every channel. The # may be left out, {slug} stands for the project."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Channels)(r.channelList(n, name)) }},
 	{Key{"reread", "list", "[]", "Files that every turn begins with reading, as seen from cwd."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Reread)(r.list(n, name)) }},
 	{Key{"env", "keys with values", "{}", "Variables added to the client's environment. Values are taken as they are written, nothing is expanded. An agent's variables are added to those of defaults."},

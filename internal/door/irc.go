@@ -16,10 +16,11 @@ import (
 // A Chat is what a door knows of IRC. All of it goes by files, so it works without the
 // bridge, and while the network is away.
 type Chat struct {
-	Project string   // the channel for what names no other
-	Alerts  string   // where people are told that somebody waits for them; "" is nowhere
-	Buffer  int      // lines of a channel that are kept
-	Known   []string // the channels of the configuration
+	Project string              // the channel for what names no other
+	Alerts  string              // where people are told that somebody waits for them; "" is nowhere
+	Buffer  int                 // lines of a channel that are kept
+	Known   []string            // the channels of the configuration
+	Own     map[string][]string // the channels of agents that have some, by name
 }
 
 // ErrNoIRC says that the configuration has no IRC.
@@ -31,11 +32,14 @@ func chatOf(file *config.File) *Chat {
 	if !i.On() {
 		return nil
 	}
-	c := &Chat{Project: i.Channel(i.Channels.Project), Alerts: i.Channel(i.Channels.Alerts), Buffer: i.BufferSize}
+	c := &Chat{Project: i.Channel(i.Channels.Project), Alerts: i.Channel(i.Channels.Alerts), Buffer: i.BufferSize, Own: i.Own}
 	for _, t := range append([]string{i.Channels.Project, i.Channels.Standup, i.Channels.Alerts, i.Channels.Errors}, i.Join...) {
 		if t != "" {
 			c.Known = append(c.Known, i.Channel(t))
 		}
+	}
+	for _, own := range i.Own {
+		c.Known = append(c.Known, own...)
 	}
 	for _, rule := range i.Map {
 		if rule.Channel != "" {
@@ -43,6 +47,14 @@ func chatOf(file *config.File) *Chat {
 		}
 	}
 	return c
+}
+
+// project is the channel of an agent for what names no other.
+func (c *Chat) project(agent string) string {
+	if own := c.Own[agent]; len(own) > 0 {
+		return own[0]
+	}
+	return c.Project
 }
 
 // isChannel tells a channel from a nick.
@@ -55,7 +67,7 @@ func (d *Door) Channel(name string) (string, error) {
 	case d.Chat == nil:
 		return "", ErrNoIRC
 	case name == "":
-		return d.Chat.Project, nil
+		return d.Chat.project(d.Me.Name), nil
 	case !isChannel(name):
 		name = "#" + name
 	}
@@ -183,7 +195,7 @@ func (d *Door) post(t dropbox.Type, note ircbridge.Note, to, text string) (sent 
 
 // reader is the one who asks, in front of what the bridge keeps.
 func (d *Door) reader() ircbridge.Reader {
-	return ircbridge.Reader{Home: d.Home.Dir(), Name: d.Me.Name, Size: d.Chat.Buffer}
+	return ircbridge.Reader{Home: d.Home.Dir(), Name: d.Me.Name, Size: d.Chat.Buffer, Own: d.Chat.Own[d.Me.Name]}
 }
 
 // Unread returns up to limit lines of a channel that the one who asks has not read yet,
@@ -222,7 +234,7 @@ func (d *Door) CheckIn() (string, error) {
 	if d.Chat == nil || d.Me.Name == dropbox.Lead {
 		return "", nil
 	}
-	return d.reader().CheckIn(time.Now(), d.Chat.Project, true)
+	return d.reader().CheckIn(time.Now(), d.Chat.project(d.Me.Name), true)
 }
 
 // Bridge says how things stand with IRC.

@@ -164,6 +164,9 @@ func TestIRCAdvice(t *testing.T) {
 	note("the next time", unread)
 	p.call("irc_read", `{"limit":1}`)
 	note("after reading", "2 lines in #project-x that you have not read (irc_read).")
+	p.chat.Own = map[string][]string{"coder": {"#api"}} // the others are not its business
+	quiet(12*time.Minute + time.Second)
+	note("about channels of others", "2 lines in #project-x that you have not read (irc_read).")
 }
 
 func TestIRCChannels(t *testing.T) {
@@ -300,5 +303,18 @@ func TestTasksByIRCSend(t *testing.T) {
 	}
 	if n := len(p.waiting(dropbox.IRC)); n != before {
 		t.Errorf("%d lines are said of a task that was refused", n-before)
+	}
+}
+
+// An agent that has channels reads and writes there, where it names none.
+func TestIRCOfAnAgentWithChannels(t *testing.T) {
+	p := newChat(t)
+	p.chat.Own = map[string][]string{"coder": {"#api", "#project-x"}}
+	if out, _ := p.call("irc_read", `{}`); out["channel"] != "#api" {
+		t.Errorf("irc_read = %v", out)
+	}
+	p.chat.Own = map[string][]string{"reviewer": {"#api"}}
+	if out, _ := p.call("irc_read", `{}`); out["channel"] != "#project-x" {
+		t.Errorf("irc_read without channels = %v", out)
 	}
 }
