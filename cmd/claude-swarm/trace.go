@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -21,7 +22,10 @@ func traceCommand() *cli.Command {
 wrote to whom, the turns that worked on it, their ends and costs, and what they
 sent. Inside a turn it shows what the agent sent and got.` +
 			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace k7f3 --json"),
-		Flags:  []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "the copies that IRC gets too, below what they show"},
+			jsonFlag(),
+		},
 		Action: onMessage(trace),
 	}
 }
@@ -43,7 +47,7 @@ func trace(c *cli.Context, p *post, id string) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, view)
 	}
-	view.dir = p.file.ProjectDir
+	view.dir, view.all = p.file.ProjectDir, c.Bool("all")
 	for _, m := range view.Messages {
 		m.From, m.To = p.Called(m.From), p.Called(m.To)
 	}
@@ -107,6 +111,9 @@ func (p *post) traced(f dropbox.Found, m *dropbox.Message, attempts []swarm.Atte
 	t := &tracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
 		Turn: m.Turn, offer: m.Offer, Hops: m.Hops, Created: m.Created, State: door.StateOf(f.Mailbox, f.State), Attempts: attempts,
+	}
+	if n, ok := ircbridge.NoteOf(m); ok && f.Mailbox == dropbox.IRC && (n.About != "" || n.Do != "") {
+		t.Copy, t.about = true, n.About
 	}
 	if f.State == dropbox.Dead || f.State == dropbox.Refused {
 		t.Reason = p.Reason(f)

@@ -32,10 +32,12 @@ type tracedMessage struct {
 	State    string          `json:"state"`            // waiting, working, done, read, unread, dead, refused
 	Reason   string          `json:"reason,omitempty"` // why it is dead or refused
 	Parent   string          `json:"parent,omitempty"` // the message that it came of
+	Copy     bool            `json:"copy,omitempty"`   // it only shows another message on IRC, or asks the bridge for something
 	Attempts []swarm.Attempt `json:"attempts,omitempty"`
 	Receipt  *swarm.Receipt  `json:"receipt,omitempty"`
 
 	offer string // the publication that it offers
+	about string // of a copy: the message that it shows
 	sub   []*tracedMessage
 }
 
@@ -51,6 +53,7 @@ type traceView struct {
 
 	roots []*tracedMessage
 	dir   string // of the project; files in it are shown without it
+	all   bool   // copies are shown too
 }
 
 // newTrace finds out which message came of which, and adds up. The messages
@@ -73,7 +76,7 @@ func newTrace(id string, messages []*tracedMessage) *traceView {
 		}
 	}
 	for _, m := range messages {
-		parent := byID[m.offer]
+		parent := byID[cmp.Or(m.offer, m.about)]
 		if parent == nil {
 			parent = sentBy[m.ID]
 		}
@@ -127,16 +130,23 @@ func (v *traceView) seen(at time.Time) {
 // write prints the tree, so many columns wide. Ids are printed
 // whole, so that they can be typed again.
 func (v *traceView) write(w io.Writer, asked string, now time.Time, columns int) {
-	p := paletteOf(w)
-	for _, root := range v.roots {
-		root.write(w, tree{palette: p, asked: asked, dir: v.dir, now: now, columns: columns}, "", "")
+	t := tree{palette: paletteOf(w), asked: asked, dir: v.dir, now: now, columns: columns, all: v.all}
+	for _, root := range t.shown(v.roots) {
+		root.write(w, t, "", "")
 	}
-	total := count(len(v.Messages), "message") + " · " + count(v.Turns, "turn")
+	copies := len(slices.DeleteFunc(slices.Clone(v.Messages), func(m *tracedMessage) bool { return !m.Copy }))
+	total := count(len(v.Messages)-copies, "message") + " · " + count(v.Turns, "turn")
 	if v.CostUSD > 0 {
 		total += " · " + usd(v.CostUSD)
 	}
 	if took := v.Ended.Sub(v.Began); took > 0 {
 		total += " · " + span(took)
+	}
+	switch {
+	case copies > 0 && v.all:
+		total += fmt.Sprintf(" · %d for IRC", copies)
+	case copies > 0:
+		total += fmt.Sprintf(" · %d for IRC are left out: --all", copies)
 	}
 	fmt.Fprintf(w, "\n%s\n", whole(total, columns))
 }
@@ -149,6 +159,12 @@ type tree struct {
 	now   time.Time
 
 	columns int
+	all     bool // copies too
+}
+
+// shown are the messages of a list that are printed: no copies, unless they are asked for.
+func (t tree) shown(list []*tracedMessage) []*tracedMessage {
+	return slices.DeleteFunc(slices.Clone(list), func(m *tracedMessage) bool { return m.Copy && !t.all && m.ID != t.asked })
 }
 
 // write prints a message: first begins its own line, rest everything below it.
@@ -157,8 +173,9 @@ func (m *tracedMessage) write(w io.Writer, t tree, first, rest string) {
 	if id == t.asked {
 		id = t.paint(id, color.Bold)
 	}
+	below := t.shown(m.sub)
 	bar := "│ "
-	if len(m.sub) == 0 {
+	if len(below) == 0 {
 		bar = "  "
 	}
 	room := max(t.columns-columnsOf(rest)-3, leastLast) // of the lines below the first
@@ -181,8 +198,8 @@ func (m *tracedMessage) write(w io.Writer, t tree, first, rest string) {
 			fmt.Fprintf(w, "%s%s %s\n", rest, bar, text)
 		}
 	}
-	for i, s := range m.sub {
-		if i == len(m.sub)-1 {
+	for i, s := range below {
+		if i == len(below)-1 {
 			s.write(w, t, rest+"└─ ", rest+"   ")
 		} else {
 			s.write(w, t, rest+"├─ ", rest+"│  ")
@@ -202,6 +219,9 @@ func (m *tracedMessage) tail(room int) string {
 // notes are the lines below a message: its turns, and where it is now.
 func (m *tracedMessage) notes(t tree) []string {
 	var out []string
+	if m.Copy {
+		out = append(out, "for IRC")
+	}
 	for i, a := range m.Attempts {
 		line := fmt.Sprintf("turn %d %s", i+1, a.Outcome)
 		if a.Outcome != "done" && a.Reason != "" {

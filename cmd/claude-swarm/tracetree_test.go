@@ -61,6 +61,58 @@ func TestTraceTree(t *testing.T) {
 	}
 }
 
+// What is for IRC is no part of the work: it is counted, and shown where it is asked for.
+func TestTraceCopies(t *testing.T) {
+	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
+	messages := func() []*tracedMessage {
+		return []*tracedMessage{
+			{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet", Created: at, State: door.StateUnread},
+			{ID: "joinjoinjo", From: "lead", To: "irc", Type: dropbox.Task, Created: at, State: door.StateUnread, Copy: true},
+			{ID: "copycopyco", From: "lead", To: "irc", Type: dropbox.Task, Subject: "greet", Created: at, State: door.StateUnread, Copy: true, about: "tasktaskta"},
+		}
+	}
+	for name, tc := range map[string]struct {
+		all   bool
+		asked string
+		want  string
+	}{
+		"folded": {false, "tasktaskta", `tasktaskta  05:12:00  lead → coder  task  greet
+   unread
+
+1 message · 0 turns · 2 for IRC are left out: --all
+`},
+		"all": {true, "tasktaskta", `joinjoinjo  05:12:00  lead → irc  task
+   for IRC
+   unread
+tasktaskta  05:12:00  lead → coder  task  greet
+│  unread
+└─ copycopyco  05:12:00  lead → irc  task  greet
+      for IRC
+      unread
+
+1 message · 0 turns · 2 for IRC
+`},
+		"one that is asked for": {false, "copycopyco", `tasktaskta  05:12:00  lead → coder  task  greet
+│  unread
+└─ copycopyco  05:12:00  lead → irc  task  greet
+      for IRC
+      unread
+
+1 message · 0 turns · 2 for IRC are left out: --all
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			view := newTrace("x", messages())
+			view.all = tc.all
+			view.write(&out, tc.asked, at, width)
+			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
+				t.Errorf("the tree (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestTraceParents(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
