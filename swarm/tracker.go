@@ -72,7 +72,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 		a.note(t.memory.setPending(pending))
 	case streamjson.KindResult:
 		if ev.Result != nil {
-			a.view.learn("", "", 0, ev.Result.ContextLimit)
+			a.view.learn("", "", 0, a.view.limitFor(ev.Result.ContextLimit, t.agent.spec().Client.Model != ""))
 		}
 	}
 	if a.feed.wanted(FeedRaw, a.name) {
@@ -121,7 +121,9 @@ func (t *tracker) end(out *runner.Outcome, stays bool) {
 	if t.heard {
 		a.note(t.memory.save(t.rec.Turn))
 	}
-	a.view.learn(out.Session, out.Model, out.ContextTokens, out.ContextLimit)
+	a.view.learn(out.Session, out.Model, out.ContextTokens, 0)
+	out.ContextLimit = a.view.limitFor(out.ContextLimit, a.spec().Client.Model != "")
+	a.view.learn("", "", 0, out.ContextLimit)
 	a.view.process(0)
 	if !stays {
 		removePIDFile(a.home.PIDFile(a.name))

@@ -9,9 +9,10 @@ import (
 // view is what the status shows of one agent. Its agent writes it, anybody may
 // read it.
 type view struct {
-	mu    sync.Mutex
-	s     AgentStatus
-	again string // why the client of the running turn asks the API again; "" when it does not
+	mu      sync.Mutex
+	s       AgentStatus
+	limitOf string // the model whose context limit is known, without what stands in brackets
+	again   string // why the client of the running turn asks the API again; "" when it does not
 }
 
 // set changes the state; it tells whether anything is new. The time of the
@@ -111,6 +112,24 @@ func (v *view) learn(session, model string, tokens, limit int) {
 	}
 }
 
+// limitFor is the context limit to go by when the client says that it is limit tokens.
+// named tells that the configuration names the model. Where it does not, Claude Code
+// 2.1.197 takes claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window,
+// in every session that it resumes: the largest that was said of the model stays.
+func (v *view) limitFor(limit int, named bool) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if limit == 0 {
+		return 0
+	}
+	model, _, _ := strings.Cut(v.s.Model, "[")
+	if !named && model == v.limitOf {
+		limit = max(limit, v.s.Context.Limit)
+	}
+	v.limitOf = model
+	return limit
+}
+
 // cleared notes that the client's conversation was let go.
 func (v *view) cleared() {
 	v.mu.Lock()
@@ -132,6 +151,7 @@ func (v *view) recall(l LedgerLine, turns int) {
 	defer v.mu.Unlock()
 	v.s.TurnCount = turns
 	v.s.Model, v.s.Context = l.Model, l.Context
+	v.limitOf, _, _ = strings.Cut(l.Model, "[")
 	if l.Text != "" {
 		v.s.Last = &LastText{At: l.At, Text: l.Text}
 	}

@@ -13,3 +13,40 @@ func TestNoProcessHasNoPID(t *testing.T) {
 		t.Errorf("pid = %d, want none", *v.s.PID)
 	}
 }
+
+// The limit of a model does not jump with what the client calls it in a session that it
+// resumes, and is another one for another model.
+func TestLimitFor(t *testing.T) {
+	said := func(v *view, model string, limit int, named bool) int {
+		v.learn("", model, 0, 0)
+		got := v.limitFor(limit, named)
+		v.learn("", "", 0, got)
+		return got
+	}
+	type turn struct {
+		model string
+		limit int
+		named bool
+		want  int
+	}
+	for name, turns := range map[string][]turn{
+		"resumed":        {{"claude-opus-4-8[1m]", 1_000_000, false, 1_000_000}, {"claude-opus-4-8", 200_000, false, 1_000_000}, {"claude-opus-4-8", 0, false, 0}},
+		"the other way":  {{"claude-opus-4-8", 200_000, false, 200_000}, {"claude-opus-4-8[1m]", 1_000_000, false, 1_000_000}},
+		"another model":  {{"claude-opus-4-8[1m]", 1_000_000, false, 1_000_000}, {"claude-haiku-4-5", 200_000, false, 200_000}},
+		"named by hand":  {{"claude-opus-4-8[1m]", 1_000_000, false, 1_000_000}, {"claude-opus-4-8", 200_000, true, 200_000}},
+		"never said yet": {{"", 0, false, 0}, {"claude-opus-4-8", 200_000, false, 200_000}},
+	} {
+		v := &view{}
+		for i, turn := range turns {
+			if got := said(v, turn.model, turn.limit, turn.named); got != turn.want {
+				t.Errorf("%s: after turn %d the limit is %d, want %d", name, i+1, got, turn.want)
+			}
+		}
+	}
+	// An earlier daemon knew it.
+	v := &view{}
+	v.recall(LedgerLine{Model: "claude-opus-4-8", Context: Context{5_000, 1_000_000}}, 1)
+	if got := said(v, "claude-opus-4-8", 200_000, false); got != 1_000_000 {
+		t.Errorf("after a restart the limit is %d, want 1000000", got)
+	}
+}
