@@ -138,6 +138,10 @@ func (s *traffic) allSaid() {
 func (s *traffic) checkOut() {
 	s.Helper()
 	s.allSaid()
+	last := fmt.Sprintf(" drop %d", s.drops-1)
+	eventually(s, "the last is seen by others", func() bool {
+		return slices.ContainsFunc(s.out(), func(text string) bool { return strings.HasSuffix(text, last) })
+	})
 	times := map[string]int{}
 	for _, text := range s.out() {
 		times[text]++
