@@ -42,10 +42,15 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 		}
 	}
 	found := false
+	questions := v.questions()
 	for _, a := range st.Agents {
 		if agent == "" || a.Name == agent {
 			found = true
-			b.WriteString(agentLine(a, now) + "\n")
+			asks := ""
+			if q, ok := questions[a.Name]; ok {
+				a.Next, asks = "", v.questionLine(q, now)
+			}
+			b.WriteString(agentLine(a, now) + asks + "\n")
 		}
 	}
 	if !found {
@@ -81,6 +86,33 @@ func agentLine(a swarm.AgentStatus, now time.Time) string {
 		line += nextThere(a)
 	}
 	return line
+}
+
+// questions are the newest of those that people were asked and have not answered, by the
+// agent that asked.
+func (v daemonVoice) questions() map[string]ircbridge.OpenQuestion {
+	open := map[string]ircbridge.OpenQuestion{}
+	st, err := ircbridge.ReadState(v.project.home.Dir())
+	if err != nil {
+		return open // the status tells of more than that
+	}
+	for _, q := range st.Questions {
+		if q.At.After(open[q.From].At) {
+			open[q.From] = q
+		}
+	}
+	return open
+}
+
+// questionLine is what an agent waits for people to answer: since when, and how.
+func (v daemonVoice) questionLine(q ircbridge.OpenQuestion, now time.Time) string {
+	what := q.ID
+	if found, err := v.store.Find(q.ID); err == nil {
+		if m, err := v.store.Load(found); err == nil {
+			what = gist(m)
+		}
+	}
+	return fmt.Sprintf("; asks for %s in %s: \"%s\"; next: reply %s …", since(q.At, now), q.Channel, what, q.ID)
 }
 
 // nextThere is the next step as it is typed on IRC.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
@@ -84,5 +87,50 @@ func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 	}
 	if got := heldLine(swarm.AgentStatus{Name: "coder", State: swarm.Working}); got != "" {
 		t.Errorf("at work: %q", got)
+	}
+}
+
+// Who asks on IRC how things stand is told what an agent asks, since when, and how to
+// answer.
+func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
+	p := shortProject(t)
+	overwrite(t, filepath.Join(p.dir, config.Name), "agents: {coder: , tester: }\n")
+	var err error
+	if p.file, err = config.Load(filepath.Join(p.dir, config.Name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := dropbox.Create(p.file.DeadDropDir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(p.file.DeadDropDir, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.MakeMailbox(dropbox.IRC); err != nil {
+		t.Fatal(err)
+	}
+	d, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Delete 47 files?\nReally?\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := json.Marshal(ircbridge.State{V: 1, Questions: []ircbridge.OpenQuestion{
+		{ID: "aaaaaaaaaa", From: "coder", To: "irc", Channel: "#project-x", At: time.Now().Add(-time.Hour)},
+		{ID: d.ID, From: "coder", To: "irc", Channel: "#project-x", At: time.Now().Add(-4 * time.Minute)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := ircbridge.Folder(p.home.Dir())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, filepath.Join(dir, "state.json"), string(state))
+	text, err := daemonVoice{p, store}.Status(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `; asks for 4 min in #project-x: "Delete 47 files? Really?"; next: reply ` + d.ID + " …\n"; strings.Count(text, "; asks ") != 1 || !strings.Contains(text, want) {
+		t.Errorf("status says %q, want %q in it once", text, want)
 	}
 }
