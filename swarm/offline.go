@@ -58,7 +58,7 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 			return st, err
 		}
 		if !spec.Attached {
-			if err := begunOffline(home, store, &a); err != nil {
+			if err := begunOffline(home, store, p, &a); err != nil {
 				return st, err
 			}
 		}
@@ -85,7 +85,7 @@ const WhyNoDaemon = "no daemon runs"
 
 // begunOffline fills in what an agent had begun when its daemon ended: its client may
 // work on; else the message lies in cur/ until the next daemon looks what became of it.
-func begunOffline(home Home, store *dropbox.Store, a *AgentStatus) error {
+func begunOffline(home Home, store *dropbox.Store, p Plan, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
 		return nil
@@ -125,6 +125,9 @@ func begunOffline(home Home, store *dropbox.Store, a *AgentStatus) error {
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, describe(m)
 		a.Message = &MessageStatus{ID: e.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}
 		a.Why, a.Next = "its client outlived the daemon", "claude-swarm start"
+		if q := home.asks(rec.Turn); q != nil {
+			q.show(a, p)
+		}
 		return nil
 	}
 	switch {

@@ -48,6 +48,16 @@ func (a *agent) nowRuns(rec *record) {
 	a.reins.current = &copied
 }
 
+// turn is the attempt that runs; "" when none does.
+func (a *agent) turn() string {
+	a.reins.mu.Lock()
+	defer a.reins.mu.Unlock()
+	if a.reins.current == nil {
+		return ""
+	}
+	return a.reins.current.Turn
+}
+
 // hasRun says that the client of the attempt has ended, or waits.
 func (a *agent) hasRun() {
 	a.reins.mu.Lock()

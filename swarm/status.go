@@ -15,6 +15,7 @@ const (
 	Idle     State = "idle"     // nothing to do
 	Queued   State = "queued"   // has mail, waits for a free place among the running turns
 	Working  State = "working"  // a turn runs
+	Asking   State = "asking"   // a turn runs, and waits for the answer to its question
 	Backoff  State = "backoff"  // waits after a failure
 	Limited  State = "limited"  // parked until the usage limit of its account resets
 	Paused   State = "paused"   // by hand; mail waits

@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
@@ -100,4 +102,55 @@ func TestDropsAreCountedUntilTheyAreTakenIn(t *testing.T) {
 	f.plan.Debounce = time.Millisecond
 	f.start()
 	f.until("they are taken in", func() bool { return f.status("coder").Drops == 0 && len(f.files("coder", "done")) == 4 })
+}
+
+// An agent that waits for an answer is asking: since when, of whom, and what to do.
+func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
+	f := newField(t, "coder")
+	next := make(chan struct{})
+	asked := time.Now().Add(-time.Minute)
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
+			who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
+				return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
+			})
+			if err != nil {
+				return err
+			}
+			lead := who.Asks("questionqu", dropbox.Lead, time.Hour)
+			other := who.Asks("anotherone", "#project-x", time.Hour)
+			for _, over := range []func(){lead, other} {
+				select {
+				case <-next:
+				case <-ctx.Done():
+				}
+				over()
+			}
+			select {
+			case <-next:
+			case <-ctx.Done():
+			}
+			return nil
+		}), runnertest.Say("done")}
+	}
+	f.start()
+	id := f.send("coder", "work")
+	st := f.untilState("coder", swarm.Asking)
+	if !strings.Contains(st.Why, "lead") || !strings.Contains(st.Why, "questionqu") || st.Next != `claude-swarm reply questionqu "…"` {
+		t.Errorf("why %q, next %q", st.Why, st.Next)
+	}
+	if !st.Since.After(asked) || st.Since.Before(st.Message.Since) || !st.Running || st.Activity != "working" || st.Message.ID != id {
+		t.Errorf("since %v, running %v, %s, message %+v", st.Since, st.Running, st.Activity, st.Message)
+	}
+	next <- struct{}{}
+	f.until("it asks the other", func() bool { st = f.status("coder"); return strings.Contains(st.Why, "#project-x") })
+	if st.State != swarm.Asking || !strings.Contains(st.Next, "goes on with the answer") {
+		t.Errorf("%s, next %q", st.State, st.Next)
+	}
+	next <- struct{}{}
+	f.untilState("coder", swarm.Working)
+	next <- struct{}{}
+	if st := f.untilState("coder", swarm.Idle); st.Why != "" {
+		t.Errorf("idle, why %q", st.Why)
+	}
 }

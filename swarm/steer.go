@@ -331,6 +331,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			if why, next := s.books.standings.of(m.name).pending(m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next
 			}
+			if q := s.home.asks(m.turn()); q != nil {
+				q.show(&a, s.Plan())
+			}
 		}
 		if a.Waiting = m.queue.waiting(); m.queue.stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
 			// Somebody may have taken back what an agent has in hand; and one

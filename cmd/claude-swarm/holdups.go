@@ -102,7 +102,7 @@ func heldUp(a swarm.AgentStatus) (what string, held bool) {
 	what = a.Name + " is " + state
 	switch {
 	case held:
-	case a.Next != "" && (a.State == swarm.Working || a.State == swarm.Away):
+	case a.Next != "" && (a.State == swarm.Working || a.State == swarm.Asking || a.State == swarm.Away):
 		what = a.Name // its reason says what will hold it, or who is missing
 	default:
 		return "", false

@@ -130,6 +130,7 @@ func offline(c *cli.Context) (st swarm.Status, err error) {
 // stateColours say at a glance who needs somebody.
 var stateColours = map[swarm.State]color.Attribute{
 	swarm.Working: color.FgGreen,
+	swarm.Asking:  color.FgYellow,
 	swarm.Backoff: color.FgYellow,
 	swarm.Limited: color.FgYellow,
 	swarm.Paused:  color.FgYellow,

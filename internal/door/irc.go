@@ -294,6 +294,7 @@ func (d *Door) AwaitPeople(ctx context.Context, sent dropbox.Delivery, at string
 		return nil, err
 	}
 	defer wait.Close()
+	defer d.Me.Asks(sent.ID, at, patience)()
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	switch got, err := wait.Next(limited); {

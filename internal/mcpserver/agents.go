@@ -26,7 +26,7 @@ type agentView struct {
 	Role    string   `json:"role,omitempty"`
 	Zone    string   `json:"zone,omitempty"`
 	Folder  string   `json:"folder,omitempty" jsonschema:"where it works"`
-	State   string   `json:"state" jsonschema:"starting, idle, queued, working, backoff, limited, paused, stopped or attached"`
+	State   string   `json:"state" jsonschema:"starting, idle, queued, working, asking, backoff, limited, paused, stopped or attached"`
 	Since   string   `json:"since,omitempty" jsonschema:"of the state"`
 	Why     string   `json:"why,omitempty" jsonschema:"why it is in that state"`
 	Task    string   `json:"task,omitempty" jsonschema:"what it works on now"`

@@ -103,6 +103,7 @@ func (c *call) await(ctx context.Context, a *answer, sent dropbox.Delivery, in a
 		return err
 	}
 	defer wait.Close()
+	defer c.Me.Asks(sent.ID, sent.To, patience)()
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	switch got, err := wait.Next(limited); {

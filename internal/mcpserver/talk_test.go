@@ -1,6 +1,8 @@
 package mcpserver_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +60,46 @@ func TestAskIsAnswered(t *testing.T) {
 		if n := len(p.waiting("coder")); n != stays {
 			t.Errorf("after a %s %d messages wait, want %d", kind, n, stays)
 		}
+	}
+}
+
+// While a turn waits for an answer its files say so, and no longer.
+func TestAskIsNotedInItsTurn(t *testing.T) {
+	const turn = "k7f3q9m2xd-1"
+	p := newPlace(t, asAgent("coder"))
+	p.daemon = idle()
+	p.env["CLAUDE_SWARM_TURN"] = turn
+	if err := os.MkdirAll(p.home.Turns(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.home.Turns(), turn+".json"), []byte(`{"v":1,"turn":"`+turn+`","agent":"coder","message":"k7f3q9m2xd"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	notes := func() string {
+		data, _ := os.ReadFile(filepath.Join(p.home.Turns(), turn+".asks"))
+		return string(data)
+	}
+	go func() {
+		q := p.asked("reviewer")
+		if q == nil {
+			return
+		}
+		for range 500 {
+			if strings.Contains(notes(), q.ID) {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := notes(); !strings.Contains(n, `"id":"`+q.ID+`","of":"reviewer"`) || strings.Contains(n, `"over"`) {
+			t.Errorf("while it waits the notes are %q", n)
+		}
+		if _, err := p.store.Deliver("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Result, ReplyTo: q.ID, Body: []byte("Tabs.\n")}); err != nil {
+			t.Error(err)
+		}
+	}()
+	p.call("ask", `{"to":"reviewer","text":"Tabs or blanks?"}`)
+	if n := notes(); !strings.Contains(n, `"over":true`) {
+		t.Errorf("after the answer the notes are %q", n)
 	}
 }
 

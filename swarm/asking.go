@@ -1,0 +1,92 @@
+package swarm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// An asked line of a turn's .asks file says that a process of the turn waits for an
+// answer, or waits no more. The file only grows: several questions can wait at once, and
+// a crash leaves a process that is gone.
+type asked struct {
+	ID      string         `json:"id"`           // of the question
+	Of      string         `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
+	Since   time.Time      `json:"since,omitzero"`
+	Until   time.Time      `json:"until,omitzero"`
+	Process runner.Process `json:"process,omitzero"` // that waits
+	Over    bool           `json:"over,omitempty"`
+}
+
+// Asks notes in the running turn that it waits for the answer to a question, for so long
+// at most, which the status shows; the caller calls over when it waits no more. Outside
+// a turn it does nothing. A note that cannot be written is missing in the status alone.
+func (id Identity) Asks(question, of string, patience time.Duration) (over func()) {
+	if id.Turn == "" {
+		return func() {}
+	}
+	p, err := runner.Identify(os.Getpid())
+	if err != nil {
+		return func() {}
+	}
+	now := time.Now().UTC()
+	note := func(a asked) {
+		data, err := json.Marshal(a)
+		if err != nil {
+			return
+		}
+		f, err := os.OpenFile(id.home.turnFile(id.Turn, ".asks"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		_, _ = f.Write(append(data, '\n'))
+	}
+	note(asked{ID: question, Of: of, Since: now, Until: now.Add(patience), Process: p})
+	return func() { note(asked{ID: question, Over: true}) }
+}
+
+// asks is the question for whose answer a turn has waited longest; nil when it waits for
+// none.
+func (h Home) asks(turn string) *asked {
+	data, err := os.ReadFile(h.turnFile(turn, ".asks"))
+	if err != nil {
+		return nil
+	}
+	var open []asked
+	for line := range bytes.Lines(data) {
+		var a asked
+		if json.Unmarshal(line, &a) != nil {
+			continue // cut off by a crash
+		}
+		open = slices.DeleteFunc(open, func(o asked) bool { return o.ID == a.ID })
+		if !a.Over {
+			open = append(open, a)
+		}
+	}
+	for _, a := range open {
+		if a.Process.Alive() {
+			return &a
+		}
+	}
+	return nil
+}
+
+// show makes an agent that works one that asks.
+func (q *asked) show(a *AgentStatus, p Plan) {
+	a.State, a.Since = Asking, new(q.Since)
+	a.Why = both(fmt.Sprintf("waits for the answer of %s to %s", oneLine(p.Called(q.Of), 100), q.ID), a.Why)
+	switch {
+	case a.Next != "":
+	case q.Of == dropbox.Lead:
+		a.Next = fmt.Sprintf("claude-swarm reply %s \"…\"", q.ID)
+	default:
+		a.Next = "goes on with the answer, or without it at " + clock(q.Until)
+	}
+}
