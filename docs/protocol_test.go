@@ -137,10 +137,11 @@ func TestProofAsThePageSays(t *testing.T) {
 	const id, body = "proofproof", "Is there a test that greets Ada?\n"
 	sum := sha256.Sum256([]byte(body))
 	mac := hmac.New(sha256.New, []byte(token))
-	fmt.Fprintf(mac, "%s\nreviewer\nlead\nquestion\n%x\n", id, sum)
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	text := fmt.Sprintf("---\nid: %s\nfrom: lead\ntype: question\npriority: urgent\nkey: greeting\ncreated: %s\nproof: \"%x\"\n---\n%s",
-		id, now.Format(time.RFC3339Nano), mac.Sum(nil), body)
+	created := now.Format(time.RFC3339Nano)
+	fmt.Fprintf(mac, "mailbox: reviewer\nid: %[1]s\nfrom: lead\ntype: question\npriority: urgent\nsubject: Greetings\nthread: %[1]s\ntrace: %[1]s\nkey: greeting\ncreated: %[2]s\nbody: %[3]x\n", id, created, sum)
+	text := fmt.Sprintf("---\nid: %s\nfrom: lead\ntype: question\npriority: urgent\nsubject: Greetings\nkey: greeting\ncreated: %s\nproof: v2-%x\n---\n%s",
+		id, created, mac.Sum(nil), body)
 
 	box := filepath.Join(c.dir, ".dead-drop/reviewer")
 	base := "0-" + now.Format("20060102T150405.000000Z") + "-" + id

@@ -369,6 +369,26 @@ func tameName(name string) string {
 	return name
 }
 
+// GivenUp says whether a message lies in dead/ with its reason. Another file of that name
+// that waits is a copy of it: [Mailbox.Retry] moves the one that there is.
+func (b *Mailbox) GivenUp(e Entry) (bool, error) {
+	there, err := b.disk.exists(b.at(deadFolder, e.Base()+".md"))
+	if there && err == nil {
+		there, err = b.disk.exists(b.at(deadFolder, e.reasonName()))
+	}
+	return there && err == nil, b.wrap("look whether "+e.ID+" was given up", err)
+}
+
+// SetAsideClaimed moves a claimed file to dead/ as a thing that is no message, beside
+// the dead letter of its name, and notes the reason.
+func (b *Mailbox) SetAsideClaimed(e Entry, reason string) error {
+	_, err := b.setAside(curFolder, e.Name, reason)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrGone
+	}
+	return b.wrap("set aside "+e.ID, err)
+}
+
 // SetAside moves what was dropped by hand to dead/ and notes the reason.
 func (b *Mailbox) SetAside(st Stray, reason string) error {
 	_, err := b.setAside("", st.Name, reason)

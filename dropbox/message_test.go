@@ -1,7 +1,11 @@
 package dropbox_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -206,7 +210,9 @@ func TestProof(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	const token = "secret"
 	sign := func(m *dropbox.Message) string { return dropbox.Proof(token, m, "coder") }
-	if _, err := s.DeliverSigned("coder", &dropbox.Message{From: "tester", Body: []byte("hi")}, sign); err != nil {
+	sent := full() // every field, as a file that was written and read again
+	sent.ID, sent.Proof, sent.From, sent.Body, sent.Hops = "", "", "tester", []byte("hi"), 1
+	if _, err := s.DeliverSigned("coder", sent, sign); err != nil {
 		t.Fatal(err)
 	}
 	b := mailbox(t, s, "coder")
@@ -219,6 +225,28 @@ func TestProof(t *testing.T) {
 		"from": func(m *dropbox.Message) { m.From = "lead" },
 		"type": func(m *dropbox.Message) { m.Type = dropbox.Result },
 		"body": func(m *dropbox.Message) { m.Body = []byte("ho") },
+
+		"to":             func(m *dropbox.Message) { m.To = []string{"other"} },
+		"cc":             func(m *dropbox.Message) { m.CC = append(slices.Clone(m.CC), "other") },
+		"priority":       func(m *dropbox.Message) { m.Priority = (m.Priority + 2) % 3 },
+		"subject":        func(m *dropbox.Message) { m.Subject = "other" },
+		"no subject":     func(m *dropbox.Message) { m.Subject = "" },
+		"thread":         func(m *dropbox.Message) { m.Thread = "other" },
+		"reply_to":       func(m *dropbox.Message) { m.ReplyTo = "other" },
+		"trace":          func(m *dropbox.Message) { m.Trace = "other" },
+		"key":            func(m *dropbox.Message) { m.Key = "other" },
+		"turn":           func(m *dropbox.Message) { m.Turn = "other" },
+		"topic":          func(m *dropbox.Message) { m.Topic = "other" },
+		"offer":          func(m *dropbox.Message) { m.Offer = "other" },
+		"hops":           func(m *dropbox.Message) { m.Hops = 0 },
+		"path":           func(m *dropbox.Message) { m.Path = nil },
+		"created":        func(m *dropbox.Message) { m.Created = m.Created.Add(time.Microsecond) },
+		"expires":        func(m *dropbox.Message) { m.Expires = time.Time{} },
+		"no attachments": func(m *dropbox.Message) { m.Attachments = nil },
+		"attachment": func(m *dropbox.Message) {
+			m.Attachments = []dropbox.Attachment{{Name: m.Attachments[0].Name, SHA256: "other"}}
+		},
+		"moved between": func(m *dropbox.Message) { m.Subject, m.Thread = m.Thread, m.Subject },
 	} {
 		forged := *m
 		if lie(&forged); dropbox.Proven(token, &forged, "coder") {
@@ -227,6 +255,33 @@ func TestProof(t *testing.T) {
 	}
 	if dropbox.Proven(token, m, "tester") || dropbox.Proven("other", m, "coder") || dropbox.Proven("", m, "coder") {
 		t.Error("proven for another mailbox or token")
+	}
+}
+
+// Messages of older versions stay proven, and so do those of programs that follow the
+// older page. Their proof covers less.
+func TestOldProof(t *testing.T) {
+	const token = "secret"
+	m := &dropbox.Message{ID: "proofproof", From: "lead", Type: dropbox.Task, Subject: "one", Body: []byte("hi")}
+	// id, mailbox, from, type, sha256 of the body
+	body := sha256.Sum256(m.Body)
+	mac := hmac.New(sha256.New, []byte(token))
+	fmt.Fprintf(mac, "proofproof\ncoder\nlead\ntask\n%x\n", body)
+	m.Proof = fmt.Sprintf("%x", mac.Sum(nil))
+	if !dropbox.Proven(token, m, "coder") {
+		t.Error("a message with the older proof is not proven")
+	}
+	m.Subject = "two"
+	if !dropbox.Proven(token, m, "coder") {
+		t.Error("the older proof covers the subject")
+	}
+	m.Body = []byte("ho")
+	if dropbox.Proven(token, m, "coder") {
+		t.Error("a changed body is still proven")
+	}
+	m.Body, m.Proof = []byte("hi"), "v2-"+m.Proof
+	if dropbox.Proven(token, m, "coder") {
+		t.Error("the older proof passes for the newer one")
 	}
 }
 

@@ -4,32 +4,101 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+	"time"
 )
 
-// Proof says that whoever holds the token sent this message to that mailbox:
-// HMAC-SHA256 with the token as the key, over the lines
+// proofMark begins a proof that covers the whole envelope. One without it covers id,
+// mailbox, sender, type and body alone; it is what messages of older versions carry.
+const proofMark = "v2-"
+
+// Proof says that whoever holds the token sent this message to that mailbox: "v2-" and
+// HMAC-SHA256, in lower-case hexadecimal, with the token as the key, over the lines
 //
-//	id
-//	to
-//	from
-//	type
-//	sha256(body)
+//	mailbox: NAME
+//	id, from, to, cc, type, priority, subject, thread, reply_to, trace, key, turn,
+//	topic, offer, hops, path, created, expires: each as "key: value"
+//	attachment: SHA256 NAME
+//	body: SHA256
 //
-// each ended by a newline, in lower-case hexadecimal. The id is in it, so a proof
-// cannot be used for a second message; the sender must therefore sign what
+// in this order, each ended by a newline. A list has a line for each entry, and what is
+// empty has none; the times are RFC 3339 in UTC. No value holds the end of a line. The
+// keys that this version does not know (Extra) are not in it. The id is, so a proof cannot
+// be used for a second message; the sender must therefore sign what
 // [Store.DeliverSigned] is about to write.
 func Proof(token string, m *Message, to string) string {
-	body := sha256.Sum256(m.Body)
 	mac := hmac.New(sha256.New, []byte(token))
-	for _, line := range []string{m.ID, to, m.From, string(m.Type), hex.EncodeToString(body[:])} {
-		mac.Write([]byte(line))
-		mac.Write([]byte{'\n'})
+	line := func(key string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				_, _ = io.WriteString(mac, key+": "+v+"\n")
+			}
+		}
 	}
-	return hex.EncodeToString(mac.Sum(nil))
+	line("mailbox", to)
+	line("id", m.ID)
+	line("from", m.From)
+	line("to", m.To...)
+	line("cc", m.CC...)
+	line("type", string(m.Type))
+	line("priority", m.Priority.String())
+	line("subject", m.Subject)
+	line("thread", m.Thread)
+	line("reply_to", m.ReplyTo)
+	line("trace", m.Trace)
+	line("key", m.Key)
+	line("turn", m.Turn)
+	line("topic", m.Topic)
+	line("offer", m.Offer)
+	if m.Hops > 0 {
+		line("hops", strconv.Itoa(m.Hops))
+	}
+	line("path", m.Path...)
+	line("created", proofTime(m.Created))
+	line("expires", proofTime(m.Expires))
+	for _, a := range m.Attachments {
+		line("attachment", a.SHA256+" "+a.Name)
+	}
+	line("body", bodySum(m))
+	return proofMark + sum(mac)
+}
+
+// oldProof is the proof of older versions, over the lines id, mailbox, from, type and the
+// SHA-256 of the body.
+func oldProof(token string, m *Message, to string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	for _, line := range []string{m.ID, to, m.From, string(m.Type), bodySum(m)} {
+		_, _ = io.WriteString(mac, line+"\n")
+	}
+	return sum(mac)
+}
+
+func bodySum(m *Message) string {
+	body := sha256.Sum256(m.Body)
+	return hex.EncodeToString(body[:])
+}
+
+func sum(mac hash.Hash) string { return hex.EncodeToString(mac.Sum(nil)) }
+
+func proofTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
 }
 
 // Proven says whether m carries the proof of that token for that mailbox, in a time
 // that tells nothing about the token. An empty token proves nothing.
 func Proven(token string, m *Message, to string) bool {
-	return token != "" && hmac.Equal([]byte(Proof(token, m, to)), []byte(m.Proof))
+	if token == "" {
+		return false
+	}
+	want := Proof
+	if !strings.HasPrefix(m.Proof, proofMark) {
+		want = oldProof
+	}
+	return hmac.Equal([]byte(want(token, m, to)), []byte(m.Proof))
 }

@@ -114,7 +114,15 @@ func (a *agent) useless(c *dropbox.Claim) (bool, error) {
 		a.log.Info("message was done already", keyMessage, c.ID)
 		a.doors.forget(c.ID)
 		return true, a.box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
-	case expired(c.Message):
+	}
+	if given, err := a.box.GivenUp(c.Entry); err != nil {
+		return false, err
+	} else if given {
+		a.log.Info("message was given up already", keyMessage, c.ID)
+		a.doors.forget(c.ID)
+		return true, a.box.SetAsideClaimed(c.Entry, "a copy of a message that was given up; claude-swarm dead retry "+c.ID+" tries that again")
+	}
+	if expired(c.Message) {
 		return true, a.bury(c, "expired at "+stamp(c.Message.Expires))
 	}
 	if missed, err := a.missed(c); missed || err != nil {
