@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -149,10 +150,26 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 	}
 	a.diary.line("", text)
 	a.log.Info("context compacted", "end", string(out.End), keyWhy, out.Reason, "compactions", out.Compactions, keyCost, out.CostUSD)
-	if out.End == runner.Stopped && errors.Is(context.Cause(ctx), context.Canceled) {
-		return errStopping // with the daemon
+	switch cause := context.Cause(ctx); {
+	case out.End == runner.Done:
+		a.comesTo(dropbox.Done)
+	case out.End == runner.Stopped && (errors.Is(cause, context.Canceled) || errors.Is(cause, errStopping)):
+		return errStopping // with the daemon or the agent; the order stays
+	default:
+		a.comesTo(dropbox.Dead)
 	}
 	return nil
+}
+
+// ToBeCompacted tells whether the context of an agent is still to be compacted, as the
+// files of a project say in which no daemon runs.
+func ToBeCompacted(home Home, agent string) (bool, error) {
+	st, err := openStandings(home.stateFile())
+	if err != nil {
+		return false, err
+	}
+	o := st.of(agent).Order
+	return o != nil && o.What == orderCompact, nil
 }
 
 // often says how many times.

@@ -99,9 +99,10 @@ func (s *Swarm) steer(agent string, f func(*standing)) error {
 	return nil
 }
 
-// A Cut says what became of the message of a turn that was ended by an order.
+// A Cut says what became of the message of a turn that was ended by an order. A turn that
+// compacts the context has no message, and the Cut says what became of the compaction.
 type Cut struct {
-	Message string `json:"message"` // its id
+	Message string `json:"message"` // its id; "" is none
 	// State is [dropbox.Done] where the turn ended well before it could be ended,
 	// [dropbox.Dead] where its message is given up, [dropbox.Waiting] where it waits again.
 	State dropbox.State `json:"state"`

@@ -15,7 +15,8 @@ func compactCommand() *cli.Command {
 		Usage: "let an agent's client sum its conversation up",
 		Description: `Before the agent's next message its client compacts its context, in a turn of
 its own: the conversation is summed up, and what the agent did last is given
-back to it. A running turn ends first.` +
+back to it. A running turn ends first. What stops the agent or the daemon in the
+middle leaves the order for the next start; abort takes it back.` +
 			examples("claude-swarm compact coder"),
 		Action: func(c *cli.Context) error {
 			return forget(c, (*control.Client).Compact, "%s: the context is compacted before the next message\n")

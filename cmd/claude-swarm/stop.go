@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,7 +172,7 @@ func stopDaemon(c *cli.Context, p *project) error {
 		waitingFor(c.App.ErrWriter, client, nil).until(ctx, client.Gone())
 		select {
 		case <-client.Gone():
-			return sayStopped(c, running)
+			return sayStopped(c, p.home, running)
 		default:
 			return gaveUp(c, client, nil, "the daemon stops when its turns have ended")
 		}
@@ -180,13 +181,13 @@ func stopDaemon(c *cli.Context, p *project) error {
 
 // sayStopped says that the daemon has ended, and what became of the messages on which
 // turns ran when it was told to: the files know it now.
-func sayStopped(c *cli.Context, agents []swarm.AgentStatus) error {
+func sayStopped(c *cli.Context, home swarm.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
 		if a.Message == nil {
 			continue
 		}
-		cut, err := cutIn(c, a.Message.ID)
+		cut, err := cutIn(c, home, a.Name, a.Message.ID)
 		if err != nil {
 			return err
 		}
@@ -205,13 +206,21 @@ func sayStopped(c *cli.Context, agents []swarm.AgentStatus) error {
 }
 
 // cutIn reads from the mailboxes what became of the message of a turn that was to be
-// ended; nil where the message is gone, or was left to the daemon's next start.
-func cutIn(c *cli.Context, id string) (*swarm.Cut, error) {
+// ended; nil where the message is gone, or was left to the daemon's next start. Without a
+// message the turn compacted the context, which is done if it is not to be done still.
+func cutIn(c *cli.Context, home swarm.Home, agent, id string) (*swarm.Cut, error) {
 	store, _, err := openFolder(c)
 	if err != nil {
 		return nil, err
 	}
 	defer store.Close()
+	if id == "" {
+		waits, err := swarm.ToBeCompacted(home, agent)
+		if err != nil || !waits {
+			return nil, err
+		}
+		return &swarm.Cut{State: dropbox.Waiting}, nil
+	}
 	found, err := store.Find(id)
 	switch {
 	case errors.Is(err, dropbox.ErrNotFound):
@@ -271,7 +280,8 @@ func runningTurns(st swarm.Status, now time.Time) string {
 	var turns []string
 	for _, a := range st.Agents {
 		if a.Message != nil {
-			turns = append(turns, fmt.Sprintf("%s (%s, %s)", a.Name, a.Message.ID, span(now.Sub(a.Message.Since))))
+			what := cmp.Or(a.Message.ID, a.Description) // a turn that compacts the context has no message
+			turns = append(turns, fmt.Sprintf("%s (%s, %s)", a.Name, what, span(now.Sub(a.Message.Since))))
 		}
 	}
 	if len(turns) == 0 {
