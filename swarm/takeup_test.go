@@ -1,0 +1,193 @@
+package swarm_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+)
+
+// A message that somebody takes away while it is taken up is nobody's any more; the others
+// are worked on.
+func TestAMessageThatGoesWhileItIsTakenUp(t *testing.T) {
+	f := newField(t, "coder")
+	stays := f.send("coder", "work")
+	goes := f.send("coder", "other work")
+	claim(f, "coder", stays)
+	claim(f, "coder", goes)
+	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
+		if strings.HasPrefix(st.To, "coder/new/") && strings.Contains(st.To, stays) {
+			gone, err := filepath.Glob(filepath.Join(f.store.Dir(), "coder/cur/*"+goes+"*"))
+			if err != nil || len(gone) != 1 {
+				t.Errorf("cur/ has %v, %v", gone, err)
+				return err
+			}
+			return os.Remove(gone[0])
+		}
+		return nil
+	}})
+	f.start()
+	f.answer(stays)
+	if st := f.untilState("coder", swarm.Idle); st.CircuitOpen {
+		t.Errorf("status = %+v", st)
+	}
+}
+
+// The notes of a failed turn wait again before its message is settled, however often the
+// disk refuses it: nobody looks into cur/ after that.
+func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
+	f := newField(t, "coder")
+	f.plan.Agents[0].MaxFailures = 1
+	note := f.send("coder", "by the way", typed(dropbox.Note))
+	id := f.send("coder", "@fail no luck")
+	refused := 0
+	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
+		if strings.HasPrefix(st.Name, "coder/cur/") && strings.Contains(st.Name, note) && refused < 3 {
+			refused++
+			return syscall.EIO
+		}
+		return nil
+	}})
+	f.start()
+	f.answer(id)
+	f.untilState("coder", swarm.Idle)
+	if got := f.files("coder", "cur"); len(got) != 0 || refused != 3 {
+		t.Errorf("after %d refusals cur/ has %v", refused, got)
+	}
+	if got := f.files("coder", "new"); len(got) != 1 || !strings.Contains(got[0], note) {
+		t.Errorf("new/ = %v, want the note", got)
+	}
+}
+
+// A client that waited for a message when its daemon died is ended at the next start.
+func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
+	f := newField(t, "coder")
+	home := swarm.HomeOf(f.dir)
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	ended, p := leftover(t, "aaaaaaaaaa-1")
+	if err := swarm.WritePIDFile(home, "coder", p, "aaaaaaaaaa-1"); err != nil {
+		t.Fatal(err)
+	}
+	f.start()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Error("it lives on")
+	}
+	f.until("its pid file is gone", func() bool {
+		_, err := os.Stat(home.PIDFile("coder"))
+		return os.IsNotExist(err)
+	})
+}
+
+// Without a window, or a place for the record, no client is started and nothing is counted.
+func TestNoClientIsStartedWithoutItsFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil, heal func(swarm.Home) error
+		why         string
+	}{
+		"window": {
+			func(h swarm.Home) error { return os.Mkdir(filepath.Join(h.Dir(), "window/coder"), 0o700) },
+			func(h swarm.Home) error { return os.Remove(filepath.Join(h.Dir(), "window/coder")) },
+			"window",
+		},
+		"record": {
+			func(h swarm.Home) error { return os.Rename(h.Turns(), h.Turns()+".away") },
+			func(h swarm.Home) error { return os.Rename(h.Turns()+".away", h.Turns()) },
+			"turn record",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, "coder")
+			home := swarm.HomeOf(f.dir)
+			f.start()
+			if err := c.spoil(home); err != nil {
+				t.Fatal(err)
+			}
+			id := f.send("coder", "work")
+			if st := f.untilState("coder", swarm.Backoff); !strings.Contains(st.Why, c.why) {
+				t.Errorf("why = %q, want %q in it", st.Why, c.why)
+			}
+			if n := len(f.backend.Runs()); n != 0 {
+				t.Errorf("%d clients were started", n)
+			}
+			if err := c.heal(home); err != nil {
+				t.Fatal(err)
+			}
+			f.answer(id)
+			if r := f.receipt("coder", id); len(r.Attempts) != 1 {
+				t.Errorf("attempts = %+v, want one", r.Attempts)
+			}
+		})
+	}
+}
+
+// What an agent is advised depends on the tools that it really has.
+func TestAdviceKnowsTheTools(t *testing.T) {
+	for _, has := range []bool{true, false} {
+		f := newField(t, "coder")
+		f.plan.Agents[0].Tools = true
+		if has {
+			f.tools = &runner.Server{Command: "claude-swarm", Args: []string{"mcp"}}
+		}
+		var mu sync.Mutex
+		var asked []bool
+		f.advise = func(s swarm.Spec) string {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, s.Tools)
+			return ""
+		}
+		f.start()
+		f.answer(f.send("coder", "work"))
+		mu.Lock()
+		if !slices.Equal(asked, []bool{has}) {
+			t.Errorf("with tools %v the advice is asked for %v", has, asked)
+		}
+		mu.Unlock()
+	}
+}
+
+// What was brought to a turn that failed waits again, though the disk refuses it once.
+func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
+	f := newField(t, "coder")
+	var refused atomic.Bool
+	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
+		// The name of what is urgent begins with 0.
+		if strings.HasPrefix(st.Name, "coder/cur/0-") && strings.HasPrefix(st.To, "coder/new/") && refused.CompareAndSwap(false, true) {
+			return syscall.EIO
+		}
+		return nil
+	}})
+	first := true
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if !strings.Contains(turn.Prompt, "the long task") || !first {
+			return nil
+		}
+		first = false
+		return []runnertest.Step{runnertest.TakeIn(), runnertest.Fail("no luck")}
+	}
+	f.start()
+	task := f.send("coder", "the long task")
+	f.untilState("coder", swarm.Working)
+	now := f.send("coder", "stop touching main.go", urgent)
+	f.answer(now)
+	f.answer(task)
+	f.untilState("coder", swarm.Idle)
+	f.nothingLeft("coder")
+	if !refused.Load() {
+		t.Error("the disk refused nothing")
+	}
+}

@@ -1,0 +1,48 @@
+package swarm
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/streamjson"
+)
+
+func TestAgainWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		ev   streamjson.Event
+		want string
+	}{
+		"another event":  {streamjson.Event{Kind: streamjson.KindAssistant}, ""},
+		"without a word": {streamjson.Event{Kind: streamjson.KindRetry}, ""},
+		"no answer":      {streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{Attempt: 7, Max: 10}}, "the API does not answer (retry 7 of 10)"},
+		"another kind":   {streamjson.Event{Kind: streamjson.KindAssistant, Retry: &streamjson.Retry{Attempt: 7, Max: 10}}, ""},
+	} {
+		if got := againWhy(&c.ev); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := againWhy(&streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{Status: 529, Attempt: 1, Max: 10}}); !strings.HasPrefix(got, "the API answers ") {
+		t.Errorf("an answer with an error: %q", got)
+	}
+}
+
+// Turns that cannot be looked at are told of: what is left of them may run on.
+func TestTurnsThatCannotBeLookedAt(t *testing.T) {
+	home := HomeOf(t.TempDir())
+	if err := os.MkdirAll(home.Dir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(home.Turns(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := new(bytes.Buffer)
+	s := &Swarm{}
+	s.home, s.log = home, slog.New(slog.NewTextHandler(log, nil))
+	s.endOrphans()
+	if !strings.Contains(log.String(), "turns could not be looked at") {
+		t.Errorf("the log says %q", log)
+	}
+}
