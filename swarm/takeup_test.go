@@ -1,6 +1,8 @@
 package swarm_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,5 +191,35 @@ func TestWhatWasBroughtToAFailedTurnIsNotForgotten(t *testing.T) {
 	f.nothingLeft("coder")
 	if !refused.Load() {
 		t.Error("the disk refused nothing")
+	}
+}
+
+// Work that was published is closed before its message is filed, though the disk refuses it
+// once: nobody would close it after that, and it would be offered again.
+func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
+	f := newField(t, "coder")
+	f.subscribe("coder", "work")
+	var ended, refused atomic.Bool
+	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
+		if ended.Load() && strings.HasPrefix(st.Name+st.To, "topics/") && refused.CompareAndSwap(false, true) {
+			return syscall.EIO
+		}
+		return nil
+	}})
+	claims := f.claims("coder")
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return append(claims(turn), runnertest.Do(func(context.Context, runner.Turn) error {
+			ended.Store(true)
+			return nil
+		}))
+	}
+	f.start()
+	p := f.publish(dropbox.Lead, "work", "mend it")
+	f.until("the message is filed", func() bool { return len(f.files("coder", "done")) == 2 && f.status("coder").State == swarm.Idle })
+	if _, err := f.store.OfferOf(p.ID); !errors.Is(err, dropbox.ErrTaken) {
+		t.Errorf("the message is filed, and its publication: %v", err)
+	}
+	if n := len(f.bodies()); n != 1 || !refused.Load() {
+		t.Errorf("%d turns, want 1; the disk refused: %v", n, refused.Load())
 	}
 }

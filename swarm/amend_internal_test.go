@@ -1,0 +1,39 @@
+package swarm
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A ledger is not amended from a mailbox that cannot be looked at: that it has nothing is
+// not known.
+func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
+	dir := t.TempDir()
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(dir, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.MakeMailbox("coder"); err != nil {
+		t.Fatal(err)
+	}
+	s := &Swarm{}
+	s.store, s.books = store, &books{ledger: &ledger{}}
+	if lines, err := s.unwritten("coder", time.Now()); err != nil || len(lines) != 0 {
+		t.Errorf("unwritten = %v, %v, want nothing", lines, err)
+	}
+	if lines, err := s.unwritten("nobody", time.Now()); err != nil || len(lines) != 0 {
+		t.Errorf("unwritten of a mailbox that is not there = %v, %v, want nothing", lines, err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if lines, err := s.unwritten("coder", time.Now()); err == nil || errors.Is(err, dropbox.ErrNoMailbox) {
+		t.Errorf("unwritten of a store that is closed = %v, %v, want the error", lines, err)
+	}
+}
