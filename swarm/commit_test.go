@@ -32,6 +32,9 @@ func TestTheOrderOfAGoodTurn(t *testing.T) {
 	happened := func(what string) {
 		mu.Lock()
 		defer mu.Unlock()
+		if what == "ledger has lines: 0" || strings.HasPrefix(what, "ledger") && slices.Contains(got, what) {
+			return
+		}
 		got = append(got, what)
 	}
 	names := []struct{ pattern, with string }{
@@ -42,9 +45,7 @@ func TestTheOrderOfAGoodTurn(t *testing.T) {
 	}
 	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
 		turns, _ := f.ledger()
-		if ledger := fmt.Sprint("ledger has lines: ", len(turns)); len(turns) > 0 && !slices.Contains(got, ledger) {
-			happened(ledger)
-		}
+		happened(fmt.Sprint("ledger has lines: ", len(turns)))
 		step := st.String()
 		for _, n := range names {
 			step = regexp.MustCompile(n.pattern).ReplaceAllString(step, n.with)
@@ -62,7 +63,9 @@ func TestTheOrderOfAGoodTurn(t *testing.T) {
 	}
 	note := f.send("coder", "by the way", typed(dropbox.Note))
 	id := f.send("coder", "work")
+	mu.Lock()
 	got = nil
+	mu.Unlock()
 	f.start()
 	f.answer(id)
 	f.receipt("coder", id)

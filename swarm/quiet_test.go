@@ -3,6 +3,7 @@ package swarm_test
 import (
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -68,10 +69,9 @@ func TestAGoodTurnChangesNoStanding(t *testing.T) {
 // looks into cur/ of a stopped agent.
 func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
 	f := newField(t, "coder")
-	once := false
+	var once atomic.Bool
 	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
-		if !once && strings.HasPrefix(st.Name, "coder/cur/") && strings.HasPrefix(st.To, "coder/new/") {
-			once = true
+		if strings.HasPrefix(st.Name, "coder/cur/") && strings.HasPrefix(st.To, "coder/new/") && once.CompareAndSwap(false, true) {
 			return syscall.EIO
 		}
 		return nil

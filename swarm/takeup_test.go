@@ -52,10 +52,10 @@ func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 	f.plan.Agents[0].MaxFailures = 1
 	note := f.send("coder", "by the way", typed(dropbox.Note))
 	id := f.send("coder", "@fail no luck")
-	refused := 0
+	var refused atomic.Int64
 	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
-		if strings.HasPrefix(st.Name, "coder/cur/") && strings.Contains(st.Name, note) && refused < 3 {
-			refused++
+		if strings.HasPrefix(st.Name, "coder/cur/") && strings.Contains(st.Name, note) && refused.Load() < 3 {
+			refused.Add(1)
 			return syscall.EIO
 		}
 		return nil
@@ -63,8 +63,8 @@ func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 	f.start()
 	f.answer(id)
 	f.untilState("coder", swarm.Idle)
-	if got := f.files("coder", "cur"); len(got) != 0 || refused != 3 {
-		t.Errorf("after %d refusals cur/ has %v", refused, got)
+	if got := f.files("coder", "cur"); len(got) != 0 || refused.Load() != 3 {
+		t.Errorf("after %d refusals cur/ has %v", refused.Load(), got)
 	}
 	if got := f.files("coder", "new"); len(got) != 1 || !strings.Contains(got[0], note) {
 		t.Errorf("new/ = %v, want the note", got)
