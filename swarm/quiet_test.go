@@ -1,6 +1,7 @@
 package swarm_test
 
 import (
+	"context"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
@@ -83,4 +85,32 @@ func TestAnAgentStopsWhenItsMessageWaitsAgain(t *testing.T) {
 	if n := len(f.files("coder", "new")); n != 1 || len(f.files("coder", "cur")) != 0 {
 		t.Errorf("%d messages wait, and in cur/ is %v", n, f.files("coder", "cur"))
 	}
+}
+
+// The last words of an agent are its own, and not those of a sub-agent.
+func TestTheLastWordsAreTheAgents(t *testing.T) {
+	f := newField(t, "coder")
+	spoken, goOn := make(chan struct{}), make(chan struct{})
+	f.backend.Script = func(runner.Turn) []runnertest.Step {
+		return []runnertest.Step{
+			runnertest.Say("I ask a helper"),
+			runnertest.Emit(streamjson.Event{
+				Kind: streamjson.KindAssistant, Parent: "toolu_1",
+				Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: "I am the helper"}},
+			}),
+			runnertest.Do(func(context.Context, runner.Turn) error {
+				close(spoken)
+				return nil
+			}),
+			waitFor(goOn),
+		}
+	}
+	f.start()
+	id := f.send("coder", "work")
+	<-spoken
+	if last := f.status("coder").Last; last == nil || last.Text != "I ask a helper" {
+		t.Errorf("the last words are %+v", last)
+	}
+	close(goOn)
+	f.answer(id)
 }
