@@ -63,7 +63,10 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 			return line, nil
 		}
 		if len(operands) == 0 {
-			if n := len(line.chain); !line.help && (n == 0 || line.chain[n-1].Action == nil) {
+			n := len(line.chain)
+			if n == 0 { // alone it is the question what there is
+				line.help = true
+			} else if !line.help && line.chain[n-1].Action == nil {
 				return line, noVerb(line.chain)
 			}
 			return line, nil

@@ -49,6 +49,7 @@ func TestArrange(t *testing.T) {
 		"verb below a verb":      {in: "dead|list|coder|--json", want: "dead|list|--json|--|coder"},
 		"arguments left alone":   {in: "standin|-p|--verbose|--x", want: "standin|-p|--verbose|--x"},
 		"help of the program":    {in: "--help", want: "", help: true},
+		"no verb":                {in: "--config|x.yaml", want: "--config|x.yaml", help: true},
 		"help verb":              {in: "help", want: "", help: true},
 		"help of a verb":         {in: "help|dead|list", want: "dead|list", help: true},
 		"help flag of a verb":    {in: "send|coder|-h", want: "send|--|coder", help: true},
@@ -69,7 +70,6 @@ func TestArrange(t *testing.T) {
 
 func TestArrangeRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ in, want, next string }{
-		"no verb":            {"", "a verb is missing", "claude-swarm help"},
 		"misspelt verb":      {"sned", `no verb "sned"; did you mean send?`, "claude-swarm send"},
 		"unlike any verb":    {"xyzzy", `no verb "xyzzy"`, "claude-swarm help"},
 		"hidden verb":        {"standi", `no verb "standi"`, "claude-swarm help"},

@@ -3,10 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
+
+// firstVerbs are those with which one comes through a day; the help begins with them.
+var firstVerbs = []string{"init", "start", "send", "status", "inbox", "read", "stop"}
 
 // writeHelp prints the help of the program, or of the verb at the end of chain.
 // A verb's Description is prose that ends with examples; see [examples].
@@ -15,12 +19,21 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 		fmt.Fprint(w, "usage: claude-swarm [--config FILE] VERB [ARGUMENT…]\n\n"+
 			"Agents have mailboxes, which are folders. A message that is left there is worked\n"+
 			"on, and the answer comes to the mailbox of the lead.\n")
-		for _, group := range []string{groupProject, groupDaemon, groupAgents, groupMail, groupTopics} {
+		fmt.Fprint(w, "\nthe verbs that one needs:\n")
+		for _, name := range firstVerbs {
+			if c := find(app.Commands, name); c != nil {
+				fmt.Fprintf(w, "  %-11s %s\n", c.Name, c.Usage)
+			}
+		}
+		for _, group := range []string{groupAgents, groupMail, groupTopics, groupDaemon, groupProject} {
 			fmt.Fprintf(w, "\n%s:\n", group)
 			writeVerbs(w, app.Commands, group)
 		}
 		fmt.Fprint(w, "\noptions:\n")
 		writeFlags(w, app.Flags)
+		fmt.Fprint(w, "\nEnding things: abort ends a turn and gives its message up; cancel takes back a\n"+
+			"message that waits; pause lets an agent begin no turn; stop ends agents or the\n"+
+			"daemon after their turns (--now: at once); halt keeps all agents from new turns.\n")
 		fmt.Fprint(w, "\nclaude-swarm help VERB tells more about one verb.\n"+
 			"Exit status: 0 done, 1 failed, 2 wrong command line, 3 no such agent, message or\n"+
 			"project, 4 no daemon, 5 time-out, 6 refused by a rule, 78 bad configuration.\n")
@@ -50,7 +63,7 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 
 func writeVerbs(w io.Writer, commands []*cli.Command, group string) {
 	for _, c := range commands {
-		if !c.Hidden && c.Category == group {
+		if !c.Hidden && c.Category == group && (group == "" || !slices.Contains(firstVerbs, c.Name)) {
 			fmt.Fprintf(w, "  %-11s %s\n", c.Name, c.Usage)
 		}
 	}

@@ -23,7 +23,7 @@ func inboxCommand() *cli.Command {
 that were read and not filed. With AGENT it lists what waits there.
 
 Your mailbox is the lead's; inside a turn it is the agent's own, and no other is
-listed.` +
+listed. ! marks what is urgent.` +
 			examples("claude-swarm inbox --unread", "claude-swarm inbox --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "unread", Usage: "only those that nobody has read"},

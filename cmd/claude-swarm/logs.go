@@ -35,8 +35,9 @@ func logsCommand() *cli.Command {
 also when the daemon stops and starts again. On a terminal text appears while it
 is written. Works without a daemon. Inside a turn an agent sees its own log.
 
-Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, the end of a
-turn is = with its duration and cost. --raw prints the client's own event stream
+Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, + is urgent
+mail that came into the turn, the beginning and the end of a turn are =, the end
+with its duration and cost. --raw prints the client's own event stream
 of the last turn, JSON lines.` +
 			examples("claude-swarm logs coder", "claude-swarm logs coder -f", "claude-swarm logs coder --raw -n 5"),
 		Flags: []cli.Flag{

@@ -42,9 +42,6 @@ func helpFor(chain []*cli.Command) string {
 }
 
 func noVerb(chain []*cli.Command) error {
-	if len(chain) == 0 {
-		return usagef("claude-swarm help", "a verb is missing")
-	}
 	return usagef(helpFor(chain), "%s: a verb is missing", chain[len(chain)-1].Name)
 }
 

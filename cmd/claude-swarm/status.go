@@ -25,7 +25,10 @@ func statusCommand() *cli.Command {
 		Usage: "what the agents do, what waits, what needs you",
 		Description: `Shows each agent with its state, since when and why, its waiting mail, its dead
 letters, what it cost today, its task and what to do next. Works without a
-daemon too, from the files.` +
+daemon too, from the files.
+
+4 (1!) in MAIL is 4 messages, 1 of them urgent; - is none. A line that begins
+with ! is a trouble of the daemon itself.` +
 			examples("claude-swarm status", "claude-swarm status --short", "claude-swarm status coder --json", "claude-swarm status --watch"),
 		Flags: []cli.Flag{
 			jsonFlag(),

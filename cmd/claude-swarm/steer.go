@@ -19,8 +19,9 @@ func pauseCommand() *cli.Command {
 	return &cli.Command{
 		Name: "pause", Category: groupAgents, ArgsUsage: "AGENT…",
 		Usage: "let agents begin no further turn",
-		Description: `A running turn goes on to its end; mail waits. A pause lives through a restart of
-the daemon, and ends with resume or after --for. AGENT is one, several, or all.` +
+		Description: `A running turn goes on to its end; mail waits. A pause lives through a restart
+of the daemon, and ends with resume or after --for. AGENT is one, several, or
+all.` +
 			examples("claude-swarm pause coder", "claude-swarm pause all", `claude-swarm pause coder --for 1h --why "release day"`),
 		Flags: []cli.Flag{
 			spanFlag("for", "end the pause after `TIME`, such as 30m or 1d"),
