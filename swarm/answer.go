@@ -68,7 +68,14 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) (id string, err error) {
 	if err := a.lastWord(result, ans.To); err != nil {
 		return "", err
 	}
+	lead := a.plan().CopyFor(a.name, ans.To)
+	if lead != "" {
+		result.CC = []string{lead}
+	}
 	d, err := a.deliver(a.name, ans.To, result)
+	if err == nil && lead != "" {
+		err = a.copyTo(lead, result)
+	}
 	if undeliverable(err) {
 		// Whoever asked has no mailbox, as a message that was written by hand
 		// may say. The lead gets to know.
@@ -76,6 +83,14 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) (id string, err error) {
 		return "", nil
 	}
 	return d.ID, err
+}
+
+// copyTo delivers a copy of an answer, as a note. It has a key like the answer itself.
+func (a *agent) copyTo(lead string, result *dropbox.Message) error {
+	note := *result
+	note.Type = dropbox.Note
+	_, err := a.deliver(a.name, lead, &note)
+	return err
 }
 
 // answerTo is the answer that a receipt says is owed to the sender of m.

@@ -28,8 +28,8 @@ type AttachedOptions struct {
 	Mirror Mirror                  // as in [Options]
 	Advise func(agent Spec) string // likewise
 	Log    *slog.Logger            // nil discards it
-	// LeadName is what the person is called besides lead; "" is nothing.
-	LeadName string
+	// Plan says who the lead is; nothing else of it is looked at.
+	Plan Plan
 }
 
 // OpenAttached is ready to do the mail of an agent. The caller closes the Attached, and
@@ -57,7 +57,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	// lead is the person.
 	h := &house{
 		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, books: &books{tokens: tokens}, secrets: home.Secrets(),
-		feed: new(feed), trouble: new(trouble), plan: func() Plan { return Plan{LeadName: o.LeadName} }, turnsAt: home.turnsSince,
+		feed: new(feed), trouble: new(trouble), plan: func() Plan { return o.Plan }, turnsAt: home.turnsSince,
 	}
 	if o.Mirror != nil {
 		h.mirror = &mirroring{Mirror: o.Mirror, waiting: mostCopies} // it counts before the first copy

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -37,6 +38,17 @@ func (p Plan) Called(mailbox string) string {
 		return orElse(p.LeadName, mailbox)
 	}
 	return mailbox
+}
+
+// CopyFor says who gets a copy of what an agent sends to others; "" is nobody. What goes
+// to the lead anyway, or to people on IRC alone, needs none.
+func (p Plan) CopyFor(from string, to ...string) string {
+	lead := p.LeadFor(from)
+	others := slices.ContainsFunc(to, func(name string) bool { return name != dropbox.IRC })
+	if !others || !slices.Contains(p.CCLead, from) || slices.Contains(to, lead) {
+		return ""
+	}
+	return lead
 }
 
 // tellLead sends the lead a message of the daemon's, once per key: something about

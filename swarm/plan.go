@@ -57,6 +57,7 @@ type Plan struct {
 	Agents     []Spec
 	Lead       string        // the agent that gets the lead's mail; "" is the person
 	LeadName   string        // what the person is called besides lead; "" is nothing
+	CCLead     []string      // agents of whose messages to others the lead gets a copy
 	MaxRunning int           // turns at once; 0 means 4
 	MaxWarm    int           // clients that wait for their agent's next message; 0 means 4
 	Debounce   time.Duration // rest of a hand-dropped file before it is taken in; 0 means 1 s

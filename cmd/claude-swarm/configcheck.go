@@ -148,6 +148,7 @@ func effectiveAgent(a config.Agent) keyed {
 		{"background", a.Background},
 		{"allowed_tools", orNull(a.AllowedTools)},
 		{"disallowed_tools", orNull(a.DisallowedTools)},
+		{"cc_lead", a.CCLead},
 		{"mcp", a.MCP},
 		{"mcp_servers", servers},
 		{"allowed_dirs", orEmpty(a.AllowedDirs)},

@@ -140,8 +140,8 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 		Gate:   &sessionGate{policy: door.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
 		Mirror: mirror,
 
-		LeadName: p.file.LeadName,
-		Advise:   mirror.advice(p.home, slog.New(slog.DiscardHandler)),
+		Plan:   swarm.Plan{LeadName: p.file.LeadName, CCLead: p.file.CCLead()},
+		Advise: mirror.advice(p.home, slog.New(slog.DiscardHandler)),
 	})
 	if err != nil {
 		return err

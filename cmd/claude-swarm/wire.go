@@ -68,6 +68,7 @@ func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{
 		Lead:       f.Lead,
 		LeadName:   f.LeadName,
+		CCLead:     f.CCLead(),
 		Topics:     swarm.TopicPolicy{ClaimTimeout: f.Topics.ClaimTimeout, Fallback: f.Topics.Fallback},
 		MaxRunning: f.Running(),
 		MaxWarm:    f.MaxWarm,

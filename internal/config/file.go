@@ -111,6 +111,8 @@ type Agent struct {
 	AllowedTools    *[]string
 	DisallowedTools *[]string // tools it may not use; nil is none
 
+	CCLead bool // the lead gets a copy of what it sends to other agents; false
+
 	// MCP gives it the tools of our own MCP server; true. MCPServers are further
 	// servers, by name; none.
 	MCP         bool
@@ -141,6 +143,17 @@ func (f *File) Home() string { return filepath.Join(f.Dir, rendezvous.HomeName) 
 
 // Source is the content of the file as it was read.
 func (f *File) Source() []byte { return f.source }
+
+// CCLead are the names of the agents whose messages to others the lead gets a copy of.
+func (f *File) CCLead() []string {
+	var names []string
+	for _, a := range f.Agents {
+		if a.CCLead {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
 
 // Agent finds an agent by its name.
 func (f *File) Agent(name string) (Agent, bool) {

@@ -204,6 +204,8 @@ var agentKeys = []agentKey{
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.AllowedTools)(r.allowed(n, name)) }},
 	{Key{"disallowed_tools", "text, list or null", "null", "The tools that the agent may not use, even when they are allowed above; written in the same way."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.DisallowedTools)(r.tools(n, name)) }},
+	{Key{"cc_lead", "true or false", "false", "Send the lead a copy, as a note, of every message that the agent sends to other agents and of every answer that it gives them. Publications and what it leaves as files are not copied."},
+		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.CCLead)(r.truth(n, name)) }},
 	{Key{"mcp", "true or false", "true", "Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to see who is there, to read and write the board."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.MCP)(r.truth(n, name)) }},
 	{Key{"mcp_servers", "names with keys", "{}", "Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. Those of an agent are added to those of defaults; NAME: null takes one away. Without a list in allowed_tools all their tools are allowed. No other MCP server is started."},

@@ -70,7 +70,7 @@ func TestEveryKeyOfTheReferenceChangesSomething(t *testing.T) {
 		"retention.done_days": "77", "retention.done_mb": "77", "retention.refused_days": "77", "retention.refused_mb": "77",
 		"role": "x", "zone": "x", "system": "x", "command": "x", "permission_mode": "plan", "window_tokens": "77",
 		"compact_window": "777777", "stall_timeout": "77s", "turn_timeout": "77s", "retry_delay": "77s", "max_failures": "77",
-		"session": "fresh", "linger": "77s", "background": "true", "attached": "true", "attached_mail": "notify", "allowed_tools": "Read", "disallowed_tools": "Read", "model": "x", "thinking": "low",
+		"session": "fresh", "cc_lead": "true", "linger": "77s", "background": "true", "attached": "true", "attached_mail": "notify", "allowed_tools": "Read", "disallowed_tools": "Read", "model": "x", "thinking": "low",
 		"mcp": "false", "mcp_servers": "{a: {command: x}}", "allowed_dirs": "[x]",
 		"cwd": "x", "reread": "[x]", "channels": "[x]", "env": "{A: b}", "env_drop": "[A]",
 	}

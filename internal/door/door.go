@@ -18,7 +18,8 @@ type Place struct {
 	Agents []string       // in the order of the configuration
 	Lead   string         // the agent that gets the lead's mail; "" is the person
 
-	LeadName string // what the person is called besides lead; "" is nothing
+	LeadName string   // what the person is called besides lead; "" is nothing
+	CCLead   []string // agents of whose messages to others the lead gets a copy
 	Rules    policy.Policy
 	Chat     *Chat // nil: there is no IRC
 	// Reading says of each agent which files it may send. An agent that is not in it may
@@ -27,7 +28,9 @@ type Place struct {
 }
 
 // lead is what the place knows of the lead.
-func (p Place) lead() swarm.Plan { return swarm.Plan{Lead: p.Lead, LeadName: p.LeadName} }
+func (p Place) lead() swarm.Plan {
+	return swarm.Plan{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
+}
 
 // Called is what people and agents call the owner of a mailbox, see [swarm.Plan.Called].
 func (p Place) Called(mailbox string) string { return p.lead().Called(mailbox) }

@@ -100,7 +100,7 @@ func OpenStore(file *config.File) (*dropbox.Store, error) {
 
 // PlaceOf is a project as somebody finds it who comes in.
 func PlaceOf(file *config.File, store *dropbox.Store) Place {
-	p := Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, Rules: PolicyOf(file), Chat: chatOf(file), Reading: map[string]Reading{}}
+	p := Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), Chat: chatOf(file), Reading: map[string]Reading{}}
 	for _, a := range file.Agents {
 		p.Reading[a.Name] = ReadingOf(a)
 	}

@@ -66,6 +66,7 @@ func (d *Door) addresses() []string {
 }
 
 // Send signs m and delivers it to everybody in To, and as a note to those in CC.
+// Where the configuration wants it, the lead is one of these.
 // All copies are in one thread. When one of them fails, those before it are
 // delivered, and returned with the error, a [*DeliveryError]. Inside a turn it may
 // be a [*TurnError]. What no rule lets pass is a [*RefusedError], and nothing of it is
@@ -76,6 +77,9 @@ func (d *Door) addresses() []string {
 func (d *Door) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	if err := d.EnsureToken(); err != nil {
 		return nil, err
+	}
+	if lead := d.lead().CopyFor(d.Me.Name, slices.Concat(m.To, m.CC)...); lead != "" {
+		m.CC = append(m.CC, lead)
 	}
 	if err := d.Me.Envelope(m); err != nil {
 		return nil, &TurnError{err}
@@ -114,7 +118,12 @@ func (d *Door) note(sent []dropbox.Delivery, m *dropbox.Message) error {
 	if m.Type != dropbox.Result {
 		noted.ReplyTo = ""
 	}
-	return d.Me.Sent(sent, &noted)
+	mails := min(len(sent), len(m.To))
+	if err := d.Me.Sent(sent[:mails], &noted); err != nil || mails == len(sent) {
+		return err
+	}
+	noted.Type, noted.ReplyTo = dropbox.Note, ""
+	return d.Me.Sent(sent[mails:], &noted) // a copy of a result answers nobody
 }
 
 // EnsureToken makes the lead's token, if no daemon has done so yet.
