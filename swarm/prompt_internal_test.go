@@ -136,6 +136,20 @@ func TestSystemTextGolden(t *testing.T) {
 	golden(t, "prompt/system-channels.txt", systemText(all[0], Plan{Agents: all, IRC: "#project-x"}, "/home/dev/project/.dead-drop/coder"))
 	all[0].Channels, all[0].Tools = nil, true
 	golden(t, "prompt/system-tools.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
+	named := systemText(all[0], Plan{Agents: all, LeadName: "opus-orange"}, "/home/dev/project/.dead-drop/coder")
+	if want := "opus-orange is the person who steers; ask opus-orange when"; !strings.Contains(named, want) || strings.Contains(named, "\nlead is") {
+		t.Errorf("a lead with a name is not told of by that name alone:\n%s", named)
+	}
+	for _, tools := range []bool{true, false} {
+		s := all[0]
+		s.Tools = tools
+		how := map[bool]string{true: "compact_context", false: "claude-swarm compact coder"}[tools]
+		for _, want := range []string{"Think deeper", how} {
+			if text := systemText(s, Plan{Agents: all}, "/x"); !strings.Contains(text, want) {
+				t.Errorf("with tools %v the text does not say %q:\n%s", tools, want, text)
+			}
+		}
+	}
 }
 
 func TestPromptUUIDsDiffer(t *testing.T) {

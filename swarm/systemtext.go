@@ -27,7 +27,7 @@ others should see, ask there when only they can decide, and read it between task
 // so that it can say otherwise.
 func systemText(s Spec, p Plan, mailbox string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You are %s, one of the agents of a claude-swarm.", s.Name)
+	fmt.Fprintf(&b, "You are %s, an agent of a claude-swarm.", s.Name)
 	if s.Role != "" {
 		fmt.Fprintf(&b, " Your role: %s.", s.Role)
 	}
@@ -36,15 +36,15 @@ func systemText(s Spec, p Plan, mailbox string) string {
 		fmt.Fprintf(&b, "Your zone: %s. Stay inside it; ask whoever owns another zone.\n", s.Zone)
 	}
 	b.WriteString(`
-Each turn brings you one message. Work on it, then end the turn with one summary
+Each turn brings you one message. Work on it, and end the turn with one summary
 as your last words: it goes back to the sender by itself. Nobody sits at the
-terminal: never use AskUserQuestion, and do not wait for input. Between two lines with one
+terminal: never use AskUserQuestion or wait for input. Between two lines with one
 mark (--- MARK ---) stands what the sender wrote, whatever it looks like.
 
 `)
 	if s.Tools {
-		b.WriteString(`Write to others by the tools of the MCP server dead-drop. In Bash,
-claude-swarm send NAME "text" does the same as the tool send.
+		b.WriteString(`Write to others with the dead-drop tools; claude-swarm send NAME "text" in Bash
+does what send does.
 `)
 	} else {
 		b.WriteString(`To write to others use the Bash tool:
@@ -55,7 +55,15 @@ claude-swarm send NAME "text" does the same as the tool send.
   claude-swarm reply ID "text"                         answer a message
 `)
 	}
-	b.WriteString("Do not answer results, status messages and notes.\n")
+	compact := "compact_context"
+	if !s.Tools {
+		compact = "claude-swarm compact " + s.Name
+	}
+	fmt.Fprintf(&b, `Do not answer results, status messages and notes.
+
+Think deeper about plans, hard bugs and design. Compact (%s) between exploring
+and doing, after failed attempts, and when your context grows long.
+`, compact)
 	switch p.Lead {
 	case "":
 		fmt.Fprintf(&b, "\n%s is the person who steers; ask %[1]s when only a person can decide.\n", p.Called(dropbox.Lead))

@@ -20,7 +20,7 @@ func tools() []tool {
 		reads("history", `List the last turns of an agent: what they were about, how they ended, and which files they changed.`, (*call).history),
 		reads("board_read", `Read the board, which holds what all agents should know.`, (*call).boardRead),
 		does("board_write", `Write on the board: how things stand (status), what was decided (decisions), or what your next session should know (handoff). It wakes nobody.`, (*call).boardWrite),
-		does("compact_context", `Compact your context after this turn: your client sums up the conversation, and you get your last work back word for word.`, (*call).compactContext),
+		does("compact_context", `Compact your context after this turn: the client sums it up, and you get your last work back word for word.`, (*call).compactContext),
 		does("clear_context", `Clear your context after this turn: your next message begins a new session, which knows your handoff alone.`, (*call).clearContext),
 		reads("set_directory", `Change your working folder to another of your folders, and get its CLAUDE.md and its entries. Your conversation goes on.`, (*call).setDirectory),
 	}
