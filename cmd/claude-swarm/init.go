@@ -31,6 +31,8 @@ work trees and agent programs first, and proposes agents; --agent names them,
 and --non-interactive asks nothing. --subscribe lets an agent hear of a topic,
 as the verb subscribe does, also where a claude-swarm.yaml is there already.
 Inside another project it asks first; --nested answers.
+--skill adds .claude/skills/swarm/SKILL.md, which teaches every session of
+Claude Code in this folder the verbs: ask it to give an agent work.
 
 --check changes nothing and says of each thing whether it is current (as this
 version makes it), present (yours), drifted or missing; exit status 1 when
@@ -43,13 +45,14 @@ that one. Your own files are then to the byte what they were. What was changed
 since stays, and so does every mailbox with anything in it; --purge removes
 mail, logs and books too. Where there is mail it asks before that; --yes answers
 where nobody can be asked.` +
-			examples("claude-swarm init", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
+			examples("claude-swarm init --skill", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
 				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove reviewer"),
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "agent", Usage: "an agent `NAME[=FOLDER]` for a new claude-swarm.yaml; may stand several times"},
 			&cli.StringSliceFlag{Name: "subscribe", Usage: "let an agent hear of a topic, `AGENT=TOPIC`; may stand several times"},
 			&cli.StringFlag{Name: "command", Usage: "the agents' program `COMMAND` for a new claude-swarm.yaml"},
 			&cli.StringFlag{Name: "permission-mode", Usage: "the agents' `MODE` for a new claude-swarm.yaml"},
+			&cli.BoolFlag{Name: "skill", Usage: "add a skill that teaches sessions of Claude Code here the verbs"},
 			&cli.BoolFlag{Name: "non-interactive", Usage: "ask nothing"},
 			&cli.BoolFlag{Name: "nested", Usage: "make a project inside another one"},
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; say what is there, drifted or missing"},
@@ -86,8 +89,10 @@ func runInit(c *cli.Context) error {
 	if c.Bool("yes") && !c.Bool("purge") {
 		return usagef("claude-swarm help init", "--yes goes with --remove --purge")
 	}
-	if (which == "check" || which == "remove") && c.IsSet("subscribe") {
-		return usagef("claude-swarm help init", "--subscribe and --%s do not go together", which)
+	for _, name := range []string{"subscribe", "skill"} {
+		if (which == "check" || which == "remove") && c.IsSet(name) {
+			return usagef("claude-swarm help init", "--%s and --%s do not go together", name, which)
+		}
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -110,7 +115,7 @@ func runInit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := provision.Init(dir, provision.Options{Config: text, Subscribe: topics, Upgrade: which == "upgrade", Reset: which == "reset"})
+	report, err := provision.Init(dir, provision.Options{Config: text, Subscribe: topics, Skill: c.Bool("skill"), Upgrade: which == "upgrade", Reset: which == "reset"})
 	if err != nil {
 		return initError(err)
 	}
@@ -182,6 +187,9 @@ func initError(err error) error {
 	}
 	if nextStep(err) != "" {
 		return err
+	}
+	if e, ok := errors.AsType[*provision.ConflictError](err); ok {
+		return hint(err, "mv %s elsewhere, then once more", shellWord(e.Path))
 	}
 	return hint(err, "ls -ld .")
 }

@@ -34,6 +34,9 @@ func Check(dir string) (Report, error) {
 	if err := s.checkIgnore(); err != nil {
 		return r, err
 	}
+	if err := s.checkSkill(); err != nil {
+		return r, err
+	}
 	return r, s.checkAttachments(file)
 }
 

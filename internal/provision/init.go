@@ -24,6 +24,9 @@ type Options struct {
 	// Subscribe says of agents which topics they are to hear of, as patterns.
 	Subscribe map[string][]string
 
+	// Skill makes the skill that teaches a session of Claude Code the verbs.
+	Skill bool
+
 	// Upgrade makes again what an older version made and nobody changed since.
 	Upgrade bool
 	// Reset makes everything of ours again, also what somebody changed; but never
@@ -110,6 +113,9 @@ func Init(dir string, o Options) (Report, error) {
 	if err != nil {
 		return r, err
 	}
+	if err := s.skillFits(o); err != nil {
+		return r, err
+	}
 	if err := s.sweep(); err != nil {
 		return r, err
 	}
@@ -123,6 +129,9 @@ func Init(dir string, o Options) (Report, error) {
 		return r, err
 	}
 	if err := s.ignore(); err != nil {
+		return r, err
+	}
+	if err := s.skill(o); err != nil {
 		return r, err
 	}
 	return r, s.attachments(file, o)

@@ -131,33 +131,40 @@ func speaksFor(other, agent string) string {
 
 func (s *setup) checkKit(k kit) error {
 	for _, p := range k.parts(s) {
-		e := s.made(p.path)
-		var state State
-		var err error
-		switch {
-		case e != nil && e.Agent != k.agent:
-			s.found(p.path, Missing, "it speaks for "+e.Agent+", not for "+k.agent, "claude-swarm attach --as "+e.Agent+" --way plugin, then the same for "+k.agent)
-			continue
-		case e == nil:
-			state = Missing
-		case e.Kind == kindFile:
-			state, err = s.fileState(p.path, p.text)
-		default:
-			if state, err = s.linesState(*e); state == Current && !e.wrote(p) {
-				state = Drifted
-			}
-		}
-		if err != nil {
+		if err := s.checkPart(k, p); err != nil {
 			return err
 		}
-		try := ""
-		if state != Current {
-			try = "claude-swarm init --upgrade"
-			if changed, err := s.edited(p.path); err == nil && changed && e != nil && e.Kind == kindFile {
-				try = "claude-swarm init --reset"
-			}
-		}
-		s.found(p.path, state, "", try)
 	}
+	return nil
+}
+
+func (s *setup) checkPart(k kit, p part) error {
+	e := s.made(p.path)
+	var state State
+	var err error
+	switch {
+	case e != nil && e.Agent != k.agent:
+		s.found(p.path, Missing, "it speaks for "+e.Agent+", not for "+k.agent, "claude-swarm attach --as "+e.Agent+" --way plugin, then the same for "+k.agent)
+		return nil
+	case e == nil:
+		state = Missing
+	case e.Kind == kindFile:
+		state, err = s.fileState(p.path, p.text)
+	default:
+		if state, err = s.linesState(*e); state == Current && !e.wrote(p) {
+			state = Drifted
+		}
+	}
+	if err != nil {
+		return err
+	}
+	try := ""
+	if state != Current {
+		try = "claude-swarm init --upgrade"
+		if changed, err := s.edited(p.path); err == nil && changed && e != nil && e.Kind == kindFile {
+			try = "claude-swarm init --reset"
+		}
+	}
+	s.found(p.path, state, "", try)
 	return nil
 }
