@@ -13,15 +13,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// readmeBlock is the block of the README that begins with a line.
-func readmeBlock(t *testing.T, begin string) []string {
+// shownBlock is the block of a page that begins with a line.
+func shownBlock(t *testing.T, page, begin string) []string {
 	t.Helper()
-	for _, m := range fenced.FindAllStringSubmatch(read(t, "../README.md"), -1) {
+	for _, m := range fenced.FindAllStringSubmatch(read(t, page), -1) {
 		if strings.HasPrefix(m[2], begin) {
 			return strings.Split(strings.TrimSuffix(m[2], "\n"), "\n")
 		}
 	}
-	t.Fatalf("README.md has no block that begins with %q", begin)
+	t.Fatalf("%s has no block that begins with %q", page, begin)
 	return nil
 }
 
@@ -68,7 +68,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	}
 	printed, _, _ := strings.Cut(string(out), "Everything is in") // as --dir says
 	printed = strings.Trim(strings.ReplaceAll(printed, filepath.Join(top, "demo"), "/tmp/claude-swarm-demo"), "\n")
-	shown := readmeBlock(t, "  project ")
+	shown := shownBlock(t, "../README.md", "  project ")
 	got, want := shapes(strings.Split(printed, "\n")), shapes(shown)
 	if update && !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
 		readme := strings.Replace(read(t, "../README.md"), strings.Join(shown, "\n"), printed, 1)
@@ -109,15 +109,15 @@ func shapes(lines []string) []string {
 	return all
 }
 
-// The README shows the beginning and the end of what `make test` prints: lines of
+// CONTRIBUTING shows the beginning and the end of what `make test` prints: lines of
 // packages that are there and have tests.
-func TestReadmeShowsTheTests(t *testing.T) {
+func TestContributingShowsTheTests(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}ok{{else}}?{{end}} {{.ImportPath}}", "../...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	packages := strings.Split(strings.TrimSpace(string(out)), "\n")
-	shown := readmeBlock(t, "go test ./...")[1:]
+	shown := shownBlock(t, "../CONTRIBUTING.md", "go test ./...")[1:]
 	var elided bool
 	for _, line := range shown {
 		words := strings.Fields(line)
@@ -126,13 +126,28 @@ func TestReadmeShowsTheTests(t *testing.T) {
 			continue
 		}
 		if len(words) < 3 || !slices.Contains(packages, words[0]+" "+words[1]) {
-			t.Errorf("README.md shows %q of make test, and there is no such package", line)
+			t.Errorf("CONTRIBUTING.md shows %q of make test, and there is no such package", line)
 		}
 	}
 	if first := strings.Fields(shown[0])[1]; !elided || !strings.HasSuffix(packages[0], first) {
-		t.Errorf("README.md begins with %s and leaves out lines: %v; the first package is %s", first, elided, packages[0])
+		t.Errorf("CONTRIBUTING.md begins with %s and leaves out lines: %v; the first package is %s", first, elided, packages[0])
 	}
 	if !strings.HasPrefix(read(t, "../Makefile"), "#") || !strings.Contains(read(t, "../Makefile"), "\ntest: tools\n\tgo test ./...\n") {
-		t.Error("make test does not run what README.md shows")
+		t.Error("make test does not run what CONTRIBUTING.md shows")
+	}
+}
+
+// The README says what the program is, how to get it and which verbs one needs before it
+// shows anything else.
+func TestReadmeBeginsWithWhatANewcomerNeeds(t *testing.T) {
+	var heads []string
+	for line := range strings.Lines(read(t, "../README.md")) {
+		if head, ok := strings.CutPrefix(line, "## "); ok {
+			heads = append(heads, strings.TrimSpace(head))
+		}
+	}
+	want := []string{"Install", "The five verbs that you need", "See it work"}
+	if len(heads) < len(want) || !slices.Equal(heads[:len(want)], want) {
+		t.Errorf("README.md has the parts %q, want it to begin with %q", heads, want)
 	}
 }
