@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ listed. ! marks what is urgent.` +
 			examples("claude-swarm inbox --unread", "claude-swarm inbox --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "unread", Usage: "only those that nobody has read"},
-			&cli.StringSliceFlag{Name: "done", Usage: "file the message `ID`, and list nothing; may be given again, further IDs may follow"},
+			&cli.StringSliceFlag{Name: "done", Usage: "file the message `ID`, and list nothing; further IDs may follow; all files all but the questions"},
 			jsonFlag(),
 		},
 		Action: withPost(inbox),
@@ -113,6 +114,24 @@ func urgentMark(m *door.View) string {
 	return ""
 }
 
+// allButQuestions are the ids of what lies in the own mailbox and asks for no answer.
+func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
+	list, err := p.List(p.Me.Name, false)
+	var ids []string
+	asked := 0
+	for _, m := range list {
+		if m.Type == dropbox.Question {
+			asked++
+			continue
+		}
+		ids = append(ids, m.ID)
+	}
+	if asked > 0 && err == nil {
+		fmt.Fprintf(c.App.ErrWriter, "%s not filed: answer with claude-swarm reply ID \"…\", or file by ID\n", count(asked, "question"))
+	}
+	return ids, err
+}
+
 // fileAll files messages of the lead's mailbox: they are dealt with. The mail of an agent
 // is filed by the end of its turn.
 func (p *post) fileAll(c *cli.Context, ids []string) error {
@@ -124,6 +143,11 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 		return err
 	}
 	filed := 0
+	if slices.Equal(ids, []string{dropbox.All}) || slices.Equal(ids, []string{"--" + dropbox.All}) {
+		if ids, err = p.allButQuestions(c); err != nil {
+			return err
+		}
+	}
 	for _, id := range ids {
 		found, err := p.find(id)
 		if err != nil {

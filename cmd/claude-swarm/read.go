@@ -21,16 +21,16 @@ func readCommand() *cli.Command {
 		Name:      "read",
 		Category:  groupMail,
 		Usage:     "print a message",
-		ArgsUsage: "ID",
+		ArgsUsage: "[ID…]",
 		Description: `Prints the envelope of a message, an empty line, and its text. In the lead's
-mailbox it is marked as read. The beginning or the end of an id is
-enough, from 4 letters on.` +
+mailbox it is marked as read. Without ID it is the oldest that is unread. The
+beginning or the end of an id is enough, from 4 letters on.` +
 			examples("claude-swarm read k7f3q9m2xd", "claude-swarm read k7f3 --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "body", Usage: "print the text alone, every byte of it"},
 			jsonFlag(),
 		},
-		Action: onMessage(read),
+		Action: withPost(readEach),
 	}
 }
 
@@ -39,6 +39,31 @@ type messageView struct {
 	V int `json:"v"`
 	*door.View
 	File string `json:"file,omitempty"` // of a dead letter: where it lies
+}
+
+// readEach prints the messages that the command line names, or the oldest unread one.
+func readEach(c *cli.Context, p *post) error {
+	ids := c.Args().Slice()
+	if len(ids) == 0 {
+		list, err := p.List(p.Me.Name, true)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			_, err := fmt.Fprintf(c.App.ErrWriter, "nothing unread in %s\n", p.ownName(p.Me.Name))
+			return err
+		}
+		ids = []string{list[0].ID}
+	}
+	for i, id := range ids {
+		if i > 0 && !c.Bool("json") && !c.Bool("body") {
+			fmt.Fprintln(c.App.Writer)
+		}
+		if err := read(c, p, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func read(c *cli.Context, p *post, id string) error {
