@@ -5,7 +5,7 @@ package mcpserver
 func tools() []tool {
 	return []tool{
 		reads("whoami", `Get your name, role, zone and lead, the message of your turn, your folders, and whether the daemon runs.`, (*call).whoami),
-		reads("list_agents", `List the agents: role, zone, folder, state, and how much mail waits for each. Call it before you send work to somebody.`, (*call).listAgents),
+		reads("list_agents", `List the agents: role, zone, folder, state, and how much mail waits for each. Call it before you send work.`, (*call).listAgents),
 		does("send", `Send a message to an agent, several, or the lead. A task or a question begins a turn of the recipient, and the answer comes to you in a later turn; a status or a note wakes nobody and is read with the next turn.`, (*call).send),
 		does("ask", `Ask an agent or the lead, and wait for the answer. Use it when you cannot go on without; else send a question. An agent answers after its current turn, so two that ask each other get no answer.`, (*call).ask),
 		does("reply", `Answer a message in your mailbox. Your last words answer the message of your turn without this.`, (*call).reply),
