@@ -10,7 +10,7 @@ CLI_NEWEST    := $(shell sed -n 's/^\tNewest = "\(.*\)"/\1/p' $(RANGE))
 CLI           ?= $(if $(filter Newest,$(shell sed -n 's/^const Default = //p' $(RANGE))),newest,oldest)
 CLI_VERSION   := $(patsubst oldest,$(CLI_OLDEST),$(patsubst newest,$(CLI_NEWEST),$(CLI)))
 CLI_FILE       = $(TOOLS)/claude/$(1)/node_modules/.bin/claude
-# An MCP client of another house: the inspector's command line without its web page,
+# An independent MCP client: the inspector's command line without its web page,
 # which is a quarter of the whole.
 INSPECTOR_VERSION := 0.22.0
 INSPECTOR_SDK := 1.32.2

@@ -235,7 +235,7 @@ func (c *console) messages() []string {
 var (
 	// An id of a page has a digit, or it could be a word.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
-	// What differs from run to run, and blanks, whose number depends on that.
+	// What differs from run to run, and spaces, whose number depends on that.
 	// A text that was cut at the end of a line is cut elsewhere when what stands
 	// before it has another width.
 	varied = regexp.MustCompile(`\b[a-z2-7]{10}\b|\b[0-9a-f]{8}…|[^0-9\n]{1,12}…\n|[0-9]+([.,:][0-9]+)*|\b(ms|s|min)\b| +|\n…\n`)

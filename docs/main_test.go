@@ -143,8 +143,8 @@ func helpOf(words []string) (verb, error) {
 }
 
 var (
-	// A line of the help that is about a verb or a flag: two blanks, the name, and
-	// at least two blanks or a line end before what it is for.
+	// A line of the help that is about a verb or a flag: two spaces, the name, and
+	// at least two spaces or a line end before what it is for.
 	entry  = regexp.MustCompile(`^  ([a-z]+|-.*?)(?:  +(\S.*))?\n$`)
 	dashed = regexp.MustCompile(`--?[a-z][a-z-]*\b`)
 )

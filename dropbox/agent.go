@@ -61,7 +61,7 @@ func badShape(name string) string {
 	case name == "":
 		return "empty"
 	case len(name) > maxAgentName:
-		return "longer than 32 letters"
+		return "longer than 32 characters"
 	case name[0] == '-' || name[0] == '_':
 		return "must begin with a letter or a digit"
 	}

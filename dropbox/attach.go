@@ -47,7 +47,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	folder := attachDir + "/" + a.SHA256
 	a.Path = folder + "/" + a.Name
 	if kept, err := s.disk.readFile(a.Path, limit); err == nil && bytes.Equal(kept, data) {
-		// Whoever put it there may have been killed before it was durable.
+		// Anyone who put it there may have been killed before it was durable.
 		return a, errors.Join(s.disk.syncDir(folder), s.disk.syncDir(attachDir))
 	}
 	if there, err := s.disk.exists(attachDir); err != nil {
@@ -80,7 +80,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 
 // OpenAttachment opens an attachment for reading; the caller closes it. The size is
 // checked, the content is not. The error is [ErrInvalid] when a message names a
-// path that is no attachment of this store.
+// path that is not an attachment of this store.
 func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 	if err := a.check(); err != nil {
 		return nil, fmt.Errorf("open attachment: %w", err)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mkdir makes a folder; it is no error if one is there already.
+// mkdir makes a folder; it is not an error if one is there already.
 func (d *disk) mkdir(name string) error {
 	if err := d.ask(OpMkdir, name, ""); err != nil {
 		return err
@@ -352,7 +352,7 @@ func (d *disk) syncLeft(names ...string) error {
 }
 
 // put makes a small file durable under a name, through scratch in the same file
-// system. If one is there already it stays, and that is no error.
+// system. If one is there already it stays, and that is not an error.
 func (d *disk) put(scratch, name string, data []byte) error {
 	if there, err := d.exists(name); there || err != nil {
 		return errors.Join(err, d.syncDir(path.Dir(name)))

@@ -16,7 +16,7 @@ type Claim struct {
 	Message *Message // nil when Bad is set
 
 	// Bad says why the file is no message: broken, too large, a symlink, a folder.
-	// It is claimed all the same, and is to be buried. It is an [ErrInvalid] or an
+	// It is claimed anyway, and is to be buried. It is an [ErrInvalid] or an
 	// [ErrTooLarge].
 	Bad error
 }

@@ -313,7 +313,7 @@ func (b *Mailbox) purge(d DeadLetter) error {
 	return b.disk.syncDir(b.dir(deadFolder))
 }
 
-// What is no message gets a name in dead/ that sorts by time, has an id for the
+// What is not a message gets a name in dead/ that sorts by time, has an id for the
 // verbs that take one, and ends with its own name.
 //
 //	20261121T045102.123456Z-k7f3q9m2xd-plan.docx

@@ -155,7 +155,7 @@ func (s *Store) takeBack(from, into spot, scratch, path string, reason error) er
 }
 
 // whole runs f, and once more after making the mailbox whole again if a folder of
-// it was missing. A mailbox of which nothing is there is nobody's.
+// it was missing. A mailbox without any folder does not exist.
 func (s *Store) whole(to string, f func() error) error {
 	err := f()
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -47,7 +47,7 @@ func (st Step) String() string {
 // that leads through one is an error (ELOOP, or ENOTDIR).
 //
 // It speaks to the kernel in single calls: one opens the folder that a name is in,
-// the next is relative to that. [os.Root] opens every folder on the way anew; that
+// the next is relative to that. [os.Root] opens every folder on the way again; that
 // costs a quarter of a delivery. It is used, as root, where speed is no matter.
 type disk struct {
 	root *os.Root

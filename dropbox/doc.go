@@ -60,7 +60,7 @@
 //	defer store.Close()
 //	d, err := store.Deliver("coder", &dropbox.Message{Body: []byte("Fix the build.\n")})
 //
-// Deliveries need no lock and no daemon. Who has many at once hands them over together,
+// Deliveries need no lock and no daemon. A caller with many at once hands them over together,
 // to [Store.DeliverBatch]: then all of them wait for the disk as long as one.
 //
 // # Working a mailbox off

@@ -9,7 +9,7 @@ import (
 // The errors that a caller may test for with [errors.Is]. Those that carry facts
 // have a type as well, to be had with [errors.AsType].
 var (
-	// ErrNoStore says that the folder is no store: it has no file "version".
+	// ErrNoStore says that the folder is not a store: it has no file "version".
 	ErrNoStore = errors.New("no mailboxes here")
 	// ErrVersion says that the store was made by a newer program.
 	ErrVersion = errors.New("mailboxes of an unknown version")

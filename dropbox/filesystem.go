@@ -25,7 +25,7 @@ type FileSystem struct {
 // rename that refuses to replace. Without a key all file systems will do.
 func (f FileSystem) Usable() bool { return f.HardLinks || f.NoReplace }
 
-// ProbeFileSystem tries out what the disk of a folder can do, in a folder of its own
+// ProbeFileSystem tries out what the disk of a folder can do, in a separate folder
 // there, which it removes. dir must exist, and we must be allowed to write in it.
 func ProbeFileSystem(dir string) (FileSystem, error) {
 	f, err := probe(dir)

@@ -151,7 +151,7 @@ func (s *Store) Load(f Found) (*Message, error) {
 }
 
 // Walk calls visit with every message, in the order of All, until it returns
-// false. What is no message, and what moved on meanwhile, is left out. It reads
+// false. What is not a message, and what moved on meanwhile, is left out. It reads
 // each file: for verbs of people, not for a daemon's loop.
 func (s *Store) Walk(visit func(Found, *Message) bool) error {
 	for f, err := range s.All() {

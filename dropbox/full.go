@@ -25,7 +25,7 @@ func (b *Mailbox) judge(waiting int) error {
 }
 
 // tooMany is how many messages had to leave at the last listing before there is
-// room. It is only a reckoning: others take messages too, and answers always come in.
+// room. It is only an estimate: others take messages too, and answers always come in.
 func (b *Mailbox) tooMany() *atomic.Int64 {
 	n, _ := b.store.tooMany.LoadOrStore(b.name, new(atomic.Int64))
 	return n.(*atomic.Int64)

@@ -11,11 +11,11 @@ func TestGist(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from, subject, body, want string
 	}{
-		"subject":               {"lead", "the\nparser", "Mend it.", "the parser"},
-		"text":                  {"lead", "", "Mend it.\n\nAll of it.", "Mend it. All of it."},
+		"subject":               {"lead", "the\nparser", "Fix it.", "the parser"},
+		"text":                  {"lead", "", "Fix it.\n\nAll of it.", "Fix it. All of it."},
 		"long":                  {"lead", "", strings.Repeat("ä", 300), strings.Repeat("ä", 200)},
 		"nothing":               {"lead", "", "", ""},
-		"in a channel":          {dropbox.IRC, "", "[IRC @mention in #project-x] <ann> TASK: @coder mend <it>\nnow", "TASK: @coder mend <it> now"},
+		"in a channel":          {dropbox.IRC, "", "[IRC @mention in #project-x] <ann> TASK: @coder fix <it>\nnow", "TASK: @coder fix <it> now"},
 		"in private":            {dropbox.IRC, "", "[IRC private message] <a]b> go on", "go on"},
 		"with a subject":        {dropbox.IRC, "Re: port", "[IRC private message] <ann> 6667", "Re: port"},
 		"the same of another":   {"coder", "", "[IRC private message] <ann> go on", "[IRC private message] <ann> go on"},

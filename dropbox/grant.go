@@ -216,7 +216,7 @@ func (s *Store) openEntry(id string) (Entry, error) {
 		if i < 0 {
 			continue
 		}
-		// Whoever finds a receipt finishes what was cut off.
+		// Anyone who finds a receipt finishes what was cut off.
 		if done, err := box.HasReceipt(entries[i]); err != nil {
 			return Entry{}, err
 		} else if done {
@@ -247,7 +247,7 @@ func (s *Store) openEntry(id string) (Entry, error) {
 }
 
 // OpenOffers lists the publications that are not closed, in the order of work.
-// What is no message is left out.
+// What is not a message is left out.
 func (s *Store) OpenOffers() ([]Publication, error) {
 	box := s.topics()
 	var all []Publication

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// hostile makes things that are no messages. secret is a file, and outside a folder,
+// hostile makes things that are not messages. secret is a file, and outside a folder,
 // that nobody may touch.
 var hostile = map[string]func(path, secret, outside string) error{
 	"symlink to a file":    func(path, secret, _ string) error { return os.Symlink(secret, path) },

@@ -145,7 +145,7 @@ func TestTakeInRefuses(t *testing.T) {
 			if data, err := os.ReadFile(filepath.Join(s.Dir(), "coder/dead", dead.Name)); err != nil || string(data) != test.content {
 				t.Errorf("kept %q, %v", data, err)
 			}
-			// A person mends it where it lies, and tries again.
+			// A person fixes it where it lies, and tries again.
 			if err := b.Retry(dead); err != nil {
 				t.Fatal(err)
 			}

@@ -31,7 +31,7 @@ func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) 
 		return Delivery{}, err
 	}
 	defer keys.Close()
-	// Whoever takes a guard away, since it is old or no guard, does it once. Ten are
+	// Anyone who takes a guard away, since it is old or no guard, does it once. Ten are
 	// more than can meet.
 	for range 10 {
 		var first Delivery
@@ -173,7 +173,7 @@ func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
 	return d, there, nil
 }
 
-// readGuard reads the message under a guard. What is no guard, since somebody put
+// readGuard reads the message under a guard. What is not a guard, since somebody put
 // it there or changed it, is set aside, and the key is forgotten.
 func (s *Store) readGuard(to, key string) (m *Message, data []byte, ino uint64, err error) {
 	guard := keyFile(to, key)

@@ -157,7 +157,7 @@ func cutAt(t *testing.T, dir string, n int) (s *dropbox.Store, reached func() bo
 }
 
 // Wherever a delivery with a key is cut off, the next caller finishes it or makes
-// it anew, and there is one message.
+// it again, and there is one message.
 func TestKeyedDeliveryCutOff(t *testing.T) {
 	for n := 1; ; n++ {
 		whole := newStore(t, dropbox.Options{}, "coder")

@@ -56,7 +56,7 @@ func fewForABatch(dir string, _ []string) error {
 		}
 		batch = append(batch, dropbox.Draft{To: to, Message: keyed(fmt.Sprint(i))})
 	}
-	// Whoever started the test may have left it a file with a higher number.
+	// Anyone who started the test may have left it a file with a higher number.
 	held, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func scramble(dir string) (injected int, err error) {
 }
 
 // A disk that is really full, of bytes or of names, or mounted read-only. It is a
-// small one in memory, mounted in a namespace of its own.
+// small one in memory, mounted in a separate namespace.
 func TestSmallDisk(t *testing.T) {
 	cmd := helper("smalldisk", t.TempDir())
 	runHelper(t, inNamespace(t, cmd))

@@ -64,7 +64,7 @@ func (s *Store) HaltReason() string {
 	return strings.TrimSpace(string(data))
 }
 
-// Unhalt takes HALT away; it is no error when it is not there.
+// Unhalt takes HALT away; it is not an error when it is not there.
 func (s *Store) Unhalt() error {
 	err := s.disk.remove(haltFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

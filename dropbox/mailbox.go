@@ -128,7 +128,7 @@ func (b *Mailbox) put(what, name string, data []byte) error {
 
 // Read reads a message that waits, without claiming it: a note that rides along,
 // or the lead's mail. It also reads what is in cur/. The error is [ErrGone] when
-// it is in neither, and [ErrInvalid] when it is no message.
+// it is in neither, and [ErrInvalid] when it is not a message.
 func (b *Mailbox) Read(e Entry) (*Message, error) {
 	for _, folder := range []string{newFolder, curFolder} {
 		data, err := b.disk.readFile(b.at(folder, e.Name), b.store.maxFile())

@@ -86,7 +86,7 @@ func (t Type) WantsAnswer() bool { return t == Task || t == Question }
 // what happens to it is in its file's name, place and receipt.
 type Message struct {
 	V        int    // version of the format; [Version]
-	ID       string // 10 letters, unique in the project; given at the delivery
+	ID       string // 10 characters, unique in the project; given at the delivery
 	From     string // a mailbox's name, or "swarm"; who says so is the Proof
 	To       []string
 	CC       []string

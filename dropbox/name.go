@@ -152,7 +152,7 @@ const idLetters = "abcdefghijklmnopqrstuvwxyz234567"
 
 var idEncoding = base32.NewEncoding(idLetters).WithPadding(base32.NoPadding)
 
-// NewID makes an id: 10 letters of lower-case base32 (a-z and 2-7), 50 random bits.
+// NewID makes an id: 10 characters of lower-case base32 (a-z and 2-7), 50 random bits.
 // A store reads any 10 of a-z and 0-9, since other programs may deliver, too.
 func NewID() string {
 	var raw [7]byte

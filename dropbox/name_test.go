@@ -96,7 +96,7 @@ func TestCheckAgent(t *testing.T) {
 	for name, want := range map[string]string{
 		"a": "", "coder": "", "0-x_y": "", strings.Repeat("a", 32): "",
 		"":                      "empty",
-		strings.Repeat("a", 33): "longer than 32 letters",
+		strings.Repeat("a", 33): "longer than 32 characters",
 		"Coder":                 "only a-z, 0-9, - and _",
 		"-x":                    "must begin with a letter or a digit",
 		"a/b":                   "only a-z, 0-9, - and _",

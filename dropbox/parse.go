@@ -175,7 +175,7 @@ func checkExtra(text string) error {
 		return err
 	}
 	if root == nil || root.Style&yaml.FlowStyle != 0 || root.Column != 1 {
-		return invalid("unknown keys are not lines of their own")
+		return invalid("unknown keys are not their own lines")
 	}
 	var scratch Message
 	for i := 0; i < len(root.Content); i += 2 {

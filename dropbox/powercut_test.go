@@ -110,7 +110,7 @@ func cutEverywhere(t *testing.T, seed uint64, most int, programs []program) (ima
 	}
 	s := reopen(t, dir, dropbox.Options{}, "coder")
 	for _, name := range []string{"drop-1", "drop-2"} {
-		// With a key of its own, since no image keeps the number of a file.
+		// With a separate key, since no image keeps the number of a file.
 		drop(t, s, "coder", name+".md", "---\nkey: "+name+"\n---\n"+string(bodyOf(name)))
 	}
 	rec := record(t, dir, seed, programs...)

@@ -16,7 +16,7 @@ type Published struct {
 // Publish puts a message on m.Topic. What begins no turn (status and note) goes to
 // each subscriber as it is, and that is all: fire and forget. All else is work: it
 // is kept among the topics until somebody has claimed and closed it, and each
-// subscriber is offered it, by a message of its own whose Offer is the id of the
+// subscriber is offered it, by a separate message whose Offer is the id of the
 // publication. The sender is offered nothing.
 //
 // When the error is nil, the publication is durable. An offer that could not be

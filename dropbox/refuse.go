@@ -182,7 +182,7 @@ func (b *Mailbox) refusedAt(e Entry) (time.Time, error) {
 // Readmit lets a refused message wait again, at its old place in the order, its
 // counts at nothing. With pass the reason stays beside it, overruled, and [Mailbox.Passes]
 // says so from then on: whoever refused it must not do so again. Without, it is
-// decided anew. The error is [ErrGone] when the message is not in refused/ any more.
+// decided again. The error is [ErrGone] when the message is not in refused/ any more.
 func (b *Mailbox) Readmit(e Entry, pass bool) error {
 	return b.wrap("readmit "+e.ID, b.readmit(e, pass))
 }

@@ -46,7 +46,7 @@ func (s *Store) send(m *Message, sign func(*Message, string) string) ([]Delivery
 	}
 	out := *m
 	if out.Thread == "" && len(to)+len(cc) > 1 && out.Key == "" {
-		out.Thread = NewID() // several firsts: the thread is an id of its own
+		out.Thread = NewID() // several firsts: the thread is a separate id
 	}
 	var sent []Delivery
 	for i, name := range slices.Concat(to, cc) {

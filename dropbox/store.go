@@ -105,7 +105,7 @@ func create(dir string) error {
 	if err := d.put(scratchPrefix+NewID(), ".gitignore", []byte(ignored)); err != nil {
 		return err
 	}
-	// The version comes last: without it this is no store yet.
+	// The version comes last: without it this is not a store yet.
 	return d.put(scratchPrefix+NewID(), versionFile, []byte(strconv.Itoa(Version)+"\n"))
 }
 

@@ -32,7 +32,7 @@ func (st Stray) Same(other Stray) bool {
 
 // Strays lists what lies in the mailbox's own folder and is not the store's, the
 // oldest first. Left out are names of files that somebody surely still writes or
-// that are no messages at all: hidden ones, #x#, and those that end with ~ or with
+// that are not messages at all: hidden ones, #x#, and those that end with ~ or with
 // swp, swo, swx, tmp, temp, part, partial, crdownload or filepart.
 func (b *Mailbox) Strays() ([]Stray, error) {
 	names, err := b.disk.names(b.name)

@@ -53,7 +53,7 @@ func (s *Store) Subscribe(agent string, patterns ...string) ([]string, error) {
 }
 
 // Unsubscribe takes patterns away from those of an agent, or all of them when none
-// is named, and returns what is left. A pattern that it does not have is no error.
+// is named, and returns what is left. A pattern that it does not have is not an error.
 func (s *Store) Unsubscribe(agent string, patterns ...string) ([]string, error) {
 	return s.resubscribe(agent, patterns, func(has []string) []string {
 		if len(patterns) == 0 {

@@ -130,7 +130,7 @@ func (s *Store) HaltedThreads() ([]HaltedThread, error) {
 	return list, nil
 }
 
-// UnhaltThread lets a conversation go on; it is no error when it is not halted.
+// UnhaltThread lets a conversation go on; it is not an error when it is not halted.
 func (s *Store) UnhaltThread(thread string) error {
 	err := ignoreMissing(s.disk.remove(haltFileOf(thread)))
 	if err == nil {

@@ -41,7 +41,7 @@ type Watcher struct {
 // microseconds an event loses events in a burst. Let it set a flag, or send on a
 // channel that has room for one.
 //
-// Close ends it. Where the system has no watches left, Watch succeeds all the same:
+// Close ends it. Where the system has no watches left, Watch succeeds anyway:
 // Missing tells what is not watched, and Rewatch tries again.
 func (s *Store) Watch(bell func(Ring), names ...string) (*Watcher, error) {
 	if len(names) == 0 {

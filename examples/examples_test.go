@@ -134,7 +134,7 @@ func TestSystemdUnit(t *testing.T) {
 		}
 		key, value, ok := strings.Cut(line, "=")
 		if !ok || section == "" {
-			t.Errorf("line %q is no setting", line)
+			t.Errorf("line %q is not a setting", line)
 		}
 		got[section+key] = value
 	}

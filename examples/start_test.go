@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A swarm is a copy of an example with a home of its own. The daemon's socket
+// A swarm is a copy of an example with a separate home. The daemon's socket
 // lies below the home, so the path of that is short.
 type swarm struct {
 	t   *testing.T

@@ -33,7 +33,7 @@ func afterwards(m *dropbox.Message, n Note, target, reason string) string {
 	}
 	switch {
 	case strings.HasPrefix(reason, tooLate):
-		return "To have it said after all, send it anew: " + anew + fmt.Sprintf("%q -", target)
+		return "To have it said after all, send it again: " + anew + fmt.Sprintf("%q -", target)
 	case strings.HasPrefix(reason, hungUpOn), holds(irc.ErrNoText.Error(), irc.ErrTooLong.Error(), irc.ErrMessage.Error()),
 		is("412", "417", "INVALID_UTF8"), strings.HasPrefix(code, "MULTILINE"):
 		return fmt.Sprintf("As it stands it can never be said. Say it in other words, or shorter: claude-swarm irc send %q TEXT", target)
@@ -45,7 +45,7 @@ func afterwards(m *dropbox.Message, n Note, target, reason string) string {
 		if n.Do != "" {
 			return "Ask for a channel that there can be: claude-swarm irc channels lists those that it is in"
 		}
-		return "There it can never be said. Send it anew to a channel that there is (claude-swarm irc channels): " + anew + "CHANNEL -"
+		return "There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): " + anew + "CHANNEL -"
 	case is("401"):
 		return fmt.Sprintf("Once %s is there, try again: %s", target, again)
 	case is("405"):
@@ -59,7 +59,7 @@ func afterwards(m *dropbox.Message, n Note, target, reason string) string {
 	case is("404"):
 		return "Once the bridge may speak there, try again: " + again
 	}
-	return "Once that is mended, try again: " + again
+	return "Once that is fixed, try again: " + again
 }
 
 // codeOf is the code of the server's answer with which a reason ends, as

@@ -27,8 +27,8 @@ func TestAfterwards(t *testing.T) {
 		{notLetIn + "#c: " + (&irc.Rejected{Code: "474", Target: "#c", Text: "Banned (for good)"}).Error(), "Once it lets the bridge in, " + again},
 		{notLetIn + "#c: " + (&irc.Rejected{Code: "405", Target: "#c", Text: "Too many"}).Error(), "Once the bridge has left another channel (claude-swarm irc part CHANNEL), " + again},
 		{notJoined + "the server does not say whether we may", "Once it lets the bridge in, " + again},
-		{"something else", "Once that is mended, " + again},
-		{"something (else) yet", "Once that is mended, " + again},
+		{"something else", "Once that is fixed, " + again},
+		{"something (else) yet", "Once that is fixed, " + again},
 	} {
 		if got := afterwards(&dropbox.Message{ID: "k7f3q9m2xd"}, Note{}, "#c", tc.reason); got != tc.want {
 			t.Errorf("after %q: %q, want %q", tc.reason, got, tc.want)

@@ -9,7 +9,7 @@ import (
 )
 
 // maxArrivals is how many lines wait until the messages of earlier ones are delivered.
-// Whoever has one more to add waits for that, and so does the server.
+// Anyone who has one more to add waits for that, and so does the server.
 const maxArrivals = 256
 
 // An arrival is a line that is to be kept when the messages that it asked for are

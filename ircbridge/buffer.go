@@ -82,7 +82,7 @@ type ring struct {
 	f     *os.File
 }
 
-// openRing opens the ring of a channel, and mends what a crash has cut off. The caller
+// openRing opens the ring of a channel, and fixes what a crash has cut off. The caller
 // closes it.
 func openRing(home, channel string, size int) (*ring, error) {
 	r := &ring{path: bufferFile(home, channel), keep: max(size, remembered), seen: map[string]bool{}}
@@ -121,7 +121,7 @@ func (r *ring) note(l Line) {
 	}
 }
 
-// parseLines reads a buffer's file. What is no line, as half a line at the end while
+// parseLines reads a buffer's file. What is not a line, as half a line at the end while
 // it is being written, is left out.
 func parseLines(data []byte) []Line {
 	var lines []Line

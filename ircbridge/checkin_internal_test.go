@@ -101,7 +101,7 @@ func TestCheckIn(t *testing.T) {
 	}
 }
 
-// A file of a channel that was deleted begins to count anew.
+// A file of a channel that was deleted begins to count again.
 func TestCheckInAfterABufferWasDeleted(t *testing.T) {
 	home, now := t.TempDir(), time.Now()
 	r := Reader{Home: home, Name: "coder"}

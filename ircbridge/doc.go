@@ -21,12 +21,12 @@
 // # What is promised
 //
 // A message that was accepted in irc/ is said, or it ends in dead/ with the
-// reason and its sender is told. What was sent and not proven when the
+// reason and its sender is told. A line that was sent and not proven when the
 // connection or this process ended is looked up in the server's history; where
 // the server has none, it is said once more, marked (again). Copies that merely tell that
 // turns began or ended are counted in one line after a long outage, and filed as not shown.
 //
-// Nobody commands who is not permitted: see [Permit]. What is denied stays in
+// Only a permitted person commands: see [Permit]. A denied order stays in
 // the buffer, and in the log, and goes nowhere else. History, notices, bots,
 // relayed lines and our own never command.
 //
@@ -44,6 +44,6 @@
 //	joined.json          channels that were asked for, beside those of the options
 //	questions.json       questions that were shown and wait for an answer
 //
-// What is to be done is a message, too: a [Note] in its front matter says where
+// An order for the bridge is a message, too: a [Note] in its front matter says where
 // it is to be said, or that a channel is to be joined, left or given a topic.
 package ircbridge

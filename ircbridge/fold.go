@@ -12,7 +12,7 @@ import (
 // each channel: a telephone that buzzes for each would buzz for a quarter of an hour.
 const (
 	foldAge  = 3 * time.Minute // what is younger is news
-	foldKeep = 3               // so many of the others are said all the same, the newest
+	foldKeep = 3               // so many of the others are said anyway, the newest
 )
 
 // passing says whether a copy merely tells that a turn began or ended, and nobody waits

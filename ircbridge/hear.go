@@ -261,7 +261,7 @@ func (r *run) notListened(t irc.Text, who Person, need Right, now time.Time) str
 	case t.Bot:
 		return "a bot said it"
 	case t.Emote:
-		return "it is no speech"
+		return "it is not speech"
 	case t.Target == "" || t.Private && !r.ours(t.Target):
 		return "it was not said to us"
 	case !slices.Contains(rightsOf(r.Allow, who, r.fold(), r.where()), need):

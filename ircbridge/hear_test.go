@@ -205,7 +205,7 @@ func TestCommands(t *testing.T) {
 		{"swarm", "more", []string{"ann swarm: row 24"}},
 		{"swarm", "more", []string{"ann swarm: There is no more."}},
 		{"swarm", "read " + d.ID[:4], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
-		{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. The beginning or the end of an id is enough, from 4 letters on."}},
+		{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. The beginning or the end of an id is enough, from 4 characters on."}},
 		{"swarm", "read same", []string{"ann swarm: same fits 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
 		{"swarm", "help", []string{"ann swarm: More: swarm: help ORDER, swarm: help all"}},
 		{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
@@ -280,7 +280,7 @@ func TestTornTextIsTold(t *testing.T) {
 	ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // goes out with the next
 	ann.say("#project-x", "and its end")
 	eve.say("#project-x", "what a text")
-	ann.sees("#project-x swarm: ann: coder got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most 350 letters.")
+	ann.sees("#project-x swarm: ann: coder got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most 350 characters.")
 	ann.say("#project-x", "and more")
 	ann.say("#project-x", "coder: once more")
 	ann.say("#project-x", "and more")

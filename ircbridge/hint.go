@@ -23,7 +23,7 @@ func (r *run) questionsLike(id string) []question {
 
 // hinted reads a line in a channel that does what a hint of the bridge says, and leaves
 // out the bridge's name: a reply to a question that waits, or the reading of a message
-// that is here. Whoever may not talk is not looked up anything for.
+// that is here. Anyone who may not talk is not looked up anything for.
 func (r *run) hinted(t irc.Text, who Person) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !slices.Contains(rightsOf(r.Allow, who, r.fold(), r.where()), Talk) {

@@ -125,7 +125,7 @@ func (r *run) landCut(conn *irc.Conn) {
 }
 
 // inside says whether a connection may speak in a place: it is in that channel, or it
-// is no channel.
+// is not a channel.
 func (r *run) inside(conn *irc.Conn, target string) bool {
 	if !r.isChannel(target) {
 		return true

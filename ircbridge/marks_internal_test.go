@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A line of our own may be in the buffer before one that somebody said earlier: what we
+// Our own line may be in the buffer before one that somebody said earlier: what we
 // said is noted when it is proven, what we heard when it is dealt with. So our own say
 // nothing of what was dealt with, but when they are old.
 func TestOurOwnLinesAreNoMarks(t *testing.T) {
@@ -27,7 +27,7 @@ func TestOurOwnLinesAreNoMarks(t *testing.T) {
 		"own last":              {[]Line{heard(0, "a"), own(time.Second, "b"), own(time.Minute, "c")}, irc.Mark{ID: "a", Time: at(0)}},
 		"own last for an hour":  {[]Line{heard(0, "a"), own(time.Hour, "b")}, irc.Mark{Time: at(time.Hour - ownBehind)}},
 		"nothing but our own":   {[]Line{own(0, "a"), own(time.Second, "b")}, irc.Mark{Time: at(time.Second - ownBehind)}},
-		"an answer of our own":  {[]Line{heard(0, "a"), {At: at(1), Channel: "#c", Nick: "swarm", Text: "x", MsgID: "b", Own: true}}, irc.Mark{ID: "a", Time: at(0)}},
+		"our own answer":        {[]Line{heard(0, "a"), {At: at(1), Channel: "#c", Nick: "swarm", Text: "x", MsgID: "b", Own: true}}, irc.Mark{ID: "a", Time: at(0)}},
 		"nothing but the space": {nil, irc.Mark{}},
 	} {
 		home := t.TempDir()

@@ -43,7 +43,7 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// ownBehind is how much earlier than a line of our own everything that was said there is
+// ownBehind is how much earlier than our own line everything that was said there is
 // known. A line of ours is noted when it is proven, and may be there before one that was
 // said earlier, and is dealt with later, or never if this process is killed.
 const ownBehind = provenWithin + clockSkew

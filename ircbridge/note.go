@@ -82,7 +82,7 @@ func (n Note) Extra() string {
 	quoteMerge(&node)
 	line, marshalErr := yaml.Marshal(&node)
 	if err = errors.Join(err, marshalErr); err != nil {
-		panic(fmt.Sprintf("ircbridge: a note that is no YAML: %v", err)) // strings alone always are
+		panic(fmt.Sprintf("ircbridge: a note that is not YAML: %v", err)) // strings alone always are
 	}
 	return string(line)
 }

@@ -71,7 +71,7 @@ func (r *run) read(t irc.Text, id string) {
 }
 
 // idParts tells a person what may be written for an id.
-var idParts = fmt.Sprintf(" The beginning or the end of an id is enough, from %d letters on.", dropbox.MinIDPart)
+var idParts = fmt.Sprintf(" The beginning or the end of an id is enough, from %d characters on.", dropbox.MinIDPart)
 
 // candidates are the messages that a part of an id stands for, a line each.
 func (r *run) candidates(err error) []string {

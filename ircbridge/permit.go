@@ -22,7 +22,7 @@ const (
 func Rights() []Right { return []Right{Talk, Tasks, Control} }
 
 // A Permit says what somebody may do. Exactly one of Account, Mask and Nick is set.
-// Whoever matches several permits has the rights of all; who matches none has none.
+// Anyone who matches several permits has the rights of all; who matches none has none.
 type Permit struct {
 	Account string // the account that the server says they are logged in to: the good way
 	Mask    string // nick!user@host, with * and ?: as good as the server's word for the host
@@ -122,7 +122,7 @@ func (p Permit) matches(who Person, c caseMapping) bool {
 	case p.Account != "":
 		return who.Account != "" && who.Account != "*" && c.Same(p.Account, who.Account)
 	case p.Mask != "":
-		// Without user and host it is no person, but a server.
+		// Without user and host it is not a person, but a server.
 		return who.Host != "" && matchMask(c.Fold(p.Mask), c.Fold(who.Nick+"!"+who.User+"@"+who.Host))
 	}
 	return who.Nick != "" && who.Host != "" && c.Same(p.Nick, who.Nick)

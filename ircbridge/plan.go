@@ -21,7 +21,7 @@ const (
 type waiter struct {
 	dropbox.Entry
 	place
-	err error // why it is no message; it is claimed all the same, and given up
+	err error // why it is not a message; it is claimed anyway, and given up
 }
 
 // lookMore is how many waiting messages are looked at before one is chosen, beyond those

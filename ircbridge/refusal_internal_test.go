@@ -28,7 +28,7 @@ func (r *run) told(t *testing.T, peer string) (texts []string) {
 	return texts
 }
 
-// Whoever may do something learns which right is missing for the rest, now and then;
+// Anyone who may do something learns which right is missing for the rest, now and then;
 // strangers learn nothing.
 func TestAMissingRightIsTold(t *testing.T) {
 	r, log := newListener(t, Options{Server: Server{Addr: "irc.example"}, Allow: []Permit{

@@ -99,11 +99,11 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			"closed": {dropbox.Message{Extra: ircbridge.Note{Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed",
 				`Once it lets the bridge in, try again: claude-swarm dead retry ID`},
 			"a mask": {dropbox.Message{Extra: ircbridge.Note{Channel: "ann!u@h"}.Extra(), Body: []byte("psst")}, `neither a channel nor a nick: "ann!u@h"`,
-				`There it can never be said. Send it anew to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
+				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"two names": {dropbox.Message{Extra: ircbridge.Note{Channel: "#a,#b"}.Extra(), Body: []byte("x")}, "cannot be the name",
-				`There it can never be said. Send it anew to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
+				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"long name": {dropbox.Message{Extra: ircbridge.Note{Channel: "#" + strings.Repeat("x", 300)}.Extra(), Body: []byte("x")}, "bytes",
-				`There it can never be said. Send it anew to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
+				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
 			"no topic": {dropbox.Message{Extra: ircbridge.Note{Do: ircbridge.DoTopic, Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed",
 				`Once the bridge is in there (claude-swarm irc join "#closed"), try again: claude-swarm dead retry ID`},
 			"no order": {dropbox.Message{Extra: ircbridge.Note{Do: "quit", Channel: "#a"}.Extra(), Body: []byte("x")}, "cannot",
@@ -111,7 +111,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			"no room": {dropbox.Message{Extra: ircbridge.Note{Do: ircbridge.DoJoin, Channel: "ann"}.Extra(), Body: []byte("x")}, "not a channel",
 				`Ask for a channel that there can be: claude-swarm irc channels lists those that it is in`},
 			"too late": {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired",
-				`To have it said after all, send it anew: claude-swarm read ID --body | claude-swarm irc send "#project-x" -`},
+				`To have it said after all, send it again: claude-swarm read ID --body | claude-swarm irc send "#project-x" -`},
 		} {
 			m := tc.m
 			m.From, m.Type, m.Subject = "coder", dropbox.Question, name
@@ -137,7 +137,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 		if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") {
 			t.Errorf("receipt of the copy:\n%s", rec)
 		}
-		// A file that is no message.
+		// A file that is not a message.
 		bad := dropbox.Entry{Created: time.Now().UTC().Truncate(time.Microsecond), ID: dropbox.NewID()}
 		if err := os.WriteFile(s.store.Dir()+"/irc/new/"+bad.FileName(), []byte("---\nv: [\n---\n"), 0o600); err != nil {
 			t.Fatal(err)

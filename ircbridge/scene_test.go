@@ -168,7 +168,7 @@ func (s *scene) waiting(agent string) []*dropbox.Message {
 	return all
 }
 
-// A person is somebody with a client of their own.
+// A person is somebody with a separate client.
 type person struct {
 	t    testing.TB
 	conn *irc.Conn

@@ -63,7 +63,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 	})
 }
 
-// Whoever throws the bridge out of a channel in which it was is not rid of it for good, also
+// Anyone who throws the bridge out of a channel in which it was is not rid of it for good, also
 // where the channel was asked for by an agent.
 func TestKickedManyTimes(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
-// Whoever gives a task learns that it was taken, and what comes before it.
+// Anyone who gives a task learns that it was taken, and what comes before it.
 func TestATaskIsTaken(t *testing.T) {
 	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
 	s.start()

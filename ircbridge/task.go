@@ -96,7 +96,7 @@ func (r *run) openThreads() (map[string]bool, error) {
 			if !ok {
 				m, err := box.Read(e)
 				if err != nil {
-					continue // it has moved on, or is no message
+					continue // it has moved on, or is not a message
 				}
 				if thread = cmp.Or(m.Thread, m.ID); name == dropbox.Lead && !m.Type.WantsAnswer() {
 					thread = ""

@@ -40,7 +40,7 @@ func (r *run) noteSpoken(t irc.Text, agents []string, now time.Time) {
 func (r *run) spokenKey(t irc.Text) string { return r.fold().Fold(t.Target + " " + t.Nick) }
 
 // tellTorn tells a person now and then that the rest of what they said reaches no agent,
-// as it came as a line of its own that names none. It is kept for reading.
+// as it came as a separate line that names none. It is kept for reading.
 func (r *run) tellTorn(t irc.Text, now time.Time) {
 	key := r.spokenKey(t)
 	s, ok := r.spoken[key]
@@ -56,6 +56,6 @@ func (r *run) tellTorn(t irc.Text, now time.Time) {
 	}
 	s.told = now
 	r.spoken[key] = s
-	r.tell(t, fmt.Sprintf("%s got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most %d letters.",
+	r.tell(t, fmt.Sprintf("%s got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most %d characters.",
 		strings.Join(s.agents, ", "), fullLine))
 }

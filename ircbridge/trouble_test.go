@@ -53,7 +53,7 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 		return strings.Contains(st.LastError, "messages were not claimed") && strings.Contains(st.LastError, "input/output error")
 	})
 	if lines := ann.lines(); len(lines) > 0 {
-		t.Errorf("said all the same: %q", lines)
+		t.Errorf("said anyway: %q", lines)
 	}
 	if n := strings.Count(s.log.String(), "messages were not claimed"); n > 20 {
 		t.Errorf("the disk was asked %d times in a moment", n)

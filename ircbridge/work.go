@@ -3,7 +3,7 @@ package ircbridge
 // What runs beside the loop: it hands its results to the loop, and at the end the loop
 // waits for it.
 
-// do runs f in a goroutine of its own; what f returns is run by the loop. The work is
+// do runs f in a separate goroutine; what f returns is run by the loop. The work is
 // over after that, so what it returns may call do.
 func (r *run) do(f func() func()) {
 	r.work.Go(func() {
@@ -13,7 +13,7 @@ func (r *run) do(f func() func()) {
 	})
 }
 
-// hand lets the loop run f, and returns after that. Whoever is part of the work hands in
+// hand lets the loop run f, and returns after that. Anyone who is part of the work hands in
 // what may make more work in this way: while it runs, the work is not over.
 func hand(loop chan<- func(), f func()) {
 	over := make(chan struct{})

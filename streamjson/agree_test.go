@@ -81,7 +81,7 @@ func checkAgreement(t *testing.T, line []byte) (ok bool) {
 		return false
 	}
 	if !json.Valid(line) {
-		t.Fatalf("the fast path accepts what is no JSON: %q", line)
+		t.Fatalf("the fast path accepts what is not JSON: %q", line)
 	}
 	if diff := cmp.Diff(decodeSlow(line), got); diff != "" {
 		t.Fatalf("%q (-encoding/json +fast path):\n%s", line, diff)

@@ -15,7 +15,7 @@ import (
 )
 
 // mix is a stream of at least 8 MB: all transcripts of Claude Code one after the
-// other, again and again. More than half of its bytes are two lines with a large file.
+// other, repeatedly. More than half of its bytes are two lines with a large file.
 func mix(tb testing.TB, skip ...string) []byte {
 	tb.Helper()
 	paths, err := filepath.Glob("../testdata/transcripts/*.jsonl")

@@ -58,7 +58,7 @@ func (d *Decoder) event(line line) *Event {
 	d.stats.CutOff = d.stats.CutOff || line.cutOff
 	ev := &d.parse.ev
 	if line.lost > 0 {
-		// Its end is missing, so it is no JSON; do not spend time on it.
+		// Its end is missing, so it is not JSON; do not spend time on it.
 		*ev = Event{Kind: KindBad, Raw: line.text, Lost: line.lost}
 		d.stats.TooLong++
 		return ev
@@ -88,7 +88,7 @@ func (d *Decoder) Offset() int64 { return d.lines.offset() }
 func (d *Decoder) Stats() Stats { return d.stats }
 
 // Decode decodes one line, with or without its newline. Raw and Input are parts
-// of line. A line that is no JSON object is an event of kind bad.
+// of line. A line that is not a JSON object is an event of kind bad.
 func Decode(line []byte) Event {
 	var p parser
 	p.decode(bytes.TrimSuffix(line, []byte("\n")))

@@ -2,7 +2,7 @@
 // object a line, as Claude Code prints it with --output-format stream-json
 // --verbose (every fact here was seen with versions 2.1.197 and 2.1.330).
 //
-// What comes out are events in the house's own words, so that nothing behind
+// The events have names that no program of a backend chose, so that nothing behind
 // this package knows whose program it was. Backends for other programs make
 // the same [Event] at their own door.
 //
@@ -10,7 +10,7 @@
 //	            |         \--refuses--> encoding/json --> Event
 //	            \--no JSON object, or longer than the cap -> Event of kind bad
 //
-// A stream never ends early because of what is in it. A line that is no JSON,
+// A stream never ends early because of what is in it. A line that is not JSON,
 // that is too long, of an unknown type, or cut off at the end of the stream
 // becomes an event too, is counted in [Stats], and the next line is read.
 //

@@ -24,7 +24,7 @@ const (
 	KindCommand   Kind = "command"   // what became of a prompt: Command (since 2.1.330)
 	KindControl   Kind = "control"   // Control
 	KindOther     Kind = "other"     // anything else: What
-	KindBad       Kind = "bad"       // the line is no JSON object, or was longer than the cap
+	KindBad       Kind = "bad"       // the line is not a JSON object, or was longer than the cap
 )
 
 // A BlockKind says what a block holds.
@@ -252,7 +252,7 @@ type Control struct {
 
 // ContextTokens is the size of the main conversation as this event shows it, in
 // tokens. It is known only from what the model itself says there: sub-agents
-// have a context of their own, and the client's own words count nothing.
+// have a separate context, and the client's own words count nothing.
 func (e *Event) ContextTokens() (int, bool) {
 	if e.Kind != KindAssistant || e.Parent != "" || e.Synthetic || e.Usage == nil {
 		return 0, false

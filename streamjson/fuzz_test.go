@@ -89,7 +89,7 @@ func FuzzDecoder(f *testing.F) {
 			rest = bytes.TrimLeft(rest, " \t\r\n")
 			rest = rest[min(len(rest), len(bytes.TrimLeft(ev.Raw, " \t\r"))+int(ev.Lost)):]
 			if !bytes.Contains(data, ev.Raw) || len(ev.Raw) > int(maxLine) {
-				t.Fatalf("Raw is no part of the input, or too long: %q", ev.Raw)
+				t.Fatalf("Raw is not part of the input, or too long: %q", ev.Raw)
 			}
 			if diff := cmp.Diff(ev, other); diff != "" {
 				t.Fatalf("at once and byte by byte differ:\n%s", diff)

@@ -6,7 +6,7 @@ import (
 )
 
 // A parser decodes lines one after the other into the same event, whose parts it
-// uses again and again.
+// uses repeatedly.
 type parser struct {
 	ev      Event
 	usage   Usage

@@ -191,7 +191,7 @@ func slowBlock(o object) Block {
 }
 
 // slowResultText is the text of a tool result: a string, or parts, of which
-// those that are no text are only named.
+// those that are not text are only named.
 func slowResultText(content []byte) string {
 	if !isArray(content) {
 		return readString(content)

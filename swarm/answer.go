@@ -77,7 +77,7 @@ func (a *agent) answer(m *dropbox.Message, r *Receipt) (id string, err error) {
 		err = a.copyTo(lead, result)
 	}
 	if undeliverable(err) {
-		// Whoever asked has no mailbox, as a message that was written by hand
+		// Anyone who asked has no mailbox, as a message that was written by hand
 		// may say. The lead gets to know.
 		a.tellLead("result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", a.name, ans.To, err, ans.Body))
 		return "", nil
@@ -173,9 +173,9 @@ func (a *agent) tellSender(c *dropbox.Claim, reason, key string) error {
 	again := "To try again: claude-swarm dead retry " + c.ID
 	switch { // what would be given up again
 	case m == nil:
-		again = "To have it done after all, write it anew."
+		again = "To have it done after all, write it again."
 	case expired(m):
-		again = fmt.Sprintf("To have it done after all, send it anew: claude-swarm read %s --body | claude-swarm send %s -", c.ID, a.name)
+		again = fmt.Sprintf("To have it done after all, send it again: claude-swarm read %s --body | claude-swarm send %s -", c.ID, a.name)
 	}
 	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", a.name, cut(reason, maxReason), c.ID, again)
 	if m == nil || m.From == dropbox.Swarm || m.From == "" {

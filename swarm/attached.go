@@ -360,7 +360,7 @@ func messages(n int) string {
 // seen from the project.
 func attachedStatus(home Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
-		return fmt.Sprintf("a session of your own does its mail: pid %d", b.Process.PID), ""
+		return fmt.Sprintf("your own session does its mail: pid %d", b.Process.PID), ""
 	}
 	next = "claude-swarm attach --as " + name
 	if info, err := os.Stat(filepath.Join(home.Dir(), "attach", name)); err == nil && info.IsDir() {

@@ -222,7 +222,7 @@ func TestFetchingWithoutAStopHook(t *testing.T) {
 func TestASecondSessionGetsNoMail(t *testing.T) {
 	p := newAttached(t)
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a task\n")})
-	// A session of its own: a program that is no shell, with a child.
+	// A separate session: a program that is not a shell, with a child.
 	cmd := exec.Command("timeout", "600", "cat")
 	in, err := cmd.StdinPipe()
 	if err == nil {
@@ -280,13 +280,13 @@ func TestMailThatCannotBeWorkedOn(t *testing.T) {
 	if n := p.count("ada/dead/*.md"); n != 2 {
 		t.Errorf("%d dead letters, want the broken message and the loop", n)
 	}
-	// Whoever cannot be answered does not keep the mailbox from further work.
+	// Anyone who cannot be answered does not keep the mailbox from further work.
 	if r := p.stop(true, "done"); r.Prompt != "" || p.count("ada/cur/*") != 0 || p.count("ada/done/*/*.receipt.yaml") != 1 {
 		t.Errorf("the end: %+v", r)
 	}
 }
 
-// Whoever is started in the session, at any depth, is the agent.
+// Anyone who is started in the session, at any depth, is the agent.
 func TestWhoAmIByAncestry(t *testing.T) {
 	p := newAttached(t)
 	if _, err := p.s.Begin(p.hook, "s"); err != nil {

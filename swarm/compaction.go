@@ -32,7 +32,7 @@ type handback struct {
 
 func (h Home) handbackFile(turn string) string { return h.turnFile(turn, ".hook.json") }
 
-// HookCompact is what the client runs, in a process of its own, while it
+// HookCompact is what the client runs, in a separate process, while it
 // compacts in the middle of a turn: it prints the newest part of the agent's
 // window in the form of a SessionStart hook's answer, so that the agent goes on
 // in the same turn with what it just did. It needs no daemon: the window as it

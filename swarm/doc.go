@@ -27,7 +27,7 @@
 //
 // # Files
 //
-// Mail lies in the mailboxes of package dropbox. What is the daemon's own lies
+// Mail lies in the mailboxes of package dropbox. The daemon's own files lie
 // in a [Home]: a record and a stream for each turn, the ledger, the windows,
 // the sessions, what was paused or stopped. The layout of the first is in
 // docs/message-format.md, that of the second in docs/architecture.md.

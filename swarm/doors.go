@@ -66,7 +66,7 @@ func (d *doors) origin(id string) (o *origin, arrived time.Time) {
 
 // takeIn calls f, which delivers what was dropped by hand, and remembers the id and who
 // left it.
-// Whoever asks meanwhile waits: the message can be claimed before f returns.
+// Anyone who asks meanwhile waits: the message can be claimed before f returns.
 func (d *doors) takeIn(o origin, f func() (id string, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

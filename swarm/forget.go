@@ -20,7 +20,7 @@ import (
 //
 //	clear     the next message begins a fresh session, without the window, and
 //	          with the handoff if there is one
-//	compact   a turn of its own, in which the client sums its conversation up; the
+//	compact   a separate turn, in which the client sums its conversation up; the
 //	          window comes back as after any compaction
 
 // An order is what is to be done with the memory of an agent's client.
@@ -43,7 +43,7 @@ var ErrCannotCompact = errors.New("its client does not compact when it is told t
 // [*AttachedError] where a person runs it.
 func (s *Swarm) Clear(agent, by string) error { return s.order(agent, orderClear, by) }
 
-// Compact makes an agent's client sum its conversation up before the next message.
+// Compact makes an agent's client summarize its conversation before the next message.
 // The error is [ErrCannotCompact] where it cannot, and an [*AttachedError] where a
 // person runs it.
 func (s *Swarm) Compact(agent, by string) error {

@@ -116,12 +116,12 @@ func TestClearOutlivesTheDaemon(t *testing.T) {
 	}
 }
 
-// Compacting is a turn of its own: the session stays, the cost is in the ledger, and
+// Compacting is a separate turn: the session stays, the cost is in the ledger, and
 // the next prompt gives the older part of the window back.
 func TestCompact(t *testing.T) {
 	f, seen := newSeenField(t, "coder")
 	f.start()
-	if err := f.daemon.Compact("coder", "lead"); err != nil { // nothing to compact is no failure
+	if err := f.daemon.Compact("coder", "lead"); err != nil { // nothing to compact is not a failure
 		t.Fatal(err)
 	}
 	f.receipt("coder", f.send("coder", "@say I remember BLUE"))

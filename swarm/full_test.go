@@ -9,7 +9,7 @@ import (
 )
 
 // An agent that does not work off its mail does not look at it either. Senders are
-// refused all the same when too much waits, and let in again when there is room.
+// refused anyway when too much waits, and let in again when there is room.
 func TestSendersAreRefusedWhileAnAgentIsHeld(t *testing.T) {
 	for name, tc := range map[string]struct{ hold, let func(*field) error }{
 		"halted": {

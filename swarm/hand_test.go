@@ -189,7 +189,7 @@ func TestAFileLaidIntoTheLeadsMailboxIsMail(t *testing.T) {
 	}
 }
 
-// Who lays something into the mailbox of the lead that is no message is told so.
+// Who lays something into the mailbox of the lead that is not a message is told so.
 func TestWhatIsNoMessageForTheLeadIsTold(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()

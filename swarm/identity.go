@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Tokens prove who sent a message: each name has a secret of its own, in a file
+// Tokens prove who sent a message: each name has a separate secret, in a file
 // that only its owner can read. Agents that run as the same user could read
 // each other's; the proof guards against mistakes and against text that claims
 // to be somebody, not against a hostile program of the same user.
@@ -187,7 +187,7 @@ func sentIn(home Home, turn string) ([]sentNote, error) {
 	var notes []sentNote
 	for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); {
 		f := strings.Fields(sc.Text())
-		if len(f) != 4 { // a line cut off by a crash: its message is in the mailbox all the same
+		if len(f) != 4 { // a line cut off by a crash: its message is in the mailbox anyway
 			continue
 		}
 		n := sentNote{ID: f[0], To: f[1], Type: dropbox.Type(f[2]), ReplyTo: f[3]}

@@ -112,7 +112,7 @@ func (in *intake) look(now time.Time) time.Duration {
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
-				// Whoever makes room rings, and so does the next look at the folders.
+				// Anyone who makes room rings, and so does the next look at the folders.
 				still[key] = was
 				full[key.mailbox] = append(full[key.mailbox], oneLine(st.Name, 100))
 				continue
@@ -181,7 +181,7 @@ func (in *intake) places() []place {
 }
 
 // takeInFor files what was laid into the mailbox of the lead, or of IRC: a note,
-// unless it says what it is. What is no message is set aside there, and so is what a
+// unless it says what it is. What is not a message is set aside there, and so is what a
 // full disk cut off.
 func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) bool {
 	log := in.swarm.log.With("file", st.Name)

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Bounds of what is told of a message, in bytes: an alert is no attachment, and
+// Bounds of what is told of a message, in bytes: an alert is not an attachment, and
 // its body has to fit.
 const (
 	maxTold   = 6 << 10

@@ -76,7 +76,7 @@ func limitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 		l.Open, l.first = true, firstWait
 	case !out.ResetAt.After(now):
 		// It is said to be over already, as where two clocks differ. It must not be
-		// tried again and again without a pause.
+		// tried repeatedly without a pause.
 		l.Open, l.first = true, min(atLeast, longestWait)
 	case out.ResetAt.After(longest):
 		l.Until = longest

@@ -17,7 +17,7 @@ import (
 )
 
 // A client that says that its limit was lifted already, as where two clocks
-// differ, is not asked again and again.
+// differ, is not asked repeatedly.
 func TestALimitInThePastIsWaitedFor(t *testing.T) {
 	f := newField(t, "coder")
 	f.plan.Agents[0].RetryDelay = time.Hour

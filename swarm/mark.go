@@ -18,7 +18,7 @@ import (
 //	turns/TURN.json    the record of a later one: client MARK, and where in MARK.jsonl it begins
 //	turns/TURN.sent, TURN.hook.json  what belongs to one turn
 //
-// Whoever is asked from inside a client, as send and the compaction hook are, goes
+// Anyone who is asked from inside a client, as send and the compaction hook are, goes
 // by that file. A process that an earlier turn has left running therefore speaks in
 // the turn that runs when it speaks: its messages have that one's thread, and stand
 // in that one's receipt. It is ended with the client.

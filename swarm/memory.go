@@ -27,12 +27,12 @@ type callNames map[string]string
 // windowOptions bounds a window by bytes; see [window.Limit].
 func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: bytes} }
 
-// openMemory loads an agent's window. A broken one is begun anew, which is
+// openMemory loads an agent's window. A broken one is begun again, which is
 // logged and costs the agent some memory, but no mail.
 func openMemory(home Home, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.windowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
-		log.Warn("window was broken and begun anew", keyErr, err)
+		log.Warn("window was broken and begun again", keyErr, err)
 	} else if err != nil {
 		return nil, fmt.Errorf("window of %s: %w", agent, err)
 	}

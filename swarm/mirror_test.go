@@ -125,7 +125,7 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// An agent that leads gets the alerts, and people see them all the same.
+// An agent that leads gets the alerts, and people see them anyway.
 func TestMirrorOfAlertsToAnAgent(t *testing.T) {
 	f := newField(t, "planner", "coder")
 	f.plan.Lead = "planner"

@@ -119,7 +119,7 @@ func begunOffline(home Home, store *dropbox.Store, p Plan, a *AgentStatus) error
 		}
 		m := &dropbox.Message{}
 		if read, err := box.Read(e); err == nil {
-			m = read // what cannot be read has a client all the same
+			m = read // what cannot be read has a client anyway
 		}
 		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, describe(m)

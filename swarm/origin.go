@@ -50,7 +50,7 @@ func (r *reins) turnAt(written time.Time) *record {
 // trace and path, and one hop more, so that agents which write files to themselves and
 // to each other are stopped as those that send messages are.
 //
-// That a turn ran is no evidence, even if it was the only one: people and cron jobs drop
+// That a turn ran is not evidence, even if it was the only one: people and cron jobs drop
 // files while agents work. A swarm that is always busy would pass their files on, hop by
 // hop, and halt the ninth as a loop. So without evidence the hops stay what they are.
 // But such a file is no person's word either: it is held to the lists of those who were

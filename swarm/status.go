@@ -41,7 +41,7 @@ type Status struct {
 // IRCStatus says how things stand with IRC.
 type IRCStatus struct {
 	Server    string     `json:"server"`
-	Apart     bool       `json:"apart"`   // the bridge is a process of its own
+	Apart     bool       `json:"apart"`   // the bridge is a separate process
 	Running   bool       `json:"running"` // a bridge runs
 	Connected bool       `json:"connected"`
 	Since     *time.Time `json:"since"`     // connected, or not; nil when it never ran
@@ -164,7 +164,7 @@ type Context struct {
 	Limit  int `json:"limit" yaml:"limit"`
 }
 
-// Cost is what an agent has cost, in US dollars, as its CLI reckons it. A day
+// Cost is what an agent has cost, in US dollars, as its CLI estimates it. A day
 // is a UTC day.
 type Cost struct {
 	Today float64 `json:"today"`

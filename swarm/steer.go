@@ -110,7 +110,7 @@ type Cut struct {
 
 // Abort ends the running turn of an agent and gives its message up: it goes to
 // dead/, its sender is told, and the agent goes on with its next message. A turn
-// whose good result comes all the same is done, since its work must not be done
+// whose good result comes anyway is done, since its work must not be done
 // again. Abort returns when the turn has ended, [ErrNoTurn] when there is none.
 func (s *Swarm) Abort(ctx context.Context, agent, by string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, "", errAborted)
@@ -119,7 +119,7 @@ func (s *Swarm) Abort(ctx context.Context, agent, by string) (Cut, error) {
 // Interrupt ends the running turn of an agent and puts its message back, with
 // nothing counted: the agent goes on with the first of its mail, which is what is
 // urgent. A turn that already works on the message urgent keeps running; one whose
-// good result comes all the same is done, as with [Swarm.Abort]. Interrupt returns
+// good result comes anyway is done, as with [Swarm.Abort]. Interrupt returns
 // when the turn has ended, [ErrNoTurn] when there is none to end.
 func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, error) {
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
@@ -306,7 +306,7 @@ func both(a, b string) string {
 
 // Status is a picture of the named agents, or of all. What cannot be counted for the
 // moment, as where the daemon may open no file more, is said as trouble: what the
-// agents do and why is known all the same.
+// agents do and why is known anyway.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.project, Halted: s.store.Halted(), Reason: oneLine(s.store.HaltReason(), maxWhy), Trouble: append(s.trouble.list(), s.fullDisks()...),

@@ -152,7 +152,7 @@ func (a *agent) finishSteered(r *Receipt) error {
 	return nil
 }
 
-// finishOne files one of them, with a receipt and an answer of its own. What it
+// finishOne files one of them, with a receipt and a separate answer. What it
 // cost is part of the turn.
 func (a *agent) finishOne(c *dropbox.Claim, turn *Receipt) error {
 	sent, err := sentIn(a.home, turn.Turn)

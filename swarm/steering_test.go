@@ -13,7 +13,7 @@ import (
 )
 
 // An urgent message reaches the running turn, is answered by its result, and has
-// a receipt of its own; what is not urgent waits.
+// a separate receipt; what is not urgent waits.
 func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f := newField(t, "coder")
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
@@ -46,7 +46,7 @@ func TestAnUrgentMessageReachesTheRunningTurn(t *testing.T) {
 	f.until("all is filed", func() bool { return len(f.files("coder", "new"))+len(f.files("coder", "cur")) == 0 })
 }
 
-// What was brought to a turn that fails, or comes too late, has a turn of its own.
+// What was brought to a turn that fails, or comes too late, has a separate turn.
 func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 	for name, end := range map[string][]runnertest.Step{
 		"the turn failed":    {runnertest.TakeIn(), runnertest.Fail("no luck")},
@@ -71,7 +71,7 @@ func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 			f.answer(now)
 			f.answer(task)
 			if r := f.receipt("coder", now); r.Into != "" {
-				t.Errorf("receipt = %+v, want one of a turn of its own", r)
+				t.Errorf("receipt = %+v, want one of a separate turn", r)
 			}
 		})
 	}

@@ -18,10 +18,10 @@ func (e *LaterError) Error() string {
 // StopAgent stops an agent until it is started again, also by a later daemon.
 // It returns when the running turn has ended and its client is gone; with now, or
 // when ctx is done, that turn is ended, and its message put back with nothing
-// counted. A turn whose good result comes all the same is done; the Cut says what became
+// counted. A turn whose good result comes anyway is done; the Cut says what became
 // of the message of a turn that was to be ended, nil where none was. Where by is an agent
 // for whose turn the turn of the other waits, it returns at once with a [*LaterError], and
-// the other stops all the same.
+// the other stops anyway.
 func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
 	m, err := s.member(agent)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Swarm) turnOf(name string) <-chan struct{} {
 	return m.runningTurn()
 }
 
-// waits says which turns wait for the end of which others. Whoever waits for one that
+// waits says which turns wait for the end of which others. Anyone who waits for one that
 // waits for it would wait for ever. The zero value is ready to use; it is safe for
 // several goroutines.
 type waits struct {

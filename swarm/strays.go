@@ -38,7 +38,7 @@ func (h *house) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(h.store.Dir(), box.Name())))
 }
 
-// listLead sets aside what is no message in new/ of the lead, which no agent lists.
+// listLead sets aside what is not a message in new/ of the lead, which no agent lists.
 func (s *Swarm) listLead() {
 	box, err := s.store.Mailbox(dropbox.Lead)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Swarm) listBusy() {
 const strayMemory = 6 * 24 * time.Hour
 
 // tellStrays tells the lead of files that were dropped where nobody reads them: in
-// a folder that is no mailbox, mostly a wrong name, or beside the mailboxes. They
+// a folder that is not a mailbox, mostly a wrong name, or beside the mailboxes. They
 // stay where they are. It is told once for all that a folder got in one day.
 func (s *Swarm) tellStrays(now time.Time) {
 	strangers, err := s.store.Strangers()

@@ -20,7 +20,7 @@ func (f *field) alerts(part string) []*dropbox.Message {
 	})
 }
 
-// A file in a folder that is no mailbox stays there; the lead is told once, with
+// A file in a folder that is not a mailbox stays there; the lead is told once, with
 // the name that was meant, also across a restart.
 func TestADropIntoAWrongFolderIsTold(t *testing.T) {
 	f := newField(t, "coder", "reviewer")

@@ -214,7 +214,7 @@ func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
 		}))
 	}
 	f.start()
-	p := f.publish(dropbox.Lead, "work", "mend it")
+	p := f.publish(dropbox.Lead, "work", "fix it")
 	f.until("the message is filed", func() bool { return len(f.files("coder", "done")) == 2 && f.status("coder").State == swarm.Idle })
 	if _, err := f.store.OfferOf(p.ID); !errors.Is(err, dropbox.ErrTaken) {
 		t.Errorf("the message is filed, and its publication: %v", err)

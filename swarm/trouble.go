@@ -20,7 +20,7 @@ type trouble struct {
 }
 
 // A complaint says what is wrong. Where whoever complained cannot know when it is
-// over, mend finds that out, or brings it about: it is tried at each look at the
+// over, fix finds that out, or brings it about: it is tried at each look at the
 // folders, and an error keeps the complaint.
 type complaint struct {
 	sentence string
@@ -32,7 +32,7 @@ const maxTrouble = 50
 
 func (t *trouble) set(key, sentence string) { t.until(key, sentence, nil) }
 
-// until complains until mend succeeds.
+// until complains until fix succeeds.
 func (t *trouble) until(key, sentence string, mend func() error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -147,7 +147,7 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 	defer end(nil)
 	a.takeReins(j.claim.ID, end)
 	defer a.dropReins()
-	// Whoever stopped the agent before it had the reins was told that no turn runs.
+	// Anyone who stopped the agent before it had the reins was told that no turn runs.
 	if _, held := a.held(time.Now()); held || stop.Err() != nil {
 		return a.giveBack(j, nil)
 	}

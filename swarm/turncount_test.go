@@ -14,7 +14,7 @@ import (
 )
 
 // pingPong makes two agents wake each other by messages that no rule holds: in the name
-// of the lead, without a proof, in a conversation of their own.
+// of the lead, without a proof, in a separate conversation.
 func (f *field) pingPong() {
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
@@ -117,7 +117,7 @@ func TestTheCountOfTurnsSurvivesARestart(t *testing.T) {
 		f.untilState("a", swarm.Idle)
 	}
 	drops(2)
-	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the count begins again all the same
+	if err := f.daemon.Resume("a", dropbox.Lead); !errors.Is(err, swarm.ErrNotPaused) { // the count begins again anyway
 		t.Fatal(err)
 	}
 	drops(2)

@@ -23,7 +23,7 @@ func TestRender(t *testing.T) {
 	}{
 		"a text stays as it is":       {func(b *window.Buffer) { b.AddText("One.\n\n  Two.") }, "One.\n\n  Two.\n"},
 		"newlines around it do not":   {func(b *window.Buffer) { b.AddText("\n\nOne.\r\n\n") }, "One.\n"},
-		"a blank text is nothing":     {func(b *window.Buffer) { b.AddText(" \n ") }, ""},
+		"a space text is nothing":     {func(b *window.Buffer) { b.AddText(" \n ") }, ""},
 		"invalid UTF-8":               {func(b *window.Buffer) { b.AddText("a\xff\xfeb") }, "a\uFFFDb\n"},
 		"Bash shows its command":      {func(b *window.Buffer) { b.AddCall("Bash", []byte(`{"command":"go test ./...","description":"x"}`)) }, "$ Bash go test ./...\n"},
 		"Edit shows its path":         {func(b *window.Buffer) { b.AddCall("Edit", []byte(`{"file_path":"a.go","old_string":"x"}`)) }, "$ Edit a.go\n"},
@@ -31,7 +31,7 @@ func TestRender(t *testing.T) {
 		"a tool without its argument": {func(b *window.Buffer) { b.AddCall("Bash", []byte(`{"cmd": 1}`)) }, `$ Bash {"cmd":1}` + "\n"},
 		"another tool shows JSON":     {func(b *window.Buffer) { b.AddCall("mcp__x__y", []byte(`{ "a" : [1, 2] }`)) }, `$ mcp__x__y {"a":[1,2]}` + "\n"},
 		"a call without input":        {func(b *window.Buffer) { b.AddCall("TaskList", []byte(`{}`)) }, "$ TaskList\n"},
-		"input that is no JSON":       {func(b *window.Buffer) { b.AddCall("X", []byte(`{"a`)) }, `$ X {"a` + "\n"},
+		"input that is not JSON":      {func(b *window.Buffer) { b.AddCall("X", []byte(`{"a`)) }, `$ X {"a` + "\n"},
 		"an argument that is cut off": {func(b *window.Buffer) { b.AddCall("Bash", []byte(`{"command":"go te`)) }, `$ Bash {"command":"go te` + "\n"},
 		"a result":                    {func(b *window.Buffer) { b.AddResult("Bash", "ok\nfine\n", false) }, "→ Bash: ok\nfine\n"},
 		"a failed result":             {func(b *window.Buffer) { b.AddResult("Bash", "exit 1", true) }, "✗ Bash: exit 1\n"},

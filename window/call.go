@@ -43,7 +43,7 @@ func argument(name string, input []byte) string {
 }
 
 // stringField is the field of that name in a JSON object; "" when there is none,
-// or it is no string.
+// or it is not a string.
 func stringField(input []byte, key string) string {
 	// It is nearly always the first one, and has no escapes.
 	if rest, ok := bytes.CutPrefix(input, []byte(`{"`+key+`":"`)); ok {

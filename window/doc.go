@@ -1,7 +1,7 @@
 // Package window keeps the last of what an agent said and did, so that it can
 // be given back when the agent's own memory is compacted.
 //
-// What goes in is rendered as readable text, one entry a text, call or result,
+// The buffer keeps readable text, one entry a text, call or result,
 // each ended by one newline:
 //
 //	I run the tests.

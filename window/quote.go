@@ -15,7 +15,7 @@ var (
 )
 
 // AppendQuoted appends a text of which nothing ends the frame around it: a tag of a
-// frame gets a backslash after its <, in whatever case and with whatever blanks, and a
+// frame gets a backslash after its <, in whatever case and with whatever spaces, and a
 // title of the banner one before it. What has backslashes there already gets one more,
 // so that it can be told what the text was.
 func AppendQuoted(dst, text []byte) []byte {

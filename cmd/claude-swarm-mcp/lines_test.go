@@ -120,7 +120,7 @@ func (c *talk) initialize(version string) {
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 
-// A line that is no message is answered as JSON-RPC 2.0 says, and ends nothing.
+// A line that is not a message is answered as JSON-RPC 2.0 says, and ends nothing.
 func TestBadLines(t *testing.T) {
 	parse, invalid := []any{nil, -32700.0}, []any{nil, -32600.0}
 	bad := []struct {

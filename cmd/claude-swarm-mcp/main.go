@@ -6,7 +6,7 @@
 // It speaks MCP on the standard input and output until its client hangs up. Inside a
 // turn it serves the agent, elsewhere the lead.
 //
-// It is a program of its own, to be installed beside claude-swarm, since what it is
+// It is a separate program, to be installed beside claude-swarm, since what it is
 // built on is made ready at every start: that would lengthen each `claude-swarm send`
 // by a tenth, and each of these servers would hold the whole daemon in memory.
 package main

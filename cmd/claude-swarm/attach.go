@@ -47,7 +47,7 @@ func runAttach(c *cli.Context) error {
 	}
 	way := provision.Way(c.String("way"))
 	if way != "" && !slices.Contains(provision.Ways, way) {
-		return usagef("claude-swarm attach --way plugin", "--way: %q is none of plugin, settings, tools", way)
+		return usagef("claude-swarm attach --way plugin", "--way: %q is not one of plugin, settings, tools", way)
 	}
 	p, err := loadProject(c)
 	if err != nil {

@@ -57,7 +57,7 @@ func (s textSource) read() ([]byte, error) {
 	return body, s.check(body)
 }
 
-// check refuses what is no text, or too much of it.
+// check refuses what is not text, or too much of it.
 func (s textSource) check(body []byte) error {
 	switch flaw, at := mailslot.Look(body, s.most); flaw {
 	case mailslot.Empty:

@@ -67,7 +67,7 @@ func fit(text string, columns int) string {
 	return cut(text, columns)
 }
 
-// wrap breaks the lines of a text at blanks, so that none is longer than n columns if
+// wrap breaks the lines of a text at spaces, so that none is longer than n columns if
 // its words are not.
 func wrap(text string, n int) string {
 	var out []string
@@ -92,7 +92,7 @@ func wrap(text string, n int) string {
 }
 
 // whole breaks a line that is longer than columns; 0 is no limit. Nothing of it is
-// lost, and a next step at its end begins a line of its own, so that a command is
+// lost, and a next step at its end begins a separate line, so that a command is
 // broken only where it does not fit by itself. No line of it is longer, even if a word
 // is.
 func whole(line string, columns int) string {
@@ -113,7 +113,7 @@ func whole(line string, columns int) string {
 }
 
 // chunks parts a line into pieces of at most n columns each; a letter that is wider
-// is a piece of its own.
+// is a separate piece.
 func chunks(line string, n int) []string {
 	if line == "" {
 		return []string{""}

@@ -68,7 +68,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	if err := p.home.Make(); err != nil {
 		return err
 	}
-	// Whoever waits for the end of the daemon waits for the end of their
+	// Anyone who waits for the end of the daemon waits for the end of their
 	// connection; so that comes last, when everything is free for the next one.
 	answering, silent := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -92,7 +92,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	defer func() { last(store.Close) }()
 	unlock, err := store.Lock()
 	if locked, ok := errors.AsType[*dropbox.LockedError](err); ok {
-		return fail(exitFailed, "stop the other daemon, or give this project a dead_drop_dir of its own",
+		return fail(exitFailed, "stop the other daemon, or give this project a separate dead_drop_dir",
 			"another daemon works on %s: %s", p.file.DeadDropDir, locked.Holder)
 	} else if err != nil {
 		return err
@@ -113,7 +113,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 		return err
 	}
 	d.keepConfig()
-	// Whoever hears that the daemon is ready may signal at once.
+	// Anyone who hears that the daemon is ready may signal at once.
 	sigs := make(chan os.Signal, 8)
 	signal.Notify(sigs, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer signal.Stop(sigs)
@@ -152,7 +152,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	g := gate{policy.NewGate(door.PolicyOf(p.file), nil)}
 	if err := g.Load(p.home.GateFile()); err != nil {
-		log.Warn("what was said lately is forgotten: rates begin anew", "err", err)
+		log.Warn("what was said lately is forgotten: rates begin again", "err", err)
 	}
 	mirror := newIRCMirror(o.ircOf(p.file))
 	s, err := swarm.New(swarm.Options{

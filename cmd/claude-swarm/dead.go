@@ -18,8 +18,9 @@ func deadCommand() *cli.Command {
 		Name:     "dead",
 		Category: groupMail,
 		Usage:    "look after dead letters: messages that were given up",
-		Description: `A message that failed too often, was no message, had expired or was taken back
-lies in dead/ of its mailbox, with the reason. Nothing is removed by itself.` +
+		Description: `A message that failed too often, was not a message, had expired or was taken
+back lies in dead/ of its mailbox, with the reason. Nothing is removed by
+itself.` +
 			examples("claude-swarm dead list", "claude-swarm dead purge --older 30d"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: withPost(deadList), // alone it lists
@@ -39,7 +40,7 @@ reasons.` +
 			},
 			{
 				Name: "retry", Usage: "give it back to its mailbox", ArgsUsage: "ID…",
-				Description: `Puts dead letters back where they came from. They start anew: what they failed
+				Description: `Puts dead letters back where they came from. They start again: what they failed
 before is not counted. Only you may do that, no agent.` +
 					examples("claude-swarm dead retry k7f3q9m2xd"),
 				Flags: []cli.Flag{jsonFlag()}, Action: deadRetry,
@@ -66,7 +67,7 @@ type deadView struct {
 	Mailbox string       `json:"mailbox"`
 	Created time.Time    `json:"created"`
 	Reason  string       `json:"reason"`
-	From    string       `json:"from,omitempty"` // "" when it is no message
+	From    string       `json:"from,omitempty"` // "" when it is not a message
 	Type    dropbox.Type `json:"type,omitempty"`
 	Subject string       `json:"subject,omitempty"` // or the beginning of the text
 
@@ -112,7 +113,7 @@ func (p *post) deadView(box *dropbox.Mailbox, d dropbox.DeadLetter) deadView {
 // inVain is why a letter would be given up again at once; nil for another try.
 func (d deadView) inVain(now time.Time) error {
 	if d.letter.Original != "" {
-		return nil // a file that was set aside is taken in anew
+		return nil // a file that was set aside is taken in again
 	}
 	if done, err := d.box.HasReceipt(d.letter.Entry); err == nil && done {
 		return fail(exitFailed, "claude-swarm trace "+d.ID, "%s was done already: it would be given up again", d.ID)
@@ -135,7 +136,7 @@ func (p *post) pickDead(ids []string) ([]deadView, error) {
 		if err != nil {
 			return unfound("claude-swarm dead list", "dead letter", "", id)
 		}
-		return fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s is no dead letter: it is %s in the mailbox of %s",
+		return fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s is not a dead letter: it is %s in the mailbox of %s",
 			found.Entry.ID, door.StateOf(found.Mailbox, found.State), found.Mailbox)
 	})
 }
@@ -191,7 +192,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		writeMessage(c.App.Writer, view, time.Now())
 		return nil
 	}
-	// It is no message: say what it is, and where.
+	// It is not a message: say what it is, and where.
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`

@@ -295,9 +295,9 @@ func (s *stage) showReceipts() error {
 	s.say("\n")
 	t.write(s.out, nil)
 	if s.live {
-		s.say("\nDone in %s. It has cost %s, as the client reckons it.\n", span(time.Since(s.began)), usd(total))
+		s.say("\nDone in %s. It has cost %s, as the client estimates it.\n", span(time.Since(s.began)), usd(total))
 	} else {
-		s.say("\nDone in %s. The costs are the client's reckoning; nothing was paid.\n", span(time.Since(s.began)))
+		s.say("\nDone in %s. The costs are the client's estimate; nothing was paid.\n", span(time.Since(s.began)))
 	}
 	if s.keep {
 		s.say("Everything is in %s\n", s.dir)

@@ -146,7 +146,7 @@ func (s *stage) run(ctx context.Context, program string, args ...string) *exec.C
 	return cmd
 }
 
-// self prepares a verb of our own program.
+// self prepares our own verb program.
 func (s *stage) self(ctx context.Context, args ...string) *exec.Cmd {
 	return s.run(ctx, s.program(), args...)
 }

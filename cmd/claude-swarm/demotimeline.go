@@ -37,7 +37,7 @@ func newTimeline(s *stage) *timeline {
 	return &timeline{s: s, from: time.Now(), seen: map[string]bool{}, read: map[string]int64{}}
 }
 
-// follow looks again and again until ctx is done.
+// follow looks repeatedly until ctx is done.
 func (t *timeline) follow(ctx context.Context) {
 	every := time.NewTicker(100 * time.Millisecond)
 	defer every.Stop()
@@ -124,7 +124,7 @@ func logEntries(log string) []string {
 			out[len(out)-1] += "\n" + more
 			continue
 		}
-		// TIME AGENT ID, two blanks, and the text.
+		// TIME AGENT ID, two spaces, and the text.
 		if _, text, ok := strings.Cut(line, "  "); ok {
 			out = append(out, text)
 		}

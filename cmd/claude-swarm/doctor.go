@@ -24,7 +24,7 @@ should be. Exit status 1 when something is wrong; warnings do not count.
 
 --fix does what is safe: modes, mailboxes, and our own lines that are missing.` +
 			examples("claude-swarm doctor", "claude-swarm doctor --fix", "claude-swarm doctor --json"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "fix", Usage: "mend what can be mended without harm"}, jsonFlag()},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "fix", Usage: "fix what can be fixed without harm"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err

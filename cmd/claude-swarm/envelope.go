@@ -78,7 +78,7 @@ func typeWords() []string {
 // badWord refuses a value that is none of a few words.
 func badWord(flag, value string, words []string) error {
 	next := "--" + flag + " " + words[0]
-	text := fmt.Sprintf("--%s: %q is none of %s", flag, value, strings.Join(words, ", "))
+	text := fmt.Sprintf("--%s: %q is not one of %s", flag, value, strings.Join(words, ", "))
 	if near := nearest(value, words); near != "" {
 		next = "--" + flag + " " + near
 	}
@@ -111,7 +111,7 @@ func (p *post) attach(path string) (dropbox.Attachment, error) {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would keep its name alone
 			next = "cat " + shellWord(path) + " >copy   (then --attach copy)"
 		}
-		return a, fail(exitFailed, next, "%s is no regular file", path)
+		return a, fail(exitFailed, next, "%s is not a regular file", path)
 	}
 	return a, refused(err, "")
 }

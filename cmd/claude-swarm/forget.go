@@ -12,9 +12,9 @@ import (
 func compactCommand() *cli.Command {
 	return &cli.Command{
 		Name: "compact", Category: groupAgents, ArgsUsage: "AGENT",
-		Usage: "let an agent's client sum its conversation up",
+		Usage: "let an agent's client summarize its conversation",
 		Description: `Before the agent's next message its client compacts its context, in a turn of
-its own: the conversation is summed up, and what the agent did last is given
+its own: the conversation is summarized, and what the agent did last is given
 back to it. A running turn ends first. What stops the agent or the daemon in the
 middle leaves the order for the next start; abort takes it back.` +
 			examples("claude-swarm compact coder"),

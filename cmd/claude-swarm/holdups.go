@@ -37,7 +37,7 @@ type holdups struct {
 	ended   chan struct{}
 }
 
-// noDaemon is the agent of the hold-up that is nobody's own.
+// noDaemon stands for the agent of the hold-up that concerns all of them.
 const noDaemon = ""
 
 // newHoldups begins to listen to the daemon. The caller closes it.

@@ -161,7 +161,7 @@ type sessionGate struct {
 
 func (g *sessionGate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
 	asked := gate{policy.NewGate(g.policy, nil)}
-	// Without its past, and without a place to write it, rates begin anew; what else
+	// Without its past, and without a place to write it, rates begin again; what else
 	// the rules say holds.
 	_ = asked.Load(g.file)
 	v := asked.Ask(q)

@@ -36,7 +36,7 @@ Claude Code in this folder the verbs: ask it to give an agent work.
 
 --check changes nothing and says of each thing whether it is current (as this
 version makes it), present (yours), drifted or missing; exit status 1 when
-something is drifted or missing. --upgrade makes anew what another version made
+something is drifted or missing. --upgrade recreates what another version made
 and nobody changed since, --reset also what was changed; neither touches a
 claude-swarm.yaml that you have edited.
 
@@ -56,8 +56,8 @@ where nobody can be asked.` +
 			&cli.BoolFlag{Name: "non-interactive", Usage: "ask nothing"},
 			&cli.BoolFlag{Name: "nested", Usage: "make a project inside another one"},
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; say what is there, drifted or missing"},
-			&cli.BoolFlag{Name: "upgrade", Usage: "make anew what another version made"},
-			&cli.BoolFlag{Name: "reset", Usage: "make anew what was made, also where it was changed"},
+			&cli.BoolFlag{Name: "upgrade", Usage: "recreate what another version made"},
+			&cli.BoolFlag{Name: "reset", Usage: "recreate what was made, also where it was changed"},
 			&cli.BoolFlag{Name: "remove", Usage: "take away what was made"},
 			&cli.StringFlag{Name: "role", Usage: "with --remove: only what belongs to `AGENT`"},
 			&cli.BoolFlag{Name: "purge", Usage: "with --remove: mail, logs and books too"},
@@ -282,7 +282,7 @@ func printInit(c *cli.Context, r provision.Report) error {
 		}{1, r})
 	}
 	w := c.App.Writer
-	said := map[provision.State]string{provision.Made: "made", provision.Added: "added to", provision.Remade: "made anew", provision.Kept: "kept"}
+	said := map[provision.State]string{provision.Made: "made", provision.Added: "added to", provision.Remade: "recreated", provision.Kept: "kept"}
 	next := "claude-swarm start"
 	quiet := true
 	for _, item := range r.Items {

@@ -21,7 +21,7 @@ import (
 // askProposal looks around, proposes agents, and lets the person change them. It
 // returns the text of claude-swarm.yaml.
 func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, error) {
-	// Whoever waits for the context of the verb begins to listen for ^C, and nobody
+	// Anyone who waits for the context of the verb begins to listen for ^C, and nobody
 	// would hear it in the dialogue: it is to end the program like any other.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
 	p.Agents, p.Programs = found.Agents, found.Programs

@@ -184,7 +184,7 @@ func whatToRead(c *cli.Context) (channel string, limit int, err error) {
 		if n, err := strconv.Atoi(last); err == nil && n > 0 {
 			limit, words = n, words[:len(words)-1]
 		} else if len(words) == 2 {
-			return "", 0, usagef("claude-swarm irc read "+shellWord(words[0])+" 50", "irc read: %q is no number of lines", last)
+			return "", 0, usagef("claude-swarm irc read "+shellWord(words[0])+" 50", "irc read: %q is not a number of lines", last)
 		}
 	}
 	if len(words) > 1 {

@@ -61,7 +61,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	for _, t := range tokens { // an agent that prints its environment must not tell its token
 		o.Secrets = append(o.Secrets, t)
 	}
-	// Rules may show things in channels of their own.
+	// Rules may show things in their own channels.
 	for _, r := range i.Map {
 		if r.Channel != "" {
 			o.Join = append(o.Join, i.Channel(r.Channel))
@@ -187,7 +187,7 @@ type ircService struct {
 	ended   chan struct{} // closed when it has
 }
 
-// ircAgain is how long after its end a bridge that could not go on is begun anew.
+// ircAgain is how long after its end a bridge that could not go on is begun again.
 const ircAgain = 5 * time.Second
 
 // follow puts a configuration into force. An earlier bridge has ended when it returns.

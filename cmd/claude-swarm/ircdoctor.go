@@ -17,9 +17,9 @@ func ircDoctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "try the connection, and say what the server can do",
 		Description: `Connects once with the settings of the configuration, says what the server
-offers and bears, and what is missing, and leaves again. It joins no channel and
-sends nothing that anybody sees. It may run beside the bridge: its nick has a
-letter more.` +
+offers, its limits and what is missing, and leaves again. It joins no channel
+and sends nothing that anybody sees. It may run beside the bridge: its nick has
+a letter more.` +
 			examples("claude-swarm irc doctor", "claude-swarm irc doctor --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {

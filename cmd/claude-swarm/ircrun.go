@@ -36,7 +36,7 @@ while it runs.` +
 	}
 }
 
-// runApart is the life of a bridge that is a process of its own.
+// runApart is the life of a bridge that is a separate process.
 func runApart(c *cli.Context, p *project) error {
 	if !p.file.IRC.On() {
 		return noIRC()

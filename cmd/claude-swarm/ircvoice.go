@@ -211,7 +211,7 @@ func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by
 			said[order] = agent + ": " + cutText(cut)
 			return err
 		}
-		return fmt.Errorf("%s is no order", order)
+		return fmt.Errorf("%s is not an order", order)
 	})
 	switch {
 	case errors.Is(err, swarm.ErrNotPaused):

@@ -116,7 +116,7 @@ func follow(c *cli.Context, filter swarm.Filter, text func(swarm.FeedEvent), mor
 	go func() { // ends with ctx, waited for below
 		defer close(ended)
 		for ctx.Err() == nil {
-			// Without a daemon the file is read all the same; it may be back soon.
+			// Without a daemon the file is read anyway; it may be back soon.
 			_ = followEvents(ctx, c, filter, func(ev swarm.FeedEvent) {
 				select {
 				case events <- ev:
@@ -153,7 +153,7 @@ type logPrinter struct {
 	live  bool
 	p     palette
 	agent string
-	open  string // text that is shown already and is no line yet
+	open  string // text that is shown already and is not a line yet
 }
 
 // logIndent begins the further lines of one entry.

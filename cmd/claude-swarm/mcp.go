@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// toolsProgram is the name of the MCP server. It is a program of its own; its
+// toolsProgram is the name of the MCP server. It is a separate program; its
 // package comment says why.
 const toolsProgram = "claude-swarm-mcp"
 
@@ -69,7 +69,7 @@ func findTools() string {
 }
 
 // sayIfNoTools warns that agents which are to have the tools will not have them. They
-// work all the same, and send by shell commands.
+// work anyway, and send by shell commands.
 func sayIfNoTools(c *cli.Context, p *project) {
 	wants := slices.ContainsFunc(p.file.Agents, func(a config.Agent) bool { return a.MCP })
 	if !wants || c.Bool(noMCP) || findTools() != "" {

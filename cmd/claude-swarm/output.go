@@ -71,7 +71,7 @@ func bare(err error) error {
 }
 
 // unprinted says of an error of printing, if there is one, that the message was
-// delivered all the same. To send it once more would be wrong.
+// delivered anyway. To send it once more would be wrong.
 func unprinted(id string, err error) error {
 	if err == nil {
 		return nil

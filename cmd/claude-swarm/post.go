@@ -200,7 +200,7 @@ func notFound(err error, id string) error {
 // this cannot have been one.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
-		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d letters on", dropbox.MinIDPart)
+		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d characters on", dropbox.MinIDPart)
 	}
 	return fail(exitUnknown, next, "no %s %q%s", what, id, where)
 }

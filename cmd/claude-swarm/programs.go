@@ -57,7 +57,7 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 }
 
 // warnUnread warns of files that agents are told to read first and that are not there. The
-// agents work all the same.
+// agents work anyway.
 func warnUnread(w io.Writer, file *config.File, names []string) {
 	told := map[string][]string{} // agents, by the file's whole path
 	var paths []string

@@ -13,7 +13,7 @@ func publishCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "publish",
 		Category:  groupTopics,
-		Usage:     "publish work, or a word, on a topic",
+		Usage:     "publish work or news on a topic",
 		ArgsUsage: "TOPIC TEXT…",
 		Description: `Publishes TEXT on TOPIC: words with dots between them, such as task.created,
 review.requested or status.update. Work (a task, a question, a handoff) is

@@ -24,7 +24,7 @@ func readCommand() *cli.Command {
 		ArgsUsage: "[ID…]",
 		Description: `Prints the envelope of a message, an empty line, and its text. In the lead's
 mailbox it is marked as read. Without ID it is the oldest that is unread. The
-beginning or the end of an id is enough, from 4 letters on.` +
+beginning or the end of an id is enough, from 4 characters on.` +
 			examples("claude-swarm read k7f3q9m2xd", "claude-swarm read k7f3 --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "body", Usage: "print the text alone, every byte of it"},

@@ -64,7 +64,7 @@ func compareRecorded(t *testing.T, path, got string) {
 	}
 }
 
-// A recordedProject is a copy of a recording in a folder of its own.
+// A recordedProject is a copy of a recording in a separate folder.
 type recordedProject struct {
 	t         *testing.T
 	source    string // the recording

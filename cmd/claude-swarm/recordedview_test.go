@@ -112,7 +112,7 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 	}
 }
 
-// writeHistory lists the turns of an agent. What the stand-in reckons for a turn of this
+// writeHistory lists the turns of an agent. What the stand-in estimates for a turn of this
 // run depends on the words of this version's prompt; it is left out, but for the two
 // turns that name their cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {

@@ -91,7 +91,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 		return err
 	}
 	if found.State == dropbox.Done && p.Me.Turn == "" {
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s was filed already, perhaps answered; %s gets this all the same\n", found.Entry.ID, old.From)
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s was filed already, perhaps answered; %s gets this anyway\n", found.Entry.ID, old.From)
 	}
 	if err := p.FileAnswered(found); err != nil {
 		return fmt.Errorf("the answer is sent; file %s: %w", found.Entry.ID, err)

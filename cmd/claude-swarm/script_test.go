@@ -40,7 +40,7 @@ func TestTmuxScripts(t *testing.T) { scriptsWith(t, "tmux") }
 func TestZshScripts(t *testing.T)  { scriptsWith(t, "zsh") }
 func TestFishScripts(t *testing.T) { scriptsWith(t, "fish") }
 
-// TestDiskScripts runs the scripts that mount a disk of their own.
+// TestDiskScripts runs the scripts that mount a separate disk.
 func TestDiskScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -82,7 +82,7 @@ func scriptsWith(t *testing.T, program string) {
 //	mail MAILBOX FOLDER N        wait until so many messages are in new, cur, done or dead
 //	code N COMMAND…              run a command and demand its exit status
 //	keep NAME                    put the first word of stdout into a variable
-//	keys FILE FILE…              demand that each status has all fields, and all the same
+//	keys FILE FILE…              demand that each status has all fields, and anyway
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,

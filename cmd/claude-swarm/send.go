@@ -26,7 +26,7 @@ No daemon is needed for that; the message waits for one.
 
 AGENT is the name of an agent, several with commas between them, all, or lead,
 who is human, operator and supervisor as well.
-TEXT is one message, its words joined by blanks; - reads it from the standard
+TEXT is one message, its words joined with spaces; - reads it from standard
 input. Inside an agent's turn the sender is that agent, else the lead.
 
 With --wait the answer is printed and filed. Of several agents each answer is

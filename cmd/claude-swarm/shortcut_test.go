@@ -56,7 +56,7 @@ func shortcutProject(t *testing.T, yaml string) string {
 	return dir
 }
 
-// runIn runs the program as a process of its own. Any variable of ours in the
+// runIn runs the program as a separate process. Any variable of ours in the
 // environment makes the verb do the whole of a send.
 func runIn(t *testing.T, dir string, env []string, args ...string) shortcutRun {
 	t.Helper()

@@ -165,7 +165,7 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	return err
 }
 
-// leaveTurn begins the program anew without our variables where it was started
+// leaveTurn begins the program again without our variables where it was started
 // inside a turn: what carries the mark of a turn is ended with it.
 func leaveTurn(p *project, c *cli.Context, names []string) error {
 	env := withoutMarks(os.Environ())
@@ -214,7 +214,7 @@ func daemonArgs(p *project, fd int, flags, names []string) []string {
 	return slices.Concat(args, flags, names)
 }
 
-// startDaemon starts the daemon in a session of its own, so that no terminal
+// startDaemon starts the daemon in a separate session, so that no terminal
 // takes it along, and waits until it says that it is ready or why not.
 func startDaemon(c *cli.Context, p *project, names []string) error {
 	if err := refuseTracked(c.Context, p); err != nil {

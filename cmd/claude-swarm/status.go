@@ -65,7 +65,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 		}
 		return err
 	})
-	// One that ended while it was asked is no daemon either.
+	// One that ended while it was asked is not a daemon either.
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
 		if _, moved := rendezvous.Elsewhere(p.dir, os.Getenv); err == nil && moved {
 			st.Trouble = append(st.Trouble, "the project was moved from "+st.Project+" under its daemon, which can do nothing there: claude-swarm restart")

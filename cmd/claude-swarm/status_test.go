@@ -99,11 +99,11 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 					t.Errorf("at %d columns a line has %d: %q", columns, n, line)
 				}
 				if columns > 0 && strings.TrimRight(line, " \n") != strings.TrimRight(line, "\n") {
-					t.Errorf("at %d columns a line ends in blanks: %q", columns, line)
+					t.Errorf("at %d columns a line ends in spaces: %q", columns, line)
 				}
 			}
 			if columns > 0 {
-				text = strings.Join(strings.Fields(text), " ") // lines may be broken at blanks
+				text = strings.Join(strings.Fields(text), " ") // lines may be broken at spaces
 			}
 			for _, want := range commands {
 				if !strings.Contains(text, want) {

@@ -32,7 +32,7 @@ func unsubscribeCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "unsubscribe",
 		Category:  groupTopics,
-		Usage:     "let an agent hear less",
+		Usage:     "end an agent's subscriptions",
 		ArgsUsage: "[PATTERN…]",
 		Description: `Takes patterns away from those of an agent, or all of them. What was offered
 already stays in its mailbox.` +

@@ -9,18 +9,18 @@ import (
 )
 
 // A table lines up its columns. The last column gets what is left of the width
-// and is cut there; where next to nothing is left it gets a line of its own.
+// and is cut there; where next to nothing is left it gets a separate line.
 type table struct {
 	width int  // of the screen; 0 is 80 for the rows, and no limit for what is kept whole
-	spill bool // a last cell that is too long gets a line of its own
+	spill bool // a last cell that is too long gets a separate line
 	keep  int  // where the last column would get too little room, only so many cells stay in a row; 0 is all
 	rows  []tableRow
 }
 
 type tableRow struct {
 	cells []string
-	whole bool        // on a line of its own the last cell is broken, not cut
-	below []tableLine // lines of their own
+	whole bool        // on a separate line the last cell is broken, not cut
+	below []tableLine // their own lines
 }
 
 // A tableLine stands below a row, indented. One that is whole is broken where it is
@@ -118,7 +118,7 @@ func (t *table) fold() {
 }
 
 // fitted are the cells of a row, padded and cut so that they fit the screen together,
-// and the last cell if it is to have a line of its own.
+// and the last cell if it is to have a separate line.
 func (t *table) fitted(row tableRow, widths []int, screen int) (cells []string, spilled string) {
 	room := screen
 	for i, cell := range row.cells {

@@ -9,7 +9,7 @@ import (
 )
 
 // A tail reads the lines that are added to a file, also when the file is
-// rotated away and begun anew. A file that is not there yet is an empty one.
+// rotated away and begun again. A file that is not there yet is an empty one.
 type tail struct {
 	path string
 	file *os.File

@@ -60,7 +60,7 @@ func trace(c *cli.Context, p *post, id string) error {
 func (p *post) trace(found dropbox.Found) (*traceView, error) {
 	m, err := p.Store.Load(found)
 	if errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge) {
-		// What is no message has no family.
+		// What is not a message has no family.
 		t := &tracedMessage{ID: found.Entry.ID, To: found.Mailbox, From: "?", Type: "?", Created: found.Entry.Created, State: door.StateOf(found.Mailbox, found.State)}
 		t.Reason = p.Reason(found)
 		return newTrace(found.Entry.ID, []*tracedMessage{t}), nil

@@ -10,16 +10,16 @@
 //
 //	build once ──> round 1 … 7 ──> medians, spread, ratio ──> table
 //	                 |
-//	                 each variant in a process of its own, floor and ours in
+//	                 each variant in a separate process, floor and ours in
 //	                 turns first; before each, the disk comes to rest (syncfs)
 //
 // The context that an agent's first request has more than its client's is counted once,
 // at the scripted API of the end-to-end tests, and needs the client (make tools).
 //
-// What the benchmarks leave on the disk is deleted at the end, since one that
+// The files of the benchmarks are deleted at the end, since one that
 // deletes slows the next by up to ten times. It takes some minutes, and a machine
 // that does nothing else.
 //
-// The exit status is 1 when a benchmark fails. A missed goal is no failure: who
+// The exit status is 1 when a benchmark fails. A missed goal is not a failure: who
 // reads the table knows what else the machine did.
 package main

@@ -31,7 +31,7 @@ type row struct {
 	Goal   *float64 `json:"goal,omitempty"`
 	OK     *bool    `json:"ok,omitempty"` // absent where there is no goal
 
-	unit string // of Goal, when it is no ratio
+	unit string // of Goal, when it is not a ratio
 }
 
 // A spread is what is told of a sample.

@@ -109,7 +109,7 @@ func read(root *os.Root, page string) (Page, error) {
 		return Page{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return Page{}, fmt.Errorf("page %s is no plain file", page)
+		return Page{}, fmt.Errorf("page %s is not a plain file", page)
 	}
 	f, err := root.Open(name)
 	if err != nil {

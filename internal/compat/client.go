@@ -249,7 +249,7 @@ func (c *client) complaint() string {
 	}
 }
 
-// turn runs a whole turn of one prompt in a client of its own, and returns its result.
+// turn runs a whole turn of one prompt in a separate client, and returns its result.
 func (l *lab) turn(uuid, text string, flags ...string) (line, error) {
 	c, err := l.start(flags...)
 	if err != nil {

@@ -7,7 +7,7 @@
 //	make compat VERSIONS="2.1.197 2.1.330"      these; they are installed below .tools
 //
 // The page is written for the supported range; the answers of other versions are only
-// printed. Each fact is an experiment of its own: the real program in a home and a folder of
+// printed. Each fact is a separate experiment: the real program in a home and a folder of
 // its own, against the scripted Messages API of internal/fakeapi, in a network
 // namespace with loopback only. An answer is what was seen. One that differs from what
 // claude-swarm needs is marked in the table, and the exit status is 1.

@@ -203,7 +203,7 @@ func (r *reader) variables(n *yaml.Node, name string, to *map[string]string) {
 	r.pairs(n, name, to, func(key, value string) string {
 		switch {
 		case !variable().MatchString(key):
-			return fmt.Sprintf("%q is no name of a variable", key)
+			return fmt.Sprintf("%q is not the name of a variable", key)
 		case strings.HasPrefix(key, "CLAUDE_SWARM_"):
 			return key + " is set by claude-swarm itself"
 		case strings.ContainsRune(value, 0):
@@ -242,7 +242,7 @@ func (r *reader) drops(n *yaml.Node, name string) ([]string, bool) {
 	list, ok := r.list(n, name)
 	for _, s := range list {
 		if ok && !drop().MatchString(s) {
-			r.fail(follow(n), "%s: %q is no NAME and no PREFIX_*", name, s)
+			r.fail(follow(n), "%s: %q is neither a NAME nor a PREFIX_*", name, s)
 			return nil, false
 		}
 	}

@@ -1,7 +1,7 @@
 // Package config reads claude-swarm.yaml, the one file that says which agents a
 // project has.
 //
-// [Load] reads the file. What it returns is complete: paths are absolute, every key
+// [Load] reads the file. Its result is complete: paths are absolute, every key
 // has a value, and what stands under defaults has been merged into each agent, where
 // an agent's own key wins: a list replaces the other list; only the variables of env
 // are merged one by one.

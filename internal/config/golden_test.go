@@ -13,7 +13,7 @@ import (
 )
 
 // Each file of testdata/bad is one wrong configuration and the exact text that a
-// person gets for it. UPDATE=1 writes the texts anew.
+// person gets for it. UPDATE=1 writes the texts again.
 func TestWhatBadInputGets(t *testing.T) {
 	cases, err := filepath.Glob("testdata/bad/*.txtar")
 	if err != nil || len(cases) == 0 {

@@ -43,7 +43,7 @@ type IRC struct {
 	WakesPerMinute int  // messages that one channel may bring agents in a minute; default 10; 0 is any number
 	Burst          int  // lines at once; default 4
 	Rate           int  // lines a second after that; default 1; 0 is no bound
-	Apart          bool // a process of its own is the bridge; default false
+	Apart          bool // a separate process is the bridge; default false
 }
 
 // On tells whether there is IRC.
@@ -159,7 +159,7 @@ var ircKeys = []fileKey{
 	{Key{"irc.channels", "keys with values", `{project: "project-{slug}", standup: "standup-{slug}", work: "work-{task-id}", alerts: alerts, errors: errors}`,
 		"The channels. project: what you and the agents say to each other. standup: what is begun and done. alerts: what needs you. errors: dead letters. work: one for each task, with work_channels. null shows that nowhere; the project's channel is always there. The # may be left out."},
 		func(r *reader, n *yaml.Node, name string, f *File) { r.channels(n, name, &f.IRC.Channels) }},
-	{Key{"irc.work_channels", "true or false", "false", "Whether each task gets a channel of its own, from its begin to its end."},
+	{Key{"irc.work_channels", "true or false", "false", "Whether each task gets a separate channel, from its begin to its end."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.WorkChannels)(r.truth(n, name)) }},
 	{Key{"irc.join", "list", "[]", "More channels that the bridge is in: the agents can read them, and be spoken to there."},
 		func(r *reader, n *yaml.Node, name string, f *File) {
@@ -177,8 +177,8 @@ var ircKeys = []fileKey{
 		}},
 	{Key{"irc.burst", "number", "4", "How many lines the bridge may send at once. The default is safe on every server known to us."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Burst)(r.number(n, name, 1)) }},
-	{Key{"irc.rate", "number", "1", "How many lines it may send a second after that. 0: no bound, for a server of your own without a limit."},
+	{Key{"irc.rate", "number", "1", "How many lines it may send a second after that. 0: no bound, for your own server without a limit."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Rate)(r.number(n, name, 0)) }},
-	{Key{"irc.apart", "true or false", "false", "Whether the bridge is a process of its own (claude-swarm irc run), and not part of the daemon."},
+	{Key{"irc.apart", "true or false", "false", "Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Apart)(r.truth(n, name)) }},
 }

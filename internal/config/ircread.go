@@ -24,7 +24,7 @@ func (r *reader) orNull(n *yaml.Node, to *string, read func(*yaml.Node, string) 
 func (r *reader) variable(n *yaml.Node, name string) (string, bool) {
 	s, ok := r.word(n, name)
 	if ok && !variable().MatchString(s) {
-		r.fail(follow(n), "%s: %q is no name of a variable", name, s).Try = "the name of the variable, not the password"
+		r.fail(follow(n), "%s: %q is not the name of a variable", name, s).Try = "the name of the variable, not the password"
 		return "", false
 	}
 	return s, ok
@@ -57,7 +57,7 @@ func (r *reader) hostPort(n *yaml.Node, name string) (string, bool) {
 		host, port = strings.Trim(s, "[]"), "1"
 	}
 	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
-		r.fail(follow(n), "%s: %q is no port: that is a number from 1 to 65535", name, port).Try = "server: " + net.JoinHostPort(host, "6697")
+		r.fail(follow(n), "%s: %q is not a port: that is a number from 1 to 65535", name, port).Try = "server: " + net.JoinHostPort(host, "6697")
 		return "", false
 	}
 	if host == "" || strings.ContainsAny(host, "/@#,") || strings.Contains(host, ":") && net.ParseIP(host) == nil {
@@ -304,7 +304,7 @@ func (r *reader) mask(n *yaml.Node, name string) (string, bool) {
 	_, host, full2 := strings.Cut(rest, "@")
 	switch {
 	case !full || !full2:
-		r.fail(follow(n), "%s: %q is no mask", name, s).Try = `mask: "*!*@host.example"`
+		r.fail(follow(n), "%s: %q is not a mask", name, s).Try = `mask: "*!*@host.example"`
 	case strings.Trim(host, "*?.") == "":
 		r.fail(follow(n), "%s: %q fits everybody: the host has to say who it is", name, s).Try = `mask: "*!*@host.example"`
 	default:

@@ -14,7 +14,7 @@ type Key struct {
 	// as well.
 	Path string
 	// Type is what may be written, in words: "text", "time span", "true or
-	// false", or the words themselves, parted by |.
+	// false", or the words themselves, separated by |.
 	Type string
 	// Default is the value of a key that is not written, as YAML.
 	Default string
@@ -74,7 +74,7 @@ type fileKey struct {
 var fileKeys = slices.Concat(topKeys, policyKeys, ircKeys, sectionKeys)
 
 var topKeys = []fileKey{
-	{Key{"dead_drop_dir", "path", ".dead-drop", "The folder with the mailboxes. Relative to this file; ~/ is the home folder. It needs a folder of its own."},
+	{Key{"dead_drop_dir", "path", ".dead-drop", "The folder with the mailboxes. Relative to this file; ~/ is the home folder. It needs a separate folder."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.DeadDropDir)(r.folder(n, name)) }},
 	{Key{"project_dir", "path", ".", "The folder in which the agents work. Relative to this file. It may be missing while mail is read or written; `start` refuses then."},
 		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.ProjectDir)(r.folder(n, name)) }},
@@ -166,7 +166,7 @@ var agentKeys = []agentKey{
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.System)(r.text(n, name)) }},
 	{Key{"backend", claude, claude, "The kind of agent program."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Backend)(r.backend(n, name)) }},
-	{Key{"command", "text or list", claude, "The program of the backend and its first arguments. Text is split at blanks, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."},
+	{Key{"command", "text or list", claude, "The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) { set(&a.Command)(r.command(n, name)) }},
 	{Key{"permission_mode", strings.Join(permissionModes, " | "), "acceptEdits", "What the client may do without asking. bypassPermissions allows everything, and counts only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."},
 		func(r *reader, n *yaml.Node, name string, a *Agent) {

@@ -48,7 +48,7 @@ func TestDefaultsOfTheReference(t *testing.T) {
 }
 
 // A list or map without an entry says the same as none, except for
-// allowed_tools, whose default is no list at all.
+// allowed_tools, whose default is not a list at all.
 var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
 	return va.IsValid() && vb.IsValid() && (va.Kind() == reflect.Slice || va.Kind() == reflect.Map) && va.Type() == vb.Type() && va.Len() == 0 && vb.Len() == 0
@@ -156,7 +156,7 @@ func TestTemplate(t *testing.T) {
 			}
 		}
 		if len(defaults) == 0 {
-			t.Errorf("the template shows %s, which is no key", m[2])
+			t.Errorf("the template shows %s, which is not a key", m[2])
 		} else if !slices.Contains(defaults, m[4]) {
 			t.Errorf("the template shows %s: %s, the reference %s", m[2], m[4], strings.Join(defaults, " or "))
 		}

@@ -101,7 +101,7 @@ func (r *reader) paths(f *File) {
 	var why string
 	switch dd := f.DeadDropDir; {
 	case within(f.Dir, dd), within(f.ProjectDir, dd):
-		why = "holds the project; the mailboxes need a folder of their own"
+		why = "holds the project; the mailboxes need a separate folder"
 	case within(dd, f.Home()):
 		why = "is the daemon's own folder; the mailboxes need another"
 	default:

@@ -123,7 +123,7 @@ func (r *reader) messageTypes(n *yaml.Node, name string) ([]string, bool) {
 	}
 	for i, t := range list {
 		if !dropbox.Type(t).Valid() {
-			e := r.fail(follow(follow(n).Content[i]), "%s: %q is no type of message", name, t)
+			e := r.fail(follow(follow(n).Content[i]), "%s: %q is not a type of message", name, t)
 			e.Near = dropbox.Nearest(t, typeWords())
 			ok = false
 		}

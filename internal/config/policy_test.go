@@ -31,7 +31,7 @@ agents: {coder: }
 }
 
 // What is written for a role holds for each agent that has it, unless the agent has
-// an entry of its own.
+// a separate entry.
 func TestACL(t *testing.T) {
 	f := parse(t, `
 policy:

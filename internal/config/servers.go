@@ -185,7 +185,7 @@ func (r *reader) address(n *yaml.Node, name string) (string, bool) {
 	_, rest, http := strings.Cut(s, "://")
 	if scheme := strings.TrimSuffix(s, "://"+rest); !http || scheme != "http" && scheme != "https" ||
 		strings.Trim(rest, "/") == "" || strings.ContainsAny(s, " \t\"<>") {
-		r.fail(follow(n), "%s: %q is no address of a server", name, s).Try = "url: https://example.com/mcp"
+		r.fail(follow(n), "%s: %q is not the address of a server", name, s).Try = "url: https://example.com/mcp"
 		return "", false
 	}
 	return s, true

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A SpanError says why a text is no time span.
+// A SpanError says why a text is not a time span.
 type SpanError struct {
 	Text string // as it was written
 	Why  string // such as "has no unit"
@@ -47,9 +47,9 @@ func ParseSpan(s string) (time.Duration, error) {
 		}
 	}
 	if meant := spelt(s); meant != "" {
-		return 0, &SpanError{Text: s, Why: "is no time span", Like: meant, Try: meant}
+		return 0, &SpanError{Text: s, Why: "is not a time span", Like: meant, Try: meant}
 	}
-	return 0, &SpanError{Text: s, Why: "is no time span", Like: SpanExamples, Try: "10m"}
+	return 0, &SpanError{Text: s, Why: "is not a time span", Like: SpanExamples, Try: "10m"}
 }
 
 // ParsePositiveSpan is ParseSpan for a span that must be longer than 0.

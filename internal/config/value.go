@@ -43,7 +43,7 @@ func (r *reader) line(n *yaml.Node, name string) (string, bool) {
 	return s, true
 }
 
-// word reads a line that is not empty, has no blanks and does not look like a
+// word reads a line that is not empty, has no spaces and does not look like a
 // flag, since it becomes an argument of the client.
 func (r *reader) word(n *yaml.Node, name string) (string, bool) {
 	s, ok := r.line(n, name)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// splitWords splits a command line into words as a shell does: at blanks, with
+// splitWords splits a command line into words as a shell does: at spaces, with
 // 'single' and "double" quotes and \. Nothing is expanded and no shell runs it,
 // so a character that would do something in a shell is an error unless it is
 // quoted.

@@ -91,7 +91,7 @@ func (r *reader) document(data []byte) *yaml.Node {
 // readable finds what the YAML decoder would refuse without saying where.
 func (r *reader) readable(data []byte) bool {
 	if len(data) > maxBytes {
-		r.failAt(position{1, 1}, "the file is larger than 1 MiB; this is no configuration")
+		r.failAt(position{1, 1}, "the file is larger than 1 MiB; this is not a configuration")
 		return false
 	}
 	at := position{1, 1}
@@ -149,7 +149,7 @@ func (r *reader) syntax(err error) {
 	r.failAt(at, "this is not YAML: %s", problem)
 }
 
-// each calls f once for every key of a mapping. It reports what is no mapping
+// each calls f once for every key of a mapping. It reports what is not a mapping
 // and keys that are written twice. Nothing written (null) is an empty mapping,
 // since a section whose lines are all comments is null to YAML.
 func (r *reader) each(n *yaml.Node, name string, f func(key string, k, v *yaml.Node)) {

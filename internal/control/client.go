@@ -120,13 +120,13 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 		Error *Error `json:"error"` // refused before the hello
 	}
 	if err := json.Unmarshal(line, &first); err != nil {
-		return nil, fmt.Errorf("control socket: what listens at %s is no daemon of ours: %w", c.path, err)
+		return nil, fmt.Errorf("control socket: what listens at %s is not a claude-swarm daemon: %w", c.path, err)
 	}
 	if first.Error != nil {
 		return nil, first.Error
 	}
 	if first.Type != typeHello {
-		return nil, fmt.Errorf("control socket: what listens at %s is no daemon of ours", c.path)
+		return nil, fmt.Errorf("control socket: what listens at %s is not a claude-swarm daemon", c.path)
 	}
 	c.version = first.Version
 	if first.V != protocolVersion {

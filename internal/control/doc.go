@@ -19,14 +19,14 @@
 //	                                          <--  {"type":"event","id":"3","end":true}
 //
 // A request that takes long does not hold up the next one; answers come in the
-// order in which they are ready. What is no JSON, too long or of an unknown
+// order in which they are ready. A line that is not JSON, too long or of an unknown
 // type is answered by an error, and the connection lives on. A reader that is
 // too slow for a stream loses the oldest events and is told how many (the event
 // of kind "lost"); nobody waits for it.
 //
 // The socket lies in a folder that only its owner can enter, and where the
 // operating system tells who connects (Linux, macOS) others are turned away.
-// Whoever may connect may do everything: this is a door for the same user, not
+// Anyone who may connect may do everything: this is a door for the same user, not
 // a border between users.
 //
 // # Goroutines

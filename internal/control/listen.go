@@ -51,7 +51,7 @@ func clearStale(path string) error {
 		return fmt.Errorf("control socket: %w", err)
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return &rendezvous.PathError{Path: path, Problem: "is there and is no socket", Hint: "rm " + path}
+		return &rendezvous.PathError{Path: path, Problem: "is there and is not a socket", Hint: "rm " + path}
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {

@@ -62,7 +62,7 @@ func (r *rawClient) next() (f frame, err error) {
 		return f, err
 	}
 	if err := json.Unmarshal(line, &f); err != nil {
-		r.t.Fatalf("the daemon wrote %q, which is no JSON: %v", line, err)
+		r.t.Fatalf("the daemon wrote %q, which is not JSON: %v", line, err)
 	}
 	return f, nil
 }
@@ -234,7 +234,7 @@ func TestWhatLiesInTheWay(t *testing.T) {
 		{"a file for a folder", func() error { return errors.Join(os.Remove(dir), os.WriteFile(dir, nil, 0o600)) }, "is not a folder"},
 		{"a file for a socket", func() error {
 			return errors.Join(os.Remove(dir), os.Mkdir(dir, 0o700), os.WriteFile(paths[0], []byte("precious"), 0o600))
-		}, "is there and is no socket"},
+		}, "is there and is not a socket"},
 	} {
 		if err := step.before(); err != nil {
 			t.Fatalf("%s: %v", step.name, err)

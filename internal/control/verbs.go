@@ -58,7 +58,7 @@ func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) (swarm
 	return cut, err
 }
 
-// Compact makes an agent's client sum its conversation up before its next message.
+// Compact makes an agent's client summarize its conversation before its next message.
 // The error is [swarm.ErrCannotCompact] where it cannot.
 func (c *Client) Compact(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqCompact, Agent: agent, By: by}, nil)

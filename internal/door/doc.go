@@ -1,5 +1,5 @@
 // Package door is what all ways into a swarm have in common: the verbs of the
-// command line, and the tools of the agents' MCP server. Whoever comes in by a
+// command line, and the tools of the agents' MCP server. A caller that comes in by a
 // door has an identity; what it sends is signed, inherits from the turn in which
 // it is sent, and is noted there; what it reads lies in a mailbox.
 //

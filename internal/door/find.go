@@ -52,7 +52,7 @@ func (d *Door) Find(part string) (dropbox.Found, error) {
 	for _, f := range several.Found {
 		m, err := d.Store.Load(f)
 		if err != nil {
-			m = nil // it is no message, or moved on: what is known is said
+			m = nil // it is not a message, or moved on: what is known is said
 		}
 		if d.MayReadMessage(f, m) != nil {
 			continue

@@ -106,7 +106,7 @@ func checkTarget(name string) error {
 type TargetError struct{ Name string }
 
 func (e *TargetError) Error() string {
-	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no blanks, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
+	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no spaces, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
 }
 
 // A StaysError says that the bridge is not to leave a channel: nobody would be heard there.

@@ -72,7 +72,7 @@ func (d *Door) addresses() []string {
 // be a [*TurnError]. What no rule lets pass is a [*RefusedError], and nothing of it is
 // delivered.
 //
-// A text that halts its conversation arrives all the same, as a note, which wakes
+// A text that halts its conversation arrives anyway, as a note, which wakes
 // nobody.
 func (d *Door) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	if err := d.EnsureToken(); err != nil {

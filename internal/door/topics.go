@@ -135,7 +135,7 @@ func (d *Door) Claim(work dropbox.Publication) (dropbox.Grant, error) {
 }
 
 // ClaimFor claims published work for an agent that did not ask, and delivers it to it
-// as a task. Whoever does that must be allowed to write to that agent.
+// as a task. Anyone who does that must be allowed to write to that agent.
 func (d *Door) ClaimFor(work dropbox.Publication, agent string) (dropbox.Grant, error) {
 	order := *work.Message
 	order.From, order.To, order.CC, order.Topic = d.Me.Name, []string{agent}, nil, ""

@@ -256,7 +256,7 @@ func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, err
 		for _, f := range list {
 			m, err := w.door.Store.Load(f)
 			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result {
-				continue // what cannot be read is no answer
+				continue // what cannot be read is not an answer
 			}
 			w.settled(sent.ID)
 			if m.From == dropbox.Swarm {

@@ -21,7 +21,7 @@ func TestAskInATurnWithoutAnAnswer(t *testing.T) {
 	for _, how := range []string{"default", "deny", "pause", "abort"} {
 		replies = append(replies,
 			fmt.Sprintf(`{"name":"ask","match":{"last_user_contains":"Ask, or else %s"},
-				"content":[{"tool_use":{"name":"mcp__dead-drop__ask","input":{"to":"lead","text":"Tabs or blanks?","timeout":1,"on_timeout":%q,"default":"tabs"}}}]}`, how, how),
+				"content":[{"tool_use":{"name":"mcp__dead-drop__ask","input":{"to":"lead","text":"Tabs or spaces?","timeout":1,"on_timeout":%q,"default":"tabs"}}}]}`, how, how),
 			fmt.Sprintf(`{"name":"%s","match":{"tool_result_contains":"\"outcome\":\"%s\""},"text":"I went on after %s.","delay_ms":%d}`, how, how, how, map[string]int{"abort": 20_000}[how]))
 	}
 	p := newProject(t, `{"replies":[`+strings.Join(replies, ",")+`,{"name":"rest","times":-1,"text":"Done."}]}`, "  coder: {allowed_tools: [Read]}\n")
@@ -83,7 +83,7 @@ func TestALongAskReturnsItsAnswer(t *testing.T) {
 	}
 	p := newProject(t, `{"replies":[
 		{"name":"ask","match":{"last_user_contains":"Ask the lead"},
-		 "content":[{"tool_use":{"name":"mcp__dead-drop__ask","input":{"to":"lead","text":"Tabs or blanks?","timeout":600}}}]},
+		 "content":[{"tool_use":{"name":"mcp__dead-drop__ask","input":{"to":"lead","text":"Tabs or spaces?","timeout":600}}}]},
 		{"name":"told","match":{"tool_result_contains":"Tabs, please."},"text":"Tabs it is."},
 		{"name":"rest","times":-1,"text":"I was not told."}]}`, "  coder: {allowed_tools: [Read]}\n")
 	p.start()

@@ -4,6 +4,6 @@
 //
 // They need the CLI that `make tools` installs below .tools, and fail without it;
 // the variable CLI says which: oldest (as without it), newest, or a version. Each
-// test has a project, a home folder and a key of its own; where the machine allows
+// test has a project, a home folder and a separate key; where the machine allows
 // it, all of it runs in a network namespace that has nothing but loopback.
 package e2e

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
 
-// The inspector is an MCP client of another house, in another language. Before it
+// The inspector is an independent MCP client, in another language. Before it
 // calls a tool it lists them all, and it holds each result to the schema of its tool.
 const inspectorDir = "../../.tools/inspector/node_modules/@modelcontextprotocol/inspector-cli/build"
 
@@ -102,7 +102,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("list_agents", "reviewer: ", "agent=reviewer"),
 		bad("list_agents", `no agent named "reviewr" here; did you mean reviewer?`, "agent=reviewr"),
 		good("send", "Sent: ", "to=reviewer", "text=Look at it", `cc=["lead"]`),
-		bad("send", `type: "tsk" is none of`, "to=reviewer", "text=x", "type=tsk"),
+		bad("send", `type: "tsk" is not one of`, "to=reviewer", "text=x", "type=tsk"),
 		good("ask", "Your default: tabs", "to=reviewer", "text=Tabs?", "default=tabs", "timeout=5"),
 		bad("ask", "timeout: 0 is too small; the least is 1", "to=reviewer", "text=x", "timeout=0"),
 		good("inbox", mail, "unread=true"),
@@ -139,7 +139,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("irc_topic", "#project-x", "channel=#project-x", "text=Release"),
 		good("send_message", "Left for #project-x", "channel=#project-x", "text=Still green"),
 		good("read_messages", "", "channel=#project-x"),
-		bad("read_messages", "is no time", "channel=#project-x", "since=yesterday"),
+		bad("read_messages", "is not a time", "channel=#project-x", "since=yesterday"),
 		good("create_channel", "#work-1", "name=#work-1"),
 		good("list_channels", "#project-x"),
 		good("get_members", "ann", "channel=#project-x"),

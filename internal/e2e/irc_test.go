@@ -96,7 +96,7 @@ func onIRC(addr string) string {
 }
 
 // The lead gives a task in the channel, the engineering manager assigns it, a manager
-// works in a folder of its own, asks in the channel, and goes on with the answer that
+// works in a separate folder, asks in the channel, and goes on with the answer that
 // the lead gives there. What is said is in the mailboxes.
 func TestATaskFromIRCToItsEnd(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)

@@ -186,7 +186,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	t.Logf("%d kills: %d lines out, %d of them said again (marked); %d in, of which %d were not heard", kills, drops, again, last-first+1, missing)
 }
 
-// The bridge can be a process of its own: the daemon and it come and go without each
+// The bridge can be a separate process: the daemon and it come and go without each
 // other. A reload takes the bridge into the daemon, and IRC out of the swarm.
 func TestTheBridgeApart(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)

@@ -167,7 +167,7 @@ func TestADaemonThatIsKilledWithAClientThatStays(t *testing.T) {
 }
 
 // A job that the CLI minds in the background keeps its client from waiting: the CLI
-// begins a turn of its own when the job ends.
+// begins a separate turn when the job ends.
 func TestAClientWithAJobInTheBackgroundDoesNotStay(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"job","match":{"last_user_contains":"Build it"},"content":[{"tool_use":{"name":"Bash","input":{"command":"sleep 2; echo built","description":"Build","run_in_background":true}}}]},

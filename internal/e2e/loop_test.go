@@ -13,7 +13,7 @@ import (
 )
 
 // passers is a scenario in which every agent of the ring sends the next one a message
-// in each of its turns, for ever. What they say differs, so that it is no echo.
+// in each of its turns, for ever. What they say differs, so that it is not an echo.
 func passers(ring []string, kind string) string {
 	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
 	replies := []string{`{"name":"well","match":{"last_user_contains":"Are you well?"},"times":-1,"text":"I am well."}`}

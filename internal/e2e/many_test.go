@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A thousand messages to ten agents, each turn a process of its own: all are
+// A thousand messages to ten agents, each turn a separate process: all are
 // done once, in order per agent and priority, one turn of an agent at a time,
 // and nothing is left. SWARM_MANY=10000 sends more.
 func TestAThousandMessagesToTenAgents(t *testing.T) {

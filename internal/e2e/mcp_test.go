@@ -40,7 +40,7 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 	if !asked.Proven {
 		t.Error("the question was not proven to be from coder")
 	}
-	p.until("the answer", func() bool { // it comes in a turn of its own
+	p.until("the answer", func() bool { // it comes in a separate turn
 		return slices.ContainsFunc(p.requests(), func(q turnRequest) bool { return strings.Contains(q.LastUser, "It looks good.") })
 	})
 	for _, q := range p.requests() {
@@ -58,8 +58,8 @@ func TestAnAgentSendsByItsTools(t *testing.T) {
 func TestTwoAgentsTalkByTheirTools(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"ask","match":{"last_user_contains":"Write the parser"},
-		 "content":[{"tool_use":{"id":"toolu_1","name":"mcp__dead-drop__ask","input":{"to":"reviewer","text":"Tabs or blanks?","timeout":120}}}]},
-		{"name":"look","match":{"last_user_contains":"Tabs or blanks?"},
+		 "content":[{"tool_use":{"id":"toolu_1","name":"mcp__dead-drop__ask","input":{"to":"reviewer","text":"Tabs or spaces?","timeout":120}}}]},
+		{"name":"look","match":{"last_user_contains":"Tabs or spaces?"},
 		 "content":[{"tool_use":{"id":"toolu_2","name":"mcp__dead-drop__inbox","input":{}}}]},
 		{"name":"decide","match":{"tool_result_contains":"\"mailbox\":\"reviewer\""},
 		 "content":[{"tool_use":{"id":"toolu_3","name":"mcp__dead-drop__board_write","input":{"page":"decisions","text":"We use tabs."}}}]},
@@ -119,13 +119,13 @@ func TestTwoAgentsShareWorkByTheirTools(t *testing.T) {
 		{"name":"publish","match":{"last_user_contains":"Get it reviewed"},
 		 "content":[{"tool_use":{"id":"toolu_1","name":"mcp__dead-drop__publish","input":{"topic":"review.requested","text":"Look at the parser"}}}]},
 		{"name":"ask","match":{"tool_result_contains":"\"topic\":\"review.requested\",\"offered\""},
-		 "content":[{"tool_use":{"id":"toolu_2","name":"mcp__dead-drop__ask","input":{"to":"reviewer","text":"Tabs or blanks?","timeout":120}}}]},
+		 "content":[{"tool_use":{"id":"toolu_2","name":"mcp__dead-drop__ask","input":{"to":"reviewer","text":"Tabs or spaces?","timeout":120}}}]},
 		{"name":"claim","match":{"last_user_contains":"Look at the parser"},
 		 "content":[{"tool_use":{"id":"toolu_3","name":"mcp__dead-drop__claim","input":{}}}]},
 		{"name":"ack","match":{"tool_result_contains":"Its end closes the work"},
 		 "content":[{"tool_use":{"id":"toolu_4","name":"mcp__dead-drop__ack","input":{"text":"The parser is good."}}}]},
 		{"name":"acked","match":{"tool_result_contains":"\"outcome\":\"completed\""},"text":"Closed."},
-		{"name":"reply","match":{"last_user_regexp":"(?s)Message ([a-z2-7]{10}) from coder.*Tabs or blanks"},
+		{"name":"reply","match":{"last_user_regexp":"(?s)Message ([a-z2-7]{10}) from coder.*Tabs or spaces"},
 		 "content":[{"tool_use":{"id":"toolu_5","name":"mcp__dead-drop__reply","input":{"id":"{{match}}","text":"Tabs."}}}]},
 		{"name":"replied","match":{"tool_result_contains":"\"to\":\"coder\""},"text":"I have answered."},
 		{"name":"thank","match":{"tool_result_contains":"\"outcome\":\"answered\""},

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A project is a scratch project with a home of its own and a scripted API.
+// A project is a scratch project with a separate home and a scripted API.
 type project struct {
 	t    testing.TB
 	dir  string

@@ -40,7 +40,7 @@ const (
 
 const noRetry = `CLAUDE_CODE_MAX_RETRIES: "0"`
 
-// refusals are the rows of a table: each an agent with an account of its own. ${PLAIN}
+// refusals are the rows of a table: each an agent with a separate account. ${PLAIN}
 // and ${TLS} are the addresses of the scripted API.
 var refusals = map[string]refusal{
 	"400":            {reply: `"status":400,"error_message":"messages: something is wrong"`, want: message, why: `400`, requests: 1},
@@ -201,7 +201,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 
 func agentOf(row string) string { return "e-" + row }
 
-// mended are the agents as a person leaves them.
+// fixed are the agents as a person leaves them.
 func mended(rows map[string]refusal) string {
 	var agents strings.Builder
 	for name, r := range rows {

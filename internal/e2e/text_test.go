@@ -168,7 +168,7 @@ func TestABodyIsText(t *testing.T) {
 	reqs = p.requests()
 	want = append(want, "the long task")
 	for _, body := range urgent {
-		// There the client has a frame of its own, which a body must not end.
+		// There the client has a separate frame, which a body must not end.
 		want = append(want, strings.NewReplacer("</system-r", `<\/system-r`, "<system-r", `<\system-r`, "<local-c", `<\local-c`, "<bash", `<\bash`, "<task", `<\task`, "<tick", `<\tick`).Replace(body))
 	}
 	if got := fencedIn(said(t, reqs[len(reqs)-1])); !slices.Equal(got, want) {

@@ -92,7 +92,7 @@ func TestAReviewerCannotWriteAndTheAnswerSaysSo(t *testing.T) {
 }
 
 func TestAnAgentSendsToAnotherAndWakesIt(t *testing.T) {
-	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's list has no Bash: sending is allowed all the same
+	for _, agent := range []string{"coder", "reviewer"} { // the reviewer's list has no Bash: sending is allowed anyway
 		t.Run(agent, func(t *testing.T) {
 			other := map[string]string{"coder": "reviewer", "reviewer": "coder"}[agent]
 			p := newProject(t, fmt.Sprintf(`{"replies":[
@@ -251,7 +251,7 @@ func TestSIGTERMDuringABashTool(t *testing.T) {
 	}
 }
 
-// A SIGTERM of the CLI alone leaves its command running, in a session of its own;
+// A SIGTERM of the CLI alone leaves its command running, in a separate session;
 // that is ended with the turn, and the message is tried again.
 func TestSIGTERMOfTheCLIDuringABashTool(t *testing.T) {
 	p := newProject(t, sleeper, pair)

@@ -162,10 +162,10 @@ func (s *Scenario) all() func(yield func(*Reply) bool) {
 // check finds what would be a silent mistake.
 func (r *Reply) check() error {
 	if r.Match != nil && !r.Match.Kind.known() {
-		return fmt.Errorf("kind %q is none of main, compact, side, quota, any", r.Match.Kind)
+		return fmt.Errorf("kind %q is not one of main, compact, side, quota, any", r.Match.Kind)
 	}
 	if r.Status != 0 && (r.Status < 200 || r.Status > 599) {
-		return fmt.Errorf("status %d is no HTTP status", r.Status)
+		return fmt.Errorf("status %d is not an HTTP status", r.Status)
 	}
 	for i, b := range r.Content {
 		set := 0

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A project is a scratch repository with mailboxes in it, and a HOME of its own.
+// A project is a scratch repository with mailboxes in it, and a separate HOME.
 type project struct {
 	testing.TB
 	home, dir string

@@ -1,5 +1,5 @@
 // Package git keeps the audit trail of a swarm: what lies finished in its
-// mailboxes, as commits on a branch of its own, dead-drop.
+// mailboxes, as commits on a separate branch, dead-drop.
 //
 //	.dead-drop/                           refs/heads/dead-drop
 //	    coder/done/2026-11-21/                 * coder: Do PERF-015
@@ -25,14 +25,14 @@
 // out somewhere it does not move at all, since that would change what a person
 // looks at; what was missed is recorded later.
 //
-// What is recorded is known from the branch itself. So a crash at any point, a
+// The branch itself says what is recorded. So a crash at any point, a
 // daemon that ran without the audit for a while, and a branch that was deleted all
 // end the same way: the next [Audit.Record] makes up for what is missing, one
 // commit for each receipt, in the order in which the turns ended.
 //
 // # What is recorded
 //
-// What .dead-drop/.gitignore leaves: done/, dead/, board/, attach/, version and
+// It records what .dead-drop/.gitignore leaves: done/, dead/, board/, attach/, version and
 // .gitignore, whatever the ignore files outside of .dead-drop say. Of that,
 // regular files up to 64 MiB; symlinks, folders in dead/, hidden files and names
 // that git refuses in a tree are left out. A file that a person sees vanish from

@@ -170,7 +170,7 @@ func onItsWay(root *os.Root, mailbox, folder, base string) bool {
 }
 
 // addReceipt puts a receipt to its turn. One that cannot be understood is a turn of
-// its own: it is recorded all the same.
+// its own: it is recorded anyway.
 func (a *Audit) addReceipt(root *os.Root, mailbox, base string, turns map[string]*turn) {
 	data, info, ok := a.read(root, base+receiptEnd)
 	if !ok {

@@ -147,7 +147,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 				p.drop = filepath.Join(p.dir, "../linked/.dead-drop")
 			}, want: ".dead-drop/version",
 		},
-		"a repository of its own": {
+		"a separate repository": {
 			move: func(p *project) {
 				p.drop = filepath.Join(p.home, "mail")
 				if err := os.MkdirAll(p.drop, 0o700); err != nil {

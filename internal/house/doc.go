@@ -7,8 +7,8 @@
 // methods and fields of types, files of a package that use each other in a circle, files
 // of a package, work in initializers, places that replace a file by a rename, programs
 // and lines of code. It judges nothing: a number above its goal is marked,
-// and the exit status is 0 all the same. With -v it names everything that is above a
+// and the exit status is 0 anyway. With -v it names everything that is above a
 // goal, not only the worst.
 //
-// What is a test or test machinery is not counted, but for the last row.
+// Tests and test machinery are not counted, but for the last row.
 package main

@@ -238,7 +238,7 @@ func (h *house) lines() (product, tests, rest int) {
 	return product, tests, rest
 }
 
-// codeLines counts the lines of a file on which a token stands that is no comment. A file
+// codeLines counts the lines of a file on which a token stands that is not a comment. A file
 // that cannot be read has none.
 func codeLines(path string) int {
 	src, err := os.ReadFile(path)

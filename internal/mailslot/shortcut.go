@@ -12,7 +12,7 @@
 //	                     \--anything else--> config, net/http … the verbs, main
 //
 // It sends for the lead alone, to one agent, without flags, and only when nothing
-// stands in the way. What it has to know of the configuration it knows of a [Digest]. Everything else it leaves untouched to the verb, which begins
+// stands in the way. A [Digest] tells it what it has to know of the configuration. Everything else it leaves untouched to the verb, which begins
 // from the start and says what there is to say; so each error has one wording,
 // there. What was begun and cannot be begun again is [Unfinished].
 //
@@ -86,7 +86,7 @@ func send(to string, words []string) bool {
 	if errors.Is(err, dropbox.ErrNoMailbox) {
 		return false
 	} else if err != nil {
-		// After trouble with the disk the message may be there all the same.
+		// After trouble with the disk the message may be there anyway.
 		unfinished = &Failure{To: to, Err: err}
 		return false
 	}

@@ -140,7 +140,7 @@ func (c *call) take(a *answer, got *door.Answer) error {
 // an answer that comes later is a message like any other.
 func (c *call) withoutAnswer(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments, patience time.Duration) error {
 	a.Outcome, a.Text = cmp.Or(in.OnTimeout, atDefault), in.Default
-	none := fmt.Sprintf("%s has not answered within %s; an answer that comes later is a message of its own.", sent.To, patience)
+	none := fmt.Sprintf("%s has not answered within %s; an answer that comes later is a separate message.", sent.To, patience)
 	switch a.Outcome {
 	case atDefault:
 		a.Note = none + " Decide yourself, and say in your summary what you assumed."

@@ -33,7 +33,7 @@ func (c *call) readMessages(_ context.Context, in readMessagesArguments) (*talk,
 	if in.Since != "" {
 		var err error
 		if since, err = time.Parse(time.RFC3339, in.Since); err != nil {
-			return nil, fmt.Errorf("since: %q is no time; write it like 2026-11-21T09:00:00Z", in.Since)
+			return nil, fmt.Errorf("since: %q is not a time; write it like 2026-11-21T09:00:00Z", in.Since)
 		}
 	}
 	lines, at, err := c.Recent(in.Channel, since, cmp.Or(in.Limit, 50))

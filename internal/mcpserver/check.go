@@ -22,7 +22,7 @@ func check(arguments json.RawMessage, schema *jsonschema.Schema) (json.RawMessag
 	}
 	var given map[string]any
 	if err := json.Unmarshal(arguments, &given); err != nil {
-		return nil, fmt.Errorf("the arguments are no JSON object")
+		return nil, fmt.Errorf("the arguments are not a JSON object")
 	}
 	known := slices.Sorted(maps.Keys(schema.Properties))
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -98,7 +98,7 @@ func notOneOf(name, v string, enum []any) error {
 	for _, w := range enum {
 		words = append(words, w.(string))
 	}
-	text := fmt.Sprintf("%s: %q is none of %s", name, v, strings.Join(words, ", "))
+	text := fmt.Sprintf("%s: %q is not one of %s", name, v, strings.Join(words, ", "))
 	if near := dropbox.Nearest(v, words); len(near) > 0 {
 		text += "; did you mean " + near[0] + "?"
 	}

@@ -1,5 +1,5 @@
 // Package mcpserver gives the agents of a swarm their tools: it is an MCP server
-// on the standard input and output of a process of its own, which the agent's
+// on the standard input and output of a separate process, which the agent's
 // client starts.
 //
 //	the agent's client ── tools/call ── this ──┬── mailboxes, board: files
@@ -7,8 +7,8 @@
 //
 // Mail goes through the same door as that of the command line (package door), so
 // an agent that sends by a tool and one that types claude-swarm send do the same.
-// What only the daemon knows or can do is asked over its control socket; when it is
-// away, mail is read and delivered all the same, and the result says so.
+// A tool asks the daemon over its control socket for what only the daemon knows or can do; when it is
+// away, mail is read and delivered anyway, and the result says so.
 //
 // # A tool
 //

@@ -238,7 +238,7 @@ func (c *call) ircAsk(ctx context.Context, in ircAskArguments) (*ircAnswer, erro
 
 // unanswered does what is to be done when no person answered in time, and says what.
 func (c *call) unanswered(ctx context.Context, a *ircAnswer, patience time.Duration) (string, error) {
-	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a message of its own.", patience)
+	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)
 	switch a.Outcome {
 	case atContinue:
 		return none + " Decide yourself, and say in your summary what you assumed.", nil

@@ -127,7 +127,7 @@ func TestIRCRead(t *testing.T) {
 	if out, _ := p.call("read_messages", `{"channel":"#project-x","since":"2026-01-02T00:30:00Z","limit":1}`); texts(out) != "three" {
 		t.Errorf("read_messages since = %v", out)
 	}
-	if why := p.fails("read_messages", `{"channel":"#project-x","since":"yesterday"}`); !strings.Contains(why, "is no time") {
+	if why := p.fails("read_messages", `{"channel":"#project-x","since":"yesterday"}`); !strings.Contains(why, "is not a time") {
 		t.Errorf("read_messages since yesterday: %q", why)
 	}
 }
@@ -192,7 +192,7 @@ func TestIRCChannels(t *testing.T) {
 	}
 }
 
-// An answer that the bridge brings ends the waiting, and is no message of its own; who
+// An answer that the bridge brings ends the waiting, and is not a separate message; who
 // waits in vain is told so, and people too.
 func TestIRCAsk(t *testing.T) {
 	p := newChat(t)
@@ -258,7 +258,7 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 		})
 	}
 	p := newChat(t)
-	if why := p.fails("irc_ask", `{"channel":"#project-x","question":"?","on_timeout":"default"}`); !strings.Contains(why, `on_timeout: "default" is none of continue, pause, deny, abort`) {
+	if why := p.fails("irc_ask", `{"channel":"#project-x","question":"?","on_timeout":"default"}`); !strings.Contains(why, `on_timeout: "default" is not one of continue, pause, deny, abort`) {
 		t.Errorf("irc_ask: %q", why)
 	}
 }

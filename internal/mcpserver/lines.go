@@ -21,7 +21,7 @@ const maxLine = 16 << 20
 const lastWithBatches = "2025-03-26"
 
 // Lines is the transport over a pair of streams with a message on each line. The one of
-// the SDK ends at the first line that is no message; here the client gets the error that
+// the SDK ends at the first line that is not a message; here the client gets the error that
 // JSON-RPC 2.0 names, and the server goes on.
 func Lines(r io.Reader, w io.Writer) mcp.Transport {
 	out := &lineWriter{w: w, awaited: map[string]place{}}
@@ -82,7 +82,7 @@ func (l *lineReader) line() ([]byte, error) {
 // take passes a line on, or answers it.
 func (l *lineReader) take(line []byte) {
 	if !json.Valid(line) {
-		l.out.refuse(nil, jsonrpc.CodeParseError, errors.New("the line is no JSON"))
+		l.out.refuse(nil, jsonrpc.CodeParseError, errors.New("the line is not JSON"))
 		return
 	}
 	if line[0] == '[' {
@@ -188,7 +188,7 @@ func keyOf(id json.RawMessage) string {
 	return ""
 }
 
-// refusal is the answer to what is no request. Without an id it is null.
+// refusal is the answer to what is not a request. Without an id it is null.
 func refusal(id json.RawMessage, code int64, err error) json.RawMessage {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -269,7 +269,7 @@ func (l *lineWriter) flush(b *batch) error {
 	return err
 }
 
-// refuse answers what is no request. A client that does not read has hung up, which the
+// refuse answers what is not a request. A client that does not read has hung up, which the
 // next read tells.
 func (l *lineWriter) refuse(id json.RawMessage, code int64, why error) {
 	l.mu.Lock()

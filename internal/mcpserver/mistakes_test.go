@@ -29,7 +29,7 @@ func (a arguments) without(name string) arguments {
 }
 
 // mistaken calls a tool with what is wrong in one way. It is told of in a short text
-// that begins with the tool, and the call is no error of the protocol.
+// that begins with the tool, and the call is not an error of the protocol.
 func (p *place) mistaken(tool string, args any, want string) {
 	p.t.Helper()
 	data, err := json.Marshal(args)
@@ -82,7 +82,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 		"inbox since": "no such message", "text": "8192 at most; ", "message": "8192 at most; say it in fewer words", "question": "8192 at most; say it in fewer words",
 		"board_write text": "32768 at most; sum up", "handoff": "32768 at most; sum up", "default": "1024 at most", "subject": "1024 at most", "key": "1024 at most",
 		"topic": "128 at most", "patterns": "128 at most", "page": "there is no page", "path": "file name too long", "attach": "file name too long",
-		"channel": "neither a channel nor a nick", "name": "neither a channel nor a nick", "read_messages since": "is no time; write it like",
+		"channel": "neither a channel nor a nick", "name": "neither a channel nor a nick", "read_messages since": "is not a time; write it like",
 	}
 	wrong := []any{7, 1.5, true, nil, []any{}, []any{7}, map[string]any{}, "x"}
 	isOf := map[string]func(any) bool{
@@ -104,8 +104,8 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 		maps.Copy(good, rightOf[tool.Name])
 		mistake := func(args any, want string) { calls++; p.mistaken(tool.Name, args, want) }
 
-		mistake([]any{}, "the arguments are no JSON object")
-		mistake("x", "the arguments are no JSON object")
+		mistake([]any{}, "the arguments are not a JSON object")
+		mistake("x", "the arguments are not a JSON object")
 		mistake(good.with("zzzzzz", 1), `there is no argument "zzzzzz"; it takes `)
 		for _, name := range required {
 			mistake(good.without(name), "the argument "+name+" is missing: ")
@@ -134,7 +134,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 			}
 			switch {
 			case p["enum"] != nil:
-				mistake(good.with(name, long), "is none of ")
+				mistake(good.with(name, long), "is not one of ")
 			case kind == "string" && want == "", kind == "array" && want == "":
 				t.Errorf("%s: nothing is known of what is said of %s when it is too long", tool.Name, name)
 			case kind == "string":
@@ -148,7 +148,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 		t.Errorf("%d calls: the schemas were not gone through", calls)
 	}
 	if after := p.state(); after != before {
-		t.Errorf("something was done all the same:\n%s\nbefore:\n%s", after, before)
+		t.Errorf("something was done anyway:\n%s\nbefore:\n%s", after, before)
 	}
 	p.call("whoami", `{}`) // it still answers
 }

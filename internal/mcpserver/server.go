@@ -116,7 +116,7 @@ func advised(err error) error {
 		return fmt.Errorf("%w; list_agents names all", err)
 	}
 	if errors.Is(err, dropbox.ErrNotFound) {
-		return fmt.Errorf("%w; the beginning or the end of an id is enough, from %d letters on; inbox lists your mail, history what you have done, topics what is published", err, dropbox.MinIDPart)
+		return fmt.Errorf("%w; the beginning or the end of an id is enough, from %d characters on; inbox lists your mail, history what you have done, topics what is published", err, dropbox.MinIDPart)
 	}
 	return err
 }

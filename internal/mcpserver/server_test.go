@@ -258,7 +258,7 @@ func TestWrongArguments(t *testing.T) {
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"send", `{}`, "send: the argument to is missing: the name of an agent"},
 		{"send", `null`, "send: the argument to is missing"},
-		{"send", `[]`, "send: the arguments are no JSON object"},
+		{"send", `[]`, "send: the arguments are not a JSON object"},
 		{"send", `{"to":"coder"}`, "send: the argument text is missing"},
 		{"send", `{"to":"coder","txt":"x"}`, `send: there is no argument "txt"; did you mean text?`},
 		{"send", `{"to":"coder","text":"x","colour":"red"}`, `send: there is no argument "colour"; it takes attach, cc, key`},
@@ -268,8 +268,8 @@ func TestWrongArguments(t *testing.T) {
 		{"send", `{"to":"coder","text":null}`, "send: text: want text, got null"},
 		{"send", `{"to":"coder","text":"x","cc":"lead"}`, "send: cc: want a list of texts, got text"},
 		{"send", `{"to":"coder","text":"x","cc":["lead",true]}`, "send: cc[1]: want text, got true"},
-		{"send", `{"to":"coder","text":"x","type":"tsk"}`, `send: type: "tsk" is none of task, question, result, status, handoff, note; did you mean task?`},
-		{"send", `{"to":"coder","text":"x","priority":"high"}`, `send: priority: "high" is none of urgent, normal, low`},
+		{"send", `{"to":"coder","text":"x","type":"tsk"}`, `send: type: "tsk" is not one of task, question, result, status, handoff, note; did you mean task?`},
+		{"send", `{"to":"coder","text":"x","priority":"high"}`, `send: priority: "high" is not one of urgent, normal, low`},
 		{"send", `{"to":"codr","text":"x"}`, `send: no agent named "codr" here; did you mean coder?`},
 		{"send", `{"to":"coder","text":"x","cc":["nobody"]}`, `send: no agent named "nobody" here`},
 		{"send", `{"to":"coder","text":"  "}`, "send: the text is empty"},
@@ -287,7 +287,7 @@ func TestWrongArguments(t *testing.T) {
 		}
 	}
 	if n := len(p.waiting("coder")); n > 0 {
-		t.Errorf("%d messages were sent all the same", n)
+		t.Errorf("%d messages were sent anyway", n)
 	}
 }
 

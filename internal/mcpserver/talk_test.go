@@ -52,7 +52,7 @@ func TestAskIsAnswered(t *testing.T) {
 				}
 			}
 		}()
-		out, text := p.call("ask", `{"to":"reviewer","text":"Tabs or blanks?"}`)
+		out, text := p.call("ask", `{"to":"reviewer","text":"Tabs or spaces?"}`)
 		from := out["answer"].(map[string]any)
 		if out["outcome"] != "answered" || out["text"] != "Tabs." || from["from"] != "reviewer" || from["type"] != string(kind) || !strings.Contains(text, "Tabs.") {
 			t.Errorf("ask, answered by a %s = %v, %q", kind, out, text)
@@ -97,7 +97,7 @@ func TestAskIsNotedInItsTurn(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	p.call("ask", `{"to":"reviewer","text":"Tabs or blanks?"}`)
+	p.call("ask", `{"to":"reviewer","text":"Tabs or spaces?"}`)
 	if n := notes(); !strings.Contains(n, `"over":true`) {
 		t.Errorf("after the answer the notes are %q", n)
 	}
@@ -117,7 +117,7 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t, asAgent("coder"))
 			p.daemon = idle()
-			out, _ := p.call("ask", `{"to":"reviewer","text":"Tabs or blanks?","timeout":1`+c.arguments+`}`)
+			out, _ := p.call("ask", `{"to":"reviewer","text":"Tabs or spaces?","timeout":1`+c.arguments+`}`)
 			got, _ := out["text"].(string)
 			note, _ := out["note"].(string)
 			if out["outcome"] != c.outcome || got != c.text || !strings.Contains(note, c.note) {
@@ -157,7 +157,7 @@ func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
 		`{"to":"reviewer","text":"x","timeout":0}`:      "timeout: 0 is too small; the least is 1",
 		`{"to":"reviewer","text":"x","timeout":3601}`:   "timeout: 3601 is too large; the most is 3600",
 		`{"to":"reviewer","text":"x","timeout":1.5}`:    "timeout: want a whole number, got 1.5",
-		`{"to":"reviewer","text":"x","on_timeout":"?"}`: `on_timeout: "?" is none of default, deny, pause, abort`,
+		`{"to":"reviewer","text":"x","on_timeout":"?"}`: `on_timeout: "?" is not one of default, deny, pause, abort`,
 	} {
 		if got := p.fails("ask", arguments); !strings.Contains(got, want) {
 			t.Errorf("ask %s: %q, want %q", arguments, got, want)

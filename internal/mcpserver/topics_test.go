@@ -131,7 +131,7 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 		{"publish", `{"topic":"Task.Created","text":"x"}`, `topic "Task.Created": want words of a-z`},
 		{"publish", `{"topic":"task.*","text":"x"}`, `topic "task.*": want words of a-z`},
 		{"publish", `{"topic":"task.created","text":" "}`, "publish: the text is empty"},
-		{"publish", `{"topic":"task.created","text":"x","type":"result"}`, `type: "result" is none of task, question, handoff, status, note`},
+		{"publish", `{"topic":"task.created","text":"x","type":"result"}`, `type: "result" is not one of task, question, handoff, status, note`},
 		{"publish", `{"topic":"task.created","text":"x","thread":"zzzzzzzzzz"}`, "no such message"},
 		{"publish", `{"topic":"task.created","text":"x","attach":["/etc/passwd"]}`, "outside of what your tools may read"},
 		{"publish", `{"topic":"task.created","text":"x","to":"coder"}`, `there is no argument "to"`},
@@ -152,7 +152,7 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 		}
 	}
 	if open, err := p.store.OpenOffers(); err != nil || len(open) > 0 {
-		t.Errorf("published all the same: %v, %v", open, err)
+		t.Errorf("published anyway: %v, %v", open, err)
 	}
 	mail := p.deliver("coder", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("x\n")})
 	if got := p.fails("claim", `{"id":"`+mail+`"}`); !strings.Contains(got, mail+" was not published on a topic") {
@@ -179,7 +179,7 @@ func TestTopicsAreHeldToTheRules(t *testing.T) {
 		}
 	}
 	if _, err := p.store.GrantOf(out["id"].(string)); !errors.Is(err, dropbox.ErrNotFound) {
-		t.Errorf("it is claimed all the same: %v", err)
+		t.Errorf("it is claimed anyway: %v", err)
 	}
 	p.call("publish", `{"topic":"result.mine","text":"x","type":"status"}`)
 	p.call("subscribe", `{"patterns":["review.*"]}`)

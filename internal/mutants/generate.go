@@ -95,7 +95,7 @@ func generate(root string, targets []target) ([]mutant, error) {
 		}
 		for _, name := range t.files {
 			if !found[name] {
-				return nil, fmt.Errorf("%s/%s is not there: mend the list in target.go", t.pkg, name)
+				return nil, fmt.Errorf("%s/%s is not there: fix the list in target.go", t.pkg, name)
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func (p Policy) topic(agent, topic, do string, list []string) Verdict {
 }
 
 // Covers says whether a pattern of topics stands for everything that another one,
-// or a plain topic, stands for. Words are parted by dots; * is any one word, and >
+// or a plain topic, stands for. Words are separated by dots; * is any one word, and >
 // at the end any one or more, as NATS has it.
 func Covers(pattern, other string) bool {
 	have, want := strings.Split(pattern, "."), strings.Split(other, ".")

@@ -140,7 +140,7 @@ func TestRules(t *testing.T) {
 		"a result of the second round":   {policy.Default(), ask(typed(dropbox.Result), path("reviewer", "coder", "reviewer", "coder")), "", false},
 		"a note of the second round":     {policy.Default(), ask(typed(dropbox.Note), path("reviewer", "coder", "reviewer", "coder")), "", false},
 		"to the lead in any round":       {policy.Default(), ask(to("lead"), path("lead", "coder", "lead", "coder")), "", false},
-		"mail to oneself is no ring":     {policy.Default(), ask(to("coder"), path("coder", "coder", "coder", "coder")), "", false},
+		"mail to oneself is not a ring":  {policy.Default(), ask(to("coder"), path("coder", "coder", "coder", "coder")), "", false},
 		"nor after another's":            {policy.Default(), ask(to("coder"), path("coder", "tester", "coder", "coder")), "", false},
 		"two rounds, three allowed":      {policy.Policy{MaxReturns: 3}, ask(path("reviewer", "coder", "reviewer", "coder")), "", false},
 		"any round where it is off":      {loose, ask(path("reviewer", "coder", "reviewer", "coder", "reviewer", "coder")), "", false},
@@ -311,7 +311,7 @@ func TestAnHonestBacklogPasses(t *testing.T) {
 	}
 }
 
-// A message that is tried again is not counted again, and is no echo of itself.
+// A message that is tried again is not counted again, and is not an echo of itself.
 func TestATryIsNotCounted(t *testing.T) {
 	g := newGate(t, policy.Policy{PerSender: 2, PerThread: 2, MaxEchoes: 1})
 	q := ask()
@@ -399,7 +399,7 @@ func TestAnAnswerToAnAnswerIsAnEcho(t *testing.T) {
 	t.Error("two agents thank each other for ever")
 }
 
-// Once it was halted, a conversation that is let go on begins anew.
+// Once it was halted, a conversation that is let go on begins again.
 func TestAHaltedConversationBeginsAnew(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for range 2 {

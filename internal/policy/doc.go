@@ -20,7 +20,7 @@
 // what a program or a person laid into a mailbox by hand is held to the same rules,
 // and what a door refuses the daemon would refuse as well.
 //
-// What is decided about is the time at which a message was delivered, not that at
+// A decision uses the time at which a message was delivered, not that at
 // which it is claimed: an agent that floods a slow one is found out at the first
 // message too many, although that is claimed an hour later.
 //

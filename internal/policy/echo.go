@@ -91,7 +91,7 @@ func (p *Past) echoes(q Question) int {
 	return n
 }
 
-// owed says whether a message is the answer to a request. Whoever is asked many
+// owed says whether a message is the answer to a request. Anyone who is asked many
 // things may answer all of them, at once and with the same words. An answer to an
 // answer is not owed.
 func (p *Past) owed(q Question) bool {

@@ -60,7 +60,7 @@ func (g *Gate) Ask(q Question) Verdict {
 		g.past.admit(g.policy, q)
 	}
 	if v.Halt {
-		// Whoever lets it go on lets it begin anew.
+		// Anyone who lets it go on lets it begin again.
 		g.past.forget(threadOf(q.Message))
 	}
 	g.dirty = g.dirty || v.Pass || v.Halt

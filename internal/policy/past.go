@@ -71,7 +71,7 @@ func (p *Past) admit(rules Policy, q Question) {
 		return
 	}
 	if q.person() {
-		// What a person says begins the conversation anew: to say the same again is
+		// What a person says begins the conversation again: to say the same again is
 		// then no echo.
 		if t := p.threads[threadOf(m)]; t != nil {
 			for i := range t.Said {

@@ -19,7 +19,7 @@ type Question struct {
 	// Door says that the message is not delivered yet. What depends on the past is
 	// then left to the daemon.
 	Door bool
-	// Halted is why the conversation is halted; "" when it is not. Whoever asks looks
+	// Halted is why the conversation is halted; "" when it is not. Anyone who asks looks
 	// at the file: see [dropbox.Store.ThreadHalted].
 	Halted string
 	// Spent is why nothing more may be spent on this; "" when that is no matter.

@@ -13,7 +13,7 @@ import (
 // it yet: an answer leads back and takes the names off again. So a name that comes
 // twice on it is an agent that is asked in the course of its own request. Once is
 // honest: whoever got a task asks back. To come back a second time is a round that
-// began anew; that is a ring. A result is never one, and what wakes nobody neither.
+// began again; that is a ring. A result is never one, and what wakes nobody neither.
 func (p Policy) ring(q Question) Verdict {
 	m := q.Message
 	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {

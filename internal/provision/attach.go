@@ -147,7 +147,7 @@ func (s *setup) fits(k kit, file *config.File) error {
 		case p.place == nil:
 			return &ConflictError{p.path}
 		case !json.Valid(data):
-			return &BrokenError{Path: p.path, Problem: "is not JSON, so nothing can be added to it", Hint: "mend it, or claude-swarm attach --way plugin, which leaves it alone"}
+			return &BrokenError{Path: p.path, Problem: "is not JSON, so nothing can be added to it", Hint: "fix it, or claude-swarm attach --way plugin, which leaves it alone"}
 		}
 		if _, err := p.place(data); err != nil {
 			return fmt.Errorf("%s: %w", p.path, err)

@@ -151,7 +151,7 @@ func TestAttachConflicts(t *testing.T) {
 func TestEntriesInSettings(t *testing.T) {
 	for name, before := range map[string]string{
 		"empty":      "{}",
-		"blanks":     "{\n}\n",
+		"spaces":     "{\n}\n",
 		"others":     `{"a": {"hooks": {"Stop": []}}, "model": "x"}`,
 		"no events":  `{"hooks": {}}`,
 		"an event":   `{"hooks": {"Stop": []}, "z": [1, 2]}`,
@@ -186,7 +186,7 @@ func TestEntriesInSettings(t *testing.T) {
 	}
 }
 
-// A plugin that somebody changed is told of, kept by --upgrade, made anew by
+// A plugin that somebody changed is told of, kept by --upgrade, recreated by
 // --reset.
 func TestAPluginThatDrifted(t *testing.T) {
 	dir := t.TempDir()
@@ -218,7 +218,7 @@ func TestHooksBlocked(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
 	if why := provision.HooksBlocked(home, dir); why != "" {
-		t.Fatal("this machine has a policy of its own: " + why)
+		t.Fatal("this machine has a separate policy: " + why)
 	}
 	put(t, home, ".claude/settings.json", `{"disableAllHooks": true}`, 0o600)
 	if why := provision.HooksBlocked(home, dir); !strings.Contains(why, "disableAllHooks") {
@@ -230,6 +230,6 @@ func TestHooksBlocked(t *testing.T) {
 		t.Errorf("Attach = %+v, %v, want the way without hooks", r, err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, ".claude/settings.json")); err == nil {
-		t.Error("settings were made all the same")
+		t.Error("settings were made anyway")
 	}
 }

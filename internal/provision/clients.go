@@ -64,7 +64,7 @@ func (e *exam) client(ctx context.Context, command []string, dir string) {
 	version, _, _ := strings.Cut(oneLine(string(out)), " ")
 	switch {
 	case version == "" || version[0] < '0' || version[0] > '9':
-		e.wrong(name, "command: in "+e.Config, "%s is no Claude Code: it says %q", program, oneLine(string(out)))
+		e.wrong(name, "command: in "+e.Config, "%s is not Claude Code: it says %q", program, oneLine(string(out)))
 	case claude.Against(version) < 0:
 		e.wrong(name, "npm install -g @anthropic-ai/claude-code@"+claude.Newest, "%s is version %s, which is too old; supported are %s", program, version, claude.Supported)
 	case claude.Against(version) > 0:

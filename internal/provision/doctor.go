@@ -130,7 +130,7 @@ func (e *exam) bad(g Grade, name, try, format string, args []any) {
 	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: shown(fmt.Sprintf(format, args...)), Try: shown(cmp.Or(try, e.next(name)))})
 }
 
-// fixBy says how the last finding is mended.
+// fixBy says how the last finding is fixed.
 func (e *exam) fixBy(fix func() error) {
 	f := &e.findings[len(e.findings)-1]
 	f.Fixable, f.fix = true, fix

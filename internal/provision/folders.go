@@ -58,7 +58,7 @@ func (e *exam) mailboxes() {
 	}
 	for _, folder := range misplaced {
 		path := filepath.Join(dir, folder)
-		e.wrong(name, "mv "+typed(path)+" elsewhere; the folder is recreated", "%s is no folder of this disk: nothing can be moved there", path)
+		e.wrong(name, "mv "+typed(path)+" elsewhere; the folder is recreated", "%s is not a folder of this disk: nothing can be moved there", path)
 	}
 	e.strays(store, agents)
 	e.good(name, "%s, %s", dir, pluralEs(len(boxes), "mailbox"))
@@ -92,8 +92,8 @@ func (e *exam) shut(path string) bool {
 	return true
 }
 
-// fixMode mends the last finding by giving a file or folder of ours that mode. What
-// belongs to another user only they can mend.
+// fixMode fixes the last finding by giving a file or folder of ours that mode. What
+// belongs to another user only they can fix.
 func (e *exam) fixMode(path string, mode fs.FileMode) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK && int(st.Uid) == os.Geteuid() {
@@ -102,7 +102,7 @@ func (e *exam) fixMode(path string, mode fs.FileMode) {
 }
 
 // forsaken looks for mail in the mailboxes of agents that are no more. What a person
-// keeps with claude-swarm remove --keep is no finding.
+// keeps with claude-swarm remove --keep is not a finding.
 func (e *exam) forsaken(store *dropbox.Store, agents []string) {
 	gone, err := e.home.Gone(store, agents)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // exam.closed names what is shut

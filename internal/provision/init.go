@@ -46,7 +46,7 @@ const (
 	Made   State = "made"   // it was not there
 	There  State = "there"  // it was there and was left alone
 	Added  State = "added"  // a file that was there got our lines
-	Remade State = "remade" // ours, and made anew
+	Remade State = "remade" // ours, and recreated
 
 	Current State = "current" // ours, as this version makes it
 	Present State = "present" // there, and yours

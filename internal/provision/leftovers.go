@@ -111,7 +111,7 @@ func (e *exam) leftovers() {
 }
 
 // Working lists the processes of turns of the project in dir, sorted, also of those
-// that a daemon left when it was killed. Whoever calls it is not among them.
+// that a daemon left when it was killed. Anyone who calls it is not among them.
 func Working(dir string) []int {
 	names := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {

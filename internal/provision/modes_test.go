@@ -13,14 +13,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// projectVar tells the test below, in a process of its own, which project it is
+// projectVar tells the test below, in a separate process, which project it is
 // to look at.
 const projectVar = "SWARM_TEST_PROJECT"
 
 // nobody is a user that is not root, who may read and write everything.
 const nobody = 65534
 
-// TestFixModes shuts folders of a project, and lets doctor mend them as a user for
+// TestFixModes shuts folders of a project, and lets doctor fix them as a user for
 // whom that matters.
 func TestFixModes(t *testing.T) {
 	if dir := os.Getenv(projectVar); dir != "" {
@@ -87,18 +87,18 @@ func fixModes(t *testing.T, dir string) {
 			}
 		}
 		if len(bad) != 1 || bad[0].Grade != provision.Wrong || !strings.Contains(bad[0].Text, path) || !bad[0].Fixable {
-			t.Errorf("%s with mode %04o: %+v, want that it is wrong and can be mended", tc.path, tc.mode, bad)
+			t.Errorf("%s with mode %04o: %+v, want that it is wrong and can be fixed", tc.path, tc.mode, bad)
 			continue
 		}
 		if err := bad[0].Fix(); err != nil {
 			t.Error(err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("%s is mended to %v (%v), want 0700", tc.path, info.Mode(), err)
+			t.Errorf("%s is fixed to %v (%v), want 0700", tc.path, info.Mode(), err)
 		}
 		for _, f := range of(look(), tc.finding) {
 			if f.Grade != provision.Good {
-				t.Errorf("%s is mended: %+v", tc.path, f)
+				t.Errorf("%s is fixed: %+v", tc.path, f)
 			}
 		}
 	}

@@ -206,7 +206,7 @@ func (s *setup) save() error {
 	return s.write(s.recordPath(), data, 0o600, time.Time{}, true)
 }
 
-// write writes a file by a name of its own first, so that nobody sees a half. With
+// write writes a file by a separate name first, so that nobody sees a half. With
 // replace a file that is there is replaced, else the error is [fs.ErrExist]. A
 // time that is not zero becomes the file's.
 func (s *setup) write(path string, data []byte, mode fs.FileMode, at time.Time, replace bool) error {

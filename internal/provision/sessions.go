@@ -40,7 +40,7 @@ func (e *exam) login() {
 		case err == nil:
 			e.good(name, "agent %s: %s", a.Name, path)
 		case runtime.GOOS == "darwin":
-			e.good(name, "agent %s: perhaps in the keychain, which is not looked into", a.Name)
+			e.good(name, "agent %s: it may be in the keychain, which is not looked into", a.Name)
 		default:
 			e.warn(name, "claude, and /login in it; or ANTHROPIC_API_KEY", "agent %s: neither %s nor a key in the environment", a.Name, path)
 		}
@@ -57,7 +57,7 @@ func (e *exam) hooks() {
 		if why != "" && !told[why] {
 			told[why] = true
 			e.warn(name, "take it out, or live without: attached sessions fetch mail by /inbox, and after a compaction the window comes back a turn later",
-				"%s, so no hook of ours runs", why)
+				"%s, so none of our hooks runs", why)
 		}
 	}
 	if len(told) == 0 {
@@ -74,7 +74,7 @@ func (e *exam) shared() {
 	}
 	for _, dir := range slices.Sorted(maps.Keys(by)) {
 		if names := by[dir]; len(names) > 1 {
-			e.good(name, "%s share %s; each has a session of its own. Work trees keep their changes apart: cwd", strings.Join(names, ", "), dir)
+			e.good(name, "%s share %s; each has a separate session. Work trees keep their changes apart: cwd", strings.Join(names, ", "), dir)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (e *exam) stray(path, to string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil || !info.IsDir():
-		e.warn(name, "mv -n "+typed(path)+" "+to, "%s is no mailbox: nobody reads it", path)
+		e.warn(name, "mv -n "+typed(path)+" "+to, "%s is not a mailbox: nobody reads it", path)
 	default:
 		n, err := count(path)
 		if err == nil && n == 0 {
@@ -53,13 +53,13 @@ func (e *exam) stray(path, to string) {
 			if inside, err := os.ReadDir(path); err == nil && len(inside) == 0 {
 				try = "rmdir " + typed(path)
 			}
-			e.warn(name, try, "%s is no mailbox, and empty", path)
+			e.warn(name, try, "%s is not a mailbox, and empty", path)
 			return
 		}
 		what := "what is in it"
 		if err == nil {
 			what = fmt.Sprintf("the %s in it", plural(n, "file"))
 		}
-		e.warn(name, "find "+typed(path)+" -type f -exec mv -n {} "+to+` \;`, "%s is no mailbox: nobody reads %s", path, what)
+		e.warn(name, "find "+typed(path)+" -type f -exec mv -n {} "+to+` \;`, "%s is not a mailbox: nobody reads %s", path, what)
 	}
 }

@@ -18,7 +18,7 @@
 //
 //	@say TEXT             text of the assistant; the last one is the result
 //	@think TEXT           a thinking block
-//	@sh COMMAND           Bash: run by /bin/sh in a session of its own
+//	@sh COMMAND           Bash: run by /bin/sh in a separate session
 //	@write PATH TEXT      Write: the file is TEXT and a line break
 //	@edit PATH OLD => NEW Edit: the first OLD becomes NEW
 //	@read PATH            Read

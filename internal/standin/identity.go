@@ -16,7 +16,7 @@ func newUUID() string {
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// newID makes an id as the API makes them: a prefix and 24 letters.
+// newID makes an id as the API makes them: a prefix and 24 characters.
 func newID(prefix string) string {
 	id := []byte(prefix + "01")
 	for range 22 {

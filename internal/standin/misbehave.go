@@ -118,7 +118,7 @@ func (c *client) goOn(text string) {
 	c.out.line(t.finish(err))
 }
 
-// orphan leaves a grandchild behind that is in a session of its own, has no
+// orphan leaves a grandchild behind that is in a separate session, has no
 // parent but init, and holds the standard output open.
 func (t *turn) orphan(s step) error {
 	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("sleep %.3f &", s.d.Seconds()))

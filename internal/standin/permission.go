@@ -17,7 +17,7 @@ func ask(name string, in *toolInput) string {
 	return "Claude requested permissions to use " + name + ", but you haven't granted it yet."
 }
 
-// scriptDenial holds for the tools of a script. Whoever writes a script wants
+// scriptDenial holds for the tools of a script. Anyone who writes a script wants
 // it to run, so only rules that somebody set on purpose count: a list of
 // forbidden tools, and the modes that refuse whatever is not allowed.
 func (c *client) scriptDenial(name string, in *toolInput) string {

@@ -17,7 +17,7 @@ type printer struct {
 }
 
 // line prints v as one line of the stream. In the formats text and json only
-// the result is shown. A reader that went away is no error of the turn.
+// the result is shown. A reader that went away is not an error of the turn.
 func (p *printer) line(v any) {
 	result, isResult := v.(*resultLine)
 	if isResult {

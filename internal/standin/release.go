@@ -51,7 +51,7 @@ func (r release) flag(name string) (takes arity, known bool) {
 	return takes, known
 }
 
-// help prints the usage: every flag on a line of its own.
+// help prints the usage: every flag on a separate line.
 func (r release) help(w io.Writer) {
 	all := maps.Clone(flags)
 	if !r.old() {

@@ -104,7 +104,7 @@ func (c *client) control(in *inputLine) {
 	}
 }
 
-// span reads a duration of the environment. One that makes no sense is no span.
+// span reads a duration of the environment. One that makes no sense is not a span.
 func (c *client) span(text string) time.Duration {
 	d, err := parseDuration(text)
 	if err != nil {

@@ -126,7 +126,7 @@ func recorded(t *testing.T, dir string) shapes {
 				break
 			}
 			var l line
-			// Lines of a sub-agent have keys of their own, which nothing here prints.
+			// Lines of a sub-agent have their own keys, which nothing here prints.
 			if err := json.Unmarshal(raw, &l); err == nil && l["parent_tool_use_id"] == nil {
 				s.add(l)
 			}

@@ -34,7 +34,7 @@ var stream = []string{
 	"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--replay-user-messages",
 }
 
-// A place is a project and a home of its own.
+// A place is a project and a separate home.
 type place struct {
 	t    *testing.T
 	home string
@@ -76,7 +76,7 @@ func (p *place) start(args ...string) *run {
 	if r.stdin, err = r.cmd.StdinPipe(); err != nil {
 		p.t.Fatal(err)
 	}
-	// A pipe of our own: the one of os/exec is closed by Wait before it is read.
+	// Our own pipe: the one of os/exec is closed by Wait before it is read.
 	out, in, err := os.Pipe()
 	if err != nil {
 		p.t.Fatal(err)

@@ -153,7 +153,7 @@ func (c *client) abs(path string) string {
 	return filepath.Join(c.cwd, path)
 }
 
-// bash runs command in a session of its own, as the real program does: the
+// bash runs command in a separate session, as the real program does: the
 // group of the client does not reach it. An interrupt kills it.
 func (c *client) bash(ctx context.Context, command string) answer {
 	out, code, err := c.shell(ctx, command, nil, nil)

@@ -198,7 +198,7 @@ func (t *turn) say(text string) error {
 	return t.emit(block{Type: "text", Text: text})
 }
 
-// emit prints a block of the assistant as a line of its own.
+// emit prints a block of the assistant as a separate line.
 func (t *turn) emit(b block) error {
 	c := t.c
 	if t.message == "" {

@@ -164,7 +164,7 @@ func (a *arena) start(ctx context.Context) error {
 	return err
 }
 
-// stop ends the daemon when its turns have ended. That none runs is no error.
+// stop ends the daemon when its turns have ended. That none runs is not an error.
 func (a *arena) stop(ctx context.Context) error {
 	_, err := a.swarm(ctx, "stop")
 	if verb, ok := errors.AsType[*verbError](err); ok && verb.code == 4 {

@@ -25,7 +25,7 @@ var misbehaviours = []struct{ name, script, end string }{
 	{"meets a fault of the API", "@first status 500 retry-after 60", "limited"},
 	{"has a message that the API refuses", "@first status 400", "failed"},
 	{"reaches a usage limit", "@first limited 2s", "limited"},
-	{"begins a turn of its own", "@again and more", "done"},
+	{"begins a separate turn", "@again and more", "done"},
 	{"leaves a grandchild with its output", "@orphan 10m", "done"},
 	{"prints rubbish", "@rubbish\n@unknown", "done"},
 	{"prints 34 MB in a line", "@big 34000000", "done"},

@@ -29,7 +29,7 @@
 //	overlap  a client began while another of the same agent, or a child of it,
 //	         still ran
 //	left     processes, locks, files in tmp/, new/ and cur/ when all is over
-//	again    begun again after a cut; that is no fault and only shown
+//	again    begun again after a cut; that is not a fault and only shown
 //
 // All but the last must be 0. A fault may promise more, such as that the status
 // says what is wrong; where it did not come true the line says so. The exit

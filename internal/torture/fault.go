@@ -12,7 +12,7 @@ import (
 
 // A fault is something that goes wrong in the world, and what is promised then.
 type fault struct {
-	name  string // of the line in the table, at most 25 letters
+	name  string // of the line in the table, at most 25 characters
 	what  string // one line: what is done, and what must hold
 	full  int    // how often `make torture` injects it
 	short int    // how often the tests do
@@ -53,7 +53,7 @@ type counts struct {
 	Disorder int      `json:"out_of_order"`
 	Overlaps int      `json:"overlapping"`
 	Left     int      `json:"left_behind"`
-	Again    int      `json:"begun_again"` // after a cut, which is no fault
+	Again    int      `json:"begun_again"` // after a cut, which is not a fault
 	Notes    []string `json:"notes,omitempty"`
 	Evidence []string `json:"evidence,omitempty"` // of what is not zero
 }
@@ -84,7 +84,7 @@ func (c *counts) show(format string, args ...any) {
 	}
 }
 
-// note keeps a line that is told beside the table and is no fault.
+// note keeps a line that is told beside the table and is not a fault.
 func (c *counts) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }

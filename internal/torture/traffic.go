@@ -187,7 +187,7 @@ func (a *arena) finished() int {
 // deadEnd is how the reason ends for which a message was given up.
 const deadEnd = ".reason.txt"
 
-// countEnding counts the messages that have such a file. What was no message, a
+// countEnding counts the messages that have such a file. What was not a message, a
 // symlink in the place of a folder for instance, may lie in dead/ as well.
 func countEnding(dir, ending string) int {
 	f, err := os.Open(dir)

@@ -202,7 +202,7 @@ func (c *Conn) ring() {
 }
 
 // urgent puts a line before all others, past the bucket. It is called with mu
-// held; a message that is no line is dropped and logged, since the package
+// held; a message that is not a line is dropped and logged, since the package
 // itself made it.
 func (c *Conn) urgent(m Message) {
 	line, err := m.Append(nil)

@@ -131,7 +131,7 @@ func (Invited) event()      {}
 const eventSource = "HistServ!HistServ@localhost"
 
 // newText makes a Text of a PRIVMSG or NOTICE; ok is false for a CTCP other
-// than ACTION, for an event that the history tells in words, and for what is no text.
+// than ACTION, for an event that the history tells in words, and for what is not text.
 func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	if (m.Command != "PRIVMSG" && m.Command != "NOTICE") || len(m.Params) < 2 {
 		return Text{}, false

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Bounds of what waits. Whoever comes when it is full is told so at once with
+// Bounds of what waits. Anyone who comes when it is full is told so at once with
 // ErrQueueFull; nothing that waits is thrown away for it.
 const (
 	maxWaiting       = 4096 // pieces in all
@@ -178,7 +178,7 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 				break
 			}
 			if e == nil && !o.flood.Off {
-				// Whoever wrote this may write more: one PING then does for all.
+				// Anyone who wrote this may write more: one PING then does for all.
 				if wait = barrierRest - now.Sub(o.wroteAt); wait > 0 {
 					break
 				}
@@ -297,7 +297,7 @@ func (o *outbox) passed(number uint64) {
 	o.flying = slices.Delete(o.flying, 0, n)
 }
 
-// prove ends the entry with a proof of its own.
+// prove ends the entry with a separate proof.
 func (o *outbox) prove(e *entry, msgid string) {
 	o.forget(e)
 	if e.delivery != nil {

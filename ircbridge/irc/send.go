@@ -19,7 +19,7 @@ func (c *Conn) Send(target string, text ...string) *Delivery {
 // them and more than one line is needed, else into single lines, of which a
 // blank one goes out as a space. Line ends at its end are left out.
 //
-// Every target has a queue of its own, and they are served in turn, below the
+// Every target has a separate queue, and they are served in turn, below the
 // flood limit; what is for people goes before what is for channels. The queues are bounded; when they are full, the delivery fails
 // with [ErrQueueFull]. A target that is neither a channel nor a nick fails with [ErrTarget].
 func (c *Conn) Post(o Outgoing) *Delivery {
@@ -77,7 +77,7 @@ func (c *Conn) Post(o Outgoing) *Delivery {
 	return d
 }
 
-// noNick says whether a target that is no channel cannot be a nick either. Servers take such
+// noNick says whether a target that is not a channel cannot be a nick either. Servers take such
 // ones for masks of users or servers ($$*), for addresses (nick!user@host) or for the operators
 // of a channel (@#channel), and those without labels do not say to which text a refusal belongs.
 func noNick(target string) bool {

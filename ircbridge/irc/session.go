@@ -89,7 +89,7 @@ func (s *session) has(caps ...string) bool {
 }
 
 // bouncer goes by capabilities that no server has. It is a guess: one that passes lines
-// on without a word of its own is not seen.
+// on without a separate word is not seen.
 func (s *session) bouncer() bool {
 	for _, name := range []string{"znc.in/batch", "soju.im/bouncer-networks"} {
 		if _, ok := s.offered[name]; ok {

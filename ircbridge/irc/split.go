@@ -111,7 +111,7 @@ func Batches(lines []Line, maxBytes, maxLines int) [][]Line {
 			for whole > 0 && lines[whole].Concat {
 				whole--
 			}
-			// Move back only if the line that is torn then fits into a batch of its own.
+			// Move back only if the line that is torn then fits into a separate batch.
 			end := whole + 1
 			for end < len(lines) && lines[end].Concat {
 				end++

@@ -35,7 +35,7 @@ type call struct {
 // NewAccount returns the account of a turn that begins at from.
 func NewAccount(from Place) Account { return Account{total: from.CostUSD} }
 
-// Restart forgets all but what was spent: it was no part of the turn, but nobody else
+// Restart forgets all but what was spent: it was not part of the turn, but nobody else
 // books it.
 func (a *Account) Restart() {
 	*a = Account{total: a.total, spent: Spent{CostUSD: a.spent.CostUSD}}

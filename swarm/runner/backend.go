@@ -9,14 +9,14 @@ import (
 )
 
 // A Backend runs the turns of one kind of client program. It is safe for
-// several goroutines, each with a turn of its own.
+// several goroutines, each with a separate turn.
 type Backend interface {
 	// Name is the backend's name in the configuration, such as "claude".
 	Name() string
 
 	// Run runs one turn to its end and blocks for so long. When ctx is done the
 	// client is ended by the ladder and the outcome is [Stopped], unless the
-	// client finished its work all the same: that is [Done], and must not be
+	// client finished its work anyway: that is [Done], and must not be
 	// done again. Whatever happens, the goroutines and processes that Run has
 	// started are gone when it returns.
 	Run(ctx context.Context, t Turn) Outcome

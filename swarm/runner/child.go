@@ -43,7 +43,7 @@ func Start(c Command) (*Child, error) {
 		Env:    c.Env,
 		Stdout: c.Stdout,
 		Stderr: c.Stderr,
-		// A group of its own, so that it can be signalled as one and a ^C at
+		// A separate group, so that it can be signalled as one and a ^C at
 		// the daemon's terminal does not reach it.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}

@@ -38,7 +38,7 @@ var verbed = map[string]bool{
 
 // commandPrefix is the program of a simple command, with its verb where that
 // says what is done. It is "" for a command of several parts, since each part
-// would need an entry of its own.
+// would need a separate entry.
 func commandPrefix(command string) string {
 	if strings.ContainsAny(command, ";&|<>()`$\n") {
 		return ""

@@ -19,7 +19,7 @@
 // SIGTERM to its group, 5 s, SIGKILL to its group. However a turn ends, what is
 // left of its group is killed before the leader is reaped, and then whatever
 // still carries the turn's mark ([MarkVar]) in its environment; a tool's child
-// has a session of its own and is reached by nothing else. Of a client that
+// has a separate session and is reached by nothing else. Of a client that
 // stays, this is done at its own end, for all of its turns: they share a mark,
 // since the environment of a process cannot change.
 //
@@ -27,6 +27,6 @@
 // which makes orphans of a turn children of the daemon. On macOS a leftover is
 // found by its mark alone, and only among the processes of the same user.
 //
-// A backend lives in a package of its own below this one, and passes the suite
+// A backend lives in a separate package below this one, and passes the suite
 // of package runnertest.
 package runner

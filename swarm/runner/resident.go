@@ -33,7 +33,7 @@ type Resident interface {
 type Warm interface {
 	// Process names the client.
 	Process() Process
-	// Exited is closed when it has ended. Close is to be called all the same.
+	// Exited is closed when it has ended. Close is to be called anyway.
 	Exited() <-chan struct{}
 	// Place is where the next turn begins.
 	Place() Place

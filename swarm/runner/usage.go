@@ -22,7 +22,7 @@ func CPUTime(mark string) time.Duration { return UsageOf(mark).CPU }
 
 // Runnable reports whether a thread of the running processes with this mark runs at
 // this moment, or waits for a processor. Where a machine has too much to do such a
-// process gets hardly any processor time, and is at work all the same.
+// process gets hardly any processor time, and is at work anyway.
 func Runnable(mark string) bool {
 	found := false
 	eachMarked(mark, func(s processStat) { found = found || wantsCPU(s.pid) })

@@ -286,7 +286,7 @@ func TestWorkThatNoMessageAskedFor(t *testing.T) {
 		"it is allowed":         {runner.Spec{Background: true}, nil},
 		"a list":                {runner.Spec{AllowedTools: list("Read", "MonitorX")}, behind},
 		"a list that names two": {runner.Spec{AllowedTools: list("Read", "Monitor(x)", "CronList")}, []string{"CronCreate", "CronDelete", "ScheduleWakeup", "TeamCreate", "TeamDelete"}},
-		"refused all the same":  {runner.Spec{Background: true, DisallowedTools: list("Monitor")}, []string{"Monitor"}},
+		"refused anyway":        {runner.Spec{Background: true, DisallowedTools: list("Monitor")}, []string{"Monitor"}},
 		"names of the gate":     {runner.Spec{Background: true, AllowedTools: list("SendMessage", "ListAgents")}, nil},
 	} {
 		if got, want := disallowed(c.spec), slices.Concat(never, c.refused); !slices.Equal(got, want) {

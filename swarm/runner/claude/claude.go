@@ -44,7 +44,7 @@ func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	return out
 }
 
-// begin runs a turn in a client of its own, which stays afterwards if it is to be
+// begin runs a turn in a separate client, which stays afterwards if it is to be
 // kept and can be.
 func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runner.Outcome, stays runner.Warm) {
 	r := b.newRun(ctx, t)

@@ -19,7 +19,7 @@
 // has come. That line comes with the first that the model says; 2.1.330 says at once
 // that it has the prompt (command_lifecycle), so it is not given up as silent before.
 // A client does not stay when something that it minds in the background may end later:
-// it would begin a turn of its own for that. When it begins one all the same, as a timer of its own can make it do,
+// it would begin a separate turn for that. When it begins one anyway, as a separate timer can make it do,
 // it is said to stir.
 //
 // # What is passed
@@ -32,7 +32,7 @@
 // says. Our tools have alwaysLoad, or the model of 2.1.330 would see their names alone.
 //
 // Sessions of one user can reach each other in 2.1.330: the settings refuse what comes,
-// and the tools SendMessage and ListAgents are never there. What begins work that no
+// and the tools SendMessage and ListAgents are never there. Tools that begin work that no
 // message asked for (timers, Monitor, teams) and work in the background are off unless
 // Spec.Background allows them.
 //

@@ -48,8 +48,8 @@ func TestHardClients(t *testing.T) {
 		"it says nothing ever":             {script: "@sleep 10m", env: "STANDIN_SILENT=1", stall: 300 * time.Millisecond, end: runner.Stalled},
 		"it repeats no prompt":             {script: "@say ready", env: "STANDIN_NOREPLAY=1", end: runner.Done},
 		"deaf to signals":                  {script: "@say begun\n@hang", stall: 300 * time.Millisecond, end: runner.Stalled},
-		"silent and busy is no stall":      {script: "@say begun\n@spin", stall: 300 * time.Millisecond, timeout: 2 * time.Second, end: runner.TimedOut},
-		"a long tool call is no stall":     {script: "@sh sleep 1.5\n@say ready", stall: 300 * time.Millisecond, timeout: 20 * time.Second, end: runner.Done},
+		"silent and busy is not a stall":   {script: "@say begun\n@spin", stall: 300 * time.Millisecond, timeout: 2 * time.Second, end: runner.TimedOut},
+		"a long tool call is not a stall":  {script: "@sh sleep 1.5\n@say ready", stall: 300 * time.Millisecond, timeout: 20 * time.Second, end: runner.Done},
 		"a grandchild holds the output":    {script: "@orphan 10m\n@say ready", end: runner.Done},
 		"a shell child in its own session": {script: "@sh setsid sleep 600 >/dev/null 2>&1 &\n@say ready", end: runner.Done},
 		"it was interrupted in a tool":     {script: "@sh sleep 600", timeout: 400 * time.Millisecond, end: runner.TimedOut, reason: "longer than 400ms"},
@@ -259,7 +259,7 @@ func TestPanicLeavesNothing(t *testing.T) {
 	}
 }
 
-// A client whose bell nobody rings any more is followed all the same.
+// A client whose bell nobody rings any more is followed anyway.
 func TestBellIsClosed(t *testing.T) {
 	turn := newTurn(t, "@say begun\n@sleep 300ms\n@say ready")
 	bell := make(chan struct{})

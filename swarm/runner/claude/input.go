@@ -59,7 +59,7 @@ func steerLine(s runner.Steer) []byte {
 // text alone. Claude Code 2.1.197 looks through the last block of a prompt, and through
 // a prompt that is a plain string: for a command at its beginning, and anywhere in it
 // for files to read (@name), agents to ask (@agent-name) and words that change how it
-// works (ultrathink). So the last paragraph, which is ours, is a block of its own. A
+// works (ultrathink). So the last paragraph, which is ours, is a separate block. A
 // prompt of one paragraph is a command.
 //
 // The blocks together are the prompt, byte for byte.

@@ -59,13 +59,13 @@ func judge(e evidence) verdict {
 	return e.noResult()
 }
 
-// Hints for what the daemon mends by itself.
+// Hints for what the daemon fixes by itself.
 const (
 	freshSession = "nothing has to be done: it is tried the other way, then with a fresh session"
 	goesBack     = "nothing has to be done: the message goes back to its mailbox"
 )
 
-// noResult judges a turn that ended without a result of its own.
+// noResult judges a turn that ended without a separate result.
 func (e evidence) noResult() verdict {
 	said := lastLine(e.stderr)
 	ended := "the client " + exitText(e.exit)
@@ -96,7 +96,7 @@ func gone(how string) verdict {
 	return verdict{end: runner.Gone, reason: "the client that waited for the message " + how, hint: "nothing has to be done: another one is started"}
 }
 
-// badCommand recognizes a client that refuses its flags, or that is none.
+// badCommand recognizes a client that refuses its flags, and a program that is not the client.
 func badCommand(stderr string, exit runner.Exit) bool {
 	if exit.ExitCode == 126 || exit.ExitCode == 127 { // the shell's and env's words for "cannot run that"
 		return true

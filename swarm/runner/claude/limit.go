@@ -41,7 +41,7 @@ func resetTime(text string, now time.Time) time.Time {
 	}
 	m := resetClock().FindStringSubmatch(text)
 	if m == nil || m[4] == "" && m[5] == "" {
-		return time.Time{} // a bare number is no time
+		return time.Time{} // a bare number is not a time
 	}
 	zone := now.Location()
 	if m[6] != "" {

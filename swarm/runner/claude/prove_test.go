@@ -57,7 +57,7 @@ func TestToolsAreProved(t *testing.T) {
 			prompted := false
 			turn.Event = func(ev *streamjson.Event) {
 				if ev.Kind == streamjson.KindControl {
-					t.Errorf("the event %s is no part of the turn", ev.Raw)
+					t.Errorf("the event %s is not part of the turn", ev.Raw)
 				}
 				prompted = prompted || ev.Kind == streamjson.KindReplay
 			}

@@ -46,7 +46,7 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (out runner.
 }
 
 // mayRest tells, at the result of the turn, whether the client can take another.
-// Whatever is not as usual is a reason to begin anew, which is always right.
+// Whatever is not as usual is a reason to begin again, which is always right.
 func (r *run) mayRest() bool {
 	asked := r.turn.Session
 	return r.keep && !r.own().IsError &&

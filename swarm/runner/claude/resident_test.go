@@ -217,7 +217,7 @@ func TestAClientThatRepeatsNoPromptDoesNotStay(t *testing.T) {
 }
 
 // A client that begins a turn by itself while it waits is seen to, and what it did
-// is no part of the next turn.
+// is not part of the next turn.
 func TestAWaitingClientThatStirs(t *testing.T) {
 	turn := newTurn(t, "hello")
 	const result = `event result success '"is_error":false,"result":"turn '$n'","total_cost_usd":'$n',"num_turns":1,'`

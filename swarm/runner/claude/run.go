@@ -118,7 +118,7 @@ func (r *run) observe(ev *streamjson.Event) {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
 			if r.warm && len(r.account.Results()) > 0 {
-				r.account.Restart() // what it did unasked is no part of this turn
+				r.account.Restart() // what it did unasked is not part of this turn
 				r.account.Observe(ev)
 			}
 			r.seen.replay, r.seen.before = now, len(r.account.Results())
@@ -275,7 +275,7 @@ func (r *run) tick(now time.Time) {
 	}
 	if !r.seen.closing.IsZero() {
 		if now.After(r.seen.closing) {
-			r.ladder.BeginAtKill(r.client, now) // it has done its work, so it is no failure
+			r.ladder.BeginAtKill(r.client, now) // it has done its work, so it is not a failure
 		}
 		if r.ctx.Err() == nil {
 			return
@@ -347,7 +347,7 @@ func (r *run) idle(now time.Time) bool {
 	}
 	over := now.Sub(r.watch.sampleAt) + r.timing.Sample
 	used := runner.CPUTime(r.turn.Mark()) - r.watch.sample
-	r.watch.sampleAt = time.Time{} // if it was busy, begin anew
+	r.watch.sampleAt = time.Time{} // if it was busy, begin again
 	return used < time.Duration(busyShare*float64(over)) && !runner.Runnable(r.turn.Mark())
 }
 

@@ -173,7 +173,7 @@ func Body(prompt string) string {
 	return last
 }
 
-// isMark reports whether a line is "--- 16 letters ---".
+// isMark reports whether a line is "--- 16 characters ---".
 func isMark(line string) bool {
 	word, ok := strings.CutPrefix(line, "--- ")
 	word, ok2 := strings.CutSuffix(word, " ---")

@@ -85,7 +85,7 @@ func (f residents) closed(t *testing.T, turn runner.Turn, warm runner.Warm) {
 	}
 }
 
-// turns: several prompts, one process, and each turn an account of its own.
+// turns: several prompts, one process, and each turn a separate account.
 func (f residents) turns(t *testing.T) {
 	turn := f.Turn(t, "@cost 0.25\n@say one")
 	var warm runner.Warm
