@@ -90,6 +90,13 @@ func TestStepsOnDisk(t *testing.T) {
 		ok(err)
 	}
 	told("SettleBatch")
+	deliver(t, s, "coder", text("x"))
+	steps = nil
+	e := list(t, b)[0]
+	ok(b.MarkRead(e))
+	told("MarkRead")
+	ok(b.File(e))
+	told("File")
 	_, err = s.Attach("a.txt", strings.NewReader("a"))
 	ok(err)
 	told("Attach")
@@ -189,6 +196,20 @@ SettleBatch
 	replace coder/cur/MESSAGE.receipt.yaml coder/done/DAY/MESSAGE.receipt.yaml
 	replace coder/cur/MESSAGE.receipt.yaml coder/done/DAY/MESSAGE.receipt.yaml
 	syncdir coder/done/DAY
+MarkRead
+	move coder/new/MESSAGE.md coder/cur/MESSAGE.md
+	syncdir coder/cur
+	syncdir coder/new
+File
+	move coder/new/MESSAGE.md coder/cur/MESSAGE.md
+	syncdir coder/cur
+	syncdir coder/new
+	syncdir coder/new
+	replace coder/cur/MESSAGE.md coder/done/DAY/MESSAGE.md
+	syncdir coder/done/DAY
+	replace coder/cur/MESSAGE.receipt.yaml coder/done/DAY/MESSAGE.receipt.yaml
+	syncdir coder/done/DAY
+	syncdir coder/cur
 Attach
 	mkdir attach/SHA256
 	syncdir attach

@@ -1,0 +1,68 @@
+package dropbox_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// The receipt of a message is found whatever the clock did since its delivery, and only in
+// the folder of a day.
+func TestTheReceiptOfAMessageFromTheFuture(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	s := newStore(t, dropbox.Options{Now: func() time.Time { return now }}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("work"))
+	now = now.AddDate(0, 0, -6) // the clock was set right
+	c := claim(t, b, list(t, b)[0])
+	elsewhere := filepath.Join(s.Dir(), "coder/done/kept")
+	if err := os.MkdirAll(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(elsewhere, c.Base()+".receipt.yaml"), []byte("a copy\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := b.HasReceipt(c.Entry); err != nil || done {
+		t.Errorf("HasReceipt before the turn = %v, %v", done, err)
+	}
+	if err := errors.Join(b.Commit(c.Entry, []byte("r\n")), b.Finish(c.Entry)); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := b.HasReceipt(c.Entry); err != nil || !done {
+		t.Errorf("HasReceipt after the turn = %v, %v", done, err)
+	}
+}
+
+// The receipt stays in cur/ until it is durable that the message has left it.
+func TestTheReceiptStaysUntilTheMessageIsFiled(t *testing.T) {
+	sick := false
+	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		if sick && st.Op == dropbox.OpSyncDir && strings.HasPrefix(st.Name, "coder/done/") {
+			sick = false
+			return syscall.EIO
+		}
+		return nil
+	}}, "coder")
+	b := mailbox(t, s, "coder")
+	deliver(t, s, "coder", text("work"))
+	c := claim(t, b, list(t, b)[0])
+	if err := b.Commit(c.Entry, []byte("r\n")); err != nil {
+		t.Fatal(err)
+	}
+	sick = true
+	if err := b.Finish(c.Entry); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Finish = %v, want %v", err, syscall.EIO)
+	}
+	if left, err := b.Receipts(); err != nil || len(left) != 1 {
+		t.Errorf("receipts in cur/: %v, %v, want one", left, err)
+	}
+	if err := b.Finish(c.Entry); err != nil {
+		t.Error(err)
+	}
+}
