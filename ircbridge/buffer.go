@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // A Line is one message of a channel, as it lies in the buffer.
@@ -192,7 +194,7 @@ func (r *ring) rewrite() error {
 			return fmt.Errorf("buffer: %w", err)
 		}
 	}
-	if err := replace(r.path, out.Bytes(), false); err != nil {
+	if err := writeVolatile(r.path, out.Bytes()); err != nil {
 		return fmt.Errorf("buffer: %w", err)
 	}
 	f, err := os.OpenFile(r.path, os.O_RDWR|os.O_APPEND, 0o600)
@@ -221,30 +223,6 @@ func readLines(path string) ([]Line, error) {
 	return parseLines(data), nil
 }
 
-// replace puts data in the place of a file by one rename; durable if so asked.
-func replace(path string, data []byte, durable bool) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // scaffolding, gone after the rename
-	_, err = f.Write(data)
-	if err == nil && durable {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil || !durable {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
-}
-
 // readSmall reads what is noted of a reader. Where there is nothing, or somebody broke it
 // by hand, v stays as it is: everything is new again.
 func readSmall[T any](path string, v *T) error {
@@ -261,6 +239,20 @@ func readSmall[T any](path string, v *T) error {
 	return nil
 }
 
+// keep writes a value that must survive a power cut.
+func keep(files durable.Files, path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return files.Write(path, durable.Options{}, append(data, '\n'))
+}
+
+// writeVolatile replaces a file; a power cut may undo it.
+func writeVolatile(path string, data []byte) error {
+	return durable.Files{}.Write(path, durable.Options{Volatile: true}, data)
+}
+
 // writeSmall notes something of a reader. A power cut may undo it.
 func writeSmall(path string, v any) error {
 	data, err := json.Marshal(v)
@@ -268,7 +260,7 @@ func writeSmall(path string, v any) error {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
-		err = replace(path, data, false)
+		err = writeVolatile(path, data)
 	}
 	return err
 }

@@ -49,11 +49,7 @@ func (r *run) readQuestions() error {
 
 func (r *run) saveQuestions() {
 	r.dirty = true
-	data, err := json.Marshal(r.open)
-	if err == nil {
-		err = replace(questionsFile(r.Home), append(data, '\n'), true)
-	}
-	if err != nil {
+	if err := keep(r.Files, questionsFile(r.Home), r.open); err != nil {
 		r.trouble("open questions were not noted", err)
 	}
 }

@@ -329,11 +329,7 @@ func (r *run) saveJoined() {
 		}
 	}
 	slices.Sort(names)
-	data, err := json.Marshal(names)
-	if err == nil {
-		err = replace(joinedFile(r.Home), append(data, '\n'), true)
-	}
-	if err != nil {
+	if err := keep(r.Files, joinedFile(r.Home), names); err != nil {
 		r.trouble("channels were not noted", err)
 	}
 }

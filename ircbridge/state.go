@@ -123,7 +123,7 @@ func writeState(home string, s State) error {
 	s.V = 1
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err == nil {
-		err = replace(stateFile(home), append(data, '\n'), false)
+		err = writeVolatile(stateFile(home), append(data, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("write the bridge's state: %w", err)

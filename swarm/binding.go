@@ -171,5 +171,5 @@ func (h Home) lockBinding(agent string) (func() error, error) {
 
 func (b *Binding) write(h Home) error {
 	b.V = 1
-	return writeJSON(h.bindingFile(b.Agent), b)
+	return h.files.WriteJSON(h.bindingFile(b.Agent), b)
 }

@@ -67,7 +67,7 @@ func HookCompact(home Home, mark string, out io.Writer) error {
 	if from == to {
 		return nil
 	}
-	if err := writeJSON(home.handbackFile(turn), handback{From: from, To: to}); err != nil {
+	if err := home.files.WriteJSON(home.handbackFile(turn), handback{From: from, To: to}); err != nil {
 		return err
 	}
 	answer := map[string]any{"hookSpecificOutput": map[string]any{

@@ -7,7 +7,7 @@ import (
 )
 
 // A DamagedError says that a file of the daemon's holds something else than the daemon
-// wrote: no power cut does that (see writeDurable), but a disk or a hand.
+// wrote: no power cut does that (see package durable), but a disk or a hand.
 type DamagedError struct {
 	Path string
 	Err  error  // what is wrong in it

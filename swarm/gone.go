@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // A GoneAgent is one that left the configuration while mail waits in its mailbox.
@@ -77,7 +78,7 @@ func (h Home) KeepMail(agent string) error {
 	if err := os.MkdirAll(filepath.Dir(h.keptFile(agent)), 0o700); err != nil {
 		return err
 	}
-	return errors.Join(writeDurable(h.keptFile(agent), nil), syncDir(h.dir))
+	return errors.Join(h.files.Write(h.keptFile(agent), durable.Options{}), h.files.SyncDir(h.dir))
 }
 
 // isBack forgets KeepMail and goneSince: the agent is there.
@@ -103,7 +104,7 @@ func (h Home) goneSince(agent string) (string, error) {
 		return "", err
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
-	return now, errors.Join(writeDurable(h.goneFile(agent), []byte(now)), syncDir(h.dir))
+	return now, errors.Join(h.files.Write(h.goneFile(agent), durable.Options{}, []byte(now)), h.files.SyncDir(h.dir))
 }
 
 // goneTrouble are the sentences of the status about agents that are gone.

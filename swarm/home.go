@@ -9,17 +9,25 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
 // A Home is the folder .claude-swarm of one project: the daemon's own files.
 // Nothing there is mail, and nothing there belongs in git.
 type Home struct {
-	dir string
+	dir   string
+	files durable.Files // by which everything in it is written
 }
 
 // HomeOf names the home of a project; nothing is made.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
+
+// With is the same home, with another way to write its files.
+func (h Home) With(files durable.Files) Home {
+	h.files = files
+	return h
+}
 
 // Make makes the folders, readable by their owner alone, and keeps git away from them.
 // It is harmless to repeat.
@@ -108,45 +116,6 @@ func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 func (h Home) mirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
 
 func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
-
-// writeDurable replaces path by data: after it returns, a power cut leaves the
-// old content or the new, never a part.
-func writeDurable(path string, data []byte) error {
-	dir, name := filepath.Split(path)
-	tmp, err := os.CreateTemp(dir, "."+name+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	err = errors.Join(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// writeJSON writes v durably.
-func writeJSON(path string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return writeDurable(path, append(data, '\n'))
-}
 
 // readJSON fills v from path. A missing file leaves v as it is.
 func readJSON(path string, v any) error {

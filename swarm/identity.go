@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -47,7 +48,7 @@ func (h Home) Tokens(names ...string) (Tokens, error) {
 	if err := h.Make(); err != nil {
 		return nil, err
 	}
-	if err := writeDurable(tokens.File(h.dir), out.Bytes()); err != nil {
+	if err := h.files.Write(tokens.File(h.dir), durable.Options{}, out.Bytes()); err != nil {
 		return nil, fmt.Errorf("write the tokens: %w", err)
 	}
 	return t, nil

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // The mark of a client is the id of the turn that started it. The client and all
@@ -31,11 +33,7 @@ func (h Home) nowFile(mark string) string { return h.turnFile(mark, ".now") }
 // setNow says which turn of a client runs. It must be there before the client is
 // sent the prompt, and need not outlive a power cut: no process does.
 func (h Home) setNow(mark, turn string) error {
-	tmp := h.turnFile(mark, ".now.tmp")
-	if err := os.WriteFile(tmp, []byte(turn+"\n"), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, h.nowFile(mark))
+	return h.files.Write(h.nowFile(mark), durable.Options{Volatile: true}, []byte(turn+"\n"))
 }
 
 // turnOf is the turn that a process works for which carries a mark.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/window"
 )
@@ -99,7 +100,7 @@ func (m *memory) setPending(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	return writeDurable(m.home.pendingFile(m.agent), text)
+	return m.home.files.Write(m.home.pendingFile(m.agent), durable.Options{}, text)
 }
 
 // given forgets what a prompt has given back.

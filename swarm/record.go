@@ -73,7 +73,7 @@ func (r *record) jot(home Home) error {
 // write makes the record durable.
 func (r *record) write(home Home) error {
 	r.V = 1
-	return writeJSON(home.turnFile(r.Turn, ".json"), r)
+	return home.files.WriteJSON(home.turnFile(r.Turn, ".json"), r)
 }
 
 // attempt is what a receipt says of a turn that did not end well.

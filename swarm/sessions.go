@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -25,9 +26,10 @@ type session struct {
 // that a turn after a restart continues the same conversation. It is safe for
 // several goroutines.
 type sessions struct {
-	path string
-	mu   sync.Mutex
-	of   map[string]session
+	path  string
+	files durable.Files
+	mu    sync.Mutex
+	of    map[string]session
 }
 
 // openSessions reads the file. With a [*DamagedError] it returns what can be used all
@@ -62,7 +64,7 @@ func (s *sessions) set(agent string, to session) error {
 		return nil
 	}
 	s.of[agent] = to
-	err := writeJSON(s.path, s.of)
+	err := s.files.WriteJSON(s.path, s.of)
 	switch {
 	case err == nil:
 	case had: // a session that is not durable must not be begun

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // A standing is what must be known of an agent after a restart of the daemon:
@@ -57,6 +59,7 @@ type stop struct {
 // durably in state.json. It is safe for several goroutines.
 type standings struct {
 	path  string
+	files durable.Files
 	mu    sync.Mutex
 	file  standingsFile
 	stale bool // the last change could not be written down
@@ -134,7 +137,7 @@ func (s *standings) catchUp() error {
 
 func (s *standings) write() error {
 	s.file.V = 1
-	err := writeJSON(s.path, standingsFile{V: 1, Agents: maps.Clone(s.file.Agents), Limits: s.file.Limits})
+	err := s.files.WriteJSON(s.path, standingsFile{V: 1, Agents: maps.Clone(s.file.Agents), Limits: s.file.Limits})
 	s.stale = err != nil
 	if err != nil {
 		return fmt.Errorf("write what was paused and stopped: %w", err)

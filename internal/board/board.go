@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // The pages that everybody writes.
@@ -73,10 +74,19 @@ func Check(page string) error {
 }
 
 // A Board is the folder of the pages. Its methods are safe for several goroutines.
-type Board struct{ dir string }
+type Board struct {
+	dir   string
+	files durable.Files
+}
 
 // Of is the board of the mailboxes at store. Nothing is made.
 func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
+
+// With is the same board, with another way to write its pages.
+func (b Board) With(files durable.Files) Board {
+	b.files = files
+	return b
+}
 
 // A Page is a page as it is now.
 type Page struct {
@@ -194,7 +204,9 @@ func (b Board) change(page string, change func(old string) string) (_ Page, err 
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return Page{}, errors.New("the text is not UTF-8, or has a NUL byte")
 	}
-	if err := write(root, page+".md", text); err != nil {
+	// One writes at a time, so what a crash has left is written over by the next.
+	o := durable.Options{Temp: "." + path.Base(page) + ".md.tmp"}
+	if err := b.files.WriteIn(root, page+".md", o, []byte(text)); err != nil {
 		return Page{}, err
 	}
 	return read(root, page)
@@ -212,21 +224,4 @@ func lock(root *os.Root) (unlock func(), err error) {
 		return nil, fmt.Errorf("lock the board: %w", err)
 	}
 	return func() { dir.Close() }, nil
-}
-
-// write replaces a file.
-func write(root *os.Root, name, text string) (err error) {
-	tmp := path.Join(path.Dir(name), "."+path.Base(name)+".tmp") // one at a time: the folder is locked
-	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = root.Rename(tmp, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(tmp))
-	}
-	return nil
 }

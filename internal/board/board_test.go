@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/board"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/durable/durabletest"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -160,4 +162,13 @@ func TestManyWriters(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A page is the old one or the new one, wherever the power goes.
+func TestThePowerCutsInAPage(t *testing.T) {
+	store := t.TempDir()
+	durabletest.Check(t, filepath.Join(store, "board", "handoff", "coder.md"), func(f durable.Files, n int) error {
+		_, err := board.Of(store).With(f).Replace(board.Handoff("coder"), fmt.Sprint("page ", n))
+		return err
+	})
 }

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // A Ceiling knows what may still be spent.
@@ -125,29 +126,13 @@ func (g *Gate) Save(path string) error {
 	g.dirty = false
 	g.mu.Unlock()
 	if err == nil {
-		err = replace(path, data)
+		err = durable.Files{}.Write(path, durable.Options{Volatile: true}, data)
 	}
 	if err != nil {
 		g.mu.Lock()
 		g.dirty = true
 		g.mu.Unlock()
 		return fmt.Errorf("write what was said lately: %w", err)
-	}
-	return nil
-}
-
-// replace puts data in the place of a file, whole or not at all.
-func replace(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
@@ -211,46 +212,18 @@ func (s *setup) save() error {
 // time that is not zero becomes the file's.
 func (s *setup) write(path string, data []byte, mode fs.FileMode, at time.Time, replace bool) error {
 	tmp := half(path)
-	if err := s.does("write " + tmp); err != nil {
-		return err
-	}
-	out, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(data)
-	if err == nil {
-		err = out.Chmod(mode) // the umask may have taken something
-	}
-	if err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp))
-	}
-	if !at.IsZero() {
-		if err := os.Chtimes(tmp, at, at); err != nil {
-			return errors.Join(err, os.Remove(tmp))
+	files := durable.Files{Step: func(st durable.Step) error {
+		switch st.Op {
+		case durable.Create:
+			return s.does("write " + tmp)
+		case durable.Rename, durable.Link:
+			return s.does("write " + path)
+		case durable.Remove:
+			return s.does("remove " + tmp)
 		}
-	}
-	if err := s.does("write " + path); err != nil {
-		return err
-	}
-	if replace {
-		return os.Rename(tmp, path)
-	}
-	err = os.Link(tmp, path)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		// No hard links here. Between the look and the rename another program
-		// could make the file; that is as good as it gets.
-		if _, there := os.Lstat(path); errors.Is(there, fs.ErrNotExist) {
-			return os.Rename(tmp, path)
-		}
-	}
-	if err2 := s.does("remove " + tmp); err2 != nil {
-		return err2
-	}
-	return errors.Join(err, os.Remove(tmp))
+		return nil
+	}}
+	return files.Write(path, durable.Options{Perm: mode, Time: at, Temp: filepath.Base(tmp), Keep: !replace}, data)
 }
 
 // find is the entry of a path, or nil.

@@ -3,6 +3,8 @@ package rendezvous
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // Keep writes a small file of the daemon's folder that the verbs read. It may be
@@ -13,18 +15,5 @@ func Keep(home, name, text string) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == text {
 		return nil
 	}
-	// Two that write at once write each their own file.
-	tmp, err := os.CreateTemp(home, "."+name+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // harmless after the rename
-	_, err = tmp.WriteString(text)
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	return err
+	return durable.Files{}.Write(path, durable.Options{Volatile: true}, []byte(text))
 }

@@ -1,0 +1,85 @@
+// Package durabletest cuts the power in the middle of a write, for the tests of whoever
+// writes by package durable.
+package durabletest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+// A Cut ends the power before one change on disk: that one and all later ones are not made.
+type Cut struct {
+	Before int            // the changes that are made
+	Steps  []durable.Step // that were asked for
+}
+
+// ErrCut is what every change after the cut returns.
+var ErrCut = errors.New("the power was cut")
+
+// Step is for [durable.Files].
+func (c *Cut) Step(s durable.Step) error {
+	c.Steps = append(c.Steps, s)
+	if len(c.Steps) > c.Before {
+		return ErrCut
+	}
+	return nil
+}
+
+// Check holds a durable write against its promise. write writes the file at path with the
+// hook, first with one content, then with another: it is called with 1, which nothing
+// cuts, and with 2 for every cut there can be. Each time the file must have one of the two
+// contents, whole; it has the second where write returned nil, and the content was synced
+// before the file had its name.
+func Check(t *testing.T, path string, write func(f durable.Files, n int) error) {
+	t.Helper()
+	if err := write(durable.Files{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	first := read(t, path)
+	whole := &Cut{Before: 1 << 30}
+	if err := write(durable.Files{Step: whole.Step}, 2); err != nil {
+		t.Fatal(err)
+	}
+	second := read(t, path)
+	if first == second {
+		t.Fatalf("%s has the same content after both writes", filepath.Base(path))
+	}
+	var ops []durable.Op
+	for _, s := range whole.Steps {
+		if filepath.Base(s.Path) == filepath.Base(path) {
+			ops = append(ops, s.Op)
+		}
+	}
+	want := []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.Rename, durable.SyncDir}
+	if diff := cmp.Diff(want, ops); diff != "" {
+		t.Errorf("the changes of %s, -want +got\n%s", filepath.Base(path), diff)
+	}
+	for n := range len(whole.Steps) {
+		if err := write(durable.Files{}, 1); err != nil {
+			t.Fatal(err)
+		}
+		cut := &Cut{Before: n}
+		err := write(durable.Files{Step: cut.Step}, 2)
+		if !errors.Is(err, ErrCut) {
+			t.Errorf("cut before change %d: write returned %v", n, err)
+		}
+		if got := read(t, path); got != first && got != second {
+			t.Errorf("cut before change %d: %s has another content: %q", n, filepath.Base(path), got)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

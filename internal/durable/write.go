@@ -1,0 +1,204 @@
+package durable
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Files write files. The zero value is ready to use, and safe for several goroutines; two
+// that write the same file at once leave the content of one of them.
+type Files struct {
+	// Step, if set, is asked before each change on disk, in order. A change that it returns
+	// an error for is not made, and the writer returns that error.
+	Step func(Step) error
+}
+
+// An Op is one kind of change on disk.
+type Op string
+
+// The changes, in the order in which a write makes them.
+const (
+	Create  Op = "create"   // the temporary file
+	Fill    Op = "fill"     // it gets the content
+	Sync    Op = "sync"     // of the temporary file
+	Rename  Op = "rename"   // it gets the name of the file
+	Link    Op = "link"     // the same, where a file of that name must stay
+	Remove  Op = "remove"   // the temporary file, after a link or a failure
+	SyncDir Op = "sync dir" // the folder
+)
+
+// A Step is one change that a write is about to make.
+type Step struct {
+	Op   Op
+	Path string // of the file that is written, also where its temporary file or its folder is meant
+}
+
+// Options say how a file is written. The zero value replaces the file, durably, and only
+// its owner may read it.
+type Options struct {
+	Perm     fs.FileMode // 0 means 0600; the umask takes nothing of it
+	Time     time.Time   // of the last change, as the file says; zero means now
+	Temp     string      // name of the temporary file; "" means one that nobody else takes
+	Keep     bool        // a file that is there stays, and the error is fs.ErrExist
+	Volatile bool        // a power cut may undo the write
+}
+
+// Write gives the file at path the content of all parts, one behind the other.
+func (f Files) Write(path string, o Options, parts ...[]byte) error {
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return f.write(dir, path, o, parts)
+}
+
+// WriteIn is Write for a file below root. No symbolic link leads out of root.
+func (f Files) WriteIn(root *os.Root, name string, o Options, parts ...[]byte) error {
+	dir, err := root.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return f.write(dir, name, o, parts)
+}
+
+// WriteJSON writes a value as indented JSON, durably.
+func (f Files) WriteJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return f.Write(path, Options{}, append(data, '\n'))
+}
+
+// write writes the file called like the end of path into the folder dir.
+func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error {
+	w := writer{Files: f, dir: dir, path: path, name: filepath.Base(path), temp: o.Temp}
+	if w.temp == "" {
+		w.temp = "." + w.name + "." + rand.Text()
+	} else if err := dir.Remove(w.temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // left by a crash
+	}
+	if err := w.fill(o, parts); err != nil {
+		return errors.Join(err, w.drop())
+	}
+	if err := w.give(o.Keep); err != nil {
+		return errors.Join(err, w.drop())
+	}
+	if o.Volatile {
+		return nil
+	}
+	return f.syncDir(dir, path)
+}
+
+// SyncDir makes durable what was made, renamed or removed in a folder.
+func (f Files) SyncDir(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return f.syncDir(root, dir)
+}
+
+// A writer writes one file.
+type writer struct {
+	Files
+	dir              *os.Root
+	path, name, temp string
+	made             bool // the temporary file is there
+}
+
+// step makes a change of a file, unless it is refused.
+func (f Files) step(op Op, path string, change func() error) error {
+	if f.Step != nil {
+		if err := f.Step(Step{op, path}); err != nil {
+			return err
+		}
+	}
+	return change()
+}
+
+func (f Files) syncDir(dir *os.Root, path string) error {
+	return f.step(SyncDir, path, func() error {
+		d, err := dir.Open(".")
+		if err != nil {
+			return err
+		}
+		return errors.Join(d.Sync(), d.Close())
+	})
+}
+
+// fill makes the temporary file with its content.
+func (w *writer) fill(o Options, parts [][]byte) error {
+	perm := o.Perm
+	if perm == 0 {
+		perm = 0o600
+	}
+	var file *os.File
+	if err := w.step(Create, w.path, func() (err error) {
+		file, err = w.dir.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		w.made = err == nil
+		return err
+	}); err != nil {
+		return err
+	}
+	err := w.step(Fill, w.path, func() error {
+		for _, part := range parts {
+			if _, err := file.Write(part); err != nil {
+				return err
+			}
+		}
+		return file.Chmod(perm) // the umask may have taken something
+	})
+	if err == nil && !o.Volatile {
+		err = w.step(Sync, w.path, file.Sync)
+	}
+	if err = errors.Join(err, file.Close()); err != nil || o.Time.IsZero() {
+		return err
+	}
+	return w.dir.Chtimes(w.temp, o.Time, o.Time)
+}
+
+// give gives the temporary file its name.
+func (w *writer) give(keep bool) error {
+	if !keep {
+		return w.step(Rename, w.path, w.rename)
+	}
+	err := w.step(Link, w.path, func() error { return w.dir.Link(w.temp, w.name) })
+	if _, failed := errors.AsType[*os.LinkError](err); failed && !errors.Is(err, fs.ErrExist) {
+		// Some file systems have no hard links. Between the look and the rename another
+		// program could make the file; no call does both there.
+		if _, there := w.dir.Lstat(w.name); errors.Is(there, fs.ErrNotExist) {
+			return w.step(Rename, w.path, w.rename)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return w.drop()
+}
+
+func (w *writer) rename() error {
+	err := w.dir.Rename(w.temp, w.name)
+	w.made = w.made && err != nil
+	return err
+}
+
+// drop removes the temporary file, if there is one.
+func (w *writer) drop() error {
+	if !w.made {
+		return nil
+	}
+	return w.step(Remove, w.path, func() error {
+		err := w.dir.Remove(w.temp)
+		w.made = w.made && err != nil
+		return err
+	})
+}

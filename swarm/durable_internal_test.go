@@ -1,0 +1,86 @@
+package swarm
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/durable/durabletest"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
+)
+
+// Every file of the daemon that must survive a power cut is the old one or the new one,
+// wherever the power goes, and its writer says so when it is not the new one.
+func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
+	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		file  func(h Home) string
+		write func(h Home, n int) error
+	}{
+		"what is paused and stopped": {Home.stateFile, func(h Home, n int) error {
+			s, err := openStandings(h.stateFile())
+			if err != nil {
+				return err
+			}
+			s.files = h.files
+			return s.change("coder", func(st *standing) { st.Until = at.Add(time.Duration(n) * time.Hour) })
+		}},
+		"sessions": {Home.sessionsFile, func(h Home, n int) error {
+			s, err := openSessions(h.sessionsFile())
+			if err != nil {
+				return err
+			}
+			s.files = h.files
+			return s.set("coder", session{ID: fmt.Sprint(n)})
+		}},
+		"the record of a turn": {func(h Home) string { return h.turnFile("m-1", ".json") }, func(h Home, n int) error {
+			return (&record{Turn: "m-1", Agent: "coder", Hops: n}).write(h)
+		}},
+		"who is attached": {func(h Home) string { return h.bindingFile("ada") }, func(h Home, n int) error {
+			if err := os.MkdirAll(h.bindings(), 0o700); err != nil {
+				return err
+			}
+			return (&Binding{Agent: "ada", Session: fmt.Sprint(n)}).write(h)
+		}},
+		"what the next prompt gives back": {func(h Home) string { return h.pendingFile("coder") }, func(h Home, n int) error {
+			return (&memory{home: h, agent: "coder"}).setPending([]byte(fmt.Sprint(n)))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := HomeOf(t.TempDir())
+			if err := home.Make(); err != nil {
+				t.Fatal(err)
+			}
+			durabletest.Check(t, c.file(home), func(f durable.Files, n int) error { return c.write(home.With(f), n) })
+		})
+	}
+}
+
+// Secrets are there before somebody can prove anything with them: a cut leaves those that
+// were there, and the next call makes the missing ones.
+func TestThePowerCutsInTheTokens(t *testing.T) {
+	home := HomeOf(t.TempDir())
+	first, err := home.Tokens("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		cut := &durabletest.Cut{Before: n}
+		if _, err := home.With(durable.Files{Step: cut.Step}).Tokens("coder", fmt.Sprint("agent", n)); err == nil {
+			t.Errorf("cut before change %d: no error", n)
+		}
+		read, err := tokens.Read(home.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read["coder"] != first["coder"] {
+			t.Errorf("cut before change %d: coder has another secret", n)
+		}
+	}
+	again, err := home.Tokens("coder", "agent0")
+	if err != nil || again["coder"] != first["coder"] || again["agent0"] == "" {
+		t.Errorf("Tokens = %v (%v)", again, err)
+	}
+}
