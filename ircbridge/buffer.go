@@ -240,7 +240,9 @@ func readSmall[T any](path string, v *T) error {
 }
 
 // keep writes a value that must survive a power cut.
-func keep(files durable.Files, path string, v any) error {
+func keep(path string, v any) error { return keepBy(durable.Files{}, path, v) }
+
+func keepBy(files durable.Files, path string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err

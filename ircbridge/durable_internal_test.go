@@ -13,5 +13,5 @@ import (
 // goes.
 func TestThePowerCutsInWhatTheBridgeKeeps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "joined.json")
-	durabletest.Check(t, path, func(f durable.Files, n int) error { return keep(f, path, []string{fmt.Sprint("#c", n)}) })
+	durabletest.Check(t, path, func(f durable.Files, n int) error { return keepBy(f, path, []string{fmt.Sprint("#c", n)}) })
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
@@ -20,8 +19,7 @@ import (
 // Channels.Project must be set.
 type Options struct {
 	Store *dropbox.Store
-	Home  string        // the daemon's folder, .claude-swarm; the bridge's files lie in Home/irc
-	Files durable.Files // write the files that must survive a power cut; the zero value does
+	Home  string // the daemon's folder, .claude-swarm; the bridge's files lie in Home/irc
 
 	Server   Server
 	Style    Style // "" means StylePrefix

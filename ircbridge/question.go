@@ -49,7 +49,7 @@ func (r *run) readQuestions() error {
 
 func (r *run) saveQuestions() {
 	r.dirty = true
-	if err := keep(r.Files, questionsFile(r.Home), r.open); err != nil {
+	if err := keep(questionsFile(r.Home), r.open); err != nil {
 		r.trouble("open questions were not noted", err)
 	}
 }

@@ -329,7 +329,7 @@ func (r *run) saveJoined() {
 		}
 	}
 	slices.Sort(names)
-	if err := keep(r.Files, joinedFile(r.Home), names); err != nil {
+	if err := keep(joinedFile(r.Home), names); err != nil {
 		r.trouble("channels were not noted", err)
 	}
 }

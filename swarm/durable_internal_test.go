@@ -53,7 +53,7 @@ func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 			if err := home.Make(); err != nil {
 				t.Fatal(err)
 			}
-			durabletest.Check(t, c.file(home), func(f durable.Files, n int) error { return c.write(home.With(f), n) })
+			durabletest.Check(t, c.file(home), func(f durable.Files, n int) error { return c.write(home.with(f), n) })
 		})
 	}
 }
@@ -68,7 +68,7 @@ func TestThePowerCutsInTheTokens(t *testing.T) {
 	}
 	for n := range 5 {
 		cut := &durabletest.Cut{Before: n}
-		if _, err := home.With(durable.Files{Step: cut.Step}).Tokens("coder", fmt.Sprint("agent", n)); err == nil {
+		if _, err := home.with(durable.Files{Step: cut.Step}).Tokens("coder", fmt.Sprint("agent", n)); err == nil {
 			t.Errorf("cut before change %d: no error", n)
 		}
 		read, err := tokens.Read(home.dir)

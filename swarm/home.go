@@ -23,8 +23,8 @@ type Home struct {
 // HomeOf names the home of a project; nothing is made.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
-// With is the same home, with another way to write its files.
-func (h Home) With(files durable.Files) Home {
+// with is the same home, with another way to write its files.
+func (h Home) with(files durable.Files) Home {
 	h.files = files
 	return h
 }

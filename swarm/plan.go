@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -49,8 +48,6 @@ type Options struct {
 	// Restart and Sweep replace the documented times; their zero values are the
 	// documented times.
 	Restart RestartPolicy
-	// Files write the daemon's own files; the zero value does.
-	Files durable.Files
 	// Sweep is how often the folders are looked at without a reason; 0 means 30 s.
 	Sweep time.Duration
 }

@@ -70,7 +70,7 @@ func New(o Options) (*Swarm, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	home := HomeOf(o.Project).With(o.Files)
+	home := HomeOf(o.Project)
 	if err := home.Make(); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,6 @@ func openBooks(home Home, p Plan) (*books, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.files, se.files = home.files, home.files
 	b := &books{standings: st, sessions: se, tokens: tokens, damaged: damaged}
 	b.ledger, err = openLedger(home.Ledger(), func(line LedgerLine) { b.turns.recall(line, st.of(line.Agent).Word) })
 	if err != nil {

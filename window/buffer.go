@@ -3,10 +3,11 @@ package window
 import (
 	"bytes"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // Options bound a window. The zero value is ready to use.
@@ -19,8 +20,8 @@ type Options struct {
 	// MaxResult is the most that is kept of one tool's result, in bytes; 0
 	// means 16 KiB, and less than 256 means 256. Positions depend on it.
 	MaxResult int
-	// Sync makes a file or a folder durable; nil means its own method of that name.
-	Sync func(*os.File) error
+	// Files write the window's file; the zero value does.
+	Files durable.Files
 }
 
 const (
@@ -41,9 +42,6 @@ func (o Options) withDefaults() Options {
 		o.MaxResult = defaultMaxResult
 	}
 	o.MaxResult = max(o.MaxResult, leastMaxResult)
-	if o.Sync == nil {
-		o.Sync = (*os.File).Sync
-	}
 	return o
 }
 

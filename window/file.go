@@ -2,7 +2,6 @@ package window
 
 import (
 	"bufio"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // ErrBroken says that a window's file could not be understood and was put aside.
@@ -46,49 +46,10 @@ func (b *Buffer) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("save window: %w", err)
 	}
-	if err := replaceFile(path, b.o.Sync, append(head, '\n'), body); err != nil {
+	if err := b.o.Files.Write(path, durable.Options{}, append(head, '\n'), body); err != nil {
 		return fmt.Errorf("save window: %w", err)
 	}
 	return nil
-}
-
-// replaceFile puts a file of the given parts at path, durably and at once.
-func replaceFile(path string, sync func(*os.File) error, parts ...[]byte) error {
-	dir, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	name := filepath.Base(path)
-	tmp := "." + name + "." + rand.Text()
-	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	for _, part := range parts {
-		if err == nil {
-			_, err = f.Write(part)
-		}
-	}
-	if err == nil {
-		err = sync(f)
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = dir.Rename(tmp, name)
-	}
-	if err != nil {
-		return errors.Join(err, dir.Remove(tmp))
-	}
-	return syncDir(dir, sync)
-}
-
-func syncDir(dir *os.Root, sync func(*os.File) error) error {
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(sync(d), d.Close())
 }
 
 // Load reads a window that Save wrote, with its positions. Where no file is, it

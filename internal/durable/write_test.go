@@ -36,6 +36,30 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
+// The content is whole before it is synced, and the file has its name before that is.
+func TestWhatIsSynced(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	f := durable.Files{Step: func(s durable.Step) error {
+		_, err := os.Stat(path)
+		named := err == nil
+		switch s.Op {
+		case durable.Sync, durable.Rename:
+			if there := names(t, dir); named || len(there) != 1 || read(t, filepath.Join(dir, there[0])) != "one two" {
+				t.Errorf("before %s the folder has %v", s.Op, there)
+			}
+		case durable.SyncDir:
+			if !named {
+				t.Error("the folder is synced before the file has its name")
+			}
+		}
+		return nil
+	}}
+	if err := f.Write(path, durable.Options{}, []byte("one "), []byte("two")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A write that fails leaves the old file and no other.
 func TestARefusedChangeLeavesTheOldFile(t *testing.T) {
 	for n, op := range []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.Rename} {

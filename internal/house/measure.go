@@ -145,26 +145,32 @@ func (h *house) initializers() []string {
 	})
 }
 
-// writers finds functions that give a new file its name by a rename, which is what a
-// whole write ends with. Mailboxes move what is whole already, and git is another program.
+// writers finds files whose functions make files and rename files, which is what a whole
+// write consists of.
 func (h *house) writers() []string {
-	return h.functions(func(p *packages.Package, f *ast.FuncDecl) bool {
-		renames, creates := false, false
-		ast.Inspect(f, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
+	var out []string
+	for _, p := range h.product() {
+		for _, file := range p.Syntax {
+			renames, creates := false, false
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				switch callee(p, call) {
+				case "os.Rename", "os.Root.Rename":
+					renames = true
+				case "os.CreateTemp", "os.OpenFile", "os.Create", "os.WriteFile", "os.Root.OpenFile", "os.Root.Create", "os.Root.WriteFile":
+					creates = true
+				}
 				return true
+			})
+			if renames && creates {
+				out = append(out, fmt.Sprintf("%s/%s", h.name(p), filepath.Base(p.Fset.Position(file.Pos()).Filename)))
 			}
-			switch callee(p, call) {
-			case "os.Rename", "os.Root.Rename":
-				renames = true
-			case "os.CreateTemp", "os.OpenFile", "os.Create", "os.WriteFile", "os.Root.OpenFile", "os.Root.Create", "os.Root.WriteFile":
-				creates = true
-			}
-			return true
-		})
-		return renames && creates
-	})
+		}
+	}
+	return out
 }
 
 // callee is the name of a function of another package that is called, "os.Rename", or of
