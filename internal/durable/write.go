@@ -16,6 +16,8 @@ type Files struct {
 	// Step, if set, is asked before each change on disk, in order. A change that it returns
 	// an error for is not made, and the writer returns that error.
 	Step func(Step) error
+	// Sync makes a file or a folder durable; nil means its method of that name.
+	Sync func(*os.File) error
 }
 
 // An Op is one kind of change on disk.
@@ -82,8 +84,8 @@ func (f Files) write(dir *os.Root, path string, o Options, parts [][]byte) error
 	w := writer{Files: f, dir: dir, path: path, name: filepath.Base(path), temp: o.Temp}
 	if w.temp == "" {
 		w.temp = "." + w.name + "." + rand.Text()
-	} else if err := dir.Remove(w.temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // left by a crash
+	} else {
+		_ = dir.Remove(w.temp) // left by a crash; where this fails, so does the create
 	}
 	if err := w.fill(o, parts); err != nil {
 		return errors.Join(err, w.drop())
@@ -125,13 +127,20 @@ func (f Files) step(op Op, path string, change func() error) error {
 	return change()
 }
 
+func (f Files) sync(file *os.File) error {
+	if f.Sync == nil {
+		return file.Sync()
+	}
+	return f.Sync(file)
+}
+
 func (f Files) syncDir(dir *os.Root, path string) error {
 	return f.step(SyncDir, path, func() error {
 		d, err := dir.Open(".")
 		if err != nil {
 			return err
 		}
-		return errors.Join(d.Sync(), d.Close())
+		return errors.Join(f.sync(d), d.Close())
 	})
 }
 
@@ -158,7 +167,7 @@ func (w *writer) fill(o Options, parts [][]byte) error {
 		return file.Chmod(perm) // the umask may have taken something
 	})
 	if err == nil && !o.Volatile {
-		err = w.step(Sync, w.path, file.Sync)
+		err = w.step(Sync, w.path, func() error { return w.sync(file) })
 	}
 	if err = errors.Join(err, file.Close()); err != nil || o.Time.IsZero() {
 		return err
@@ -196,9 +205,6 @@ func (w *writer) drop() error {
 	if !w.made {
 		return nil
 	}
-	return w.step(Remove, w.path, func() error {
-		err := w.dir.Remove(w.temp)
-		w.made = w.made && err != nil
-		return err
-	})
+	w.made = false // one try
+	return w.step(Remove, w.path, func() error { return w.dir.Remove(w.temp) })
 }

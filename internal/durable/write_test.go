@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,27 +38,122 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// The content is whole before it is synced, and the file has its name before that is.
+// The content is whole before it is synced, and the file has its name before the folder
+// is.
 func TestWhatIsSynced(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
-	f := durable.Files{Step: func(s durable.Step) error {
+	var synced []string
+	f := durable.Files{Sync: func(file *os.File) error {
 		_, err := os.Stat(path)
 		named := err == nil
-		switch s.Op {
-		case durable.Sync, durable.Rename:
-			if there := names(t, dir); named || len(there) != 1 || read(t, filepath.Join(dir, there[0])) != "one two" {
-				t.Errorf("before %s the folder has %v", s.Op, there)
-			}
-		case durable.SyncDir:
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if info.IsDir() {
+			synced = append(synced, "folder")
 			if !named {
 				t.Error("the folder is synced before the file has its name")
 			}
+			return file.Sync()
 		}
-		return nil
+		synced = append(synced, "file")
+		if there := names(t, dir); named || len(there) != 1 || read(t, filepath.Join(dir, there[0])) != "one two" {
+			t.Errorf("when the file is synced, the folder has %v", there)
+		}
+		return file.Sync()
 	}}
 	if err := f.Write(path, durable.Options{}, []byte("one "), []byte("two")); err != nil {
 		t.Fatal(err)
+	}
+	if err := f.SyncDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"file", "folder", "folder"}, synced); diff != "" {
+		t.Errorf("synced, -want +got\n%s", diff)
+	}
+	if err := f.SyncDir(filepath.Join(dir, "no")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("SyncDir of no folder = %v", err)
+	}
+}
+
+// What the disk refuses is said, and leaves the old file alone in its folder: a sync, also
+// where the file is to have a time, and a name that a folder has.
+func TestTroubleOfTheDisk(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	if err := (durable.Files{}).Write(path, durable.Options{}, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	f := durable.Files{Sync: func(*os.File) error { return syscall.EIO }}
+	for _, o := range []durable.Options{{}, {Time: time.Unix(1, 0)}, {Keep: true}} {
+		if err := f.Write(path, o, []byte("new")); !errors.Is(err, syscall.EIO) {
+			t.Errorf("Write with %+v = %v, want %v", o, err, syscall.EIO)
+		}
+	}
+	if got := read(t, path); got != "old" {
+		t.Errorf("file = %q", got)
+	}
+	taken := filepath.Join(dir, "folder")
+	if err := os.MkdirAll(filepath.Join(taken, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := (durable.Files{}).Write(taken, durable.Options{}, []byte("new")); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	if diff := cmp.Diff([]string{"file", "folder"}, names(t, dir)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// Where no temporary file can be made, none is removed.
+func TestATemporaryNameThatIsTaken(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".half", "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var ops []durable.Op
+	f := durable.Files{Step: func(s durable.Step) error { ops = append(ops, s.Op); return nil }}
+	if err := f.Write(filepath.Join(dir, "file"), durable.Options{Temp: ".half"}, []byte("new")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Write = %v, want %v", err, fs.ErrExist)
+	}
+	if diff := cmp.Diff([]durable.Op{durable.Create}, ops); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A disk that takes a part of the content has the old file.
+func TestAFileThatIsTooLong(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	if err := (durable.Files{}).Write(path, durable.Options{}, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ) // else the process is ended
+	defer signal.Reset(syscall.SIGXFSZ)
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	f := durable.Files{Step: func(s durable.Step) error {
+		switch s.Op {
+		case durable.Fill:
+			return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 100, Max: was.Max})
+		case durable.Sync, durable.Remove:
+			return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was)
+		}
+		return nil
+	}}
+	err := f.Write(path, durable.Options{}, bytes.Repeat([]byte("x"), 1000))
+	if serr := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); serr != nil {
+		t.Fatal(serr)
+	}
+	if !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("Write = %v, want %v", err, syscall.EFBIG)
+	}
+	if got := read(t, path); got != "old" {
+		t.Errorf("file = %q", got)
 	}
 }
 

@@ -12,8 +12,8 @@
 //	          reports success: Sync, Rename, Commit, and our functions for these
 //	flip      a comparison says the opposite: `<` becomes `>=`, `==` becomes `!=`
 //
-// The files are named in target.go: claim, receipt, ledger, take-up, batch, window,
-// policy. Of all mutants one in N of each rule in each file is run, and at least one, so
+// The files are named in target.go: claim, receipt, ledger, take-up, batch, whole files,
+// window, policy. Of all mutants one in N of each rule in each file is run, and at least one, so
 // that about 100 are. Which ones, the hashes of their names say: a change of the code
 // changes the choice where it changes the code.
 //

@@ -19,6 +19,7 @@ var targets = []target{
 		"ledger.go", "amend.go", // ledger
 		"takeup.go", "record.go", // take-up
 	}, first: "^Test(TheOrder|EachChange|ALedger|ALine|ARecord|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"},
+	{pkg: "internal/durable", files: []string{"write.go"}},
 	{pkg: "window", files: []string{
 		"banner.go", "base64.go", "buffer.go", "call.go", "file.go", "quote.go", "render.go", "ring.go",
 	}},
