@@ -72,7 +72,11 @@ func history(c *cli.Context) error {
 // writeHistory prints a history as a table, and below it what it adds up to.
 func writeHistory(w io.Writer, v *door.History, now time.Time) {
 	if len(v.Turns) == 0 {
-		fmt.Fprintf(w, "%s has done nothing yet\n", cmp.Or(v.Agent, "nobody"))
+		if v.Agent == "" {
+			fmt.Fprintln(w, "no agent has done anything yet")
+		} else {
+			fmt.Fprintf(w, "%s has done nothing yet\n", v.Agent)
+		}
 		return
 	}
 	pal := paletteOf(w)

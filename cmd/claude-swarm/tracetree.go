@@ -244,6 +244,9 @@ func (m *tracedMessage) notes(t tree) []string {
 		out = append(out, line)
 	}
 	if r := m.Receipt; r != nil {
+		if r.Into != "" {
+			out = append(out, "done in the turn of "+r.Into)
+		}
 		if len(r.Files) > 0 {
 			out = append(out, "wrote "+strings.ReplaceAll(strings.Join(r.Files, ", "), t.dir+"/", ""))
 		}

@@ -199,3 +199,22 @@ func TestOffersAreBranchesOfTheirPublication(t *testing.T) {
 		}
 	}
 }
+
+// What was brought to a running turn says whose turn that was: it had none itself.
+func TestAnUrgentMessageNamesTheTurnThatTookItIn(t *testing.T) {
+	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
+	view := newTrace("urgenturge", []*tracedMessage{{
+		ID: "urgenturge", From: "lead", To: "coder", Type: dropbox.Task, Subject: "hurry", Created: at, State: door.StateDone,
+		Receipt: &swarm.Receipt{ID: "urgenturge", Turn: "tasktaskta-1", Outcome: "done", Into: "tasktaskta"},
+	}})
+	var out strings.Builder
+	view.write(&out, "urgenturge", at, 80)
+	want := `urgenturge  05:12:00  lead → coder  task  hurry
+   done in the turn of tasktaskta
+
+1 message · 0 turns
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("the tree (-want +got):\n%s", diff)
+	}
+}
