@@ -362,7 +362,7 @@ func attachedStatus(home Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
 		return fmt.Sprintf("your own session does its mail: pid %d", b.Process.PID), ""
 	}
-	next = "claude-swarm attach --as " + name
+	next = "claude-swarm attach " + name
 	if info, err := os.Stat(filepath.Join(home.Dir(), "attach", name)); err == nil && info.IsDir() {
 		next = "claude --plugin-dir " + filepath.Join(filepath.Base(home.Dir()), "attach", name)
 	}

@@ -124,11 +124,11 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 	if err != nil {
 		return err
 	}
-	if h.agent, err = p.agent(name, "claude-swarm attach --as %s"); err != nil {
+	if h.agent, err = p.agent(name, "claude-swarm attach %s"); err != nil {
 		return err
 	}
 	if !h.agent.Attached {
-		return fail(exitFailed, "claude-swarm attach --as "+name, "%s is not attached: the daemon does its mail", name)
+		return fail(exitFailed, "claude-swarm attach "+name, "%s is not attached: the daemon does its mail", name)
 	}
 	store, err := p.openStore()
 	if err != nil {
@@ -232,10 +232,10 @@ func (p *project) sessionAgent(as string) (string, error) {
 	case len(nearest) == 1:
 		return nearest[0], nil
 	case len(candidates) == 0:
-		return "", fail(exitUsage, "claude-swarm attach --as NAME", "which agent is this session? None is attached yet")
+		return "", fail(exitUsage, "claude-swarm attach NAME", "which agent is this session? None is attached yet")
 	case len(nearest) > 1:
 		candidates = nearest
 	}
-	return "", fail(exitUsage, "claude-swarm attach --as "+candidates[0],
+	return "", fail(exitUsage, "claude-swarm attach "+candidates[0],
 		"which agent is this session? It could be %s", strings.Join(candidates, ", "))
 }

@@ -106,7 +106,7 @@ func askWhere(c *cli.Context, dir string) error {
 	if err != nil || c.Bool("nested") {
 		return nil // there is none, or one that cannot be read, which is none for us
 	}
-	refused := fail(exitFailed, "claude-swarm init --nested, or cd "+shellWord(filepath.Dir(above)), "this folder lies in another project, %s; nothing was made", above)
+	refused := fail(exitFailed, "claude-swarm init --nested   (or work in that project: cd "+shellWord(filepath.Dir(above))+")", "this folder lies in another project, %s; nothing was made", above)
 	if !talks(c) {
 		return refused
 	}

@@ -78,7 +78,7 @@ func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 		"": {Name: "coder", State: swarm.Idle},
 		"coder is paused: by ann on IRC; your message waits; next: resume coder":                      {Name: "coder", State: swarm.Paused, Why: "by ann on IRC", Next: "claude-swarm resume coder"},
 		"coder is stopped: the key is wrong; your message waits; next: fix the key, then start coder": {Name: "coder", State: swarm.Stopped, Why: "the key\nis wrong", Next: "fix the key, then claude-swarm start coder"},
-		"coder: no session is attached to it; your message waits; next: attach --as coder":            {Name: "coder", State: swarm.Away, Why: "no session is attached to it", Next: "claude-swarm attach --as coder"},
+		"coder: no session is attached to it; your message waits; next: attach coder":                 {Name: "coder", State: swarm.Away, Why: "no session is attached to it", Next: "claude-swarm attach coder"},
 		"coder is limited: usage limit until 20:00; your message waits":                               {Name: "coder", State: swarm.Limited, Why: "usage limit until 20:00"},
 	} {
 		if got := heldLine(a); got != want {

@@ -106,7 +106,7 @@ func (c *call) spec(name string) (swarm.Spec, bool) {
 func (s *self) readable() string {
 	var t text
 	t.line("You are %s", s.Name)
-	if s.Role != "" {
+	if s.Role != "" && s.Role != s.Name {
 		t.add(", %s", s.Role)
 	}
 	if s.Zone != "" {

@@ -160,7 +160,7 @@ func (s *setup) fits(k kit, file *config.File) error {
 // Plugins do not: a person starts a session with one of them. What stands in the folder's
 // own settings speaks to every session there.
 func (s *setup) occupied(k kit, file *config.File) error {
-	plugin := "claude-swarm attach --as " + k.agent + " --way plugin"
+	plugin := "claude-swarm attach " + k.agent + " --way plugin"
 	if was := s.rec.Attached[k.agent]; k.way == ByPlugin && (was == BySettings || was == ByTools) {
 		return nil // it leaves what an earlier version let two agents share
 	}
@@ -171,7 +171,7 @@ func (s *setup) occupied(k kit, file *config.File) error {
 		}
 		err := &OccupiedError{Dir: k.cwd, Agent: e.Agent, By: short(k.cwd, p.path) + " there can speak for one agent only", Try: plugin}
 		if k.way == ByPlugin {
-			err.Try = "claude-swarm attach --as " + e.Agent + " --way plugin, then once more"
+			err.Try = "claude-swarm attach " + e.Agent + " --way plugin, then once more"
 		}
 		return err
 	}

@@ -126,7 +126,7 @@ func (e *ConflictError) Error() string { return e.Path + " is there already, and
 
 // speaksFor says what became of a part of an agent's kit that has become another's.
 func speaksFor(other, agent string) string {
-	return "it speaks for " + other + ", not for " + agent + "; claude-swarm attach --as " + other + " --way plugin, then the same for " + agent
+	return "it speaks for " + other + ", not for " + agent + "; claude-swarm attach " + other + " --way plugin, then the same for " + agent
 }
 
 func (s *setup) checkKit(k kit) error {
@@ -144,7 +144,7 @@ func (s *setup) checkPart(k kit, p part) error {
 	var err error
 	switch {
 	case e != nil && e.Agent != k.agent:
-		s.found(p.path, Missing, "it speaks for "+e.Agent+", not for "+k.agent, "claude-swarm attach --as "+e.Agent+" --way plugin, then the same for "+k.agent)
+		s.found(p.path, Missing, "it speaks for "+e.Agent+", not for "+k.agent, "claude-swarm attach "+e.Agent+" --way plugin, then the same for "+k.agent)
 		return nil
 	case e == nil:
 		state = Missing

@@ -119,7 +119,7 @@ func (e *exam) bindings() {
 		case b != nil:
 			e.good(name, "%s: pid %d", a.Name, b.Process.PID)
 		case exists(filepath.Join(e.home.Dir(), "attached", a.Name+".json")):
-			e.warn(name, "claude-swarm attach --as "+a.Name, "the session of %s has died; its mail waits, also what it was working on, for the next one", a.Name)
+			e.warn(name, "claude-swarm attach "+a.Name, "the session of %s has died; its mail waits, also what it was working on, for the next one", a.Name)
 		default:
 			e.good(name, "%s: no session runs; its mail waits", a.Name)
 		}
