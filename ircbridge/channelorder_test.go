@@ -51,3 +51,20 @@ func TestOrdersAboutChannels(t *testing.T) {
 	ann.say("#project-x", "swarm: join #shut")
 	ann.like("ann: #shut does not let me in: ")
 }
+
+// An order with more words than it takes is refused: an agent that is to pause for a day
+// must not pause for ever.
+func TestAnOrderTakesOneAgent(t *testing.T) {
+	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
+	s.start()
+	s.ready()
+	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+	for _, step := range []struct{ say, want string }{
+		{"swarm: pause coder 1d", "pause takes one agent and nothing else. Try: swarm: pause coder"},
+		{"swarm: resume coder tester", "resume takes one agent and nothing else. Try: swarm: resume coder"},
+		{"swarm: abort @coder, tester", "abort takes one agent and nothing else. Try: swarm: abort coder"},
+	} {
+		ann.say("#project-x", step.say)
+		ann.sees("#project-x swarm: ann: " + step.want)
+	}
+}

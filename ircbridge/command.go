@@ -34,7 +34,12 @@ func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 	r.Log.Info("commanded", "word", word, keyNick, t.Nick, "account", who.Account, keyChannel, t.Peer())
 	switch Order(word) {
 	case Pause, Resume, Abort:
-		if name, ok := r.agentNamed(t, arg, agents); ok {
+		name, ok := r.agentNamed(t, arg, agents)
+		switch {
+		case !ok:
+		case len(words) > 2: // a time or a second agent would be passed over
+			r.tell(t, fmt.Sprintf("%s takes one agent and nothing else. Try: %s: %s %s", word, r.main.nick, word, name))
+		default:
 			r.steer(t, who, Order(word), name, "")
 		}
 		return
