@@ -25,7 +25,7 @@ type shortcutRun struct {
 }
 
 var (
-	idLine  = regexp.MustCompile(`(?m)^[a-z2-7]{10}$`)
+	idLine  = regexp.MustCompile(`(?m)^[a-z2-7]{10}(  [a-z]+)?$`)
 	perMail = regexp.MustCompile(`(?m)^(id|thread|trace|created|proof): .+$`)
 )
 
@@ -75,7 +75,7 @@ func runIn(t *testing.T, dir string, env []string, args ...string) shortcutRun {
 	}
 	ran := shortcutRun{
 		Status: cmd.ProcessState.ExitCode(),
-		Stdout: idLine.ReplaceAllString(stdout.String(), "ID"),
+		Stdout: idLine.ReplaceAllString(stdout.String(), "ID$1"),
 		Stderr: strings.ReplaceAll(stderr.String(), dir, "DIR"),
 	}
 	for _, path := range mailIn(t, dir) {
