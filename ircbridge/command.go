@@ -27,8 +27,12 @@ func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 	if len(words) > 1 {
 		arg = words[1]
 	}
-	if m.order == taskWord {
-		r.tell(t, "Whose task is that? Name one of: "+strings.Join(agents, ", "))
+	if whom, ok := strings.CutPrefix(m.order, taskWord); ok {
+		if whom = strings.TrimSpace(whom); whom == "" {
+			r.tell(t, "Whose task is that? Name one of: "+strings.Join(agents, ", "))
+		} else {
+			r.tell(t, fmt.Sprintf("What is the task? Write it behind the name, as in: TASK: @%s fix the build", whom))
+		}
 		return
 	}
 	r.Log.Info("commanded", "word", word, keyNick, t.Nick, "account", who.Account, keyChannel, t.Peer())

@@ -85,8 +85,15 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 			}
 		}
 	}
-	if len(m.agents) == 0 && m.need == Tasks {
+	if m.need != Tasks {
+		return m, len(m.agents) > 0
+	}
+	if len(m.agents) == 0 {
 		m.order = taskWord // for nobody that we know
+	} else if _, what := cutHead(line, names, c); strings.Trim(what, " :,;.!?-@") == "" {
+		m.agents, m.order = nil, taskWord+" "+m.agents[0] // a task without words
+	}
+	if m.order != "" {
 		return m, true
 	}
 	return m, len(m.agents) > 0

@@ -48,6 +48,8 @@ func TestTasksAndMentions(t *testing.T) {
 	s.mail("coder", 4)
 	ann.say("#project-x", "TASK: @codr fix it")
 	ann.like("ann: Whose task is that? Name one of: coder, tester")
+	ann.say("#project-x", "TASK: @coder")
+	ann.like("ann: What is the task? Write it behind the name, as in: TASK: @coder fix the build")
 	s.mail("tester", 1)
 
 	// All of it is there to be read.
