@@ -27,6 +27,8 @@ func (d *Door) give(at, text string) (tasks []dropbox.Delivery, note string, err
 	switch {
 	case d.Me.Name != dropbox.Lead && d.Me.Name != d.Lead:
 		return nil, "TASK: gives a task when a person or the lead says it; from you nobody gets it. Use send to give one.", nil
+	case what == "":
+		return nil, "TASK: has no task behind it, so nobody gets one. Write it as in: TASK: @coder fix the build", nil
 	case len(to) == 0:
 		return nil, "TASK: names no other agent, so nobody gets it. The agents are " + strings.Join(d.Agents, ", ") + ".", nil
 	}

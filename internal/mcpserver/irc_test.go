@@ -282,6 +282,7 @@ func TestTasksByIRCSend(t *testing.T) {
 		t.Errorf("irc_send = %q, want %q in it", readable, want)
 	}
 	for text, want := range map[string]string{
+		"TASK: @reviewer":                      "has no task behind it",
 		"TASK: somebody look at it":            "names no other agent, so nobody gets it. The agents are coder, reviewer.",
 		"TASK: @coder do it yourself":          "names no other agent",
 		"@reviewer: TASK: is what I will give": "",
