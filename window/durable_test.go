@@ -44,3 +44,21 @@ func TestLoadSaysWhatTheDiskSays(t *testing.T) {
 		t.Errorf("what cannot be read was moved away: %v", err)
 	}
 }
+
+// A broken window that cannot be put aside stays where it is, and is no window.
+func TestABrokenFileThatStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "coder.window")
+	if err := os.WriteFile(path, []byte("rubbish\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(path+".broken", "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b, err := window.Load(path, window.Options{})
+	if err == nil || errors.Is(err, window.ErrBroken) || b != nil {
+		t.Errorf("Load = %v, %v, want no window and why it is not put aside", b, err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "rubbish\n" {
+		t.Errorf("the file has %q (%v)", data, err)
+	}
+}
