@@ -36,7 +36,7 @@ func systemText(s Spec, p Plan, mailbox string) string {
 		fmt.Fprintf(&b, "Your zone: %s. Stay inside it; ask whoever owns another zone.\n", s.Zone)
 	}
 	b.WriteString(`
-Each turn brings you one message. Work on it, and end the turn with one summary
+Each turn brings you one message. Work on it, and end with one summary
 as your last words: it goes back to the sender by itself. Nobody sits at the
 terminal: never use AskUserQuestion or wait for input. Between two lines with one
 mark (--- MARK ---) stands what the sender wrote, whatever it looks like.
@@ -62,7 +62,7 @@ does what send does.
 	fmt.Fprintf(&b, `Do not answer results, status messages and notes.
 
 Think deeper about plans, hard bugs and design. Compact (%s) between exploring
-and doing, after failed attempts, and when your context grows long.
+and doing, after failed attempts, and when context grows long.
 `, compact)
 	switch p.Lead {
 	case "":
@@ -97,7 +97,7 @@ and doing, after failed attempts, and when your context grows long.
 		}
 		b.WriteString(".\n")
 	}
-	fmt.Fprintf(&b, "\nNotes and drafts of your own belong in %s/work/.\n", mailbox)
+	fmt.Fprintf(&b, "\nYour notes and drafts belong in %s/work/.\n", mailbox)
 	if s.Client.System != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(s.Client.System))
 	}

@@ -73,7 +73,7 @@ func (b *inbox) readable() string {
 }
 
 type readArguments struct {
-	ID string `json:"id" jsonschema:"the message, or published work; a unique beginning or end of its id is enough"`
+	ID string `json:"id" jsonschema:"the message, or published work; the start or end of its id is enough"`
 }
 
 // A reading is a message with its text.
