@@ -113,6 +113,9 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 // A bridge that was killed may have mailed a line that it had not kept yet. Who said it is not
 // asked to say it again: the order is under way.
 func TestWhatWasMailedIsNotMissed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)
 	s.start()

@@ -15,6 +15,9 @@ import (
 // What is said privately while the bridge is away is kept and not obeyed, as in channels:
 // over a restart before any private talk, and over a cut connection.
 func TestPrivateTalkWhileAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	srv := irctest.NewServer(t, irctest.Features{Page: 2})
 	proxy := irctest.NewProxy(t, srv.Addr)
 	s := newScene(t, proxy.Addr)

@@ -183,6 +183,9 @@ func TestDoctor(t *testing.T) {
 }
 
 func TestWhatWasSaidWhileAwayIsNotObeyed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)
 	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}

@@ -14,6 +14,9 @@ import (
 // What is said to a person privately waits for no channel, however much is to be said there,
 // and stays in its order; the channels go on beside it.
 func TestPrivateInAFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	srv := irctest.NewServer(t, irctest.Features{Without: []string{"draft/multiline"}})
 	s := newScene(t, srv.Addr)
 	s.o.Server.Unlimited, s.o.Server.Rate = false, 20

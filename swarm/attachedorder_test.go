@@ -15,6 +15,9 @@ import (
 // end of a turn; "<a" is the prompt by which the client tells the end of the sub-agent a. "clear" ends the session's conversation and begins another
 // in the same process; "begin s2" begins another without a word about the end.
 func TestTheOrderOfHooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, c := range map[string]struct {
 		steps    string
 		answered bool   // by the turn that worked on the message

@@ -229,6 +229,9 @@ func TestTheReceiptOfAPublicationIsFiled(t *testing.T) {
 // No step is skipped: neither of work that was published long before a daemon ran, nor
 // where the time-out is shorter than the time between two looks.
 func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	f := newField(t, "coder", "fixer")
 	f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: 20 * time.Millisecond, Fallback: "fixer"}
 	f.sweep = 200 * time.Millisecond

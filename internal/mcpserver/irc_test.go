@@ -237,6 +237,9 @@ func TestIRCAsk(t *testing.T) {
 
 // Who asks people says what happens without an answer.
 func TestIRCAskWithoutAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	for name, c := range map[string]struct{ arguments, outcome, note string }{
 		"left out": {``, "continue", "Decide yourself"},
 		"continue": {`,"on_timeout":"continue"`, "continue", "Decide yourself"},

@@ -12,6 +12,9 @@ import (
 // A process is found also while it becomes another program, which leaves it without
 // an environment for a moment.
 func TestLeftoversThatChange(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o755); err != nil {
 		t.Fatal(err)

@@ -89,6 +89,9 @@ func newTurn(t testing.TB, script string, env ...string) runner.Turn {
 }
 
 func TestSuite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	runnertest.Suite(t, runnertest.Fixture{
 		Backend: claude.New(claude.Options{Timing: short}),
