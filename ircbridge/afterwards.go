@@ -24,7 +24,7 @@ const (
 // afterwards says to the sender of a message that was given up what to do about it:
 // to try again only helps where something else can change.
 func afterwards(m *dropbox.Message, n Note, target, reason string) string {
-	anew := fmt.Sprintf("claude-swarm read %s --body | claude-swarm irc send ", m.ID)
+	command := fmt.Sprintf("claude-swarm read %s --body | claude-swarm irc send ", m.ID)
 	again := "claude-swarm dead retry " + m.ID
 	code := codeOf(reason)
 	is := func(codes ...string) bool { return slices.Contains(codes, code) }
@@ -33,7 +33,7 @@ func afterwards(m *dropbox.Message, n Note, target, reason string) string {
 	}
 	switch {
 	case strings.HasPrefix(reason, tooLate):
-		return "To have it said after all, send it again: " + anew + fmt.Sprintf("%q -", target)
+		return "To have it said after all, send it again: " + command + fmt.Sprintf("%q -", target)
 	case strings.HasPrefix(reason, hungUpOn), holds(irc.ErrNoText.Error(), irc.ErrTooLong.Error(), irc.ErrMessage.Error()),
 		is("412", "417", "INVALID_UTF8"), strings.HasPrefix(code, "MULTILINE"):
 		return fmt.Sprintf("As it stands it can never be said. Say it in other words, or shorter: claude-swarm irc send %q TEXT", target)
@@ -45,7 +45,7 @@ func afterwards(m *dropbox.Message, n Note, target, reason string) string {
 		if n.Do != "" {
 			return "Ask for a channel that there can be: claude-swarm irc channels lists those that it is in"
 		}
-		return "There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): " + anew + "CHANNEL -"
+		return "There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): " + command + "CHANNEL -"
 	case is("401"):
 		return fmt.Sprintf("Once %s is there, try again: %s", target, again)
 	case is("405"):

@@ -72,7 +72,7 @@ func killed(t *testing.T, s *traffic) {
 	s.start()
 	s.ready()
 	s.line()
-	eventually(t, "the first line is heard", func() bool { // what was said before that is none of a bridge's business
+	eventually(t, "the first line is heard", func() bool { // the bridge need not hear what was said before
 		heard, _ := s.heard()
 		return heard[0] > 0
 	})

@@ -68,8 +68,8 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A receipt that is none is an error.
-func TestAReceiptThatIsNone(t *testing.T) {
+// A file that is not a receipt is an error.
+func TestAFileThatIsNotAReceipt(t *testing.T) {
 	for _, text := range []string{"{", "- a\n- b\n", "v: [1\n", "id: {}\n"} {
 		if r, err := ParseReceipt([]byte(text)); err == nil {
 			t.Errorf("ParseReceipt(%q) = %+v, want an error", text, r)

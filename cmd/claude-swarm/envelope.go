@@ -75,7 +75,7 @@ func typeWords() []string {
 	return words
 }
 
-// badWord refuses a value that is none of a few words.
+// badWord refuses a value that is not one of a few words.
 func badWord(flag, value string, words []string) error {
 	next := "--" + flag + " " + words[0]
 	text := fmt.Sprintf("--%s: %q is not one of %s", flag, value, strings.Join(words, ", "))

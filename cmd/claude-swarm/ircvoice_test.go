@@ -14,11 +14,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Who asks on IRC is told who halted everything and why, and who halts a second time
-// that the first reason stays.
-func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
+// projectWithMail is a project with these agents, in YAML, and its mailboxes.
+func projectWithMail(t *testing.T, agents string) (*project, *dropbox.Store) {
+	t.Helper()
 	p := shortProject(t)
-	overwrite(t, filepath.Join(p.dir, config.Name), "agents: {coder: }\n")
+	overwrite(t, filepath.Join(p.dir, config.Name), "agents: "+agents+"\n")
 	var err error
 	if p.file, err = config.Load(filepath.Join(p.dir, config.Name)); err != nil {
 		t.Fatal(err)
@@ -30,7 +30,14 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	t.Cleanup(func() { store.Close() })
+	return p, store
+}
+
+// Who asks on IRC is told who halted everything and why, and who halts a second time
+// that the first reason stays.
+func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
+	p, store := projectWithMail(t, "{coder: }")
 	v := daemonVoice{p, store}
 	status := func() string {
 		t.Helper()
@@ -93,20 +100,7 @@ func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 // Who asks on IRC how things stand is told what an agent asks, since when, and how to
 // answer.
 func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
-	p := shortProject(t)
-	overwrite(t, filepath.Join(p.dir, config.Name), "agents: {coder: , tester: }\n")
-	var err error
-	if p.file, err = config.Load(filepath.Join(p.dir, config.Name)); err != nil {
-		t.Fatal(err)
-	}
-	if err := dropbox.Create(p.file.DeadDropDir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := dropbox.Open(p.file.DeadDropDir, dropbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	p, store := projectWithMail(t, "{coder: , tester: }")
 	if err := store.MakeMailbox(dropbox.IRC); err != nil {
 		t.Fatal(err)
 	}

@@ -344,12 +344,10 @@ func (d *day) evening() {
 		}
 	}
 	d.sameCosts()
-	log := exec.Command("git", "log", "--format=%(trailers:key=Outcome,valueonly)", "dead-drop", "--")
-	log.Dir = d.dir
 	d.until("each finished turn is a commit", func() bool {
-		out, err := log.Output()
-		log = exec.Command("git", log.Args[1:]...)
+		log := exec.Command("git", "log", "--format=%(trailers:key=Outcome,valueonly)", "dead-drop", "--")
 		log.Dir = d.dir
+		out, err := log.Output()
 		return err == nil && strings.Count(string(out), "done") >= len(d.sent)
 	})
 	d.swarm("stop")
