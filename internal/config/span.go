@@ -28,7 +28,7 @@ func (e *SpanError) Error() string {
 }
 
 // ParseSpan reads a time span as people write it: 500ms, 30s, 10m, 1h30m, 1d, 1d12h, 2w.
-// A day has 24 hours. The error is a [*SpanError]. All flags and keys that take a time
+// A day has 24 hours, and 36500d is the longest span. The error is a [*SpanError]. All flags and keys that take a time
 // span go through here.
 func ParseSpan(s string) (time.Duration, error) {
 	d, ok := parseSpan(s)
@@ -61,7 +61,12 @@ func ParsePositiveSpan(s string) (time.Duration, error) {
 	return d, err
 }
 
-const day = 24 * time.Hour
+const (
+	day = 24 * time.Hour
+	// maxSpan, about 100 years, lies below half of what a Duration holds (292 years):
+	// the sum of two spans does not overflow.
+	maxSpan = 100 * 365 * day
+)
 
 // parseSpan reads weeks, then days, then what the standard library knows.
 func parseSpan(s string) (time.Duration, bool) {
@@ -76,7 +81,7 @@ func parseSpan(s string) (time.Duration, bool) {
 			continue
 		}
 		n, err := strconv.ParseUint(number, 10, 16)
-		if err != nil {
+		if err != nil || time.Duration(n) > (maxSpan-sum)/unit.span {
 			return 0, false
 		}
 		sum += time.Duration(n) * unit.span
@@ -88,7 +93,7 @@ func parseSpan(s string) (time.Duration, bool) {
 		return 0, false
 	}
 	d, err := time.ParseDuration(rest)
-	if err != nil || d > 1<<62-sum {
+	if err != nil || d > maxSpan-sum {
 		return 0, false
 	}
 	return sum + d, true

@@ -13,7 +13,7 @@ func TestParseSpan(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"500ms": 500 * time.Millisecond, "10s": 10 * time.Second, "5m": 5 * time.Minute, "1.5h": 90 * time.Minute,
 		"1h30m": 90 * time.Minute, "1d": day, "7d": 7 * day, "2w": 14 * day, "1d12h": 36 * time.Hour, "1w2d3h": 9*day + 3*time.Hour,
-		"0s": 0, "0": 0, "0d": 0, "65535d": 65535 * day,
+		"0s": 0, "0": 0, "0d": 0, "36500d": 36500 * day,
 	} {
 		got, err := config.ParseSpan(text)
 		if got != want || err != nil {
@@ -43,6 +43,8 @@ func TestParseSpanRefuses(t *testing.T) {
 		"1d-2h":                  {`"1d-2h" is not a time span` + examples, "10m"},
 		"12h1d":                  {`"12h1d" is not a time span` + examples, "10m"},
 		"99999999d":              {`"99999999d" is not a time span` + examples, "10m"},
+		"55510w":                 {`"55510w" is not a time span` + examples, "10m"},
+		"5214w900000h":           {`"5214w900000h" is not a time span` + examples, "10m"},
 		"inf":                    {`"inf" is not a time span` + examples, "10m"},
 	} {
 		got, err := config.ParseSpan(text)
