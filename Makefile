@@ -106,7 +106,7 @@ fuzz:
 	done; rm -f .fuzz.log
 
 bench: build tools
-	go run ./internal/bench
+	go run ./internal/testkit/bench
 
 # How the tree is built, in numbers; make house ARGS=-v names all that is above a goal.
 house:
@@ -115,15 +115,15 @@ house:
 # Small mistakes in the files that keep the promises, one at a time: does a test fail? For
 # one package: make mutants PKG=dropbox. It goes on where an earlier run stopped.
 mutants:
-	go run ./internal/mutants $(if $(PKG),--pkg $(PKG)) $(if $(QUICK),--quick) $(if $(FOR),--for $(FOR))
+	go run ./internal/testkit/mutants $(if $(PKG),--pkg $(PKG)) $(if $(QUICK),--quick) $(if $(FOR),--for $(FOR))
 
 # Every fault in its long form; the tests inject each in a short one.
 torture:
-	go run ./internal/torture
+	go run ./internal/testkit/torture
 
 # Half an hour with a fault every second or so.
 soak:
-	go run ./internal/torture --only soak --minutes 30
+	go run ./internal/testkit/torture --only soak --minutes 30
 
 # The end-to-end tests that depend most on the client: these run with the oldest one,
 # too. The others run with the newest one alone.

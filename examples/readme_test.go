@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
 // shown is the first block of a page: what a person types.

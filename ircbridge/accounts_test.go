@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // loginScene is a bridge with an account and people with accounts, at a server and

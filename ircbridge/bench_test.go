@@ -16,8 +16,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // The floors are the least relay that does it: files that are written as durably as

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // A bouncer plays back all that it has, at every attaching: nothing of that is obeyed, nor

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // People who may steer let the bridge into channels and out of them, and set topics.

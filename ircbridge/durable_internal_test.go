@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/internal/durable/durabletest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/durabletest"
 )
 
 // Open questions and joined channels are the old ones or the new ones, wherever the power

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // Requests that wait for a server to let the bridge in hold up nothing that is said.

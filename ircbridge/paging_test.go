@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
 // A result of 200 KB, of which the body is the beginning alone, is read page by page to

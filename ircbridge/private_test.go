@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // What is said privately while the bridge is away is kept and not obeyed, as in channels:

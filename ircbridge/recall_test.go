@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // What was begun before is said before what waits behind it, also while the bridge asks the

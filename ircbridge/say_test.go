@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 func TestLongTextIsCutAfterSixLines(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 func saidAt(srv *irctest.Server, target string) []string {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
 // Anyone who gives a task learns that it was taken, and what comes before it.

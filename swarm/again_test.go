@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
 )
 
 // While the client asks the API again the status says so, beside what will hold the

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/internal/durable/durabletest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/durabletest"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 

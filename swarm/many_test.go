@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 )
 
 // A thousand messages to ten agents, from several senders at once: each is done

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/internal/durable/durabletest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/durabletest"
 	"github.com/claude-swarm/claude-swarm/window"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
-	"github.com/claude-swarm/claude-swarm/internal/standin"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 

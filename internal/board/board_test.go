@@ -13,7 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/board"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/internal/durable/durabletest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/durabletest"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

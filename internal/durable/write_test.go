@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/internal/durable/durabletest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/durabletest"
 )
 
 func TestWriteKeepsItsPromise(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
 // A person sits at ii, an IRC client that is a folder of files.

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 

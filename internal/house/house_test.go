@@ -57,7 +57,7 @@ func init() { _ = write }
 
 func main() {}
 `,
-	"internal/bench/main.go": `package main
+	"internal/testkit/bench/main.go": `package main
 
 func init() {}
 func main() {}

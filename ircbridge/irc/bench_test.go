@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // From Post to the proof, of a hundred lines at a time.

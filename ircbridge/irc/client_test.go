@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // quick is a back-off for tests.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
-	"github.com/claude-swarm/claude-swarm/ircbridge/irc/irctest"
 )
 
 // What is neither a channel nor a nick is not asked of a server: some pass such a text to

@@ -5,9 +5,9 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
 )
 
 // A turn of the stand-in, by os/exec with its output in a file, and by the

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/runnertest"
 )
 
 func resident() runner.Resident { return backend().(runner.Resident) }

@@ -1,7 +1,7 @@
 // Bench measures claude-swarm against what its machine can do, and prints one
 // line for each goal. `make bench` runs it, in the folder of the module:
 //
-//	go run ./internal/bench [--json] [--rounds N] [--only WORDS]
+//	go run ./internal/testkit/bench [--json] [--rounds N] [--only WORDS]
 //
 // The benchmarks are those of the packages, where `go test -bench` finds them. A
 // goal is a ratio of ours to a floor: the same thing done by hand, with nothing

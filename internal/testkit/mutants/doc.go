@@ -2,7 +2,7 @@
 // promises about messages, one at a time, and looks whether a test fails.
 // `make mutants` runs it, in the folder of the module:
 //
-//	go run ./internal/mutants [--pkg NAME] [--every N] [--list] [--quick] [--for 8m] [--jobs N] [--fresh]
+//	go run ./internal/testkit/mutants [--pkg NAME] [--every N] [--list] [--quick] [--for 8m] [--jobs N] [--fresh]
 //
 // A mistake is a mutant, and three rules make all of them; none is picked by hand:
 //

@@ -171,7 +171,7 @@ func TestErrorsAsRecorded(t *testing.T) {
 					t.Errorf("status %d", status)
 				}
 				var real []line
-				data, err := os.ReadFile(filepath.Join("../../testdata/errors", version, name+".jsonl"))
+				data, err := os.ReadFile(filepath.Join("../../../testdata/errors", version, name+".jsonl"))
 				if err != nil {
 					t.Fatal(err)
 				}

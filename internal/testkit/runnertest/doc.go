@@ -3,7 +3,7 @@
 // [Suite], the promises that every backend keeps, over its own stand-in client.
 //
 // A prompt is a script. Lines that begin with @ and a known word are its steps,
-// in order; the words are those of the stand-in client (internal/standin), so
+// in order; the words are those of the stand-in client (internal/testkit/standin), so
 // that one message does the same in both:
 //
 //	@say TEXT              the client says so

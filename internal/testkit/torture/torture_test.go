@@ -82,7 +82,7 @@ func (o testOutput) Write(p []byte) (int, error) {
 
 // The page that says what is promised names every fault.
 func TestEveryFaultIsInTheDocs(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reliability.md")
+	page, err := os.ReadFile("../../../docs/reliability.md")
 	if err != nil {
 		t.Fatal(err)
 	}

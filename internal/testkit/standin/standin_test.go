@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/standin"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
 // TestMain makes the test binary the stand-in itself, when a test starts it so.

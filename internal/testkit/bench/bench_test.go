@@ -177,7 +177,7 @@ func TestGoalsNameBenchmarks(t *testing.T) {
 	}
 	for _, f := range slices.Sorted(maps.Keys(functions)) {
 		pkg, name, _ := strings.Cut(f, " ")
-		files, err := filepath.Glob(filepath.Join("../..", pkg, "*_test.go"))
+		files, err := filepath.Glob(filepath.Join("../../..", pkg, "*_test.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(pkg, files, err)
 		}

@@ -110,7 +110,7 @@ func sortOf(l line) string {
 // recorded are the shapes of all recorded lines of the real program in a folder.
 func recorded(t *testing.T, dir string) shapes {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("../../testdata", dir, "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join("../../../testdata", dir, "*.jsonl"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts: %v", err)
 	}

@@ -3,13 +3,13 @@
 // Torture injects faults into running swarms and counts what they did to the
 // messages. `make torture` runs all of it:
 //
-//	go run ./internal/torture [--only WORDS] [--minutes N] [--short] [--json]
+//	go run ./internal/testkit/torture [--only WORDS] [--minutes N] [--short] [--json]
 //
 // and `go test` runs each fault in its short form. A [fault] is something that
 // goes wrong in the world: a killed process, a full disk, a mailbox that is moved
 // away. It is injected into arenas. An [arena] is a scratch project with a daemon
 // of its own, built as it is shipped, whose agents' clients are stand-ins
-// (package internal/standin), and with senders that go on meanwhile:
+// (package internal/testkit/standin), and with senders that go on meanwhile:
 //
 //	arena: make ──> start ──> send ──┬──> settle ──> stop ──> count
 //	                                 |

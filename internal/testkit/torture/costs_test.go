@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/claude-swarm/claude-swarm/internal/standin"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
