@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // called makes views that a person reads name the lead as the configuration does. Files
 // and --json keep the address.
-func (p *post) called(views ...*door.View) {
+func (p *post) called(views ...*view.Message) {
 	for _, v := range views {
 		v.From, v.To, v.CC = p.Called(v.From), p.AllCalled(v.To), p.AllCalled(v.CC)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 // The scripts ask the hidden verb __complete at every press of the tab key, so
@@ -228,7 +228,7 @@ func (f *finder) value(flag string) {
 	case "thread", "reply-to":
 		f.mail(nil)
 	case "done":
-		f.mail([]string{door.StateUnread, door.StateRead})
+		f.mail([]string{view.StateUnread, view.StateRead})
 	}
 }
 
@@ -324,7 +324,7 @@ func (f *finder) withPost(do func(p *post)) {
 // mail offers the messages in the own mailbox; states nil is any.
 func (f *finder) mail(states []string) {
 	f.withPost(func(p *post) {
-		list, err := p.List(p.Me.Name, false)
+		list, err := view.Inbox(p.Door, p.Me.Name, false)
 		if err != nil {
 			return
 		}
@@ -340,7 +340,7 @@ func (f *finder) mail(states []string) {
 func (f *finder) waiting() {
 	f.withPost(func(p *post) {
 		for _, name := range p.file.Names() {
-			list, err := p.List(name, true)
+			list, err := view.Inbox(p.Door, name, true)
 			if err != nil {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 func deadCommand() *cli.Command {
@@ -137,7 +138,7 @@ func (p *post) pickDead(ids []string) ([]deadView, error) {
 			return unfound("claude-swarm dead list", "dead letter", "", id)
 		}
 		return fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s is not a dead letter: it is %s in the mailbox of %s",
-			found.Entry.ID, door.StateOf(found.Mailbox, found.State), found.Mailbox)
+			found.Entry.ID, view.StateOf(found.Mailbox, found.State), found.Mailbox)
 	})
 }
 
@@ -183,13 +184,13 @@ func deadShow(c *cli.Context, p *post, id string) error {
 	file := filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.letter.Name)
 	found, m, err := p.message(d.ID)
 	if d.letter.Original == "" && err == nil {
-		view := p.View(found.Mailbox, found.State, m)
-		view.Reason = d.Reason
+		shown := view.MessageIn(p.Door, found.Mailbox, found.State, m)
+		shown.Reason = d.Reason
 		if c.Bool("json") {
-			return printJSON(c.App.Writer, messageView{1, view, file})
+			return printJSON(c.App.Writer, messageView{1, shown, file})
 		}
-		p.called(view)
-		writeMessage(c.App.Writer, view, time.Now())
+		p.called(shown)
+		writeMessage(c.App.Writer, shown, time.Now())
 		return nil
 	}
 	// It is not a message: say what it is, and where.
@@ -199,7 +200,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 			deadView
 			State string `json:"state"`
 			File  string `json:"file"`
-		}{1, d, door.StateDead, file})
+		}{1, d, view.StateDead, file})
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "id        %s\nmailbox   %s\ntime      %s\nreason    %s\nfile      %s\n",
 		d.ID, d.Mailbox, moment(d.Created, time.Now()), oneLine(d.Reason), file)

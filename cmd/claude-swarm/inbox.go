@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 func inboxCommand() *cli.Command {
@@ -58,15 +58,15 @@ func inbox(c *cli.Context, p *post) error {
 	if err := private(p.MaySee(name)); err != nil {
 		return err
 	}
-	list, err := p.List(name, c.Bool("unread"))
+	list, err := view.Inbox(p.Door, name, c.Bool("unread"))
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
-			V        int          `json:"v"`
-			Mailbox  string       `json:"mailbox"`
-			Messages []*door.View `json:"messages"`
+			V        int             `json:"v"`
+			Mailbox  string          `json:"mailbox"`
+			Messages []*view.Message `json:"messages"`
 		}{1, name, list})
 	}
 	p.called(list...)
@@ -75,7 +75,7 @@ func inbox(c *cli.Context, p *post) error {
 }
 
 // writeInbox prints a mailbox as a table.
-func writeInbox(w io.Writer, name, own string, list []*door.View, now time.Time) {
+func writeInbox(w io.Writer, name, own string, list []*view.Message, now time.Time) {
 	if len(list) == 0 {
 		fmt.Fprintf(w, "nothing in %s\n", own)
 		return
@@ -93,7 +93,7 @@ func writeInbox(w io.Writer, name, own string, list []*door.View, now time.Time)
 		switch {
 		case column == 3:
 			return pal.paint(cell, agentColour(list[row].From))
-		case list[row].State == door.StateUnread && column != 1:
+		case list[row].State == view.StateUnread && column != 1:
 			return pal.paint(cell, color.Bold)
 		}
 		return cell
@@ -107,7 +107,7 @@ func writeInbox(w io.Writer, name, own string, list []*door.View, now time.Time)
 	}
 }
 
-func urgentMark(m *door.View) string {
+func urgentMark(m *view.Message) string {
 	if m.Priority == dropbox.Urgent.String() {
 		return "! "
 	}
@@ -116,7 +116,7 @@ func urgentMark(m *door.View) string {
 
 // allButQuestions are the ids of what lies in the own mailbox and asks for no answer.
 func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
-	list, err := p.List(p.Me.Name, false)
+	list, err := view.Inbox(p.Door, p.Me.Name, false)
 	var ids []string
 	asked := 0
 	for _, m := range list {

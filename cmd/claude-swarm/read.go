@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 func readCommand() *cli.Command {
@@ -37,7 +37,7 @@ beginning or the end of an id is enough, from 4 characters on.` +
 // A messageView is one message as --json prints it.
 type messageView struct {
 	V int `json:"v"`
-	*door.View
+	*view.Message
 	File string `json:"file,omitempty"` // of a dead letter: where it lies
 }
 
@@ -45,7 +45,7 @@ type messageView struct {
 func readEach(c *cli.Context, p *post) error {
 	ids := c.Args().Slice()
 	if len(ids) == 0 {
-		list, err := p.List(p.Me.Name, true)
+		list, err := view.Inbox(p.Door, p.Me.Name, true)
 		if err != nil {
 			return err
 		}
@@ -81,18 +81,18 @@ func read(c *cli.Context, p *post, id string) error {
 	case err != nil:
 		return err
 	}
-	view := p.View(found.Mailbox, found.State, m)
+	shown := view.MessageIn(p.Door, found.Mailbox, found.State, m)
 	if found.State == dropbox.Dead || found.State == dropbox.Refused {
-		view.Reason = p.Reason(found)
+		shown.Reason = p.Reason(found)
 	}
 	switch {
 	case c.Bool("json"):
-		err = printJSON(c.App.Writer, messageView{V: 1, View: view})
+		err = printJSON(c.App.Writer, messageView{V: 1, Message: shown})
 	case c.Bool("body"):
 		_, err = c.App.Writer.Write(m.Body)
 	default:
-		p.called(view)
-		writeMessage(c.App.Writer, view, time.Now())
+		p.called(shown)
+		writeMessage(c.App.Writer, shown, time.Now())
 		err = printed(c.App.Writer)
 	}
 	if err != nil || found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || p.Me.Name != dropbox.Lead {
@@ -110,7 +110,7 @@ func read(c *cli.Context, p *post, id string) error {
 }
 
 // writeMessage prints a message for a person.
-func writeMessage(w io.Writer, v *door.View, now time.Time) {
+func writeMessage(w io.Writer, v *view.Message, now time.Time) {
 	pal := paletteOf(w)
 	line := func(name, value string) {
 		if value != "" {

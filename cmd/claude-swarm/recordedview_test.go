@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -56,7 +57,7 @@ func (p *recordedProject) writeHalted(b *strings.Builder, st swarm.Status) {
 }
 
 func (p *recordedProject) writeInbox(b *strings.Builder, mailbox string) {
-	in := verbJSON[struct{ Messages []door.View }](p, "inbox", mailbox)
+	in := verbJSON[struct{ Messages []view.Message }](p, "inbox", mailbox)
 	for _, m := range in.Messages {
 		fmt.Fprintf(b, "mail of %s: %s %s, %s %s from %s, proven %t: %q %q\n", mailbox, p.known(m.ID), m.State, m.Priority, m.Type, m.From, m.Proven, m.Subject, topLine(m.Body))
 	}
@@ -139,7 +140,7 @@ func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
 // writeReceipts shows what a message brought along, and into which turn it came.
 func (p *recordedProject) writeReceipts(b *strings.Builder, names ...string) {
 	for _, name := range names {
-		m := verbJSON[door.View](p, "read", p.ids[name])
+		m := verbJSON[view.Message](p, "read", p.ids[name])
 		fmt.Fprintf(b, "%s: %s is %s, to %s\n", name, m.ID, m.State, m.Mailbox)
 		for _, a := range m.Attachments {
 			text, err := os.ReadFile(a.Path)

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -61,7 +61,7 @@ func (p *post) trace(found dropbox.Found) (*traceView, error) {
 	m, err := p.Store.Load(found)
 	if errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge) {
 		// What is not a message has no family.
-		t := &tracedMessage{ID: found.Entry.ID, To: found.Mailbox, From: "?", Type: "?", Created: found.Entry.Created, State: door.StateOf(found.Mailbox, found.State)}
+		t := &tracedMessage{ID: found.Entry.ID, To: found.Mailbox, From: "?", Type: "?", Created: found.Entry.Created, State: view.StateOf(found.Mailbox, found.State)}
 		t.Reason = p.Reason(found)
 		return newTrace(found.Entry.ID, []*tracedMessage{t}), nil
 	} else if err != nil {
@@ -110,7 +110,7 @@ func (p *post) attempts() (map[string][]swarm.Attempt, error) {
 func (p *post) traced(f dropbox.Found, m *dropbox.Message, attempts []swarm.Attempt) *tracedMessage {
 	t := &tracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
-		Turn: m.Turn, offer: m.Offer, Hops: m.Hops, Created: m.Created, State: door.StateOf(f.Mailbox, f.State), Attempts: attempts,
+		Turn: m.Turn, offer: m.Offer, Hops: m.Hops, Created: m.Created, State: view.StateOf(f.Mailbox, f.State), Attempts: attempts,
 	}
 	if n, ok := ircbridge.NoteOf(m); ok && f.Mailbox == dropbox.IRC && (n.About != "" || n.Do != "") {
 		t.Copy, t.about = true, n.About

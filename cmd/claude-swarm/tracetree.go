@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -261,17 +262,17 @@ func (m *tracedMessage) notes(t tree) []string {
 		}
 	}
 	switch m.State {
-	case door.StateDone:
+	case view.StateDone:
 		if m.Receipt == nil {
 			out = append(out, "filed")
 		}
-	case door.StateRefused:
+	case view.StateRefused:
 		out = append(out, "refused: "+cmp.Or(m.Reason, "no reason is kept"))
-	case door.StateDead:
+	case view.StateDead:
 		out = append(out, "dead: "+cmp.Or(m.Reason, "no reason is kept"))
-	case door.StateWaiting:
+	case view.StateWaiting:
 		out = append(out, "waits since "+span(t.now.Sub(m.Created)))
-	case door.StateWorking:
+	case view.StateWorking:
 		out = append(out, "is being worked on")
 	default:
 		out = append(out, m.State)

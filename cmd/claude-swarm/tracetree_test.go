@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -17,15 +17,15 @@ import (
 func family(at time.Time) []*tracedMessage {
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
 	return []*tracedMessage{
-		{ID: "resultresu", From: "coder", To: "lead", Type: dropbox.Result, Subject: "Re: greet the world", ReplyTo: "tasktaskta", Turn: "tasktaskta-1", Created: second(9), State: door.StateUnread},
-		{ID: "answeransw", From: "reviewer", To: "coder", Type: dropbox.Result, Subject: "Re: whom?", ReplyTo: "questionqu", Turn: "questionqu-1", Created: second(5), State: door.StateDone},
-		{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet the world", Created: second(0), State: door.StateDone,
+		{ID: "resultresu", From: "coder", To: "lead", Type: dropbox.Result, Subject: "Re: greet the world", ReplyTo: "tasktaskta", Turn: "tasktaskta-1", Created: second(9), State: view.StateUnread},
+		{ID: "answeransw", From: "reviewer", To: "coder", Type: dropbox.Result, Subject: "Re: whom?", ReplyTo: "questionqu", Turn: "questionqu-1", Created: second(5), State: view.StateDone},
+		{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet the world", Created: second(0), State: view.StateDone,
 			Attempts: []swarm.Attempt{
 				{Start: second(1), End: second(2), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01},
 				{Start: second(3), End: second(8), Outcome: "done", CostUSD: 0.04},
 			},
 			Receipt: &swarm.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"/p/greet.sh", "/p/test.sh"}, Denied: []string{"Bash(rm x)"}}},
-		{ID: "questionqu", From: "coder", To: "reviewer", Type: dropbox.Question, Subject: "whom?", Created: second(4), State: door.StateDone,
+		{ID: "questionqu", From: "coder", To: "reviewer", Type: dropbox.Question, Subject: "whom?", Created: second(4), State: view.StateDone,
 			Attempts: []swarm.Attempt{{Start: second(4), End: second(5), Outcome: "done", CostUSD: 0.02}},
 			Receipt:  &swarm.Receipt{Outcome: "done"}},
 	}
@@ -66,9 +66,9 @@ func TestTraceCopies(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	messages := func() []*tracedMessage {
 		return []*tracedMessage{
-			{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet", Created: at, State: door.StateUnread},
-			{ID: "joinjoinjo", From: "lead", To: "irc", Type: dropbox.Task, Created: at, State: door.StateUnread, Copy: true},
-			{ID: "copycopyco", From: "lead", To: "irc", Type: dropbox.Task, Subject: "greet", Created: at, State: door.StateUnread, Copy: true, about: "tasktaskta"},
+			{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet", Created: at, State: view.StateUnread},
+			{ID: "joinjoinjo", From: "lead", To: "irc", Type: dropbox.Task, Created: at, State: view.StateUnread, Copy: true},
+			{ID: "copycopyco", From: "lead", To: "irc", Type: dropbox.Task, Subject: "greet", Created: at, State: view.StateUnread, Copy: true, about: "tasktaskta"},
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -204,7 +204,7 @@ func TestOffersAreBranchesOfTheirPublication(t *testing.T) {
 func TestAnUrgentMessageNamesTheTurnThatTookItIn(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	view := newTrace("urgenturge", []*tracedMessage{{
-		ID: "urgenturge", From: "lead", To: "coder", Type: dropbox.Task, Subject: "hurry", Created: at, State: door.StateDone,
+		ID: "urgenturge", From: "lead", To: "coder", Type: dropbox.Task, Subject: "hurry", Created: at, State: view.StateDone,
 		Receipt: &swarm.Receipt{ID: "urgenturge", Turn: "tasktaskta-1", Outcome: "done", Into: "tasktaskta"},
 	}})
 	var out strings.Builder

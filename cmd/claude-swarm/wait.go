@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 // An awaiting prints the answers to what was sent, each when it comes, and files
@@ -147,21 +148,21 @@ func (w *awaiting) file(a *door.Answer) error {
 // An answerView is what send --wait --json prints for one message, an answersView
 // what it prints for several.
 type answerView struct {
-	V      int        `json:"v"`
-	Sent   []string   `json:"sent"`
-	Answer *door.View `json:"answer"`
+	V      int           `json:"v"`
+	Sent   []string      `json:"sent"`
+	Answer *view.Message `json:"answer"`
 }
 
 type answersView struct {
-	V       int          `json:"v"`
-	Sent    []string     `json:"sent"`
-	Answers []*door.View `json:"answers"` // as they came
+	V       int             `json:"v"`
+	Sent    []string        `json:"sent"`
+	Answers []*view.Message `json:"answers"` // as they came
 }
 
 func (w *awaiting) printAnswers(sent []dropbox.Delivery) error {
-	views := []*door.View{}
+	views := []*view.Message{}
 	for _, a := range w.answers {
-		views = append(views, w.post.View(w.post.Me.Name, dropbox.Waiting, a.Message))
+		views = append(views, view.MessageIn(w.post.Door, w.post.Me.Name, dropbox.Waiting, a.Message))
 	}
 	var all any = answersView{V: 1, Sent: ids(sent), Answers: views}
 	if !w.several {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -76,7 +77,7 @@ func TestForward(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			views, err := d.List("coder", false)
+			views, err := view.Inbox(d, "coder", false)
 			if err != nil || len(views) != 2 {
 				t.Fatalf("coder has %d messages, %v, want each once", len(views), err)
 			}
@@ -85,7 +86,7 @@ func TestForward(t *testing.T) {
 					t.Errorf("coder got %+v", v)
 				}
 			}
-			if left, err := d.List("idle", false); err != nil || len(left) > 0 {
+			if left, err := view.Inbox(d, "idle", false); err != nil || len(left) > 0 {
 				t.Errorf("%d are left, %v", len(left), err)
 			}
 			receipt, err := swarm.ReadReceipt(strings.TrimSuffix(found[0], ".md") + ".receipt.yaml")

@@ -29,7 +29,7 @@ var floors = map[string][]string{
 	"internal/control":             {"dropbox", "internal/rendezvous", "swarm"},
 	"internal/door":                {"dropbox", "internal/config", "internal/policy", "ircbridge", "internal/rendezvous", "swarm", "swarm/runner"},
 	"internal/board":               {"dropbox", "internal/durable"},
-	"internal/mcpserver":           {"dropbox", "internal/board", "internal/control", "internal/door", "internal/mailslot", "ircbridge", "swarm", "swarm/runner"},
+	"internal/mcpserver":           {"dropbox", "internal/board", "internal/control", "internal/door", "internal/mailslot", "internal/view", "ircbridge", "swarm", "swarm/runner"},
 	"internal/compat":              {"internal/fakeapi", "swarm/runner/claude"},
 	"internal/durable":             {},
 	"internal/e2e":                 {},
@@ -51,6 +51,7 @@ var floors = map[string][]string{
 	"internal/testkit/torture":     {"dropbox", "internal/control", "swarm", "swarm/runner"},
 	"internal/tmux":                {},
 	"internal/tokens":              {},
+	"internal/view":                {"dropbox", "internal/door"},
 	"cmd/claude-swarm":             {"*"}, // the one place that wires
 	"cmd/claude-swarm-mcp":         {"dropbox", "internal/config", "internal/control", "internal/door", "internal/mcpserver", "internal/rendezvous", "swarm", "swarm/runner"},
 	"docs":                         {},

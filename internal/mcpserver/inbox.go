@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 type inboxArguments struct {
@@ -33,7 +33,7 @@ func (c *call) inbox(ctx context.Context, in inboxArguments) (*inbox, error) {
 			return nil, err
 		}
 	}
-	views, err := c.List(c.Me.Name, in.Unread)
+	views, err := view.Inbox(c.Door, c.Me.Name, in.Unread)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (c *call) read(_ context.Context, in readArguments) (*reading, error) {
 	if err := c.MayReadMessage(found, m); err != nil {
 		return nil, err
 	}
-	v := c.View(found.Mailbox, found.State, m)
+	v := view.MessageIn(c.Door, found.Mailbox, found.State, m)
 	r := &reading{gist: c.gist(v), To: v.To, ReplyTo: v.ReplyTo, Text: v.Body}
 	for _, a := range v.Attachments {
 		r.Attached = append(r.Attached, a.Path)
@@ -128,7 +128,7 @@ func (r *reading) readable() string {
 		from += " (unverified)"
 	}
 	t.line("%s %s from %s, %s, %s", r.ID, r.Type, from, r.State, r.Time)
-	if r.State == door.StateDead && r.Why != "" {
+	if r.State == view.StateDead && r.Why != "" {
 		t.line("Given up: %s", r.Why)
 	}
 	for _, path := range r.Attached {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -45,7 +45,7 @@ type gist struct {
 	Time     string `json:"time"`
 }
 
-func (c *call) gist(v *door.View) gist {
+func (c *call) gist(v *view.Message) gist {
 	g := gist{
 		ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type), Priority: v.Priority, About: v.Gist(),
 		Topic: v.Topic, Offer: v.Offer, Thread: v.Thread, State: v.State, Time: stamp(v.Created),
@@ -73,7 +73,7 @@ func (c *call) whoami(ctx context.Context, _ noArguments) (*self, error) {
 		return nil, err
 	}
 	if work != nil {
-		g := c.gist(c.View(c.Me.Name, dropbox.Claimed, work))
+		g := c.gist(view.MessageIn(c.Door, c.Me.Name, dropbox.Claimed, work))
 		s.Message = &g
 	}
 	box, err := c.Own()

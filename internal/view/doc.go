@@ -1,0 +1,21 @@
+// Package view is what people and programs are shown of a swarm, as data: a message, an
+// inbox, a history, a trace, what holds an agent up, how things stand, and what waits for
+// a person.
+//
+//	door, mailboxes, ledger ──┐
+//	status of the daemon ─────┼─> a view ──> command line, --json, agents' tools, IRC
+//	files of the bridge ──────┘
+//
+// A face builds a view from what it has at hand, a [door.Door] or a [swarm.Status], and
+// prints it in its way. No face counts, adds up or judges by itself, so that all say the
+// same of one swarm.
+//
+// A view holds facts: times as [time.Time], money in US dollars, sizes in bytes or tokens,
+// and names as they stand in the files. It holds no colour, no width and no sentence that
+// is meant for one kind of screen; the commands of claude-swarm that it names as a next
+// step are the same for all faces. A view whose fields have JSON tags is what --json
+// prints.
+//
+// The builders change nothing on disk, need no daemon, and return a view that belongs to
+// the caller.
+package view

@@ -1,0 +1,111 @@
+package view
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+)
+
+// A Message is one message with its text, and where it lies.
+type Message struct {
+	ID          string       `json:"id"`
+	Mailbox     string       `json:"mailbox,omitempty"`
+	State       string       `json:"state,omitempty"`
+	From        string       `json:"from"`
+	Proven      bool         `json:"proven"`
+	To          []string     `json:"to,omitempty"`
+	CC          []string     `json:"cc,omitempty"`
+	Type        dropbox.Type `json:"type"`
+	Priority    string       `json:"priority"`
+	Subject     string       `json:"subject,omitempty"`
+	Topic       string       `json:"topic,omitempty"` // it was published on
+	Offer       string       `json:"offer,omitempty"` // the published work that it offers
+	Thread      string       `json:"thread,omitempty"`
+	ReplyTo     string       `json:"reply_to,omitempty"`
+	Trace       string       `json:"trace,omitempty"`
+	Key         string       `json:"key,omitempty"`
+	Turn        string       `json:"turn,omitempty"`
+	Hops        int          `json:"hops"`
+	Path        []string     `json:"path,omitempty"`
+	Created     time.Time    `json:"created"`
+	Expires     *time.Time   `json:"expires,omitempty"`
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Reason      string       `json:"reason,omitempty"` // of a dead letter, or one that was refused
+	Body        string       `json:"body"`
+}
+
+// An Attachment is a file that came with a message.
+type Attachment struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"` // absolute
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// MessageIn is a message where it lies, with its proof looked at.
+func MessageIn(d *door.Door, mailbox string, state dropbox.State, m *dropbox.Message) *Message {
+	v := &Message{
+		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
+		From: m.From, Proven: proven(d, mailbox, m), To: m.To, CC: m.CC,
+		Type: m.Type, Priority: m.Priority.String(), Subject: m.Subject, Topic: m.Topic, Offer: m.Offer,
+		Thread: m.Thread, ReplyTo: m.ReplyTo, Trace: m.Trace, Key: m.Key, Turn: m.Turn,
+		Hops: m.Hops, Path: m.Path, Created: m.Created, Body: string(m.Body),
+	}
+	if !m.Expires.IsZero() {
+		v.Expires = &m.Expires
+	}
+	for _, a := range m.Attachments {
+		v.Attachments = append(v.Attachments, Attachment{a.Name, d.AttachmentPath(a), a.Size, a.SHA256})
+	}
+	return v
+}
+
+// proven tells whether the sender of a message is who it says.
+func proven(d *door.Door, mailbox string, m *dropbox.Message) bool {
+	if m.Proof == "" {
+		return false
+	}
+	tokens, err := d.Home.Tokens()
+	token := tokens[cmp.Or(m.From, dropbox.Lead)]
+	return err == nil && token != "" && dropbox.Proven(token, m, mailbox)
+}
+
+// Gist is what a message is about, on one line: its subject, else the beginning of
+// its text. It may steer a terminal.
+func (v *Message) Gist() string {
+	return (&dropbox.Message{From: v.From, Subject: v.Subject, Body: []byte(v.Body)}).Gist()
+}
+
+// The places of a message, in our words for a person.
+const (
+	StateWaiting = "waiting"
+	StateWorking = "working"
+	StateUnread  = "unread"
+	StateRead    = "read"
+	StateDone    = "done"
+	StateDead    = "dead"
+	StateRefused = "refused"
+)
+
+// StateOf names the place of a message. The lead's mailbox has no turns: new and
+// cur are unread and read there.
+func StateOf(mailbox string, state dropbox.State) string {
+	lead := mailbox == dropbox.Lead
+	switch {
+	case state == dropbox.Waiting && lead:
+		return StateUnread
+	case state == dropbox.Claimed && lead:
+		return StateRead
+	case state == dropbox.Waiting:
+		return StateWaiting
+	case state == dropbox.Claimed:
+		return StateWorking
+	case state == dropbox.Dead:
+		return StateDead
+	case state == dropbox.Refused:
+		return StateRefused
+	}
+	return StateDone
+}
