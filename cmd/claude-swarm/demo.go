@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -275,7 +276,7 @@ func (s *stage) showReceipts() error {
 	var t table
 	total := 0.0
 	for _, name := range file.Names() {
-		h, err := p.History(name, time.Time{}, 0)
+		h, err := view.HistoryOf(p.Door, name, time.Time{}, 0)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 func historyCommand() *cli.Command {
@@ -55,22 +55,22 @@ func history(c *cli.Context) error {
 			return err
 		}
 	}
-	view, err := p.History(name, since, c.Int("n"))
+	past, err := view.HistoryOf(p.Door, name, since, c.Int("n"))
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, view)
+		return printJSON(c.App.Writer, past)
 	}
-	for i := range view.Turns {
-		view.Turns[i].From = p.Called(view.Turns[i].From)
+	for i := range past.Turns {
+		past.Turns[i].From = p.Called(past.Turns[i].From)
 	}
-	writeHistory(c.App.Writer, view, time.Now())
+	writeHistory(c.App.Writer, past, time.Now())
 	return nil
 }
 
 // writeHistory prints a history as a table, and below it what it adds up to.
-func writeHistory(w io.Writer, v *door.History, now time.Time) {
+func writeHistory(w io.Writer, v *view.History, now time.Time) {
 	if len(v.Turns) == 0 {
 		if v.Agent == "" {
 			fmt.Fprintln(w, "no agent has done anything yet")
@@ -100,12 +100,12 @@ func writeHistory(w io.Writer, v *door.History, now time.Time) {
 			cells = slices.Insert(cells, 1, turn.Agent)
 		}
 		t.add(cells...)
-		if turn.Reason != "" && turn.Outcome != door.OutcomeDone {
+		if turn.Reason != "" && turn.Outcome != view.OutcomeDone {
 			t.last().below = append(t.last().below, tableLine{oneLine(turn.Reason), true})
 		}
 	}
 	t.write(w, func(row, column int, cell string) string {
-		if column == outcome && v.Turns[row].Outcome != door.OutcomeDone {
+		if column == outcome && v.Turns[row].Outcome != view.OutcomeDone {
 			return pal.paint(cell, color.FgRed)
 		}
 		return cell

@@ -117,7 +117,7 @@ func (p *recordedProject) writeTrace(b *strings.Builder, id string) {
 // run depends on the words of this version's prompt; it is left out, but for the two
 // turns that name their cost.
 func (p *recordedProject) writeHistory(b *strings.Builder, agent string) {
-	h := verbJSON[door.History](p, "history", agent)
+	h := verbJSON[view.History](p, "history", agent)
 	ledger := p.read(filepath.Join(p.source, "recording", "files", "claude-swarm", "ledger.jsonl"))
 	fmt.Fprintf(b, "history of %s: %d turns, %d failed\n", agent, len(h.Turns), h.Failed)
 	for _, turn := range h.Turns {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -65,7 +65,7 @@ func usageOf(t *testing.T, scenario string) map[string]fakeapi.Usage {
 func (p *project) checkCosts(want float64, receipts bool) {
 	p.t.Helper()
 	got := map[string]float64{"status": p.agent("coder").CostUSD.Total}
-	var history door.History
+	var history view.History
 	if err := json.Unmarshal([]byte(p.swarm("history", "coder", "--json")), &history); err != nil {
 		p.t.Fatal(err)
 	}

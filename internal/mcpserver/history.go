@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -42,7 +43,7 @@ func (c *call) history(_ context.Context, in historyArguments) (*past, error) {
 	if _, ok := c.spec(name); !ok {
 		return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, c.Agents)}
 	}
-	h, err := c.History(name, time.Time{}, cmp.Or(in.N, 10))
+	h, err := view.HistoryOf(c.Door, name, time.Time{}, cmp.Or(in.N, 10))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (c *call) history(_ context.Context, in historyArguments) (*past, error) {
 			Ended: stamp(t.At), Message: t.Message, From: c.Called(t.From), About: t.Subject, Outcome: t.Outcome,
 			Seconds: t.Seconds, CostUSD: t.CostUSD,
 		}
-		if t.Outcome != "done" {
+		if t.Outcome != view.OutcomeDone {
 			turn.Why = t.Reason
 		}
 		if t.Receipt != nil {

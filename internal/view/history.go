@@ -1,10 +1,11 @@
-package door
+package view
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -35,10 +36,10 @@ type History struct {
 // OutcomeDone is the outcome of a turn that ended well.
 const OutcomeDone = "done"
 
-// History reads the ledger, and for the turns that are shown what lies beside their
+// HistoryOf reads the ledger, and for the turns that are shown what lies beside their
 // messages. Only turns that ended after since are in it, and of these the last n; 0
 // is all. Agent "" is all agents.
-func (d *Door) History(agent string, since time.Time, n int) (*History, error) {
+func HistoryOf(d *door.Door, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
 	err := swarm.ReadLedger(d.Home.Ledger(), func(l swarm.LedgerLine) bool {
 		if agent != "" && l.Agent != agent || l.At.Before(since) {
@@ -57,7 +58,7 @@ func (d *Door) History(agent string, since time.Time, n int) (*History, error) {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	for i := range h.Turns {
-		d.fillIn(&h.Turns[i])
+		h.Turns[i].fillIn(d)
 		h.CostUSD += h.Turns[i].CostUSD
 		if h.Turns[i].Outcome != OutcomeDone {
 			h.Failed++
@@ -68,7 +69,7 @@ func (d *Door) History(agent string, since time.Time, n int) (*History, error) {
 
 // fillIn adds what the message and its receipt say. Both may be gone: the ledger is
 // kept longer.
-func (d *Door) fillIn(t *PastTurn) {
+func (t *PastTurn) fillIn(d *door.Door) {
 	found, err := d.Store.Find(t.Message)
 	if err != nil {
 		return
