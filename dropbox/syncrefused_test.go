@@ -99,6 +99,48 @@ func TestABatchFilesWhereTheMessageIs(t *testing.T) {
 	}
 }
 
+// A batch whose messages the disk does not make durable in done/ leaves their receipts in
+// cur/ until it has: after a power cut they say that the turns were done.
+func TestReceiptsOfABatchStayUntilItsMessagesAreFiled(t *testing.T) {
+	refused, filed := false, false
+	s := newStore(t, dropbox.Options{Step: func(st dropbox.Step) error {
+		switch {
+		case st.Op == dropbox.OpSyncDir && strings.HasPrefix(st.Name, "coder/done/"):
+			if !refused {
+				refused = true
+				return syscall.EIO
+			}
+			filed = true
+		case st.Op == dropbox.OpReplace && strings.HasSuffix(st.To, ".receipt.yaml") && !filed:
+			t.Errorf("the messages are not durable in done/ yet, and: %v", st)
+		}
+		return nil
+	}}, "coder")
+	b := mailbox(t, s, "coder")
+	for _, o := range s.DeliverBatch(drafts("coder", texts(2)...)) {
+		if o.Err != nil {
+			t.Fatal(o.Err)
+		}
+	}
+	var done []dropbox.Settlement
+	for _, e := range list(t, b) {
+		done = append(done, dropbox.Settlement{Entry: claim(t, b, e).Entry, Receipt: []byte("receipt\n")})
+	}
+	for i, err := range b.SettleBatch(done) {
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if !refused {
+		t.Error("the disk refused nothing")
+	}
+	for _, d := range done {
+		if f, err := s.Find(d.Entry.ID); err != nil || f.State != dropbox.Done {
+			t.Errorf("%s is %v, %v", d.Entry.ID, f.State, err)
+		}
+	}
+}
+
 // Two names of one message may be one message on its way: when the other name is gone at
 // the second look, the first one is put back.
 func TestATwinThatIsTheMessageItself(t *testing.T) {
