@@ -1,0 +1,169 @@
+package swarm
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// withoutList calls f while the folder cannot be listed. What is in it can be opened.
+func withoutList(t *testing.T, folder string, f func()) {
+	t.Helper()
+	// Root may read everything; so this thread gives that right up for a while.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var all [2]unix.CapUserData
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ok(unix.Capget(&head, &all[0]))
+	less := all
+	less[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH
+	ok(os.Chmod(folder, 0o300))
+	defer func() { ok(os.Chmod(folder, 0o700)) }()
+	ok(unix.Capset(&head, &less[0]))
+	defer func() { ok(unix.Capset(&head, &all[0])) }()
+	if _, err := os.ReadDir(folder); !errors.Is(err, fs.ErrPermission) {
+		t.Fatalf("%s can be listed (%v)", folder, err)
+	}
+	f()
+}
+
+// newIdle is a swarm that does not run, of one agent, coder.
+func newIdle(t *testing.T) *Swarm {
+	t.Helper()
+	project := t.TempDir()
+	box := filepath.Join(project, ".dead-drop")
+	if err := dropbox.Create(box); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(box, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Project: project, Store: store, Plan: Plan{Agents: []Spec{{Name: "coder"}}},
+		Backends: map[string]runner.Backend{"claude": &runnertest.Scripted{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.books.ledger.close(), store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// A ledger is not amended from days of which it is not known what was done in them.
+func TestADayThatCannotBeListed(t *testing.T) {
+	s := newIdle(t)
+	now := time.Now()
+	day := filepath.Join(s.store.Dir(), "coder/done", now.UTC().Format(time.DateOnly))
+	if err := os.Mkdir(day, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if lines, err := s.unwritten("coder", now); err != nil || len(lines) != 0 {
+		t.Errorf("unwritten = %v, %v, want nothing", lines, err)
+	}
+	withoutList(t, day, func() {
+		if lines, err := s.unwritten("coder", now); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("unwritten = %v, %v, want the error", lines, err)
+		}
+	})
+}
+
+// claimed delivers a message to an agent and claims it.
+func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
+	t.Helper()
+	m := &dropbox.Message{Type: as, From: dropbox.Lead, Body: []byte("work")}
+	if _, err := a.store.Deliver(a.name, m); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := a.box.List()
+	if err != nil || len(waiting) != 1 {
+		t.Fatalf("there waits %v, %v", waiting, err)
+	}
+	c, err := a.box.Claim(waiting[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// count says how many messages lie in the folders of a mailbox.
+func count(t *testing.T, a *member, want ...int) {
+	t.Helper()
+	for i, folder := range []string{"coder/new/*.md", "coder/cur/*.md", "coder/done/*/*.md", "lead/new/*.md"} {
+		names, err := filepath.Glob(filepath.Join(a.store.Dir(), folder))
+		if err != nil || len(names) != want[i] {
+			t.Errorf("%s is %q (%v), want %d", folder, names, err, want[i])
+		}
+	}
+}
+
+// A message is not taken up while the notes of its turn cannot be looked for: it would be
+// settled, and nobody would look for them again.
+func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
+	a := newIdle(t).agents["coder"]
+	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
+	rec := &record{
+		V: 1, Turn: turnID(task.ID, task.Begun, 0), Agent: "coder", Message: task.ID, Notes: []string{note.ID},
+		Begun: time.Now(), End: runner.Failed, Reason: "no luck", Ended: time.Now(), Counted: true,
+	}
+	if err := rec.write(a.home); err != nil {
+		t.Fatal(err)
+	}
+	withoutList(t, filepath.Join(a.store.Dir(), "coder/cur"), func() {
+		if err := a.takeUpOne(t.Context(), task.Entry); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("takeUpOne = %v, want that the notes cannot be looked for", err)
+		}
+	})
+	count(t, a, 0, 2, 0, 0)
+	if err := a.takeUpOne(t.Context(), task.Entry); err != nil {
+		t.Error(err)
+	}
+	count(t, a, 2, 0, 0, 0)
+}
+
+// A turn that is done is not answered, nor filed, while the notes that rode along cannot
+// be looked for: nobody would file them after that.
+func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
+	a := newIdle(t).agents["coder"]
+	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
+	r := &Receipt{
+		ID: task.ID, Turn: turnID(task.ID, task.Begun, 0), Agent: "coder", Outcome: string(runner.Done),
+		Notes: []string{note.ID}, Ended: time.Now(),
+		Answer: &Answer{To: dropbox.Lead, Thread: task.Message.Thread, Trace: task.Message.Trace, Body: "did it"},
+	}
+	data, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.box.Commit(task.Entry, data); err != nil {
+		t.Fatal(err)
+	}
+	withoutList(t, filepath.Join(a.store.Dir(), "coder/cur"), func() {
+		if err := a.finish(task.Entry, task.Message, r); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("finish = %v, want that the notes cannot be looked for", err)
+		}
+	})
+	count(t, a, 0, 2, 0, 0)
+	if err := a.finish(task.Entry, task.Message, r); err != nil {
+		t.Error(err)
+	}
+	count(t, a, 0, 0, 2, 1)
+}
