@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -221,7 +222,7 @@ func (p *recordedProject) sessionFile(agent string) string {
 // created is when a message of the recording was delivered.
 func (p *recordedProject) created(id string) time.Time {
 	p.t.Helper()
-	for _, m := range verbJSON[struct{ Messages []tracedMessage }](p, "trace", id).Messages {
+	for _, m := range verbJSON[struct{ Messages []view.TracedMessage }](p, "trace", id).Messages {
 		if m.ID == id {
 			return m.Created
 		}

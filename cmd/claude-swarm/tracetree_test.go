@@ -14,9 +14,9 @@ import (
 
 // family is a task, a question asked in its turn, the answer to that, and the
 // result.
-func family(at time.Time) []*tracedMessage {
+func family(at time.Time) []*view.TracedMessage {
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
-	return []*tracedMessage{
+	return []*view.TracedMessage{
 		{ID: "resultresu", From: "coder", To: "lead", Type: dropbox.Result, Subject: "Re: greet the world", ReplyTo: "tasktaskta", Turn: "tasktaskta-1", Created: second(9), State: view.StateUnread},
 		{ID: "answeransw", From: "reviewer", To: "coder", Type: dropbox.Result, Subject: "Re: whom?", ReplyTo: "questionqu", Turn: "questionqu-1", Created: second(5), State: view.StateDone},
 		{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet the world", Created: second(0), State: view.StateDone,
@@ -33,10 +33,8 @@ func family(at time.Time) []*tracedMessage {
 
 func TestTraceTree(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
-	view := newTrace("tasktaskta", family(at))
-	view.dir = "/p"
 	var out strings.Builder
-	view.write(&out, "tasktaskta", at.Add(time.Minute), 80)
+	tree{asked: "tasktaskta", dir: "/p", now: at.Add(time.Minute), columns: 80}.write(&out, view.NewTrace("tasktaskta", family(at)))
 	want := `tasktaskta  05:12:00  lead → coder  task  greet the world
 │  turn 1 failed: the API is overloaded · 1 s · 0.01 USD
 │  turn 2 done · 5 s · 0.04 USD · 5 tool calls
@@ -64,11 +62,11 @@ func TestTraceTree(t *testing.T) {
 // What is for IRC is no part of the work: it is counted, and shown where it is asked for.
 func TestTraceCopies(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
-	messages := func() []*tracedMessage {
-		return []*tracedMessage{
+	messages := func() []*view.TracedMessage {
+		return []*view.TracedMessage{
 			{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet", Created: at, State: view.StateUnread},
 			{ID: "joinjoinjo", From: "lead", To: "irc", Type: dropbox.Task, Created: at, State: view.StateUnread, Copy: true},
-			{ID: "copycopyco", From: "lead", To: "irc", Type: dropbox.Task, Subject: "greet", Created: at, State: view.StateUnread, Copy: true, about: "tasktaskta"},
+			{ID: "copycopyco", From: "lead", To: "irc", Type: dropbox.Task, Subject: "greet", Created: at, State: view.StateUnread, Copy: true, About: "tasktaskta"},
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -103,43 +101,9 @@ tasktaskta  05:12:00  lead → coder  task  greet
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			view := newTrace("x", messages())
-			view.all = tc.all
-			view.write(&out, tc.asked, at, width)
+			tree{asked: tc.asked, now: at, columns: width, all: tc.all}.write(&out, view.NewTrace("x", messages()))
 			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
 				t.Errorf("the tree (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestTraceParents(t *testing.T) {
-	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
-	for name, tc := range map[string]struct {
-		messages []*tracedMessage
-		want     map[string]string // parents
-	}{
-		"what a turn sent": {family(at), map[string]string{
-			"tasktaskta": "", "questionqu": "tasktaskta", "answeransw": "questionqu", "resultresu": "tasktaskta",
-		}},
-		"what came first is not below what came later": {[]*tracedMessage{
-			{ID: "a", ReplyTo: "b", Created: at},
-			{ID: "b", ReplyTo: "a", Created: at.Add(time.Second)},
-		}, map[string]string{"a": "", "b": "a"}},
-		"two that name each other at one moment": {[]*tracedMessage{
-			{ID: "a", ReplyTo: "b", Created: at},
-			{ID: "b", ReplyTo: "a", Created: at},
-		}, map[string]string{"a": "b", "b": ""}},
-		"itself":              {[]*tracedMessage{{ID: "a", ReplyTo: "a", Created: at}}, map[string]string{"a": ""}},
-		"one that was purged": {[]*tracedMessage{{ID: "a", ReplyTo: "gone", Created: at}}, map[string]string{"a": ""}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := map[string]string{}
-			for _, m := range newTrace("x", tc.messages).Messages {
-				got[m.ID] = m.Parent
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("parents (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -149,11 +113,11 @@ func TestTraceParents(t *testing.T) {
 // for ever.
 func TestTraceRing(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.UTC)
-	view := newTrace("x", []*tracedMessage{
+	ring := view.NewTrace("x", []*view.TracedMessage{
 		{ID: "a", ReplyTo: "c", Created: at}, {ID: "b", ReplyTo: "a", Created: at}, {ID: "c", ReplyTo: "b", Created: at},
 	})
 	var out strings.Builder
-	view.write(&out, "", at, 80)
+	tree{now: at, columns: 80}.write(&out, ring)
 	for _, id := range []string{"a  ", "b  ", "c  "} {
 		if strings.Count(out.String(), id) != 1 {
 			t.Errorf("message %s is printed %d times, want once:\n%s", id, strings.Count(out.String(), id), out.String())
@@ -171,44 +135,15 @@ func TestMoment(t *testing.T) {
 	}
 }
 
-// The offers of a publication are its branches, whoever published it: a person, or an
-// agent in a turn.
-func TestOffersAreBranchesOfTheirPublication(t *testing.T) {
-	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
-	for _, turn := range []string{"", "tasktaskta-1"} {
-		messages := []*tracedMessage{
-			{ID: "tasktaskta", From: "lead", To: "boss", Created: at.Add(-time.Second)},
-			{ID: "publishpub", From: "boss", To: "topics", Turn: turn, Created: at},
-			{ID: "offeroffer", From: "boss", To: "coder", Turn: turn, offer: "publishpub", Created: at.Add(time.Millisecond)},
-			{ID: "urgenturge", From: "boss", To: "coder", Turn: turn, offer: "publishpub", Created: at.Add(time.Minute)},
-			{ID: "resultresu", From: "coder", To: "boss", Turn: "urgenturge-1", ReplyTo: "publishpub", Created: at.Add(2 * time.Minute)},
-		}
-		if turn != "" {
-			messages[0].Receipt = &swarm.Receipt{Sent: []string{"publishpub"}}
-		}
-		parents := map[string]string{}
-		for _, m := range newTrace("tasktaskta", messages).Messages {
-			parents[m.ID] = m.Parent
-		}
-		want := map[string]string{"tasktaskta": "", "publishpub": "", "offeroffer": "publishpub", "urgenturge": "publishpub", "resultresu": "urgenturge"}
-		if turn != "" {
-			want["publishpub"] = "tasktaskta"
-		}
-		if diff := cmp.Diff(want, parents); diff != "" {
-			t.Errorf("published in turn %q, parents (-want +got):\n%s", turn, diff)
-		}
-	}
-}
-
 // What was brought to a running turn says whose turn that was: it had none itself.
 func TestAnUrgentMessageNamesTheTurnThatTookItIn(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
-	view := newTrace("urgenturge", []*tracedMessage{{
+	trace := view.NewTrace("urgenturge", []*view.TracedMessage{{
 		ID: "urgenturge", From: "lead", To: "coder", Type: dropbox.Task, Subject: "hurry", Created: at, State: view.StateDone,
 		Receipt: &swarm.Receipt{ID: "urgenturge", Turn: "tasktaskta-1", Outcome: "done", Into: "tasktaskta"},
 	}})
 	var out strings.Builder
-	view.write(&out, "urgenturge", at, 80)
+	tree{asked: "urgenturge", now: at, columns: 80}.write(&out, trace)
 	want := `urgenturge  05:12:00  lead → coder  task  hurry
    done in the turn of tasktaskta
 

@@ -51,7 +51,7 @@ var floors = map[string][]string{
 	"internal/testkit/torture":     {"dropbox", "internal/control", "swarm", "swarm/runner"},
 	"internal/tmux":                {},
 	"internal/tokens":              {},
-	"internal/view":                {"dropbox", "internal/door", "swarm"},
+	"internal/view":                {"dropbox", "internal/door", "ircbridge", "swarm"},
 	"cmd/claude-swarm":             {"*"}, // the one place that wires
 	"cmd/claude-swarm-mcp":         {"dropbox", "internal/config", "internal/control", "internal/door", "internal/mcpserver", "internal/rendezvous", "swarm", "swarm/runner"},
 	"docs":                         {},
