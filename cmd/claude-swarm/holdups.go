@@ -12,11 +12,12 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// heldStates say that mail waits, in words for a person.
-var heldStates = map[swarm.State]string{
+// restingWords are the states in which an agent begins no turn, for a person.
+var restingWords = map[swarm.State]string{
 	swarm.Backoff: "in backoff",
 	swarm.Limited: "limited",
 	swarm.Paused:  "paused",
@@ -88,29 +89,24 @@ func (h *holdups) look(ctx context.Context) {
 	}
 	delete(h.said, noDaemon)
 	for _, a := range st.Agents {
-		if what, held := heldUp(a); held {
-			h.say(a.Name, what, "next: "+oneLine(a.Next))
+		if held := view.HoldupOf(a); held != nil {
+			h.say(a.Name, holdupText(held), "next: "+oneLine(held.Next))
 		} else {
 			delete(h.said, a.Name)
 		}
 	}
 }
 
-// heldUp says what holds up an agent, if anything does.
-func heldUp(a swarm.AgentStatus) (what string, held bool) {
-	state, held := heldStates[a.State]
-	what = a.Name + " is " + state
-	switch {
-	case held:
-	case a.Next != "" && (a.State == swarm.Working || a.State == swarm.Asking || a.State == swarm.Away):
-		what = a.Name // its reason says what will hold it, or who is missing
-	default:
-		return "", false
+// holdupText says what holds up an agent.
+func holdupText(h *view.Holdup) string {
+	text := h.Agent
+	if h.Resting() {
+		text += " is " + restingWords[h.State]
 	}
-	if a.Why != "" {
-		what += ": " + oneLine(a.Why)
+	if h.Why != "" {
+		text += ": " + oneLine(h.Why)
 	}
-	return what, true
+	return text
 }
 
 func (h *holdups) ask(ctx context.Context) (swarm.Status, error) {

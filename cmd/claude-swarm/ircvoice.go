@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -83,7 +84,7 @@ func agentLine(a swarm.AgentStatus, now time.Time) string {
 		line += fmt.Sprintf(" (%s waiting)", mail(a.Waiting))
 	}
 	if a.Next != "" && a.State != swarm.Idle && a.State != swarm.Working {
-		line += nextThere(a)
+		line += nextThere(a.Next)
 	}
 	return line
 }
@@ -116,8 +117,8 @@ func (v daemonVoice) questionLine(q ircbridge.OpenQuestion, now time.Time) strin
 }
 
 // nextThere is the next step as it is typed on IRC.
-func nextThere(a swarm.AgentStatus) string {
-	return "; next: " + strings.ReplaceAll(oneLine(a.Next), "claude-swarm ", "")
+func nextThere(next string) string {
+	return "; next: " + strings.ReplaceAll(oneLine(next), "claude-swarm ", "")
 }
 
 // Held implements [ircbridge.Swarm].
@@ -142,15 +143,15 @@ func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 
 // heldLine is why an agent takes up no mail, in one line; "" when it does.
 func heldLine(a swarm.AgentStatus) string {
-	what, held := heldUp(a)
-	if !held {
+	held := view.HoldupOf(a)
+	if held == nil {
 		return ""
 	}
-	what += "; your message waits"
-	if a.Next != "" {
-		what += nextThere(a)
+	line := holdupText(held) + "; your message waits"
+	if held.Next != "" {
+		line += nextThere(held.Next)
 	}
-	return what
+	return line
 }
 
 // status asks the daemon, or the files where none runs.

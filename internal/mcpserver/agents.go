@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -137,9 +138,8 @@ func cannotWork(st swarm.Status, name string) string {
 		if a.Name != name {
 			continue
 		}
-		switch a.State {
-		case swarm.Paused, swarm.Stopped, swarm.Limited:
-			return fmt.Sprintf("%s is %s (%s): the message waits.", name, a.State, cmp.Or(a.Why, "by hand"))
+		if h := view.HoldupOf(a); h != nil && h.Lasting() {
+			return fmt.Sprintf("%s is %s (%s): the message waits.", name, h.State, cmp.Or(h.Why, "by hand"))
 		}
 	}
 	return ""
