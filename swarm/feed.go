@@ -38,7 +38,7 @@ type FeedEvent struct {
 // FeedPartial and FeedRaw.
 type Filter struct {
 	Agent string // only this agent's
-	Text  bool   // FeedPartial too: turns that start while somebody asks for it stream their text
+	Text  bool   // FeedPartial too, of turns that began while somebody asked for it; first what is open now
 	Raw   bool   // FeedRaw too
 }
 
@@ -97,10 +97,21 @@ func (s *Subscription) put(ev FeedEvent) {
 	}
 }
 
+// maxOpenText is the longest text that is kept for who begins to listen before its end,
+// in bytes; of a longer one such a listener gets the finished line alone.
+const maxOpenText = 256 << 10
+
 // feed passes events to whoever listens. Nobody waits for a listener.
 type feed struct {
 	mu   sync.Mutex
 	subs map[*Subscription]struct{}
+	open map[string]*openText // by agent: what is said of a text whose line is not written yet
+}
+
+// An openText is a text that an agent is writing.
+type openText struct {
+	first FeedEvent // its first piece
+	text  []byte    // all of it so far; nil when that is too long
 }
 
 func (f *feed) subscribe(filter Filter) *Subscription {
@@ -111,6 +122,13 @@ func (f *feed) subscribe(filter Filter) *Subscription {
 		f.subs = make(map[*Subscription]struct{})
 	}
 	f.subs[s] = struct{}{}
+	for agent, o := range f.open {
+		if o.text != nil && filter.takes(FeedPartial, agent) {
+			ev := o.first
+			ev.Text = string(o.text)
+			s.put(ev)
+		}
+	}
 	return s
 }
 
@@ -135,6 +153,7 @@ func (f *feed) wanted(kind FeedKind, agent string) bool {
 
 func (f *feed) publish(ev FeedEvent) {
 	f.mu.Lock()
+	f.follow(ev)
 	var to []*Subscription
 	for s := range f.subs {
 		if s.filter.takes(ev.Kind, ev.Agent) {
@@ -144,6 +163,28 @@ func (f *feed) publish(ev FeedEvent) {
 	f.mu.Unlock()
 	for _, s := range to {
 		s.put(ev)
+	}
+}
+
+// follow keeps the texts that are being written. f.mu is held.
+func (f *feed) follow(ev FeedEvent) {
+	switch ev.Kind {
+	case FeedLine, FeedTurn:
+		delete(f.open, ev.Agent)
+	case FeedPartial:
+		o := f.open[ev.Agent]
+		if o == nil {
+			if f.open == nil {
+				f.open = make(map[string]*openText)
+			}
+			o = &openText{first: ev, text: []byte{}}
+			f.open[ev.Agent] = o
+		}
+		if o.text == nil || len(o.text)+len(ev.Text) > maxOpenText {
+			o.text = nil
+			return
+		}
+		o.text = append(o.text, ev.Text...)
 	}
 }
 

@@ -105,6 +105,7 @@ type AgentStatus struct {
 	Limit *LimitStatus `json:"limit"`
 
 	Running        bool     `json:"running"`      // a turn runs
+	Streams        bool     `json:"streams"`      // the running turn tells its text while it is written
 	Paused         bool     `json:"paused"`       // by hand
 	CircuitOpen    bool     `json:"circuit_open"` // stopped by the breaker
 	TurnCount      int      `json:"turn_count"`   // turns begun: all of the ledger, and the one that runs

@@ -61,7 +61,11 @@ func (t *tracker) event(ev *streamjson.Event) {
 	case streamjson.KindAssistant:
 		t.assistant(ev)
 	case streamjson.KindPartial:
+		a.view.streams(true)
 		for _, b := range ev.Blocks {
+			if b.Kind != streamjson.BlockText || ev.Parent != "" {
+				continue // the log has no thoughts, and a sub-agent's text stands apart
+			}
 			a.feed.publish(FeedEvent{Kind: FeedPartial, At: time.Now().UTC(), Agent: a.name, ID: t.id, Text: b.Text})
 		}
 	case streamjson.KindHook:

@@ -270,8 +270,12 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
 		ByLead: j.byLead(), Tools: a.tools(spec) != nil,
 	}
+	// The client writes the stream into a file that is kept, and cannot change its mind
+	// while it runs. Pieces make that file nine times as long, and reading them costs
+	// eight times as much; so only a turn that somebody follows has them.
 	partial := a.feed.wanted(FeedPartial, a.name)
 	w := a.warmFor(ctx, spec, session, partial)
+	a.view.streams(partial || w != nil && w.partial)
 	if w != nil {
 		rec.Client, rec.From = w.mark, w.client.Place()
 		err = a.home.setNow(w.mark, turn) // the client runs, so nothing is started before the record is durable

@@ -71,6 +71,13 @@ func (v *view) process(pid int) {
 	}
 }
 
+// streams notes whether the running turn tells its text while it is written.
+func (v *view) streams(does bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.s.Streams = does
+}
+
 // asksAgain notes why the client of the running turn asks the API again; "" when it
 // does not.
 func (v *view) asksAgain(why string) {
@@ -90,7 +97,7 @@ func (v *view) setWarm(w *WarmStatus) {
 func (v *view) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Message, v.s.PID, v.s.Description, v.again = nil, nil, "", ""
+	v.s.Message, v.s.PID, v.s.Description, v.again, v.s.Streams = nil, nil, "", "", false
 }
 
 // learn notes what the client said of itself. Empty values and zeros are "not

@@ -32,8 +32,13 @@ func logsCommand() *cli.Command {
 		Name: "logs", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "what an agent says and does",
 		Description: `Prints the last lines of an agent's log; with -f goes on with what is added,
-also when the daemon stops and starts again. On a terminal text appears while it
-is written. Works without a daemon. Inside a turn an agent sees its own log.
+also when the daemon stops and starts again. Works without a daemon. Inside a
+turn an agent sees its own log.
+
+On a terminal -f shows text while it is written, in each turn that begins while
+somebody follows the agent so. A turn that began before shows whole messages:
+its client cannot be told to change that, and to ask every client for pieces
+would make the streams that are kept nine times as long.
 
 Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, + is urgent
 mail that came into the turn, the beginning and the end of a turn are =, the end
@@ -99,11 +104,33 @@ func readableLog(c *cli.Context, p *project, agent string) error {
 		}
 		return nil
 	}
+	if out.live {
+		tellWholeMessages(c, p, agent)
+	}
 	return follow(c, swarm.Filter{Agent: agent, Text: out.live}, out.partial, func() error {
 		lines, err := t.more()
 		out.lines(lines)
 		return err
 	})
+}
+
+// tellWholeMessages says where text will not appear while it is written. It is a remark:
+// who cannot be asked, such as a daemon that does not run, does not keep anyone from the log.
+func tellWholeMessages(c *cli.Context, p *project, agent string) {
+	client, err := p.connect(c.Context)
+	if err != nil {
+		return
+	}
+	defer client.Close()
+	st, err := client.Status(c.Context, agent)
+	if err != nil {
+		return
+	}
+	for _, a := range st.Agents {
+		if a.Running && !a.Streams {
+			fmt.Fprintf(c.App.ErrWriter, "this turn of %s began before you looked: its text comes in whole messages, that of the next as it is written\n", a.Name)
+		}
+	}
 }
 
 // follow calls more whenever there may be something to read, and text with each
