@@ -170,3 +170,38 @@ func (s *Store) Walk(visit func(Found, *Message) bool) error {
 	}
 	return nil
 }
+
+// Unfinished calls visit with every message that waits or is claimed, mailbox by mailbox,
+// until it returns false; it opens none. in chooses the mailboxes; nil chooses all. A
+// message that is claimed meanwhile may come twice.
+func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, Entry) bool) error {
+	names, err := s.Mailboxes()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if in != nil && !in(name) {
+			continue
+		}
+		box, err := s.Mailbox(name)
+		if errors.Is(err, ErrNoMailbox) {
+			continue // removed meanwhile
+		} else if err != nil {
+			return err
+		}
+		waiting, err := box.Peek() // first: what moves on meanwhile is claimed
+		if err != nil {
+			return err
+		}
+		claimed, err := box.Claimed()
+		if err != nil {
+			return err
+		}
+		for _, e := range slices.Concat(waiting, claimed) {
+			if !visit(box, e) {
+				return nil
+			}
+		}
+	}
+	return nil
+}

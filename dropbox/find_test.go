@@ -69,3 +69,63 @@ func TestFind(t *testing.T) {
 		t.Errorf("Walk saw %q, %v, want %q", seen, err, want)
 	}
 }
+
+// What is filed, dead or refused is finished; a mailbox that is not chosen is not read.
+func TestUnfinished(t *testing.T) {
+	s := newStore(t, dropbox.Options{}, "alice", "bob", "carol")
+	for _, agent := range []string{"alice", "bob"} {
+		for _, body := range []string{"waits", "claimed", "done", "dead", "refused"} {
+			deliver(t, s, agent, &dropbox.Message{Body: []byte(body)})
+		}
+		box := mailbox(t, s, agent)
+		for _, e := range list(t, box)[1:] {
+			c := claim(t, box, e)
+			var err error
+			switch body := string(c.Message.Body); body {
+			case "done":
+				err = box.File(c.Entry)
+			case "dead":
+				err = box.Bury(c.Entry, "no")
+			case "refused":
+				err = box.Refuse(c.Entry, "no")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	walk := func(in func(string) bool, most int) []string {
+		t.Helper()
+		var found []string
+		err := s.Unfinished(in, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
+			m, err := box.Read(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, box.Name()+" "+string(m.Body))
+			return len(found) < most
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if got, want := walk(nil, 9), []string{"alice waits", "alice claimed", "bob waits", "bob claimed"}; !slices.Equal(got, want) {
+		t.Errorf("Unfinished = %q, want %q", got, want)
+	}
+	if got, want := walk(nil, 3), []string{"alice waits", "alice claimed", "bob waits"}; !slices.Equal(got, want) {
+		t.Errorf("Unfinished, ended after three = %q, want %q", got, want)
+	}
+	if err := os.RemoveAll(filepath.Join(s.Dir(), "alice", "cur")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir(), "alice", "cur"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := walk(func(name string) bool { return name != "alice" }, 9), []string{"bob waits", "bob claimed"}; !slices.Equal(got, want) {
+		t.Errorf("Unfinished without alice = %q, want %q", got, want)
+	}
+	if err := s.Unfinished(nil, func(*dropbox.Mailbox, dropbox.Entry) bool { return true }); err == nil {
+		t.Error("Unfinished over a mailbox that cannot be read = nil")
+	}
+}

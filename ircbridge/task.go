@@ -2,8 +2,6 @@ package ircbridge
 
 import (
 	"cmp"
-	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,40 +69,25 @@ func (r *run) leaveDone(now time.Time) {
 // openThreads are the conversations of which something is to be done: a message waits or is
 // claimed in a mailbox. What lies with the lead counts if it wants an answer.
 func (r *run) openThreads() (map[string]bool, error) {
-	names, err := r.Store.Mailboxes()
+	open, known := map[string]bool{}, map[string]string{}
+	err := r.Store.Unfinished(nil, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
+		key := box.Name() + " " + e.ID
+		thread, ok := r.threads[key]
+		if !ok {
+			m, err := box.Read(e)
+			if err != nil {
+				return true // it has moved on, or is not a message
+			}
+			if thread = cmp.Or(m.Thread, m.ID); box.Name() == dropbox.Lead && !m.Type.WantsAnswer() {
+				thread = ""
+			}
+		}
+		known[key] = thread
+		open[thread] = true
+		return true
+	})
 	if err != nil {
 		return nil, err
-	}
-	open, known := map[string]bool{}, map[string]string{}
-	for _, name := range names {
-		box, err := r.Store.Mailbox(name)
-		if errors.Is(err, dropbox.ErrNoMailbox) {
-			continue // removed meanwhile
-		} else if err != nil {
-			return nil, err
-		}
-		waiting, err := box.Peek()
-		if err != nil {
-			return nil, err
-		}
-		claimed, err := box.Claimed()
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range slices.Concat(waiting, claimed) {
-			thread, ok := r.threads[name+" "+e.ID]
-			if !ok {
-				m, err := box.Read(e)
-				if err != nil {
-					continue // it has moved on, or is not a message
-				}
-				if thread = cmp.Or(m.Thread, m.ID); name == dropbox.Lead && !m.Type.WantsAnswer() {
-					thread = ""
-				}
-			}
-			known[name+" "+e.ID] = thread
-			open[thread] = true
-		}
 	}
 	r.threads = known
 	return open, nil

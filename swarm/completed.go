@@ -2,8 +2,6 @@ package swarm
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -56,44 +54,24 @@ func (h *house) message(id string) (m *dropbox.Message, err error) {
 // besides the message except. Questions to people do not count: who asked may have gone on
 // without an answer.
 func (h *house) isOpen(task *dropbox.Message, except string) (bool, error) {
-	names, err := h.store.Mailboxes()
-	if err != nil {
-		return false, err
-	}
 	since := task.Created.Add(-time.Minute) // by another clock
-	for _, name := range names {
-		if name == dropbox.Lead || name == dropbox.IRC {
-			continue
+	open := false
+	err := h.store.Unfinished(isAgent, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
+		if e.ID == except || e.Created.Before(since) {
+			return true
 		}
-		box, err := h.store.Mailbox(name)
-		if errors.Is(err, dropbox.ErrNoMailbox) {
-			continue // removed meanwhile
-		} else if err != nil {
-			return false, err
+		m, err := box.Read(e)
+		if err != nil || m.Trace != task.ID {
+			return true // no message, filed meanwhile, or of something else
 		}
-		waiting, err := box.Peek()
-		if err != nil {
-			return false, fmt.Errorf("mailbox of %s: %w", name, err)
+		if ended, err := box.HasReceipt(e); err == nil && ended {
+			return true
 		}
-		claimed, err := box.Claimed()
-		if err != nil {
-			return false, fmt.Errorf("mailbox of %s: %w", name, err)
-		}
-		for _, e := range slices.Concat(waiting, claimed) {
-			if e.ID == except || e.Created.Before(since) {
-				continue
-			}
-			m, err := box.Read(e)
-			if err != nil || m.Trace != task.ID {
-				continue // no message, filed meanwhile, or of something else
-			}
-			if ended, err := box.HasReceipt(e); err == nil && ended {
-				continue
-			}
-			if m.Type.Wakes() {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
+		open = m.Type.Wakes()
+		return !open
+	})
+	return open, err
 }
+
+// isAgent tells whether a mailbox is that of an agent.
+func isAgent(mailbox string) bool { return mailbox != dropbox.Lead && mailbox != dropbox.IRC }

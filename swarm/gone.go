@@ -30,39 +30,27 @@ func (g GoneAgent) Text() string {
 // Gone lists the agents that are not among names, but have mail that nobody works on.
 // What a person decided to keep (KeepMail) is left out.
 func (h Home) Gone(store *dropbox.Store, names []string) ([]GoneAgent, error) {
-	boxes, err := store.Mailboxes()
-	if err != nil {
-		return nil, err
-	}
-	here := map[string]bool{dropbox.Lead: true, dropbox.IRC: true}
+	here := map[string]bool{}
 	for _, name := range names {
 		here[name] = true
 	}
+	isGone := func(mailbox string) bool {
+		if !isAgent(mailbox) || here[mailbox] {
+			return false
+		}
+		_, err := os.Stat(h.keptFile(mailbox))
+		return err != nil
+	}
 	var gone []GoneAgent
-	for _, name := range boxes {
-		if here[name] {
-			continue
+	err := store.Unfinished(isGone, func(box *dropbox.Mailbox, _ dropbox.Entry) bool {
+		if n := len(gone); n == 0 || gone[n-1].Name != box.Name() {
+			gone = append(gone, GoneAgent{Name: box.Name()})
 		}
-		if _, err := os.Stat(h.keptFile(name)); err == nil {
-			continue
-		}
-		box, err := store.Mailbox(name)
-		if errors.Is(err, dropbox.ErrNoMailbox) {
-			continue // taken away just now
-		} else if err != nil {
-			return nil, err
-		}
-		waiting, err := box.Peek()
-		if err != nil {
-			return nil, err
-		}
-		claimed, err := box.Claimed()
-		if err != nil {
-			return nil, err
-		}
-		if waiting = append(claimed, waiting...); len(waiting) > 0 {
-			gone = append(gone, GoneAgent{name, len(waiting)})
-		}
+		gone[len(gone)-1].Waiting++
+		return true
+	})
+	if err != nil {
+		return nil, err
 	}
 	return gone, nil
 }
