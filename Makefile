@@ -21,35 +21,33 @@ VERSION       := $(shell git describe --tags --always --dirty 2>/dev/null || ech
 # Without cgo and without the library's page generator the program starts faster.
 TAGS          := -tags urfave_cli_no_docs
 LDFLAGS       := -s -w -X main.version=$(VERSION)
-# Where `make install` puts the programs: make install PREFIX=/usr/local.
+# Where `make install` puts the program: make install PREFIX=/usr/local.
 PREFIX        ?= $(HOME)/.local
 BINDIR        ?= $(PREFIX)/bin
-# The most that each program may have, in bytes; docs/performance.md gives the reason.
-SIZES         := claude-swarm=17000000 claude-swarm-mcp=12000000
+# The most bytes that the program may have; docs/performance.md gives the reason.
+SIZE          := 19000000
 
 .PHONY: build install size test e2e e2e-newest e2e-oldest compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
 
-build: bin/claude-swarm bin/claude-swarm-mcp
+build: bin/claude-swarm
 
-.PHONY: bin/claude-swarm bin/claude-swarm-mcp
+.PHONY: bin/claude-swarm
 # The linker writes its output page by page, and in single pages it stays in the
 # machine's memory; of a copy larger pieces are mapped, and it starts a fifth sooner.
-bin/claude-swarm bin/claude-swarm-mcp:
+bin/claude-swarm:
 	linked=$@.$$$$; trap 'rm -f $$linked $$linked.copy' EXIT; \
 	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $$linked ./cmd/$(@F) && \
 	cp $$linked $$linked.copy && mv $$linked.copy $@
 
 install: build
 	install -d "$(DESTDIR)$(BINDIR)"
-	install -m 755 bin/claude-swarm bin/claude-swarm-mcp "$(DESTDIR)$(BINDIR)"
+	install -m 755 bin/claude-swarm "$(DESTDIR)$(BINDIR)"
 	@case ":$$PATH:" in *":$(BINDIR):"*) ;; *) echo "$(BINDIR) is not on your PATH; add to your shell's profile: export PATH=\"$(BINDIR):\$$PATH\"" ;; esac
 
 size: build
-	@for entry in $(SIZES); do \
-		program=$${entry%=*} most=$${entry#*=} has=$$(($$(wc -c <bin/$${entry%=*}))); \
-		echo "$$program: $$has bytes of at most $$most"; \
-		[ $$has -le $$most ] || { echo "$$program is too large: look at what it links (go list -deps ./cmd/$$program), or raise SIZES and say why"; exit 1; }; \
-	done
+	@has=$$(($$(wc -c <bin/claude-swarm))); \
+	echo "claude-swarm: $$has bytes of at most $(SIZE)"; \
+	[ $$has -le $(SIZE) ] || { echo "claude-swarm is too large: look at what it links (go list -deps ./cmd/claude-swarm), or raise SIZE and say why"; exit 1; }
 
 # Claude Code, each version in a folder below the checkout. Tests and demo run it
 # against the scripted Messages API on loopback, without an account.

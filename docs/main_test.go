@@ -104,8 +104,19 @@ type verb struct {
 
 func (v verb) name() string { return strings.Join(v.words, " ") }
 
+// unlisted are verbs that programs type; the help of the program leaves them out, the
+// manual does not.
+var unlisted = []string{"mcp"}
+
 // root is the help of the program with all verbs below it.
-var root = sync.OnceValues(func() (verb, error) { return helpOf(nil) })
+var root = sync.OnceValues(func() (verb, error) {
+	v, err := helpOf(nil)
+	for _, name := range unlisted {
+		sub, wrong := helpOf([]string{name})
+		v.subs, err = append(v.subs, sub), errors.Join(err, wrong)
+	}
+	return v, err
+})
 
 func helpOf(words []string) (verb, error) {
 	bin, err := built()

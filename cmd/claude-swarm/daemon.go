@@ -148,7 +148,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	var tools *runner.Server
 	if !o.noTools {
-		tools = toolServer()
+		tools = toolServer(program)
 	}
 	g := gate{policy.NewGate(door.PolicyOf(p.file), nil)}
 	if err := g.Load(p.home.GateFile()); err != nil {

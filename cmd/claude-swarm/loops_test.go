@@ -30,7 +30,7 @@ deliver() { # TO FRONT-MATTER
 	{ [ -n "$2" ] && printf -- '---\nv: 1\nid: %s\n%b---\n' $id "$2"; printf '%s\n' "$B"; } > .dead-drop/$1/tmp/$n
 	mv .dead-drop/$1/tmp/$n .dead-drop/$1/new/
 }
-call() { # the tools' program: TO
+call() { # one of the agents' tools: TO
 	text=$(printf '%s' "$B" | sed 's/\\/\\\\/g; s/"/\\"/g')
 	{ echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}'
 	echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
@@ -56,8 +56,8 @@ var loopWays = []loopWay{
 	{"send urgently", `claude-swarm send $to --now "$B"`, "", true},
 	{"ask and reply", `if [ $me = a ]; then claude-swarm send b --type question "$B"; else claude-swarm reply $turn "$B"; fi`, "", true},
 	{"publish", `claude-swarm publish ball.$to "$B"`, "", true},
-	{"a tool", `call | claude-swarm-mcp --config $PWD/claude-swarm.yaml`, "", true},
-	{"a tools' server without environment", `call | clean claude-swarm-mcp --config $PWD/claude-swarm.yaml`, "", true},
+	{"a tool", `call | claude-swarm --config $PWD/claude-swarm.yaml mcp`, "", true},
+	{"a tools' server without environment", `call | clean claude-swarm --config $PWD/claude-swarm.yaml mcp`, "", true},
 	{"env -u", `env -u CLAUDE_SWARM_AGENT -u CLAUDE_SWARM_TURN -u CLAUDE_SWARM_TOKEN claude-swarm send $to "$B"`, "", true},
 	{"env -u of the turn alone", `env -u CLAUDE_SWARM_TURN claude-swarm send $to "$B"`, "", true},
 	{"env -i", `clean claude-swarm send $to "$B"`, "", true},
@@ -87,17 +87,13 @@ func TestLoopsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real daemons, for many turns")
 	}
-	tools := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", tools, "../claude-swarm-mcp").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
 	if len(loopWays) < 23 {
 		t.Fatalf("%d ways, 23 at least", len(loopWays))
 	}
 	for _, way := range loopWays {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			l := newLoop(t, way, tools, "")
+			l := newLoop(t, way, "")
 			turns, paused := l.untilEnd()
 			told, stopped := l.told(), l.stopped()
 			t.Logf("%d turns, paused %v, stopped by rules %q", turns, paused, stopped)
@@ -129,7 +125,7 @@ type loop struct {
 }
 
 // newLoop begins the loop. acl is what policy.acl says; "" is nothing.
-func newLoop(t *testing.T, way loopWay, tools, acl string) *loop {
+func newLoop(t *testing.T, way loopWay, acl string) *loop {
 	t.Helper()
 	l := &loop{t: t, dir: t.TempDir()}
 	runtime, err := os.MkdirTemp("", "cs") // the path of a socket has about 100 bytes
@@ -146,7 +142,7 @@ func newLoop(t *testing.T, way loopWay, tools, acl string) *loop {
 	for name, text := range map[string]string{
 		"claude-swarm.yaml": fmt.Sprintf("debounce: 100ms\npolicy: {turns_per_hour: %d, acl: {%s}}\ndefaults: {command: [%q], mcp: false}\nagents: {a: {}, b: {}}\n", loopBound, acl, client),
 		"ball.txt":          ball,
-		"pass.sh":           loopPrelude + strings.ReplaceAll(way.pass, toolsProgram, filepath.Join(tools, toolsProgram)) + "\n",
+		"pass.sh":           loopPrelude + way.pass + "\n",
 	} {
 		if err := os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -282,7 +278,7 @@ func TestAListHoldsInEveryWay(t *testing.T) {
 		}
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			l := newLoop(t, way, t.TempDir(), "a: {direct: []}")
+			l := newLoop(t, way, "a: {direct: []}")
 			if turns, _ := l.untilEnd(); turns != 1 {
 				t.Errorf("%d turns, want that of a alone", turns)
 			}
@@ -297,7 +293,7 @@ func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 		t.Skip("real daemons, for many turns")
 	}
 	way := loopWay{name: "busy", pass: "while [ ! -e enough ]; do sleep 0.05; done"}
-	l := newLoop(t, way, t.TempDir(), "a: {direct: []}, b: {direct: []}")
+	l := newLoop(t, way, "a: {direct: []}, b: {direct: []}")
 	l.run("send", "b", "@sh sh ./pass.sh")
 	if !poll(func() bool {
 		clients, err := swarm.HomeOf(l.dir).LiveClients()

@@ -1,33 +1,34 @@
 package main
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"os/signal"
 	"slices"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// toolsProgram is the name of the MCP server. It is a separate program; its
-// package comment says why.
-const toolsProgram = "claude-swarm-mcp"
-
+// mcpCommand has no category: clients type it, so the help of the program does not list it.
 func mcpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "mcp", Category: groupAgents,
+		Name:  "mcp",
 		Usage: "serve the agents' tools to their client",
-		Description: `An MCP server on the standard input and output. The clients of agents start it
-by themselves, unless their key mcp is false; docs/agents-tools.md lists the
-tools. Inside a turn it serves the agent, elsewhere the lead: a client of your
-own, for example.
-
-It is the program claude-swarm-mcp, which is installed beside this one.` +
+		Description: `An MCP server on the standard input and output, until its client hangs up. The
+clients of agents start it by themselves, unless their key mcp is false;
+docs/agents-tools.md lists the tools. Inside a turn it serves the agent,
+elsewhere the lead: a client of your own, for example.` +
 			examples("claude-swarm mcp </dev/null", "claude mcp add dead-drop -- claude-swarm mcp"),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
@@ -37,51 +38,92 @@ It is the program claude-swarm-mcp, which is installed beside this one.` +
 			if err != nil {
 				return err
 			}
-			program := findTools()
-			if program == "" {
-				return fail(exitFailed, installTools, "%s is not installed beside claude-swarm", toolsProgram)
-			}
-			return syscall.Exec(program, []string{toolsProgram, "--config", path}, os.Environ())
+			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			server := mcpserver.New(mcpserver.Options{
+				Version: version, IRC: hasIRC(path), Turn: os.Getenv(runner.MarkVar) != "",
+				Open: func() (*mcpserver.Desk, error) { return openDesk(path) },
+				Dial: dialForTools,
+			})
+			return server.Serve(ctx, mcpserver.Lines(c.App.Reader, c.App.Writer))
 		},
 	}
 }
 
-// installTools is how the program comes where it belongs.
-const installTools = "make build, or go install github.com/claude-swarm/claude-swarm/cmd/...@latest"
+// toolServer is what the clients of agents start to have the tools.
+func toolServer(program string) *runner.Server {
+	return &runner.Server{Command: program, Args: []string{"mcp"}}
+}
 
-// findTools finds the MCP server: beside our own program, else in the PATH. "" is
-// nowhere.
-func findTools() string {
-	if self, err := os.Executable(); err == nil {
-		path := filepath.Join(filepath.Dir(self), toolsProgram)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return path
+// hasIRC tells whether the configuration has IRC. A file with a mistake is told of by
+// every call.
+func hasIRC(path string) bool {
+	file, err := loadForTools(path)
+	return err == nil && file.IRC.On()
+}
+
+// loadForTools reads the configuration. A mistake that comes into it while a turn runs keeps
+// the agent from nothing: what the daemon goes by is still in force.
+func loadForTools(path string) (*config.File, error) {
+	file, err := config.Load(path)
+	if _, bad := errors.AsType[config.Errors](err); bad && os.Getenv(runner.AgentVar) != "" {
+		if old := config.InForce(path); old != nil {
+			return old, nil
 		}
 	}
-	path, err := exec.LookPath(toolsProgram)
+	return file, err
+}
+
+// openDesk reads the project as it is now.
+func openDesk(path string) (*mcpserver.Desk, error) {
+	file, err := loadForTools(path)
 	if err != nil {
-		return ""
+		return nil, err
 	}
-	if path, err = filepath.Abs(path); err != nil {
-		return ""
+	store, err := door.OpenStore(file)
+	if err != nil {
+		return nil, err
 	}
-	return path
+	d, err := door.Open(door.PlaceOf(file, store), os.Getenv)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return &mcpserver.Desk{Door: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
 }
 
-// sayIfNoTools warns that agents which are to have the tools will not have them. They
-// work anyway, and send by shell commands.
-func sayIfNoTools(c *cli.Context, p *project) {
-	wants := slices.ContainsFunc(p.file.Agents, func(a config.Agent) bool { return a.MCP })
-	if !wants || c.Bool(noMCP) || findTools() != "" {
-		return
+// planForTools is what the tools tell of the agents.
+func planForTools(file *config.File) swarm.Plan {
+	plan := swarm.Plan{Lead: file.Lead, LeadName: file.LeadName}
+	for _, a := range file.Agents {
+		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, Role: a.Role, Zone: a.Zone, Backend: a.Backend, Attached: a.Attached, Client: runner.Spec{Dir: a.Cwd}})
 	}
-	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: agents get no tools of their own: %s is not installed beside claude-swarm\n  try: %s\n", toolsProgram, installTools)
+	return plan
 }
 
-// toolServer is what the clients of agents start; nil where it is not installed.
-func toolServer() *runner.Server {
-	if path := findTools(); path != "" {
-		return &runner.Server{Command: path}
+// foldersOf are those that somebody may work in.
+func foldersOf(file *config.File, name string) []string {
+	folders := []string{file.ProjectDir}
+	if a, ok := file.Agent(name); ok {
+		folders = append([]string{a.Cwd, file.ProjectDir}, a.AllowedDirs...)
 	}
-	return nil
+	if name != dropbox.Lead {
+		folders = append(folders, mcpserver.WorkFolder(file.DeadDropDir, name))
+	}
+	var list []string
+	for _, folder := range folders {
+		if !slices.Contains(list, folder) {
+			list = append(list, folder)
+		}
+	}
+	return list
+}
+
+// dialForTools finds the daemon of a project.
+func dialForTools(ctx context.Context, d *mcpserver.Desk) (mcpserver.Daemon, error) {
+	note, _ := rendezvous.Holder(d.Home.LockFile())
+	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
 }

@@ -29,8 +29,6 @@ func TestMain(m *testing.M) {
 		"claude": func() {
 			os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 		},
-		// The real one has tests of its own, and the stand-in does not start it.
-		toolsProgram: func() { fmt.Println("here the tools would be served:", os.Args[1:]) },
 	})
 }
 

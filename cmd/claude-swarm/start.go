@@ -144,7 +144,6 @@ func foreground(c *cli.Context, p *project, names []string) error {
 		if err := refuseTracked(c.Context, p); err != nil {
 			return err
 		}
-		sayIfNoTools(c, p)
 		order.stderr = c.App.ErrWriter
 		order.ready = func() {
 			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: ready, pid %d, agents %s\n", os.Getpid(), strings.Join(p.file.Names(), " "))
@@ -236,7 +235,6 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	fmt.Fprintf(c.App.Writer, "ready, pid %d, agents %s\n", b.PID, strings.Join(p.file.Names(), " "))
 	warnMissing(c.App.ErrWriter, p.file, names)
 	warnUnread(c.App.ErrWriter, p.file, names)
-	sayIfNoTools(c, p)
 	return nil
 }
 

@@ -40,8 +40,7 @@ func (p *project) inspect(args ...string) (got inspected, printed string) {
 	}
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
 	defer cancel()
-	server := filepath.Join(filepath.Dir(program), "claude-swarm-mcp")
-	cmd := exec.CommandContext(ctx, "node", append([]string{"index.js", server}, args...)...)
+	cmd := exec.CommandContext(ctx, "node", append([]string{"index.js", program, "mcp"}, args...)...)
 	cmd.Dir = dir // it looks for its own version in ..
 	cmd.Env = append(slices.Clone(p.env), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+p.dir)
 	out, err := cmd.CombinedOutput()

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -230,7 +231,8 @@ func TestToolsWithoutADaemon(t *testing.T) {
 	}
 }
 
-// serve starts a daemon whose agents get a script for the server of their tools.
+// serve starts a daemon whose agents get a script for the server of their tools: when it
+// runs, the script replaces its program, as an upgrade does.
 func (p *project) serve(script string) {
 	p.t.Helper()
 	bin := p.t.TempDir()
@@ -238,16 +240,18 @@ func (p *project) serve(script string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	own := filepath.Join(bin, "claude-swarm")
-	for name, text := range map[string][]byte{"claude-swarm": data, "claude-swarm-mcp": []byte(script)} {
-		if err := os.WriteFile(filepath.Join(bin, name), text, 0o700); err != nil {
-			p.t.Fatal(err)
-		}
+	own, next := filepath.Join(bin, "claude-swarm"), filepath.Join(bin, "next")
+	text := "#!/bin/sh\nif [ \"$1\" = mcp ]; then\n" + script + "fi\nexec " + program + " \"$@\"\n"
+	if err := errors.Join(os.WriteFile(own, data, 0o700), os.WriteFile(next, []byte(text), 0o700)); err != nil {
+		p.t.Fatal(err)
 	}
 	start := exec.Command(own, "start")
 	start.Dir, start.Env = p.dir, p.env
 	if out, err := start.CombinedOutput(); err != nil {
 		p.t.Fatalf("start: %v\n%s", err, out)
+	}
+	if err := os.Rename(next, own); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -255,7 +259,7 @@ func (p *project) serve(script string) {
 // and what to do, and the model was never asked.
 func TestAnAgentWithoutItsToolsIsStopped(t *testing.T) {
 	p := newProject(t, `{"replies":[{"name":"rest","times":-1,"text":"Done."}]}`, "  coder:\n    role: coder\n")
-	p.serve("#!/bin/sh\nexit 1\n")
+	p.serve("exit 1\n")
 	p.send("coder", "Do it")
 	p.until("stopped", func() bool { return p.agent("coder").State == "stopped" })
 	a := p.agent("coder")
@@ -277,7 +281,7 @@ func TestEveryTurnWaitsForItsTools(t *testing.T) {
 		{"name":"who","times":-1,"match":{"last_user_contains":"Who is there"},"content":[{"tool_use":{"name":"mcp__dead-drop__whoami","input":{}}}]},
 		{"name":"told","times":-1,"match":{"tool_result_contains":"\"name\":\"coder\""},"text":"I am coder."},
 		{"name":"rest","times":-1,"text":"I do not know."}]}`, "  coder:\n    role: coder\n")
-	p.serve("#!/bin/sh\nsleep 4\nexec " + filepath.Join(filepath.Dir(program), "claude-swarm-mcp") + " \"$@\"\n")
+	p.serve("sleep 4\n")
 	for range 2 {
 		if r := p.receipt("coder", p.send("coder", "Who is there?")); r.Text != "I am coder." {
 			t.Errorf("the turn ended with %q", r.Text)

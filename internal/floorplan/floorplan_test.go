@@ -53,7 +53,6 @@ var floors = map[string][]string{
 	"internal/tokens":              {},
 	"internal/view":                {"dropbox", "internal/door", "ircbridge", "swarm"},
 	"cmd/claude-swarm":             {"*"}, // the one place that wires
-	"cmd/claude-swarm-mcp":         {"dropbox", "internal/config", "internal/control", "internal/door", "internal/mcpserver", "internal/rendezvous", "swarm", "swarm/runner"},
 	"docs":                         {},
 	"examples":                     {},
 	"ircbridge":                    {"dropbox", "ircbridge/irc", "internal/durable", "internal/rendezvous"},

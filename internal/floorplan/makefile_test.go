@@ -38,38 +38,35 @@ func makeIn(t *testing.T, sizes map[string]int64, args ...string) (dir, out stri
 
 func TestMakeInstall(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "a prefix")
-	_, out, err := makeIn(t, map[string]int64{"claude-swarm": 0, "claude-swarm-mcp": 0}, "install", "PREFIX="+prefix)
+	_, out, err := makeIn(t, map[string]int64{"claude-swarm": 0}, "install", "PREFIX="+prefix)
 	if err != nil {
 		t.Fatalf("make install: %v\n%s", err, out)
 	}
-	for _, name := range []string{"claude-swarm", "claude-swarm-mcp"} {
-		said, err := exec.CommandContext(t.Context(), filepath.Join(prefix, "bin", name)).Output()
-		if string(said) != name+"\n" || err != nil {
-			t.Errorf("the installed %s says %q, %v", name, said, err)
-		}
+	said, err := exec.CommandContext(t.Context(), filepath.Join(prefix, "bin", "claude-swarm")).Output()
+	if string(said) != "claude-swarm\n" || err != nil {
+		t.Errorf("the installed program says %q, %v", said, err)
 	}
 	if want := `export PATH="` + prefix + `/bin:$PATH"`; !strings.Contains(out, want) {
 		t.Errorf("make install into a folder that is not on the PATH does not say %s:\n%s", want, out)
 	}
 	stage := t.TempDir()
-	if _, out, err := makeIn(t, map[string]int64{"claude-swarm": 0, "claude-swarm-mcp": 0}, "install", "PREFIX=/usr/local", "DESTDIR="+stage); err != nil {
+	if _, out, err := makeIn(t, map[string]int64{"claude-swarm": 0}, "install", "PREFIX=/usr/local", "DESTDIR="+stage); err != nil {
 		t.Fatalf("make install DESTDIR: %v\n%s", err, out)
 	}
-	if _, err := os.Stat(filepath.Join(stage, "usr/local/bin/claude-swarm-mcp")); err != nil {
+	if _, err := os.Stat(filepath.Join(stage, "usr/local/bin/claude-swarm")); err != nil {
 		t.Error(err)
 	}
 }
 
-// The stage fails when a program is larger than it may be.
-func TestTheSizeOfThePrograms(t *testing.T) {
+// The stage fails when the program is larger than it may be.
+func TestTheSizeOfTheProgram(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sizes map[string]int64
 		ok    bool
 		want  string
 	}{
-		"as large as they may be": {map[string]int64{"claude-swarm": 17_000_000, "claude-swarm-mcp": 12_000_000}, true, "claude-swarm-mcp: 12000000 bytes of at most 12000000"},
-		"the program":             {map[string]int64{"claude-swarm": 17_000_001, "claude-swarm-mcp": 1}, false, "claude-swarm is too large"},
-		"the tools":               {map[string]int64{"claude-swarm": 1, "claude-swarm-mcp": 12_000_001}, false, "claude-swarm-mcp is too large"},
+		"as large as it may be": {map[string]int64{"claude-swarm": 19_000_000}, true, "claude-swarm: 19000000 bytes of at most 19000000"},
+		"a byte more":           {map[string]int64{"claude-swarm": 19_000_001}, false, "claude-swarm is too large"},
 	} {
 		_, out, err := makeIn(t, tc.sizes, "size")
 		if (err == nil) != tc.ok || !strings.Contains(out, tc.want) {

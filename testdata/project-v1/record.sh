@@ -1,8 +1,8 @@
 #!/bin/sh
 # record.sh PROGRAMS OUT: make a project with mail in every state, and store it in OUT.
 #
-# PROGRAMS is the folder with claude-swarm and claude-swarm-mcp (make build), OUT a folder
-# that does not exist yet. No real client runs: `claude-swarm standin` plays it. The
+# PROGRAMS is the folder with claude-swarm (make build), OUT a folder that does not exist
+# yet. No real client runs: `claude-swarm standin` plays it. The
 # README beside this script says what is in the project and how it is stored.
 set -eu
 umask 077
@@ -14,7 +14,7 @@ test ! -e "$out" || { echo "$out is there already" >&2; exit 1; }
 scratch=$(mktemp -d)
 scratch=$(cd "$scratch" && pwd -P)
 mkdir "$scratch/bin" "$scratch/home" "$scratch/run" "$scratch/project"
-ln -s "$programs/claude-swarm" "$programs/claude-swarm-mcp" "$scratch/bin"
+ln -s "$programs/claude-swarm" "$scratch/bin"
 printf '#!/bin/sh\nexec claude-swarm standin "$@"\n' >"$scratch/bin/claude"
 chmod 700 "$scratch/bin/claude"
 cd "$scratch/project"
@@ -130,7 +130,7 @@ cs inbox --done "$(id mine)" >/dev/null
 		'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"board_write","arguments":{"page":"decisions","text":"We use spaces."}}}' \
 		'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"board_write","arguments":{"page":"status","text":"Half of it is done."}}}'
 	sleep 1
-} | clean claude-swarm-mcp >"$scratch/board.out"
+} | clean claude-swarm mcp >"$scratch/board.out"
 grep -q spaces $drop/board/decisions*
 
 # A compaction whose hook gave back the newest part of the window; the part before it is

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,13 +14,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// BenchmarkStart is the time from the fork of the server to the list of its tools in
-// the hands of a client, which drops a server that is slow.
-func BenchmarkStart(b *testing.B) {
-	path, err := program()
-	if err != nil {
-		b.Fatal(err)
-	}
+// BenchmarkTools is the time from the fork of the tools' server to the list of its tools
+// in the hands of a client, which drops a server that is slow; and its resident memory
+// then, in MiB.
+func BenchmarkTools(b *testing.B) {
+	path := shipped(b)
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte("agents:\n  coder:\n"), 0o600); err != nil {
 		b.Fatal(err)
@@ -28,9 +27,10 @@ func BenchmarkStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	var times []time.Duration
+	memory := 0.0
 	for b.Loop() {
 		began := time.Now()
-		cmd := exec.Command(path)
+		cmd := exec.Command(path, "mcp")
 		cmd.Dir = dir
 		client, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).
 			Connect(b.Context(), &mcp.CommandTransport{Command: cmd}, nil)
@@ -41,10 +41,12 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatal(err)
 		}
 		times = append(times, time.Since(began))
+		memory = max(memory, field(b, fmt.Sprintf("/proc/%d/status", cmd.Process.Pid), "VmRSS:"))
 		if err := client.Close(); err != nil {
 			b.Fatal(err)
 		}
 	}
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
+	b.ReportMetric(memory/1024, "MiB")
 }

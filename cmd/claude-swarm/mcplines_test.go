@@ -13,21 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A talk is a client that says what it likes, line by line.
-type talk struct {
+// A toolsTalk is a client that says what it likes, line by line.
+type toolsTalk struct {
 	t   *testing.T
 	in  io.WriteCloser
 	out chan string
 }
 
-func newTalk(t *testing.T) *talk {
+func newToolsTalk(t *testing.T) *toolsTalk {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path)
-	cmd.Dir, cmd.Env, cmd.Stderr = newProject(t), []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, os.Stderr
+	cmd := exec.Command(ourselves(t), "mcp")
+	cmd.Dir, cmd.Env, cmd.Stderr = toolsProject(t), []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +35,7 @@ func newTalk(t *testing.T) *talk {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c := &talk{t: t, in: in, out: make(chan string, 100)}
+	c := &toolsTalk{t: t, in: in, out: make(chan string, 100)}
 	go func() { // read to its end by the clean-up
 		defer close(c.out)
 		lines := bufio.NewScanner(stdout)
@@ -60,7 +56,7 @@ func newTalk(t *testing.T) *talk {
 	return c
 }
 
-func (c *talk) say(lines ...string) {
+func (c *toolsTalk) say(lines ...string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.in, strings.Join(lines, "\n")+"\n"); err != nil {
 		c.t.Fatalf("say %.200q: %v", lines, err)
@@ -68,7 +64,7 @@ func (c *talk) say(lines ...string) {
 }
 
 // hear is the next line, in short: an error as its id and code, an answer as its id.
-func (c *talk) hear() any {
+func (c *toolsTalk) hear() any {
 	c.t.Helper()
 	select {
 	case line, ok := <-c.out:
@@ -104,7 +100,7 @@ func inShort(value any) any {
 	return id
 }
 
-func (c *talk) hears(line string, want any) {
+func (c *toolsTalk) hears(line string, want any) {
 	c.t.Helper()
 	c.say(line)
 	if diff := cmp.Diff(want, c.hear()); diff != "" {
@@ -112,7 +108,7 @@ func (c *talk) hears(line string, want any) {
 	}
 }
 
-func (c *talk) initialize(version string) {
+func (c *toolsTalk) initialize(version string) {
 	c.t.Helper()
 	c.hears(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, "i")
 	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -151,7 +147,7 @@ func TestBadLines(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":3,"method":"ping","params":` + strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000) + `}`, []any{3.0, -32600.0}},
 		{strings.Repeat("x", 17<<20), parse},
 	}
-	c := newTalk(t)
+	c := newToolsTalk(t)
 	for _, b := range bad {
 		c.hears(b.line, b.want)
 	}
@@ -173,14 +169,14 @@ func TestBatches(t *testing.T) {
 	batch := `[` + ping + `,` + note + `,{"jsonrpc":"2.0","id":"w","method":"tools/call","params":{"name":"whoami","arguments":{}}}]`
 
 	t.Run("2025-06-18", func(t *testing.T) {
-		c := newTalk(t)
+		c := newToolsTalk(t)
 		c.hears(batch, []any{nil, -32600.0})
 		c.initialize("2025-06-18")
 		c.hears(batch, []any{nil, -32600.0})
 		c.hears(ping, 7.0)
 	})
 	t.Run("2025-03-26", func(t *testing.T) {
-		c := newTalk(t)
+		c := newToolsTalk(t)
 		c.initialize("2025-03-26")
 		c.hears(batch, []any{7.0, "w"})
 		c.hears(batch, []any{7.0, "w"}) // the ids are free again

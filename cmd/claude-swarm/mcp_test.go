@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -23,31 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// program builds the program as it is shipped, once.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "cs-mcp")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "claude-swarm-mcp")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return path, fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, _ := program(); path != "" {
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
-
-// newProject makes a project with the agents coder and reviewer.
-func newProject(t *testing.T) (dir string) {
+// toolsProject makes a project with the agents coder and reviewer.
+func toolsProject(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	const config = "agents:\n  coder: {role: writes, zone: the parser, allowed_dirs: [/srv]}\n  reviewer: {cwd: sub}\n"
@@ -60,15 +35,27 @@ func newProject(t *testing.T) (dir string) {
 	return dir
 }
 
-// connect starts the program in a project, with variables, and calls it with the
-// client of the official SDK.
-func connect(t *testing.T, dir string, env ...string) (*mcp.ClientSession, *exec.Cmd) {
+// ourselves is the path of this test binary, which is the program; see TestMain.
+func ourselves(t *testing.T) string {
 	t.Helper()
-	path, err := program()
+	path, err := exec.LookPath("claude-swarm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path)
+	return path
+}
+
+// connect starts the tools' server in a project, with variables, and calls it with the
+// client of the official SDK.
+func connect(t *testing.T, dir string, env ...string) *mcp.ClientSession {
+	t.Helper()
+	client, _ := connectTo(t, ourselves(t), dir, env...)
+	return client
+}
+
+func connectTo(t *testing.T, program, dir string, env ...string) (*mcp.ClientSession, *exec.Cmd) {
+	t.Helper()
+	cmd := exec.Command(program, "mcp")
 	cmd.Dir, cmd.Env = dir, append([]string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Stderr = os.Stderr
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
@@ -96,11 +83,11 @@ func whoami(t *testing.T, client *mcp.ClientSession) map[string]any {
 // The tools for IRC are there where the configuration has it.
 func TestToolsForIRC(t *testing.T) {
 	for section, want := range map[string]bool{"": false, "irc: {server: localhost}\n": true} {
-		dir := newProject(t)
+		dir := toolsProject(t)
 		if err := os.WriteFile(filepath.Join(dir, "claude-swarm.yaml"), []byte(section+"agents: {coder: }\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		client, _ := connect(t, dir)
+		client := connect(t, dir)
 		got := false
 		for tool, err := range client.Tools(t.Context(), nil) {
 			if err != nil {
@@ -116,12 +103,12 @@ func TestToolsForIRC(t *testing.T) {
 
 // Outside a turn it serves the lead; inside one the agent, from wherever that works.
 func TestWhomItServes(t *testing.T) {
-	dir := newProject(t)
-	client, _ := connect(t, dir)
+	dir := toolsProject(t)
+	client := connect(t, dir)
 	if me := whoami(t, client); me["name"] != "lead" || me["daemon"] != false || fmt.Sprint(me["folders"]) != "["+dir+"]" {
 		t.Errorf("outside a turn: %v", me)
 	}
-	client, _ = connect(t, t.TempDir(), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+dir)
+	client = connect(t, t.TempDir(), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+dir)
 	me := whoami(t, client)
 	if me["name"] != "coder" || me["role"] != "writes" || me["zone"] != "the parser" || me["project"] != dir {
 		t.Errorf("in a turn: %v", me)
@@ -138,14 +125,14 @@ func TestWhomItServes(t *testing.T) {
 	}
 }
 
-// A strangeDaemon is one of another project. Only its status is asked for.
-type strangeDaemon struct{ control.Daemon }
+// An anothersDaemon is one of another project. Only its status is asked for.
+type anothersDaemon struct{ control.Daemon }
 
-func (strangeDaemon) Status(...string) (swarm.Status, error) { return swarm.Status{}, nil }
+func (anothersDaemon) Status(...string) (swarm.Status, error) { return swarm.Status{}, nil }
 
 // A copy of a project has the note of the daemon of the first, which is another's.
 func TestACopyHasNoDaemon(t *testing.T) {
-	dir, another := newProject(t), newProject(t)
+	dir, another := toolsProject(t), toolsProject(t)
 	l, err := control.Listen(another, func(key string) string {
 		return map[string]string{"XDG_RUNTIME_DIR": filepath.Dir(dir)}[key]
 	})
@@ -154,7 +141,7 @@ func TestACopyHasNoDaemon(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- control.NewServer(strangeDaemon{}, control.Options{}).Serve(ctx, l) }()
+	go func() { served <- control.NewServer(anothersDaemon{}, control.Options{}).Serve(ctx, l) }()
 	defer func() {
 		stop()
 		if err := <-served; err != nil {
@@ -165,7 +152,7 @@ func TestACopyHasNoDaemon(t *testing.T) {
 	if err := errors.Join(home.Make(), rendezvous.Note{PID: 1, Socket: l.Addr().String()}.Write(home.LockFile())); err != nil {
 		t.Fatal(err)
 	}
-	client, _ := connect(t, dir)
+	client := connect(t, dir)
 	if me := whoami(t, client); me["daemon"] != false {
 		t.Errorf("in a copy: %v, want no daemon", me)
 	}
@@ -182,26 +169,20 @@ func TestACopyHasNoDaemon(t *testing.T) {
 	}
 }
 
-func TestWrongCommandLine(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"now"}, "it takes no arguments"},
-		{[]string{"--colour"}, "colour"},
-		{[]string{"--config", "/no/such/file"}, "no configuration at /no/such/file"},
-	} {
-		if err := run(c.args, strings.NewReader(""), new(strings.Builder)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("run(%q) = %v, want %q", c.args, err, c.want)
-		}
+// Each agent's client has one of these for as long as it runs: 25 MiB at most, after
+// some calls of the program as it is shipped.
+func TestMemoryOfTheTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
 	}
-}
-
-// Each agent's client has one of these for as long as it runs: 20 MiB at most, after
-// some calls.
-func TestMemory(t *testing.T) {
-	const most = 20 << 10 // KiB
-	client, cmd := connect(t, newProject(t))
+	const most = 25 << 10 // KiB
+	program := filepath.Join(t.TempDir(), "claude-swarm")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	client, cmd := connectTo(t, program, toolsProject(t))
 	for range 20 {
 		whoami(t, client)
 	}
@@ -225,7 +206,7 @@ func TestMemory(t *testing.T) {
 // A mistake that comes into the configuration while a turn runs keeps the agent from
 // nothing: what the daemon goes by is still in force.
 func TestBadConfigurationInATurn(t *testing.T) {
-	dir := newProject(t)
+	dir := toolsProject(t)
 	path := filepath.Join(dir, "claude-swarm.yaml")
 	file, err := config.Load(path)
 	if err == nil {
@@ -239,7 +220,7 @@ func TestBadConfigurationInATurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, _ := connect(t, t.TempDir(), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+dir)
+	client := connect(t, t.TempDir(), "CLAUDE_SWARM_AGENT=coder", "CLAUDE_SWARM_DIR="+dir)
 	if got := whoami(t, client)["name"]; got != "coder" {
 		t.Errorf("in a turn, with a bad configuration, whoami says %v, want coder", got)
 	}
