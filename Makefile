@@ -29,15 +29,8 @@ SIZE          := 19000000
 
 .PHONY: build install size test e2e e2e-newest e2e-oldest compat race lint fuzz bench house mutants torture soak check install-tools demo demo-check darwin tools strict clean
 
-build: bin/claude-swarm
-
-.PHONY: bin/claude-swarm
-# The linker writes its output page by page, and in single pages it stays in the
-# machine's memory; of a copy larger pieces are mapped, and it starts a fifth sooner.
-bin/claude-swarm:
-	linked=$@.$$$$; trap 'rm -f $$linked $$linked.copy' EXIT; \
-	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $$linked ./cmd/$(@F) && \
-	cp $$linked $$linked.copy && mv $$linked.copy $@
+build:
+	CGO_ENABLED=0 go build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o bin/claude-swarm ./cmd/claude-swarm
 
 install: build
 	install -d "$(DESTDIR)$(BINDIR)"
