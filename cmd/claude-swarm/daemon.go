@@ -347,6 +347,13 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	return changes, nil
 }
 
+// keepConfig keeps the configuration for the verbs that come while the daemon runs.
+func (d *daemon) keepConfig() {
+	if err := d.file.KeepInForce(); err != nil {
+		d.log.Warn("mail will wait for a good configuration when there is a bad one", "err", err)
+	}
+}
+
 // openOwnStore opens the mailboxes, and makes them where there are none yet.
 func openOwnStore(p *project) (*dropbox.Store, error) {
 	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())

@@ -21,8 +21,6 @@ import (
 	"errors"
 	"io"
 	"os"
-
-	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 )
 
 func main() {
@@ -31,9 +29,6 @@ func main() {
 
 // run is the program as a function: it returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if f := mailslot.Unfinished(); f != nil {
-		return report(stderr, failedSend(f))
-	}
 	ctx := newInterruptible()
 	defer ctx.stop()
 	out := &output{w: stdout, broken: ctx.cancel} // who prints for ever is of no use any more

@@ -9,7 +9,6 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -121,8 +120,6 @@ func send(c *cli.Context, wait optionalSpan) error {
 	if err != nil {
 		return err
 	}
-	// Without it the next plain send reads the configuration, as this one did.
-	_ = keepDigest(p.file)
 	if p.saysHalted(c, m) {
 		wait.set = false
 	}
@@ -226,13 +223,4 @@ func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 		}
 	}
 	return nil
-}
-
-// failedSend gives what the short way of a send could not end its status and the
-// next step.
-func failedSend(f *mailslot.Failure) error {
-	if f.Err != nil {
-		return refused(f.Err, f.To)
-	}
-	return unprinted(f.ID, f.Unprinted)
 }

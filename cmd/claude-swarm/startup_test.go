@@ -1,21 +1,43 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
 )
+
+// madeReady runs the program in a folder and returns what its packages made ready before
+// main began, a line for each with the time and the bytes.
+func madeReady(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(ourselves(t), args...)
+	home := t.TempDir()
+	cmd.Dir = dir
+	cmd.Env = append(withoutMarks(os.Environ()), "GODEBUG=inittrace=1", "HOME="+home, "XDG_RUNTIME_DIR="+home, "PWD="+dir, "GORACE=atexit_sleep_ms=0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, stderr.Bytes())
+	}
+	return stderr.String()
+}
 
 // Every verb pays for what the packages make ready at the start, so none of ours does
 // more there than lay out its tables: regular expressions wait until they are needed.
 func TestStartMakesLittleReady(t *testing.T) {
 	const most = 16 << 10 // bytes for a package; the tables of the configuration take 5 KiB
 	made := regexp.MustCompile(`(?m)^init (github\.com/claude-swarm/claude-swarm/\S+) .*, (\d+) bytes`)
-	ran := runIn(t, t.TempDir(), []string{"GODEBUG=inittrace=1"}, "version")
-	seen := made.FindAllStringSubmatch(ran.Stderr, -1)
-	if ran.Status != 0 || len(seen) < 5 {
-		t.Fatalf("version made %d packages ready, too few for this test to say anything: %+v", len(seen), ran)
+	trace := madeReady(t, t.TempDir(), "version")
+	seen := made.FindAllStringSubmatch(trace, -1)
+	if len(seen) < 5 {
+		t.Fatalf("version made %d packages ready, too few for this test to say anything:\n%s", len(seen), trace)
 	}
 	for _, m := range seen {
 		if strings.HasSuffix(m[1], "/cmd/claude-swarm") { // with what its tests make ready
@@ -24,5 +46,30 @@ func TestStartMakesLittleReady(t *testing.T) {
 		if bytes, err := strconv.Atoi(m[2]); err != nil || bytes > most {
 			t.Errorf("package %s takes %s bytes at the start, more than %d", m[1], m[2], most)
 		}
+	}
+}
+
+// A plain send is an ordinary verb: it begins in main, when every package is ready, and so
+// a breakpoint in it is reached.
+func TestAPlainSendBeginsInMain(t *testing.T) {
+	dir := t.TempDir()
+	overwrite(t, filepath.Join(dir, config.Name), "agents: {coder: }\n")
+	madeReady(t, dir, "init")
+	for _, text := range []string{"first", "second"} { // what one leaves is there for the next
+		trace := madeReady(t, dir, "send", "coder", text)
+		if !regexp.MustCompile(`(?m)^init main `).MatchString(trace) {
+			t.Errorf("send %s was over before main began:\n%s", text, trace)
+		}
+	}
+	sent, err := filepath.Glob(filepath.Join(dir, ".dead-drop", "coder", "new", "*.md"))
+	if err != nil || len(sent) != 2 {
+		t.Errorf("coder has %q, %v, want two messages", sent, err)
+	}
+}
+
+func overwrite(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -38,7 +38,7 @@ var floors = map[string][]string{
 	"internal/git":                 {"swarm"},
 	"internal/house":               {},
 	"internal/lineage":             {},
-	"internal/mailslot":            {"dropbox", "internal/lineage", "internal/rendezvous", "internal/tokens"},
+	"internal/mailslot":            {"dropbox", "internal/rendezvous"},
 	"internal/policy":              {"dropbox", "internal/durable"},
 	"internal/provision":           {"dropbox", "internal/config", "internal/durable", "ircbridge", "internal/control", "internal/rendezvous", "swarm", "swarm/runner", "swarm/runner/claude"},
 	"internal/rendezvous":          {"internal/durable"},

@@ -1,7 +1,6 @@
 // Package lineage tells which processes are above a process, and what they were
 // started with. A caller's own environment is the caller's word; the processes above
-// it are not, since no process can choose other ancestors. It imports nothing heavy,
-// so that the short way of a send can ask it before the rest of the program is ready.
+// it are not, since no process can choose other ancestors.
 //
 //	client of a turn (CLAUDE_SWARM_TURN=…) -> sh -> env -i -> caller
 //	         ^                                                 |

@@ -1,3 +1,5 @@
+// Package mailslot holds what every way to send a message checks: what may be its body
+// ([Body], [Look]), and whether somebody will work on it ([SayIfNobodyWorks]).
 package mailslot
 
 import (

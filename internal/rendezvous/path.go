@@ -1,9 +1,8 @@
 // Package rendezvous knows where a project is, and where its daemon and those who
 // want something of it meet: at a socket whose path both work out for themselves.
 //
-// It imports little, since a `send` finds its way and asks at the door as well
-// ([Find], [Knock]): package control, which speaks through that door, comes with all
-// of package net.
+// [Find] and [Knock] are quick: each `send` asks them, and only what wants an answer
+// needs package control, which speaks through the socket.
 package rendezvous
 
 import (
