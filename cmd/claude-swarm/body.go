@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/door"
-	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 )
 
 // A textSource says where the text of a message comes from: the words of the
@@ -52,21 +51,21 @@ func (s textSource) read() ([]byte, error) {
 	case len(s.words) == 0:
 		return nil, usagef(s.as+` "what to do"   (or - for the standard input)`, "the text is missing")
 	default:
-		body = mailslot.Body(s.words, s.most)
+		body = door.Body(s.words, s.most)
 	}
 	return body, s.check(body)
 }
 
 // check refuses what is not text, or too much of it.
 func (s textSource) check(body []byte) error {
-	switch flaw, at := mailslot.Look(body, s.most); flaw {
-	case mailslot.Empty:
+	switch flaw, at := door.Look(body, s.most); flaw {
+	case door.Empty:
 		return usagef(s.as+` "what to do"`, "the text is empty")
-	case mailslot.HasNUL:
+	case door.HasNUL:
 		return usagef(s.attachHint(), "the text has a NUL byte (at byte %d); a message is text", at+1)
-	case mailslot.NotUTF8:
+	case door.NotUTF8:
 		return usagef(s.attachHint(), "the text is not UTF-8 (at byte %d); a message is text", at+1)
-	case mailslot.TooLong:
+	case door.TooLong:
 		return fail(exitRefused, s.attachHint(), "the text has %s; a message holds at most %s", byteCount(len(body)), byteCount(s.most))
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
-	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -207,5 +206,5 @@ func unfound(next, what, where, id string) error {
 
 // sayIfNobodyWorks warns that what was sent to these mailboxes waits.
 func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
-	mailslot.SayIfNobodyWorks(c.App.ErrWriter, p.dir, p.Store, to...)
+	sayIfNobodyWorks(c.App.ErrWriter, p.dir, p.Store, to...)
 }

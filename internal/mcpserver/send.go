@@ -11,7 +11,6 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
-	"github.com/claude-swarm/claude-swarm/internal/mailslot"
 )
 
 type sendArguments struct {
@@ -106,7 +105,7 @@ func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach
 
 // fill gives a message its text and its files.
 func (c *call) fill(m *dropbox.Message, body string, attach []string) error {
-	m.Body = mailslot.Body([]string{body}, c.Rules.BodyLimit())
+	m.Body = door.Body([]string{body}, c.Rules.BodyLimit())
 	if err := checkBody(m.Body, c.Rules.BodyLimit(), "write it to a file and name that in attach"); err != nil {
 		return err
 	}
@@ -141,14 +140,14 @@ func delivered(sent []dropbox.Delivery) []sentTo {
 
 // checkBody says what is wrong with a text, and of one that is too long what to do.
 func checkBody(body []byte, most int, tooLong string) error {
-	switch flaw, at := mailslot.Look(body, most); flaw {
-	case mailslot.Empty:
+	switch flaw, at := door.Look(body, most); flaw {
+	case door.Empty:
 		return fmt.Errorf("the text is empty")
-	case mailslot.HasNUL:
+	case door.HasNUL:
 		return fmt.Errorf("the text has a NUL byte, at byte %d", at+1)
-	case mailslot.NotUTF8:
+	case door.NotUTF8:
 		return fmt.Errorf("the text is not UTF-8, at byte %d", at+1)
-	case mailslot.TooLong:
+	case door.TooLong:
 		return fmt.Errorf("the text has %d bytes, %d at most; %s", len(body), most, tooLong)
 	}
 	return nil

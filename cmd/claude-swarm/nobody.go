@@ -1,4 +1,4 @@
-package mailslot
+package main
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// SayIfNobodyWorks warns that what was sent to these mailboxes waits: no daemon
+// sayIfNobodyWorks warns that what was sent to these mailboxes waits: no daemon
 // runs for the project, it was moved under its daemon, or the swarm is halted. The
 // lead needs no daemon.
-func SayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...string) {
+func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...string) {
 	if !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }) {
 		return
 	}

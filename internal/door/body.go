@@ -1,6 +1,4 @@
-// Package mailslot holds what every way to send a message checks: what may be its body
-// ([Body], [Look]), and whether somebody will work on it ([SayIfNobodyWorks]).
-package mailslot
+package door
 
 import (
 	"bytes"
