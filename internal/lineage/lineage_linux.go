@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // Parent is the process that a process belongs to: the one that started it, or the
 // one that adopted it. The error is [fs.ErrNotExist] when there is no such process.
 func Parent(pid int) (int, error) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	data, err := read(pid, "stat")
 	if err != nil {
 		return 0, err
 	}
@@ -26,9 +27,42 @@ func Parent(pid int) (int, error) {
 // Variable is the value of a variable in the environment that a process was started
 // with; "" when it had none, or is another user's.
 func Variable(pid int, name string) string {
-	block, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	block, err := read(pid, "environ")
 	if err != nil {
 		return ""
 	}
 	return value(block, name)
+}
+
+// read reads a file of a process in /proc. A send reads two for each process above it, and
+// package os would register each with the poller first.
+func read(pid int, name string) ([]byte, error) {
+	path := "/proc/" + strconv.Itoa(pid) + "/" + name
+	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	data := make([]byte, 0, 4096)
+	for {
+		n, err := again(func() (int, error) { return unix.Read(fd, data[len(data):cap(data)]) })
+		if err != nil {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+		if n == 0 {
+			return data, nil
+		}
+		if data = data[:len(data)+n]; len(data) == cap(data) {
+			data = append(data, make([]byte, len(data))...)[:len(data)]
+		}
+	}
+}
+
+// again repeats a call that a signal has broken off.
+func again(call func() (int, error)) (n int, err error) {
+	for {
+		if n, err = call(); err != unix.EINTR {
+			return n, err
+		}
+	}
 }

@@ -23,7 +23,7 @@ func TestAbove(t *testing.T) {
 		}
 	}
 	cmd := exec.Command("sh", "-c", script)
-	cmd.Env = append(os.Environ(), "LINEAGE_TEST=yes and no")
+	cmd.Env = append(os.Environ(), "LINEAGE_MUCH="+strings.Repeat("x", 100_000), "LINEAGE_TEST=yes and no")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
