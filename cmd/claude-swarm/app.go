@@ -19,40 +19,9 @@ const (
 	groupProject = "the project"
 )
 
-// verbs lists the verbs in the order of the help, one file each.
-func verbs() []*cli.Command {
-	return append(daemonVerbs(), []*cli.Command{
-		initCommand(),
-		configCommand(),
-		demoCommand(),
-		completionCommand(),
-		versionCommand(),
-		historyCommand(),
-		mcpCommand(),
-		ircCommand(),
-		sendCommand(),
-		inboxCommand(),
-		readCommand(),
-		replyCommand(),
-		cancelCommand(),
-		removeCommand(),
-		publishCommand(),
-		subscribeCommand(),
-		unsubscribeCommand(),
-		topicsCommand(),
-		claimCommand(),
-		ackCommand(),
-		attachCommand(),
-		deadCommand(),
-		refusedCommand(),
-		traceCommand(),
-		completeCommand(),
-	}...)
-}
-
-// newApp builds the command line. It costs nothing but memory: what a verb
-// needs it opens itself.
-func newApp(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
+// newApp builds what a command line needs; without one, that is all. It costs nothing but
+// memory: what a verb needs it opens itself.
+func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:                 "claude-swarm",
 		Usage:                "files in folders wake coding agents",
@@ -65,7 +34,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "read the configuration from `FILE`, not from the claude-swarm.yaml of this folder or one above it"},
 		},
-		Commands:       verbs(),
+		Commands:       commandsFor(args),
 		ExitErrHandler: func(*cli.Context, error) {}, // run reports
 	}
 	app.OnUsageError = badValue

@@ -10,7 +10,7 @@ import (
 )
 
 func arrangeApp() *cli.App {
-	app := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	app := newApp(nil, strings.NewReader(""), io.Discard, io.Discard)
 	app.Commands = []*cli.Command{
 		{Name: "send", Flags: []cli.Flag{
 			jsonFlag(),

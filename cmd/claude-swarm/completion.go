@@ -48,12 +48,15 @@ ids of messages.` +
 	}
 }
 
+// completeName is the verb by which the scripts of the shells ask.
+const completeName = "__complete"
+
 // completeCommand is what the scripts call: __complete -- WORD… with the words
 // of the command line up to the cursor, the last one perhaps empty. It prints a
 // candidate a line, a tab and what it is; or ":files" where a file belongs.
 func completeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "__complete", Hidden: true, SkipFlagParsing: true,
+		Name: completeName, Hidden: true, SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
 			if len(words) > 0 && words[0] == "--" {

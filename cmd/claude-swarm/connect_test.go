@@ -47,7 +47,7 @@ func TestAnOldNoteLeadsToNoDaemon(t *testing.T) {
 	if err := (rendezvous.Note{PID: 1, Socket: l.Addr().String()}).Write(p.home.LockFile()); err != nil {
 		t.Fatal(err)
 	}
-	c := cli.NewContext(newApp(strings.NewReader(""), io.Discard, io.Discard), flag.NewFlagSet("", flag.ContinueOnError), nil)
+	c := cli.NewContext(newApp(nil, strings.NewReader(""), io.Discard, io.Discard), flag.NewFlagSet("", flag.ContinueOnError), nil)
 	ways := map[string]func() error{
 		"the events of status --watch": func() error { return followEvents(t.Context(), c, swarm.Filter{}, func(swarm.FeedEvent) {}) },
 		"a person on IRC": func() error {

@@ -19,7 +19,7 @@ func TestHelpEndsWithExamples(t *testing.T) {
 		}
 		name := path(chain)
 		var out strings.Builder
-		writeHelp(&out, newApp(nil, io.Discard, io.Discard), chain)
+		writeHelp(&out, newApp(nil, nil, io.Discard, io.Discard), chain)
 		for line := range strings.Lines(out.String()) {
 			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width {
 				t.Errorf("%s: %d columns: %s", name, n, line)
@@ -42,7 +42,7 @@ func TestHelpEndsWithExamples(t *testing.T) {
 			line, _, _ = strings.Cut(line, " > ")
 			line, _, _ = strings.Cut(line, " | ")
 			args := append([]string{"claude-swarm"}, words(strings.TrimSuffix(line, ")"))...)
-			if _, err := arrange(newApp(nil, io.Discard, io.Discard), args); err != nil {
+			if _, err := arrange(newApp(nil, nil, io.Discard, io.Discard), args); err != nil {
 				t.Errorf("%s: the example %q: %v", name, line, err)
 			}
 		}
@@ -51,7 +51,7 @@ func TestHelpEndsWithExamples(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	app := newApp(nil, io.Discard, io.Discard)
+	app := newApp(nil, nil, io.Discard, io.Discard)
 	writeHelp(&out, app, nil)
 	for line := range strings.Lines(out.String()) {
 		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width {

@@ -32,7 +32,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := newInterruptible()
 	defer ctx.stop()
 	out := &output{w: stdout, broken: ctx.cancel} // who prints for ever is of no use any more
-	app := newApp(stdin, out, stderr)
+	app := newApp(args, stdin, out, stderr)
 	app.Metadata = map[string]any{typedArgs: args[1:]}
 	line, err := arrange(app, args)
 	switch {

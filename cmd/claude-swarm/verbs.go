@@ -2,24 +2,74 @@ package main
 
 import "github.com/urfave/cli/v2"
 
-// daemonVerbs lists the verbs of the daemon and of its agents.
-func daemonVerbs() []*cli.Command {
-	return []*cli.Command{
-		startCommand(),
-		stopCommand(),
-		restartCommand(),
-		reloadCommand(),
-		statusCommand(),
-		logsCommand(),
-		pauseCommand(),
-		resumeCommand(),
-		abortCommand(),
-		compactCommand(),
-		clearCommand(),
-		haltCommand(),
-		unhaltCommand(),
-		doctorCommand(),
-		hookCommand(),
-		standinCommand(),
+// A verb is what is typed behind the program's name, and what makes its command.
+type verb struct {
+	name string
+	make func() *cli.Command
+}
+
+// verbs lists the verbs in the order of the help, one file each.
+func verbs() []verb {
+	return []verb{
+		{"start", startCommand},
+		{"stop", stopCommand},
+		{"restart", restartCommand},
+		{"reload", reloadCommand},
+		{"status", statusCommand},
+		{"logs", logsCommand},
+		{"pause", pauseCommand},
+		{"resume", resumeCommand},
+		{"abort", abortCommand},
+		{"compact", compactCommand},
+		{"clear", clearCommand},
+		{"halt", haltCommand},
+		{"unhalt", unhaltCommand},
+		{"doctor", doctorCommand},
+		{"hook", hookCommand},
+		{"standin", standinCommand},
+		{"init", initCommand},
+		{"config", configCommand},
+		{"demo", demoCommand},
+		{"completion", completionCommand},
+		{"version", versionCommand},
+		{"history", historyCommand},
+		{"mcp", mcpCommand},
+		{"irc", ircCommand},
+		{"send", sendCommand},
+		{"inbox", inboxCommand},
+		{"read", readCommand},
+		{"reply", replyCommand},
+		{"cancel", cancelCommand},
+		{"remove", removeCommand},
+		{"publish", publishCommand},
+		{"subscribe", subscribeCommand},
+		{"unsubscribe", unsubscribeCommand},
+		{"topics", topicsCommand},
+		{"claim", claimCommand},
+		{"ack", ackCommand},
+		{"attach", attachCommand},
+		{"dead", deadCommand},
+		{"refused", refusedCommand},
+		{"trace", traceCommand},
+		{"__complete", completeCommand},
 	}
+}
+
+// commandsFor makes the commands for a command line. To lay out the flags and the help of
+// all verbs takes longer than most of what one does, so where the first word is a verb it is
+// made alone; but for completion, which tells of the others.
+func commandsFor(args []string) []*cli.Command {
+	all := verbs()
+	if len(args) > 1 && args[1] != completeName {
+		for _, v := range all {
+			if v.name == args[1] {
+				return []*cli.Command{v.make()}
+			}
+		}
+	}
+	commands := make([]*cli.Command, 0, len(all))
+	for _, v := range all {
+		commands = append(commands, v.make())
+	}
+	return commands
 }
