@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -29,30 +28,30 @@ const logPoll = 250 * time.Millisecond
 
 func logsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "logs", Category: groupAgents, ArgsUsage: "AGENT",
+		Name: "logs", Category: groupAgents, ArgsUsage: "[AGENT]",
 		Usage: "what an agent says and does",
-		Description: `Prints the last lines of an agent's log; with -f goes on with what is added,
-also when the daemon stops and starts again. Works without a daemon. Inside a
-turn an agent sees its own log.
+		Description: `Prints the last lines of an agent's log, or of the logs of all in the order of
+time; with -f goes on with what is added, also when the daemon stops and starts
+again. Works without a daemon. Inside a turn an agent sees its own log.
 
-On a terminal -f shows text while it is written, in each turn that begins while
-somebody follows the agent so. A turn that began before shows whole messages:
-its client cannot be told to change that, and to ask every client for pieces
-would make the streams that are kept nine times as long.
+On a terminal -f with one AGENT shows text while it is written, in each turn
+that begins while somebody follows the agent so. A turn that began before shows
+whole messages: its client cannot be told to change that, and to ask every
+client for pieces would make the streams that are kept nine times as long.
 
 Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, + is urgent
 mail that came into the turn, the beginning and the end of a turn are =, the end
 with its duration and cost. --raw prints the client's own event stream
 of the last turn, JSON lines.` +
-			examples("claude-swarm logs coder", "claude-swarm logs coder -f", "claude-swarm logs coder --raw -n 5"),
+			examples("claude-swarm logs coder", "claude-swarm logs coder -f", "claude-swarm logs -f", "claude-swarm logs coder --raw -n 5"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "f", Aliases: []string{"follow"}, Usage: "go on with what is added, until Ctrl-C"},
 			&cli.IntFlag{Name: "n", Aliases: []string{"lines"}, Value: 50, Usage: "begin with the last `N` lines"},
 			&cli.BoolFlag{Name: "raw", Usage: "the client's event stream"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() != 1 {
-				return usagef("claude-swarm status", "logs: which agent?")
+			if c.NArg() > 1 {
+				return usagef("claude-swarm logs "+c.Args().First(), "logs: one agent, or all without a name")
 			}
 			if c.Int("n") < 0 {
 				return usagef("claude-swarm help logs", "-n must not be negative")
@@ -61,15 +60,23 @@ of the last turn, JSON lines.` +
 			if err != nil {
 				return err
 			}
-			name := c.Args().First()
-			if _, err := p.agent(name, "claude-swarm logs %s"); err != nil && !p.hasLog(name) {
-				return err
-			}
-			// A log has what the agent's mail says, and what it says itself.
 			me, err := p.whoAmI()
 			if err != nil {
 				return err
 			}
+			name := c.Args().First()
+			switch {
+			case name == "" && me.Name != dropbox.Lead:
+				name = me.Name
+			case name == "" && c.Bool("raw"):
+				return usagef("claude-swarm status", "logs --raw: of which agent?")
+			case name == "":
+				return readableLogs(c, p)
+			}
+			if _, err := p.agent(name, "claude-swarm logs %s"); err != nil && !p.hasLog(name) {
+				return err
+			}
+			// A log has what the agent's mail says, and what it says itself.
 			if err := private((&door.Door{Me: me}).MaySee(name)); err != nil {
 				return err
 			}
@@ -202,14 +209,8 @@ func (l *logPrinter) partial(ev swarm.FeedEvent) {
 
 // lines prints finished lines of the log.
 func (l *logPrinter) lines(data []byte) {
-	for len(data) > 0 {
-		// An entry is a line and the indented lines after it.
-		end := bytes.IndexByte(data, '\n') + 1
-		for bytes.HasPrefix(data[end:], []byte(logIndent)) {
-			end += bytes.IndexByte(data[end:], '\n') + 1
-		}
-		l.entry(strings.TrimSuffix(string(data[:end]), "\n"))
-		data = data[end:]
+	for _, entry := range entriesIn(data) {
+		l.entry(strings.TrimSuffix(string(entry), "\n"))
 	}
 }
 
