@@ -16,9 +16,21 @@ import (
 // trialTime is the most that the trial may take; it takes about a second.
 const trialTime = 60 * time.Second
 
+// word is what the agent of the trial answers.
+const word = "the round trip works"
+
+// answering is the client of the trial: a shell that answers its first prompt in the
+// stream of Claude Code, and waits for the end of its input. It needs no claude program,
+// no account and no network, so a trial that fails says that the rest does not work here.
+const answering = `read -r prompt && printf '%s\n'` +
+	` '{"type":"system","subtype":"init","session_id":"trial"}'` +
+	` '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + word + `"}]},"session_id":"trial"}'` +
+	` '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"` + word + `","session_id":"trial"}'` +
+	` && cat >/dev/null`
+
 // trial does a whole round in a scratch project: a daemon, an agent whose client
-// is the built-in stand-in, a message, a turn, its answer. So what is wrong with
-// this machine is told from what is wrong with this project.
+// is a shell, a message, a turn, its answer. So what is wrong with this machine is
+// told from what is wrong with this project.
 func (e *exam) trial(ctx context.Context) {
 	const name = "round trip"
 	if e.Program == "" {
@@ -40,7 +52,7 @@ func (e *exam) round(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	text := fmt.Sprintf("agents:\n  probe: {command: [%s, standin]}\n", quote(e.Program))
+	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", quote(answering))
 	if _, err := Init(dir, Options{Config: text}); err != nil {
 		return err
 	}
@@ -54,8 +66,7 @@ func (e *exam) round(ctx context.Context) (err error) {
 		_, stopErr := e.verb(ctx, dir, "stop", "--now")
 		err = errors.Join(err, stopErr)
 	}()
-	const word = "the round trip works"
-	out, err := e.verb(ctx, dir, "send", "probe", "@say "+word, "--wait=30s")
+	out, err := e.verb(ctx, dir, "send", "probe", "Are you there?", "--wait=30s")
 	if err == nil && !strings.Contains(out, word) {
 		err = fmt.Errorf("the answer is %q", oneLine(out))
 	}
@@ -67,7 +78,7 @@ func (e *exam) verb(ctx context.Context, dir string, args ...string) (string, er
 	cmd := exec.CommandContext(ctx, e.Program, append([]string{"--config", filepath.Join(dir, "claude-swarm.yaml")}, args...)...)
 	cmd.Dir = dir
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // the stand-in asks no model
+		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // nothing asks a model
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
