@@ -21,8 +21,8 @@ import (
 // patience bounds one command; each takes some milliseconds.
 const patience = 60 * time.Second
 
-// built is the folder of the real program, and beside it, as claude, the
-// stand-in that is a part of it. It is made once.
+// built is the folder of the real program, and beside it, as claude, the stand-in.
+// It is made once.
 var built = sync.OnceValues(func() (string, error) {
 	if err := noteSources(); err != nil {
 		return "", err
@@ -31,11 +31,11 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", bin+"/", "../cmd/...").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", bin+"/", "../cmd/...", "../internal/testkit/standin/claude").CombinedOutput()
 	if err != nil {
 		return bin, fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	return bin, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\nexec claude-swarm standin \"$@\"\n"), 0o700)
+	return bin, nil
 })
 
 // noteSources looks at the folders of the program's source, so that the go command

@@ -28,7 +28,7 @@ import (
 func TestWorkGoesOnWithoutIRC(t *testing.T) {
 	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
 	proxy.Refuse()
-	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q, standin]}\n", program)+onIRC(proxy.Addr))
+	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q]}\n", standin)+onIRC(proxy.Addr))
 	p.start()
 	works := func(text string) {
 		t.Helper()
@@ -75,7 +75,7 @@ func TestKillsLoseNothingOnIRC(t *testing.T) {
 func killedOnIRC(t *testing.T, addr string, history bool) {
 	const kills = 20
 	proxy := irctest.NewProxy(t, addr)
-	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q, standin]}\n", program)+onIRC(proxy.Addr))
+	p := newProject(t, `{"replies":[]}`, fmt.Sprintf("  coder: {command: [%q]}\n", standin)+onIRC(proxy.Addr))
 	ears := listen(t, addr, nil, "#project-x")
 	said, drops := 0, 0
 	ears.says("#project-x", "said 0.")
@@ -190,7 +190,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 // other. A reload takes the bridge into the daemon, and IRC out of the swarm.
 func TestTheBridgeApart(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
-	agents := fmt.Sprintf("  coder: {command: [%q, standin]}\n", program)
+	agents := fmt.Sprintf("  coder: {command: [%q]}\n", standin)
 	section := onIRC(addr)
 	p := newProject(t, `{"replies":[]}`, agents+strings.Replace(section, "rate: 0,", "rate: 0, apart: true,", 1))
 	here := p.read("claude-swarm.yaml")

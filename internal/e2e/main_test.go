@@ -16,6 +16,7 @@ import (
 // Built once for all tests.
 var (
 	program string // our program
+	standin string // what plays the client where a test needs many turns or a certain moment
 	cli     string // the real Claude Code
 )
 
@@ -56,11 +57,13 @@ func run(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "claude-swarm")
-	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", dir+"/", "./cmd/...")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("go build: %w\n%s", err, out)
+	program, standin = filepath.Join(dir, "claude-swarm"), filepath.Join(dir, "standin", "claude")
+	for to, packages := range map[string]string{"": "./cmd/...", "standin": "./internal/testkit/standin/claude"} {
+		build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", filepath.Join(dir, to)+"/", packages)
+		build.Dir = root
+		if out, err := build.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("go build: %w\n%s", err, out)
+		}
 	}
 	return m.Run(), nil
 }

@@ -28,7 +28,7 @@ func TestAThousandMessagesToTenAgents(t *testing.T) {
 	var config strings.Builder
 	name := func(i int) string { return "agent" + strconv.Itoa(i%agents) }
 	for i := range agents {
-		fmt.Fprintf(&config, "  %s: {command: [%q, standin]}\n", name(i), program)
+		fmt.Fprintf(&config, "  %s: {command: [%q]}\n", name(i), standin)
 	}
 	p := newProject(t, `{"replies":[]}`, config.String())
 	log := filepath.Join(p.home, "turns.log")

@@ -1,9 +1,9 @@
 #!/bin/sh
 # record.sh PROGRAMS OUT: make a project with mail in every state, and store it in OUT.
 #
-# PROGRAMS is the folder with claude-swarm (make build), OUT a folder that does not exist
-# yet. No real client runs: `claude-swarm standin` plays it. The
-# README beside this script says what is in the project and how it is stored.
+# PROGRAMS is the folder with claude-swarm and claude, the stand-in that plays the client. OUT
+# is a folder that does not exist yet. The README beside this script says how the programs
+# are built, what is in the project and how it is stored.
 set -eu
 umask 077
 programs=$(cd "$1" && pwd -P)
@@ -14,9 +14,7 @@ test ! -e "$out" || { echo "$out is there already" >&2; exit 1; }
 scratch=$(mktemp -d)
 scratch=$(cd "$scratch" && pwd -P)
 mkdir "$scratch/bin" "$scratch/home" "$scratch/run" "$scratch/project"
-ln -s "$programs/claude-swarm" "$scratch/bin"
-printf '#!/bin/sh\nexec claude-swarm standin "$@"\n' >"$scratch/bin/claude"
-chmod 700 "$scratch/bin/claude"
+ln -s "$programs/claude-swarm" "$programs/claude" "$scratch/bin"
 cd "$scratch/project"
 cp "$here/claude-swarm.yaml" .
 drop=.dead-drop

@@ -1,8 +1,8 @@
 // Package standin is a stand-in for the claude command line program. It takes
 // the same flags, keeps sessions and prints the same stream of JSON lines as
 // Claude Code 2.1.330 does in print mode, or 2.1.197 where STANDIN_VERSION says so,
-// but it asks no model: what a turn does stands in the prompt. Tests run thousands of turns with it, and
-// "claude-swarm demo" uses it where no real client is installed.
+// but it asks no model: what a turn does stands in the prompt. Tests run thousands of turns with it,
+// in the test binary itself or by the program in the folder claude.
 //
 // # A turn
 //

@@ -37,6 +37,7 @@ type arenaSpec struct {
 // for several goroutines.
 type arena struct {
 	program string
+	client  string // the stand-in
 	dir     string // of the project
 	home    string // of everything that is started here; the mark of its processes
 	env     []string
@@ -57,7 +58,7 @@ func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &arena{program: r.program, dir: filepath.Join(base, "p"), home: filepath.Join(base, "home")}
+	a := &arena{program: r.program, client: r.client, dir: filepath.Join(base, "p"), home: filepath.Join(base, "home")}
 	run := filepath.Join(base, "run")
 	for _, d := range []string{a.dir, a.home, run, filepath.Join(base, "locks"), filepath.Join(base, "tmp")} {
 		if err := os.Mkdir(d, 0o700); err != nil {
@@ -73,7 +74,7 @@ func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 	if !strings.Contains(spec.top, "max_running") {
 		config.WriteString("max_running: 4\n")
 	}
-	fmt.Fprintf(&config, "log: {max_size_mb: 1000}\ndefaults:\n  command: [%q, standin]\n%s", a.program, spec.defaults)
+	fmt.Fprintf(&config, "log: {max_size_mb: 1000}\ndefaults:\n  command: [%q]\n%s", a.client, spec.defaults)
 	for _, key := range []string{"retry_delay: 200ms", "max_failures: 100"} {
 		if name, _, _ := strings.Cut(key, ":"); !strings.Contains(spec.defaults, name) {
 			config.WriteString("  " + key + "\n")

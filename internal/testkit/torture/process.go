@@ -77,7 +77,7 @@ func (a *arena) processes() []process {
 		switch {
 		case has("--foreground"):
 			p.role = daemonRole
-		case p.turn != "" && has("standin"):
+		case p.turn != "" && has(a.client):
 			p.role = clientRole
 		case p.turn != "":
 			p.role = childRole

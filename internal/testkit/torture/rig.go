@@ -14,17 +14,18 @@ import (
 	"time"
 )
 
-// A rig is what faults are tried with: the program as it is shipped, and a folder
-// for the arenas. It is safe for several goroutines.
+// A rig is what faults are tried with: the program as it is shipped, the stand-in for
+// the agents' client, and a folder for the arenas. It is safe for several goroutines.
 type rig struct {
 	program string
+	client  string // the stand-in
 	scratch string
 	soak    time.Duration // how long a soak takes
 	arenas  atomic.Int32
 	unruly  atomic.Int32 // arenas in which clients misbehave
 }
 
-// newRig builds the program. The caller closes the rig.
+// newRig builds the programs. The caller closes the rig.
 func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -35,8 +36,10 @@ func newRig(ctx context.Context, soak time.Duration) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{program: filepath.Join(scratch, "bin", "claude-swarm"), scratch: scratch, soak: soak}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", r.program, "./cmd/claude-swarm")
+	bin := filepath.Join(scratch, "bin")
+	r := &rig{program: filepath.Join(bin, "claude-swarm"), client: filepath.Join(bin, "claude"), scratch: scratch, soak: soak}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", bin+"/",
+		"./cmd/claude-swarm", "./internal/testkit/standin/claude")
 	build.Dir = strings.TrimSpace(string(out))
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

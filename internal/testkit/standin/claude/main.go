@@ -1,0 +1,15 @@
+// Claude is the stand-in of package standin as a program: tests, torture and the
+// recording of a project run it where a person would have Claude Code.
+//
+//	go build -o bin/ ./internal/testkit/standin/claude
+package main
+
+import (
+	"os"
+
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
+)
+
+func main() {
+	os.Exit(standin.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
