@@ -53,7 +53,7 @@ $(INSPECTOR):
 
 tools: $(call CLI_FILE,$(CLI_OLDEST)) $(call CLI_FILE,$(CLI_NEWEST)) $(call CLI_FILE,$(CLI_VERSION)) $(INSPECTOR)
 
-# The demo says so when there is no npm, and a stand-in plays the CLI.
+# Without npm the demo takes the claude program of the PATH, or says what to install.
 demo: build
 	@command -v claude >/dev/null || ! command -v npm >/dev/null || $(MAKE) --no-print-directory $(call CLI_FILE,$(CLI_VERSION))
 	@PATH="$$PATH:$(dir $(call CLI_FILE,$(CLI_VERSION)))" ./bin/claude-swarm demo

@@ -100,7 +100,7 @@ var (
 // What a page says to type must exist: the verb, and each flag.
 func TestVerbsAndFlagsExist(t *testing.T) {
 	top := verbs(t)
-	hidden := []string{"hook", "standin", "help", "sned"} // the last is a mistake that a page shows
+	hidden := []string{"hook", "help", "sned"} // the last is a mistake that a page shows
 	used := map[string]bool{}
 	const skill = "../internal/provision/skill.md" // what init --skill writes
 	for _, page := range append(pages(t), skill) {

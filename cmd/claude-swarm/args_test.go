@@ -23,7 +23,7 @@ func arrangeApp() *cli.App {
 		{Name: "dead", Subcommands: []*cli.Command{
 			{Name: "list", Flags: []cli.Flag{jsonFlag()}},
 		}},
-		{Name: "standin", Hidden: true, SkipFlagParsing: true},
+		{Name: "raw", Hidden: true, SkipFlagParsing: true},
 	}
 	return app
 }
@@ -47,7 +47,7 @@ func TestArrange(t *testing.T) {
 		"a single dash":          {in: "send|coder|-", want: "send|--|coder|-"},
 		"empty text":             {in: "send|coder|", want: "send|--|coder|"},
 		"verb below a verb":      {in: "dead|list|coder|--json", want: "dead|list|--json|--|coder"},
-		"arguments left alone":   {in: "standin|-p|--verbose|--x", want: "standin|-p|--verbose|--x"},
+		"arguments left alone":   {in: "raw|-p|--verbose|--x", want: "raw|-p|--verbose|--x"},
 		"help of the program":    {in: "--help", want: "", help: true},
 		"no verb":                {in: "--config|x.yaml", want: "--config|x.yaml", help: true},
 		"help verb":              {in: "help", want: "", help: true},

@@ -59,9 +59,9 @@ func newStage(ctx context.Context, dir string, keep, live bool) (*stage, error) 
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, fail(exitFailed, "apt-get install git", "the demo needs git, which is not on the PATH")
 	}
-	s.client = findClient(ctx)
-	if live && !s.client.real {
-		return nil, fail(exitFailed, "npm install -g @anthropic-ai/claude-code", "--live needs the claude program, which is not on the PATH")
+	var err error
+	if s.client, err = findClient(ctx); err != nil {
+		return nil, err
 	}
 	if err := s.makeFolder(dir); err != nil {
 		return nil, err
@@ -260,15 +260,14 @@ func (s *stage) clear(ctx context.Context) error {
 type demoClient struct {
 	command []string
 	about   string
-	real    bool
 }
 
 const supported = " (supported: " + claude.Supported + ")"
 
 // findClient looks for the claude program: on the PATH, then where `make demo`
-// installs it, below the working folder and below our own program's. Without
-// one our stand-in plays it.
-func findClient(ctx context.Context) demoClient {
+// installs it, below the working folder and below our own program's.
+func findClient(ctx context.Context) (demoClient, error) {
+	const install = "npm install -g @anthropic-ai/claude-code"
 	var paths []string
 	if path, err := exec.LookPath("claude"); err == nil {
 		paths = append(paths, path)
@@ -281,8 +280,12 @@ func findClient(ctx context.Context) demoClient {
 		from = append(from, filepath.Dir(self), filepath.Dir(filepath.Dir(self)))
 	}
 	for _, dir := range from {
-		paths = append(paths, filepath.Join(dir, ".tools", "claude", claude.Default, "node_modules", ".bin", "claude"))
+		path := filepath.Join(dir, ".tools", "claude", claude.Default, "node_modules", ".bin", "claude")
+		if _, err := os.Stat(path); err == nil {
+			paths = append(paths, path)
+		}
 	}
+	missing := fail(exitFailed, install, "the demo needs the claude program, which is not on the PATH")
 	for _, path := range paths {
 		path, err := filepath.Abs(path)
 		if err != nil {
@@ -291,14 +294,12 @@ func findClient(ctx context.Context) demoClient {
 		ask, cancel := context.WithTimeout(ctx, 20*time.Second)
 		out, err := exec.CommandContext(ask, path, "--version").Output()
 		cancel()
-		if err == nil {
-			version, _, _ := strings.Cut(oneLine(string(out)), " ")
-			return demoClient{command: []string{path}, about: "the real one: claude " + cut(version, 40) + supported, real: true}
+		if err != nil {
+			missing = fail(exitFailed, install, "the demo needs the claude program, and %s --version fails: %v", path, err)
+			continue
 		}
+		version, _, _ := strings.Cut(oneLine(string(out)), " ")
+		return demoClient{command: []string{path}, about: "the real one: claude " + cut(version, 40) + supported}, nil
 	}
-	self, err := os.Executable()
-	if err != nil {
-		self = "claude-swarm"
-	}
-	return demoClient{command: []string{self, "standin"}, about: "a stand-in, as there is no claude here" + supported}
+	return demoClient{}, missing
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -26,21 +25,5 @@ func hookCommand() *cli.Command {
 				return swarm.HookCompact(swarm.HomeOf(dir), turn, c.App.Writer)
 			},
 		}}, sessionHooks()...),
-	}
-}
-
-// standinCommand plays the claude program for demo, where the real one is
-// missing.
-func standinCommand() *cli.Command {
-	return &cli.Command{
-		Name: "standin", Hidden: true, SkipFlagParsing: true,
-		Usage:       "play the claude program",
-		Description: "A scripted stand-in for the claude program.",
-		Action: func(c *cli.Context) error {
-			if code := standin.Main(c.Args().Slice(), os.Environ(), os.Stdin, os.Stdout, os.Stderr); code != 0 {
-				os.Exit(code) // its status is the real program's, and it has said why
-			}
-			return nil
-		},
 	}
 }

@@ -26,7 +26,6 @@ func verbs() []verb {
 		{"unhalt", unhaltCommand},
 		{"doctor", doctorCommand},
 		{"hook", hookCommand},
-		{"standin", standinCommand},
 		{"init", initCommand},
 		{"config", configCommand},
 		{"demo", demoCommand},

@@ -157,6 +157,21 @@ func TestShippedProgramParsesNoMarkdown(t *testing.T) {
 	}
 }
 
+// A user's program holds nothing that is there for tests: the machinery of internal/testkit
+// plays clients and servers, breaks connections and cuts the power.
+func TestNoProgramHoldsTheTestKit(t *testing.T) {
+	module, _ := packages(t)
+	deps := strings.Fields(goList(t, "-deps", module+"cmd/..."))
+	if !slices.Contains(deps, module+"swarm") {
+		t.Fatalf("the programs hold %q, without swarm", deps)
+	}
+	for _, pkg := range deps {
+		if strings.HasPrefix(pkg, module+"internal/testkit/") {
+			t.Errorf("a program holds %s", pkg)
+		}
+	}
+}
+
 // TestTrackedFilesSpeakOfTheProductAlone looks for what belongs to one machine
 // and not to the product.
 func TestTrackedFilesSpeakOfTheProductAlone(t *testing.T) {

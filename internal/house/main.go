@@ -36,7 +36,8 @@ type house struct {
 	packages []*packages.Package
 }
 
-// machinery are the packages that no shipped program links: they test the product.
+// machinery are the packages that test the product. No shipped program links one, but for
+// fakeapi, which serves the demo, too.
 var machinery = []string{
 	"internal/compat", "internal/e2e", "internal/fakeapi", "internal/floorplan", "internal/house", "internal/testkit",
 	"docs", "examples",
