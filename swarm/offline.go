@@ -3,6 +3,7 @@ package swarm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -65,7 +66,7 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 		st.Agents = append(st.Agents, a)
 	}
 	st.Lead.Agent, st.Lead.Name = p.Lead, p.LeadName
-	if st.Lead.Unread, err = unreadLead(store); err != nil {
+	if st.Lead.Unread, st.Lead.Questions, err = forLead(store); err != nil {
 		return st, err
 	}
 	gone, err := goneTrouble(home, store, p.Agents)
@@ -169,12 +170,31 @@ func countWaiting(entries []dropbox.Entry) Waiting {
 	return w
 }
 
-// unreadLead counts what the person has not read.
-func unreadLead(store *dropbox.Store) (int, error) {
+// maxLookedAt is how many of the newest messages for the person are looked at for
+// questions: each is a file to read.
+const maxLookedAt = 500
+
+// forLead counts what the person has not read, and the questions that nobody has
+// answered, whether they were read or not.
+func forLead(store *dropbox.Store) (unread, questions int, err error) {
 	box, err := store.Mailbox(dropbox.Lead)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	entries, err := box.Peek()
-	return len(entries), err
+	fresh, err := box.Peek()
+	if err != nil {
+		return 0, 0, err
+	}
+	read, err := box.Claimed()
+	if err != nil {
+		return len(fresh), 0, err
+	}
+	all := slices.Concat(fresh, read)
+	slices.SortFunc(all, func(a, b dropbox.Entry) int { return b.Created.Compare(a.Created) })
+	for _, e := range all[:min(len(all), maxLookedAt)] {
+		if m, err := box.Read(e); err == nil && m.Type == dropbox.Question {
+			questions++
+		}
+	}
+	return len(fresh), questions, nil
 }

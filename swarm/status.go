@@ -70,9 +70,10 @@ type DaemonStatus struct {
 
 // LeadStatus says what waits for the person, and which agent leads.
 type LeadStatus struct {
-	Unread int    `json:"unread"`
-	Agent  string `json:"agent"` // gets what others send to the lead; "" when that is the person
-	Name   string `json:"name"`  // what the person is called besides lead; "" is nothing
+	Unread    int    `json:"unread"`
+	Questions int    `json:"questions"` // that nobody has answered, read or not
+	Agent     string `json:"agent"`     // gets what others send to the lead; "" when that is the person
+	Name      string `json:"name"`      // what the person is called besides lead; "" is nothing
 }
 
 // AgentStatus is a picture of one agent. Every key is there in every picture, so

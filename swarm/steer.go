@@ -355,8 +355,8 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		uncounted = cmp.Or(uncounted, err)
 		st.Agents = append(st.Agents, a)
 	}
-	unread, err := unreadLead(s.store)
-	st.Lead = LeadStatus{Unread: unread, Agent: s.Plan().Lead, Name: s.Plan().LeadName}
+	unread, questions, err := forLead(s.store)
+	st.Lead = LeadStatus{Unread: unread, Questions: questions, Agent: s.Plan().Lead, Name: s.Plan().LeadName}
 	uncounted = cmp.Or(uncounted, err)
 	gone, err := goneTrouble(s.home, s.store, s.Plan().Agents)
 	st.Trouble = append(st.Trouble, gone...)

@@ -210,6 +210,9 @@ func (l look) writeAgents(w io.Writer, st swarm.Status) {
 // writeTail prints what a person is to look at. Each part has an empty line before it.
 func (l look) writeTail(w io.Writer, st swarm.Status) {
 	p, now, columns := l.paint, l.now, l.columns
+	if text := spent(st.Agents); text != "" {
+		fmt.Fprintln(w, "\n"+whole(text, columns))
+	}
 	for _, line := range haltedLines(st.Gate.Threads) {
 		fmt.Fprintln(w, "\n"+p.paint(whole(line, columns), color.FgRed))
 	}
@@ -222,9 +225,35 @@ func (l look) writeTail(w io.Writer, st swarm.Status) {
 			fmt.Fprintln(w, whole(line, columns))
 		}
 	}
-	if st.Lead.Unread > 0 {
-		fmt.Fprintln(w, "\n"+whole(count(st.Lead.Unread, "unread message")+" for you   next: claude-swarm inbox", columns))
+	if text := forYou(st.Lead); text != "" {
+		fmt.Fprintln(w, "\n"+whole(text+"   next: claude-swarm inbox", columns))
 	}
+}
+
+// forYou says what waits for the person; "" is nothing.
+func forYou(lead swarm.LeadStatus) string {
+	switch {
+	case lead.Questions > 0 && lead.Unread > 0:
+		return count(lead.Questions, "question") + " for you, " + count(lead.Unread, "unread message")
+	case lead.Questions > 0:
+		return count(lead.Questions, "question") + " for you"
+	case lead.Unread > 0:
+		return count(lead.Unread, "unread message") + " for you"
+	}
+	return ""
+}
+
+// spent says what agents have cost together; "" is nothing.
+func spent(agents []swarm.AgentStatus) string {
+	var sum swarm.Cost
+	for _, a := range agents {
+		sum.Today += a.CostUSD.Today
+		sum.Total += a.CostUSD.Total
+	}
+	if sum.Total == 0 {
+		return ""
+	}
+	return usd(sum.Today) + " today, " + usd(sum.Total) + " in all"
 }
 
 // startDaemonHint is the next step of whoever only lacks a daemon.

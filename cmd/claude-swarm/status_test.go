@@ -26,12 +26,12 @@ func TestWriteStatus(t *testing.T) {
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: new(ago(12 * time.Second)), PID: new(4712), Session: "0f3a1b2c-aaaa",
 				Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: "Do PERF-015\nand\x1b[2J do it well, please, before the others come back from lunch"},
-				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: swarm.Cost{Today: 0.04}, Model: "opus",
+				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: swarm.Cost{Today: 0.04, Total: 1.5}, Model: "opus",
 				Context: swarm.Context{Tokens: 68_000, Limit: 200_000}, Last: &swarm.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
 			{Name: "reviewer", State: swarm.Paused, Since: new(ago(3 * time.Minute)), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
-			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), Drops: 6417, CostUSD: swarm.Cost{Today: 0.0012}},
+			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), Drops: 6417, CostUSD: swarm.Cost{Today: 0.0012, Total: 0.0012}},
 		},
-		Lead: swarm.LeadStatus{Unread: 2},
+		Lead: swarm.LeadStatus{Unread: 2, Questions: 1},
 	}
 	const want = `tts: daemon pid 4711 for 2 h 05 min, version 1.0
 HALTED: no turn is begun   next: claude-swarm unhalt
@@ -49,7 +49,9 @@ reviewer              paused   3 min  -       -     -       lunch (by lead)
 an-agent-with-a-ver…  idle     4 d    -       -     0.0012
                       6417 drops, not taken in yet
 
-2 unread messages for you   next: claude-swarm inbox
+0.04 USD today, 1.50 USD in all
+
+1 question for you, 2 unread messages   next: claude-swarm inbox
 `
 	var out bytes.Buffer
 	out.WriteString(draw(st, look{now: now, columns: 80}).String())
@@ -184,4 +186,17 @@ func names(object []byte) []string {
 		keys = append(keys, key.(string))
 	}
 	return keys
+}
+
+func TestWhatWaitsForThePerson(t *testing.T) {
+	for lead, want := range map[swarm.LeadStatus]string{
+		{}:                        "",
+		{Unread: 1}:               "1 unread message for you",
+		{Questions: 2}:            "2 questions for you",
+		{Unread: 3, Questions: 1}: "1 question for you, 3 unread messages",
+	} {
+		if got := forYou(lead); got != want {
+			t.Errorf("forYou(%+v) = %q, want %q", lead, got, want)
+		}
+	}
 }
