@@ -167,10 +167,10 @@ func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {
 	before := len(f.mail(dropbox.Lead))
 	f.halt()
 	f.start()
-	f.untilState("coder", swarm.Idle)
-	time.Sleep(5 * f.sweep)
-	if after := len(f.mail(dropbox.Lead)); after != before {
-		t.Errorf("told %d times", after-before+1)
+	later := f.publish("coder", "task.created", "more work") // whose steps come after those of the first
+	f.told("claude-swarm claim " + later.ID)
+	if after := len(f.mail(dropbox.Lead)); after != before+1 {
+		t.Errorf("told %d times", after-before)
 	}
 }
 
@@ -256,13 +256,23 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if !slices.Equal(asked, []string{"coder", "coder", "fixer"}) {
 		t.Errorf("asked: %v, want coder, once more coder, and then fixer", asked)
 	}
-	// The next daemon begins at the first step, and asks nobody twice.
+	// The next daemon begins at the first step, and asks nobody twice. What is published
+	// then has its steps after those of the first, and its turns as well.
 	f.halt()
 	f.start()
-	f.untilState("coder", swarm.Idle)
-	time.Sleep(6 * f.sweep)
-	if n := len(f.backend.Runs()); n != 3 {
-		t.Errorf("%d turns after the next start, want 3", n)
+	later := f.publish(dropbox.Lead, "task.created", "more work")
+	turns := func(id string) (n int) {
+		for _, r := range f.backend.Runs() {
+			if strings.Contains(r.Turn.Prompt, "claude-swarm claim "+id) {
+				n++
+			}
+		}
+		return n
+	}
+	f.told("claude-swarm claim " + later.ID)
+	f.until("all of its turns", func() bool { return turns(later.ID) == 3 })
+	if n := turns(p.ID); n != 3 {
+		t.Errorf("%d turns for the first after the next start, want 3", n)
 	}
 	if open, err := f.store.OfferOf(p.ID); err != nil || open.Grant != nil {
 		t.Errorf("publication = %+v, %v, want one that can be claimed", open, err)
