@@ -32,6 +32,15 @@ type Line struct {
 	Upto    int       `json:"upto,omitempty"` // of ours: how many bytes of that message are said with this line
 }
 
+// Speaker is who said a line, as people are to read it; called is what they call the owner
+// of a mailbox. Of others the nick is what it is.
+func (l Line) Speaker(called func(mailbox string) string) string {
+	if l.Drop == "" {
+		return l.Nick
+	}
+	return called(l.Nick)
+}
+
 // DefaultBufferSize is how many lines a reader finds of each channel, if nothing else
 // is set.
 const DefaultBufferSize = 500

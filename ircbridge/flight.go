@@ -320,7 +320,7 @@ func (r *run) begin(f *flight) {
 			return
 		}
 	}
-	sh := show(f.Message, f.note, f.place, r.main.nick)
+	sh := show(f.Message, f.note, f.place, r.main.nick, r.Called)
 	f.name = sh.name
 	masked := r.mask.Mask(sh.text)
 	if masked != sh.text {

@@ -211,7 +211,10 @@ func (r *run) obey(l *link, t irc.Text, now time.Time, a *arrival) {
 	if l.state.Cap("account-tag") {
 		who.Account = t.Account
 	}
-	m, ok := meant(t.Body, t.Private, l.agent, r.names(agents), nicks, r.fold())
+	m, ok := r.answersLead(l, t)
+	if !ok {
+		m, ok = meant(t.Body, t.Private, l.agent, r.names(agents), nicks, r.fold())
+	}
 	if !ok {
 		m, ok = r.hinted(t, who)
 	}

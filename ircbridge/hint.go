@@ -40,6 +40,27 @@ func (r *run) hinted(t irc.Text, who Person) (meaning, bool) {
 	return meaning{need: Talk, order: t.Body}, known
 }
 
+// answersLead reads a line that speaks to the lead, as in "lead: yes", where a question of
+// the lead's waits. Anything else that is said to the lead is talk between people, and a
+// line may well begin with the word.
+func (r *run) answersLead(l *link, t irc.Text) (meaning, bool) {
+	channel := t.Target
+	if t.Private {
+		channel = ""
+	}
+	if _, ok := r.questionOf(dropbox.Lead, channel); !ok || l != r.main {
+		return meaning{}, false
+	}
+	line := strings.TrimSpace(t.Body)
+	for _, called := range []string{dropbox.Lead, r.Called(dropbox.Lead)} {
+		start, end := irc.FindMention(line, called, r.fold())
+		if start == 0 && (line[0] == '@' || strings.ContainsRune(":,", rune(line[end-1]))) {
+			return meaning{need: Talk, agents: []string{dropbox.Lead}}, true
+		}
+	}
+	return meaning{}, false
+}
+
 // typed makes of the next steps in an answer of the daemon what is typed in a channel: an
 // order begins with the bridge's name.
 func (r *run) typed(answer string) string {

@@ -40,6 +40,10 @@ type Options struct {
 	// those of lead and irc.
 	Agents func() []string
 
+	// Called is what people call the owner of a mailbox, where that is shown. A nil one means
+	// the mailbox.
+	Called func(mailbox string) string
+
 	// Swarm answers what is asked of the daemon; nil says that none runs.
 	Swarm Swarm
 
@@ -249,6 +253,9 @@ func (o *Options) check() error {
 	}
 	if o.Nick == nil {
 		o.Nick = func(agent string) string { return agent }
+	}
+	if o.Called == nil {
+		o.Called = func(mailbox string) string { return mailbox }
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (r *run) read(t irc.Text, id string) {
 		r.tell(t, clip(irc.PlainText(err.Error()), 300))
 		return
 	}
-	head := fmt.Sprintf("%s from %s to %s, %s, %s", m.ID, m.From, found.Mailbox, m.Type, m.Created.Format("2 Jan 15:04 UTC"))
+	head := fmt.Sprintf("%s from %s to %s, %s, %s", m.ID, r.Called(m.From), r.Called(found.Mailbox), m.Type, m.Created.Format("2 Jan 15:04 UTC"))
 	if m.Subject != "" {
 		head += ": " + m.Subject
 	}
@@ -81,10 +81,10 @@ func (r *run) candidates(err error) []string {
 	}
 	lines := []string{fmt.Sprintf("%s fits %d messages:", several.Part, len(several.Found))}
 	for _, f := range several.Found {
-		line := f.Entry.ID + " to " + f.Mailbox
+		line := f.Entry.ID + " to " + r.Called(f.Mailbox)
 		if m, err := r.Store.Load(f); err == nil {
 			about := cmp.Or(m.Subject, strings.TrimSpace(string(m.Body)))
-			line = fmt.Sprintf("%s from %s to %s, %s: %s", m.ID, m.From, f.Mailbox, m.Type, clip(strings.Join(strings.Fields(irc.PlainText(about)), " "), 100))
+			line = fmt.Sprintf("%s from %s to %s, %s: %s", m.ID, r.Called(m.From), r.Called(f.Mailbox), m.Type, clip(strings.Join(strings.Fields(irc.PlainText(about)), " "), 100))
 		}
 		lines = append(lines, line)
 	}

@@ -66,14 +66,14 @@ func placeOf(m *dropbox.Message, n, origin Note, c Channels) place {
 
 // A shown is a message as people are to read it.
 type shown struct {
-	name string // whose words they are
+	name string // whose words they are, by the mailbox
 	text string // any number of lines; secrets are still in it
 	id   string // by which the rest can be read
 }
 
 // show makes of a message what people read. bridge is the bridge's nick, to which what
-// is to be typed is said.
-func show(m *dropbox.Message, n Note, p place, bridge string) shown {
+// is to be typed is said; called is what people call the owner of a mailbox.
+func show(m *dropbox.Message, n Note, p place, bridge string, called func(mailbox string) string) shown {
 	s := shown{name: m.From, id: m.ID}
 	if m.From == dropbox.IRC && n.Moment == Said && n.About != "" {
 		s.name = dropbox.Swarm // the bridge speaks for all
@@ -91,7 +91,7 @@ func show(m *dropbox.Message, n Note, p place, bridge string) shown {
 	case Begun:
 		s.name = n.To
 		who, what := heard(m.From, first)
-		s.text = "begins: " + WithoutHead(what, []string{n.To}) + aside("from "+who, read)
+		s.text = "begins: " + WithoutHead(what, []string{n.To}) + aside("from "+called(who), read)
 	case Ended:
 		s.text = "done: " + first + aside(read)
 	case Failed:
@@ -113,9 +113,9 @@ func show(m *dropbox.Message, n Note, p place, bridge string) shown {
 		s.text = body
 		switch {
 		case m.Type == dropbox.Question && p.person == "":
-			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: %s: reply %s …)`, m.From, bridge, s.id)
+			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: %s: reply %s …)`, called(m.From), bridge, s.id)
 		case n.To != "":
-			s.text = "to " + n.To + ": " + body
+			s.text = "to " + called(n.To) + ": " + body
 		case p.person != "" && !p.private():
 			s.text = p.person + ": " + body
 		}

@@ -19,7 +19,7 @@ func TestTheBeginningOfATask(t *testing.T) {
 		{"reviewer", "[IRC @mention in #p] <ann> x", "begins: [IRC @mention in #p] <ann> x (from reviewer)"},
 	} {
 		m := &dropbox.Message{ID: "abc", From: tc.from, Body: []byte(tc.body)}
-		if got := show(m, Note{Moment: Begun, To: "coder"}, place{}, "swarm"); got.text != tc.want || got.name != "coder" {
+		if got := show(m, Note{Moment: Begun, To: "coder"}, place{}, "swarm", strings.Clone); got.text != tc.want || got.name != "coder" {
 			t.Errorf("%q from %s: [%s] %q, want %q", tc.body, tc.from, got.name, got.text, tc.want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // voice chooses under which name a message is said: by which connection, with what
 // before it, and relayed under which nick.
 func (r *run) voice(f *flight) (via *link, prefix, as string) {
-	prefix = "[" + f.name + "] "
+	prefix = "[" + r.Called(f.name) + "] "
 	if f.name == dropbox.Lead || f.name == dropbox.Swarm || f.name == "" {
 		return r.main, prefix, ""
 	}

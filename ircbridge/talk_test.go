@@ -1,8 +1,10 @@
 package ircbridge_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
@@ -45,5 +47,63 @@ func TestTalk(t *testing.T) {
 		}
 		s.leave(&dropbox.Message{From: "coder", Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("Yes?\n")})
 		ann.sees("ann swarm: [coder] Yes?")
+	})
+}
+
+// The lead goes by the name that the configuration gives them, in what is shown and said.
+func TestTheLeadByItsName(t *testing.T) {
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.Called = func(mailbox string) string {
+			if mailbox == dropbox.Lead {
+				return "opus-orange"
+			}
+			return mailbox
+		}
+		s.o.Style = ircbridge.StyleRelay // which these servers lack, and the lead does not need
+		ann, joe := newPerson(t, addr, "ann", "#project-x", "#standup-x"), newPerson(t, addr, "joe", "#project-x")
+		s.start()
+		s.ready()
+		s.say(dropbox.Lead, ircbridge.Note{}, "hello, all")
+		ann.sees("#project-x swarm: [opus-orange] hello, all")
+		s.say("coder", ircbridge.Note{About: "k7f3q9m2xd", To: dropbox.Lead}, "what now?")
+		ann.sees("#project-x swarm: [coder] to opus-orange: what now?")
+		s.say(dropbox.Lead, ircbridge.Note{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Moment: ircbridge.Begun}, "fix the build")
+		ann.sees("#standup-x swarm: [coder] begins: fix the build (from opus-orange)")
+		d, err := s.store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, To: []string{"coder"}, Type: dropbox.Note, Body: []byte("all of it")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ann.say("swarm", "read "+d.ID)
+		ann.like("ann swarm: " + d.ID + " from opus-orange to coder, note, ")
+		// What the lead asks is answered by the name, and by lead.
+		if err := s.store.MakeMailbox(dropbox.Lead); err != nil {
+			t.Fatal(err)
+		}
+		for i, answer := range []struct{ target, text string }{{"#project-x", "opus-orange: 8080"}, {"#project-x", "lead, 8081"}, {"swarm", "@opus-orange 8082"}} {
+			id := s.leave(&dropbox.Message{From: dropbox.Lead, Type: dropbox.Question, Body: fmt.Appendf(nil, "Which port, %d?", i)})
+			ann.like(fmt.Sprintf("[opus-orange] asks: Which port, %d?", i))
+			ann.sees(fmt.Sprintf(`#project-x swarm: [opus-orange] (answer here with "opus-orange: …", or with: swarm: reply %s …)`, id))
+			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+			joe.say("#project-x", "lead us not into temptation")
+			ann.say(answer.target, answer.text)
+			if m := s.mail(dropbox.Lead, i+1)[i]; m.ReplyTo != id || !strings.HasSuffix(string(m.Body), "<ann> "+answer.text+"\n") {
+				t.Errorf("answer %d: %+v\n%s", i, m, m.Body)
+			}
+		}
+		ann.say("#project-x", "opus-orange: is anything else?") // nothing waits, so it is talk
+		ann.say("#project-x", "TASK: @opus-orange do it yourself")
+		ann.like("Whose task is that? Name one of: coder, tester")
+		s.mail(dropbox.Lead, 3)
+		// Files go on to say lead.
+		lines, err := ircbridge.Reader{Home: s.home}.Recent("#project-x", time.Time{}, 0)
+		for _, l := range ann.lines() {
+			if strings.Contains(l, " swarm: ") && strings.Contains(l, "lead") {
+				t.Errorf("seen: %q", l)
+			}
+		}
+		if err != nil || len(lines) < 2 || lines[len(lines)-1].Nick != dropbox.Lead {
+			t.Errorf("kept: %+v, %v", lines, err)
+		}
 	})
 }

@@ -56,6 +56,10 @@ func (r *run) tellTorn(t irc.Text, now time.Time) {
 	}
 	s.told = now
 	r.spoken[key] = s
+	var names []string
+	for _, agent := range s.agents {
+		names = append(names, r.Called(agent))
+	}
 	r.tell(t, fmt.Sprintf("%s got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most %d characters.",
-		strings.Join(s.agents, ", "), fullLine))
+		strings.Join(names, ", "), fullLine))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -11,6 +12,11 @@ func (p *post) called(views ...*view.Message) {
 	for _, v := range views {
 		v.From, v.To, v.CC = p.Called(v.From), p.AllCalled(v.To), p.AllCalled(v.CC)
 	}
+}
+
+// calledBy is what people call the owner of a mailbox by a configuration.
+func calledBy(f *config.File, mailbox string) string {
+	return swarm.Plan{LeadName: f.LeadName}.Called(mailbox)
 }
 
 // called does the same for a status.

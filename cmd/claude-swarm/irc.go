@@ -217,11 +217,11 @@ func ircRead(c *cli.Context, p *post) error {
 			Left    int              `json:"left"`    // more that are new
 		}{1, channel, append([]ircbridge.Line{}, got.Lines...), got.Dropped, got.Left})
 	}
-	writeLines(c.App.Writer, channel, got, time.Now())
+	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
 	return nil
 }
 
-func writeLines(w io.Writer, channel string, got ircbridge.Reading, now time.Time) {
+func writeLines(w io.Writer, channel string, got ircbridge.Reading, called func(mailbox string) string, now time.Time) {
 	if got.Dropped > 0 {
 		fmt.Fprintf(w, "(%s went by unread)\n", count(got.Dropped, "message"))
 	}
@@ -229,7 +229,7 @@ func writeLines(w io.Writer, channel string, got ircbridge.Reading, now time.Tim
 		fmt.Fprintf(w, "nothing new in %s\n", channel)
 	}
 	for _, l := range got.Lines {
-		fmt.Fprintf(w, "%s <%s> %s\n", clock(l.At, now), oneLine(l.Nick), oneLine(l.Text))
+		fmt.Fprintf(w, "%s <%s> %s\n", clock(l.At, now), oneLine(l.Speaker(called)), oneLine(l.Text))
 	}
 	if got.Left > 0 {
 		fmt.Fprintf(w, "(%s to come: once more)\n", count(got.Left, "line"))

@@ -40,7 +40,7 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	if err != nil {
 		return ircbridge.Options{}, err
 	}
-	token := tokens[dropbox.IRC]
+	token, names := tokens[dropbox.IRC], newAgentNames(p.file)
 	o := ircbridge.Options{
 		Store: store, Home: p.home.Dir(), Style: ircbridge.Style(i.Style), Join: channelNames(i, i.Join), Keys: keys,
 		Channels: ircbridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors),
@@ -51,7 +51,8 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 			SASL: i.SASL, Account: i.Account, SASLPassword: password,
 			Burst: i.Burst, Rate: float64(i.Rate), Unlimited: i.Rate == 0,
 		},
-		Agents:     newAgentNames(p.file).now,
+		Agents:     func() []string { return names.now().Names() },
+		Called:     func(mailbox string) string { return calledBy(names.now(), mailbox) },
 		Sign:       func(m *dropbox.Message, to string) string { return dropbox.Proof(token, m, to) },
 		BufferSize: i.BufferSize, WakesPerMinute: cmp.Or(i.WakesPerMinute, -1), Log: log,
 	}
@@ -139,33 +140,31 @@ func channelKeys(i config.IRC) (map[string]string, error) {
 	return keys, nil
 }
 
-// agentNames are those of the agents for a bridge apart from the daemon, which nobody
-// tells of a reload: as the file has them now. It is safe for several goroutines.
+// agentNames are those of the agents and the lead for a bridge apart from the daemon, which
+// nobody tells of a reload: as the file has them now. It is safe for several goroutines.
 type agentNames struct {
-	path string
-
 	mu     sync.Mutex
 	looked time.Time
-	list   []string
+	file   *config.File
 }
 
 // namesFor is how long the names are believed before the file is looked at again.
 const namesFor = 2 * time.Second
 
 func newAgentNames(f *config.File) *agentNames {
-	return &agentNames{path: f.Path, list: f.Names(), looked: time.Now()}
+	return &agentNames{file: f, looked: time.Now()}
 }
 
-func (n *agentNames) now() []string {
+func (n *agentNames) now() *config.File {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if now := time.Now(); now.Sub(n.looked) > namesFor {
 		n.looked = now
-		if file, err := config.Load(n.path); err == nil { // a bad file keeps the old names, as for the daemon
-			n.list = file.Names()
+		if file, err := config.Load(n.file.Path); err == nil { // a bad file keeps the old names, as for the daemon
+			n.file = file
 		}
 	}
-	return n.list
+	return n.file
 }
 
 // An ircService runs the bridge of a daemon, and another one when the configuration
@@ -176,9 +175,9 @@ type ircService struct {
 	swarm   ircbridge.Swarm
 	log     *slog.Logger
 
-	off     bool                     // no bridge is run
-	trouble word                     // what the status is to say
-	agents  atomic.Pointer[[]string] // their names in force
+	off     bool                        // no bridge is run
+	trouble word                        // what the status is to say
+	names   atomic.Pointer[config.File] // the configuration whose names are in force
 
 	mu      sync.Mutex
 	running config.IRC // what the bridge that runs was told
@@ -194,8 +193,7 @@ const ircAgain = 5 * time.Second
 func (s *ircService) follow(ctx context.Context, file *config.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	names := file.Names()
-	s.agents.Store(&names)
+	s.names.Store(file)
 	keys, _ := channelKeys(file.IRC) // what is wrong with them the bridge tells
 	if s.cancel != nil && reflect.DeepEqual(s.running, file.IRC) && maps.Equal(s.keys, keys) && s.connected() {
 		return // one that is not connected may have been refused: its password is read again
@@ -299,7 +297,8 @@ func (s *ircService) once(ctx context.Context, p *project) (err error) {
 	if err != nil {
 		return err
 	}
-	o.Swarm, o.Agents = s.swarm, func() []string { return *s.agents.Load() }
+	o.Swarm, o.Agents = s.swarm, func() []string { return s.names.Load().Names() }
+	o.Called = func(mailbox string) string { return calledBy(s.names.Load(), mailbox) }
 	b, err := ircbridge.New(o)
 	if err != nil {
 		return err

@@ -42,6 +42,7 @@ irc:
   wakes_per_minute: 0
   burst: 9
   rate: 3
+lead_name: opus-orange
 agents: {coder: {env_drop: [EDITOR], channels: ["api-{slug}"]}}
 `
 	file, err := config.Parse(path, []byte(text))
@@ -108,6 +109,9 @@ agents: {coder: {env_drop: [EDITOR], channels: ["api-{slug}"]}}
 	}
 	if got := o.Agents(); !slices.Equal(got, []string{"coder"}) {
 		t.Errorf("agents %q", got)
+	}
+	if lead, coder := o.Called(dropbox.Lead), o.Called("coder"); lead != "opus-orange" || coder != "coder" {
+		t.Errorf("lead is called %s, coder %s", lead, coder)
 	}
 	if drop := planOf(file).Agents[0].EnvDrop; !slices.Equal(drop, []string{"EDITOR", "IRC_TEST_PASS"}) {
 		t.Errorf("taken out of the agents' environment: %q", drop)

@@ -30,6 +30,7 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	called(st)
 	var b strings.Builder
 	now := time.Now()
 	if agent == "" {
@@ -58,7 +59,7 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 		return "", unknownHere(v.project, agent)
 	}
 	if agent == "" && st.Lead.Unread > 0 {
-		fmt.Fprintf(&b, "%s for the lead\n", count(st.Lead.Unread, "unread message"))
+		fmt.Fprintf(&b, "%s for %s\n", count(st.Lead.Unread, "unread message"), cmp.Or(st.Lead.Name, "the lead"))
 	}
 	return b.String(), nil
 }

@@ -128,3 +128,17 @@ func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 		t.Errorf("status says %q, want %q in it once", text, want)
 	}
 }
+
+// The lead goes by the name that the configuration gives them.
+func TestTheVoiceCallsTheLeadByName(t *testing.T) {
+	p, store := projectWithMail(t, "{coder: }\nlead_name: opus-orange")
+	if err := store.MakeMailbox(dropbox.Lead); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Deliver(dropbox.Lead, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte("look")}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := (daemonVoice{p, store}).Status(t.Context(), ""); err != nil || !strings.HasSuffix(got, "\n1 unread message for opus-orange\n") {
+		t.Errorf("status says %q, %v", got, err)
+	}
+}

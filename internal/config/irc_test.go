@@ -36,6 +36,8 @@ irc:
   map:
     - {type: note, channel: none}
     - {moment: result, from: coder, to: lead, channel: "shown-{slug}"}
+    - {type: task, from: opus-orange, channel: tasks}
+    - {type: note, to: opus-orange, channel: notes}
   allow:
     - {account: ann, may: [talk, task, control]}
     - {mask: "*!*@host.example", may: [talk]}
@@ -44,6 +46,7 @@ irc:
   burst: 8
   rate: 0
   apart: true
+lead_name: opus-orange
 agents: {coder: }
 `)
 	want := config.IRC{
@@ -51,7 +54,8 @@ agents: {coder: }
 		PasswordFile: "/project/secret", ServerPasswordEnv: "IRC_PASS", Style: "relaymsg", Slug: "x",
 		Channels:     config.IRCChannels{Project: "#talk-{slug}", Work: "#work-{task-id}", Alerts: "&alerts", Errors: "+errors"},
 		WorkChannels: true, Join: []string{"#general", "#random"},
-		Map:        []config.IRCRule{{Type: "note"}, {Moment: "result", From: "coder", To: "lead", Channel: "#shown-{slug}"}},
+		Map: []config.IRCRule{{Type: "note"}, {Moment: "result", From: "coder", To: "lead", Channel: "#shown-{slug}"},
+			{Type: "task", From: "lead", Channel: "#tasks"}, {Type: "note", To: "lead", Channel: "#notes"}},
 		Allow:      []config.IRCPermit{{Account: "ann", May: []string{"talk", "task", "control"}}, {Mask: "*!*@host.example", May: []string{"talk"}}},
 		BufferSize: 50, Burst: 8, Apart: true,
 	}

@@ -220,6 +220,9 @@ func (r *reader) rules(n *yaml.Node, f *File) {
 	const name = "irc.map"
 	known := []string{"type", "from", "to", "moment", "channel"}
 	who := slices.Concat(f.Names(), []string{dropbox.Lead, dropbox.IRC, dropbox.Swarm})
+	if f.LeadName != "" {
+		who = append(who, f.LeadName)
+	}
 	r.entries(n, name, func(item *yaml.Node) {
 		var rule IRCRule
 		channel, before := false, len(r.errs)
@@ -229,8 +232,10 @@ func (r *reader) rules(n *yaml.Node, f *File) {
 				set(&rule.Type)(r.oneOf(v, at, typeWords()))
 			case "from":
 				set(&rule.From)(r.oneOf(v, at, who))
+				rule.From = f.addressOf(rule.From)
 			case "to":
 				set(&rule.To)(r.oneOf(v, at, who))
+				rule.To = f.addressOf(rule.To)
 			case "moment":
 				set(&rule.Moment)(r.oneOf(v, at, ircMoments))
 			case "channel":

@@ -103,7 +103,7 @@ var topKeys = []fileKey{
 			}
 			set(&f.Lead)(r.word(n, name))
 		}},
-	{Key{"lead_name", "text or null", "null", "What the agents call you: they read it in place of lead, and what they send to it reaches you, as does what they send to lead. It looks like the name of an agent, and none has it. Files and --json go on to say lead. It does not go with lead, since an agent has a name."},
+	{Key{"lead_name", "text or null", "null", "What the agents call you: they read it in place of lead, and what they send to it reaches you, as does what they send to lead. On IRC it is shown and understood in place of lead, too. It looks like the name of an agent, and none has it. Files and --json go on to say lead. It does not go with lead, since an agent has a name."},
 		func(r *reader, n *yaml.Node, name string, f *File) {
 			if isNull(follow(n)) {
 				f.LeadName = ""

@@ -169,6 +169,14 @@ func (f *File) leads(name string) bool {
 	return dropbox.IsLead(name) || name != "" && name == f.LeadName
 }
 
+// addressOf is the mailbox that a name stands for: lead, where it is the lead's.
+func (f *File) addressOf(name string) string {
+	if f.leads(name) {
+		return dropbox.Lead
+	}
+	return name
+}
+
 // topKey reads a key of the top level, or the section that it opens.
 func (r *reader) topKey(key string, k, v *yaml.Node, f *File) {
 	for _, fk := range fileKeys {

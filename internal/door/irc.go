@@ -135,14 +135,14 @@ func (d *Door) Say(to, text string) (s Saying, err error) {
 func (d *Door) Inquire(to, text string) (dropbox.Delivery, string, error) {
 	sent, at, err := d.post(dropbox.Question, ircbridge.Note{}, to, text)
 	if err == nil && at != d.Chat.Alerts {
-		err = d.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", d.Me.Name, strings.TrimSpace(text)))
+		err = d.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", d.Called(d.Me.Name), strings.TrimSpace(text)))
 	}
 	return sent, at, err
 }
 
 // NotAnswered tells people that somebody waited in vain.
 func (d *Door) NotAnswered(sent dropbox.Delivery, at string, waited time.Duration) error {
-	return d.alert("timeout", sent.ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", d.Me.Name, sent.ID, at, waited))
+	return d.alert("timeout", sent.ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", d.Called(d.Me.Name), sent.ID, at, waited))
 }
 
 // alert is said where people look for what needs them. It is not the question itself,

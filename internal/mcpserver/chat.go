@@ -40,7 +40,7 @@ func (c *call) readMessages(_ context.Context, in readMessagesArguments) (*talk,
 	if err != nil {
 		return nil, err
 	}
-	return &talk{Channel: at, Lines: ircLines(lines), Note: c.deaf(lines)}, nil
+	return &talk{Channel: at, Lines: c.ircLines(lines), Note: c.deaf(lines)}, nil
 }
 
 type createChannelArguments struct {

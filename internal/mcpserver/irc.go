@@ -139,10 +139,10 @@ type ircLine struct {
 	Account   string `json:"account,omitempty" jsonschema:"the account that the server vouches for; without one the nick proves nothing"`
 }
 
-func ircLines(lines []ircbridge.Line) []ircLine {
+func (c *call) ircLines(lines []ircbridge.Line) []ircLine {
 	list := make([]ircLine, 0, len(lines))
 	for _, l := range lines {
-		list = append(list, ircLine{Nick: l.Nick, Text: l.Text, Timestamp: stamp(l.At), Account: l.Account})
+		list = append(list, ircLine{Nick: l.Speaker(c.Called), Text: l.Text, Timestamp: stamp(l.At), Account: l.Account})
 	}
 	return list
 }
@@ -152,7 +152,7 @@ func (c *call) ircRead(_ context.Context, in ircReadArguments) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &talk{Channel: at, Lines: ircLines(got.Lines), Dropped: got.Dropped, Left: got.Left, Note: c.deaf(got.Lines)}, nil
+	return &talk{Channel: at, Lines: c.ircLines(got.Lines), Dropped: got.Dropped, Left: got.Left, Note: c.deaf(got.Lines)}, nil
 }
 
 // deaf says why nothing new may be known of a channel; "" when it may be believed.

@@ -132,6 +132,25 @@ func TestIRCRead(t *testing.T) {
 	}
 }
 
+// What the lead has said is read under the name that agents call the lead by; anybody else
+// keeps their nick.
+func TestIRCReadCallsTheLeadByName(t *testing.T) {
+	p := newChat(t)
+	p.leadName = "opus-orange"
+	lines := `{"n":1,"at":"2026-01-02T00:00:00Z","channel":"#project-x","nick":"lead","text":"one","drop":"k7f3q9m2xd"}
+{"n":2,"at":"2026-01-02T01:00:00Z","channel":"#project-x","nick":"lead","text":"two"}
+`
+	if err := os.WriteFile(filepath.Join(ircbridge.Folder(p.home.Dir()), "buffer", "%23project-x.jsonl"), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := p.call("irc_read", `{}`); !strings.Contains(text, "<opus-orange> one") || !strings.Contains(text, "<lead> two") {
+		t.Errorf("irc_read = %q", text)
+	}
+	if _, text := p.call("read_messages", `{"channel":"#project-x"}`); !strings.Contains(text, "<opus-orange> one") {
+		t.Errorf("read_messages = %q", text)
+	}
+}
+
 // An agent that has not read for long is advised to, once, in place of the note about one
 // channel.
 func TestIRCAdvice(t *testing.T) {

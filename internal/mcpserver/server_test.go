@@ -37,6 +37,7 @@ type place struct {
 	rules  policy.Policy
 
 	lead     string // the agent that leads; "" is the person
+	leadName string // what the person is called besides lead
 	attached bool   // coder is a person's own session
 	client   *mcp.ClientSession
 }
@@ -83,7 +84,7 @@ func newPlace(t *testing.T, env map[string]string) *place {
 func (p *place) open() (*mcpserver.Desk, error) {
 	bound := door.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
 	d, err := door.Open(door.Place{
-		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, Rules: p.rules, Chat: p.chat,
+		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, Chat: p.chat,
 		Reading: map[string]door.Reading{"coder": bound, "reviewer": bound},
 	}, func(name string) string { return p.env[name] })
 	if err != nil {
