@@ -4,67 +4,71 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // People who may steer let the bridge into channels and out of them, and set topics.
 func TestOrdersAboutChannels(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#shut", "#news")
-	joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
-	ann.raw("MODE", "#shut", "+i")
-	for _, step := range []struct{ say, want string }{
-		{"swarm: join #news", "I am in #news now."},
-		{"swarm: join news", "I am in #news already."},
-		{"swarm: join", "Say which channel. Try: swarm: join #general"},
-		{"swarm: topic #news", "The topic of #news: none"},
-		{"swarm: topic #news Release on  Friday", "The topic of #news is set."},
-		{"swarm: topic #news", "The topic of #news: Release on Friday"},
-		{"swarm: topic #else x", "I am not in #else. Try: swarm: join #else"},
-		{"swarm: part #else", "I am not in #else. Try: swarm: join #else"},
-		{"swarm: part #project-x", "#project-x is a channel of the configuration, and the bridge stays there."},
-	} {
-		ann.say("#project-x", step.say)
-		ann.sees("#project-x swarm: ann: " + step.want)
-	}
-	left := func() {
-		t.Helper()
-		s.state("has left", func(st ircbridge.State) bool {
-			return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#news" })
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#shut", "#news")
+		joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
+		ann.raw("MODE", "#shut", "+i")
+		ann.raw("MODE", "#news", "-t") // inspircd lets operators alone set topics else
+		for _, step := range []struct{ say, want string }{
+			{"swarm: join #news", "I am in #news now."},
+			{"swarm: join news", "I am in #news already."},
+			{"swarm: join", "Say which channel. Try: swarm: join #general"},
+			{"swarm: topic #news", "The topic of #news: none"},
+			{"swarm: topic #news Release on  Friday", "The topic of #news is set."},
+			{"swarm: topic #news", "The topic of #news: Release on Friday"},
+			{"swarm: topic #else x", "I am not in #else. Try: swarm: join #else"},
+			{"swarm: part #else", "I am not in #else. Try: swarm: join #else"},
+			{"swarm: part #project-x", "#project-x is a channel of the configuration, and the bridge stays there."},
+		} {
+			ann.say("#project-x", step.say)
+			ann.sees("#project-x swarm: ann: " + step.want)
+		}
+		left := func() {
+			t.Helper()
+			s.state("has left", func(st ircbridge.State) bool {
+				return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#news" })
+			})
+		}
+		ann.say("swarm", "part #news")
+		ann.sees("ann swarm: I have left #news.")
+		left()
+		ann.say("#project-x", "swarm: join #news")
+		s.state("is back", func(st ircbridge.State) bool {
+			return slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#news" && c.Joined })
 		})
-	}
-	ann.say("swarm", "part #news")
-	ann.sees("ann swarm: I have left #news.")
-	left()
-	ann.say("#project-x", "swarm: join #news")
-	s.state("is back", func(st ircbridge.State) bool {
-		return slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#news" && c.Joined })
+		ann.say("#news", "swarm: part #news") // where it is said, it is answered before
+		ann.sees("#news swarm: ann: I leave #news.")
+		left()
+		joe.say("#project-x", "swarm: join #news")
+		joe.like("joe: To steer the swarm one needs the right control")
+		ann.say("#project-x", "swarm: join #shut")
+		ann.like("ann: #shut does not let me in: ")
 	})
-	ann.say("#news", "swarm: part #news") // where it is said, it is answered before
-	ann.sees("#news swarm: ann: I leave #news.")
-	left()
-	joe.say("#project-x", "swarm: join #news")
-	joe.like("joe: To steer the swarm one needs the right control")
-	ann.say("#project-x", "swarm: join #shut")
-	ann.like("ann: #shut does not let me in: ")
 }
 
 // An order with more words than it takes is refused: an agent that is to pause for a day
 // must not pause for ever.
 func TestAnOrderTakesOneAgent(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	for _, step := range []struct{ say, want string }{
-		{"swarm: pause coder 1d", "pause takes one agent and nothing else. Try: swarm: pause coder"},
-		{"swarm: resume coder tester", "resume takes one agent and nothing else. Try: swarm: resume coder"},
-		{"swarm: abort @coder, tester", "abort takes one agent and nothing else. Try: swarm: abort coder"},
-	} {
-		ann.say("#project-x", step.say)
-		ann.sees("#project-x swarm: ann: " + step.want)
-	}
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		for _, step := range []struct{ say, want string }{
+			{"swarm: pause coder 1d", "pause takes one agent and nothing else. Try: swarm: pause coder"},
+			{"swarm: resume coder tester", "resume takes one agent and nothing else. Try: swarm: resume coder"},
+			{"swarm: abort @coder, tester", "abort takes one agent and nothing else. Try: swarm: abort coder"},
+		} {
+			ann.say("#project-x", step.say)
+			ann.sees("#project-x swarm: ann: " + step.want)
+		}
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -30,95 +29,97 @@ func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 // After an hour without IRC a channel hears in one line what merely began and ended, and
 // the newest of it; what people wait for is said to the last line.
 func TestWhatWaitedIsFolded(t *testing.T) {
-	addr := irctest.Ngircd(t, irctest.Unlimited)
-	s := newScene(t, addr)
-	ann := newPerson(t, addr, "ann", "#project-x", "#standup-x", "#alerts")
-	since := time.Now().Add(-time.Hour)
-	n := 0
-	copied := func(at time.Time, channel string, kind dropbox.Type, from string, p dropbox.Priority, note ircbridge.Note, text string) string {
-		n++
-		note.Channel, note.About = channel, "aaaabbbbcc"
-		return s.leaveAt(at.Add(time.Duration(n)*time.Millisecond), &dropbox.Message{From: from, Type: kind, Priority: p, Body: []byte(text), Extra: note.Extra()})
-	}
-	begins, ends := ircbridge.Note{To: "coder", Moment: ircbridge.Begun}, ircbridge.Note{To: "tester", Moment: ircbridge.Ended}
-	var folded []string
-	for i := range 30 {
-		folded = append(folded, copied(since, "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("job %d", i)))
-		if i == 10 {
-			copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ircbridge.Note{To: "lead", Moment: ircbridge.Ended}, "your door is green")
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		ann := newPerson(t, addr, "ann", "#project-x", "#standup-x", "#alerts")
+		since := time.Now().Add(-time.Hour)
+		n := 0
+		copied := func(at time.Time, channel string, kind dropbox.Type, from string, p dropbox.Priority, note ircbridge.Note, text string) string {
+			n++
+			note.Channel, note.About = channel, "aaaabbbbcc"
+			return s.leaveAt(at.Add(time.Duration(n)*time.Millisecond), &dropbox.Message{From: from, Type: kind, Priority: p, Body: []byte(text), Extra: note.Extra()})
 		}
-		folded = append(folded, copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, fmt.Sprintf("job %d", i)))
-	}
-	kept := folded[len(folded)-3:]
-	folded = folded[:len(folded)-3]
-	for i := range 4 { // too few
-		copied(since, "#project-x", dropbox.Task, "lead", dropbox.Low, ircbridge.Note{To: "coder"}, fmt.Sprintf("wish %d", i))
-	}
-	copied(since, "#alerts", dropbox.Status, "swarm", dropbox.Normal, ircbridge.Note{Moment: ircbridge.Alert}, "[ERROR] coder is stopped")
-	own := s.leaveAt(since, &dropbox.Message{From: "coder", Type: dropbox.Note, Priority: dropbox.Low, Body: []byte("I say so myself"), Extra: ircbridge.Note{Channel: "#standup-x"}.Extra()})
-	for i := range 6 { // an outage of a minute
-		copied(time.Now().Add(-time.Minute), "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("late job %d", i))
-	}
-	s.start()
-	ann.sees("#standup-x swarm: [coder] begins: late job 5 (from tester)")
-	ann.sees("#alerts swarm: [swarm] [ERROR] coder is stopped")
-	ann.sees("#project-x swarm: [lead] to coder: wish 3")
-	for _, id := range append(folded, kept...) {
-		s.where(id, dropbox.Done)
-	}
-	var standup []string
-	for _, l := range ann.lines() {
-		if text, ok := strings.CutPrefix(l, "#standup-x swarm: "); ok {
-			standup = append(standup, text)
+		begins, ends := ircbridge.Note{To: "coder", Moment: ircbridge.Begun}, ircbridge.Note{To: "tester", Moment: ircbridge.Ended}
+		var folded []string
+		for i := range 30 {
+			folded = append(folded, copied(since, "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("job %d", i)))
+			if i == 10 {
+				copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ircbridge.Note{To: "lead", Moment: ircbridge.Ended}, "your door is green")
+			}
+			folded = append(folded, copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, fmt.Sprintf("job %d", i)))
 		}
-	}
-	want := []string{
-		"[swarm] 29 turns began and 28 ended while IRC was away: claude-swarm history AGENT",
-		"[coder] I say so myself", "[coder] done: your door is green",
-		"[coder] done: job 28", "[coder] begins: job 29 (from tester)", "[coder] done: job 29",
-	}
-	for i := range 6 {
-		want = append(want, fmt.Sprintf("[coder] begins: late job %d (from tester)", i))
-	}
-	if !slices.Equal(standup, want) {
-		t.Errorf("said in #standup-x:\n%s\nwant\n%s", strings.Join(standup, "\n"), strings.Join(want, "\n"))
-	}
-	for _, id := range folded {
-		if r := receiptOf(t, s.store, id); !strings.Contains(r, "outcome: not shown") || !strings.Contains(r, "while IRC was away, and is counted in ") {
-			t.Fatalf("the receipt of what was folded: %s", r)
+		kept := folded[len(folded)-3:]
+		folded = folded[:len(folded)-3]
+		for i := range 4 { // too few
+			copied(since, "#project-x", dropbox.Task, "lead", dropbox.Low, ircbridge.Note{To: "coder"}, fmt.Sprintf("wish %d", i))
 		}
-	}
-	for _, id := range append(kept, own) {
-		if r := receiptOf(t, s.store, id); !strings.Contains(r, "outcome: said") {
-			t.Errorf("the receipt of what was kept: %s", r)
+		copied(since, "#alerts", dropbox.Status, "swarm", dropbox.Normal, ircbridge.Note{Moment: ircbridge.Alert}, "[ERROR] coder is stopped")
+		own := s.leaveAt(since, &dropbox.Message{From: "coder", Type: dropbox.Note, Priority: dropbox.Low, Body: []byte("I say so myself"), Extra: ircbridge.Note{Channel: "#standup-x"}.Extra()})
+		for i := range 6 { // an outage of a minute
+			copied(time.Now().Add(-time.Minute), "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("late job %d", i))
 		}
-	}
-	// What comes now is said as ever, also if a clock was set back.
-	copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, "the last job")
-	ann.sees("#standup-x swarm: [coder] done: the last job")
+		s.start()
+		ann.sees("#standup-x swarm: [coder] begins: late job 5 (from tester)")
+		ann.sees("#alerts swarm: [swarm] [ERROR] coder is stopped")
+		ann.sees("#project-x swarm: [lead] to coder: wish 3")
+		for _, id := range append(folded, kept...) {
+			s.where(id, dropbox.Done)
+		}
+		var standup []string
+		for _, l := range ann.lines() {
+			if text, ok := strings.CutPrefix(l, "#standup-x swarm: "); ok {
+				standup = append(standup, text)
+			}
+		}
+		want := []string{
+			"[swarm] 29 turns began and 28 ended while IRC was away: claude-swarm history AGENT",
+			"[coder] I say so myself", "[coder] done: your door is green",
+			"[coder] done: job 28", "[coder] begins: job 29 (from tester)", "[coder] done: job 29",
+		}
+		for i := range 6 {
+			want = append(want, fmt.Sprintf("[coder] begins: late job %d (from tester)", i))
+		}
+		if !slices.Equal(standup, want) {
+			t.Errorf("said in #standup-x:\n%s\nwant\n%s", strings.Join(standup, "\n"), strings.Join(want, "\n"))
+		}
+		for _, id := range folded {
+			if r := receiptOf(t, s.store, id); !strings.Contains(r, "outcome: not shown") || !strings.Contains(r, "while IRC was away, and is counted in ") {
+				t.Fatalf("the receipt of what was folded: %s", r)
+			}
+		}
+		for _, id := range append(kept, own) {
+			if r := receiptOf(t, s.store, id); !strings.Contains(r, "outcome: said") {
+				t.Errorf("the receipt of what was kept: %s", r)
+			}
+		}
+		// What comes now is said as ever, also if a clock was set back.
+		copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, "the last job")
+		ann.sees("#standup-x swarm: [coder] done: the last job")
+	})
 }
 
 // A bridge that ended while it folded has left the line already.
 func TestAFoldGoesOn(t *testing.T) {
-	addr := irctest.Ngircd(t, irctest.Unlimited)
-	s := newScene(t, addr)
-	ann := newPerson(t, addr, "ann", "#standup-x")
-	var ids []string
-	for i := range 10 {
-		ids = append(ids, s.leaveAt(time.Now().Add(time.Duration(i-1000)*time.Second), &dropbox.Message{From: "tester", Type: dropbox.Task, Priority: dropbox.Low,
-			Body: []byte("job"), Extra: ircbridge.Note{Channel: "#standup-x", About: "aaaabbbbcc", To: "coder", Moment: ircbridge.Begun}.Extra()}))
-	}
-	s.leave(&dropbox.Message{From: dropbox.IRC, Type: dropbox.Note, Key: "irc-fold-" + ids[6], Body: []byte("7 turns began before"), Extra: ircbridge.Note{Channel: "#standup-x", About: ids[6]}.Extra()})
-	s.start()
-	for _, id := range ids {
-		s.where(id, dropbox.Done)
-	}
-	want := []string{"#standup-x swarm: [swarm] 7 turns began before"}
-	for range 3 {
-		want = append(want, "#standup-x swarm: [coder] begins: job (from tester)")
-	}
-	eventually(t, "all is said", func() bool { return len(ann.lines()) >= len(want) })
-	if got := ann.lines(); !slices.Equal(got, want) {
-		t.Errorf("said: %q, want %q", got, want)
-	}
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		ann := newPerson(t, addr, "ann", "#standup-x")
+		var ids []string
+		for i := range 10 {
+			ids = append(ids, s.leaveAt(time.Now().Add(time.Duration(i-1000)*time.Second), &dropbox.Message{From: "tester", Type: dropbox.Task, Priority: dropbox.Low,
+				Body: []byte("job"), Extra: ircbridge.Note{Channel: "#standup-x", About: "aaaabbbbcc", To: "coder", Moment: ircbridge.Begun}.Extra()}))
+		}
+		s.leave(&dropbox.Message{From: dropbox.IRC, Type: dropbox.Note, Key: "irc-fold-" + ids[6], Body: []byte("7 turns began before"), Extra: ircbridge.Note{Channel: "#standup-x", About: ids[6]}.Extra()})
+		s.start()
+		for _, id := range ids {
+			s.where(id, dropbox.Done)
+		}
+		want := []string{"#standup-x swarm: [swarm] 7 turns began before"}
+		for range 3 {
+			want = append(want, "#standup-x swarm: [coder] begins: job (from tester)")
+		}
+		eventually(t, "all is said", func() bool { return len(ann.lines()) >= len(want) })
+		if got := ann.lines(); !slices.Equal(got, want) {
+			t.Errorf("said: %q, want %q", got, want)
+		}
+	})
 }

@@ -11,124 +11,127 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 func TestTasksAndMentions(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.o.Sign = func(m *dropbox.Message, to string) string { return dropbox.Proof("secret", m, to) }
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.Sign = func(m *dropbox.Message, to string) string { return dropbox.Proof("secret", m, to) }
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 
-	ann.say("#project-x", "TASK: @coder fix the build, @tester knows why")
-	task := s.mail("coder", 1)[0]
-	if task.Type != dropbox.Task || string(task.Body) != "[IRC @mention in #project-x] <ann> TASK: @coder fix the build, @tester knows why" {
-		t.Errorf("task: %s %q", task.Type, task.Body)
-	}
-	if n, ok := ircbridge.NoteOf(task); !ok || n.Channel != "#project-x" || n.Nick != "ann" {
-		t.Errorf("note: %+v", n)
-	}
-	if !dropbox.Proven("secret", task, "coder") || task.Key == "" {
-		t.Errorf("proof %q, key %q", task.Proof, task.Key)
-	}
+		ann.say("#project-x", "TASK: @coder fix the build, @tester knows why")
+		task := s.mail("coder", 1)[0]
+		if task.Type != dropbox.Task || string(task.Body) != "[IRC @mention in #project-x] <ann> TASK: @coder fix the build, @tester knows why" {
+			t.Errorf("task: %s %q", task.Type, task.Body)
+		}
+		if n, ok := ircbridge.NoteOf(task); !ok || n.Channel != "#project-x" || n.Nick != "ann" {
+			t.Errorf("note: %+v", n)
+		}
+		if !dropbox.Proven("secret", task, "coder") || task.Key == "" {
+			t.Errorf("proof %q, key %q", task.Proof, task.Key)
+		}
 
-	ann.say("#project-x", "coder and tester: who is faster? (not @coders, nor #tester)")
-	s.mail("coder", 2)
-	if m := s.mail("tester", 1)[0]; m.Type != dropbox.Question {
-		t.Errorf("mention: %s", m.Type)
-	}
-	ann.say("#project-x", "nobody here is meant: coders, tester-2, http://x/coder, coder.go")
-	ann.say("swarm", "TASK: coder: privately")
-	if m := s.mail("coder", 3)[2]; m.Type != dropbox.Task || string(m.Body) != "[IRC private message] <ann> TASK: coder: privately" {
-		t.Errorf("private task: %s %q", m.Type, m.Body)
-	}
-	ann.say("#project-x", "swarm: coder: by way of the bridge")
-	s.mail("coder", 4)
-	ann.say("#project-x", "TASK: @codr fix it")
-	ann.like("ann: Whose task is that? Name one of: coder, tester")
-	ann.say("#project-x", "TASK: @coder")
-	ann.like("ann: What is the task? Write it behind the name, as in: TASK: @coder fix the build")
-	s.mail("tester", 1)
+		ann.say("#project-x", "coder and tester: who is faster? (not @coders, nor #tester)")
+		s.mail("coder", 2)
+		if m := s.mail("tester", 1)[0]; m.Type != dropbox.Question {
+			t.Errorf("mention: %s", m.Type)
+		}
+		ann.say("#project-x", "nobody here is meant: coders, tester-2, http://x/coder, coder.go")
+		ann.say("swarm", "TASK: coder: privately")
+		if m := s.mail("coder", 3)[2]; m.Type != dropbox.Task || string(m.Body) != "[IRC private message] <ann> TASK: coder: privately" {
+			t.Errorf("private task: %s %q", m.Type, m.Body)
+		}
+		ann.say("#project-x", "swarm: coder: by way of the bridge")
+		s.mail("coder", 4)
+		ann.say("#project-x", "TASK: @codr fix it")
+		ann.like("ann: Whose task is that? Name one of: coder, tester")
+		ann.say("#project-x", "TASK: @coder")
+		ann.like("ann: What is the task? Write it behind the name, as in: TASK: @coder fix the build")
+		s.mail("tester", 1)
 
-	// All of it is there to be read.
-	got, err := ircbridge.Reader{Home: s.home, Name: "coder"}.New("#project-x", 0)
-	if err != nil || len(got.Lines) < 5 || got.Lines[0].Nick != "ann" {
-		t.Errorf("buffer: %+v, %v", got, err)
-	}
+		// All of it is there to be read.
+		got, err := ircbridge.Reader{Home: s.home, Name: "coder"}.New("#project-x", 0)
+		if err != nil || len(got.Lines) < 5 || got.Lines[0].Nick != "ann" {
+			t.Errorf("buffer: %+v, %v", got, err)
+		}
+	})
 }
 
 func TestAnswersReachTheQuestion(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	if err := s.store.MakeMailbox(dropbox.Lead); err != nil {
-		t.Fatal(err)
-	}
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-
-	t.Run("of the lead", func(t *testing.T) {
-		d, err := s.store.Deliver(dropbox.Lead, &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Delete 47 files?")})
-		if err != nil {
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		if err := s.store.MakeMailbox(dropbox.Lead); err != nil {
 			t.Fatal(err)
 		}
-		s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Thread: d.Thread, Body: []byte("Delete 47 files?"),
-			Extra: ircbridge.Note{Channel: "#project-x", About: d.ID, To: "lead"}.Extra()})
-		ann.like("[coder] asks: Delete 47 files?")
-		s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
-		ann.say("#project-x", "coder: yes, all of them")
-		m := s.mail("coder", 1)[0]
-		if m.Type != dropbox.Result || m.ReplyTo != d.ID || m.Thread != d.Thread || string(m.Body) != "[IRC @mention in #project-x] <ann> coder: yes, all of them\n" {
-			t.Errorf("answer: %+v\n%s", m, m.Body)
-		}
-		s.where(d.ID, dropbox.Done)
-		s.state("no question", func(st ircbridge.State) bool { return len(st.Questions) == 0 })
-	})
-	t.Run("of irc, by its id", func(t *testing.T) {
-		id := s.leave(&dropbox.Message{From: "tester", Type: dropbox.Question, Body: []byte("Which port?")})
-		ann.like("[tester] asks: Which port?")
-		s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
-		if f, err := s.store.Find(id); err != nil || f.State != dropbox.Claimed {
-			t.Errorf("the question is %s, %v: whoever waits would take it for refused", f.State, err)
-		}
-		// It outlives the bridge, and is not asked twice.
-		s.stop()
 		s.start()
 		s.ready()
-		ann.say("swarm", "reply "+id[6:]+" port 6667, please")
-		m := s.mail("tester", 1)[0]
-		if m.ReplyTo != id || string(m.Body) != "[IRC private message] <ann> port 6667, please\n" {
-			t.Errorf("answer: %+v\n%s", m, m.Body)
-		}
-		s.where(id, dropbox.Done)
-		ann.say("swarm", "reply "+id[6:]+" no, 6697")
-		ann.like("No question " + id[6:] + " waits")
-		n := 0
-		for _, l := range ann.lines() {
-			if strings.Contains(l, "Which port?") {
-				n++
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+
+		t.Run("of the lead", func(t *testing.T) {
+			d, err := s.store.Deliver(dropbox.Lead, &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Delete 47 files?")})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if n != 1 {
-			t.Errorf("asked %d times, want once", n)
-		}
-	})
-	t.Run("answered elsewhere", func(t *testing.T) {
-		d, err := s.store.Deliver(dropbox.Lead, &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Now?")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Now?"), Extra: ircbridge.Note{About: d.ID, To: "lead"}.Extra()})
-		ann.like("[coder] asks: Now?")
-		s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
-		box, _ := s.store.Mailbox(dropbox.Lead)
-		if err := box.File(s.where(d.ID, dropbox.Waiting).Entry); err != nil {
-			t.Fatal(err)
-		}
-		ann.say("#project-x", "coder: later")
-		ann.like("Somebody has answered " + d.ID + " already.")
-		s.mail("coder", 1) // the one of the first part
+			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Thread: d.Thread, Body: []byte("Delete 47 files?"),
+				Extra: ircbridge.Note{Channel: "#project-x", About: d.ID, To: "lead"}.Extra()})
+			ann.like("[coder] asks: Delete 47 files?")
+			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+			ann.say("#project-x", "coder: yes, all of them")
+			m := s.mail("coder", 1)[0]
+			if m.Type != dropbox.Result || m.ReplyTo != d.ID || m.Thread != d.Thread || string(m.Body) != "[IRC @mention in #project-x] <ann> coder: yes, all of them\n" {
+				t.Errorf("answer: %+v\n%s", m, m.Body)
+			}
+			s.where(d.ID, dropbox.Done)
+			s.state("no question", func(st ircbridge.State) bool { return len(st.Questions) == 0 })
+		})
+		t.Run("of irc, by its id", func(t *testing.T) {
+			id := s.leave(&dropbox.Message{From: "tester", Type: dropbox.Question, Body: []byte("Which port?")})
+			ann.like("[tester] asks: Which port?")
+			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+			if f, err := s.store.Find(id); err != nil || f.State != dropbox.Claimed {
+				t.Errorf("the question is %s, %v: whoever waits would take it for refused", f.State, err)
+			}
+			// It outlives the bridge, and is not asked twice.
+			s.stop()
+			s.start()
+			s.ready()
+			ann.say("swarm", "reply "+id[6:]+" port 6667, please")
+			m := s.mail("tester", 1)[0]
+			if m.ReplyTo != id || string(m.Body) != "[IRC private message] <ann> port 6667, please\n" {
+				t.Errorf("answer: %+v\n%s", m, m.Body)
+			}
+			s.where(id, dropbox.Done)
+			ann.say("swarm", "reply "+id[6:]+" no, 6697")
+			ann.like("No question " + id[6:] + " waits")
+			n := 0
+			for _, l := range ann.lines() {
+				if strings.Contains(l, "Which port?") {
+					n++
+				}
+			}
+			if n != 1 {
+				t.Errorf("asked %d times, want once", n)
+			}
+		})
+		t.Run("answered elsewhere", func(t *testing.T) {
+			d, err := s.store.Deliver(dropbox.Lead, &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Now?")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Now?"), Extra: ircbridge.Note{About: d.ID, To: "lead"}.Extra()})
+			ann.like("[coder] asks: Now?")
+			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+			box, _ := s.store.Mailbox(dropbox.Lead)
+			if err := box.File(s.where(d.ID, dropbox.Waiting).Entry); err != nil {
+				t.Fatal(err)
+			}
+			ann.say("#project-x", "coder: later")
+			ann.like("Somebody has answered " + d.ID + " already.")
+			s.mail("coder", 1) // the one of the first part
+		})
 	})
 }
 
@@ -164,186 +167,196 @@ func (f *fakeSwarm) Steer(_ context.Context, order ircbridge.Order, agent, by st
 }
 
 func TestCommands(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	daemon := &fakeSwarm{}
-	s.o.Swarm = daemon
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
-	var long strings.Builder
-	for i := range 25 {
-		fmt.Fprintf(&long, "row %d\n", i)
-	}
-	d, err := s.store.Deliver("coder", &dropbox.Message{From: "tester", Subject: "rows", Type: dropbox.Note, Body: []byte(long.String())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id, text := range map[string]string{"sameaaaaaa": "first\nof two", "samebbbbbb": "second"} {
-		file := filepath.Join(s.store.Dir(), "tester", "new", "1-20261121T045102.123456Z-"+id+".md")
-		if err := os.WriteFile(file, []byte("---\nfrom: lead\ntype: note\n---\n"+text+"\n"), 0o600); err != nil {
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		daemon := &fakeSwarm{}
+		s.o.Swarm = daemon
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
+		var long strings.Builder
+		for i := range 25 {
+			fmt.Fprintf(&long, "row %d\n", i)
+		}
+		d, err := s.store.Deliver("coder", &dropbox.Message{From: "tester", Subject: "rows", Type: dropbox.Note, Body: []byte(long.String())})
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, step := range []struct {
-		target, text string
-		wants        []string
-	}{
-		{"#project-x", "swarm: status coder", []string{"#project-x swarm: ann: coder works on k7f3q9m2xd"}},
-		{"#project-x", "@swarm, status", []string{"#project-x swarm: ann: I answer you privately.", "ann swarm: coder idle", "ann swarm: irc connected"}},
-		{"swarm", "status", []string{"ann swarm: tester idle"}},
-		{"#project-x", "swarm: paus coder", []string{`#project-x swarm: ann: There is no order "paus". Try: swarm: pause coder`}},
-		{"#project-x", "swarm: status codr", []string{`#project-x swarm: ann: There is no agent "codr". Did you mean coder?`}},
-		{"#project-x", "swarm: pause @coder", []string{"#project-x swarm: ann: done: pause coder"}},
-		{"#project-x", "swarm, RESUME coder", []string{"#project-x swarm: ann: done: resume coder"}},
-		{"swarm", "abort tester", []string{"ann swarm: tester has no turn", "ann swarm:   try: status tester"}},
-		{"swarm", "pause", []string{"ann swarm: Say which agent. The agents are: coder, tester"}},
-		{"#project-x", "swarm: halt!", []string{"#project-x swarm: ann: done: halt"}},
-		{"#project-x", "swarm: HALT  the disk  is full ", []string{"#project-x swarm: ann: done: halt the disk is full"}},
-		{"#project-x", "swarm: unhalt", []string{"#project-x swarm: ann: done: unhalt"}},
-		{"#project-x", "swarm: who", []string{"#project-x swarm: ann: Agents: coder, tester"}},
-		{"swarm", "read " + d.ID[5:], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
-		{"swarm", "more", []string{"ann swarm: row 9", "ann swarm: row 18", "ann swarm: … (6 more lines: more)"}},
-		{"swarm", "more", []string{"ann swarm: row 24"}},
-		{"swarm", "more", []string{"ann swarm: There is no more."}},
-		{"swarm", "read " + d.ID[:4], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
-		{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. The beginning or the end of an id is enough, from 4 characters on."}},
-		{"swarm", "read same", []string{"ann swarm: same fits 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
-		{"swarm", "help", []string{"ann swarm: More: swarm: help ORDER, swarm: help all"}},
-		{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
-		{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - nobody begins a turn (right control)"}},
-		{"swarm", "help all", []string{"ann swarm: swarm: join #CHANNEL - I join a channel (right control)", "ann swarm: swarm: help [ORDER, or all] - this"}},
-		{"#project-x", "swarm: make some coffee", []string{`#project-x swarm: ann: There is no order "make". Try: swarm: help`}},
-		{"#project-x", "@coder resume", []string{"#project-x swarm: ann: done: resume coder"}},
-	} {
-		ann.say(step.target, step.text)
-		for _, want := range step.wants {
-			ann.sees(want)
+		for id, text := range map[string]string{"sameaaaaaa": "first\nof two", "samebbbbbb": "second"} {
+			file := filepath.Join(s.store.Dir(), "tester", "new", "1-20261121T045102.123456Z-"+id+".md")
+			if err := os.WriteFile(file, []byte("---\nfrom: lead\ntype: note\n---\n"+text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	joe.say("#project-x", "swarm: pause coder")
-	joe.say("swarm", "TASK: coder: go on")
-	joe.say("#project-x", "swarm: status coder") // this he may
-	joe.sees("#project-x swarm: joe: coder works on k7f3q9m2xd")
-	s.mail("coder", 1) // nothing but rows
-	daemon.mu.Lock()
-	defer daemon.mu.Unlock()
-	want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|halt  by ann on IRC: the disk is full|unhalt  by ann on IRC|resume coder by ann on IRC"
-	if got := strings.Join(daemon.orders, "|"); got != want {
-		t.Errorf("orders:\n%s\nwant\n%s", got, want)
-	}
+		for _, step := range []struct {
+			target, text string
+			wants        []string
+		}{
+			{"#project-x", "swarm: status coder", []string{"#project-x swarm: ann: coder works on k7f3q9m2xd"}},
+			{"#project-x", "@swarm, status", []string{"#project-x swarm: ann: I answer you privately.", "ann swarm: coder idle", "ann swarm: irc connected"}},
+			{"swarm", "status", []string{"ann swarm: tester idle"}},
+			{"#project-x", "swarm: paus coder", []string{`#project-x swarm: ann: There is no order "paus". Try: swarm: pause coder`}},
+			{"#project-x", "swarm: status codr", []string{`#project-x swarm: ann: There is no agent "codr". Did you mean coder?`}},
+			{"#project-x", "swarm: pause @coder", []string{"#project-x swarm: ann: done: pause coder"}},
+			{"#project-x", "swarm, RESUME coder", []string{"#project-x swarm: ann: done: resume coder"}},
+			{"swarm", "abort tester", []string{"ann swarm: tester has no turn", "ann swarm:   try: status tester"}},
+			{"swarm", "pause", []string{"ann swarm: Say which agent. The agents are: coder, tester"}},
+			{"#project-x", "swarm: halt!", []string{"#project-x swarm: ann: done: halt"}},
+			{"#project-x", "swarm: HALT  the disk  is full ", []string{"#project-x swarm: ann: done: halt the disk is full"}},
+			{"#project-x", "swarm: unhalt", []string{"#project-x swarm: ann: done: unhalt"}},
+			{"#project-x", "swarm: who", []string{"#project-x swarm: ann: Agents: coder, tester"}},
+			{"swarm", "read " + d.ID[5:], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
+			{"swarm", "more", []string{"ann swarm: row 9", "ann swarm: row 18", "ann swarm: … (6 more lines: more)"}},
+			{"swarm", "more", []string{"ann swarm: row 24"}},
+			{"swarm", "more", []string{"ann swarm: There is no more."}},
+			{"swarm", "read " + d.ID[:4], []string{"ann swarm: row 0", "ann swarm: row 8", "ann swarm: … (16 more lines: more)"}},
+			{"swarm", "read nosuchid", []string{"ann swarm: There is no message nosuchid. The beginning or the end of an id is enough, from 4 characters on."}},
+			{"swarm", "read same", []string{"ann swarm: same fits 2 messages:", "ann swarm: sameaaaaaa from lead to tester, note: first of two", "ann swarm: samebbbbbb from lead to tester, note: second"}},
+			{"swarm", "help", []string{"ann swarm: More: swarm: help ORDER, swarm: help all"}},
+			{"#project-x", "swarm: help", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
+			{"#project-x", "swarm: help halt", []string{"#project-x swarm: ann: swarm: halt [WHY] - nobody begins a turn (right control)"}},
+			{"swarm", "help all", []string{"ann swarm: swarm: join #CHANNEL - I join a channel (right control)", "ann swarm: swarm: help [ORDER, or all] - this"}},
+			{"#project-x", "swarm: make some coffee", []string{`#project-x swarm: ann: There is no order "make". Try: swarm: help`}},
+			{"#project-x", "@coder resume", []string{"#project-x swarm: ann: done: resume coder"}},
+		} {
+			ann.say(step.target, step.text)
+			for _, want := range step.wants {
+				ann.sees(want)
+			}
+		}
+		joe.say("#project-x", "swarm: pause coder")
+		joe.say("swarm", "TASK: coder: go on")
+		joe.say("#project-x", "swarm: status coder") // this he may
+		joe.sees("#project-x swarm: joe: coder works on k7f3q9m2xd")
+		s.mail("coder", 1) // nothing but rows
+		daemon.mu.Lock()
+		defer daemon.mu.Unlock()
+		want := "pause coder by ann on IRC|resume coder by ann on IRC|abort tester by ann on IRC|halt  by ann on IRC|halt  by ann on IRC: the disk is full|unhalt  by ann on IRC|resume coder by ann on IRC"
+		if got := strings.Join(daemon.orders, "|"); got != want {
+			t.Errorf("orders:\n%s\nwant\n%s", got, want)
+		}
+	})
 }
 
 // Who speaks to an agent that does not work learns why, once for each reason.
 func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	daemon := &fakeSwarm{held: map[string]string{"coder": "coder is paused; your message waits; next: resume coder"}}
-	s.o.Swarm = daemon
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
-	ann.say("#project-x", "coder: how far are you?")
-	ann.sees("#project-x swarm: ann: coder is paused; your message waits; next: swarm: resume coder")
-	joe.say("#project-x", "coder, tester: and you?")
-	joe.sees("#project-x swarm: joe: coder is paused; your message waits; next: swarm: resume coder")
-	ann.say("swarm", "coder: are you there?")
-	ann.say("swarm", "TASK: tester: go on")
-	s.mail("coder", 3)
-	s.mail("tester", 2)
-	ann.say("swarm", "who")
-	ann.like("ann swarm: Agents: coder")
-	for _, l := range ann.lines() {
-		if strings.HasPrefix(l, "ann swarm: coder is paused") || strings.Contains(l, "tester is") {
-			t.Errorf("ann sees %q", l)
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		daemon := &fakeSwarm{held: map[string]string{"coder": "coder is paused; your message waits; next: resume coder"}}
+		s.o.Swarm = daemon
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		joe := newPerson(t, s.o.Server.Addr, "joe", "#project-x")
+		ann.say("#project-x", "coder: how far are you?")
+		ann.sees("#project-x swarm: ann: coder is paused; your message waits; next: swarm: resume coder")
+		joe.say("#project-x", "coder, tester: and you?")
+		joe.sees("#project-x swarm: joe: coder is paused; your message waits; next: swarm: resume coder")
+		ann.say("swarm", "coder: are you there?")
+		ann.say("swarm", "TASK: tester: go on")
+		s.mail("coder", 3)
+		s.mail("tester", 2)
+		ann.say("swarm", "who")
+		ann.like("ann swarm: Agents: coder")
+		for _, l := range ann.lines() {
+			if strings.HasPrefix(l, "ann swarm: coder is paused") || strings.Contains(l, "tester is") {
+				t.Errorf("ann sees %q", l)
+			}
 		}
-	}
+	})
 }
 
 // What a client tears into several lines reaches the agent by its first one, and who said
 // it is told.
 func TestTornTextIsTold(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	eve := newPerson(t, s.o.Server.Addr, "eve", "#project-x")
-	told := func() (n int) {
-		for _, l := range ann.lines() {
-			if strings.Contains(l, "got your first line only") {
-				n++
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		eve := newPerson(t, s.o.Server.Addr, "eve", "#project-x")
+		told := func() (n int) {
+			for _, l := range ann.lines() {
+				if strings.Contains(l, "got your first line only") {
+					n++
+				}
 			}
+			return n
 		}
-		return n
-	}
-	eve.say("#project-x", "coder: first")
-	eve.say("#project-x", "second")
-	ann.say("#project-x", "nobody is meant")
-	ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // goes out with the next
-	ann.say("#project-x", "and its end")
-	eve.say("#project-x", "what a text")
-	ann.sees("#project-x swarm: ann: coder got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most 350 characters.")
-	ann.say("#project-x", "and more")
-	ann.say("#project-x", "coder: once more")
-	ann.say("#project-x", "and more")
-	ann.say("swarm", "who")
-	ann.like("ann swarm: Agents: coder")
-	if n := told(); n != 1 {
-		t.Errorf("told %d times, want once", n)
-	}
-	s.mail("coder", 2)
+		eve.say("#project-x", "coder: first")
+		eve.say("#project-x", "second")
+		ann.say("#project-x", "nobody is meant")
+		ann.conn.Send("#project-x", "coder: "+strings.Repeat("word ", 80)) // goes out with the next
+		ann.say("#project-x", "and its end")
+		eve.say("#project-x", "what a text")
+		ann.sees("#project-x swarm: ann: coder got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most 350 characters.")
+		ann.say("#project-x", "and more")
+		ann.say("#project-x", "coder: once more")
+		ann.say("#project-x", "and more")
+		ann.say("swarm", "who")
+		ann.like("ann swarm: Agents: coder")
+		if n := told(); n != 1 {
+			t.Errorf("told %d times, want once", n)
+		}
+		s.mail("coder", 2)
+	})
 }
 
 func TestWakesAreBounded(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.o.WakesPerMinute = 3
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x")
-	for i := range 8 {
-		ann.say("#project-x", fmt.Sprintf("coder: number %d", i))
-	}
-	ann.like("coder was not woken: there were 3 messages")
-	ann.say("#standup-x", "coder: in another channel")
-	s.mail("coder", 4)
-	told := 0
-	for _, l := range ann.lines() {
-		if strings.Contains(l, "was not woken") {
-			told++
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.WakesPerMinute = 3
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x")
+		for i := range 8 {
+			ann.say("#project-x", fmt.Sprintf("coder: number %d", i))
 		}
-	}
-	if told != 1 {
-		t.Errorf("told %d times, want once:\n%s", told, strings.Join(ann.lines(), "\n"))
-	}
+		ann.like("coder was not woken: there were 3 messages")
+		ann.say("#standup-x", "coder: in another channel")
+		s.mail("coder", 4)
+		told := 0
+		for _, l := range ann.lines() {
+			if strings.Contains(l, "was not woken") {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("told %d times, want once:\n%s", told, strings.Join(ann.lines(), "\n"))
+		}
+	})
 }
 
 // TestTwoThatMentionEachOtherStop lets a program on the list answer every line of the
 // bridge with a mention, as another bridge would.
 func TestTwoThatMentionEachOtherStop(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.o.WakesPerMinute = 5
-	s.start()
-	s.ready()
-	bot := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	// Our own agents' lines wake nobody: no question ever comes of these.
-	s.say("coder", ircbridge.Note{}, "tester: what do you think? @tester\n")
-	s.say("tester", ircbridge.Note{}, "coder: ask coder\n")
-	bot.like("[tester] coder: ask coder")
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.WakesPerMinute = 5
+		s.start()
+		s.ready()
+		bot := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		// Our own agents' lines wake nobody: no question ever comes of these.
+		s.say("coder", ircbridge.Note{}, "tester: what do you think? @tester\n")
+		s.say("tester", ircbridge.Note{}, "coder: ask coder\n")
+		bot.like("[tester] coder: ask coder")
 
-	answered := 0
-	bot.say("#project-x", "coder: ping 0")
-	for answered < 5 {
-		for _, m := range s.mail("coder", answered+1)[answered:] {
-			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Result, ReplyTo: m.ID, Body: []byte(fmt.Sprintf("pong %d, coder", answered))})
-			bot.like(fmt.Sprintf("pong %d, coder", answered))
-			answered++
-			bot.say("#project-x", fmt.Sprintf("coder: ping %d", answered))
+		answered := 0
+		bot.say("#project-x", "coder: ping 0")
+		for answered < 5 {
+			for _, m := range s.mail("coder", answered+1)[answered:] {
+				s.leave(&dropbox.Message{From: "coder", Type: dropbox.Result, ReplyTo: m.ID, Body: []byte(fmt.Sprintf("pong %d, coder", answered))})
+				bot.like(fmt.Sprintf("pong %d, coder", answered))
+				answered++
+				bot.say("#project-x", fmt.Sprintf("coder: ping %d", answered))
+			}
 		}
-	}
-	bot.like("coder was not woken")
-	bot.say("#project-x", "coder: ping again")
-	bot.say("swarm", "who")
-	bot.like("Agents: coder")
-	s.mail("coder", 5)
-	s.mail("tester", 0)
+		bot.like("coder was not woken")
+		bot.say("#project-x", "coder: ping again")
+		bot.say("swarm", "who")
+		bot.like("Agents: coder")
+		s.mail("coder", 5)
+		s.mail("tester", 0)
+	})
 }

@@ -88,7 +88,7 @@ func TestHostileTexts(t *testing.T) {
 			t.Errorf("%d texts were said, want %d", len(got), len(texts)+1)
 		}
 	})
-	servers(t, func(t *testing.T, addr string) {
+	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#project-x", "#evil")
 		ann.raw("MODE", "#project-x", "-t")
 		s := newScene(t, addr)
@@ -131,24 +131,39 @@ func TestSecretsReachNobody(t *testing.T) {
 	if len(planted) != 30 {
 		t.Fatalf("%d secrets, want 30", len(planted))
 	}
-	srv := irctest.NewServer(t, irctest.Features{Without: []string{"draft/multiline"}})
-	s := newScene(t, srv.Addr)
-	s.level.Set(slog.LevelDebug)
-	word := func(text string) string { // the secret in it: its longest run of letters and digits
-		longest := ""
-		for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
-			return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
-		}) {
-			if len(w) > len(longest) {
-				longest = w
-			}
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.Keys = map[string]string{"#later": secretIn(planted[29])}
+		s.secretsReachNobody(planted)
+	})
+	t.Run("with history", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, irctest.NewServer(t, irctest.Features{Without: []string{"draft/multiline"}}).Addr)
+		s.o.Server.Password = secretIn(planted[29])
+		s.secretsReachNobody(planted)
+	})
+}
+
+// secretIn is the secret in a text: its longest run of letters and digits.
+func secretIn(text string) string {
+	longest := ""
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
+	}) {
+		if len(w) > len(longest) {
+			longest = w
 		}
-		return longest
 	}
-	s.o.Secrets = []string{"AGENT-" + word(planted[28])}
-	s.o.Server.Password = word(planted[29])
+	return longest
+}
+
+func (s *scene) secretsReachNobody(planted []string) {
+	s.Helper()
+	s.level.Set(slog.LevelDebug)
+	s.o.Secrets = []string{"AGENT-" + secretIn(planted[28])}
 	s.start()
 	s.ready()
+	ann := newPerson(s, s.o.Server.Addr, "ann", "#project-x")
 	for i, text := range planted {
 		s.say("coder", ircbridge.Note{}, fmt.Sprintf("no %d: %s", i, text))
 		// The limit of a line must not cut it in two that nobody knows for a secret.
@@ -158,11 +173,9 @@ func TestSecretsReachNobody(t *testing.T) {
 	last := s.say("coder", ircbridge.Note{}, "the end")
 	s.where(last, dropbox.Done)
 	s.state("all is said", func(st ircbridge.State) bool { return st.Waiting == 0 && st.Unproven == 0 && st.Masked >= 60 })
+	ann.sees("#project-x swarm: [coder] the end")
 	s.stop()
-	var said strings.Builder
-	for _, m := range srv.Said("#project-x") {
-		said.WriteString(m.Text + "\n")
-	}
+	said := strings.Join(ann.heard(), "\n")
 	var files strings.Builder
 	err := filepath.WalkDir(s.home, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -173,17 +186,17 @@ func TestSecretsReachNobody(t *testing.T) {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	for i, text := range planted {
-		for where, in := range map[string]string{"channel": said.String(), "log": s.log.String(), "bridge's files": files.String()} {
-			if strings.Contains(in, word(text)[:12]) {
-				t.Errorf("secret %d (%s) is in the %s", i, text, where)
+		for where, in := range map[string]string{"channel": said, "log": s.log.String(), "bridge's files": files.String()} {
+			if strings.Contains(in, secretIn(text)[:12]) {
+				s.Errorf("secret %d (%s) is in the %s", i, text, where)
 			}
 		}
 	}
-	if !strings.Contains(said.String(), "no 0: the key is "+irc.Masked+" ok") {
-		t.Errorf("what is around a secret is gone, too:\n%s", said.String())
+	if !strings.Contains(said, "no 0: the key is "+irc.Masked+" ok") {
+		s.Errorf("what is around a secret is gone, too:\n%s", said)
 	}
 }
 
@@ -191,9 +204,8 @@ func TestSecretsReachNobody(t *testing.T) {
 // without, and looks whether the others are said.
 func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	for name, last := range map[string]string{"with a word": "ERROR :Closing link: Request too long\r\n", "without a word": ""} {
-		t.Run(name, func(t *testing.T) {
-			srv := irctest.NewServer(t, irctest.Features{})
-			s := newScene(t, touchy(t, srv.Addr, "poison", last))
+		test := func(t *testing.T, addr string) {
+			s := newScene(t, touchy(t, addr, "poison", last))
 			s.start()
 			s.ready()
 			var good []string
@@ -212,6 +224,10 @@ func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 			if !strings.Contains(string(m.Body), "the server hung up") || m.ReplyTo != bad {
 				t.Errorf("coder is told: %s", m.Body)
 			}
+		}
+		t.Run(name, func(t *testing.T) {
+			onEachServer(t, test)
+			t.Run("with history", func(t *testing.T) { t.Parallel(); test(t, irctest.NewServer(t, irctest.Features{}).Addr) })
 		})
 	}
 }

@@ -6,37 +6,38 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // Requests that wait for a server to let the bridge in hold up nothing that is said.
 func TestJoinsHoldUpNothing(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.o.Server.RetryMin, s.o.Server.RetryMax = 20*time.Second, 20*time.Second // between two tries to get in
-	s.start()
-	s.ready()
-	const closed = 36 // more than may be on their way at all
-	channel := func(i int) string { return fmt.Sprintf("#closed-%d", i) }
-	for i := 0; i < closed; i += 9 { // the server lets one person into ten
-		ann := newPerson(t, s.o.Server.Addr, fmt.Sprintf("ann%d", i))
-		for j := i; j < i+9; j++ {
-			ann.raw("JOIN", channel(j))
-			ann.raw("MODE", channel(j), "+i")
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.Server.RetryMin, s.o.Server.RetryMax = 20*time.Second, 20*time.Second // between two tries to get in
+		s.start()
+		s.ready()
+		const closed = 36 // more than may be on their way at all
+		channel := func(i int) string { return fmt.Sprintf("#closed-%d", i) }
+		for i := 0; i < closed; i += 9 { // the server lets one person into ten
+			ann := newPerson(t, s.o.Server.Addr, fmt.Sprintf("ann%d", i))
+			for j := i; j < i+9; j++ {
+				ann.raw("JOIN", channel(j))
+				ann.raw("MODE", channel(j), "+i")
+			}
+			for j := i; j < i+9; j++ {
+				eventually(t, "closed", func() bool { _, _, in := ann.conn.Members(channel(j)); return in })
+			}
 		}
-		for j := i; j < i+9; j++ {
-			eventually(t, "closed", func() bool { _, _, in := ann.conn.Members(channel(j)); return in })
+		var joins []string
+		for i := range closed {
+			joins = append(joins, s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: channel(i)}, ""))
 		}
-	}
-	var joins []string
-	for i := range closed {
-		joins = append(joins, s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: channel(i)}, ""))
-	}
-	for _, id := range joins[:4] {
-		s.where(id, dropbox.Claimed)
-	}
-	s.where(s.say("coder", ircbridge.Note{}, "meanwhile"), dropbox.Done)
-	for _, id := range joins[:4] {
-		s.where(id, dropbox.Claimed) // still
-	}
+		for _, id := range joins[:4] {
+			s.where(id, dropbox.Claimed)
+		}
+		s.where(s.say("coder", ircbridge.Note{}, "meanwhile"), dropbox.Done)
+		for _, id := range joins[:4] {
+			s.where(id, dropbox.Claimed) // still
+		}
+	})
 }

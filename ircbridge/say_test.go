@@ -15,28 +15,30 @@ import (
 )
 
 func TestLongTextIsCutAfterSixLines(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	var b strings.Builder
-	for i := range 47 {
-		fmt.Fprintf(&b, "row %d\n", i)
-	}
-	id := s.say("coder", ircbridge.Note{}, b.String())
-	ann.sees(fmt.Sprintf("#project-x swarm: [coder] … (41 more lines: swarm: read %s)", id))
-	ann.sees("#project-x swarm: [coder] row 5")
-	s.say("coder", ircbridge.Note{}, "one\n\n\ntwo\n3\n4\n5\n6\nseven is no line more than to say that there is one\n")
-	ann.like("[coder] seven is no line more")
-	for _, l := range ann.lines() {
-		if strings.Contains(l, "row 6") || strings.HasSuffix(l, "[coder] ") {
-			t.Errorf("said: %q", l)
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		var b strings.Builder
+		for i := range 47 {
+			fmt.Fprintf(&b, "row %d\n", i)
 		}
-	}
+		id := s.say("coder", ircbridge.Note{}, b.String())
+		ann.sees(fmt.Sprintf("#project-x swarm: [coder] … (41 more lines: swarm: read %s)", id))
+		ann.sees("#project-x swarm: [coder] row 5")
+		s.say("coder", ircbridge.Note{}, "one\n\n\ntwo\n3\n4\n5\n6\nseven is no line more than to say that there is one\n")
+		ann.like("[coder] seven is no line more")
+		for _, l := range ann.lines() {
+			if strings.Contains(l, "row 6") || strings.HasSuffix(l, "[coder] ") {
+				t.Errorf("said: %q", l)
+			}
+		}
+	})
 }
 
 func TestRequests(t *testing.T) {
-	servers(t, func(t *testing.T, addr string) {
+	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
 		s.start()
 		s.ready()
@@ -83,7 +85,7 @@ func TestRequests(t *testing.T) {
 }
 
 func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
-	servers(t, func(t *testing.T, addr string) {
+	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
 		ann := newPerson(t, addr, "ann", "#closed")
 		ann.raw("MODE", "#closed", "+i")
@@ -149,47 +151,51 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 }
 
 func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.o.Server.Unlimited, s.o.Server.Burst, s.o.Server.Rate = false, 4, 100
-	for i := range 60 {
-		s.say("coder", ircbridge.Note{}, fmt.Sprintf("chatter %d", i))
-	}
-	s.say("tester", ircbridge.Note{Channel: "#standup-x"}, "a word")
-	s.say("swarm", ircbridge.Note{Channel: "#alerts", Moment: ircbridge.Alert}, "coder is stopped")
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x", "#alerts")
-	s.start()
-	ann.sees("#project-x swarm: [coder] chatter 59")
-	at := map[string]int{}
-	for i, l := range ann.lines() {
-		at[l] = i
-	}
-	alert, word := at["#alerts swarm: [swarm] coder is stopped"], at["#standup-x swarm: [tester] a word"]
-	// Which channel is joined first is the server's to say: until then others go on.
-	if alert > 12 || word > 16 {
-		t.Errorf("the alert came after %d lines, the other target after %d:\n%s", alert, word, strings.Join(ann.lines()[:20], "\n"))
-	}
-	for i := range 59 {
-		a, b := at[fmt.Sprintf("#project-x swarm: [coder] chatter %d", i)], at[fmt.Sprintf("#project-x swarm: [coder] chatter %d", i+1)]
-		if a > b {
-			t.Errorf("chatter %d came after %d", i, i+1)
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.Server.Unlimited, s.o.Server.Burst, s.o.Server.Rate = false, 4, 100
+		for i := range 60 {
+			s.say("coder", ircbridge.Note{}, fmt.Sprintf("chatter %d", i))
 		}
-	}
+		s.say("tester", ircbridge.Note{Channel: "#standup-x"}, "a word")
+		s.say("swarm", ircbridge.Note{Channel: "#alerts", Moment: ircbridge.Alert}, "coder is stopped")
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x", "#alerts")
+		s.start()
+		ann.sees("#project-x swarm: [coder] chatter 59")
+		at := map[string]int{}
+		for i, l := range ann.lines() {
+			at[l] = i
+		}
+		alert, word := at["#alerts swarm: [swarm] coder is stopped"], at["#standup-x swarm: [tester] a word"]
+		// Which channel is joined first is the server's to say: until then others go on.
+		if alert > 12 || word > 16 {
+			t.Errorf("the alert came after %d lines, the other target after %d:\n%s", alert, word, strings.Join(ann.lines()[:20], "\n"))
+		}
+		for i := range 59 {
+			a, b := at[fmt.Sprintf("#project-x swarm: [coder] chatter %d", i)], at[fmt.Sprintf("#project-x swarm: [coder] chatter %d", i+1)]
+			if a > b {
+				t.Errorf("chatter %d came after %d", i, i+1)
+			}
+		}
+	})
 }
 
 // TestARequestKeepsItsPlace fills the mailbox before the bridge comes, so that all of it
 // waits at once.
 func TestARequestKeepsItsPlace(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#work-x")
-	for i := range 9 {
-		s.say("coder", ircbridge.Note{Channel: "#work-x"}, fmt.Sprintf("step %d", i))
-	}
-	part := s.say("swarm", ircbridge.Note{Do: ircbridge.DoPart, Channel: "#work-x"}, "")
-	s.start()
-	s.where(part, dropbox.Done)
-	ann.sees("#work-x swarm: [coder] step 8")
-	s.state("out of the channel", func(st ircbridge.State) bool {
-		return st.Sent == 9 && !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#work-x" })
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#work-x")
+		for i := range 9 {
+			s.say("coder", ircbridge.Note{Channel: "#work-x"}, fmt.Sprintf("step %d", i))
+		}
+		part := s.say("swarm", ircbridge.Note{Do: ircbridge.DoPart, Channel: "#work-x"}, "")
+		s.start()
+		s.where(part, dropbox.Done)
+		ann.sees("#work-x swarm: [coder] step 8")
+		s.state("out of the channel", func(st ircbridge.State) bool {
+			return st.Sent == 9 && !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#work-x" })
+		})
 	})
 }
 
@@ -209,42 +215,46 @@ func TestWithoutAServer(t *testing.T) {
 }
 
 func TestHaltedSaysNothing(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.start()
-	s.ready()
-	if err := s.store.Halt("by a test"); err != nil {
-		t.Fatal(err)
-	}
-	id := s.say("coder", ircbridge.Note{}, "not now")
-	s.state("halted", func(st ircbridge.State) bool { return st.Halted && st.Waiting == 1 })
-	if err := s.store.Unhalt(); err != nil {
-		t.Fatal(err)
-	}
-	s.where(id, dropbox.Done)
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.start()
+		s.ready()
+		if err := s.store.Halt("by a test"); err != nil {
+			t.Fatal(err)
+		}
+		id := s.say("coder", ircbridge.Note{}, "not now")
+		s.state("halted", func(st ircbridge.State) bool { return st.Halted && st.Waiting == 1 })
+		if err := s.store.Unhalt(); err != nil {
+			t.Fatal(err)
+		}
+		s.where(id, dropbox.Done)
+	})
 }
 
 func TestFilesByHand(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	early := filepath.Join(s.store.Dir(), "irc", "early.md")
-	if err := os.WriteFile(early, []byte("lay here before the bridge came\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x")
-	s.start()
-	ann.sees("#project-x swarm: [lead] lay here before the bridge came")
-	if err := os.WriteFile(filepath.Join(s.store.Dir(), "irc", "hello.md"), []byte("---\nfrom: coder\nirc: {channel: '#standup-x'}\n---\nhello by hand\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ann.sees("#standup-x swarm: [coder] hello by hand")
-	if err := os.WriteFile(filepath.Join(s.store.Dir(), "irc", "broken\n\xff\x02.md"), []byte("---\nfrom: [\n---\nhello\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if told := s.mail(dropbox.Lead, 1)[0]; told.Subject != "not taken in: broken \ufffd\ufffd.md" || !strings.Contains(string(told.Body), "claude-swarm dead list irc") {
-		t.Errorf("the lead is told %q: %s", told.Subject, told.Body)
-	}
-	if _, err := os.Stat(early); !os.IsNotExist(err) {
-		t.Errorf("the file is still there: %v", err)
-	}
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		early := filepath.Join(s.store.Dir(), "irc", "early.md")
+		if err := os.WriteFile(early, []byte("lay here before the bridge came\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x")
+		s.start()
+		ann.sees("#project-x swarm: [lead] lay here before the bridge came")
+		if err := os.WriteFile(filepath.Join(s.store.Dir(), "irc", "hello.md"), []byte("---\nfrom: coder\nirc: {channel: '#standup-x'}\n---\nhello by hand\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ann.sees("#standup-x swarm: [coder] hello by hand")
+		if err := os.WriteFile(filepath.Join(s.store.Dir(), "irc", "broken\n\xff\x02.md"), []byte("---\nfrom: [\n---\nhello\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if told := s.mail(dropbox.Lead, 1)[0]; told.Subject != "not taken in: broken \ufffd\ufffd.md" || !strings.Contains(string(told.Body), "claude-swarm dead list irc") {
+			t.Errorf("the lead is told %q: %s", told.Subject, told.Body)
+		}
+		if _, err := os.Stat(early); !os.IsNotExist(err) {
+			t.Errorf("the file is still there: %v", err)
+		}
+	})
 }
 
 // What is shown of a conversation that has no channel, since it began with no task or is over,

@@ -13,12 +13,19 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
 // patience is how long a test waits for what must come. Machines of others are slow.
 const patience = 3 * time.Minute
+
+// onEachServer runs a test on two real servers: the old world, and the new.
+func onEachServer(t *testing.T, test func(t *testing.T, addr string)) {
+	t.Run("ngircd", func(t *testing.T) { t.Parallel(); test(t, irctest.Ngircd(t, irctest.Unlimited)) })
+	t.Run("inspircd", func(t *testing.T) { t.Parallel(); test(t, irctest.Inspircd(t, irctest.Unlimited)) })
+}
 
 // A scene is a project with its mailboxes and a server.
 type scene struct {
@@ -241,6 +248,17 @@ func (p *person) lines() []string {
 		if m.Command == "PRIVMSG" || m.Command == "NOTICE" {
 			all = append(all, m.Param(0)+" "+m.Nick()+": "+m.Last())
 		}
+	}
+	return all
+}
+
+// heard is the last parameter of everything that came: texts, topics and reasons.
+func (p *person) heard() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for _, m := range p.seen {
+		all = append(all, m.Last())
 	}
 	return all
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -29,11 +28,6 @@ func isOut(channel, why string) func(ircbridge.State) bool {
 			return c.Name == channel && !c.Joined && strings.Contains(c.Why, why)
 		})
 	}
-}
-
-func onEachServer(t *testing.T, f func(t *testing.T, addr string)) {
-	t.Run("ngircd", func(t *testing.T) { t.Parallel(); f(t, irctest.Ngircd(t, irctest.Unlimited)) })
-	t.Run("inspircd", func(t *testing.T) { t.Parallel(); f(t, irctest.Inspircd(t, irctest.Unlimited)) })
 }
 
 // A channel that lets the bridge in later is tried again for ever, and the status says when.
@@ -66,22 +60,23 @@ func TestAChannelThatOpensLater(t *testing.T) {
 // Anyone who throws the bridge out of a channel in which it was is not rid of it for good, also
 // where the channel was asked for by an agent.
 func TestKickedManyTimes(t *testing.T) {
-	addr := irctest.Ngircd(t, irctest.Unlimited)
-	ann := newPerson(t, addr, "ann", "#asked")
-	s := newScene(t, addr)
-	s.o.RejoinAfter = []time.Duration{200 * time.Millisecond}
-	s.start()
-	s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
-	for i := range 8 {
-		s.state("in", isIn("#asked"))
-		eventually(t, "in", func() bool { nicks, _, _ := ann.conn.Members("#asked"); return slices.Contains(nicks, "swarm") })
-		ann.raw("KICK", "#asked", "swarm", fmt.Sprint("kick ", i))
-		eventually(t, "out", func() bool {
-			nicks, _, _ := ann.conn.Members("#asked")
-			return !slices.Contains(nicks, "swarm") || i == 7
-		})
-	}
-	s.state("in for good", isIn("#asked"))
+	onEachServer(t, func(t *testing.T, addr string) {
+		ann := newPerson(t, addr, "ann", "#asked")
+		s := newScene(t, addr)
+		s.o.RejoinAfter = []time.Duration{200 * time.Millisecond}
+		s.start()
+		s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
+		for i := range 8 {
+			s.state("in", isIn("#asked"))
+			eventually(t, "in", func() bool { nicks, _, _ := ann.conn.Members("#asked"); return slices.Contains(nicks, "swarm") })
+			ann.raw("KICK", "#asked", "swarm", fmt.Sprint("kick ", i))
+			eventually(t, "out", func() bool {
+				nicks, _, _ := ann.conn.Members("#asked")
+				return !slices.Contains(nicks, "swarm") || i == 7
+			})
+		}
+		s.state("in for good", isIn("#asked"))
+	})
 }
 
 // An invitation brings the bridge back into its channels, whoever invites; into another
@@ -151,37 +146,40 @@ func TestAChannelWithAKey(t *testing.T) {
 
 // No agent makes the bridge deaf in a channel of the configuration.
 func TestConfiguredChannelsAreNotLeft(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.start()
-	s.ready()
-	id := s.say("coder", ircbridge.Note{Do: ircbridge.DoPart, Channel: "#PROJECT-x"}, "")
-	s.where(id, dropbox.Dead)
-	body := string(s.mail("coder", 1)[0].Body)
-	for _, want := range []string{"#PROJECT-x is a channel of the configuration", "irc: in claude-swarm.yaml"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the sender is told %q, want %q in it", body, want)
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.start()
+		s.ready()
+		id := s.say("coder", ircbridge.Note{Do: ircbridge.DoPart, Channel: "#PROJECT-x"}, "")
+		s.where(id, dropbox.Dead)
+		body := string(s.mail("coder", 1)[0].Body)
+		for _, want := range []string{"#PROJECT-x is a channel of the configuration", "irc: in claude-swarm.yaml"} {
+			if !strings.Contains(body, want) {
+				t.Errorf("the sender is told %q, want %q in it", body, want)
+			}
 		}
-	}
-	s.state("still in", isIn("#project-x"))
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	ann.say("#project-x", "tester: are you there?")
-	s.mail("tester", 1)
+		s.state("still in", isIn("#project-x"))
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		ann.say("#project-x", "tester: are you there?")
+		s.mail("tester", 1)
+	})
 }
 
 // Who may control ends the tries to get into a channel, too.
 func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
-	addr := irctest.Ngircd(t, irctest.Unlimited)
-	ann := newPerson(t, addr, "ann", "#asked")
-	s := newScene(t, addr)
-	s.o.RejoinAfter = []time.Duration{time.Hour}
-	s.start()
-	s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
-	ann.raw("MODE", "#asked", "+b", "swarm!*@*")
-	ann.raw("KICK", "#asked", "swarm", "out")
-	s.state("shut out", isOut("#asked", "tried "))
-	ann.say("swarm", "part #asked")
-	ann.sees("ann swarm: I have left #asked.")
-	s.state("forgotten", func(st ircbridge.State) bool {
-		return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#asked" })
+	onEachServer(t, func(t *testing.T, addr string) {
+		ann := newPerson(t, addr, "ann", "#asked")
+		s := newScene(t, addr)
+		s.o.RejoinAfter = []time.Duration{time.Hour}
+		s.start()
+		s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
+		ann.raw("MODE", "#asked", "+b", "swarm!*@*")
+		ann.raw("KICK", "#asked", "swarm", "out")
+		s.state("shut out", isOut("#asked", "tried "))
+		ann.say("swarm", "part #asked")
+		ann.sees("ann swarm: I have left #asked.")
+		s.state("forgotten", func(st ircbridge.State) bool {
+			return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#asked" })
+		})
 	})
 }

@@ -108,7 +108,7 @@ func TestRelayedInSomeChannels(t *testing.T) {
 }
 
 func TestEachAgentItsNick(t *testing.T) {
-	servers(t, func(t *testing.T, addr string) {
+	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
 		s.o.Style = ircbridge.StyleNicks
 		s.o.Nick = func(agent string) string { return "x-" + agent }

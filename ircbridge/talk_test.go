@@ -7,18 +7,11 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// servers are the two real ones: the old world and the new.
-func servers(t *testing.T, test func(t *testing.T, addr string)) {
-	t.Run("ngircd", func(t *testing.T) { test(t, irctest.Ngircd(t, false)) })
-	t.Run("inspircd", func(t *testing.T) { test(t, irctest.Inspircd(t, false)) })
-}
-
 func TestTalk(t *testing.T) {
-	servers(t, func(t *testing.T, addr string) {
+	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
 		early := s.say("coder", ircbridge.Note{}, "said before anybody was there\n")
 		ann := newPerson(t, addr, "ann", "#project-x", "#standup-x")

@@ -40,201 +40,213 @@ func (s *scene) sicken(refuses func(dropbox.Step) bool) (sick *atomic.Bool) {
 // A message whose claim a power cut may undo is not said: the next start would say it
 // once more, and not mark it.
 func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	sick := s.sicken(func(st dropbox.Step) bool { return st.Op == dropbox.OpSyncDir && st.Name == "irc/cur" })
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	var ids []string
-	for i := range 3 {
-		ids = append(ids, s.say("coder", ircbridge.Note{}, fmt.Sprintf("line %d", i)))
-	}
-	s.state("the trouble is said", func(st ircbridge.State) bool {
-		return strings.Contains(st.LastError, "messages were not claimed") && strings.Contains(st.LastError, "input/output error")
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		sick := s.sicken(func(st dropbox.Step) bool { return st.Op == dropbox.OpSyncDir && st.Name == "irc/cur" })
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		var ids []string
+		for i := range 3 {
+			ids = append(ids, s.say("coder", ircbridge.Note{}, fmt.Sprintf("line %d", i)))
+		}
+		s.state("the trouble is said", func(st ircbridge.State) bool {
+			return strings.Contains(st.LastError, "messages were not claimed") && strings.Contains(st.LastError, "input/output error")
+		})
+		if lines := ann.lines(); len(lines) > 0 {
+			t.Errorf("said anyway: %q", lines)
+		}
+		if n := strings.Count(s.log.String(), "messages were not claimed"); n > 20 {
+			t.Errorf("the disk was asked %d times in a moment", n)
+		}
+		sick.Store(false)
+		ids = append(ids, s.say("coder", ircbridge.Note{}, "line 3")) // it rings
+		ann.sees("#project-x swarm: [coder] line 3")
+		for _, id := range ids {
+			s.where(id, dropbox.Done)
+		}
+		want := []string{}
+		for i := range 4 {
+			want = append(want, fmt.Sprintf("#project-x swarm: [coder] line %d", i))
+		}
+		if got := ann.lines(); !slices.Equal(got, want) {
+			t.Errorf("said %q, want %q", got, want)
+		}
 	})
-	if lines := ann.lines(); len(lines) > 0 {
-		t.Errorf("said anyway: %q", lines)
-	}
-	if n := strings.Count(s.log.String(), "messages were not claimed"); n > 20 {
-		t.Errorf("the disk was asked %d times in a moment", n)
-	}
-	sick.Store(false)
-	ids = append(ids, s.say("coder", ircbridge.Note{}, "line 3")) // it rings
-	ann.sees("#project-x swarm: [coder] line 3")
-	for _, id := range ids {
-		s.where(id, dropbox.Done)
-	}
-	want := []string{}
-	for i := range 4 {
-		want = append(want, fmt.Sprintf("#project-x swarm: [coder] line %d", i))
-	}
-	if got := ann.lines(); !slices.Equal(got, want) {
-		t.Errorf("said %q, want %q", got, want)
-	}
 }
 
 // What was said and cannot be filed is filed when the disk is well again, and not said
 // again.
 func TestFilingIsTriedAgain(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	tries := new(atomic.Int64)
-	sick := s.sicken(func(st dropbox.Step) bool {
-		refused := st.Op == dropbox.OpCreate && strings.HasPrefix(st.Name, "irc/tmp/receipt-")
-		if refused {
-			tries.Add(1)
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		tries := new(atomic.Int64)
+		sick := s.sicken(func(st dropbox.Step) bool {
+			refused := st.Op == dropbox.OpCreate && strings.HasPrefix(st.Name, "irc/tmp/receipt-")
+			if refused {
+				tries.Add(1)
+			}
+			return refused
+		})
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		var ids []string
+		for i := range 10 {
+			ids = append(ids, s.say("coder", ircbridge.Note{}, fmt.Sprintf("line %d", i)))
 		}
-		return refused
+		ann.sees("#project-x swarm: [coder] line 9")
+		eventually(t, "the disk refuses every receipt", func() bool { return tries.Load() > 10 })
+		sick.Store(false)
+		for i, id := range ids {
+			s.where(id, dropbox.Done)
+			if r := receiptOf(t, s.store, id); !strings.Contains(r, "outcome: said") || strings.Contains(r, "again: true") {
+				t.Errorf("receipt of line %d:\n%s", i, r)
+			}
+		}
+		if n := len(ann.lines()); n != 10 {
+			t.Errorf("%d lines were said: %q", n, ann.lines())
+		}
 	})
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	var ids []string
-	for i := range 10 {
-		ids = append(ids, s.say("coder", ircbridge.Note{}, fmt.Sprintf("line %d", i)))
-	}
-	ann.sees("#project-x swarm: [coder] line 9")
-	eventually(t, "the disk refuses every receipt", func() bool { return tries.Load() > 10 })
-	sick.Store(false)
-	for i, id := range ids {
-		s.where(id, dropbox.Done)
-		if r := receiptOf(t, s.store, id); !strings.Contains(r, "outcome: said") || strings.Contains(r, "again: true") {
-			t.Errorf("receipt of line %d:\n%s", i, r)
-		}
-	}
-	if n := len(ann.lines()); n != 10 {
-		t.Errorf("%d lines were said: %q", n, ann.lines())
-	}
 }
 
 // Who speaks to an agent whose mailbox takes nothing is told so; the others are heard.
 func TestUndeliveredIsSaid(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	if err := os.WriteFile(filepath.Join(s.store.Dir(), "coder", "FULL"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sick := s.sicken(func(st dropbox.Step) bool { return st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "tester/new/") })
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	ann.say("#project-x", "coder, tester: are you there?")
-	ann.like("coder has too much mail already")
-	if said := ann.like("tester did not get that: "); !strings.HasSuffix(said, "tester did not get that: input/output error") {
-		t.Errorf("said %q", said)
-	}
-	sick.Store(false)
-	ann.say("#project-x", "tester: and now?")
-	if got := s.mail("tester", 1); string(got[0].Body) != "[IRC @mention in #project-x] <ann> tester: and now?" {
-		t.Errorf("tester got %q", got[0].Body)
-	}
-	if got := s.waiting("coder"); len(got) > 0 {
-		t.Errorf("coder got %d messages", len(got))
-	}
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		if err := os.WriteFile(filepath.Join(s.store.Dir(), "coder", "FULL"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sick := s.sicken(func(st dropbox.Step) bool { return st.Op == dropbox.OpMove && strings.HasPrefix(st.To, "tester/new/") })
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		ann.say("#project-x", "coder, tester: are you there?")
+		ann.like("coder has too much mail already")
+		if said := ann.like("tester did not get that: "); !strings.HasSuffix(said, "tester did not get that: input/output error") {
+			t.Errorf("said %q", said)
+		}
+		sick.Store(false)
+		ann.say("#project-x", "tester: and now?")
+		if got := s.mail("tester", 1); string(got[0].Body) != "[IRC @mention in #project-x] <ann> tester: and now?" {
+			t.Errorf("tester got %q", got[0].Body)
+		}
+		if got := s.waiting("coder"); len(got) > 0 {
+			t.Errorf("coder got %d messages", len(got))
+		}
+	})
 }
 
 // Lines that come faster than the disk takes them are neither lost nor mixed up, in the
 // mailboxes and in the buffer alike.
 func TestBurstOfLines(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	s.o.WakesPerMinute, s.o.BufferSize = -1, 2000
-	slow := s.sicken(func(st dropbox.Step) bool {
-		if st.Op == dropbox.OpSyncDir && strings.HasSuffix(st.Name, "/new") {
-			time.Sleep(20 * time.Millisecond) // the disk of somebody else; no test waits for it
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.WakesPerMinute, s.o.BufferSize = -1, 2000
+		slow := s.sicken(func(st dropbox.Step) bool {
+			if st.Op == dropbox.OpSyncDir && strings.HasSuffix(st.Name, "/new") {
+				time.Sleep(20 * time.Millisecond) // the disk of somebody else; no test waits for it
+			}
+			return false
+		})
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		const n = 900
+		var said []*irc.Delivery
+		for i := range n {
+			said = append(said, ann.conn.Send("#project-x", fmt.Sprintf("%s: line %d", []string{"coder", "nobody", "tester"}[i%3], i)))
 		}
-		return false
-	})
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	const n = 900
-	var said []*irc.Delivery
-	for i := range n {
-		said = append(said, ann.conn.Send("#project-x", fmt.Sprintf("%s: line %d", []string{"coder", "nobody", "tester"}[i%3], i)))
-	}
-	for _, d := range said {
-		if err := d.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.mail("coder", n/3)
-	for k, agent := range []string{"coder", "", "tester"} {
-		if agent == "" {
-			continue
-		}
-		for j, m := range s.mail(agent, n/3) {
-			if want := fmt.Sprintf("<ann> %s: line %d", agent, 3*j+k); !strings.HasSuffix(string(m.Body), want) {
-				t.Fatalf("message %d of %s is %q, want …%q", j, agent, m.Body, want)
+		for _, d := range said {
+			if err := d.Wait(t.Context()); err != nil {
+				t.Fatal(err)
 			}
 		}
-	}
-	slow.Store(false)
-	var lines []ircbridge.Line
-	eventually(t, "all lines are kept", func() bool {
-		var err error
-		lines, err = ircbridge.Reader{Home: s.home, Size: 2000}.Recent("#project-x", time.Time{}, 0)
-		return err == nil && len(lines) == n
-	})
-	for i, l := range lines { // the newest first
-		if want := fmt.Sprintf("line %d", n-1-i); !strings.HasSuffix(l.Text, want) {
-			t.Fatalf("line %d of the buffer is %q, want …%q", i, l.Text, want)
+		s.mail("coder", n/3)
+		for k, agent := range []string{"coder", "", "tester"} {
+			if agent == "" {
+				continue
+			}
+			for j, m := range s.mail(agent, n/3) {
+				if want := fmt.Sprintf("<ann> %s: line %d", agent, 3*j+k); !strings.HasSuffix(string(m.Body), want) {
+					t.Fatalf("message %d of %s is %q, want …%q", j, agent, m.Body, want)
+				}
+			}
 		}
-	}
+		slow.Store(false)
+		var lines []ircbridge.Line
+		eventually(t, "all lines are kept", func() bool {
+			var err error
+			lines, err = ircbridge.Reader{Home: s.home, Size: 2000}.Recent("#project-x", time.Time{}, 0)
+			return err == nil && len(lines) == n
+		})
+		for i, l := range lines { // the newest first
+			if want := fmt.Sprintf("line %d", n-1-i); !strings.HasSuffix(l.Text, want) {
+				t.Fatalf("line %d of the buffer is %q, want …%q", i, l.Text, want)
+			}
+		}
+	})
 }
 
 // A bridge that is told to end while a message to an agent is on its way to the disk ends,
 // also when the disk refuses that message then.
 func TestStopWhileSomethingIsDelivered(t *testing.T) {
-	s := newScene(t, irctest.Ngircd(t, irctest.Unlimited))
-	begun, goOn := make(chan struct{}, 16), make(chan struct{})
-	store, err := dropbox.Open(s.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
-		if st.Op != dropbox.OpCreate || !strings.HasPrefix(st.Name, "coder/tmp/") {
-			return nil
-		}
-		begun <- struct{}{}
-		<-goOn
-		return syscall.EIO
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	s.o.Store = store
-	s.start()
-	s.ready()
-	ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-	ann.say("#project-x", "coder: are you there?")
-	<-begun
-	ended := make(chan error, 1)
-	go func() { ended <- s.quit() }() // received below
-	eventually(t, "the bridge has left", func() bool {
-		nicks, _, _ := ann.conn.Members("#project-x")
-		return !slices.Contains(nicks, "swarm")
-	})
-	close(goOn)
-	select {
-	case err := <-ended:
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		begun, goOn := make(chan struct{}, 16), make(chan struct{})
+		store, err := dropbox.Open(s.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+			if st.Op != dropbox.OpCreate || !strings.HasPrefix(st.Name, "coder/tmp/") {
+				return nil
+			}
+			begun <- struct{}{}
+			<-goOn
+			return syscall.EIO
+		}})
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("it does not end")
-	}
+		defer store.Close()
+		s.o.Store = store
+		s.start()
+		s.ready()
+		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
+		ann.say("#project-x", "coder: are you there?")
+		<-begun
+		ended := make(chan error, 1)
+		go func() { ended <- s.quit() }() // received below
+		eventually(t, "the bridge has left", func() bool {
+			nicks, _, _ := ann.conn.Members("#project-x")
+			return !slices.Contains(nicks, "swarm")
+		})
+		close(goOn)
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("it does not end")
+		}
+	})
 }
 
 // What stands in the status of a server that hangs up, and of a nick that is taken, is said
 // in words.
 func TestTroubleInWords(t *testing.T) {
-	proxy := irctest.NewProxy(t, irctest.Ngircd(t, irctest.Unlimited))
-	other := newPerson(t, proxy.Addr, "swarm", "#project-x") // its end is seen there
-	s := newScene(t, proxy.Addr)
-	s.start()
-	taken := func(st ircbridge.State) bool {
-		return slices.Contains(st.Warnings, "somebody else is called swarm: the bridge is swarm_ until that is free")
-	}
-	s.state("the nick is taken", taken)
-	if err := other.conn.Close(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
-	s.state("the nick is free", func(st ircbridge.State) bool { return st.Nick == "swarm" && !taken(st) })
-	proxy.Cut()
-	eventually(t, "why it was cut", func() bool { return strings.Contains(s.log.String(), `"the server hung up without a word"`) }, s.log.String)
+	onEachServer(t, func(t *testing.T, addr string) {
+		proxy := irctest.NewProxy(t, addr)
+		other := newPerson(t, proxy.Addr, "swarm", "#project-x") // its end is seen there
+		s := newScene(t, proxy.Addr)
+		s.start()
+		taken := func(st ircbridge.State) bool {
+			return slices.Contains(st.Warnings, "somebody else is called swarm: the bridge is swarm_ until that is free")
+		}
+		s.state("the nick is taken", taken)
+		if err := other.conn.Close(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		s.state("the nick is free", func(st ircbridge.State) bool { return st.Nick == "swarm" && !taken(st) })
+		proxy.Cut()
+		eventually(t, "why it was cut", func() bool { return strings.Contains(s.log.String(), `"the server hung up without a word"`) }, s.log.String)
+	})
 }
