@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
@@ -34,6 +35,55 @@ func tlsFiles(t *testing.T, authority *irctest.Authority, client irctest.Certifi
 	return config
 }
 
+// The certificate of a server is verified, and nothing goes to one that has none.
+func TestCertificatesOfServers(t *testing.T) {
+	for name, start := range map[string]func(testing.TB, irctest.Certificate) string{"ngircd": irctest.NgircdTLS, "inspircd": irctest.InspircdTLS} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			authority := irctest.NewAuthority(t)
+			addr := start(t, authority.Issue("server"))
+			trusted := tlsFiles(t, authority, irctest.Certificate{})
+			if st, err := try(t, irc.Config{Addr: addr, Nick: "ann", TLS: trusted}); err != nil || !st.TLS || st.Account != "" {
+				t.Errorf("with its authority: %v, %+v", err, st)
+			}
+			_, err := try(t, irc.Config{Addr: addr, Nick: "ann"})
+			if _, ok := errors.AsType[x509.UnknownAuthorityError](err); !ok || irc.Final(err) {
+				t.Errorf("without its authority: %v", err)
+			}
+			_, err = try(t, irc.Config{Addr: addr, Nick: "ann", TLS: tlsFiles(t, irctest.NewAuthority(t), irctest.Certificate{})})
+			if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
+				t.Errorf("with another authority: %v", err)
+			}
+			other := trusted.Clone()
+			other.ServerName = "irc.example"
+			_, err = try(t, irc.Config{Addr: addr, Nick: "ann", TLS: other})
+			if _, ok := errors.AsType[x509.HostnameError](err); !ok {
+				t.Errorf("by another name: %v", err)
+			}
+			_, err = try(t, irc.Config{Addr: start(t, authority.Expired("old")), Nick: "ann", TLS: trusted})
+			if e, ok := errors.AsType[x509.CertificateInvalidError](err); !ok || e.Reason != x509.Expired || irc.Final(err) {
+				t.Errorf("with a certificate of yesterday: %v", err)
+			}
+		})
+	}
+	onEveryServer(t, func(t *testing.T, addr string) {
+		_, err := try(t, irc.Config{Addr: addr, Nick: "ann", TLS: &tls.Config{}, RegisterTimeout: 200 * time.Millisecond})
+		if err == nil || irc.Final(err) {
+			t.Errorf("without TLS there: %v", err)
+		}
+	})
+}
+
+// A bridge that has to log in does not stay where nobody can.
+func TestLoginWithoutAccounts(t *testing.T) {
+	onEveryServer(t, func(t *testing.T, addr string) {
+		cfg := irc.Config{Addr: addr, Clear: true, Nick: "ann", SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "the-right-one"}}
+		if _, err := try(t, cfg); !errors.Is(err, irc.ErrNoSASL) || irc.Final(err) || !irc.Unwelcome(err) {
+			t.Errorf("a login without accounts: %v", err)
+		}
+	})
+}
+
 // TLS, passwords and client certificates with a server and services that others wrote.
 func TestLoginAtRealServices(t *testing.T) {
 	n := irctest.NewNetwork(t)
@@ -44,26 +94,6 @@ func TestLoginAtRealServices(t *testing.T) {
 		return &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: password}
 	}
 
-	t.Run("the certificate of the server", func(t *testing.T) {
-		if st, err := try(t, irc.Config{Addr: n.TLS, Nick: "ann", TLS: trusted}); err != nil || !st.TLS || st.Account != "" {
-			t.Errorf("with its authority: %v, %+v", err, st)
-		}
-		_, err := try(t, irc.Config{Addr: n.TLS, Nick: "ann"})
-		if _, ok := errors.AsType[x509.UnknownAuthorityError](err); !ok || irc.Final(err) {
-			t.Errorf("without its authority: %v", err)
-		}
-		other := tlsFiles(t, irctest.NewAuthority(t), irctest.Certificate{})
-		_, err = try(t, irc.Config{Addr: n.TLS, Nick: "ann", TLS: other})
-		if _, ok := errors.AsType[*tls.CertificateVerificationError](err); !ok {
-			t.Errorf("with another authority: %v", err)
-		}
-		other = trusted.Clone()
-		other.ServerName = "irc.example"
-		_, err = try(t, irc.Config{Addr: n.TLS, Nick: "ann", TLS: other})
-		if _, ok := errors.AsType[x509.HostnameError](err); !ok {
-			t.Errorf("by another name: %v", err)
-		}
-	})
 	t.Run("files", func(t *testing.T) {
 		for _, names := range [][3]string{{"no such file"}, {annsCert.KeyFile}, {"", annsCert.File, annsCert.File}} {
 			if _, err := irc.TLSFiles(names[0], names[1], names[2]); err == nil {

@@ -26,12 +26,36 @@ func Ngircd(t testing.TB, limit Limit) string {
 		if limit == DefaultLimit {
 			penalty = ""
 		}
-		config := `[Global]
+		return ngircdConfig("Ports = "+port+"\n", penalty), []string{"-n", "-f", filepath.Join(dir, "conf")}
+	})
+}
+
+// NgircdTLS starts ngircd with a certificate, for TLS alone.
+func NgircdTLS(t testing.TB, cert Certificate) string {
+	return start(t, "ngircd", func(dir, port string) (string, []string) {
+		tls := "[SSL]\nCertFile = " + cert.File + "\nKeyFile = " + cert.KeyFile + "\nPorts = " + port + "\n"
+		return ngircdConfig("Ports = "+freePorts(t, 1)[0]+"\n", "") + tls, []string{"-n", "-f", filepath.Join(dir, "conf")}
+	})
+}
+
+// InspircdTLS starts inspircd with a certificate, for TLS alone.
+func InspircdTLS(t testing.TB, cert Certificate) string {
+	return start(t, "inspircd", func(dir, port string) (string, []string) {
+		config := inspircdConfig(dir, freePorts(t, 1)[0], noBounds) + `
+<bind address="127.0.0.1" port="` + port + `" type="clients" sslprofile="Clients">
+<sslprofile name="Clients" provider="gnutls" certfile="` + cert.File + `" keyfile="` + cert.KeyFile + `">
+<module name="ssl_gnutls">
+`
+		return config, inspircdArgs(dir)
+	})
+}
+
+func ngircdConfig(ports, penalty string) string {
+	return `[Global]
 Name = a.test
 Info = t
 Listen = 127.0.0.1
-Ports = ` + port + `
-[Limits]
+` + ports + `[Limits]
 MaxConnectionsIP = 0
 MaxNickLength = 30
 MaxJoins = 100
@@ -40,8 +64,6 @@ DNS = no
 Ident = no
 PAM = no
 `
-		return config, []string{"-n", "-f", filepath.Join(dir, "conf")}
-	})
 }
 
 // Inspircd starts inspircd, the new world: tags, echoes, labels, batches.
