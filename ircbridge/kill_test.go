@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -60,10 +59,7 @@ func TestKilled(t *testing.T) {
 		t.Parallel()
 		killed(t, withHistory(t))
 	})
-	t.Run("ngircd", func(t *testing.T) {
-		t.Parallel()
-		killed(t, withoutHistory(t, irctest.Ngircd(t, irctest.Unlimited)))
-	})
+	onEachServer(t, func(t *testing.T, addr string) { killed(t, withoutHistory(t, addr)) })
 }
 
 func killed(t *testing.T, s *traffic) {
