@@ -128,7 +128,8 @@ func (b *bench) judge(ctx context.Context, m mutant) (finding, error) {
 }
 
 // fails runs a stage and says what failed; "" when nothing did. A test that fails once and
-// then passes alone may have failed because the machine was busy, so the stage is repeated.
+// then passes alone may have failed because the machine was busy, so the stage is repeated,
+// with twice the time.
 func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Duration) (by string, err error) {
 	for range 2 {
 		if by, err = b.test(ctx, bin, s, limit); err != nil || by == "" {
@@ -142,6 +143,7 @@ func (b *bench) fails(ctx context.Context, bin string, s stage, limit time.Durat
 		if again, err := b.test(ctx, bin, alone, limit); err != nil || again != "" {
 			return again, err
 		}
+		limit *= 2
 	}
 	return by, nil
 }

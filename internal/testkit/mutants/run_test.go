@@ -74,6 +74,24 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// Tests that together take longer than their limit, and alone do not, say nothing of a
+// mutant: the machine was busy.
+func TestTestsOfABusyMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	root, of, all := newModule(t)
+	slow := "package p\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\n" +
+		"func TestSlow(t *testing.T) { time.Sleep(2 * time.Second) }\n\nfunc TestSlowToo(t *testing.T) { time.Sleep(2 * time.Second) }\n"
+	if err := os.WriteFile(filepath.Join(root, "p/slow_test.go"), []byte(slow), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{root: root, target: of, tmp: t.TempDir(), quick: true, limits: map[string]time.Duration{"first": time.Minute, "short": 3 * time.Second}}
+	if f, err := b.judge(t.Context(), all[1]); err != nil || f.Verdict != escaped {
+		t.Errorf("judge = %+v, %v, want that it escapes", f, err)
+	}
+}
+
 // Where the tests fail without a mutant nothing can be said.
 func TestTestsThatFailWithoutAMutant(t *testing.T) {
 	if testing.Short() {
