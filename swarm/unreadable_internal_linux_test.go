@@ -166,4 +166,9 @@ func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 		t.Error(err)
 	}
 	count(t, a, 0, 0, 2, 1)
+	for _, e := range []dropbox.Entry{note.Entry, task.Entry} {
+		if has, err := a.box.HasReceipt(e); !has || err != nil {
+			t.Errorf("%s is filed, and has a receipt: %v, %v", e.ID, has, err)
+		}
+	}
 }
