@@ -94,6 +94,22 @@ func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
 	})
 }
 
+// A record that cannot be read keeps no other client from being ended that nobody takes up.
+func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
+	f := newField(t, "coder")
+	ended, p := leftover(t, "bbbbbbbbbb-1")
+	writeRecord(f, "bbbbbbbbbb-1", "bbbbbbbbbb", p)
+	if err := os.WriteFile(filepath.Join(swarm.HomeOf(f.dir).Turns(), "aaaaaaaaaa-1.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.start()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Error("it lives on")
+	}
+}
+
 // Without a window, or a place for the record, no client is started and nothing is counted.
 func TestNoClientIsStartedWithoutItsFiles(t *testing.T) {
 	for name, c := range map[string]struct {

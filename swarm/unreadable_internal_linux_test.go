@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -43,31 +42,6 @@ func withoutList(t *testing.T, folder string, f func()) {
 	f()
 }
 
-// newIdle is a swarm that does not run, of one agent, coder.
-func newIdle(t *testing.T) *Swarm {
-	t.Helper()
-	project := t.TempDir()
-	box := filepath.Join(project, ".dead-drop")
-	if err := dropbox.Create(box); err != nil {
-		t.Fatal(err)
-	}
-	store, err := dropbox.Open(box, dropbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(Options{Project: project, Store: store, Plan: Plan{Agents: []Spec{{Name: "coder"}}},
-		Backends: map[string]runner.Backend{"claude": &runnertest.Scripted{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(s.books.ledger.close(), store.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
 // A ledger is not amended from days of which it is not known what was done in them.
 func TestADayThatCannotBeListed(t *testing.T) {
 	s := newIdle(t)
@@ -84,24 +58,6 @@ func TestADayThatCannotBeListed(t *testing.T) {
 			t.Errorf("unwritten = %v, %v, want the error", lines, err)
 		}
 	})
-}
-
-// claimed delivers a message to an agent and claims it.
-func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
-	t.Helper()
-	m := &dropbox.Message{Type: as, From: dropbox.Lead, Body: []byte("work")}
-	if _, err := a.store.Deliver(a.name, m); err != nil {
-		t.Fatal(err)
-	}
-	waiting, err := a.box.List()
-	if err != nil || len(waiting) != 1 {
-		t.Fatalf("there waits %v, %v", waiting, err)
-	}
-	c, err := a.box.Claim(waiting[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // count says how many messages lie in the folders of a mailbox.

@@ -1,0 +1,81 @@
+package swarm
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// newIdle is a swarm that does not run, of one agent, coder.
+func newIdle(t *testing.T) *Swarm {
+	t.Helper()
+	project := t.TempDir()
+	box := filepath.Join(project, ".dead-drop")
+	if err := dropbox.Create(box); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(box, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Project: project, Store: store, Plan: Plan{Agents: []Spec{{Name: "coder"}}},
+		Backends: map[string]runner.Backend{"claude": &runnertest.Scripted{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(s.books.ledger.close(), store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// claimed delivers a message to an agent and claims it.
+func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
+	t.Helper()
+	m := &dropbox.Message{Type: as, From: dropbox.Lead, Body: []byte("work")}
+	if _, err := a.store.Deliver(a.name, m); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := a.box.List()
+	if err != nil || len(waiting) != 1 {
+		t.Fatalf("there waits %v, %v", waiting, err)
+	}
+	c, err := a.box.Claim(waiting[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A client belongs to an agent as long as one of its turns does: the message of an earlier
+// one is done, that of the running one lies in cur/.
+func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
+	s := newIdle(t)
+	a := s.agents["coder"]
+	first := &record{V: 1, Turn: "aaaaaaaaaa-1", Agent: "coder", Message: "aaaaaaaaaa"}
+	if s.hasClaimed(first) {
+		t.Error("cur/ is empty, and the client belongs to the agent")
+	}
+	now := claimed(t, a, dropbox.Task)
+	if s.hasClaimed(first) {
+		t.Error("a message without a turn makes the client the agent's")
+	}
+	later := &record{V: 1, Turn: turnID(now.ID, now.Begun, 0), Agent: "coder", Message: now.ID, Client: first.Turn}
+	for _, rec := range []*record{first, later} {
+		if err := rec.write(a.home); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !s.hasClaimed(first) || !s.hasClaimed(later) {
+		t.Errorf("the client has a turn: %v by its first record, %v by its last, want both", s.hasClaimed(first), s.hasClaimed(later))
+	}
+	if s.hasClaimed(&record{V: 1, Turn: "bbbbbbbbbb-1", Agent: "coder", Message: "bbbbbbbbbb"}) {
+		t.Error("another client belongs to the agent")
+	}
+}
