@@ -25,9 +25,9 @@ type Op string
 
 // The changes, in the order in which a write makes them.
 const (
-	Create  Op = "create"   // the temporary file
-	Fill    Op = "fill"     // it gets the content
-	Sync    Op = "sync"     // of the temporary file
+	Create  Op = "create"   // the temporary file; to append, the file
+	Fill    Op = "fill"     // it gets the content, or the file gets a line more
+	Sync    Op = "sync"     // of the temporary file, or of the one that got a line
 	Rename  Op = "rename"   // it gets the name of the file
 	Link    Op = "link"     // the same, where a file of that name must stay
 	Remove  Op = "remove"   // the temporary file, after a link or a failure
@@ -146,13 +146,9 @@ func (f Files) syncDir(dir *os.Root, path string) error {
 
 // fill makes the temporary file with its content.
 func (w *writer) fill(o Options, parts [][]byte) error {
-	perm := o.Perm
-	if perm == 0 {
-		perm = 0o600
-	}
 	var file *os.File
 	if err := w.step(Create, w.path, func() (err error) {
-		file, err = w.dir.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		file, err = w.dir.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm(o))
 		w.made = err == nil
 		return err
 	}); err != nil {
@@ -164,7 +160,7 @@ func (w *writer) fill(o Options, parts [][]byte) error {
 				return err
 			}
 		}
-		return file.Chmod(perm) // the umask may have taken something
+		return file.Chmod(perm(o)) // the umask may have taken something
 	})
 	if err == nil && !o.Volatile {
 		err = w.step(Sync, w.path, func() error { return w.sync(file) })

@@ -1,0 +1,66 @@
+package durable
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Append adds a line to the file at path, and makes the file where there is none. line has
+// no newline. Where the file ends with a part of a line, which a crash or a full disk cut
+// off, that part becomes a line by itself. Of the options, Perm and Volatile count.
+//
+// An error may leave the whole line or a part of it in the file. Two that append to one file
+// at once need a lock.
+func (f Files) Append(path string, o Options, line []byte) (err error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = f.step(Create, path, func() (err error) {
+			file, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, perm(o))
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	size, torn, err := end(file)
+	if err != nil {
+		return err
+	}
+	if torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	err = f.step(Fill, path, func() error {
+		_, err := file.Write(append(line[:len(line):len(line)], '\n'))
+		return err
+	})
+	if err != nil || o.Volatile {
+		return err
+	}
+	if err := f.step(Sync, path, func() error { return f.sync(file) }); err != nil || size > 0 {
+		return err
+	}
+	return f.SyncDir(filepath.Dir(path))
+}
+
+// end is the size of a file, in bytes, and whether its last line has no end.
+func end(file *os.File) (size int64, torn bool, err error) {
+	size, err = file.Seek(0, io.SeekEnd)
+	if err != nil || size == 0 {
+		return 0, false, err
+	}
+	last := make([]byte, 1)
+	_, err = file.ReadAt(last, size-1)
+	return size, last[0] != '\n', err
+}
+
+// perm are the permissions of a new file.
+func perm(o Options) fs.FileMode {
+	if o.Perm == 0 {
+		return 0o600
+	}
+	return o.Perm
+}

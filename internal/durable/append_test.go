@@ -1,0 +1,94 @@
+package durable_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+func TestAppend(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines")
+	var ops []durable.Op
+	f := durable.Files{Step: func(s durable.Step) error { ops = append(ops, s.Op); return nil }}
+	for _, line := range []string{"one", "two"} {
+		if err := f.Append(path, durable.Options{}, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Append(path, durable.Options{Volatile: true}, []byte("three")); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, path); got != "one\ntwo\nthree\n" {
+		t.Errorf("the file has %q", got)
+	}
+	want := []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.SyncDir, durable.Fill, durable.Sync, durable.Fill}
+	if diff := cmp.Diff(want, ops); diff != "" {
+		t.Errorf("changes, -want +got\n%s", diff)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file: %v, %v", info.Mode(), err)
+	}
+}
+
+// The slice of the caller stays as it is, also where there is room behind it.
+func TestAppendLeavesTheLineOfTheCaller(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines")
+	buffer := []byte("one|two")
+	if err := (durable.Files{}).Append(path, durable.Options{}, buffer[:3]); err != nil {
+		t.Fatal(err)
+	}
+	if string(buffer) != "one|two" {
+		t.Errorf("the buffer is %q", buffer)
+	}
+}
+
+// What was cut off stays a line by itself, and the next one is whole.
+func TestAppendBehindATornLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines")
+	if err := os.WriteFile(path, []byte("one\ntw"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (durable.Files{}).Append(path, durable.Options{}, []byte("three")); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, path); got != "one\ntw\nthree\n" {
+		t.Errorf("the file has %q", got)
+	}
+}
+
+func TestAppendIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lines")
+	refused := errors.New("refused")
+	for _, op := range []durable.Op{durable.Create, durable.Fill, durable.Sync, durable.SyncDir} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		f := durable.Files{Step: func(s durable.Step) error {
+			if s.Op == op {
+				return refused
+			}
+			return nil
+		}}
+		if err := f.Append(path, durable.Options{}, []byte("one")); !errors.Is(err, refused) {
+			t.Errorf("Append with a refused %s = %v", op, err)
+		}
+	}
+	f := durable.Files{Sync: func(*os.File) error { return syscall.EIO }}
+	if err := f.Append(path, durable.Options{}, []byte("one")); !errors.Is(err, syscall.EIO) {
+		t.Errorf("Append on a disk that syncs nothing = %v", err)
+	}
+	if err := (durable.Files{}).Append(filepath.Join(dir, "no", "lines"), durable.Options{}, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Append in no folder = %v", err)
+	}
+	if err := (durable.Files{}).Append(dir, durable.Options{}, nil); err == nil {
+		t.Error("a line was added to a folder")
+	}
+}
