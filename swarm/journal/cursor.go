@@ -1,0 +1,207 @@
+package journal
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+// maxBatch is how many events a listener is given at once.
+const maxBatch = 100
+
+// A cursor says up to where a listener has heard.
+type cursor struct {
+	V   int   `json:"v"`
+	Seq int64 `json:"seq"` // of the last event that it has heard
+	// First and Offset say where the next one is: behind Offset bytes of the file whose
+	// first event has the number First. It need not be believed.
+	First  int64 `json:"first,omitempty"`
+	Offset int64 `json:"offset,omitempty"`
+}
+
+func (e *Events) cursorFile(name string) string {
+	return filepath.Join(e.dir, "cursors", name+".json")
+}
+
+// held has the cursor of a listener while f runs.
+func (e *Events) held(name string, f func() error) (err error) {
+	if err := os.MkdirAll(filepath.Join(e.dir, "cursors"), 0o700); err != nil {
+		return err
+	}
+	lock := flock.New(filepath.Join(e.dir, "cursors", name+".lock"), flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	return f()
+}
+
+// Begin gives a new listener a cursor: it hears what is added from now on. One that has a
+// cursor keeps it. It is durable.
+func (e *Events) Begin(name string) error {
+	err := e.held(name, func() error {
+		_, err := os.Lstat(e.cursorFile(name))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		last, err := e.Last()
+		if err != nil {
+			return err
+		}
+		return errors.Join(e.files.WriteJSON(e.cursorFile(name), cursor{V: 1, Seq: last}), e.files.SyncDir(e.dir))
+	})
+	if err != nil {
+		return fmt.Errorf("cursor %s: %w", name, err)
+	}
+	return nil
+}
+
+// Tell gives a listener the events that it has not heard, at most 100 at once, until there
+// are no more, or hear returns an error: then these are given again the next time, and Tell
+// returns that error. missed is how many events before these are lost to the listener: the
+// list forgot them, or a line of it cannot be read. One that never began hears all that the
+// list holds.
+//
+// While hear runs, no other process tells a listener of that name. hear may add events.
+func (e *Events) Tell(name string, hear func(events []Event, missed int64) error) error {
+	var heard error
+	err := e.held(name, func() error {
+		c, err := e.cursor(name)
+		if err != nil {
+			return err
+		}
+		for {
+			events, next, err := e.after(&c)
+			if err != nil || len(events) == 0 {
+				return err
+			}
+			if heard = hear(events, events[0].Seq-c.Seq-1); heard != nil {
+				return nil
+			}
+			c = next
+			// A power cut may undo this: the listener hears some of them again.
+			if err := e.save(name, c); err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("cursor %s: %w", name, err)
+	}
+	return heard
+}
+
+func (e *Events) save(name string, c cursor) error {
+	c.V = 1
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return e.files.Write(e.cursorFile(name), durable.Options{Volatile: true}, append(data, '\n'))
+}
+
+// cursor reads the cursor of a listener. One that is missing or damaged is before the first
+// event: to hear an event twice is better than not at all.
+func (e *Events) cursor(name string) (c cursor, err error) {
+	data, err := os.ReadFile(e.cursorFile(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return cursor{}, nil
+	} else if err != nil {
+		return cursor{}, err
+	}
+	if json.Unmarshal(data, &c) != nil {
+		return cursor{}, nil
+	}
+	return c, nil
+}
+
+// after are the next events after a cursor, and the cursor behind them. A cursor behind the
+// end of the list is of one that somebody deleted: it is put before the first event.
+func (e *Events) after(c *cursor) (events []Event, next cursor, err error) {
+	err = e.locked(func() error {
+		last, _, err := e.end()
+		if err != nil {
+			return err
+		}
+		if c.Seq > last {
+			*c = cursor{}
+		}
+		next = *c
+		if c.First > 0 {
+			if found, err := e.read(newFile, c.First, &next, &events); found || err != nil {
+				return err
+			}
+		}
+		if _, err := e.read(oldFile, 0, &next, &events); err != nil {
+			return err
+		}
+		_, err = e.read(newFile, 0, &next, &events)
+		return err
+	})
+	return events, next, err
+}
+
+// read adds the events of one file that come after a cursor, as long as there are fewer
+// than maxBatch, and moves the cursor behind them. Where want is not 0 it reads only the
+// file whose first event has that number, and tells whether this was it.
+func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool, error) {
+	file, err := os.Open(filepath.Join(e.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	r := bufio.NewReaderSize(file, maxLine)
+	first, err := firstIn(r)
+	if err != nil || want != 0 && first != want {
+		return false, err
+	}
+	offset := int64(0)
+	if first == c.First {
+		offset = c.Offset
+	}
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return false, err
+	}
+	for r.Reset(file); len(*events) < maxBatch; {
+		line, err := r.ReadSlice('\n')
+		offset += int64(len(line))
+		switch {
+		case err == io.EOF:
+			return true, nil // what follows the last newline was cut off
+		case err != nil && err != bufio.ErrBufferFull:
+			return false, err
+		}
+		var ev Event
+		if err == nil && json.Unmarshal(line, &ev) == nil && ev.Seq > c.Seq {
+			*events = append(*events, ev)
+			c.Seq, c.First, c.Offset = ev.Seq, first, offset
+		}
+	}
+	return true, nil
+}
+
+// firstIn is the number of the first event that r has; 0 where it has none.
+func firstIn(r *bufio.Reader) (int64, error) {
+	for {
+		line, err := r.ReadSlice('\n')
+		if seq := seqOf(line); err == nil && seq > 0 {
+			return seq, nil
+		}
+		if err == io.EOF {
+			return 0, nil
+		} else if err != nil && err != bufio.ErrBufferFull {
+			return 0, err
+		}
+	}
+}

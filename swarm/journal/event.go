@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A Kind says what happened.
+type Kind string
+
+// What can happen. irc.map names these words.
+const (
+	Begun  Kind = "begun"  // a turn begins: Message is what it works on, To the agent
+	Result Kind = "result" // a turn ended well: Message is what came of it, To who asked
+	Failed Kind = "failed" // a turn did not: Message says why
+	Mail   Kind = "mail"   // Message arrived in the mailbox of the lead
+	Alert  Kind = "alert"  // Message is one of the daemon's own, for the lead
+	Dead   Kind = "dead"   // a message was given up: Message says why
+)
+
+// An Event is something that happened, and that people may want to see.
+type Event struct {
+	V    int       `json:"v"`
+	Seq  int64     `json:"seq"` // 1, 2, 3 …; given by [Events.Add]
+	At   time.Time `json:"at"`  // likewise, where it is zero
+	Kind Kind      `json:"kind"`
+	// Key is the same whenever the same event is added again.
+	Key   string `json:"key"`
+	Agent string `json:"agent,omitempty"` // whose turn it is about; "" where it is about no agent
+	To    string `json:"to,omitempty"`    // the mailbox that Message is for
+	About string `json:"about,omitempty"` // id of the message that one may read to know more
+
+	Message *Message `json:"message,omitempty"` // what is shown
+	// Of is the message of the turn; nil where there was no turn.
+	Of *Message `json:"of,omitempty"`
+	// Task is what a person asked for, where this event is the end of all that came of it.
+	Task *Message `json:"task,omitempty"`
+	Turn *Turn    `json:"turn,omitempty"` // of Result and Failed
+}
+
+// A Turn is how a turn ended.
+type Turn struct {
+	ID      string  `json:"id"`
+	Outcome string  `json:"outcome"`
+	Seconds float64 `json:"seconds"`
+	CostUSD float64 `json:"cost_usd"`
+}
+
+// A Message is as much of a message as the list keeps.
+type Message struct {
+	ID       string       `json:"id,omitempty"` // "" where it was not delivered
+	From     string       `json:"from"`
+	To       []string     `json:"to,omitempty"`
+	Type     dropbox.Type `json:"type"`
+	Subject  string       `json:"subject,omitempty"`
+	Thread   string       `json:"thread,omitempty"`
+	ReplyTo  string       `json:"reply_to,omitempty"`
+	Trace    string       `json:"trace,omitempty"`
+	Key      string       `json:"key,omitempty"`
+	Priority string       `json:"priority,omitempty"`
+	Extra    string       `json:"extra,omitempty"` // as in [dropbox.Message]
+	Body     string       `json:"body,omitempty"`  // the beginning
+}
+
+// Bounds of what the list keeps of a message, in bytes.
+const (
+	maxText  = 7 << 10 // of the body: an alert fits in whole
+	maxExtra = 4 << 10 // a longer Extra is left out: a part of it is no YAML
+)
+
+// Keep is what the list keeps of a message; nil of none.
+func Keep(m *dropbox.Message) *Message {
+	if m == nil {
+		return nil
+	}
+	out := &Message{
+		ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
+		Trace: m.Trace, Key: m.Key, Priority: m.Priority.String(), Body: cut(string(m.Body)),
+	}
+	if len(m.Extra) <= maxExtra {
+		out.Extra = m.Extra
+	}
+	return out
+}
+
+// Mail is the message again, as far as it was kept; nil of none.
+func (m *Message) Mail() *dropbox.Message {
+	if m == nil {
+		return nil
+	}
+	priority, err := dropbox.ParsePriority(m.Priority)
+	if err != nil {
+		priority = dropbox.Normal // a later version has other words
+	}
+	return &dropbox.Message{
+		V: dropbox.Version, ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
+		Trace: m.Trace, Key: m.Key, Priority: priority, Extra: m.Extra, Body: []byte(m.Body),
+	}
+}
+
+// cut keeps the beginning of a text, whole runes.
+func cut(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…"
+}

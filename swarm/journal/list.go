@@ -1,0 +1,170 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+const (
+	newFile = "events.jsonl"
+	oldFile = "events.old.jsonl"
+
+	// maxSize is when a new file is begun, in bytes. Both files together hold some ten
+	// thousand turns.
+	maxSize = 4 << 20
+	// maxLine is longer than any line that is written, in bytes: what the list keeps of
+	// three messages, where every byte of their texts takes six in JSON.
+	maxLine = 256 << 10
+)
+
+// Events is the list of one project. Its methods are safe for several goroutines and
+// processes. Nothing has to be closed.
+type Events struct {
+	dir     string
+	files   durable.Files
+	hide    func([]byte) []byte
+	maxSize int64
+}
+
+// Open names the list in a folder, which must be there when it is used. hide takes secrets
+// out of a line; nil takes nothing out.
+func Open(dir string, files durable.Files, hide func([]byte) []byte) *Events {
+	return &Events{dir: dir, files: files, hide: hide, maxSize: maxSize}
+}
+
+// locked holds the list while f runs.
+func (e *Events) locked(f func() error) (err error) {
+	lock := flock.New(filepath.Join(e.dir, "events.lock"), flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	return f()
+}
+
+// Add puts an event at the end of the list. It gives the event its number, and its time
+// where that is zero. The event is durable when Add returns nil.
+func (e *Events) Add(ev Event) error {
+	err := e.locked(func() error { return e.add(ev) })
+	if err != nil {
+		return fmt.Errorf("list of events: %w", err)
+	}
+	return nil
+}
+
+func (e *Events) add(ev Event) error {
+	last, size, err := e.end()
+	if err != nil {
+		return err
+	}
+	if size >= e.maxSize {
+		if err := os.Rename(filepath.Join(e.dir, newFile), filepath.Join(e.dir, oldFile)); err != nil {
+			return err
+		}
+	}
+	ev.V, ev.Seq = 1, last+1
+	if ev.At.IsZero() {
+		ev.At = time.Now().UTC()
+	}
+	line, err := json.Marshal(ev)
+	if err != nil {
+		return err
+	}
+	if e.hide != nil {
+		line = e.hide(line)
+	}
+	return e.files.Append(filepath.Join(e.dir, newFile), durable.Options{}, line)
+}
+
+// Last is the number of the newest event; 0 where there is none.
+func (e *Events) Last() (last int64, err error) {
+	err = e.locked(func() (err error) {
+		last, _, err = e.end()
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("list of events: %w", err)
+	}
+	return last, nil
+}
+
+// end is the number of the newest event, and the size of the file in which the next one
+// is put, in bytes.
+func (e *Events) end() (last, size int64, err error) {
+	for _, name := range []string{newFile, oldFile} {
+		file, err := os.Open(filepath.Join(e.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return 0, 0, err
+		}
+		n, last, err := lastIn(file)
+		if name == newFile {
+			size = n
+		}
+		if err := errors.Join(err, file.Close()); err != nil || last > 0 {
+			return last, size, err
+		}
+	}
+	return 0, size, nil
+}
+
+// lastIn is the size of a file, in bytes, and the number of its last event; 0 where it has
+// none. It looks at the end first, and at more only where the end is damaged.
+func lastIn(file *os.File) (size, last int64, err error) {
+	if size, err = file.Seek(0, io.SeekEnd); err != nil {
+		return 0, 0, err
+	}
+	for window := int64(maxLine); ; window *= 4 {
+		from := max(size-window, 0)
+		data := make([]byte, size-from)
+		if _, err := file.ReadAt(data, from); err != nil && err != io.EOF {
+			return 0, 0, err
+		}
+		for line := range linesBackward(data) {
+			if seq := seqOf(line); seq > 0 {
+				return size, seq, nil
+			}
+		}
+		if from == 0 {
+			return size, 0, nil
+		}
+	}
+}
+
+// linesBackward are the lines of data, the last one first.
+func linesBackward(data []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(data) > 0 {
+			data = bytes.TrimSuffix(data, []byte("\n"))
+			i := bytes.LastIndexByte(data, '\n') + 1
+			if !yield(data[i:]) {
+				return
+			}
+			data = data[:i]
+		}
+	}
+}
+
+// seqOf is the number of the event in a line; 0 of what is no event.
+func seqOf(line []byte) int64 {
+	var ev struct {
+		Seq int64 `json:"seq"`
+	}
+	if json.Unmarshal(line, &ev) != nil {
+		return 0
+	}
+	return ev.Seq
+}
