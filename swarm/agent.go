@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -45,16 +46,18 @@ type house struct {
 	grown    *grown
 	restart  RestartPolicy
 	log      *slog.Logger
-	audit    doorbell // somebody finished a turn
-	wakeAll  func(account string)
-	plan     func() Plan
-	trouble  *trouble
-	gate     Gate              // nil stops loops alone
-	mirror   *mirroring        // nil: nobody looks
-	advise   func(Spec) string // nil: nothing
-	reach    *reach
-	turnsAt  func(time.Time) []*record // the turns that ran at a time
-	secrets  *tokens.Source            // the tokens, which nothing that is written may hold
+	events   *journal.Events // what happened, for the listeners
+	// wakeListeners says that there is something to hear.
+	wakeListeners func()
+	wakeAll       func(account string)
+	plan          func() Plan
+	trouble       *trouble
+	gate          Gate              // nil stops loops alone
+	mirror        *mirroring        // nil: nobody looks
+	advise        func(Spec) string // nil: nothing
+	reach         *reach
+	turnsAt       func(time.Time) []*record // the turns that ran at a time
+	secrets       *tokens.Source            // the tokens, which nothing that is written may hold
 }
 
 // books are the daemon's durable notes.

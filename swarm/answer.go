@@ -135,13 +135,19 @@ func (a *agent) bury(c *dropbox.Claim, reason string) error {
 	if err := a.tellSender(c, reason, fmt.Sprintf("%s%s:%d", deadKey, c.ID, at.UnixMicro())); err != nil {
 		return err
 	}
-	a.mirrorDead(c, reason, at)
+	if err := a.gaveUp(c, reason, at); err != nil {
+		return err
+	}
 	if err := a.dropOffer(c.Message, reason); err != nil {
 		return err
 	}
 	a.doors.forget(c.ID)
 	a.log.Warn("message given up", keyMessage, c.ID, keyWhy, reason)
-	return a.box.Bury(c.Entry, reason)
+	if err := a.box.Bury(c.Entry, reason); err != nil {
+		return err
+	}
+	a.wakeListeners()
+	return nil
 }
 
 // finishBurial goes on with a message whose reason is written.

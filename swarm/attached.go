@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,10 +58,19 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	// lead is the person.
 	h := &house{
 		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, books: &books{tokens: tokens}, secrets: home.Secrets(),
-		feed: new(feed), trouble: new(trouble), plan: func() Plan { return o.Plan }, turnsAt: home.turnsSince,
+		feed: new(feed), events: home.events(), trouble: new(trouble), plan: func() Plan { return o.Plan }, turnsAt: home.turnsSince,
 	}
 	if o.Mirror != nil {
 		h.mirror = &mirroring{Mirror: o.Mirror, waiting: mostCopies} // it counts before the first copy
+	}
+	listeners := []Listener{h.leadListener()}
+	if h.mirror != nil {
+		listeners = append(listeners, h.mirrorListener())
+	}
+	h.wakeListeners = func() { // no daemon may run that would
+		for _, l := range listeners {
+			_, _ = h.hear(context.Background(), l) // logged; they hear it the next time
+		}
 	}
 	a := &agent{house: h, name: name, box: box, log: log, hidden: secrets{tokens: h.secrets}}
 	a.diary = newDiary(home, name, LogPolicy{}, h.feed, func(err error) { log.Warn("diary", keyErr, err) })

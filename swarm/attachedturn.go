@@ -95,7 +95,7 @@ func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, er
 	if err := b.write(s.agent.home); err != nil {
 		return "", err
 	}
-	s.agent.mirrorBegun(m)
+	s.agent.begun(m)
 	return p.text(randomMark), nil
 }
 
@@ -195,7 +195,9 @@ func (s *Attached) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error
 	if err != nil {
 		return err
 	}
-	a.mirrorResult(m, r, answer)
+	if err := a.ended(m, r, answer); err != nil {
+		return err
+	}
 	if err := a.closeOffer(m, r); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package swarm_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // TestTheTableOfCuts has a row for each place in docs/architecture.md at which a
@@ -147,7 +149,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			f.audit = audit
+			f.listeners = []swarm.Listener{{Name: "audit", Behind: "behind", Hear: func(ctx context.Context, _ []journal.Event) error { return audit.Record(ctx) }}}
 			f.start()
 			turn := id + "-1"
 			f.until("the commit is there", func() bool {

@@ -34,6 +34,7 @@
 //
 // # Sockets
 //
-// A swarm runs clients through [runner.Backend] and tells an [Auditor] of
-// finished turns. Everybody else listens to its [Swarm.Subscribe] feed.
+// A swarm runs clients through [runner.Backend], and tells each [Listener] what happens,
+// by the list of events of package journal: alerts reach the lead so, and people on IRC see
+// what the agents do. What an agent writes this moment is in the [Swarm.Subscribe] feed.
 package swarm

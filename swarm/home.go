@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A Home is the folder .claude-swarm of one project: the daemon's own files.
@@ -111,6 +112,9 @@ func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json
 
 // GateFile holds what was said lately, as far as the gate needs it.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
+
+// events is the list of what happened.
+func (h Home) events() *journal.Events { return journal.Open(h.dir, h.files, h.Secrets().Hidden) }
 
 // mirrorFile says how far the lead's mail was shown.
 func (h Home) mirrorFile() string { return filepath.Join(h.dir, "mirror.json") }

@@ -1,10 +1,14 @@
 package swarm
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // Bounds of what is told of a message, in bytes: an alert is not an attachment, and
@@ -54,39 +58,64 @@ func (p Plan) CopyFor(from string, to ...string) string {
 // tellLead sends the lead a message of the daemon's, once per key: something about
 // an agent, or about the daemon itself when that is "". The person gets what
 // concerns the agent that leads, and everything while that agent cannot work: else
-// nobody would know. What cannot be written is said in the status, and tried again
-// until it can.
+// nobody would know. It goes by the list of events, so that a crash loses none. What
+// cannot be written is said in the status, and tried again until it can.
 func (h *house) tellLead(agent, key, subject, body string) {
 	to := h.plan().LeadFor(agent)
-	m := &dropbox.Message{
-		From: dropbox.Swarm, Type: dropbox.Status, Subject: oneLine(subject, 200), Key: key, Priority: dropbox.Normal, Body: []byte(cut(body, maxTold)),
-	}
+	kind := dropbox.Status
 	if to != dropbox.Lead && h.canWork(to) {
-		m.Type = dropbox.Task // wakes the agent; the daemon is not answered
+		kind = dropbox.Task // wakes the agent; the daemon is not answered
 	} else {
 		to = dropbox.Lead
 	}
-	m.To = []string{to}
-	tell := func() (dropbox.Delivery, error) {
-		d, err := h.deliver(dropbox.Swarm, to, m)
-		if err == nil && to != dropbox.Lead { // what the person gets is seen in the mailbox
-			told := *m
-			told.ID, told.Thread, told.Trace = d.ID, d.Thread, d.ID
-			h.mirrorMail(&told, to, agent)
-		}
-		return d, err
+	ev := journal.Event{Kind: journal.Alert, Key: key, Agent: agent, To: to, At: time.Now().UTC(), Message: &journal.Message{
+		From: dropbox.Swarm, To: []string{to}, Type: kind, Subject: oneLine(subject, 200), Key: key, Body: cut(body, maxTold),
+	}}
+	if err := h.happened(ev); err != nil {
+		h.log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)
+		h.trouble.until("lead "+key, "the lead could not be told of: "+ev.Message.Subject, func() error { return h.happened(ev) })
 	}
-	d, err := tell()
-	if !d.Duplicate {
-		h.feed.publish(FeedEvent{Kind: FeedAlert, At: time.Now().UTC(), Agent: agent, Text: subject})
+}
+
+// leadListener delivers the alerts.
+func (h *house) leadListener() Listener {
+	return Listener{Name: "lead", Behind: "the lead could not be told of what happened", Hear: h.deliverAlerts}
+}
+
+func (h *house) deliverAlerts(_ context.Context, events []journal.Event) error {
+	for _, ev := range events {
+		if ev.Kind != journal.Alert || ev.Message == nil {
+			continue
+		}
+		if err := h.deliverAlert(ev); undeliverable(err) {
+			h.log.Error("lead could not be told", keyAgent, ev.Agent, "subject", ev.Message.Subject, keyErr, err)
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", ev.Message.Subject, err)
+		}
+	}
+	return nil
+}
+
+func (h *house) deliverAlert(ev journal.Event) error {
+	m := ev.Message.Mail()
+	d, err := h.deliver(dropbox.Swarm, ev.To, m)
+	if errors.Is(err, dropbox.ErrNoMailbox) && ev.To != dropbox.Lead {
+		// The agent that led has gone meanwhile.
+		ev.To, m.To, m.Type = dropbox.Lead, []string{dropbox.Lead}, dropbox.Status
+		d, err = h.deliver(dropbox.Swarm, ev.To, m)
 	}
 	if err != nil {
-		h.log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)
-		h.trouble.until("lead "+key, "the lead could not be told of: "+m.Subject, func() error {
-			_, err := tell()
-			return err
-		})
+		return err
 	}
+	if !d.Duplicate {
+		h.feed.publish(FeedEvent{Kind: FeedAlert, At: ev.At, Agent: ev.Agent, Text: m.Subject})
+	}
+	if ev.To == dropbox.Lead {
+		return nil // what the person gets is seen in the mailbox
+	}
+	told := *m
+	told.ID, told.Thread, told.Trace = d.ID, d.Thread, d.ID
+	return h.arrived(&told, ev.To, ev.Agent)
 }
 
 // tellLead tells the lead something about this agent.

@@ -10,33 +10,22 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A Mirror shows people elsewhere, such as in the channels of IRC, what the swarm
 // does: the daemon delivers copies into the mailbox irc, and a bridge works that
-// off. A copy wakes nobody, is not asked of the gate, and no agent waits for it. A
-// Mirror is called from several goroutines, and must not block.
+// off. A copy wakes nobody, is not asked of the gate, and no agent waits for it. It is
+// asked by one goroutine at a time, and must not block.
 type Mirror interface {
 	// Copies says where something is to be seen; none is nowhere.
 	Copies(Moment) []Copy
 }
 
-// A MomentKind says what happened.
-type MomentKind string
-
-const (
-	MomentBegun  MomentKind = "begun"  // a turn begins: Message is what it works on, To the agent
-	MomentResult MomentKind = "result" // a turn ended well: Message is what came of it, To who asked
-	MomentFailed MomentKind = "failed" // a turn did not: Message says why
-	MomentMail   MomentKind = "mail"   // Message arrived in the mailbox of the lead
-	MomentAlert  MomentKind = "alert"  // Message is one of the daemon's own, to whoever leads
-	MomentDead   MomentKind = "dead"   // a message was given up: Message says why
-)
-
 // A Moment is something that people may want to see.
 type Moment struct {
-	Kind    MomentKind
+	// Kind is [journal.Alert] also where an alert arrived in the mailbox of whoever leads.
+	Kind    journal.Kind
 	Message *dropbox.Message // what is shown; never changed
 	To      string           // the mailbox that it is for
 	About   string           // id of what one may read to know more
@@ -49,7 +38,7 @@ type Moment struct {
 	// the task that the turn worked on, or one that it was delegated from. Else it is nil.
 	Task *dropbox.Message
 
-	id string // with Kind and the place: what makes a copy of it unique
+	key string // with the place: what makes a copy of it unique
 }
 
 // A Copy is one place where a moment is shown.
@@ -72,24 +61,53 @@ type mirroring struct {
 	waiting int // in the mailbox irc, and the copies that came since it was counted
 }
 
-// passing tells whether people need not see a moment when there is too much.
-func (k MomentKind) passing() bool {
-	return k == MomentBegun || k == MomentResult || k == MomentFailed
+// mirrorListener is the mirror as one that listens.
+func (h *house) mirrorListener() Listener {
+	return Listener{Name: "irc", Behind: "IRC misses what happens", Hear: h.mirrorEvents}
 }
 
-// mirrored delivers the copies of a moment. To repeat it is harmless: the keys make
-// them the same. What cannot be delivered is said in the status, and work goes on.
-func (h *house) mirrored(mo Moment) {
-	if h.mirror == nil {
-		return
-	}
-	for _, c := range h.mirror.Copies(mo) {
-		m := mo.copyFor(c)
-		if err := h.deliverCopy(mo.Kind, m); err != nil {
-			h.log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
-			h.trouble.until("mirror", "IRC misses what happens: "+err.Error(), func() error { return h.deliverCopy(mo.Kind, m) })
+// mirrorEvents delivers the copies of what happened. To repeat it is harmless: the keys
+// make them the same.
+func (h *house) mirrorEvents(_ context.Context, events []journal.Event) error {
+	for _, ev := range events {
+		mo, shown := momentOf(ev)
+		if !shown || time.Since(ev.At) > oldMail {
+			continue
+		}
+		for _, c := range h.mirror.Copies(mo) {
+			m := mo.copyFor(c)
+			err := h.deliverCopy(mo.Kind, m)
+			switch {
+			case errors.Is(err, errNoBridge): // what waits for the bridge holds nothing else up
+				h.trouble.until("mirror", "IRC misses what happens: "+err.Error(), func() error { return h.deliverCopy(mo.Kind, m) })
+			case undeliverable(err):
+				h.log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
+			case err != nil:
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// momentOf is what people see of an event; false where they see nothing.
+func momentOf(ev journal.Event) (Moment, bool) {
+	mo := Moment{
+		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(), key: ev.Key,
+	}
+	switch {
+	case mo.Message == nil, ev.Kind == journal.Alert:
+		return mo, false // an alert is shown when it has arrived
+	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm:
+		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
+		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) // it was shown as a dead letter
+	}
+	return mo, true
+}
+
+// passing tells whether people need not see what happened when there is too much.
+func passing(kind journal.Kind) bool {
+	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed
 }
 
 // copyFor is the copy of a moment for one place. It answers nothing: whatever is
@@ -98,13 +116,13 @@ func (mo Moment) copyFor(c Copy) *dropbox.Message {
 	m := &dropbox.Message{
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{dropbox.IRC}, Type: mo.Message.Type, Subject: mo.Message.Subject,
 		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Priority: dropbox.Normal,
-		Key:  fmt.Sprintf("irc-%s-%s-%s", mo.Kind, mo.id, c.Where),
+		Key:  fmt.Sprintf("irc-%s-%s", mo.key, c.Where),
 		Body: []byte(cut(string(mo.Message.Body), maxTold)), Extra: c.Extra,
 	}
 	if c.Text != "" {
 		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(cut(c.Text, maxTold))
 	}
-	if mo.Kind.passing() && c.Text == "" {
+	if passing(mo.Kind) && c.Text == "" {
 		m.Priority = dropbox.Low
 	}
 	return m
@@ -112,8 +130,8 @@ func (mo Moment) copyFor(c Copy) *dropbox.Message {
 
 var errNoBridge = errors.New("too much waits in the mailbox irc; does the bridge run?")
 
-func (h *house) deliverCopy(kind MomentKind, m *dropbox.Message) error {
-	if kind.passing() && !h.mirror.room(h.store) {
+func (h *house) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
+	if passing(kind) && !h.mirror.room(h.store) {
 		return errNoBridge
 	}
 	_, err := h.deliver(m.From, dropbox.IRC, m)
@@ -153,65 +171,6 @@ func (m *mirroring) room(store *dropbox.Store) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.waiting < mostCopies
-}
-
-// mirrorBegun shows that an agent takes a message up.
-func (a *agent) mirrorBegun(m *dropbox.Message) {
-	if a.mirror == nil {
-		return
-	}
-	if m.From == dropbox.Swarm && a.plan().Lead == a.name {
-		a.mirrorMail(m, a.name, "") // an alert, of which nobody was told if the daemon was cut off
-	}
-	a.mirrored(Moment{Kind: MomentBegun, Message: m, To: a.name, About: m.ID, Agent: a.name, Of: m, id: m.ID})
-}
-
-// mirrorResult shows what came of a turn that ended well. answer is the id of the
-// answer that the daemon sent; "" where it sent none.
-func (a *agent) mirrorResult(m *dropbox.Message, r *Receipt, answer string) {
-	if a.mirror == nil || r.Outcome != string(runner.Done) {
-		return
-	}
-	shown := &dropbox.Message{From: a.name, Type: dropbox.Result, Subject: answerSubject(m), Thread: m.Thread, Trace: m.Trace, Body: []byte(r.Text)}
-	if r.Answer != nil {
-		shown.Body = []byte(r.Answer.Body)
-	}
-	a.mirrored(Moment{Kind: MomentResult, Message: shown, To: m.From, About: orElse(answer, m.ID), Agent: a.name, Of: m, Task: a.completed(m, r), id: m.ID})
-}
-
-// mirrorFailed shows that a turn did not end well.
-func (a *agent) mirrorFailed(j *job, why string) {
-	m := j.claim.Message
-	shown := &dropbox.Message{
-		From: dropbox.Swarm, Type: dropbox.Status, Subject: describe(m), Thread: m.Thread, Trace: m.Trace,
-		Body: []byte(cut(why, maxReason) + "\n"),
-	}
-	a.mirrored(Moment{Kind: MomentFailed, Message: shown, To: m.From, About: m.ID, Agent: a.name, Of: m, id: j.rec.Turn})
-}
-
-// mirrorDead shows that a message is given up.
-func (a *agent) mirrorDead(c *dropbox.Claim, reason string, at time.Time) {
-	shown := &dropbox.Message{
-		From: dropbox.Swarm, Type: dropbox.Status, Subject: "not done: " + c.ID,
-		Body: []byte(cut(reason, maxReason) + "\n"),
-	}
-	mo := Moment{Kind: MomentDead, Message: shown, To: dropbox.Lead, About: c.ID, Agent: a.name, Of: c.Message, id: fmt.Sprintf("%s.%d", c.ID, at.UnixMicro())}
-	if m := c.Message; m != nil {
-		shown.Subject, shown.Thread, shown.Trace, mo.To = oneLine("not done: "+describe(m), 200), m.Thread, m.Trace, m.From
-	}
-	a.mirrored(mo)
-}
-
-// mirrorMail shows a message that lies in the mailbox of whoever leads.
-func (h *house) mirrorMail(m *dropbox.Message, to, agent string) {
-	mo := Moment{Kind: MomentMail, Message: m, To: to, About: m.ID, Agent: agent, id: m.ID}
-	if m.From == dropbox.Swarm {
-		if strings.HasPrefix(m.Key, deadKey) {
-			return // it was shown as a dead letter
-		}
-		mo.Kind = MomentAlert
-	}
-	h.mirrored(mo)
 }
 
 // A lookout looks at the mail of the lead, which no agent works off, and shows it. It
@@ -291,7 +250,11 @@ func (l *lookout) look(since time.Time) {
 		if err != nil {
 			continue // read by the person meanwhile, or no message
 		}
-		l.mirrorMail(m, dropbox.Lead, "")
+		if err := l.arrived(m, dropbox.Lead, ""); err != nil {
+			l.note(err)
+			delete(still, e.ID) // seen at the next look
+			continue
+		}
 		if e.Created.After(l.file.Until) {
 			l.file.Until = e.Created
 		}

@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -32,8 +31,8 @@ type Options struct {
 	Version string
 	// Gate decides which messages may pass; nil stops loops alone.
 	Gate Gate
-	// Audit is told of every finished turn; nil records nothing.
-	Audit Auditor
+	// Listeners are told what happens, besides the lead and IRC.
+	Listeners []Listener
 	// Mirror says what people see on IRC; nil shows nothing there.
 	Mirror Mirror
 	// Advise, if set, is asked when the turn of an agent begins for a line that it is to
@@ -115,13 +114,6 @@ type Spec struct {
 	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
 	Tools        bool              // its client gets the tools of Options.Tools
 	Attached     bool              // a person's own session does its mail (Attached); the daemon runs no turns for it
-}
-
-// An Auditor records finished turns elsewhere, such as in git. It is called
-// from one goroutine. An error is logged and shown, and stops nothing; what was
-// missed is offered again, so an Auditor must know what it has recorded.
-type Auditor interface {
-	Record(ctx context.Context) error
 }
 
 func (s Spec) backend() string {

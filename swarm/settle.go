@@ -130,7 +130,9 @@ func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
 	if err != nil {
 		return err
 	}
-	a.mirrorResult(m, r, answer)
+	if err := a.ended(m, r, answer); err != nil {
+		return err
+	}
 	if err := a.closeOffer(m, r); err != nil {
 		return err
 	}
@@ -138,7 +140,7 @@ func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
 		return err
 	}
 	a.doors.forget(e.ID)
-	a.audit.ring()
+	a.wakeListeners()
 	return nil
 }
 
@@ -180,7 +182,9 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 	if err := a.recordEnd(j, out, !unborn); err != nil {
 		return err
 	}
-	a.mirrorFailed(j, reason)
+	if err := a.failedTurn(j.claim.Message, a.attemptLine(j, out), reason); err != nil {
+		return err
+	}
 	if err := a.putBackNotes(j); err != nil {
 		return err
 	}

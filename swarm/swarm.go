@@ -18,13 +18,14 @@ import (
 // goroutines.
 type Swarm struct {
 	house
-	opts    Options
-	started time.Time
-	ready   chan struct{}
-	intake  *intake
-	lookout *lookout
-	lost    doorbell // a watch is gone: look at the watches before the next sweep
-	waits   waits    // of turns that stop other agents
+	opts      Options
+	started   time.Time
+	ready     chan struct{}
+	listeners []*listening
+	intake    *intake
+	lookout   *lookout
+	lost      doorbell // a watch is gone: look at the watches before the next sweep
+	waits     waits    // of turns that stop other agents
 
 	telling sync.Mutex // held by TellGone
 
@@ -87,11 +88,14 @@ func New(o Options) (*Swarm, error) {
 	s.house = house{
 		home: home, project: o.Project, program: o.Program, environ: o.Environ, server: o.Tools, store: o.Store, backends: o.Backends,
 		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: &warmth{most: o.Plan.maxWarm()}, grown: newGrown(), restart: o.Restart.orDefaults(),
-		log: o.Log, audit: newDoorbell(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
+		log: o.Log, events: home.events(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
 	}
 	b.ledger.secrets = s.secrets
 	if o.Mirror != nil {
 		s.mirror = &mirroring{Mirror: o.Mirror}
+	}
+	if err := s.openListeners(o.Listeners); err != nil {
+		return nil, errors.Join(err, b.ledger.close())
 	}
 	s.intake, s.lookout = newIntake(s), newLookout(&s.house)
 	if err := s.amendLedger(o.Plan.Agents, time.Now()); err != nil {
@@ -201,8 +205,8 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	if s.mirror != nil {
 		rest.Go(func() { s.lookout.run(serving) })
 	}
-	if s.opts.Audit != nil {
-		rest.Go(func() { s.auditor(serving) })
+	for _, l := range s.listeners {
+		rest.Go(func() { s.listen(serving, l) })
 	}
 
 	s.mu.Lock()
@@ -341,26 +345,4 @@ func (s *Swarm) member(name string) (*member, error) {
 		return m, nil
 	}
 	return nil, &UnknownAgentError{Name: name, Near: dropbox.Nearest(name, slices.Sorted(maps.Keys(s.agents)))}
-}
-
-// auditor records finished turns, one after the other, apart from the agents.
-func (s *Swarm) auditor(ctx context.Context) {
-	for {
-		if err := s.opts.Audit.Record(context.WithoutCancel(ctx)); err != nil {
-			s.log.Error("audit failed", keyErr, err)
-			s.trouble.set("audit", "the audit trail is behind: "+err.Error())
-		} else {
-			s.trouble.clear("audit")
-		}
-		select {
-		case <-s.audit:
-		case <-ctx.Done():
-			select {
-			case <-s.audit: // the last turns before the end
-				continue
-			default:
-				return
-			}
-		}
-	}
 }

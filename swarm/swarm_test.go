@@ -7,38 +7,41 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // field is a project with a store and a scripted backend. A daemon is started on
 // it, stopped, and started again.
 type field struct {
-	t       *testing.T
-	dir     string
-	store   *dropbox.Store
-	backend *runnertest.Scripted
-	clients runner.Backend // of real processes; see newClientField
-	home    string         // of those
-	audit   swarm.Auditor
-	plan    swarm.Plan
-	restart swarm.RestartPolicy
-	tokens  swarm.Tokens
-	environ []string
-	tools   *runner.Server // of the swarm, which agents have whose Spec says so; may be nil
-	sweep   time.Duration
-	gate    swarm.Gate   // may be nil
-	mirror  swarm.Mirror // may be nil
-	advise  func(swarm.Spec) string
-	before  func(runner.Turn) // is called before the backend runs a turn; may be nil
-	short   func() string     // why the machine has nothing left for a client; nil or "": it has
+	t         *testing.T
+	dir       string
+	store     *dropbox.Store
+	backend   *runnertest.Scripted
+	clients   runner.Backend // of real processes; see newClientField
+	home      string         // of those
+	listeners []swarm.Listener
+	plan      swarm.Plan
+	restart   swarm.RestartPolicy
+	tokens    swarm.Tokens
+	environ   []string
+	tools     *runner.Server // of the swarm, which agents have whose Spec says so; may be nil
+	sweep     time.Duration
+	gate      swarm.Gate   // may be nil
+	mirror    swarm.Mirror // may be nil
+	advise    func(swarm.Spec) string
+	before    func(runner.Turn) // is called before the backend runs a turn; may be nil
+	short     func() string     // why the machine has nothing left for a client; nil or "": it has
 
 	daemon *swarm.Swarm
 	stop   context.CancelFunc
@@ -120,7 +123,7 @@ func (f *field) start() {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Audit: f.audit, Mirror: f.mirror, Advise: f.advise, Tools: f.tools,
+		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Mirror: f.mirror, Advise: f.advise, Tools: f.tools,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
@@ -214,9 +217,29 @@ func (f *field) until(what string, ok func() bool) {
 	}
 }
 
+// alertsDelivered waits until the daemon has delivered its alerts, or a while where it
+// cannot.
+func (f *field) alertsDelivered() {
+	events, waits := journal.Open(swarm.HomeOf(f.dir).Dir(), durable.Files{}, nil), errors.New("an alert waits")
+	for deadline := time.Now().Add(time.Second); f.daemon != nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		err := events.Tell("lead", func(events []journal.Event, _ int64) error {
+			if slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Alert }) {
+				return waits
+			}
+			return nil
+		})
+		if !errors.Is(err, waits) {
+			return
+		}
+	}
+}
+
 // mail lists the messages that wait for somebody.
 func (f *field) mail(name string) []*dropbox.Message {
 	f.t.Helper()
+	if name == dropbox.Lead {
+		f.alertsDelivered()
+	}
 	box, err := f.store.Mailbox(name)
 	if err != nil {
 		f.t.Fatal(err)

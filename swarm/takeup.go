@@ -125,7 +125,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.finishFailure(j)
 	}
 	if rec.Process.PID != 0 {
-		a.mirrorBegun(c.Message) // if the daemon was cut off before it did
+		a.begun(c.Message) // if the daemon was cut off before it did
 	}
 	if !rec.Process.Alive() {
 		a.endLeft(rec.mark())
@@ -243,7 +243,9 @@ func (a *agent) finishFailure(j *job) error {
 	switch j.rec.End {
 	case runner.Stopped, runner.Limited, runner.Refused: // no failure of a turn
 	default:
-		a.mirrorFailed(j, j.rec.Reason)
+		if err := a.failedTurn(j.claim.Message, line, j.rec.Reason); err != nil {
+			return err
+		}
 	}
 	if err := a.putBackNotes(j); err != nil {
 		return err

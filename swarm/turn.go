@@ -213,7 +213,7 @@ func (a *agent) tell(j *job) {
 	m := j.claim.Message
 	a.books.turns.count(a.name, j.began, j.byLead())
 	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, a.plan().Called(m.From), describe(m)))
-	a.mirrorBegun(m)
+	a.begun(m)
 }
 
 // session chooses the session of a try: the agent's own; when the client

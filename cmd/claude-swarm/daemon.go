@@ -142,7 +142,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	if err != nil {
 		return nil, err
 	}
-	audit, err := auditor(ctx, p.file, log)
+	told, err := listeners(ctx, p.file, log)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	mirror := newIRCMirror(o.ircOf(p.file))
 	s, err := swarm.New(swarm.Options{
 		Project: p.file.Dir, Store: store, Plan: o.planOf(p.file), Backends: backends(),
-		Program: program, Tools: tools, Version: version, Gate: g, Audit: audit, Mirror: mirror, Advise: mirror.advice(p.home, log), Log: log, Environ: os.Environ(),
+		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Mirror: mirror, Advise: mirror.advice(p.home, log), Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err

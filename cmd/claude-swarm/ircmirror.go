@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // ircMirror says in which channel people see what the swarm does. The configuration
@@ -43,7 +44,7 @@ func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 		copies = append(copies, swarm.Copy{Where: what + n.Channel, Extra: n.Extra()})
 	}
 	work := workChannel(i, mo)
-	if work != "" && mo.Kind == swarm.MomentBegun && first(mo.Of) {
+	if work != "" && mo.Kind == journal.Begun && first(mo.Of) {
 		add("join ", ircbridge.Note{Do: ircbridge.DoJoin, Channel: work})
 	}
 	shown := showings(i, mo)
@@ -94,7 +95,7 @@ func first(m *dropbox.Message) bool {
 // workChannel is the channel of the task that a moment is about; "" where tasks have
 // none. The bridge leaves it when nothing of the conversation is open any more.
 func workChannel(i *config.IRC, mo swarm.Moment) string {
-	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || mo.Kind == swarm.MomentAlert {
+	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || mo.Kind == journal.Alert {
 		return ""
 	}
 	if mo.Of != nil && mo.Of.ID == mo.Message.Thread && mo.Of.Type != dropbox.Task {
@@ -118,15 +119,15 @@ func shownTo(mo swarm.Moment, s showing) string {
 // momentOf is how a moment is shown.
 func momentOf(mo swarm.Moment) ircbridge.Moment {
 	switch mo.Kind {
-	case swarm.MomentBegun:
+	case journal.Begun:
 		return ircbridge.Begun
-	case swarm.MomentResult:
+	case journal.Result:
 		return ircbridge.Ended
-	case swarm.MomentFailed:
+	case journal.Failed:
 		return ircbridge.Failed
-	case swarm.MomentAlert:
+	case journal.Alert:
 		return ircbridge.Alert
-	case swarm.MomentDead:
+	case journal.Dead:
 		return ircbridge.Buried
 	}
 	return ircbridge.Said
@@ -147,7 +148,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 	for _, r := range i.Map {
 		if fits(r, mo) {
 			text := ""
-			if mo.Kind == swarm.MomentAlert {
+			if mo.Kind == journal.Alert {
 				text = tagged(mo.Message)
 			}
 			add(r.Channel, momentOf(mo), text)
@@ -156,14 +157,14 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 	}
 	work := mo.Of != nil && (mo.Of.Type == dropbox.Task || mo.Of.Type == dropbox.Handoff)
 	switch mo.Kind {
-	case swarm.MomentBegun:
+	case journal.Begun:
 		if work && mo.Message.From != dropbox.Swarm {
 			add(i.Channels.Standup, ircbridge.Begun)
 		}
 		if mo.Message.From == dropbox.Lead {
 			add(i.ProjectOf(mo.Agent), ircbridge.Said)
 		}
-	case swarm.MomentResult, swarm.MomentFailed:
+	case journal.Result, journal.Failed:
 		if work && mo.Of.From != dropbox.Swarm {
 			add(i.Channels.Standup, momentOf(mo))
 		}
@@ -179,7 +180,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 			}
 			add(i.Channels.Alerts, ircbridge.Alert, text)
 		}
-	case swarm.MomentMail:
+	case journal.Mail:
 		from := mo.Message.From
 		if from == dropbox.IRC || from == dropbox.Lead {
 			break
@@ -188,9 +189,9 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 		if mo.Message.Type == dropbox.Question {
 			add(i.Channels.Alerts, ircbridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: \"%s\"", from, gist(mo.Message)))
 		}
-	case swarm.MomentAlert:
+	case journal.Alert:
 		add(i.Channels.Alerts, ircbridge.Alert, tagged(mo.Message))
-	case swarm.MomentDead:
+	case journal.Dead:
 		add(i.Channels.Errors, ircbridge.Buried)
 	}
 	return shown

@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // What is shown where, as a person would write it down.
@@ -18,17 +19,17 @@ func TestMirror(t *testing.T) {
 	}
 	begun := func(kind dropbox.Type, from string) swarm.Moment {
 		m := message(kind, from)
-		return swarm.Moment{Kind: swarm.MomentBegun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
+		return swarm.Moment{Kind: journal.Begun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
 	}
-	ended := func(how swarm.MomentKind, kind dropbox.Type, from string) swarm.Moment {
+	ended := func(how journal.Kind, kind dropbox.Type, from string) swarm.Moment {
 		m := message(kind, from)
 		return swarm.Moment{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
 	}
 	mail := func(kind dropbox.Type, from string) swarm.Moment {
-		return swarm.Moment{Kind: swarm.MomentMail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
+		return swarm.Moment{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
 	}
 	complete := func(from string) swarm.Moment {
-		mo := ended(swarm.MomentResult, dropbox.Task, from)
+		mo := ended(journal.Result, dropbox.Task, from)
 		mo.Task = mo.Of
 		return mo
 	}
@@ -39,7 +40,7 @@ func TestMirror(t *testing.T) {
 	answered.Of.Body, answered.Of.To = []byte("[IRC @mention in #standup-x] <ann> TASK: @coder, Paint the door"), []string{"coder"}
 	privately := complete("irc")
 	privately.Of.Extra = ircbridge.Note{Channel: "ann", Nick: "ann"}.Extra()
-	back := ended(swarm.MomentResult, dropbox.Result, "reviewer") // the turn on the result of what was delegated
+	back := ended(journal.Result, dropbox.Result, "reviewer") // the turn on the result of what was delegated
 	back.Of.ID, back.Message.Body = "cccccccccc", []byte("It is green.\nTwice.\n")
 	delegated := func(from, channel string) swarm.Moment {
 		mo := back
@@ -52,13 +53,13 @@ func TestMirror(t *testing.T) {
 	}
 	stopped := message(dropbox.Status, "swarm")
 	stopped.Key = "stopped:coder:now"
-	if c := newIRCMirror(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(swarm.Moment{Kind: swarm.MomentAlert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
+	if c := newIRCMirror(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(swarm.Moment{Kind: journal.Alert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
 		t.Errorf("an alert is shown as %+v", c)
 	}
 	family := complete("lead")
 	family.Of.Body = []byte("Paint the door 👩‍👩‍👧\nred")
-	alert := swarm.Moment{Kind: swarm.MomentAlert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
-	dead := ended(swarm.MomentDead, dropbox.Task, "lead")
+	alert := swarm.Moment{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
+	dead := ended(journal.Dead, dropbox.Task, "lead")
 	dead.Message.From = "swarm"
 
 	const usual, work, mapped = `irc: {server: localhost, slug: x}`, `irc: {server: localhost, slug: x, work_channels: true}`,
@@ -82,14 +83,14 @@ func TestMirror(t *testing.T) {
 		{"a task from the channel", usual, asked, "#standup-x begun coder"},
 		{"its result, which is the answer there", usual, answered, "#alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
 		{"what was asked for privately", usual, privately, "#standup-x ended irc; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\"."},
-		{"a result that is not all", usual, ended(swarm.MomentResult, dropbox.Task, "lead"), "#standup-x ended lead"},
+		{"a result that is not all", usual, ended(journal.Result, dropbox.Task, "lead"), "#standup-x ended lead"},
 		{"the end of what was delegated", usual, delegated("lead", ""), "#standup-x said  It is green.\nTwice.; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\": It is green. Twice. Results in #standup-x."},
 		{"the same, given in a channel", usual, delegated("irc", "#project-x"), "#project-x said  It is green.\nTwice.; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\": It is green. Twice. Results in #project-x."},
 		{"a result", usual, complete("lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x."},
 		{"a task with an emoji", usual, family, "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door 👩‍👩‍👧 red\". Results in #standup-x."},
-		{"a result among agents", usual, ended(swarm.MomentResult, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
-		{"an answer to a question", usual, ended(swarm.MomentResult, dropbox.Question, "reviewer"), ""},
-		{"a failure", usual, ended(swarm.MomentFailed, dropbox.Task, "lead"), "#standup-x failed coder"},
+		{"a result among agents", usual, ended(journal.Result, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
+		{"an answer to a question", usual, ended(journal.Result, dropbox.Question, "reviewer"), ""},
+		{"a failure", usual, ended(journal.Failed, dropbox.Task, "lead"), "#standup-x failed coder"},
 		{"a question to the lead", usual, mail(dropbox.Question, "coder"), "#project-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
 		{"a result to the lead", usual, mail(dropbox.Result, "coder"), "#project-x said lead"},
 		{"what IRC told the lead", usual, mail(dropbox.Note, "irc"), ""},
@@ -100,8 +101,8 @@ func TestMirror(t *testing.T) {
 		{"which ends with all of it", work, complete("lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x.; #work-aaaaaaaaaa ended lead"},
 		{"a question has none", work, begun(dropbox.Question, "lead"), "#project-x said coder"},
 		{"hidden by a rule", mapped, begun(dropbox.Question, "lead"), ""},
-		{"led elsewhere by a rule", mapped, ended(swarm.MomentResult, dropbox.Task, "lead"), "#done-x ended lead"},
-		{"by a rule that does not fit", mapped, ended(swarm.MomentResult, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
+		{"led elsewhere by a rule", mapped, ended(journal.Result, dropbox.Task, "lead"), "#done-x ended lead"},
+		{"by a rule that does not fit", mapped, ended(journal.Result, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
 		{"dead letters elsewhere", mapped, dead, "#alerts dead coder"},
 		{"without IRC", "{}", begun(dropbox.Task, "lead"), ""},
 	} {

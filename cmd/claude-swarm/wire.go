@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
@@ -22,9 +23,9 @@ func backends() map[string]runner.Backend {
 	return map[string]runner.Backend{b.Name(): b}
 }
 
-// auditor records finished turns in git where the configuration wants it. nil
-// records nothing.
-func auditor(ctx context.Context, f *config.File, log *slog.Logger) (swarm.Auditor, error) {
+// listeners are who is told of what happens, besides the lead and IRC: git, which records
+// finished turns where the configuration wants it.
+func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]swarm.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil
 	}
@@ -32,7 +33,21 @@ func auditor(ctx context.Context, f *config.File, log *slog.Logger) (swarm.Audit
 	if err != nil {
 		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
 	}
-	return audit, nil
+	return []swarm.Listener{recorder(audit)}, nil
+}
+
+// recorder makes an audit listen. It records what is finished, and that may be some moments
+// after the event that says so: then it looks once more.
+func recorder(audit *git.Audit) swarm.Listener {
+	again := true
+	return swarm.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
+		ended := slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Result || ev.Kind == journal.Dead })
+		if !ended && (len(events) > 0 || !again) {
+			return nil
+		}
+		again = ended
+		return audit.Record(ctx)
+	}}
 }
 
 // A gate is what the daemon asks: the policy, and what was said lately.

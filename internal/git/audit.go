@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // Branch is the branch that holds the audit trail.
@@ -84,8 +82,6 @@ type Audit struct {
 	hidden  Secrets
 	secrets []string // files with a secret that this Record met
 }
-
-var _ swarm.Auditor = (*Audit)(nil)
 
 // OpenAudit finds the git repository that the folder of mailboxes lies in, and
 // changes nothing. There is nothing to close. The error is [ErrNoGit],

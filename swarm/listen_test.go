@@ -1,0 +1,153 @@
+package swarm_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// A hearer notes what it hears.
+type hearer struct {
+	mu     sync.Mutex
+	events []journal.Event
+	calls  int
+	err    error // what it answers
+}
+
+func (h *hearer) Hear(_ context.Context, events []journal.Event) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.calls++
+	if h.err != nil {
+		return h.err
+	}
+	h.events = append(h.events, events...)
+	return nil
+}
+
+func (h *hearer) answer(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.err = err
+}
+
+// of counts the events with that key.
+func (h *hearer) of(key string) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, ev := range h.events {
+		if ev.Key == key {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *field) listen(h *hearer) {
+	f.listeners = []swarm.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear}}
+}
+
+func TestAListenerHearsOfTurns(t *testing.T) {
+	f := newField(t, "coder")
+	h := &hearer{}
+	f.listen(h)
+	f.start()
+	id := f.send("coder", "@say done")
+	f.answer(id)
+	f.until("it heard the result", func() bool { return h.of("result-"+id) == 1 })
+	h.mu.Lock()
+	got := slices.Clone(h.events)
+	h.mu.Unlock()
+	if len(got) != 2 || got[0].Kind != journal.Begun || got[0].Agent != "coder" || got[0].Message.Body != "@say done\n" && got[0].Message.Body != "@say done" {
+		t.Fatalf("heard %+v", got)
+	}
+	r := f.receipt("coder", id)
+	if ev := got[1]; ev.Turn == nil || ev.Turn.ID != r.Turn || ev.Turn.Outcome != "done" || ev.Turn.CostUSD != r.CostUSD || ev.Of.ID != id || ev.To != dropbox.Lead {
+		t.Errorf("the result is %+v, of a turn %+v", ev, ev.Turn)
+	}
+	bad := f.send("coder", "@exit 3")
+	f.until("it heard that the message was given up", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return slices.ContainsFunc(h.events, func(ev journal.Event) bool { return ev.Kind == journal.Dead && ev.About == bad })
+	})
+	if n := h.of("failed-" + bad + "-1"); n != 1 {
+		t.Errorf("it heard %d times of the first failure", n)
+	}
+}
+
+// A listener that fails hears the same again; the status says so meanwhile, and the other
+// listeners go on.
+func TestAListenerThatFails(t *testing.T) {
+	f := newField(t, "coder")
+	h := &hearer{}
+	f.listen(h)
+	f.start()
+	h.answer(errors.New("nobody is at home"))
+	id := f.send("coder", "@refused the key is wrong")
+	f.told("the key is wrong")
+	f.until("the status complains", func() bool { return f.troubled("the test is behind: nobody is at home") })
+	h.answer(nil)
+	f.until("it heard of the alert", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return slices.ContainsFunc(h.events, func(ev journal.Event) bool { return ev.Kind == journal.Alert && ev.Agent == "coder" })
+	})
+	f.until("the complaint goes", func() bool { return !f.troubled("the test is behind") })
+	if n := h.of("begun-" + id); n != 1 {
+		t.Errorf("it heard %d times that the turn began", n)
+	}
+}
+
+// What was on the list when the daemon was cut off is told by the next one, and an alert
+// that had arrived already is not delivered twice.
+func TestListenersGoOnAfterACrash(t *testing.T) {
+	f := newField(t, "coder")
+	h := &hearer{}
+	f.listen(h)
+	f.start()
+	f.halt()
+	before := h.calls
+	list := journal.Open(swarm.HomeOf(f.dir).Dir(), durable.Files{}, nil)
+	alert := journal.Event{Kind: journal.Alert, Key: "house:1", To: dropbox.Lead, Message: &journal.Message{
+		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "the house burns", Key: "house:1", Body: "Come.\n",
+	}}
+	for range 2 { // as if the daemon was cut off, and went on with what it did
+		if err := list.Add(alert); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.start()
+	f.told("Come.")
+	f.until("the listener heard it", func() bool { return h.of("house:1") == 2 })
+	if n := len(f.subjects("the house burns")); n != 1 {
+		t.Errorf("the lead was told %d times", n)
+	}
+	if h.calls == before {
+		t.Error("the listener was not called when the daemon started")
+	}
+}
+
+// An alert for an agent that led, and is gone, goes to the person.
+func TestAnAlertForAnAgentThatIsGone(t *testing.T) {
+	f := newField(t, "coder")
+	list := journal.Open(swarm.HomeOf(f.dir).Dir(), durable.Files{}, nil)
+	f.start()
+	f.halt()
+	if err := list.Add(journal.Event{Kind: journal.Alert, Key: "house:1", To: "planner", Message: &journal.Message{
+		From: dropbox.Swarm, To: []string{"planner"}, Type: dropbox.Task, Subject: "the house burns", Key: "house:1", Body: "Come.\n",
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	f.start()
+	if m := f.told("Come."); m.Type != dropbox.Status || !slices.Equal(m.To, []string{dropbox.Lead}) {
+		t.Errorf("the person was told %+v", m)
+	}
+}
