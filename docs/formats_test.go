@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -39,7 +40,7 @@ func TestFieldsAreDescribed(t *testing.T) {
 		value any
 		tag   string
 	}{
-		"protocol.md":       {{swarm.Status{}, "json"}, {swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {swarm.LedgerLine{}, "json"}},
+		"protocol.md":       {{swarm.Status{}, "json"}, {view.Need{}, "json"}, {swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {swarm.LedgerLine{}, "json"}},
 		"message-format.md": {{swarm.Receipt{}, "yaml"}},
 	} {
 		text := read(t, page)
@@ -105,6 +106,14 @@ func TestExampleOfAMessageParses(t *testing.T) {
 	})
 	if at < 0 {
 		t.Error("message-format.md shows no message")
+	}
+}
+
+func TestNeedsAreDescribed(t *testing.T) {
+	for _, kind := range view.NeedKinds() {
+		if !strings.Contains(read(t, "protocol.md"), "\n| `"+string(kind)+"` |") {
+			t.Errorf("protocol.md has no line for what waits for a person: %s", kind)
+		}
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 // A textSource says where the text of a message comes from: the words of the
@@ -136,15 +136,5 @@ func thousands(n int) string {
 	return digits
 }
 
-// shellWord quotes a word for a shell, when it needs it, so that a hint can be
-// typed as it stands.
-func shellWord(word string) string {
-	safe := func(r rune) bool {
-		return r == '/' || r == '.' || r == '-' || r == '_' || r == '~' ||
-			r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+// shellWord quotes a word for a shell, where a hint names it.
+func shellWord(word string) string { return view.ShellWord(word) }

@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -52,7 +53,7 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 		}
 		return nil, hint(fmt.Errorf("%w, but the client of %s outlived it: pid %d", control.ErrNoDaemon, live[0].Agent, live[0].Process.PID), "%s", next)
 	}
-	return nil, hint(control.ErrNoDaemon, startDaemonHint)
+	return nil, hint(control.ErrNoDaemon, view.StartDaemon)
 }
 
 // ask runs f with a connection to the daemon and the name of who asks. An agent

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 func haltCommand() *cli.Command {
@@ -153,7 +153,7 @@ func (p *post) thread(id string) (string, error) {
 }
 
 // haltedLines are the conversations that are halted, as the status shows them.
-func haltedLines(threads []swarm.ThreadHalted) []string {
+func haltedLines(threads []view.Need) []string {
 	const most = 3
 	var lines []string
 	for i, t := range threads {
@@ -161,11 +161,7 @@ func haltedLines(threads []swarm.ThreadHalted) []string {
 			lines = append(lines, fmt.Sprintf("%s more are halted   see: claude-swarm status --json", count(len(threads)-most, "conversation")))
 			break
 		}
-		why := oneLine(t.Why)
-		if why == "" {
-			why = "by hand"
-		}
-		lines = append(lines, fmt.Sprintf("the conversation %s is halted: %s   next: claude-swarm unhalt --thread %s", t.Thread, why, shellWord(t.Thread)))
+		lines = append(lines, fmt.Sprintf("the conversation %s is halted: %s   next: %s", t.Thread, oneLine(t.Why), t.Next))
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -40,7 +41,7 @@ func ircStatus(f *config.File, home swarm.Home) (*swarm.IRCStatus, error) {
 	case lockHeld(home):
 		s.Why, s.Next = "the daemon runs without its bridge", restartHint
 	default:
-		s.Why, s.Next = "no daemon runs", startDaemonHint
+		s.Why, s.Next = "no daemon runs", view.StartDaemon
 	}
 	if st.Running && !st.Since.IsZero() {
 		s.Since = &st.Since

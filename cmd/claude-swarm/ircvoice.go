@@ -26,21 +26,18 @@ const voicePatience = 10 * time.Second
 
 // Status implements [ircbridge.Swarm].
 func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
-	st, err := v.status(ctx)
+	asked, err := v.status(ctx)
 	if err != nil {
 		return "", err
 	}
-	called(st)
+	called(asked)
+	st := view.StatusOf(asked)
 	var b strings.Builder
 	now := time.Now()
 	if agent == "" {
-		b.WriteString(headline(st, now) + "\n")
-		if st.Halted {
-			b.WriteString("HALTED: no turn is begun")
-			if st.Reason != "" {
-				fmt.Fprintf(&b, " (%s)", oneLine(st.Reason))
-			}
-			b.WriteString("; unhalt lets them go on\n")
+		b.WriteString(headline(st.Status, now) + "\n")
+		for _, n := range st.Needed(view.NeedHalted) {
+			b.WriteString(haltedWords(n) + "; unhalt lets them go on\n")
 		}
 	}
 	found := false
@@ -58,8 +55,10 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	if !found {
 		return "", unknownHere(v.project, agent)
 	}
-	if agent == "" && st.Lead.Unread > 0 {
-		fmt.Fprintf(&b, "%s for %s\n", count(st.Lead.Unread, "unread message"), cmp.Or(st.Lead.Name, "the lead"))
+	if agent == "" {
+		for _, n := range st.Needed(view.NeedUnread) {
+			fmt.Fprintf(&b, "%s for %s\n", count(n.Count, "unread message"), cmp.Or(st.Lead.Name, "the lead"))
+		}
 	}
 	return b.String(), nil
 }

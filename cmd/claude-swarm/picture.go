@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -31,16 +32,16 @@ type picture struct{ head, agents, tail string }
 
 func draw(st swarm.Status, l look) picture {
 	called(st)
-	st.Agents = slices.Clone(st.Agents)
+	shown := view.StatusOf(st)
 	part := func(write func(io.Writer)) string {
 		var b strings.Builder
 		write(&b)
 		return b.String()
 	}
 	return picture{
-		head:   part(func(w io.Writer) { l.writeHead(w, &st) }),
-		agents: part(func(w io.Writer) { l.writeAgents(w, st) }),
-		tail:   part(func(w io.Writer) { l.writeTail(w, st) }),
+		head:   part(func(w io.Writer) { l.writeHead(w, shown) }),
+		agents: part(func(w io.Writer) { l.writeAgents(w, shown) }),
+		tail:   part(func(w io.Writer) { l.writeTail(w, shown) }),
 	}
 }
 
@@ -83,42 +84,19 @@ func linesOf(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// limits are a line for each account whose limit parks several agents. What it says is taken
-// out of their own lines.
-func (l look) limits(st *swarm.Status) (lines []string) {
-	parked := make(map[string][]int) // by account, places in st.Agents
-	var accounts []string
-	for i, a := range st.Agents {
-		if a.State != swarm.Limited || a.Limit == nil {
+// limits are a line for each account whose limit parks several agents.
+func (l look) limits(st *view.Status) (lines []string) {
+	for _, limit := range st.Limits() {
+		if !limit.Shared() {
 			continue
-		}
-		if parked[a.Limit.Account] == nil {
-			accounts = append(accounts, a.Limit.Account)
-		}
-		parked[a.Limit.Account] = append(parked[a.Limit.Account], i)
-	}
-	for _, account := range accounts {
-		places := parked[account]
-		if len(places) < 2 {
-			continue
-		}
-		first := st.Agents[places[0]]
-		why, until, hint := first.Why, first.Limit.Until, first.Limit.Hint
-		var names []string
-		for _, i := range places {
-			a := &st.Agents[i]
-			names = append(names, a.Name)
-			if a.Limit.Until.Before(until) {
-				until = a.Limit.Until
-			}
-			a.Why, a.Next = "", ""
 		}
 		// "by itself" says this, too.
-		if hint = strings.TrimPrefix(strings.TrimPrefix(hint, "nothing has to be done"), "; "); hint != "" {
+		hint := strings.TrimPrefix(strings.TrimPrefix(limit.Hint, "nothing has to be done"), "; ")
+		if hint != "" {
 			hint += "; "
 		}
-		lines = append(lines, oneLine(fmt.Sprintf("limited: %s (%s)", cmp.Or(why, "the account is at its limit"), strings.Join(names, ", ")))+
-			"   next: "+oneLine(fmt.Sprintf("%sby itself from %s on, or claude-swarm resume %s for all of them", hint, clock(until, l.now), names[0])))
+		lines = append(lines, oneLine(fmt.Sprintf("limited: %s (%s)", cmp.Or(limit.Why, "the account is at its limit"), strings.Join(limit.Agents, ", ")))+
+			"   next: "+oneLine(fmt.Sprintf("%sby itself from %s on, or %s for all of them", hint, clock(limit.Until, l.now), limit.Next())))
 	}
 	return lines
 }

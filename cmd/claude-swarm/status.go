@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -44,7 +45,7 @@ with ! is a trouble of the daemon itself.` +
 				return err
 			}
 			if c.Bool("json") {
-				return printJSON(c.App.Writer, st)
+				return printJSON(c.App.Writer, view.StatusOf(st))
 			}
 			_, err = io.WriteString(c.App.Writer, draw(st, lookOf(c, time.Now())).String())
 			return err
@@ -140,20 +141,17 @@ var stateColours = map[swarm.State]color.Attribute{
 	swarm.Stopped: color.FgRed,
 }
 
-// writeHead prints what concerns all agents, and takes the limits of accounts out of st.
-func (l look) writeHead(w io.Writer, st *swarm.Status) {
+// writeHead prints what concerns all agents.
+func (l look) writeHead(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
-	fmt.Fprintln(w, whole(headline(*st, now), columns))
-	if st.Halted {
-		halted := "HALTED: no turn is begun"
-		if st.Reason != "" {
-			halted += " (" + oneLine(st.Reason) + ")"
-		}
-		line := whole(halted+"   next: claude-swarm unhalt", columns)
+	fmt.Fprintln(w, whole(headline(st.Status, now), columns))
+	for _, n := range st.Needed(view.NeedHalted) {
+		halted := haltedWords(n)
+		line := whole(halted+"   next: "+n.Next, columns)
 		fmt.Fprintln(w, strings.Replace(line, halted, p.paint(halted, color.FgRed, color.Bold), 1))
 	}
-	for _, t := range st.Trouble {
-		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(whole(oneLine(t), max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
+	for _, n := range st.Needed(view.NeedTrouble) {
+		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(whole(oneLine(n.Why), max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
 	}
 	for _, line := range l.limits(st) {
 		fmt.Fprintln(w, p.paint(whole(line, columns), color.FgYellow))
@@ -161,7 +159,7 @@ func (l look) writeHead(w io.Writer, st *swarm.Status) {
 }
 
 // writeAgents prints the table.
-func (l look) writeAgents(w io.Writer, st swarm.Status) {
+func (l look) writeAgents(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	t := table{width: columns, spill: !l.short}
 	small := columns > 0 && columns < narrow
@@ -172,19 +170,13 @@ func (l look) writeAgents(w io.Writer, st swarm.Status) {
 	} else {
 		t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
 	}
-	for _, a := range st.Agents {
-		if st.Daemon == nil && a.State == swarm.Stopped && a.Next == startDaemonHint {
-			a.Next = "" // the first line says so for all
-			if a.Why == swarm.WhyNoDaemon {
-				a.Why = ""
-			}
-		}
+	for _, a := range st.List() {
 		cells := []string{cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting)}
 		if small {
 			t.add(cells...)
-			t.last().below = narrowDetails(a)
+			t.last().below = narrowDetails(a.AgentStatus)
 		} else {
-			t.add(append(cells, number(a.Dead), money(a.CostUSD.Today), task(a))...)
+			t.add(append(cells, number(a.Dead), money(a.CostUSD.Today), task(a.AgentStatus))...)
 		}
 		t.last().whole = a.Message == nil
 		t.last().below = append(t.last().below, details(a, now)...)
@@ -208,16 +200,16 @@ func (l look) writeAgents(w io.Writer, st swarm.Status) {
 }
 
 // writeTail prints what a person is to look at. Each part has an empty line before it.
-func (l look) writeTail(w io.Writer, st swarm.Status) {
+func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
-	if text := spent(st.Agents); text != "" {
-		fmt.Fprintln(w, "\n"+whole(text, columns))
+	if cost := st.Cost(); cost.Total > 0 {
+		fmt.Fprintln(w, "\n"+whole(usd(cost.Today)+" today, "+usd(cost.Total)+" in all", columns))
 	}
-	for _, line := range haltedLines(st.Gate.Threads) {
+	for _, line := range haltedLines(st.Needed(view.NeedThread)) {
 		fmt.Fprintln(w, "\n"+p.paint(whole(line, columns), color.FgRed))
 	}
-	if n := st.Gate.Refused.Today; n > 0 {
-		fmt.Fprintln(w, "\n"+whole(count(n, "message")+" refused today   next: claude-swarm refused list", columns))
+	for _, n := range st.Needed(view.NeedRefused) {
+		fmt.Fprintln(w, "\n"+whole(count(n.Count, "message")+" refused today   next: "+n.Next, columns))
 	}
 	if st.IRC != nil {
 		fmt.Fprintln(w)
@@ -225,44 +217,44 @@ func (l look) writeTail(w io.Writer, st swarm.Status) {
 			fmt.Fprintln(w, whole(line, columns))
 		}
 	}
-	if text := forYou(st.Lead); text != "" {
-		fmt.Fprintln(w, "\n"+whole(text+"   next: claude-swarm inbox", columns))
+	if text := forYou(st); text != "" {
+		fmt.Fprintln(w, "\n"+whole(text, columns))
 	}
 }
 
-// forYou says what waits for the person; "" is nothing.
-func forYou(lead swarm.LeadStatus) string {
-	switch {
-	case lead.Questions > 0 && lead.Unread > 0:
-		return count(lead.Questions, "question") + " for you, " + count(lead.Unread, "unread message")
-	case lead.Questions > 0:
-		return count(lead.Questions, "question") + " for you"
-	case lead.Unread > 0:
-		return count(lead.Unread, "unread message") + " for you"
+// forYou says what mail waits for the person; "" is none.
+func forYou(st *view.Status) string {
+	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
+	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
+	text := ""
+	for i, n := range mail {
+		if i > 0 {
+			text += ", "
+		}
+		text += count(n.Count, words[n.Kind])
+		if i == 0 {
+			text += " for you"
+		}
 	}
-	return ""
+	if text != "" {
+		text += "   next: " + mail[0].Next
+	}
+	return text
 }
 
-// spent says what agents have cost together; "" is nothing.
-func spent(agents []swarm.AgentStatus) string {
-	var sum swarm.Cost
-	for _, a := range agents {
-		sum.Today += a.CostUSD.Today
-		sum.Total += a.CostUSD.Total
+// haltedWords say that everything is halted, and why.
+func haltedWords(n view.Need) string {
+	text := "HALTED: no turn is begun"
+	if n.Why != "" {
+		text += " (" + oneLine(n.Why) + ")"
 	}
-	if sum.Total == 0 {
-		return ""
-	}
-	return usd(sum.Today) + " today, " + usd(sum.Total) + " in all"
+	return text
 }
-
-// startDaemonHint is the next step of whoever only lacks a daemon.
-const startDaemonHint = "claude-swarm start"
 
 func headline(st swarm.Status, now time.Time) string {
 	name := filepath.Base(st.Project)
 	if st.Daemon == nil {
-		return name + ": no daemon runs   next: " + startDaemonHint
+		return name + ": no daemon runs   next: " + view.StartDaemon
 	}
 	if st.Daemon.Stopping {
 		return fmt.Sprintf("%s: daemon pid %d stops when the running turns have ended   next: claude-swarm stop --now", name, st.Daemon.PID)
@@ -359,7 +351,7 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 
 // details are the lines below an agent: its process and session, its last word,
 // and what comes next. What is not known is left out.
-func details(a swarm.AgentStatus, now time.Time) []tableLine {
+func details(a view.Agent, now time.Time) []tableLine {
 	var facts []string
 	var lines []tableLine
 	if a.Message != nil && a.Why != "" {
@@ -377,8 +369,8 @@ func details(a swarm.AgentStatus, now time.Time) []tableLine {
 	if a.Session != "" {
 		facts = append(facts, "session "+cut(a.Session, 9))
 	}
-	if a.Context.Limit > 0 {
-		facts = append(facts, fmt.Sprintf("context %d %%", a.Context.Tokens*100/a.Context.Limit))
+	if a.ContextPercent >= 0 {
+		facts = append(facts, fmt.Sprintf("context %d %%", a.ContextPercent))
 	}
 	if a.Model != "" {
 		facts = append(facts, oneLine(a.Model))
@@ -391,8 +383,6 @@ func details(a swarm.AgentStatus, now time.Time) []tableLine {
 	}
 	if a.Next != "" {
 		lines = append(lines, tableLine{"next: " + oneLine(a.Next), true})
-	} else if a.Dead > 0 {
-		lines = append(lines, tableLine{"next: claude-swarm dead list " + a.Name, true})
 	}
 	return lines
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -191,11 +192,11 @@ func names(object []byte) []string {
 func TestWhatWaitsForThePerson(t *testing.T) {
 	for lead, want := range map[swarm.LeadStatus]string{
 		{}:                        "",
-		{Unread: 1}:               "1 unread message for you",
-		{Questions: 2}:            "2 questions for you",
-		{Unread: 3, Questions: 1}: "1 question for you, 3 unread messages",
+		{Unread: 1}:               "1 unread message for you   next: claude-swarm inbox",
+		{Questions: 2}:            "2 questions for you   next: claude-swarm inbox",
+		{Unread: 3, Questions: 1}: "1 question for you, 3 unread messages   next: claude-swarm inbox",
 	} {
-		if got := forYou(lead); got != want {
+		if got := forYou(view.StatusOf(swarm.Status{Lead: lead})); got != want {
 			t.Errorf("forYou(%+v) = %q, want %q", lead, got, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -93,7 +94,7 @@ func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != 
 func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	if c.Bool("json") {
-		err := json.NewEncoder(&out).Encode(st)
+		err := json.NewEncoder(&out).Encode(view.StatusOf(st))
 		return out.Bytes(), err
 	}
 	return []byte(draw(st, lookOf(c, at)).String()), nil

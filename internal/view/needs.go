@@ -1,0 +1,127 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A NeedKind says what waits for a person.
+type NeedKind string
+
+// The kinds, in the order in which they are listed.
+const (
+	NeedDaemon   NeedKind = "daemon"   // no daemon runs
+	NeedHalted   NeedKind = "halted"   // no turn is begun
+	NeedTrouble  NeedKind = "trouble"  // something is wrong with the daemon itself; the sentence in Why names the command
+	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends by itself
+	NeedStopped  NeedKind = "stopped"  // an agent is stopped
+	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for the answer of a person
+	NeedSession  NeedKind = "session"  // no session is attached to an agent
+	NeedDead     NeedKind = "dead"     // an agent has dead letters
+	NeedThread   NeedKind = "thread"   // a conversation is halted
+	NeedRefused  NeedKind = "refused"  // messages were refused today
+	NeedIRC      NeedKind = "irc"      // the bridge wants somebody
+	NeedQuestion NeedKind = "question" // the person was asked, and has not answered
+	NeedUnread   NeedKind = "unread"   // the person has unread mail
+)
+
+// A Need is one thing that waits for a person. What is not known of it, or does not go
+// with its kind, is empty or zero.
+type Need struct {
+	Kind   NeedKind   `json:"kind"`
+	Agents []string   `json:"agents"` // whom it is about
+	Thread string     `json:"thread"` // the conversation
+	Count  int        `json:"count"`  // of messages
+	Since  *time.Time `json:"since"`
+	Why    string     `json:"why"`
+	Next   string     `json:"next"` // what to type
+}
+
+// needs lists what waits for a person, by kinds; agents and conversations are in the
+// order of the status.
+func needs(st swarm.Status) []Need {
+	list := []Need{}
+	add := func(n Need) {
+		if n.Agents == nil {
+			n.Agents = []string{}
+		}
+		list = append(list, n)
+	}
+	if st.Daemon == nil {
+		add(Need{Kind: NeedDaemon, Why: swarm.WhyNoDaemon, Next: StartDaemon})
+	}
+	if st.Halted {
+		add(Need{Kind: NeedHalted, Why: st.Reason, Next: "claude-swarm unhalt"})
+	}
+	for _, t := range st.Trouble {
+		add(Need{Kind: NeedTrouble, Why: t})
+	}
+	for _, l := range limits(st.Agents) {
+		add(Need{Kind: NeedLimit, Agents: l.Agents, Why: l.Why, Next: l.Next()})
+	}
+	for _, a := range st.Agents {
+		about := Need{Agents: []string{a.Name}, Since: a.Since, Why: a.Why, Next: a.Next}
+		switch {
+		case lacksDaemon(st, a):
+		case a.State == swarm.Stopped:
+			about.Kind = NeedStopped
+		case a.State == swarm.Asking && strings.HasPrefix(a.Next, "claude-swarm "): // else it goes on by itself
+			about.Kind = NeedAnswer
+		case a.State == swarm.Away && a.Next != "":
+			about.Kind = NeedSession
+		}
+		if about.Kind != "" {
+			add(about)
+		}
+		if a.Dead > 0 {
+			add(Need{Kind: NeedDead, Agents: []string{a.Name}, Count: a.Dead, Next: listDead(a.Name)})
+		}
+	}
+	for _, t := range st.Gate.Threads {
+		add(Need{Kind: NeedThread, Thread: t.Thread, Since: &t.Since, Why: cmp.Or(strings.TrimSpace(t.Why), "by hand"), Next: "claude-swarm unhalt --thread " + ShellWord(t.Thread)})
+	}
+	if n := st.Gate.Refused.Today; n > 0 {
+		add(Need{Kind: NeedRefused, Count: n, Next: "claude-swarm refused list"})
+	}
+	if i := st.IRC; i != nil && (i.Next != "" && i.Next != StartDaemon || len(i.Warnings) > 0) {
+		add(Need{Kind: NeedIRC, Since: i.Since, Why: cmp.Or(i.Why, strings.Join(i.Warnings, "; ")), Next: cmp.Or(i.Next, "claude-swarm irc doctor")})
+	}
+	if n := st.Lead.Questions; n > 0 {
+		add(Need{Kind: NeedQuestion, Count: n, Next: "claude-swarm inbox"})
+	}
+	if n := st.Lead.Unread; n > 0 {
+		add(Need{Kind: NeedUnread, Count: n, Next: "claude-swarm inbox"})
+	}
+	kinds := NeedKinds()
+	slices.SortStableFunc(list, func(a, b Need) int { return slices.Index(kinds, a.Kind) - slices.Index(kinds, b.Kind) })
+	return list
+}
+
+// NeedKinds are all kinds, in their order.
+func NeedKinds() []NeedKind {
+	return []NeedKind{
+		NeedDaemon, NeedHalted, NeedTrouble, NeedLimit, NeedStopped, NeedAnswer, NeedSession, NeedDead, NeedThread, NeedRefused, NeedIRC, NeedQuestion, NeedUnread,
+	}
+}
+
+// Needed are the needs of one kind.
+func (s *Status) Needed(kind NeedKind) []Need {
+	return slices.DeleteFunc(slices.Clone(s.Needs), func(n Need) bool { return n.Kind != kind })
+}
+
+// ShellWord quotes a word for a shell, where it needs it, so that a next step can be typed
+// as it stands.
+func ShellWord(word string) string {
+	safe := func(r rune) bool {
+		return r == '/' || r == '.' || r == '-' || r == '_' || r == '~' ||
+			r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
