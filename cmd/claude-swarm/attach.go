@@ -73,7 +73,7 @@ func runAttach(c *cli.Context) error {
 	}
 	report, err := provision.Attach(p.dir, provision.AttachOptions{Agent: name, Program: program, Way: way, Home: home})
 	if err != nil {
-		return attachError(err)
+		return attachError(c, name, err)
 	}
 	if _, err := p.home.Tokens(name); err != nil {
 		return err
@@ -120,17 +120,17 @@ func tellDaemon(c *cli.Context, p *project, agent string) error {
 	return nil
 }
 
-func attachError(err error) error {
+func attachError(c *cli.Context, name string, err error) error {
 	if e, ok := errors.AsType[*provision.EnlistError](err); ok {
-		return hint(err, "write %s, then once more", e.Line())
+		return hint(err, "write %s, then %s", e.Line(), again(c))
 	}
 	if e, ok := errors.AsType[*provision.OccupiedError](err); ok {
 		return hint(err, "%s", e.Try)
 	}
 	if e, ok := errors.AsType[*provision.ConflictError](err); ok {
-		return hint(err, "claude-swarm attach --way plugin, or mv %s elsewhere", shellWord(e.Path))
+		return hint(err, "claude-swarm attach %s --way plugin   (or move %s elsewhere)", name, shellWord(e.Path))
 	}
-	return initError(err)
+	return initError(c, err)
 }
 
 func printAttach(c *cli.Context, r provision.AttachReport) error {

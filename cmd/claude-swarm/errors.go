@@ -159,11 +159,11 @@ func machineStep(err error) string {
 	}
 	switch {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
-		return "make room on the disk (df -h . and df -i . show it), then once more"
+		return "df -h . && df -i .   (make room on the disk, then type the same again)"
 	case is(syscall.EROFS, syscall.EIO):
-		return "look at the disk (mount and dmesg tell of it), then once more"
+		return "mount; dmesg | tail   (they tell of the disk; when it is well, type the same again)"
 	case is(syscall.EMFILE, syscall.ENFILE):
-		return "raise the number of open files (ulimit -n), then once more"
+		return "ulimit -n 4096   (then type the same again)"
 	}
 	return ""
 }

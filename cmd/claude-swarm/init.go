@@ -117,7 +117,7 @@ func runInit(c *cli.Context) error {
 	}
 	report, err := provision.Init(dir, provision.Options{Config: text, Subscribe: topics, Skill: c.Bool("skill"), Upgrade: which == "upgrade", Reset: which == "reset"})
 	if err != nil {
-		return initError(err)
+		return initError(c, err)
 	}
 	return printInit(c, report)
 }
@@ -156,7 +156,7 @@ func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error)
 		file, err = config.Parse(path, []byte(cmp.Or(text, config.Template())))
 	}
 	if err != nil {
-		return nil, initError(err)
+		return nil, initError(c, err)
 	}
 	known, rules := append(file.Names(), dropbox.Lead), door.PolicyOf(file)
 	for _, said := range c.StringSlice("subscribe") {
@@ -181,7 +181,7 @@ func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error)
 
 // initError gives a bad configuration its exit status. Everything else is a
 // matter of the folder.
-func initError(err error) error {
+func initError(c *cli.Context, err error) error {
 	if isConfigError(err) {
 		return badConfig(err)
 	}
@@ -189,7 +189,7 @@ func initError(err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*provision.ConflictError](err); ok {
-		return hint(err, "mv %s elsewhere, then once more", shellWord(e.Path))
+		return hint(err, "mv %s %s && %s", shellWord(e.Path), shellWord(e.Path+".old"), again(c))
 	}
 	return hint(err, "ls -ld .")
 }
@@ -197,7 +197,7 @@ func initError(err error) error {
 func checkInit(c *cli.Context, dir string) error {
 	report, err := provision.Check(dir)
 	if err != nil {
-		return initError(err)
+		return initError(c, err)
 	}
 	if err := printItems(c, report); err != nil {
 		return err
@@ -210,11 +210,11 @@ func checkInit(c *cli.Context, dir string) error {
 
 func removeInit(c *cli.Context, dir string) error {
 	if lockHeld(swarm.HomeOf(dir)) {
-		return fail(exitFailed, "claude-swarm stop, then once more", "the daemon of this project runs")
+		return fail(exitFailed, "claude-swarm stop && "+again(c), "the daemon of this project runs")
 	}
 	// A client outlives a daemon that was killed, with its message and its files.
 	if pids := provision.Working(dir); len(pids) > 0 {
-		return fail(exitFailed, "claude-swarm start and claude-swarm stop, which wait for it or end it; then once more",
+		return fail(exitFailed, "claude-swarm start && claude-swarm stop && "+again(c)+"   (stop waits for it; stop --now ends it)",
 			"a turn of this project still runs without a daemon: pid %s", strings.Trim(fmt.Sprint(pids), "[]"))
 	}
 	agent, err := agentNamed(c, "role")
@@ -232,7 +232,7 @@ func removeInit(c *cli.Context, dir string) error {
 	}
 	report, err := provision.Remove(dir, provision.RemoveOptions{Agent: agent, Purge: c.Bool("purge")})
 	if err != nil {
-		return initError(err)
+		return initError(c, err)
 	}
 	if agent != "" && len(report.Items) == 0 && !slices.Contains(known, agent) {
 		return unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --remove %s")

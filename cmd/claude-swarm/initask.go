@@ -132,7 +132,7 @@ func sameFolder(a, b string) bool {
 func askPurge(c *cli.Context, dir, agent string) error {
 	held, err := provision.MailToPurge(dir, agent)
 	if err != nil {
-		return initError(err)
+		return initError(c, err)
 	}
 	if len(held) == 0 {
 		return nil

@@ -218,6 +218,9 @@ func ircRead(c *cli.Context, p *post) error {
 		}{1, channel, append([]ircbridge.Line{}, got.Lines...), got.Dropped, got.Left})
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
+	if got.Left > 0 {
+		fmt.Fprintf(c.App.Writer, "(%s to come: %s)\n", count(got.Left, "line"), again(c))
+	}
 	return nil
 }
 
@@ -230,9 +233,6 @@ func writeLines(w io.Writer, channel string, got ircbridge.Reading, called func(
 	}
 	for _, l := range got.Lines {
 		fmt.Fprintf(w, "%s <%s> %s\n", clock(l.At, now), oneLine(l.Speaker(called)), oneLine(l.Text))
-	}
-	if got.Left > 0 {
-		fmt.Fprintf(w, "(%s to come: once more)\n", count(got.Left, "line"))
 	}
 }
 

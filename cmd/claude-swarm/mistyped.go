@@ -144,6 +144,12 @@ func typedWith(c *cli.Context, old, word string) string {
 	return before + " " + word + after
 }
 
+// again is the command line that was typed.
+func again(c *cli.Context) string {
+	typed, _ := c.App.Metadata[typedArgs].([]string)
+	return commandText(typed)
+}
+
 // typedArgs is where the program keeps what was typed.
 const typedArgs = "typed"
 

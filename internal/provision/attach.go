@@ -171,7 +171,7 @@ func (s *setup) occupied(k kit, file *config.File) error {
 		}
 		err := &OccupiedError{Dir: k.cwd, Agent: e.Agent, By: short(k.cwd, p.path) + " there can speak for one agent only", Try: plugin}
 		if k.way == ByPlugin {
-			err.Try = "claude-swarm attach " + e.Agent + " --way plugin, then once more"
+			err.Try = "claude-swarm attach " + e.Agent + " --way plugin && " + plugin
 		}
 		return err
 	}
