@@ -148,8 +148,14 @@ func (s *Store) Assign(p Publication, agent string, sign func(m *Message, to str
 // WasAssigned tells whether a publication was delivered by [Store.Assign] to an agent in
 // the last 7 days.
 func (s *Store) WasAssigned(id, agent string) (bool, error) {
-	_, ok, err := s.Delivered(agent, assignKey(id))
+	_, ok, err := s.Assigned(id, agent)
 	return ok, err
+}
+
+// Assigned finds the message by which a publication was delivered by [Store.Assign] to an
+// agent in the last 7 days. ok is false where there is none.
+func (s *Store) Assigned(id, agent string) (d Delivery, ok bool, err error) {
+	return s.Delivered(agent, assignKey(id))
 }
 
 func assignKey(id string) string { return "assign:" + id }

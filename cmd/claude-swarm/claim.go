@@ -35,7 +35,7 @@ func claim(c *cli.Context, p *post, id string) error {
 	if err != nil {
 		return err
 	}
-	g, err := p.take(work, c.String("for"), id)
+	g, before, err := p.take(work, c.String("for"), id)
 	if err != nil {
 		return err
 	}
@@ -43,24 +43,54 @@ func claim(c *cli.Context, p *post, id string) error {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
 			dropbox.Grant
-		}{1, g})
+			Message string        `json:"message,omitempty"` // by which it was given before
+			State   dropbox.State `json:"state,omitempty"`   // of that
+		}{1, g, before.Entry.ID, before.State})
+	}
+	if before.Entry.ID != "" {
+		_, err = fmt.Fprintf(c.App.Writer, "%s was given to %s before: %s %s   next: claude-swarm trace %s\n", g.ID, g.Agent, before.Entry.ID, becameOf[before.State], before.Entry.ID)
+		return err
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "%s is claimed by %s\n", g.ID, g.Agent)
 	return err
 }
 
-// take claims work for an agent, or for whoever asks when none is named.
-func (p *post) take(work dropbox.Publication, agent, id string) (dropbox.Grant, error) {
+// becameOf says what a message is whose state this is.
+var becameOf = map[dropbox.State]string{
+	dropbox.Waiting: "waits", dropbox.Claimed: "is being worked on", dropbox.Done: "is done",
+	dropbox.Dead: "is a dead letter", dropbox.Refused: "was refused",
+}
+
+// take claims work for an agent, or for whoever asks when none is named. before is the
+// message by which that agent was given it already; it gets no second one.
+func (p *post) take(work dropbox.Publication, agent, id string) (g dropbox.Grant, before dropbox.Found, err error) {
+	next := "claude-swarm claim " + shellWord(id) + " --for %s"
+	if p.file.Leads(agent) {
+		names, err := p.recipients(agent, next)
+		if err != nil {
+			return g, before, err
+		}
+		agent = names[0]
+	} else if agent != "" {
+		if _, err := p.agent(agent, next); err != nil {
+			return g, before, err
+		}
+	}
 	if agent == "" || agent == p.Me.Name {
-		g, err := p.Claim(work)
-		return g, p.notYours(err)
+		g, err = p.Claim(work)
+		return g, before, p.notYours(err)
 	}
-	names, err := p.agents([]string{agent}, "claude-swarm claim "+shellWord(id)+" --for %s")
+	given, ok, err := p.Store.Assigned(work.ID, agent)
 	if err != nil {
-		return dropbox.Grant{}, err
+		return g, before, err
 	}
-	g, err := p.ClaimFor(work, names[0])
-	return g, p.notYours(err)
+	if ok {
+		if before, err = p.Store.Find(given.ID); err != nil && !errors.Is(err, dropbox.ErrNotFound) {
+			return g, before, err
+		}
+	}
+	g, err = p.ClaimFor(work, agent)
+	return g, before, p.notYours(err)
 }
 
 // published finds published work by a part of its id, or of that of an offer.

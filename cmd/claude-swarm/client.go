@@ -93,11 +93,7 @@ func oneAgent(c *cli.Context) (*project, string, error) {
 // An agent that is unknown keeps the order from all; what goes wrong with one agent keeps
 // it from no other.
 func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(client *control.Client, by, agent string) (string, error)) error {
-	verb := c.Command.Name
-	var names []string
-	for _, list := range c.Args().Slice() {
-		names = append(names, strings.FieldsFunc(list, func(r rune) bool { return r == ',' })...)
-	}
+	verb, names := c.Command.Name, namesIn(c)
 	if len(names) == 0 {
 		return usagef("claude-swarm status", "%s: which agent?", verb)
 	}
@@ -135,17 +131,23 @@ func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(clie
 	})
 }
 
-// agentsOf are the agents that names stand for, each once.
-func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
-	if !slices.Contains(names, dropbox.All) {
-		var once []string
-		for _, name := range names {
-			if !slices.Contains(once, name) {
-				once = append(once, name)
+// namesIn are the names that the command line has, between spaces or commas, each once.
+func namesIn(c *cli.Context) (names []string) {
+	for _, list := range c.Args().Slice() {
+		for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
-		_, err := client.Status(ctx, once...)
-		return once, err
+	}
+	return names
+}
+
+// agentsOf are the agents that names stand for.
+func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
+	if !slices.Contains(names, dropbox.All) {
+		_, err := client.Status(ctx, names...)
+		return names, err
 	}
 	st, err := client.Status(ctx)
 	if err != nil {

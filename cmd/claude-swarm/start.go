@@ -53,7 +53,7 @@ func start(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	names := c.Args().Slice()
+	names := namesIn(c)
 	if _, err := p.agents(names, "claude-swarm start %s"); err != nil {
 		return err
 	}

@@ -76,9 +76,12 @@ func stop(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	names := c.Args().Slice()
-	if len(names) == 0 {
+	names := namesIn(c)
+	if c.NArg() == 0 {
 		return stopDaemon(c, p)
+	}
+	if len(names) == 0 {
+		return usagef("claude-swarm status", "stop: which agent?")
 	}
 	return ask(c, p, func(client *control.Client, by string) error {
 		if own, err := p.inTurn(); err != nil {

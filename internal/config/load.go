@@ -122,7 +122,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	if len(r.errs) == before {
 		r.namesAgent(f, "lead", f.Lead)
 		r.leadName(f)
-		if f.leads(f.Topics.Fallback) {
+		if f.Leads(f.Topics.Fallback) {
 			f.Topics.Fallback = dropbox.Lead
 		} else {
 			r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
@@ -164,14 +164,14 @@ func (r *reader) leadName(f *File) {
 	}
 }
 
-// leads tells whether a name stands for the lead.
-func (f *File) leads(name string) bool {
+// Leads tells whether a name stands for the lead.
+func (f *File) Leads(name string) bool {
 	return dropbox.IsLead(name) || name != "" && name == f.LeadName
 }
 
 // addressOf is the mailbox that a name stands for: lead, where it is the lead's.
 func (f *File) addressOf(name string) string {
-	if f.leads(name) {
+	if f.Leads(name) {
 		return dropbox.Lead
 	}
 	return name

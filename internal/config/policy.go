@@ -220,7 +220,7 @@ func (r *reader) correspondents(n *yaml.Node, name string, to **[]string, f *Fil
 	agents := []string{}
 	for i, who := range list {
 		switch {
-		case f.leads(who):
+		case f.Leads(who):
 			continue // always
 		case f.hasAgent(who), who == dropbox.IRC:
 			agents = append(agents, who)

@@ -29,13 +29,18 @@ func (e *TurnError) Unwrap() error { return e.Err }
 // ErrAlone says that a message to all has nobody to go to.
 var ErrAlone = errors.New("there is no agent but the sender")
 
+// ErrNobody says that a list of recipients has no name in it.
+var ErrNobody = errors.New("the list of recipients is empty")
+
 // Recipients are the names in a list with commas, checked: agents, lead or another
 // name of it ([swarm.Plan.Leads]), or all for every agent but the sender. The error is
-// a [*swarm.UnknownAgentError] or [ErrAlone].
+// a [*swarm.UnknownAgentError], [ErrAlone] or [ErrNobody].
 func (d *Door) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
 		switch {
+		case name == "": // as behind a comma at the end
 		case name == dropbox.All:
 			others := slices.DeleteFunc(slices.Clone(d.Agents), func(n string) bool { return n == d.Me.Name })
 			if len(others) == 0 {
@@ -51,6 +56,9 @@ func (d *Door) Recipients(list string) ([]string, error) {
 		default:
 			names = append(names, name)
 		}
+	}
+	if len(names) == 0 {
+		return nil, ErrNobody
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
