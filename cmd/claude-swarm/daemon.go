@@ -22,6 +22,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -308,9 +309,9 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	if what := d.irc.trouble.get(); what != "" {
 		st.Trouble = append(st.Trouble, what)
 	}
-	st.IRC, err = ircStatus(d.file, d.irc.project.home)
+	st.IRC, err = view.IRCOf(d.file, d.irc.project.home)
 	if st.IRC != nil && d.order.noIRC && !st.IRC.Running {
-		st.IRC.Why, st.IRC.Next = "the daemon was started with --"+noBridge, restartHint
+		st.IRC.Why, st.IRC.Next = "the daemon was started with --"+noBridge, view.RestartDaemon
 	}
 	return st, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -160,7 +161,7 @@ func ircText(c *cli.Context, p *post) (string, error) {
 
 // sayIfNotSaid warns that what was sent waits.
 func (p *post) sayIfNotSaid(c *cli.Context) {
-	s, err := ircStatus(p.file, p.home)
+	s, err := view.IRCOf(p.file, p.home)
 	if err != nil || s == nil || s.Connected {
 		return
 	}

@@ -126,7 +126,7 @@ func offline(c *cli.Context) (st swarm.Status, err error) {
 	st, err = swarm.Offline(p.home, store, planOf(p.file), p.dir, time.Now())
 	st.Agents = slices.DeleteFunc(st.Agents, func(a swarm.AgentStatus) bool { return !slices.Contains(names, a.Name) })
 	if err == nil {
-		st.IRC, err = ircStatus(p.file, p.home)
+		st.IRC, err = view.IRCOf(p.file, p.home)
 	}
 	return st, err
 }
