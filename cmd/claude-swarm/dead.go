@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,8 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -62,72 +59,33 @@ than a time, or all. Only you may do that, no agent.` +
 	}
 }
 
-// A deadView is a dead letter as --json prints it.
-type deadView struct {
-	ID      string       `json:"id"`
-	Mailbox string       `json:"mailbox"`
-	Created time.Time    `json:"created"`
-	Reason  string       `json:"reason"`
-	From    string       `json:"from,omitempty"` // "" when it is not a message
-	Type    dropbox.Type `json:"type,omitempty"`
-	Subject string       `json:"subject,omitempty"` // or the beginning of the text
-
-	letter  dropbox.DeadLetter
-	box     *dropbox.Mailbox
-	expires time.Time // zero: never
-}
-
-func (d deadView) id() string         { return d.ID }
-func (d deadView) created() time.Time { return d.Created }
-func (d deadView) candidate() door.Candidate {
-	return door.Candidate{ID: d.ID, From: cmp.Or(d.From, "?"), To: d.Mailbox, Type: d.Type, Subject: d.Subject}
-}
-
 // deadLetters lists the dead letters of the named mailboxes, or of all, oldest
 // first.
-func (p *post) deadLetters(names ...string) ([]deadView, error) {
-	return lettersIn(p, names, "claude-swarm dead list %s", func(box *dropbox.Mailbox) ([]deadView, error) {
-		var list []deadView
-		letters, err := box.Dead()
-		for _, d := range letters {
-			list = append(list, p.deadView(box, d))
-		}
-		return list, err
-	})
-}
-
-func (p *post) deadView(box *dropbox.Mailbox, d dropbox.DeadLetter) deadView {
-	v := deadView{
-		ID: cmp.Or(d.ID, d.Name), Mailbox: box.Name(), Created: d.Created, Subject: d.Original,
-		Reason: cmp.Or(d.Reason, noReason), letter: d, box: box,
-	}
-	if d.Original != "" {
-		return v
-	}
-	found := dropbox.Found{Mailbox: box.Name(), State: dropbox.Dead, Entry: d.Entry, Path: box.Name() + "/dead/" + d.Name}
-	if m, err := p.Store.Load(found); err == nil {
-		v.From, v.Type, v.Subject, v.expires = m.From, m.Type, m.Gist(), m.Expires
-	}
-	return v
+func (p *post) deadLetters(names ...string) ([]view.DeadLetter, error) {
+	return lettersOf(p, names, "claude-swarm dead list %s", view.DeadLetters)
 }
 
 // inVain is why a letter would be given up again at once; nil for another try.
-func (d deadView) inVain(now time.Time) error {
-	if d.letter.Original != "" {
+func (p *post) inVain(d view.DeadLetter, now time.Time) error {
+	if d.Letter.Original != "" {
 		return nil // a file that was set aside is taken in again
 	}
-	if done, err := d.box.HasReceipt(d.letter.Entry); err == nil && done {
+	box, err := p.Mailbox(d.Mailbox)
+	if err != nil {
+		return err
+	}
+	if done, err := box.HasReceipt(d.Letter.Entry); err == nil && done {
 		return fail(exitFailed, "claude-swarm trace "+d.ID, "%s was done already: it would be given up again", d.ID)
 	}
-	if !d.expires.IsZero() && now.After(d.expires) {
+	if !d.Expires.IsZero() && now.After(d.Expires) {
 		return fail(exitFailed, "claude-swarm read "+d.ID+" --body | claude-swarm send "+d.Mailbox+" -",
-			"%s has expired at %s: it would be given up again", d.ID, moment(d.expires, now))
+			"%s has expired at %s: it would be given up again", d.ID, moment(d.Expires, now))
 	}
 	return nil
 }
 
 // pickDead finds dead letters by parts of their ids.
-func (p *post) pickDead(ids []string) ([]deadView, error) {
+func (p *post) pickDead(ids []string) ([]view.DeadLetter, error) {
 	all, err := p.deadLetters()
 	if err != nil {
 		return nil, err
@@ -149,8 +107,8 @@ func deadList(c *cli.Context, p *post) error {
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
-			V       int        `json:"v"`
-			Letters []deadView `json:"letters"`
+			V       int               `json:"v"`
+			Letters []view.DeadLetter `json:"letters"`
 		}{1, list})
 	}
 	if len(list) == 0 {
@@ -165,9 +123,9 @@ func deadList(c *cli.Context, p *post) error {
 		if d.From != "" {
 			way = p.Called(d.From) + " → " + d.Mailbox
 		}
-		writeLetter(c.App.Writer, d, way, d.Subject, d.Reason)
+		writeLetter(c.App.Writer, d, d.Created, way, d.Reason)
 	}
-	if i := slices.IndexFunc(list, func(d deadView) bool { return d.inVain(time.Now()) == nil }); i >= 0 {
+	if i := slices.IndexFunc(list, func(d view.DeadLetter) bool { return p.inVain(d, time.Now()) == nil }); i >= 0 {
 		fmt.Fprintf(c.App.Writer, "\ntry again: claude-swarm dead retry %s · more: claude-swarm dead show ID\n", list[i].ID)
 	} else {
 		fmt.Fprintf(c.App.Writer, "\nmore: claude-swarm dead show %s\n", list[0].ID)
@@ -181,9 +139,9 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		return err
 	}
 	d := picked[0]
-	file := filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.letter.Name)
+	file := filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.Letter.Name)
 	found, m, err := p.message(d.ID)
-	if d.letter.Original == "" && err == nil {
+	if d.Letter.Original == "" && err == nil {
 		shown := view.MessageIn(p.Door, found.Mailbox, found.State, m)
 		shown.Reason = d.Reason
 		if c.Bool("json") {
@@ -197,7 +155,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
-			deadView
+			view.DeadLetter
 			State string `json:"state"`
 			File  string `json:"file"`
 		}{1, d, view.StateDead, file})
@@ -224,12 +182,16 @@ func deadRetry(c *cli.Context) error {
 		return err
 	}
 	for _, d := range picked {
-		if err := d.inVain(time.Now()); err != nil {
+		if err := p.inVain(d, time.Now()); err != nil {
 			return err
 		}
 	}
 	for _, d := range picked {
-		if err := d.box.Retry(d.letter); err != nil {
+		box, err := p.Mailbox(d.Mailbox)
+		if err == nil {
+			err = box.Retry(d.Letter)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -263,19 +225,23 @@ func deadPurge(c *cli.Context) error {
 	if err := p.leadOnly("remove a dead letter"); err != nil {
 		return err
 	}
-	var picked []deadView
+	var picked []view.DeadLetter
 	if c.NArg() > 0 {
 		picked, err = p.pickDead(c.Args().Slice())
 	} else {
 		picked, err = p.deadLetters()
 		before := time.Now().Add(-age)
-		picked = slices.DeleteFunc(picked, func(d deadView) bool { return d.Created.After(before) })
+		picked = slices.DeleteFunc(picked, func(d view.DeadLetter) bool { return d.Created.After(before) })
 	}
 	if err != nil {
 		return err
 	}
 	for _, d := range picked {
-		if err := d.box.Purge(d.letter); err != nil {
+		box, err := p.Mailbox(d.Mailbox)
+		if err == nil {
+			err = box.Purge(d.Letter)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -64,14 +64,14 @@ func (p *recordedProject) writeInbox(b *strings.Builder, mailbox string) {
 }
 
 func (p *recordedProject) writeDead(b *strings.Builder) {
-	list := verbJSON[struct{ Letters []deadView }](p, "dead", "list")
+	list := verbJSON[struct{ Letters []view.DeadLetter }](p, "dead", "list")
 	for _, d := range list.Letters {
 		fmt.Fprintf(b, "dead letter of %s: %s %q from %q: %s\n", d.Mailbox, p.known(d.ID), d.Subject, d.From, topLine(d.Reason))
 	}
 }
 
 func (p *recordedProject) writeRefused(b *strings.Builder) {
-	list := verbJSON[struct{ Refused []refusedView }](p, "refused")
+	list := verbJSON[struct{ Refused []view.Refusal }](p, "refused")
 	for _, r := range list.Refused {
 		fmt.Fprintf(b, "refused to %s: %s %s from %s in %s: %s\n", r.To, p.known(r.ID), r.Type, r.From, p.known(r.Thread), topLine(r.Reason))
 	}

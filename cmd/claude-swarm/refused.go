@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -41,49 +39,10 @@ you may do that, no agent.` +
 	}
 }
 
-// A refusedView is a refused message as --json prints it.
-type refusedView struct {
-	ID      string       `json:"id"`
-	To      string       `json:"to"`
-	From    string       `json:"from"`
-	Type    dropbox.Type `json:"type"`
-	Subject string       `json:"subject,omitempty"` // or the beginning of the text
-	Thread  string       `json:"thread"`
-	Created time.Time    `json:"created"`
-	Refused time.Time    `json:"refused"`
-	Reason  string       `json:"reason"`
-
-	box   *dropbox.Mailbox
-	entry dropbox.Entry
-}
-
-func (r refusedView) id() string         { return r.ID }
-func (r refusedView) created() time.Time { return r.Created }
-func (r refusedView) candidate() door.Candidate {
-	return door.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
-}
-
 // refusals lists what was refused on its way to the named mailboxes, or to all,
 // oldest first.
-func (p *post) refusals(names ...string) ([]refusedView, error) {
-	return lettersIn(p, names, "claude-swarm refused list %s", func(box *dropbox.Mailbox) ([]refusedView, error) {
-		var list []refusedView
-		refusals, err := box.Refusals()
-		for _, r := range refusals {
-			list = append(list, p.refusedView(box, r))
-		}
-		return list, err
-	})
-}
-
-func (p *post) refusedView(box *dropbox.Mailbox, r dropbox.Refusal) refusedView {
-	v := refusedView{ID: r.ID, To: box.Name(), Created: r.Created, Refused: r.At, Reason: cmp.Or(r.Reason, noReason), box: box, entry: r.Entry}
-	if found, err := p.Store.Find(r.ID); err == nil {
-		if m, err := p.Store.Load(found); err == nil {
-			v.From, v.Type, v.Subject, v.Thread = m.From, m.Type, m.Gist(), m.Thread
-		}
-	}
-	return v
+func (p *post) refusals(names ...string) ([]view.Refusal, error) {
+	return lettersOf(p, names, "claude-swarm refused list %s", view.Refusals)
 }
 
 func refusedList(c *cli.Context, p *post) error {
@@ -93,8 +52,8 @@ func refusedList(c *cli.Context, p *post) error {
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
-			V       int           `json:"v"`
-			Refused []refusedView `json:"refused"`
+			V       int            `json:"v"`
+			Refused []view.Refusal `json:"refused"`
 		}{1, list})
 	}
 	if len(list) == 0 {
@@ -102,7 +61,7 @@ func refusedList(c *cli.Context, p *post) error {
 		return err
 	}
 	for _, r := range list {
-		writeLetter(c.App.Writer, r, p.Called(r.From)+" → "+r.To, r.Subject, r.Reason)
+		writeLetter(c.App.Writer, r, r.Created, p.Called(r.From)+" → "+r.To, r.Reason)
 	}
 	fmt.Fprintf(c.App.Writer, "\nlook: claude-swarm read %s · let through: claude-swarm refused retry %s\n", list[0].ID, list[0].ID)
 	return nil
@@ -132,7 +91,11 @@ func refusedRetry(c *cli.Context) error {
 	}
 	var to []string
 	for _, r := range picked {
-		if err := r.box.Readmit(r.entry, true); err != nil {
+		box, err := p.Mailbox(r.To)
+		if err == nil {
+			err = box.Readmit(r.Entry, true)
+		}
+		if err != nil {
 			return err
 		}
 		to = append(to, r.To)

@@ -147,9 +147,9 @@ func (t tree) notes(m *view.TracedMessage) []string {
 			out = append(out, "filed")
 		}
 	case view.StateRefused:
-		out = append(out, "refused: "+cmp.Or(m.Reason, "no reason is kept"))
+		out = append(out, "refused: "+cmp.Or(m.Reason, view.NoReason))
 	case view.StateDead:
-		out = append(out, "dead: "+cmp.Or(m.Reason, "no reason is kept"))
+		out = append(out, "dead: "+cmp.Or(m.Reason, view.NoReason))
 	case view.StateWaiting:
 		out = append(out, "waits since "+span(t.now.Sub(m.Created)))
 	case view.StateWorking:

@@ -1,6 +1,6 @@
 // Package view is what people and programs are shown of a swarm, as data: a message, an
-// inbox, a history, a trace, what holds an agent up, how things stand, and what waits for
-// a person.
+// inbox, dead letters and refused mail, a history, a trace, what holds an agent up, how
+// things stand, and what waits for a person.
 //
 //	door, mailboxes, ledger ──┐
 //	status of the daemon ─────┼─> a view ──> command line, --json, agents' tools, IRC
@@ -15,6 +15,11 @@
 // is meant for one kind of screen; the commands of claude-swarm that it names as a next
 // step are the same for all faces. A view whose fields have JSON tags is what --json
 // prints.
+//
+// The bridge to IRC does not import view: a view is built by way of [door.Door], and that
+// imports the bridge, through which agents talk there. So the bridge asks for its answers
+// by an interface, [ircbridge.Swarm], and the program, which wires both, makes the lines
+// from views. The bridge knows mailboxes and a network, and need not know what a status is.
 //
 // The builders change nothing on disk, need no daemon, and return a view that belongs to
 // the caller.

@@ -1,0 +1,113 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/door"
+)
+
+// NoReason stands where the reason for which a message lies aside has been lost.
+const NoReason = "no reason is kept"
+
+// A DeadLetter is a message that was given up, or a file that could not be one.
+type DeadLetter struct {
+	ID      string       `json:"id"`
+	Mailbox string       `json:"mailbox"`
+	Created time.Time    `json:"created"`
+	Reason  string       `json:"reason"`
+	From    string       `json:"from,omitempty"` // "" when it is not a message
+	Type    dropbox.Type `json:"type,omitempty"`
+	Subject string       `json:"subject,omitempty"` // or the beginning of the text
+
+	Letter  dropbox.DeadLetter `json:"-"` // as its mailbox knows it
+	Expires time.Time          `json:"-"` // zero: never
+}
+
+// Candidate is the letter as one of several that a part of an id stands for.
+func (l DeadLetter) Candidate() door.Candidate {
+	return door.Candidate{ID: l.ID, From: cmp.Or(l.From, "?"), To: l.Mailbox, Type: l.Type, Subject: l.Subject}
+}
+
+// DeadLetters lists the dead letters of mailboxes, oldest first.
+func DeadLetters(d *door.Door, mailboxes []string) ([]DeadLetter, error) {
+	list := []DeadLetter{}
+	for _, name := range mailboxes {
+		box, err := d.Mailbox(name)
+		if err != nil {
+			return nil, err
+		}
+		letters, err := box.Dead()
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range letters {
+			list = append(list, deadLetter(d, name, l))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b DeadLetter) int { return a.Created.Compare(b.Created) })
+	return list, nil
+}
+
+func deadLetter(d *door.Door, mailbox string, l dropbox.DeadLetter) DeadLetter {
+	v := DeadLetter{
+		ID: cmp.Or(l.ID, l.Name), Mailbox: mailbox, Created: l.Created, Subject: l.Original,
+		Reason: cmp.Or(l.Reason, NoReason), Letter: l,
+	}
+	if l.Original != "" {
+		return v
+	}
+	found := dropbox.Found{Mailbox: mailbox, State: dropbox.Dead, Entry: l.Entry, Path: mailbox + "/dead/" + l.Name}
+	if m, err := d.Store.Load(found); err == nil {
+		v.From, v.Type, v.Subject, v.Expires = m.From, m.Type, m.Gist(), m.Expires
+	}
+	return v
+}
+
+// A Refusal is a message that a rule did not let pass.
+type Refusal struct {
+	ID      string       `json:"id"`
+	To      string       `json:"to"`
+	From    string       `json:"from"`
+	Type    dropbox.Type `json:"type"`
+	Subject string       `json:"subject,omitempty"` // or the beginning of the text
+	Thread  string       `json:"thread"`
+	Created time.Time    `json:"created"`
+	Refused time.Time    `json:"refused"`
+	Reason  string       `json:"reason"`
+
+	Entry dropbox.Entry `json:"-"`
+}
+
+// Candidate is the message as one of several that a part of an id stands for.
+func (r Refusal) Candidate() door.Candidate {
+	return door.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
+}
+
+// Refusals lists what was refused on its way to mailboxes, oldest first.
+func Refusals(d *door.Door, mailboxes []string) ([]Refusal, error) {
+	list := []Refusal{}
+	for _, name := range mailboxes {
+		box, err := d.Mailbox(name)
+		if err != nil {
+			return nil, err
+		}
+		refusals, err := box.Refusals()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range refusals {
+			v := Refusal{ID: r.ID, To: name, Created: r.Created, Refused: r.At, Reason: cmp.Or(r.Reason, NoReason), Entry: r.Entry}
+			if found, err := d.Store.Find(r.ID); err == nil {
+				if m, err := d.Store.Load(found); err == nil {
+					v.From, v.Type, v.Subject, v.Thread = m.From, m.Type, m.Gist(), m.Thread
+				}
+			}
+			list = append(list, v)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Refusal) int { return a.Created.Compare(b.Created) })
+	return list, nil
+}
