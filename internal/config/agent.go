@@ -1,250 +1,97 @@
 package config
 
 import (
-	"errors"
-	"fmt"
-	"maps"
-	"regexp"
-	"slices"
-	"strings"
-	"sync"
-
-	"gopkg.in/yaml.v3"
-
-	"github.com/claude-swarm/claude-swarm/dropbox"
+	"cmp"
+	"time"
 )
 
-// agents reads the agents over what defaults says.
-func (r *reader) agents(n *yaml.Node, base Agent, f *File) {
-	if n = follow(n); n.Kind == yaml.SequenceNode {
-		r.fail(n, "agents: want a key for each agent, got a list").Try = "agents: {coder: {role: coder}}"
-		return
-	}
-	r.each(n, "agents", func(name string, k, v *yaml.Node) {
-		if err := dropbox.CheckAgent(name); err != nil {
-			r.badName(k, name, err)
-			return
-		}
-		a := base
-		a.Name = name
-		a.Env, a.MCPServers = maps.Clone(base.Env), maps.Clone(base.MCPServers)
-		r.agent(v, name, &a, f)
-		f.Agents = append(f.Agents, a)
-	})
+// An Agent is one agent with every key filled in: from its own entry, else from
+// defaults, else from the built-in value.
+type Agent struct {
+	Name    string // its mailbox and address
+	Role    string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
+	Zone    string `key:"zone" is:"empty" doc:"The part of the project that the agent minds, one line."`
+	System  string `key:"system" is:"raw" doc:"Added to the client's system prompt at every turn. Name, role, zone, the other agents and how to send mail are told by themselves."`
+	Backend string `key:"backend" is:"raw,backend" type:"claude" default:"claude" doc:"The kind of agent program."`
+
+	// Command is the backend's program and its first arguments. A program with a
+	// slash in it is an absolute path here, another is looked up in PATH when a
+	// turn starts.
+	Command []string `key:"command" is:"raw" type:"text or list" split:"words" default:"claude" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."`
+
+	PermissionMode string `key:"permission_mode" type:"default | acceptEdits | plan | dontAsk | bypassPermissions" default:"acceptEdits" doc:"What the client may do without asking. bypassPermissions allows everything, and counts only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
+	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of its last turns is kept for the agent and given back after the client compacted its context, in tokens of 4 bytes."`
+	// With a compact_window of 50,000 the versions 2.1.197 and 2.1.330 of Claude Code
+	// did not compact at a context of 72,000.
+	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (it does 33,000 below), however much the model takes: with a model of 1,000,000 tokens the default compacts at a sixth of them. The least is 100000: with less Claude Code does not compact there."`
+	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn without an event, an open tool call or a child that uses the processor for this long is ended; that counts as a failure."`
+	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The longest a turn may take; that counts as a failure."`
+	RetryDelay    time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with every further one, up to 10 minutes."`
+	MaxFailures   int           `key:"max_failures" default:"3" doc:"How often one message may fail before it becomes a dead letter and its sender is told."`
+	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn goes on with. resume: the agent's own. continue: the newest of the folder, so no two agents may share it. fresh: a new one for every message."`
+
+	// Attached says that a person's own session is this agent: the daemon runs no
+	// turns for it. AttachedMail says what the Stop hook of that session does with mail.
+	Attached     bool          `key:"attached" doc:"The agent is a session of Claude Code that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."`
+	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it goes on with the next message by itself, at most 8 in a row. notify: its person is told, and fetches mail with /inbox."`
+	Linger       time.Duration `key:"linger" zero:"for a process for each turn" doc:"How long the client stays after a turn, for the next message: that spares its start, and costs its memory meanwhile. 0s: a process for each turn. It counts with session: resume alone, since a client knows one conversation."`
+	Background   bool          `key:"background" doc:"Let the client work on beside the conversation, and begin work by itself: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false a tool call waits for what it began, and those tools are refused, but for the ones that allowed_tools names. With true a turn ends when none of these tasks is left: stall_timeout and turn_timeout end it where a server never does."`
+
+	// AllowedTools are the tools it may use. nil allows all; a list, even an
+	// empty one, denies what is not on it.
+	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; everything that is not on a list is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, by which sessions of one user reach each other past the mailboxes, cannot be allowed."`
+	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even when they are allowed above; written in the same way."`
+
+	// AllowedDirs are absolute.
+	CCLead      bool                 `key:"cc_lead" doc:"Send the lead a copy, as a note, of every message that the agent sends to other agents and of every answer that it gives them. Publications and what it leaves as files are not copied."`
+	MCP         bool                 `key:"mcp" default:"true" doc:"Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to see who is there, to read and write the board."`
+	MCPServers  map[string]MCPServer `key:"mcp_servers" type:"names with keys" is:"ours,server,removable" like:"{command: %s}" doc:"Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. Those of an agent are added to those of defaults; NAME: null takes one away. Without a list in allowed_tools all their tools are allowed. No other MCP server is started."`
+	AllowedDirs []string             `key:"allowed_dirs" is:"path" doc:"Folders that the agent may make its working folder by the tool set_directory, besides cwd and project_dir and what is in them. Relative to this file."`
+
+	// "" is the client's own choice. Cwd is absolute; Channels have {slug} in them.
+	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it; null is the client's own choice. What an alias means changes with the client: for Claude Code 2.1.330 opus, also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
+	Thinking string            `key:"thinking" type:"off | low | medium | high | xhigh | max | null" doc:"How much the model thinks before it answers; null is the client's own choice."`
+	Cwd      string            `key:"cwd" is:"cwd" type:"path" default:"." doc:"The folder in which the agent works. Relative to project_dir."`
+	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. What it says, and is shown of its mail, without another channel goes to the first; people speak to it there, and privately. []: the project's, and it is spoken to in every channel. The # may be left out, {slug} stands for the project."`
+	Reread   []string          `key:"reread" doc:"Files that every turn begins with reading, as seen from cwd."`
+	Env      map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are taken as they are written, nothing is expanded. An agent's variables are added to those of defaults."`
+	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables taken out of the client's environment: NAME, or PREFIX_* for all that begin so."`
 }
 
-// badName reports a name that cannot be an agent's, with the one it might have
-// become.
-func (r *reader) badName(k *yaml.Node, name string, err error) {
-	reason := reasonOf(err)
-	shown := []rune(name)
-	if len(shown) > 40 {
-		shown = append(shown[:40], '…')
-	}
-	e := r.fail(k, "agent name %q: %s", string(shown), reason)
-	if low := strings.ToLower(name); low != name && dropbox.CheckAgent(low) == nil {
-		e.Near = []string{low}
-	}
+// ToolServer is the name, in the client, of the MCP server that claude-swarm
+// itself gives an agent.
+const ToolServer = "dead-drop"
+
+// An MCPServer is a server of further tools for an agent's client: a program
+// that the client starts, or an address that it calls.
+type MCPServer struct {
+	Type    string            `key:"type" type:"stdio | http | sse"`
+	Command string            `key:"command" is:"program"` // of stdio: with a slash in it an absolute path
+	Args    []string          `key:"args" is:"any"`        // of stdio
+	Env     map[string]string `key:"env" is:"free,name"`   // of stdio: added to the environment of the program
+	URL     string            `key:"url" is:"url"`         // of http and sse
+	Headers map[string]string `key:"headers" is:"header"`  // of http and sse
 }
 
-// reasonOf is why a name cannot be an agent's.
-func reasonOf(err error) string {
-	if ne, ok := errors.AsType[*dropbox.NameError](err); ok {
-		return ne.Reason
-	}
-	return err.Error()
-}
-
-// agent reads the keys of one agent, or of defaults when name is empty.
-func (r *reader) agent(n *yaml.Node, name string, a *Agent, f *File) {
-	place := "defaults"
-	if name != "" {
-		place = name
-	}
-	r.each(n, place, func(key string, k, v *yaml.Node) {
-		i := slices.IndexFunc(agentKeys, func(ak agentKey) bool { return ak.Path == key })
-		if i < 0 {
-			r.unknown(k, key, agentNames(), fileNames())
-			return
-		}
-		f.where[name+"."+key] = r.placeOf(v)
-		agentKeys[i].set(r, v, key, a)
-	})
-}
-
-// unknown reports a key that does not belong where it stands: of a part that is
-// not built, of another place of the file, or of none.
-func (r *reader) unknown(k *yaml.Node, key string, here, elsewhere []string) {
-	if slices.Contains(later, key) {
-		r.notYet(k, key)
-		return
-	}
-	e := r.fail(k, "unknown key %q", key)
-	switch {
-	case slices.Contains(elsewhere, key) && slices.Contains(agentNames(), key):
-		e.Problem += " here; it belongs to an agent or under defaults"
-	case slices.Contains(elsewhere, key):
-		e.Problem += " here; it belongs to the top level"
-	default:
-		if e.Near = dropbox.Nearest(key, here); len(e.Near) == 0 {
-			e.Try = "known here: " + strings.Join(here, ", ")
-		}
-	}
-}
-
-func (r *reader) notYet(k *yaml.Node, key string) {
-	r.fail(k, "%s: not in this version", key)
-}
-
-// agentNames are the keys that an agent may have.
-func agentNames() []string {
-	names := make([]string, len(agentKeys))
-	for i, k := range agentKeys {
-		names[i] = k.Path
-	}
-	return names
-}
-
-func (r *reader) backend(n *yaml.Node, name string) (string, bool) {
-	s, ok := r.text(n, name)
+// check demands what a server of its type needs, and nothing of another.
+func (s *MCPServer) check(r *reader, path string, ok bool) {
+	needs, not := "command", []string{"url", "headers"}
 	switch {
 	case !ok:
-		return "", false
-	case slices.Contains(laterBackends, s):
-		r.fail(follow(n), "%s: %s: not in this version", name, s)
-		return "", false
-	case s != claude:
-		r.fail(follow(n), "%s: %q is unknown; this version has %s", name, s, claude)
-		return "", false
+		return
+	case s.Type == "" && s.Command == "" && s.URL != "":
+		r.fail(path, "type: http", "the type is missing: http or sse")
+		return
+	case s.Type != "" && s.Type != "stdio":
+		needs, not = "url", []string{"command", "args", "env"}
 	}
-	return s, true
-}
-
-func (r *reader) command(n *yaml.Node, name string) (words []string, ok bool) {
-	n = follow(n)
-	if n.Kind == yaml.SequenceNode {
-		words, ok = r.list(n, name)
-	} else if s, good := r.text(n, name); good {
-		var err error
-		if words, err = splitWords(s); err != nil {
-			r.fail(n, "%s: %v", name, err)
-			return nil, false
-		}
-		ok = true
+	s.Type = cmp.Or(s.Type, "stdio")
+	if _, ok := r.at[path+"."+needs]; !ok {
+		r.fail(path, "", "the %s of the server is missing", needs)
 	}
-	if ok && (len(words) == 0 || words[0] == "") {
-		r.fail(n, "%s: is empty", name)
-		return nil, false
-	}
-	return words, ok
-}
-
-// tools reads a list of tools. null gives nil; a list without an entry does not.
-func (r *reader) tools(n *yaml.Node, name string) (*[]string, bool) {
-	n = follow(n)
-	items := []*yaml.Node{n}
-	switch {
-	case isNull(n):
-		return nil, true
-	case n.Kind == yaml.SequenceNode:
-		items = n.Content
-	case n.Kind == yaml.MappingNode:
-		r.fail(n, "%s: want text, a list or null, got %s", name, kind(n))
-		return nil, false
-	}
-	tools, good := []string{}, true
-	for _, item := range items {
-		s, ok := r.line(item, name)
-		if !ok {
-			good = false
-			continue
-		}
-		some, err := splitTools(s)
-		if err == nil && slices.ContainsFunc(some, func(t string) bool { return strings.HasPrefix(t, "-") }) {
-			err = errors.New("a tool does not begin with -")
-		}
-		if err != nil {
-			r.fail(follow(item), "%s: %q: %v", name, s, err)
-			good = false
-			continue
-		}
-		tools = append(tools, some...)
-	}
-	return &tools, good
-}
-
-// pastTheGate are tools of the client by which its sessions reach each other. No agent
-// has them, since no rule of policy, receipt or mailbox would know.
-var pastTheGate = []string{"ListAgents", "SendMessage"}
-
-// allowed reads the tools that an agent may use.
-func (r *reader) allowed(n *yaml.Node, name string) (*[]string, bool) {
-	tools, ok := r.tools(n, name)
-	if !ok || tools == nil {
-		return tools, ok
-	}
-	for _, tool := range *tools {
-		if bare, _, _ := strings.Cut(tool, "("); slices.Contains(pastTheGate, strings.TrimSpace(bare)) {
-			r.fail(follow(n), "%s: %s goes past the mailboxes, so no agent has it", name, tool).Try = "take it out; an agent sends with claude-swarm send and its tools of dead-drop"
-			return nil, false
+	for _, key := range not {
+		if at, ok := r.at[path+"."+key]; ok {
+			r.report(at.key, path, wrong("", "%s has no place in a server of type %s", key, s.Type))
 		}
 	}
-	return tools, true
-}
-
-var (
-	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
-	drop     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`) })
-)
-
-// variables adds variables to those that are there. A value is taken as it is
-// written, so that PORT: 8080 and DEBUG: true need no quotes.
-func (r *reader) variables(n *yaml.Node, name string, to *map[string]string) {
-	r.pairs(n, name, to, func(key, value string) string {
-		switch {
-		case !variable().MatchString(key):
-			return fmt.Sprintf("%q is not the name of a variable", key)
-		case strings.HasPrefix(key, "CLAUDE_SWARM_"):
-			return key + " is set by claude-swarm itself"
-		case strings.ContainsRune(value, 0):
-			return key + ": a value cannot have the character NUL"
-		}
-		return ""
-	})
-}
-
-// pairs adds names with their values to those that are there. wrong says what is
-// wrong with one, or nothing.
-func (r *reader) pairs(n *yaml.Node, name string, to *map[string]string, wrong func(key, value string) string) {
-	r.each(n, name, func(key string, k, v *yaml.Node) {
-		v = follow(v)
-		switch problem := wrong(key, v.Value); {
-		case problem != "":
-			at := k
-			if strings.HasPrefix(problem, key+": ") {
-				at = v
-			}
-			r.fail(at, "%s: %s", name, problem)
-		case v.Kind != yaml.ScalarNode:
-			r.fail(v, "%s: %s: want text, got %s", name, key, kind(v))
-		case isNull(v):
-			r.fail(v, "%s: %s: has no value", name, key).Try = key + `: ""`
-		default:
-			if *to == nil {
-				*to = make(map[string]string)
-			}
-			(*to)[key] = v.Value
-		}
-	})
-}
-
-func (r *reader) drops(n *yaml.Node, name string) ([]string, bool) {
-	list, ok := r.list(n, name)
-	for _, s := range list {
-		if ok && !drop().MatchString(s) {
-			r.fail(follow(n), "%s: %q is neither a NAME nor a PREFIX_*", name, s)
-			return nil, false
-		}
-	}
-	return list, ok
 }

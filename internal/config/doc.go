@@ -19,6 +19,10 @@
 // [File.CheckFolders], which start and doctor call: a mailbox can be read and
 // written on a machine that lacks the project's folder.
 //
+// A key is a field of a struct, and its tags say all of it: what may be written, the
+// default, the bounds and the meaning. One decoder walks the nodes of the file along
+// the structs, and knows the place of each key for what is checked later.
+//
 // [Keys] is the reference: every key with its type, default and meaning.
 // docs/configuration.md is made of it, and [Template] is what init writes.
 package config

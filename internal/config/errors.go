@@ -49,29 +49,24 @@ func (es Errors) Unwrap() []error {
 
 // or lists names as a person would: a, b or c.
 func or(names []string) string {
-	switch n := len(names); n {
-	case 0:
-		return ""
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
 	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // oneLine shows a text that may quote the file: a value can have line ends and
 // more letters than a terminal.
-func oneLine(s string) string {
-	const most = 300
-	shown := make([]rune, 0, min(len(s), most+1))
-	for _, c := range s {
-		if len(shown) == most {
-			return string(append(shown, '…'))
-		}
+func oneLine(s string, most int) string {
+	shown := []rune(strings.TrimSpace(strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
-			c = ' '
+			return ' '
 		}
-		shown = append(shown, c)
+		return c
+	}, s)))
+	if len(shown) > most {
+		shown = append(shown[:most], '…')
 	}
-	return strings.TrimSpace(string(shown))
+	return string(shown)
 }

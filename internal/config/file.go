@@ -14,55 +14,62 @@ const Name = rendezvous.ConfigName
 // A File is a configuration that was read and found good. Its values do not
 // change; a reload makes a new one. The folders and programs that it names may
 // be missing, see [File.CheckFolders].
+//
+// The tags of the fields, here and in what it holds, are the reference of the keys.
+// They say how a key is read, too; fields.go has the list of tags.
 type File struct {
-	Path        string        // of the file itself, absolute
-	Dir         string        // the folder that Path is in; relative paths start here
-	DeadDropDir string        // where the mailboxes are, absolute; default Dir/.dead-drop
-	ProjectDir  string        // where the agents work, absolute; default Dir
-	Debounce    time.Duration // rest of a hand-dropped file before it is taken in; default 1 s
-	MaxRunning  int           // most turns at once; default 0, auto: see [File.Running]
-	MaxWarm     int           // most clients that wait for a next message; default 4
-	MaxWaiting  int           // most messages that may wait in one mailbox; default 10,000
-	Agents      []Agent       // at least one, in the order of the file
-	Lead        string        // the agent that gets the lead's mail; default "", the person
-	LeadName    string        // what the person is called, and may be written to, besides lead; default ""
-	Topics      Topics
-	Policy      Policy
-	IRC         IRC
-	Log         Log
-	Audit       Audit
-	Retention   Retention
+	Path string // of the file itself, absolute
+	Dir  string // the folder that Path is in; relative paths start here
 
-	source []byte               // the file's content
-	shown  string               // the path as Load was given it, for errors
-	where  map[string]*position // of keys that are checked later, "coder.cwd"
+	// The two folders are absolute. A MaxRunning of 0 is auto, see [File.Running]. The
+	// lead is an agent, or the person where it is "".
+	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. It needs a separate folder."`
+	ProjectDir  string        `key:"project_dir" is:"path" type:"path" default:"." doc:"The folder in which the agents work. Relative to this file. It may be missing while mail is read or written; \x60start\x60 refuses then."`
+	Debounce    time.Duration `key:"debounce" default:"1s" doc:"How long a file dropped by hand must rest, unchanged, before it is taken in. Messages from \x60send\x60 and other programs that deliver by rename wake the agent at once."`
+	MaxRunning  int           `key:"max_running" type:"number or auto" default:"auto" doc:"The most turns that run at once; further agents wait in line. auto: twice the processor cores, but not more than one for each 600 MB of memory."`
+	MaxWarm     int           `key:"max_warm" default:"4" doc:"The most clients that wait for the next message, over all agents with linger; each holds the memory of a client. The one that has waited longest is closed for another."`
+	MaxWaiting  int           `key:"max_waiting" default:"10000" doc:"The most messages that may wait in one mailbox; senders are refused above that. Answers and alerts always pass."`
+	Lead        string        `key:"lead" is:"word" type:"text or null" doc:"The agent that gets what others send to lead, and the alerts; null is you. Answers to your own messages still come to you, and so do alerts about that agent, what it sends to lead itself, and every alert while it cannot work."`
+	LeadName    string        `key:"lead_name" is:"word" type:"text or null" doc:"What the agents call you: they read it in place of lead, and what they send to it reaches you, as does what they send to lead. On IRC it is shown and understood in place of lead, too. It looks like the name of an agent, and none has it. Files and --json go on to say lead. It does not go with lead, since an agent has a name."`
+	defaults    Agent         `key:"defaults" is:"later"`
+	Agents      []Agent       `key:"agents" is:"later"` // at least one, in the order of the file
+	Policy      Policy        `key:"policy"`
+	IRC         IRC           `key:"irc"`
+	Log         Log           `key:"log"`
+	Topics      Topics        `key:"topics"`
+	Audit       Audit         `key:"audit"`
+	Retention   Retention     `key:"retention"`
+
+	source []byte  // the file's content
+	from   *reader // what the file was read by: it knows where each key stands
 }
 
 // Log bounds the logs of the agents and the kept streams of their turns.
 type Log struct {
-	MaxSizeMB  int // a log is rotated at this size, in MB; default 20
-	MaxBackups int // rotated logs that are kept; default 5
-	MaxAgeDays int // rotated logs and streams are removed after so many days; default 30
+	MaxSizeMB  int `key:"max_size_mb" default:"20" doc:"The log of an agent is rotated when it reaches this size, in MB."`
+	MaxBackups int `key:"max_backups" default:"5" doc:"How many rotated logs are kept for each agent."`
+	MaxAgeDays int `key:"max_age_days" default:"30" doc:"Rotated logs and the recorded streams of turns are removed after this many days."`
 }
 
 // Topics say what becomes of published work that nobody claims.
 type Topics struct {
-	ClaimTimeout time.Duration // it is offered again after this; default 2 min
-	Fallback     string        // the agent that gets it at last, or lead; default "", none
+	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent that claims it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, else the lead is told."`
+	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work which nobody claims; null is none, and lead (or human, operator, supervisor) the lead, who is told of it."`
 }
 
 // Audit says where finished turns are recorded besides the mailboxes.
 type Audit struct {
-	Git bool // a commit for each finished turn on the branch dead-drop; default false
+	Git bool `key:"git" doc:"Record every finished turn as a commit on the branch dead-drop of the repository that holds the mailboxes. Your own branch, index and hooks are not touched, and nothing is pushed."`
 }
 
-// Retention bounds the folders done/, and refused/. Zero keeps everything.
+// Retention bounds the folders done/, and refused/. Zero keeps everything. The least
+// DoneDays are those that the duplicate guard looks back.
 type Retention struct {
-	DoneDays int // finished messages are removed after so many days; default 0 (never), else at least 7
-	DoneMB   int // the oldest are removed when all done/ together are larger, in MB; default 0 (never)
+	DoneDays int `key:"done_days" least:"7" zero:"to keep everything" doc:"Finished messages are removed after this many days, at least 7; 0 keeps them."`
+	DoneMB   int `key:"done_mb" zero:"to keep everything" doc:"The oldest finished messages are removed when those of all mailboxes together are larger than this, in MB, but none younger than 7 days; 0 keeps them."`
 
-	RefusedDays int // refused messages are removed after so many days; default 30, 0 is never
-	RefusedMB   int // the oldest are removed when refused/ is larger, in MB; default 100, 0 is never
+	RefusedDays int `key:"refused_days" zero:"to keep everything" default:"30" doc:"Refused messages are removed after this many days; 0 keeps them."`
+	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those of all mailboxes together are larger than this, in MB; 0 keeps them."`
 }
 
 // A Session says which conversation of the client a turn goes on with.
@@ -74,59 +81,6 @@ const (
 	SessionContinue Session = "continue" // the newest session of the folder, whoever made it
 	SessionFresh    Session = "fresh"    // a new one for every message
 )
-
-// An Agent is one agent with every key filled in: from its own entry, else from
-// defaults, else from the built-in value that is named here.
-type Agent struct {
-	Name    string // its mailbox and address
-	Role    string // what it is for, one line; ""
-	Zone    string // the part of the project it minds, one line; ""
-	System  string // added to the client's system prompt; ""
-	Backend string // the kind of agent program; claude
-	// Attached says that a person's own session is this agent: the daemon runs no
-	// turns for it.
-	Attached bool
-	// AttachedMail says what the Stop hook of that session does with mail: continue
-	// or notify.
-	AttachedMail string
-
-	// Command is the backend's program and its first arguments; claude. A
-	// program with a slash in it is an absolute path here, another is looked
-	// up in PATH when a turn starts.
-	Command []string
-
-	PermissionMode string        // default, acceptEdits, plan, dontAsk or bypassPermissions; acceptEdits
-	WindowTokens   int           // size of the window, in tokens; 100,000
-	CompactWindow  int           // context at which the client compacts, in tokens; 200,000
-	StallTimeout   time.Duration // a turn that is silent and idle for this long is ended; 10 min
-	TurnTimeout    time.Duration // the longest turn; 2 h
-	RetryDelay     time.Duration // first wait after a failed turn, doubling; 30 s
-	MaxFailures    int           // failures of one message before it is given up; 3
-	Session        Session       // resume
-	Background     bool          // the client may work on beside the conversation, and begin work by itself; false
-	Linger         time.Duration // how long the client stays for the next message; 0, a process for each turn
-
-	// AllowedTools are the tools it may use. nil allows all; a list, even an
-	// empty one, denies what is not on it.
-	AllowedTools    *[]string
-	DisallowedTools *[]string // tools it may not use; nil is none
-
-	CCLead bool // the lead gets a copy of what it sends to other agents; false
-
-	// MCP gives it the tools of our own MCP server; true. MCPServers are further
-	// servers, by name; none.
-	MCP         bool
-	MCPServers  map[string]MCPServer
-	AllowedDirs []string // folders it may change to besides Cwd and the project, absolute; none
-
-	Model    string            // "" is the client's own default
-	Thinking string            // off, low, medium, high, xhigh or max; "" is the client's own default
-	Cwd      string            // the folder it works in, absolute; ProjectDir
-	Channels []string          // its channels on IRC, with {slug} in them; none: the project's
-	Reread   []string          // files it is told to read first at every turn, as written; none
-	Env      map[string]string // added to the client's environment; none
-	EnvDrop  []string          // variables taken out of it, NAME or PREFIX_*; none
-}
 
 // Running is how many turns run at once: MaxRunning, or [DefaultRunning] of this
 // machine. To look at the machine takes as long as to read a short file, and who
@@ -145,15 +99,7 @@ func (f *File) Home() string { return filepath.Join(f.Dir, rendezvous.HomeName) 
 func (f *File) Source() []byte { return f.source }
 
 // CCLead are the names of the agents whose messages to others the lead gets a copy of.
-func (f *File) CCLead() []string {
-	var names []string
-	for _, a := range f.Agents {
-		if a.CCLead {
-			names = append(names, a.Name)
-		}
-	}
-	return names
-}
+func (f *File) CCLead() []string { return f.names(func(a Agent) bool { return a.CCLead }) }
 
 // Agent finds an agent by its name.
 func (f *File) Agent(name string) (Agent, bool) {
@@ -164,11 +110,22 @@ func (f *File) Agent(name string) (Agent, bool) {
 	return f.Agents[i], true
 }
 
+func (f *File) hasAgent(name string) bool {
+	_, ok := f.Agent(name)
+	return ok
+}
+
 // Names are the names of the agents, in the order of the file.
 func (f *File) Names() []string {
-	names := make([]string, len(f.Agents))
-	for i, a := range f.Agents {
-		names[i] = a.Name
+	return append([]string{}, f.names(func(Agent) bool { return true })...)
+}
+
+// names are the names of the agents that fit.
+func (f *File) names(fits func(Agent) bool) (names []string) {
+	for _, a := range f.Agents {
+		if fits(a) {
+			names = append(names, a.Name)
+		}
 	}
 	return names
 }

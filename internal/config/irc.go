@@ -1,49 +1,53 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
+	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // IRC says where people read and steer the swarm from. Without a server there is no
-// IRC.
+// IRC. A path is absolute, and what may be null is "" then.
 type IRC struct {
-	Server string // host, or host:port; default "", none
-	Nick   string // of the bridge; default swarm
-
-	TLS      bool   // default: unless the server is on this machine
-	TLSName  string // the name that its certificate is for; default "", the host
-	CAFile   string // PEM of who issued that, absolute; default "", those of the system
-	CertFile string // PEM of our own certificate, absolute; default "", none
-	KeyFile  string // PEM of its key, absolute
-
-	SASL    string // plain or external; default "", no login
-	Account string // default "", the nick
+	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
+	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. Where it is taken, it takes a similar one and comes back to it later."`
+	TLS      bool   `key:"tls" type:"true, false or auto" default:"auto" doc:"Whether the connection is encrypted; the certificate is verified. auto: unless the server is on this machine."`
+	TLSName  string `key:"tls_name" is:"word" type:"text or null" doc:"The name that the certificate of the server is for; null: the host."`
+	CAFile   string `key:"ca_file" is:"path" type:"path or null" doc:"A file with the certificates (PEM) of those whom the server's is believed from; null: those of the system."`
+	CertFile string `key:"cert_file" is:"path" type:"path or null" doc:"A file with a certificate (PEM) for the bridge; with sasl: external it is the login."`
+	KeyFile  string `key:"key_file" is:"path" type:"path or null" doc:"The file with the key of cert_file (PEM)."`
+	SASL     string `key:"sasl" type:"plain | external | null" doc:"How the bridge logs in to its account: plain with a password, over TLS or on this machine alone; external with its certificate. Refused, it does not try again. null: it does not log in."`
+	Account  string `key:"account" is:"word" type:"text or null" doc:"The account of the bridge; null: called like its nick."`
 
 	// A password is read when the bridge starts: from a variable, or from a file.
-	PasswordEnv, PasswordFile             string // of the account
-	ServerPasswordEnv, ServerPasswordFile string // of the server
-	ChannelKeysFile                       string // of the channels that ask for one
+	PasswordEnv        string `key:"password_env" is:"word,variable" type:"text or null" doc:"The environment variable with the password of the account. The agents do not get it."`
+	PasswordFile       string `key:"password_file" is:"path" type:"path or null" doc:"The file with the password of the account, on its first line. Passwords never stand in this file."`
+	ServerPasswordEnv  string `key:"server_password_env" is:"word,variable" type:"text or null" doc:"The environment variable with the password of the server itself (PASS), for servers that want one."`
+	ServerPasswordFile string `key:"server_password_file" is:"path" type:"path or null" doc:"The file with it, on its first line."`
+	ChannelKeysFile    string `key:"channel_keys_file" is:"path" type:"path or null" doc:"The file with the keys of channels that ask for one (mode +k): a line for each, channel and key with a space between."`
 
-	Style        string // prefix, nicks or relaymsg; default prefix
-	NickPrefix   string // before the names of the agents, with style nicks; default "", none
-	Slug         string // what {slug} stands for; default the name of the folder
-	Channels     IRCChannels
-	WorkChannels bool     // a channel for each task; default false
-	Join         []string // more channels; default none
-	Map          []IRCRule
-	Allow        []IRCPermit
+	Style        string      `key:"style" type:"prefix | nicks | relaymsg" default:"prefix" doc:"How it is seen who speaks. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo know. Where the server does not let it, prefix."`
+	NickPrefix   string      `key:"nick_prefix" is:"word,nick" type:"text or null" doc:"What stands before the name of an agent in its nick, with style: nicks: of several projects on one server each needs its own. null: nothing, coder is called coder."`
+	Slug         string      `key:"slug" is:"word,slug" type:"text or null" doc:"What {slug} stands for in the names of channels; null: the name of the project's folder."`
+	Channels     IRCChannels `key:"channels" default:"{project: \"project-{slug}\", standup: \"standup-{slug}\", work: \"work-{task-id}\", alerts: alerts, errors: errors}" doc:"The channels. project: what you and the agents say to each other. standup: what is begun and done. alerts: what needs you. errors: dead letters. work: one for each task, with work_channels. null shows that nowhere; the project's channel is always there. The # may be left out."`
+	WorkChannels bool        `key:"work_channels" doc:"Whether each task gets a separate channel, from its begin to its end."`
+	Join         []string    `key:"join" is:"word,channel,once" doc:"More channels that the bridge is in: the agents can read them, and be spoken to there."`
+	Map          []IRCRule   `key:"map" doc:"What is shown where, before the defaults; the first that fits counts: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert or dead. What is not written fits anything. channel: none shows it nowhere."`
+	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and what channels the bridge is in. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed on a server on this machine only. Who is not here is not listened to."`
 
 	// Own are the channels of the agents that have some, by name, the first one first.
 	Own map[string][]string
 
-	BufferSize     int  // lines of a channel that are kept; default 500
-	WakesPerMinute int  // messages that one channel may bring agents in a minute; default 10; 0 is any number
-	Burst          int  // lines at once; default 4
-	Rate           int  // lines a second after that; default 1; 0 is no bound
-	Apart          bool // a separate process is the bridge; default false
+	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
+	WakesPerMinute int  `key:"wakes_per_minute" zero:"for any number" default:"10" doc:"The most messages that one channel may bring to agents in a minute. 0: any number."`
+	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send at once. The default is safe on every server known to us."`
+	Rate           int  `key:"rate" zero:"for no bound" default:"1" doc:"How many lines it may send a second after that. 0: no bound, for your own server without a limit."`
+	Apart          bool `key:"apart" doc:"Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."`
 }
 
 // On tells whether there is IRC.
@@ -67,19 +71,28 @@ func (i IRC) ProjectOf(agent string) string {
 
 // IRCChannels are the channels of the project, with {slug} in them; "" is none.
 type IRCChannels struct {
-	Project, Standup, Work, Alerts, Errors string
+	Project string `key:"project" is:"word,channel" type:"text or null" default:"project-{slug}"`
+	Standup string `key:"standup" is:"word,channel" type:"text or null" default:"standup-{slug}"`
+	Work    string `key:"work" is:"word,channel,work" type:"text or null" default:"work-{task-id}"`
+	Alerts  string `key:"alerts" is:"word,channel" type:"text or null" default:"alerts"`
+	Errors  string `key:"errors" is:"word,channel" type:"text or null" default:"errors"`
 }
 
 // An IRCRule says in which channel something is shown. An empty field is anything.
 type IRCRule struct {
-	Type, From, To, Moment string
-	Channel                string // "" hides it
+	Type    string `key:"type" type:"task | question | result | status | handoff | note"`
+	From    string `key:"from"`
+	To      string `key:"to"`
+	Moment  string `key:"moment" type:"begun | result | failed | mail | alert | dead"`
+	Channel string `key:"channel" is:"word,shown"` // "" hides it
 }
 
 // An IRCPermit says what somebody on IRC may do. One of Account, Mask and Nick is set.
 type IRCPermit struct {
-	Account, Mask, Nick string
-	May                 []string // talk, task, control; at least one
+	Account string   `key:"account" is:"word"`
+	Mask    string   `key:"mask" is:"word,mask,certain"`
+	Nick    string   `key:"nick" is:"word"`
+	May     []string `key:"may" of:"talk | task | control"` // at least one
 }
 
 const (
@@ -87,98 +100,90 @@ const (
 	taskMark = "{task-id}"
 )
 
-var (
-	ircStyles  = []string{"prefix", "nicks", "relaymsg"}
-	ircSASL    = []string{"plain", "external"}
-	ircRights  = []string{"talk", "task", "control"}
-	ircMoments = []string{"begun", "result", "failed", "mail", "alert", "dead"}
-)
-
-func builtinIRC() IRC {
-	return IRC{
-		Nick: "swarm", Style: ircStyles[0], BufferSize: 500, WakesPerMinute: 10, Burst: 4, Rate: 1,
-		Channels: IRCChannels{Project: "#project-" + slugMark, Standup: "#standup-" + slugMark, Work: "#work-" + taskMark, Alerts: "#alerts", Errors: "#errors"},
+func (c *IRCChannels) check(r *reader, path string, _ bool) {
+	if c.Project == "" {
+		r.fail(path+".project", "", "the bridge needs this one")
 	}
 }
 
-// ircKeys is the section irc; docs/irc.md tells how to use it.
-var ircKeys = []fileKey{
-	{Key{"irc.server", "text or null", "null", "The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.Server, r.hostPort, name) }},
-	{Key{"irc.nick", "text", "swarm", "The nick of the bridge. Where it is taken, it takes a similar one and comes back to it later."},
-		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Nick)(r.nick(n, name)) }},
-	{Key{"irc.tls", "true, false or auto", "auto", "Whether the connection is encrypted; the certificate is verified. auto: unless the server is on this machine."},
-		func(r *reader, n *yaml.Node, name string, f *File) {
-			if v := follow(n); v.Kind == yaml.ScalarNode && v.Value == "auto" {
-				return
+func (rule *IRCRule) check(r *reader, path string, ok bool) {
+	if _, written := r.at[path+".channel"]; ok && !written {
+		r.fail(path, "channel: NAME, or channel: none", "the channel is missing")
+	}
+}
+
+func (p *IRCPermit) check(r *reader, path string, ok bool) {
+	set := slices.DeleteFunc([]string{p.Account, p.Mask, p.Nick}, func(s string) bool { return s == "" })
+	if ok && len(set) != 1 {
+		r.fail(path, "{account: NAME, may: [talk]}", "want one of account, mask and nick")
+	} else if ok && len(p.May) == 0 {
+		r.fail(path, "may: [talk, task, control]", "may is missing: what is allowed?")
+	}
+}
+
+// irc looks at the whole of the section, when the agents are known.
+func (r *reader) irc(f *File) {
+	i := &f.IRC
+	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))
+	who := append(f.Names(), dropbox.Lead, dropbox.IRC, dropbox.Swarm)
+	if f.LeadName != "" {
+		who = append(who, f.LeadName)
+	}
+	for n := range i.Map {
+		for key, name := range map[string]*string{"from": &i.Map[n].From, "to": &i.Map[n].To} {
+			if at := fmt.Sprintf("irc.map[%d].%s", n, key); *name != "" {
+				r.report(r.find(at).value, at, oneOf(*name, who))
+				*name = f.addressOf(*name)
 			}
-			if v := follow(n); v.Kind == yaml.ScalarNode && v.Tag == "!!str" {
-				r.fail(v, "%s: want true, false or auto, got %s", name, v.Value)
-			} else if yes, ok := r.truth(n, name); ok {
-				f.IRC.TLS, r.tls = yes, &yes
+		}
+	}
+	for _, a := range f.Agents {
+		for _, c := range a.Channels {
+			if i.Own == nil {
+				i.Own = map[string][]string{}
 			}
-		}},
-	{Key{"irc.tls_name", "text or null", "null", "The name that the certificate of the server is for; null: the host."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.TLSName, r.word, name) }},
-	{Key{"irc.ca_file", "path or null", "null", "A file with the certificates (PEM) of those whom the server's is believed from; null: those of the system."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.CAFile, r.folder, name) }},
-	{Key{"irc.cert_file", "path or null", "null", "A file with a certificate (PEM) for the bridge; with sasl: external it is the login."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.CertFile, r.folder, name) }},
-	{Key{"irc.key_file", "path or null", "null", "The file with the key of cert_file (PEM)."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.KeyFile, r.folder, name) }},
-	{Key{"irc.sasl", "plain, external or null", "null", "How the bridge logs in to its account: plain with a password, over TLS or on this machine alone; external with its certificate. Refused, it does not try again. null: it does not log in."},
-		func(r *reader, n *yaml.Node, name string, f *File) {
-			r.orNull(n, &f.IRC.SASL, func(n *yaml.Node, name string) (string, bool) { return r.oneOf(n, name, ircSASL) }, name)
-		}},
-	{Key{"irc.account", "text or null", "null", "The account of the bridge; null: called like its nick."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.Account, r.word, name) }},
-	{Key{"irc.password_env", "text or null", "null", "The environment variable with the password of the account. The agents do not get it."},
-		func(r *reader, n *yaml.Node, name string, f *File) {
-			r.orNull(n, &f.IRC.PasswordEnv, r.variable, name)
-		}},
-	{Key{"irc.password_file", "path or null", "null", "The file with the password of the account, on its first line. Passwords never stand in this file."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.PasswordFile, r.folder, name) }},
-	{Key{"irc.server_password_env", "text or null", "null", "The environment variable with the password of the server itself (PASS), for servers that want one."},
-		func(r *reader, n *yaml.Node, name string, f *File) {
-			r.orNull(n, &f.IRC.ServerPasswordEnv, r.variable, name)
-		}},
-	{Key{"irc.server_password_file", "path or null", "null", "The file with it, on its first line."},
-		func(r *reader, n *yaml.Node, name string, f *File) {
-			r.orNull(n, &f.IRC.ServerPasswordFile, r.folder, name)
-		}},
-	{Key{"irc.channel_keys_file", "path or null", "null", "The file with the keys of channels that ask for one (mode +k): a line for each, channel and key with a space between."},
-		func(r *reader, n *yaml.Node, name string, f *File) {
-			r.orNull(n, &f.IRC.ChannelKeysFile, r.folder, name)
-		}},
-	{Key{"irc.style", strings.Join(ircStyles, " | "), ircStyles[0], "How it is seen who speaks. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo know. Where the server does not let it, prefix."},
-		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Style)(r.oneOf(n, name, ircStyles)) }},
-	{Key{"irc.nick_prefix", "text or null", "null", "What stands before the name of an agent in its nick, with style: nicks: of several projects on one server each needs its own. null: nothing, coder is called coder."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.NickPrefix, r.nick, name) }},
-	{Key{"irc.slug", "text or null", "null", "What {slug} stands for in the names of channels; null: the name of the project's folder."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.orNull(n, &f.IRC.Slug, r.slug, name) }},
-	{Key{"irc.channels", "keys with values", `{project: "project-{slug}", standup: "standup-{slug}", work: "work-{task-id}", alerts: alerts, errors: errors}`,
-		"The channels. project: what you and the agents say to each other. standup: what is begun and done. alerts: what needs you. errors: dead letters. work: one for each task, with work_channels. null shows that nowhere; the project's channel is always there. The # may be left out."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.channels(n, name, &f.IRC.Channels) }},
-	{Key{"irc.work_channels", "true or false", "false", "Whether each task gets a separate channel, from its begin to its end."},
-		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.WorkChannels)(r.truth(n, name)) }},
-	{Key{"irc.join", "list", "[]", "More channels that the bridge is in: the agents can read them, and be spoken to there."},
-		func(r *reader, n *yaml.Node, name string, f *File) {
-			set(&f.IRC.Join)(r.channelList(n, name))
-		}},
-	{Key{"irc.map", "list", "[]", "What is shown where, before the defaults; the first that fits counts: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is " + or(ircMoments) + ". What is not written fits anything. channel: none shows it nowhere."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.mapNode = n }},
-	{Key{"irc.allow", "list", "[]", "Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and what channels the bridge is in. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed on a server on this machine only. Who is not here is not listened to."},
-		func(r *reader, n *yaml.Node, name string, f *File) { r.allowNode = n }},
-	{Key{"irc.buffer_size", "number", "500", "How many lines of each channel are kept for the agents to read."},
-		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.BufferSize)(r.number(n, name, 1)) }},
-	{Key{"irc.wakes_per_minute", "number", "10", "The most messages that one channel may bring to agents in a minute. 0: any number."},
-		func(r *reader, n *yaml.Node, name string, f *File) {
-			set(&f.IRC.WakesPerMinute)(r.number(n, name, 0))
-		}},
-	{Key{"irc.burst", "number", "4", "How many lines the bridge may send at once. The default is safe on every server known to us."},
-		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Burst)(r.number(n, name, 1)) }},
-	{Key{"irc.rate", "number", "1", "How many lines it may send a second after that. 0: no bound, for your own server without a limit."},
-		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Rate)(r.number(n, name, 0)) }},
-	{Key{"irc.apart", "true or false", "false", "Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."},
-		func(r *reader, n *yaml.Node, name string, f *File) { set(&f.IRC.Apart)(r.truth(n, name)) }},
+			i.Own[a.Name] = append(i.Own[a.Name], i.Channel(c))
+		}
+	}
+	if !i.On() {
+		return
+	}
+	here := onThisMachine(i.Server)
+	if tls := r.at["irc.tls"].value; tls == nil || tls.Value == "auto" {
+		i.TLS = !here
+	}
+	for n, p := range i.Allow {
+		if p.Nick != "" && p.Account+p.Mask == "" && !here {
+			r.report(r.find(fmt.Sprintf("irc.allow[%d].nick", n)).key, "irc.allow", wrong("account: "+p.Nick+", on a server with accounts",
+				"anybody can take the nick %s, and the server is not on this machine", p.Nick))
+		}
+	}
+	switch {
+	case i.SASL == "plain" && !i.TLS && !here:
+		r.fail("irc.sasl", "tls: true", "plain would send the password unencrypted to another machine")
+	case i.SASL == "plain" && i.PasswordEnv == "" && i.PasswordFile == "":
+		r.fail("irc.sasl", "password_file: FILE, or password_env: NAME", "plain needs a password")
+	case i.SASL == "external" && (i.CertFile == "" || !i.TLS):
+		r.fail("irc.sasl", "tls: true, cert_file: FILE, key_file: FILE", "external needs TLS and a certificate")
+	case i.PasswordEnv != "" && i.PasswordFile != "":
+		r.fail("irc", "", "the password is either in password_env or in password_file")
+	case i.ServerPasswordEnv != "" && i.ServerPasswordFile != "":
+		r.fail("irc", "", "the password of the server is either in server_password_env or in server_password_file")
+	case (i.CertFile == "") != (i.KeyFile == ""):
+		r.fail("irc", "", "cert_file and key_file belong together")
+	case i.NickPrefix != "" && i.Style != "nicks":
+		r.fail("irc.nick_prefix", "style: nicks", "the agents have nicks with style: nicks only")
+	case i.CertFile != "" && !i.TLS:
+		r.fail("irc", "tls: true", "cert_file is of no use without TLS")
+	}
+}
+
+// onThisMachine tells whether a server, host or host:port, is on this machine.
+func onThisMachine(server string) bool {
+	host := server
+	if h, _, err := net.SplitHostPort(server); err == nil {
+		host = h
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") || ip != nil && ip.IsLoopback()
 }

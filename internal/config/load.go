@@ -1,17 +1,22 @@
 package config
 
 import (
-	"bytes"
-	"cmp"
+	"errors"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
+
+// Later are the keys of parts that this version does not have. They are refused
+// by name, so that nobody believes them to work.
+func Later() []string { return slices.Clone(later) }
+
+var later = []string{"budget", "supervisor", "webhooks", "worktree"}
 
 // Parse reads a configuration from data as if it were the file at path, which
 // need not be there: relative paths start at its folder. A bad file gives
@@ -21,146 +26,114 @@ func Parse(path string, data []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := data
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark is not part of the first line
-	r := &reader{path: path, lines: strings.Split(string(data), "\n")}
-	f := builtin(abs)
-	f.shown, f.source = path, source
-	r.file(r.document(data), f)
-	if len(r.errs) == 0 {
-		r.paths(f)
+	text := strings.TrimPrefix(string(data), "\ufeff") // a byte order mark is not part of the first line
+	r := &reader{path: path, dir: filepath.Dir(abs), lines: strings.Split(text, "\n"), at: make(map[string]spot)}
+	f := standardFile()
+	f.Path, f.Dir, f.source, f.from = abs, r.dir, data, r
+	r.file(r.document(text), &f)
+	if err := r.failed(); err != nil {
+		return nil, err
 	}
-	if len(r.errs) == 0 {
-		r.checkFolderSharing(f)
-	}
-	if len(r.errs) > 0 {
-		for _, e := range r.errs {
-			e.Problem, e.Try = oneLine(e.Problem), oneLine(e.Try)
-		}
-		slices.SortStableFunc(r.errs, func(a, b *Error) int {
-			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-		})
-		return nil, r.errs
-	}
-	return f, nil
+	return &f, nil
 }
 
-// builtin is a file in which nothing is written.
-func builtin(path string) *File {
-	return &File{
-		Path:        path,
-		Dir:         filepath.Dir(path),
-		DeadDropDir: ".dead-drop",
-		ProjectDir:  ".",
-		Debounce:    time.Second,
-		MaxWarm:     4,
-		MaxWaiting:  10_000,
-		Topics:      Topics{ClaimTimeout: 2 * time.Minute},
-		Policy:      builtinPolicy(),
-		IRC:         builtinIRC(),
-		Log:         Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
-		Retention:   Retention{RefusedDays: 30, RefusedMB: 100},
-		where:       make(map[string]*position),
-	}
-}
+// oneAgent is what a file without agents lacks.
+const oneAgent = "agents: {coder: {role: coder}}"
 
-// builtinAgent is an agent of which nothing is written.
-func builtinAgent() Agent {
-	return Agent{
-		Backend:        claude,
-		Command:        []string{claude},
-		PermissionMode: "acceptEdits",
-		WindowTokens:   100_000,
-		CompactWindow:  200_000,
-		StallTimeout:   10 * time.Minute,
-		TurnTimeout:    2 * time.Hour,
-		RetryDelay:     30 * time.Second,
-		MaxFailures:    3,
-		Session:        SessionResume,
-		MCP:            true,
-		AttachedMail:   "continue",
-		Cwd:            ".",
-	}
-}
-
-// file reads the top level. defaults may stand below the agents, so both are
-// read when all keys have been seen.
+// file reads the top level, then the agents, and then looks at what names them.
 func (r *reader) file(n *yaml.Node, f *File) {
-	const try = "agents: {coder: {role: coder}}"
-	if n == nil {
-		if len(r.errs) == 0 {
-			r.failAt(position{1, 1}, "the file is empty; a project needs an agent").Try = try
-		}
+	switch {
+	case n == nil && len(r.errs) > 0:
+		return
+	case n == nil:
+		r.report(&yaml.Node{}, "", wrong(oneAgent, "the file is empty; a project needs an agent"))
+		return
+	case n.Kind != yaml.MappingNode:
+		r.report(n, "", wrong(oneAgent, "want keys with values, got %s", kind(n)))
 		return
 	}
-	if n = follow(n); n.Kind != yaml.MappingNode {
-		r.fail(n, "want keys with values, got %s", kind(n)).Try = try
-		return
-	}
-	var defaults, agents *yaml.Node
-	r.each(n, "", func(key string, k, v *yaml.Node) {
-		f.where[key] = r.placeOf(v)
-		switch key {
-		case "defaults":
-			defaults = v
-		case "agents":
-			agents = v
-		default:
-			r.topKey(key, k, v, f)
-		}
-	})
-	base := builtinAgent()
-	if defaults != nil {
-		r.agent(defaults, "", &base, f)
-	}
-	if agents == nil {
-		r.fail(n, "agents: missing; a project needs an agent").Try = try
-		return
-	}
-	before := len(r.errs)
-	r.agents(agents, base, f)
-	if len(r.errs) == before {
-		r.namesAgent(f, "lead", f.Lead)
-		r.leadName(f)
-		if f.Leads(f.Topics.Fallback) {
-			f.Topics.Fallback = dropbox.Lead
-		} else {
-			r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
-		}
+	f.DeadDropDir, f.ProjectDir = filepath.Join(r.dir, f.DeadDropDir), r.dir
+	r.keys(n, "", reflect.ValueOf(f).Elem())
+	r.at[""] = spot{n, n}
+	if r.agents(f) {
+		r.named(f)
 		r.acl(f)
 		r.irc(f)
 	}
-	if len(f.Agents) == 0 && len(r.errs) == before {
-		r.fail(agents, "agents: none yet; a project needs one").Try = try
+	if len(r.errs) == 0 {
+		r.folders(f)
+	}
+}
+
+// agents reads the agents over what defaults says, wherever that stands.
+func (r *reader) agents(f *File) bool {
+	r.project = f.ProjectDir
+	f.defaults = standardAgent()
+	f.defaults.Cwd = r.project
+	if n := r.at["defaults"].value; n != nil {
+		r.keys(n, "defaults", reflect.ValueOf(&f.defaults).Elem())
+	}
+	before := len(r.errs)
+	switch n := r.at["agents"].value; {
+	case n == nil:
+		r.fail("", oneAgent, "agents: missing; a project needs an agent")
+	case n.Kind != yaml.MappingNode && !isNull(n):
+		r.fail("agents", oneAgent, "want a key for each agent, got %s", kind(n))
+	case len(n.Content) == 0:
+		r.fail("agents", oneAgent, "none yet; a project needs one")
+		return true
+	default:
+		r.each(n, "agents", func(name string, k, v *yaml.Node) {
+			if e := badName("agent name", name); e != nil {
+				r.report(k, "", e)
+				return
+			}
+			a := f.defaults
+			a.Name = name
+			r.keys(v, "agents."+name, reflect.ValueOf(&a).Elem())
+			f.Agents = append(f.Agents, a)
+		})
+	}
+	return len(r.errs) == before
+}
+
+// badName is what is wrong with a name that cannot be an agent's, with the one it
+// might have become.
+func badName(what, name string) *Error {
+	err, ok := errors.AsType[*dropbox.NameError](dropbox.CheckAgent(name))
+	if !ok {
+		return nil
+	}
+	e := wrong("", "%s %q: %s", what, oneLine(name, 40), err.Reason)
+	if low := strings.ToLower(name); low != name && dropbox.CheckAgent(low) == nil {
+		e.Near = []string{low}
+	}
+	return e
+}
+
+// named looks at the names of agents and of the lead.
+func (r *reader) named(f *File) {
+	r.namesAgent(f, "lead", f.Lead)
+	if f.Topics.Fallback = f.addressOf(f.Topics.Fallback); f.Topics.Fallback != dropbox.Lead {
+		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
+	}
+	if f.LeadName == "" {
+		return
+	}
+	switch e := badName("lead_name", f.LeadName); {
+	case e != nil:
+		r.report(r.find("lead_name").value, "", e)
+	case f.hasAgent(f.LeadName):
+		r.fail("lead_name", "lead: "+f.LeadName, "%s is an agent; an agent that leads is named by lead", f.LeadName)
+	case f.Lead != "":
+		r.fail("lead_name", "take out lead or lead_name", "the lead is %s, an agent, and goes by that name", f.Lead)
 	}
 }
 
 // namesAgent refuses a key that names an agent which is not there; "" names none.
 func (r *reader) namesAgent(f *File, key, name string) {
-	if _, ok := f.Agent(name); name != "" && !ok {
-		section, _, _ := strings.Cut(key, ".")
-		r.failAt(f.place(key, section), "%s: there is no agent %s", key, name).Near = dropbox.Nearest(name, f.Names())
-	}
-}
-
-// leadName refuses a name for the lead that is that of somebody or something else.
-func (r *reader) leadName(f *File) {
-	if f.LeadName == "" {
-		return
-	}
-	fail := func(format string, args ...any) *Error {
-		return r.failAt(f.place("lead_name", "lead_name"), format, args...)
-	}
-	switch err := dropbox.CheckAgent(f.LeadName); {
-	case err != nil:
-		e := fail("lead_name %q: %s", f.LeadName, reasonOf(err))
-		if low := strings.ToLower(f.LeadName); low != f.LeadName && dropbox.CheckAgent(low) == nil {
-			e.Near = []string{low}
-		}
-	case f.hasAgent(f.LeadName):
-		fail("lead_name: %s is an agent; an agent that leads is named by lead", f.LeadName).Try = "lead: " + f.LeadName
-	case f.Lead != "":
-		fail("lead_name: the lead is %s, an agent, and goes by that name", f.Lead).Try = "take out lead or lead_name"
+	if name != "" && !f.hasAgent(name) {
+		r.report(r.find(key).value, key, unlike(name, f.Names(), "there is no agent %s", name))
 	}
 }
 
@@ -175,48 +148,4 @@ func (f *File) addressOf(name string) string {
 		return dropbox.Lead
 	}
 	return name
-}
-
-// topKey reads a key of the top level, or the section that it opens.
-func (r *reader) topKey(key string, k, v *yaml.Node, f *File) {
-	for _, fk := range fileKeys {
-		if fk.Path == key {
-			fk.set(r, v, key, f)
-			return
-		}
-	}
-	if !slices.Contains(fileNames(), key) {
-		r.unknown(k, key, fileNames(), agentNames())
-		return
-	}
-	r.each(v, key, func(sub string, k, v *yaml.Node) {
-		var near []string
-		for _, fk := range fileKeys {
-			if fk.Path == key+"."+sub {
-				f.where[fk.Path] = r.placeOf(v)
-				fk.set(r, v, fk.Path, f)
-				return
-			}
-			if name, ok := strings.CutPrefix(fk.Path, key+"."); ok {
-				near = append(near, name)
-			}
-		}
-		if key == "irc" && strings.HasSuffix(sub, "password") {
-			r.fail(k, "%s.%s: a password does not stand in this file", key, sub).Try = sub + "_file: FILE, or " + sub + "_env: NAME"
-			return
-		}
-		r.unknown(k, sub, near, nil)
-	})
-}
-
-// fileNames are the keys that may stand at the top level.
-func fileNames() []string {
-	names := []string{"defaults", "agents"}
-	for _, k := range fileKeys {
-		name, _, _ := strings.Cut(k.Path, ".")
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

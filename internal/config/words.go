@@ -1,15 +1,15 @@
 package config
 
-import (
-	"errors"
-	"strings"
-)
+import "strings"
+
+// splitters are what the tag split names.
+var splitters = map[string]func(string) ([]string, *Error){"words": splitWords, "tools": splitTools, "allowed": splitAllowed}
 
 // splitWords splits a command line into words as a shell does: at spaces, with
 // 'single' and "double" quotes and \. Nothing is expanded and no shell runs it,
 // so a character that would do something in a shell is an error unless it is
 // quoted.
-func splitWords(line string) ([]string, error) {
+func splitWords(line string) ([]string, *Error) {
 	var words []string
 	var word strings.Builder
 	begun := false // a word may be empty: ''
@@ -38,7 +38,7 @@ func splitWords(line string) ([]string, error) {
 			word.Reset()
 			begun = false
 		case strings.ContainsRune("|&;<>()$`*?", c):
-			return nil, errors.New("no shell runs this, so " + string(c) + " does nothing; quote it, or run sh -c '…'")
+			return nil, wrong("", "no shell runs this, so %c does nothing; quote it, or run sh -c '…'", c)
 		default:
 			word.WriteRune(c)
 			begun = true
@@ -46,9 +46,9 @@ func splitWords(line string) ([]string, error) {
 	}
 	switch {
 	case quote != 0:
-		return nil, errors.New("the quote " + string(quote) + " is not closed")
+		return nil, wrong("", "the quote %c is not closed", quote)
 	case escaped:
-		return nil, errors.New(`it ends with \`)
+		return nil, wrong("", `it ends with \`)
 	case begun:
 		words = append(words, word.String())
 	}
@@ -58,32 +58,41 @@ func splitWords(line string) ([]string, error) {
 // splitTools splits a list of tools at its commas, but not inside parentheses:
 // "Read,Bash(git diff:*, git log:*)" are two. An entry that is empty is left
 // out.
-func splitTools(list string) ([]string, error) {
-	tools := []string{}
+func splitTools(list string) (tools []string, _ *Error) {
 	depth, begin := 0, 0
-	add := func(end int) {
-		if tool := strings.TrimSpace(list[begin:end]); tool != "" {
-			tools = append(tools, tool)
-		}
-	}
-	for i, c := range list {
-		switch c {
-		case '(':
+	for i, c := range list + "," {
+		switch {
+		case c == '(':
 			depth++
-		case ')':
-			if depth--; depth < 0 {
-				return nil, errors.New(") without (")
-			}
-		case ',':
-			if depth == 0 {
-				add(i)
-				begin = i + 1
+		case c == ')' && depth == 0:
+			return nil, wrong("", "%q: ) without (", list)
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			tool := strings.TrimSpace(list[begin:i])
+			begin = i + 1
+			if strings.HasPrefix(tool, "-") {
+				return nil, wrong("", "%q: a tool does not begin with -", tool)
+			} else if tool != "" {
+				tools = append(tools, tool)
 			}
 		}
 	}
 	if depth > 0 {
-		return nil, errors.New("( without )")
+		return nil, wrong("", "%q: ( without )", list)
 	}
-	add(len(list))
 	return tools, nil
+}
+
+// splitAllowed is splitTools without the tools of the client by which its sessions reach
+// each other. No agent has them, since no rule of policy, receipt or mailbox would know.
+func splitAllowed(list string) ([]string, *Error) {
+	tools, e := splitTools(list)
+	for _, tool := range tools {
+		switch bare, _, _ := strings.Cut(tool, "("); strings.TrimSpace(bare) {
+		case "ListAgents", "SendMessage":
+			e = wrong("take it out; an agent sends with claude-swarm send and its tools of dead-drop", "%s goes past the mailboxes, so no agent has it", tool)
+		}
+	}
+	return tools, e
 }

@@ -1,114 +1,163 @@
 package config
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A position is a place in the file; both count from 1.
-type position struct {
-	line, column int // column in characters
-}
-
-// A reader turns the nodes of one file into values and gathers what is wrong.
+// A reader turns the nodes of one file into values and gathers what is wrong. It
+// knows each key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
 type reader struct {
-	path  string
-	lines []string // the lines of the file, without their ends
-	errs  Errors
-
-	// Read when the agents are known; nil when they are not written.
-	aclNode, mapNode, allowNode *yaml.Node
-
-	tls *bool // irc.tls, where it is written and not auto
+	path    string   // of the file, as it was named
+	dir     string   // the folder in which relative paths begin
+	project string   // the folder in which those of agents begin
+	lines   []string // the lines of the file, without their ends
+	at      map[string]spot
+	errs    Errors
 }
 
-// fail records a problem at a node and returns it, so that the caller can add
-// what is near or what to try.
-func (r *reader) fail(n *yaml.Node, format string, args ...any) *Error {
-	return r.failAt(position{n.Line, n.Column}, format, args...)
+// A spot is where a key stands.
+type spot struct{ key, value *yaml.Node }
+
+// find is where a key stands; or else the same key under defaults, or what it would
+// stand in.
+func (r *reader) find(path string) spot {
+	if s, ok := r.at[path]; ok || path == "" {
+		return s
+	}
+	if key, ok := ofAgent(path); ok {
+		if s, ok := r.at["defaults."+key]; ok {
+			return s
+		}
+	}
+	return r.find(path[:max(0, strings.LastIndexAny(path, ".["))])
 }
 
-// failAt is fail for a place that has no node.
-func (r *reader) failAt(p position, format string, args ...any) *Error {
-	p = r.inside(p)
-	e := &Error{Path: r.path, Line: p.line, Column: p.column, Problem: fmt.Sprintf(format, args...)}
+// ofAgent cuts the agent from the path of one of its keys.
+func ofAgent(path string) (key string, ok bool) {
+	if rest, ok := strings.CutPrefix(path, "agents."); ok {
+		_, key, ok = strings.Cut(rest, ".")
+		return key, ok
+	}
+	return "", false
+}
+
+var index = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d+\]`) })
+
+// shown is a path as a person is told of it: the place in the file says which agent or
+// entry of a list it is.
+func shown(path string) string {
+	if key, ok := ofAgent(path); ok {
+		path = key
+	}
+	path = strings.TrimPrefix(strings.TrimPrefix(path, "agents."), "defaults.")
+	return index().ReplaceAllString(path, "")
+}
+
+// below is the path of a key in what stands at path.
+func below(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// wrong is a problem, and what to try, without its place.
+func wrong(try, format string, args ...any) *Error {
+	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
+}
+
+// unlike is a problem with a word that is none of those that are known.
+func unlike(word string, known []string, format string, args ...any) *Error {
+	return &Error{Problem: fmt.Sprintf(format, args...), Near: dropbox.Nearest(word, known)}
+}
+
+// fail records a problem with the value of a key.
+func (r *reader) fail(path, try, format string, args ...any) {
+	r.report(r.find(path).value, path, wrong(try, format, args...))
+}
+
+// report gives a problem its place, and the name of its key where path is one. It
+// tells whether there is none.
+func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
+	if e == nil {
+		return true
+	}
+	if path != "" {
+		e.Problem = shown(path) + ": " + e.Problem
+	}
+	e.Problem, e.Try = oneLine(e.Problem, 300), oneLine(e.Try, 300)
+	// The decoder takes characters for line ends that editors do not.
+	e.Path, e.Line = r.path, min(max(n.Line, 1), len(r.lines))
+	e.Column = min(max(n.Column, 1), utf8.RuneCountInString(r.lines[e.Line-1])+1)
 	r.errs = append(r.errs, e)
-	return e
+	return false
 }
 
-// inside moves a place into the file: the decoder takes characters for line
-// ends that editors do not.
-func (r *reader) inside(p position) position {
-	line := min(max(p.line, 1), len(r.lines))
-	column := min(max(p.column, 1), utf8.RuneCountInString(r.lines[line-1])+1)
-	return position{line, column}
-}
-
-// placeOf is where the value of a key stands.
-func (r *reader) placeOf(n *yaml.Node) *position {
-	n = follow(n)
-	p := r.inside(position{n.Line, n.Column})
-	return &p
+// failed is all that was found, or nil.
+func (r *reader) failed() error {
+	if len(r.errs) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.errs, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return r.errs
 }
 
 // document decodes the one document of a file. It returns nil after a failure
 // and for a file without content.
-func (r *reader) document(data []byte) *yaml.Node {
-	if !r.readable(data) {
+func (r *reader) document(text string) *yaml.Node {
+	if !r.readable(text) {
 		return nil
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var doc yaml.Node
-	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil
-	} else if err != nil {
-		r.syntax(err)
-		return nil
+	dec := yaml.NewDecoder(strings.NewReader(text))
+	var doc, second yaml.Node
+	err := dec.Decode(&doc)
+	if err == nil {
+		if err = dec.Decode(&second); err == nil {
+			r.report(&second, "", wrong("", "a second YAML document; one file is one project"))
+			return nil
+		}
 	}
-	var second yaml.Node
-	if err := dec.Decode(&second); err == nil {
-		r.fail(&second, "a second YAML document; one file is one project")
-		return nil
-	} else if !errors.Is(err, io.EOF) {
+	if !errors.Is(err, io.EOF) {
 		r.syntax(err)
 		return nil
 	}
 	if len(doc.Content) == 0 {
 		return nil
 	}
-	return doc.Content[0]
+	return follow(doc.Content[0])
 }
 
 // readable finds what the YAML decoder would refuse without saying where.
-func (r *reader) readable(data []byte) bool {
-	if len(data) > maxBytes {
-		r.failAt(position{1, 1}, "the file is larger than 1 MiB; this is not a configuration")
-		return false
+func (r *reader) readable(text string) bool {
+	if len(text) > maxBytes {
+		return r.report(&yaml.Node{}, "", wrong("", "the file is larger than 1 MiB; this is not a configuration"))
 	}
-	at := position{1, 1}
-	for i := 0; i < len(data); {
-		c, size := utf8.DecodeRune(data[i:])
-		switch {
-		case c == utf8.RuneError && size == 1:
-			r.failAt(at, "byte %#02x is not UTF-8", data[i]).Try = "save the file as UTF-8"
-			return false
-		case !printable(c):
-			r.failAt(at, "character %U cannot stand in YAML", c)
-			return false
-		case c == '\n':
-			at = position{at.line + 1, 0}
+	for i, c := range text {
+		utf := c != utf8.RuneError || strings.HasPrefix(text[i:], string(utf8.RuneError))
+		if utf && printable(c) {
+			continue
 		}
-		at.column++
-		i += size
+		line := text[strings.LastIndexByte(text[:i], '\n')+1 : i]
+		at := &yaml.Node{Line: strings.Count(text[:i], "\n") + 1, Column: utf8.RuneCountInString(line) + 1}
+		if !utf {
+			return r.report(at, "", wrong("save the file as UTF-8", "byte %#02x is not UTF-8", text[i]))
+		}
+		return r.report(at, "", wrong("", "character %U cannot stand in YAML", c))
 	}
 	return true
 }
@@ -116,69 +165,56 @@ func (r *reader) readable(data []byte) bool {
 // printable is YAML 1.2's c-printable, less the byte order mark, which the
 // caller has taken off where it may stand.
 func printable(c rune) bool {
-	switch {
-	case c == '\t', c == '\n', c == '\r', c == 0x85:
-		return true
-	case c < ' ', c >= 0x7f && c < 0xa0, c == 0xfeff, c == 0xfffe, c == 0xffff:
-		return false
-	}
-	return true
+	return c >= ' ' && c < 0x7f || c == '\t' || c == '\n' || c == '\r' || c == 0x85 ||
+		c >= 0xa0 && c != 0xfeff && c != 0xfffe && c != 0xffff
 }
 
 // lineOf finds the line number that yaml.v3 puts into its errors; it leaves it
 // out for the first line.
-var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: line (\d+): `) })
+var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
 
 // syntax reports an error of the YAML decoder, which knows the line at most.
 func (r *reader) syntax(err error) {
-	at := position{1, 1}
-	problem := strings.TrimPrefix(err.Error(), "yaml: ")
-	if m := lineOf().FindStringSubmatch(err.Error()); m != nil {
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			at.line = min(max(n, 1), len(r.lines))
-		}
-		problem = err.Error()[len(m[0]):]
-	}
-	line := r.lines[at.line-1]
+	m := lineOf().FindStringSubmatch(err.Error() + " ")
+	number, _ := strconv.Atoi(m[1])
+	at := yaml.Node{Line: min(max(number, 1), len(r.lines))}
+	line := r.lines[at.Line-1]
 	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-	if tab := strings.IndexByte(indent, '\t'); tab >= 0 {
-		r.failAt(position{at.line, tab + 1}, "a tab cannot indent YAML; use spaces")
-		return
+	e := wrong("", "this is not YAML: %s", err.Error()[len(m[0]):])
+	if at.Column = strings.IndexByte(indent, '\t') + 1; at.Column > 0 {
+		e = wrong("", "a tab cannot indent YAML; use spaces")
+	} else {
+		at.Column = len(indent) + 1
 	}
-	at.column = len(indent) + 1
-	r.failAt(at, "this is not YAML: %s", problem)
+	r.report(&at, "", e)
 }
 
 // each calls f once for every key of a mapping. It reports what is not a mapping
 // and keys that are written twice. Nothing written (null) is an empty mapping,
 // since a section whose lines are all comments is null to YAML.
-func (r *reader) each(n *yaml.Node, name string, f func(key string, k, v *yaml.Node)) {
-	n = follow(n)
-	if isNull(n) {
+func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.Node)) {
+	if n = follow(n); isNull(n) {
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		r.fail(n, "%swant keys with values, got %s", prefix(name), kind(n))
+		r.report(n, path, wrong("", "want keys with values, got %s", kind(n)))
 		return
 	}
-	first := make(map[string]*yaml.Node)
+	first := make(map[string]int, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		key := follow(k)
-		switch {
+		k, v := n.Content[i], follow(n.Content[i+1])
+		switch key := follow(k); {
 		case key.Kind != yaml.ScalarNode:
-			r.fail(k, "%sa key must be a name, this is %s", prefix(name), kind(key))
-			continue
+			r.report(k, path, wrong("", "a key must be a name, this is %s", kind(key)))
 		case key.Tag == "!!merge":
-			r.fail(k, "%s<< is not read here; put what agents share under defaults", prefix(name))
-			continue
+			r.report(k, path, wrong("", "<< is not read here; put what agents share under defaults"))
+		case first[key.Value] > 0:
+			r.report(k, "", wrong("", "%s: written twice, first at line %d", key.Value, first[key.Value]))
+		default:
+			first[key.Value] = k.Line
+			r.at[below(path, key.Value)] = spot{k, v}
+			f(key.Value, k, v)
 		}
-		if before, twice := first[key.Value]; twice {
-			r.fail(k, "%s: written twice, first at line %d", key.Value, before.Line)
-			continue
-		}
-		first[key.Value] = k
-		f(key.Value, k, v)
 	}
 }
 
@@ -202,24 +238,6 @@ func kind(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	switch n.ShortTag() {
-	case "!!str":
-		return "text"
-	case "!!int", "!!float":
-		return "a number"
-	case "!!bool":
-		return "true or false"
-	case "!!null":
-		return "nothing"
-	case "!!timestamp":
-		return "a date"
-	}
-	return "the tag " + n.ShortTag()
-}
-
-func prefix(name string) string {
-	if name == "" {
-		return ""
-	}
-	return name + ": "
+	words := map[string]string{"!!str": "text", "!!int": "a number", "!!float": "a number", "!!bool": "true or false", "!!null": "nothing", "!!timestamp": "a date"}
+	return cmp.Or(words[n.ShortTag()], "the tag "+n.ShortTag())
 }

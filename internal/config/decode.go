@@ -1,0 +1,293 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A checker is a struct with more to check than each of its fields alone. ok is
+// false when a problem was found in one of them.
+type checker interface {
+	check(r *reader, path string, ok bool)
+}
+
+// keys reads the keys of a struct.
+func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
+	before, fields := len(r.errs), fieldsOf(v.Type())
+	r.each(n, path, func(key string, k, n *yaml.Node) {
+		if i := slices.IndexFunc(fields, func(f field) bool { return f.key == key }); i >= 0 {
+			r.value(n, below(path, key), &fields[i], v.Field(fields[i].index))
+		} else {
+			r.unknown(k, path, key, v.Type())
+		}
+	})
+	if c, ok := v.Addr().Interface().(checker); ok {
+		c.check(r, path, len(r.errs) == before)
+	}
+}
+
+// unknown reports a key that does not belong where it stands: of a part that is
+// not built, of another place of the file, or of none.
+func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
+	e, here := wrong("", "unknown key %q", key), keysOf(t)
+	switch {
+	case slices.Contains(later, key):
+		e.Problem = key + ": not in this version"
+	case path == "irc" && strings.HasSuffix(key, "password"):
+		e = wrong(key+"_file: FILE, or "+key+"_env: NAME", "irc.%s: a password does not stand in this file", key)
+	case t == fileType && slices.Contains(keysOf(agentType), key):
+		e.Problem += " here; it belongs to an agent or under defaults"
+	case t == agentType && slices.Contains(keysOf(fileType), key):
+		e.Problem += " here; it belongs to the top level"
+	default:
+		if e.Near = dropbox.Nearest(key, here); len(e.Near) == 0 {
+			e.Try = "known here: " + strings.Join(here, ", ")
+		}
+	}
+	r.report(k, "", e)
+}
+
+// value reads the value of one key. What a problem is found in stays as it was.
+func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
+	switch n = follow(n); {
+	case f.has("later"):
+	case f.null && isNull(n), f.auto && n.Value == "auto":
+		v.SetZero()
+	case v.Kind() == reflect.Struct:
+		r.keys(n, path, v)
+	case v.Kind() == reflect.Map:
+		r.names(n, path, f, v)
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+		r.structs(n, path, v)
+	case v.Kind() == reflect.Slice:
+		r.list(n, path, f, v)
+	case v.Kind() == reflect.Pointer:
+		if list := reflect.New(v.Type().Elem()); r.list(n, path, f, list.Elem()) {
+			v.Set(list)
+		}
+	default:
+		r.report(n, path, r.scalar(n, f, v))
+	}
+}
+
+// scalar reads a text, a number, a time span, or true or false.
+func (r *reader) scalar(n *yaml.Node, f *field, v reflect.Value) *Error {
+	switch {
+	case v.Kind() == reflect.String:
+		s, e := r.text(n, f, f.has("raw"))
+		if e != nil {
+			return e
+		}
+		v.SetString(s)
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		d, e := f.span(n)
+		if e != nil {
+			return e
+		}
+		v.SetInt(int64(d))
+	default:
+		read := reflect.New(v.Type())
+		// Go and YAML have the same names for int and bool.
+		if n.ShortTag() != "!!"+v.Kind().String() || n.Decode(read.Interface()) != nil {
+			got := n.Value
+			if got == "" || isNull(n) {
+				got = kind(n)
+			}
+			return wrong("", "want %s, got %s", strings.Replace(f.what, "number", "a whole number", 1), got)
+		}
+		if e := f.bounds(read.Elem()); e != nil {
+			return e
+		}
+		v.Set(read.Elem())
+	}
+	return nil
+}
+
+// bounds says what is wrong with a number that is out of its bounds.
+func (f *field) bounds(v reflect.Value) *Error {
+	or := ""
+	if f.zero != "" {
+		or = ", or 0 " + f.zero
+	}
+	if !v.CanInt() {
+		return nil
+	}
+	switch i := int(v.Int()); {
+	case i < f.least && (i != 0 || f.zero == ""):
+		return wrong("", "%d is too small; the least is %d%s", i, f.least, or)
+	case i > f.most:
+		return wrong("", "%d is too large; the most is %d%s", i, f.most, or)
+	}
+	return nil
+}
+
+// span reads a time span; see [ParseSpan].
+func (f *field) span(n *yaml.Node) (time.Duration, *Error) {
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		return 0, wrong("", "want a time span such as 30s, got %s", kind(n))
+	}
+	d, err := ParseSpan(n.Value)
+	if bad, ok := errors.AsType[*SpanError](err); ok {
+		return 0, wrong(f.key+": "+bad.Try, "%v", bad)
+	}
+	if d == 0 && f.zero == "" {
+		return 0, wrong("", "must be longer than 0")
+	}
+	return d, nil
+}
+
+// text reads a string. Numbers, dates and true are refused: whoever writes
+// `model: 4` did not mean the text "4". Unless it is raw, it has to fit on one
+// line, since it becomes part of one.
+func (r *reader) text(n *yaml.Node, f *field, raw bool) (s string, e *Error) {
+	switch s = n.Value; {
+	case f.has("any") && n.Kind == yaml.ScalarNode && !isNull(n):
+		return s, nil
+	case isNull(n) && (f.has("channel") || f.has("shown")):
+		return "", wrong(`"#general", or general`, "want the name of a channel, got nothing; # begins a comment")
+	case n.Kind != yaml.ScalarNode || isNull(n):
+		return "", wrong("", "want text, got %s", kind(n))
+	case n.ShortTag() != "!!str":
+		return "", wrong(f.key+`: "`+s+`"`, "want text, got %s", kind(n))
+	case f.words != nil:
+		return s, oneOf(s, f.words)
+	case !raw:
+		s = strings.TrimSpace(s)
+		if strings.ContainsFunc(s, unicode.IsControl) {
+			return "", wrong("", "must be one line")
+		} else if s == "" && strings.HasSuffix(f.what, "list") {
+			return "", wrong("", "an entry is empty")
+		} else if s == "" && !f.has("empty") {
+			return "", wrong("", "is empty")
+		}
+	}
+	return r.ruled(f, s)
+}
+
+// ruled applies the rules of a field.
+func (r *reader) ruled(f *field, s string) (_ string, e *Error) {
+	for _, name := range f.is {
+		if rule := rules[name]; rule != nil && e == nil {
+			s, e = rule(r, s)
+		}
+	}
+	return s, e
+}
+
+// list reads a list of texts, or a text that splits into one. Nothing written is
+// an empty list.
+func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool {
+	items, split, before := n.Content, splitters[f.split], len(r.errs)
+	switch one := n.Kind == yaml.ScalarNode && !isNull(n); {
+	case one && split != nil, isNull(n) && f.split == "words":
+		items = []*yaml.Node{n}
+	case n.Kind == yaml.SequenceNode && f.split == "words":
+		split = nil // these are the words
+	case n.Kind != yaml.SequenceNode && (f.has("any") || !isNull(n)):
+		e := wrong("", "want %s, got %s", strings.Replace(f.what, "list", "a list", 1), kind(n))
+		if one {
+			e.Try = f.key + ": [" + n.Value + "]"
+		}
+		return r.report(n, path, e)
+	}
+	var values []string
+	for _, item := range items {
+		item = follow(item)
+		s, e := r.text(item, f, f.has("raw") && split != nil)
+		parts := []string{s}
+		if e == nil && split != nil {
+			parts, e = split(s)
+		}
+		if r.report(item, path, e) && !(f.has("once") && slices.Contains(values, s)) {
+			values = append(values, parts...)
+		}
+	}
+	if f.split == "words" && len(r.errs) == before { // of a command
+		if len(values) == 0 || values[0] == "" {
+			return r.report(n, path, wrong("", "is empty"))
+		}
+		var e *Error
+		values[0], e = program(r, values[0])
+		r.report(n, path, e)
+	}
+	if len(r.errs) > before {
+		return false
+	}
+	v.Set(reflect.ValueOf(values))
+	return true
+}
+
+// structs reads a list of structs.
+func (r *reader) structs(n *yaml.Node, path string, v reflect.Value) {
+	if n.Kind != yaml.SequenceNode && !isNull(n) {
+		r.report(n, path, wrong("", "want a list, got %s", kind(n)))
+		return
+	}
+	v.SetZero()
+	for i, item := range n.Content {
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if item = follow(item); item.Kind != yaml.MappingNode {
+			r.report(item, path, wrong("", "want keys with values, got %s", kind(item)))
+			continue
+		}
+		r.at[at] = spot{item, item}
+		r.keys(item, at, v.Index(i))
+	}
+}
+
+// names reads names with values, over those that are there.
+func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
+	old := reflect.ValueOf(v.Interface())
+	v.Set(reflect.MakeMap(v.Type())) // the old one may be that of defaults
+	for _, name := range old.MapKeys() {
+		v.SetMapIndex(name, old.MapIndex(name))
+	}
+	r.each(n, path, func(name string, k, n *yaml.Node) {
+		at, one := below(path, name), reflect.New(v.Type().Elem()).Elem()
+		if _, e := r.ruled(f, name); !r.report(k, path, e) {
+			return
+		}
+		switch {
+		case f.has("removable") && isNull(n):
+			one = reflect.Value{}
+		case one.Kind() == reflect.String:
+			r.report(n, at, f.pair(name, n))
+			one.SetString(n.Value)
+		case f.like != "" && n.Kind == yaml.ScalarNode:
+			r.report(n, at, wrong(fmt.Sprintf(f.like, n.Value), "want keys with values, got %s", kind(n)))
+		default:
+			standard(one)
+			r.keys(n, at, one)
+		}
+		v.SetMapIndex(reflect.ValueOf(name), one)
+	})
+	if v.Len() == 0 {
+		v.SetZero()
+	}
+}
+
+// pair says what is wrong with the value of a name. It is taken as it is written,
+// so that PORT: 8080 and DEBUG: true need no quotes.
+func (f *field) pair(name string, n *yaml.Node) *Error {
+	switch {
+	case isNull(n):
+		return wrong(name+`: ""`, "has no value")
+	case n.Kind != yaml.ScalarNode:
+		return wrong("", "want text, got %s", kind(n))
+	case strings.ContainsRune(n.Value, 0):
+		return wrong("", "a value cannot have the character NUL")
+	case f.has("header") && strings.ContainsAny(n.Value, "\r\n"):
+		return wrong("", "must be one line")
+	}
+	return nil
+}

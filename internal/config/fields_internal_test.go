@@ -1,0 +1,84 @@
+package config
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// flags are the words of the tag is that are not rules.
+var flags = []string{"", "raw", "empty", "any", "once", "removable", "later"}
+
+// A tag that is spelt wrong would be a check that is never made.
+func TestTags(t *testing.T) {
+	names := []string{"key", "is", "type", "of", "least", "most", "zero", "split", "like", "default", "doc"}
+	seen := make(map[reflect.Type]bool)
+	var look func(reflect.Type)
+	look = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for _, f := range fieldsOf(of) {
+			where := of.Name() + "." + of.Field(f.index).Name
+			tag := of.Field(f.index).Tag
+			for _, m := range regexp.MustCompile(`(?:^|" )([a-z]+):"`).FindAllStringSubmatch(string(tag), -1) {
+				if value, ok := tag.Lookup(m[1]); !ok || !slices.Contains(names, m[1]) {
+					t.Errorf("%s: no tag is called %s (%s)", where, m[1], value)
+				}
+			}
+			for _, word := range f.is {
+				if rules[word] == nil && !slices.Contains(flags, word) {
+					t.Errorf("%s: is:%q names no rule", where, word)
+				}
+			}
+			if f.split != "" && splitters[f.split] == nil {
+				t.Errorf("%s: nothing splits as %q", where, f.split)
+			}
+			// fieldsOf reads tags by itself, since that is four times as fast.
+			for name, got := range map[string]string{"key": f.key, "default": f.standard, "zero": f.zero, "split": f.split, "like": f.like, "is": strings.Join(f.is, ",")} {
+				if want := tag.Get(name); got != want {
+					t.Errorf("%s: %s is %q, want %q", where, name, got, want)
+				}
+			}
+			look(of.Field(f.index).Type)
+		}
+	}
+	look(fileType)
+	if len(seen) < 12 {
+		t.Errorf("%d structs looked at, want all that have keys", len(seen))
+	}
+}
+
+// What the tags can only spell out agrees with what it comes from.
+func TestTagsAgreeWithTheMailboxes(t *testing.T) {
+	policy := standardFile().Policy
+	var types []string
+	for _, typ := range dropbox.Types() {
+		types = append(types, string(typ))
+	}
+	if !slices.Equal(policy.AllowedTypes, types) {
+		t.Errorf("allowed_types is %q, want %q", policy.AllowedTypes, types)
+	}
+	if policy.MaxHops != dropbox.MaxHops {
+		t.Errorf("max_hops is %d, want %d", policy.MaxHops, dropbox.MaxHops)
+	}
+	for _, f := range fieldsOf(reflect.TypeFor[Policy]()) {
+		if f.key == "allowed_types" && !slices.Equal(f.words, types) {
+			t.Errorf("%s may have %q, want %q", f.key, f.words, types)
+		}
+		if f.key == "max_body_bytes" && f.most != mostBody {
+			t.Errorf("the most of %s is %d, want %d", f.key, f.most, mostBody)
+		}
+	}
+	if words := fieldsOf(reflect.TypeFor[IRCRule]())[0].words; !slices.Equal(words, types) {
+		t.Errorf("irc.map.type may be %q, want %q", words, types)
+	}
+}

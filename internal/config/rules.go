@@ -1,0 +1,188 @@
+package config
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A rule gives the value that a text stands for, or says what is wrong with it.
+type rule func(r *reader, s string) (string, *Error)
+
+// rules are what the tag is of a field may name.
+var rules = map[string]rule{
+	"word": fits("must be one word that does not begin with -", "", func(s string) bool {
+		return !strings.ContainsFunc(s, unicode.IsSpace) && !strings.HasPrefix(s, "-")
+	}),
+	"path":     func(r *reader, s string) (string, *Error) { return inFolder(r.dir, s) },
+	"cwd":      func(r *reader, s string) (string, *Error) { return inFolder(r.project, s) },
+	"program":  program,
+	"backend":  backend,
+	"variable": matches(`^[A-Za-z_][A-Za-z0-9_]*$`, "is not the name of a variable", "the name of the variable, not the password"),
+	"name":     matches(`^[A-Za-z_][A-Za-z0-9_]*$`, "is not the name of a variable", ""),
+	"free":     fits("is set by claude-swarm itself", "", func(s string) bool { return !strings.HasPrefix(s, "CLAUDE_SWARM_") }),
+	"drop":     matches(`^[A-Za-z_][A-Za-z0-9_]*\*?$`, "is neither a NAME nor a PREFIX_*", ""),
+	"ours":     fits("is claude-swarm's own server", "another name; mcp: false takes ours away", func(s string) bool { return s != ToolServer }),
+	// The name of a server becomes part of the names of its tools.
+	"server": matches(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`, "cannot name a server; want up to 32 letters, digits, - and _", ""),
+	"header": matches(`^[A-Za-z0-9-]+$`, "cannot be the name of a header", ""),
+	"url":    matches(`^https?://[^ \t"<>]*[^ \t"<>/][^ \t"<>]*$`, "is not the address of a server", "url: https://example.com/mcp"),
+	"host":   host,
+	"slug":   slug,
+	// Whether the server takes a nick is seen when the bridge connects.
+	"nick": fits("can be nobody's nick", "", func(s string) bool {
+		return len(s) <= 32 && (s[0] < '0' || s[0] > '9') && !strings.ContainsFunc(s, func(c rune) bool { return c > '~' || strings.ContainsRune("!@#&*?,.:;/\"'$%()+<=>", c) })
+	}),
+	"channel": channel,
+	"shown":   shownIn,
+	"work":    fits("lacks "+taskMark, "", func(s string) bool { return strings.Contains(s, taskMark) }),
+	"mask":    matches(`!.*@`, "is not a mask", `mask: "*!*@host.example"`),
+	"certain": matches(`^[^!]*![^@]*@.*[^*?.]`, "fits everybody: the host has to say who it is", `mask: "*!*@host.example"`),
+	"pattern": pattern,
+}
+
+// fits is the rule that something is true of a text.
+func fits(problem, try string, good func(string) bool) rule {
+	return func(_ *reader, s string) (string, *Error) {
+		if !good(s) {
+			return "", wrong(try, "%q %s", s, problem)
+		}
+		return s, nil
+	}
+}
+
+// matches is the rule that a text matches a pattern, which is compiled when it is needed.
+func matches(pattern, problem, try string) rule {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return fits(problem, try, func(s string) bool { return compiled().MatchString(s) })
+}
+
+// oneOf says what is wrong with a text that is none of some words.
+func oneOf(s string, words []string) *Error {
+	if slices.Contains(words, s) {
+		return nil
+	}
+	return unlike(s, words, "%q is not one of %s", s, or(words))
+}
+
+// inFolder makes the path of a folder or file absolute. Without dir it stays as it is.
+func inFolder(dir, path string) (string, *Error) {
+	if path[0] == '~' && path != "~" && path[1] != '/' {
+		return "", wrong("", "%q: only ~/ is known, not another person's home", path)
+	}
+	return resolve(dir, path)
+}
+
+// resolve makes a path absolute: ~ is the home folder, anything relative starts at dir.
+func resolve(dir, path string) (string, *Error) {
+	switch home, err := os.UserHomeDir(); {
+	case dir == "", filepath.IsAbs(path):
+		return filepath.Clean(path), nil
+	case path != "~" && !strings.HasPrefix(path, "~/"):
+		return filepath.Join(dir, path), nil
+	case err != nil:
+		return "", wrong("", "%v", err)
+	default:
+		return filepath.Join(home, path[1:]), nil
+	}
+}
+
+// program is a path where it has a slash, else a name that is looked up.
+func program(r *reader, s string) (string, *Error) {
+	if !strings.Contains(s, "/") {
+		return s, nil
+	}
+	return resolve(r.dir, s)
+}
+
+// claude is the one backend of this version. The others are known by name, so that
+// nobody believes them to work.
+const claude = "claude"
+
+var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
+
+func backend(_ *reader, s string) (string, *Error) {
+	switch {
+	case slices.Contains(laterBackends, s):
+		return "", wrong("", "%s: not in this version", s)
+	case s != claude:
+		return "", wrong("", "%q is unknown; this version has %s", s, claude)
+	}
+	return s, nil
+}
+
+// host is the address of an IRC server: host, or host:port.
+func host(_ *reader, s string) (string, *Error) {
+	if _, rest, isURL := strings.Cut(s, "://"); isURL {
+		host, _, _ := strings.Cut(rest, "/")
+		return "", wrong("server: "+host, "want host or host:port, got the URL %s", s)
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil { // there is no port
+		host, port = strings.Trim(s, "[]"), "1"
+	}
+	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+		return "", wrong("server: "+net.JoinHostPort(host, "6697"), "%q is not a port: that is a number from 1 to 65535", port)
+	}
+	if host == "" || strings.ContainsAny(host, "/@#,") || strings.Contains(host, ":") && net.ParseIP(host) == nil {
+		return "", wrong("server: irc.example.net:6697", "%q is neither host nor host:port", s)
+	}
+	return s, nil
+}
+
+func slug(_ *reader, s string) (string, *Error) {
+	if s != slugOf(s) {
+		return "", wrong("slug: "+slugOf(s), "%q: want small letters, digits and -", s)
+	}
+	return s, nil
+}
+
+// slugOf makes a slug of any name.
+func slugOf(name string) string {
+	s := strings.Trim(strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {
+			return c
+		}
+		return '-'
+	}, strings.ToLower(name)), "-")
+	if s == "" {
+		return "swarm"
+	}
+	return s[:min(len(s), 30)]
+}
+
+// channel is the name of a channel. A # in front may be left out, since it begins a
+// comment in YAML.
+func channel(_ *reader, s string) (string, *Error) {
+	if !strings.ContainsRune("#&+!", rune(s[0])) {
+		s = "#" + s
+	}
+	if len(s) < 2 || len(s) > 64 || strings.ContainsAny(s, ",:") {
+		return "", wrong("", "%q cannot be the name of a channel", s)
+	}
+	return s, nil
+}
+
+// shownIn is a channel, or none.
+func shownIn(r *reader, s string) (string, *Error) {
+	if s == "none" {
+		return "", nil
+	}
+	return channel(r, s)
+}
+
+// pattern is a pattern of topics.
+func pattern(_ *reader, s string) (string, *Error) {
+	if err := dropbox.CheckPattern(s); err != nil {
+		return "", wrong("", "%v", err)
+	}
+	return s, nil
+}
