@@ -269,7 +269,7 @@ func TestAClientThatNobodyTakesUpIsEnded(t *testing.T) {
 	writeRecord(f, turn, id, self)
 	release := make(chan struct{})
 	f.backend.Outlive = func(runner.Turn, runner.Process) []runnertest.Step {
-		return []runnertest.Step{runnertest.Until(release), runnertest.Say("finished on my own")}
+		return []runnertest.Step{waitFor(release), runnertest.Say("finished on my own")}
 	}
 
 	const lost = "aaaaaaaaaa"

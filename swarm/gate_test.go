@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -207,7 +208,7 @@ func TestAnHonestConversationIsNoLoop(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder", "reviewer")
 	reviews := 0
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		switch body := runnertest.Body(turn.Prompt); {
+		switch body := standin.Body(turn.Prompt); {
 		case turn.Agent == "reviewer":
 			return []runnertest.Step{runnertest.Say("Please change this.")}
 		case reviews < 3:

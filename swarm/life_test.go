@@ -211,9 +211,9 @@ func TestUsageLimitParksAllAgentsOfTheAccount(t *testing.T) {
 func TestWhatCannotWorkStopsAtOnce(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
-	f.send("coder", "@refused the key is wrong")
+	f.send("coder", "@status 401")
 	st := f.untilState("coder", swarm.Stopped)
-	if !strings.Contains(st.Why, "the key is wrong") || len(f.backend.Runs()) != 1 {
+	if !strings.Contains(st.Why, "401") || len(f.backend.Runs()) != 1 {
 		t.Errorf("after %d turns: why %q", len(f.backend.Runs()), st.Why)
 	}
 	if got := f.files("coder", "new"); len(got) != 1 || !strings.HasSuffix(got[0], "~1.0.md") {
@@ -363,8 +363,14 @@ func TestHalt(t *testing.T) {
 
 func TestAPanicStopsOneAgentOnly(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent == "coder" {
+			return []runnertest.Step{runnertest.Panic("oh no")}
+		}
+		return nil
+	}
 	f.start()
-	f.send("coder", "@panic oh no")
+	f.send("coder", "work")
 	st := f.untilState("coder", swarm.Stopped)
 	if !strings.Contains(st.Why, "oh no") {
 		t.Errorf("why = %q", st.Why)

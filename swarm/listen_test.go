@@ -91,7 +91,7 @@ func TestAListenerThatFails(t *testing.T) {
 	f.listen(h)
 	f.start()
 	h.answer(errors.New("nobody is at home"))
-	id := f.send("coder", "@refused the key is wrong")
+	id := f.send("coder", "@status 401")
 	f.told("the key is wrong")
 	f.until("the status complains", func() bool { return f.troubled("the test is behind: nobody is at home") })
 	h.answer(nil)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
 // A thousand messages to ten agents, from several senders at once: each is done
@@ -57,7 +57,7 @@ func TestAThousandMessages(t *testing.T) {
 	began := map[string]time.Time{}
 	last := map[string]int{}
 	for _, r := range f.backend.Runs() {
-		body := runnertest.Body(r.Turn.Prompt)
+		body := standin.Body(r.Turn.Prompt)
 		ran[body]++
 		if r.Began.Before(began[r.Turn.Agent]) {
 			t.Errorf("%s: a turn began before the one before it had ended", r.Turn.Agent)

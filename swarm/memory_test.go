@@ -24,7 +24,7 @@ func (f *field) prompts() []string {
 func TestAfterACompactionTheWindowComesBackOnce(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
-	f.answer(f.send("coder", "@say I renamed ParseFoo to ParseBar.\n@tool Bash ok"))
+	f.answer(f.send("coder", "@say I renamed ParseFoo to ParseBar.\n@sh ls"))
 	f.answer(f.send("coder", "@say before the boundary\n@compact\n@say after the boundary"))
 	f.answer(f.send("coder", "what did you do?"))
 	f.answer(f.send("coder", "and then?"))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -47,7 +48,7 @@ func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 		})
 	}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		switch body := runnertest.Body(turn.Prompt); {
+		switch body := standin.Body(turn.Prompt); {
 		case strings.HasPrefix(body, "delegate"):
 			return []runnertest.Step{delegate("coder"), delegate("tester"), runnertest.Say("They are at it.")}
 		case strings.Contains(body, "tester did it"):

@@ -61,7 +61,7 @@ func TestWhatTheTurnDidNotTakeInWaits(t *testing.T) {
 					return []runnertest.Step{runnertest.Say("did it")}
 				}
 				first = false
-				return append([]runnertest.Step{runnertest.Until(sent)}, end...)
+				return append([]runnertest.Step{waitFor(sent)}, end...)
 			}
 			f.start()
 			task := f.send("coder", "the long task")

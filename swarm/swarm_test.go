@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -347,7 +348,7 @@ func (f *field) bodies() []string {
 	var out []string
 	for _, r := range f.backend.Runs() {
 		if !r.Followed {
-			out = append(out, runnertest.Body(r.Turn.Prompt))
+			out = append(out, standin.Body(r.Turn.Prompt))
 		}
 	}
 	return out

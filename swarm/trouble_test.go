@@ -69,7 +69,7 @@ func TestAnAlertWaitsForTheDisk(t *testing.T) {
 	f.store = store
 	f.start()
 	full.Store(true)
-	f.send("coder", "@refused the key is wrong")
+	f.send("coder", "@status 401")
 	f.untilState("coder", swarm.Stopped)
 	f.until("the status says so", func() bool { return f.troubled("could not be told") })
 	full.Store(false)
@@ -109,7 +109,7 @@ func TestWhatIsStoppedIsWrittenDownLater(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(state, "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f.send("coder", "@refused the key is wrong")
+	f.send("coder", "@status 401")
 	f.untilState("coder", swarm.Stopped)
 	if err := os.RemoveAll(state); err != nil {
 		t.Fatal(err)

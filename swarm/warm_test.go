@@ -14,6 +14,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -250,7 +251,7 @@ func TestAClientThatDiesBeforeItTakesThePrompt(t *testing.T) {
 	f := newWarmField(t, "coder")
 	did := 0
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		if runnertest.Body(turn.Prompt) == "one" {
+		if standin.Body(turn.Prompt) == "one" {
 			return []runnertest.Step{runnertest.Say("one")}
 		}
 		return []runnertest.Step{runnertest.Gone(), runnertest.Do(func(context.Context, runner.Turn) error { did++; return nil }), runnertest.Say("two")}
@@ -314,7 +315,7 @@ func TestAClientThatWaitsInLine(t *testing.T) {
 	f.plan.MaxRunning = 1
 	release := make(chan struct{})
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		if runnertest.Body(turn.Prompt) == "long" {
+		if standin.Body(turn.Prompt) == "long" {
 			return []runnertest.Step{waitFor(release), runnertest.Say("done")}
 		}
 		return nil
@@ -345,9 +346,15 @@ func TestAClientThatWaitsInLine(t *testing.T) {
 // The panic of a turn, or of the agent, leaves no client.
 func TestAPanicLeavesNoClientWaiting(t *testing.T) {
 	f := newWarmField(t, "coder")
+	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if standin.Body(turn.Prompt) == "two" {
+			return []runnertest.Step{runnertest.Panic("a broken promise")}
+		}
+		return nil
+	}
 	f.start()
 	f.work("coder", "one")
-	f.send("coder", "@panic a broken promise")
+	f.send("coder", "two")
 	f.untilState("coder", swarm.Stopped)
 	if left := f.backend.Waiting(); len(left) != 0 || f.status("coder").Warm != nil {
 		t.Errorf("%v wait", left)
@@ -372,7 +379,7 @@ func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 	f.store = store
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
-			full.Store(runnertest.Body(turn.Prompt) == "fill")
+			full.Store(standin.Body(turn.Prompt) == "fill")
 			return nil
 		})}
 	}

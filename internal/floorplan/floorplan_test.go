@@ -55,7 +55,7 @@ var floors = map[string][]string{
 	"internal/testkit/durabletest":    {"internal/durable"},
 	"internal/testkit/irctest":        {"ircbridge/irc"},
 	"internal/testkit/mutants":        {},
-	"internal/testkit/runnertest":     {"streamjson", "swarm/runner"},
+	"internal/testkit/runnertest":     {"internal/testkit/standin", "streamjson", "swarm/runner"},
 	"internal/testkit/standin":        {},
 	"internal/testkit/torture":        {"dropbox", "internal/control", "swarm", "swarm/runner"},
 	"internal/testkit/standin/claude": {"internal/testkit/standin"},

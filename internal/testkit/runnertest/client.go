@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -177,7 +178,7 @@ func (c *client) assistant(b streamjson.Block) {
 // done ends the turn well.
 func (c *client) done() runner.Outcome {
 	if c.said == "" {
-		_ = Say("Done: " + firstLine(Body(c.turn.Prompt)))(c)
+		_ = Say("Done: " + standin.FirstLine(c.turn.Prompt))(c)
 	}
 	c.result(false, c.said)
 	return c.concluded()

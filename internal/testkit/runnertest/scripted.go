@@ -70,16 +70,6 @@ func (s *Scripted) Forget(session string) {
 	delete(s.sessions, session)
 }
 
-// Know adds a session, as if an earlier daemon had made it.
-func (s *Scripted) Know(session string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sessions == nil {
-		s.sessions = make(map[string]bool)
-	}
-	s.sessions[session] = true
-}
-
 // Run plays the turn's script.
 func (s *Scripted) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	i, p := s.begin(t, runner.Process{}, false)
@@ -108,7 +98,7 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 			return c.fail(runner.NoSession, reason)
 		}
 	}
-	steps := Parse(t.Prompt)
+	steps := script(t.Prompt)
 	if s.Script != nil {
 		steps = s.Script(t)
 	}

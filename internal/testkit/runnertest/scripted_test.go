@@ -24,7 +24,7 @@ func TestDirectives(t *testing.T) {
 		"frame\n--- abcdefghijklmnop ---\nthe body\nmore\n--- abcdefghijklmnop ---\nDo it.": {runner.Done, "Done: the body", 0},
 		"@say one\n@say two":    {runner.Done, "two", 0},
 		"@sleep 3s\n@say late":  {runner.Done, "late", 3 * time.Second},
-		"@tick 3s 1s":           {runner.Done, "Done: @tick 3s 1s", 3 * time.Second},
+		"@orphan 3s":            {runner.Failed, "script: @orphan needs a client that is a process", 0},
 		"@fail no luck":         {runner.Failed, "no luck", 0},
 		"@say begun\n@noresult": {runner.Failed, "", 0},
 		"@unborn":               {runner.Unborn, "", 0},
@@ -32,8 +32,6 @@ func TestDirectives(t *testing.T) {
 		"@status 529":           {runner.Limited, "the API takes nothing (529)", 0},
 		"@status 500":           {runner.Limited, "the API takes nothing (500)", 0},
 		"@status 400":           {runner.Failed, "the API failed (400)", 0},
-		"@nosession":            {runner.NoSession, "", 0},
-		"@unheard":              {runner.Unheard, "", 10 * time.Second},
 		"@hang":                 {runner.TimedOut, "", time.Hour},
 		"@sleep 20m":            {runner.Stalled, "", 10 * time.Minute},
 		"@sleep soon":           {runner.Failed, "script: @sleep soon: time: invalid duration \"soon\"", 0},
@@ -61,7 +59,7 @@ func TestDirectives(t *testing.T) {
 func TestWhatATurnDid(t *testing.T) {
 	var kinds []streamjson.Kind
 	turn := runner.Turn{ID: "t-1", UUID: "u-1", Session: runner.Session{ID: "s-1", How: runner.New},
-		Prompt: "@cost 0.05\n@context 68000 200000\n@write a.go x\n@deny Bash npm test\n@compact\n@say ready",
+		Prompt: "@cost 0.05\n@context 68000\n@write a.go x\n@deny Bash npm test\n@compact\n@say ready",
 		Event:  func(ev *streamjson.Event) { kinds = append(kinds, ev.Kind) }}
 	out := new(runnertest.Scripted).Run(t.Context(), turn)
 	if out.CostUSD != 0.05 || out.ToolCalls != 2 || out.Compactions != 1 || out.Session != "s-1" || out.Text != "ready" || out.ContextLimit != 200000 {

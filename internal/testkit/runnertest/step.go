@@ -19,22 +19,12 @@ func goOn(f func(*client)) Step {
 	return func(c *client) *runner.Outcome { f(c); return nil }
 }
 
-// ends makes a step that ends the turn without a result.
-func ends(end runner.End, reason string) Step {
-	return func(c *client) *runner.Outcome { c.birth(); return c.outcome(end, reason) }
-}
-
 // Say lets the client say text. What it said last is the turn's text.
 func Say(text string) Step {
 	return goOn(func(c *client) {
 		c.said = text
 		c.assistant(streamjson.Block{Kind: streamjson.BlockText, Text: text})
 	})
-}
-
-// Think lets the client think text.
-func Think(text string) Step {
-	return goOn(func(c *client) { c.assistant(streamjson.Block{Kind: streamjson.BlockThinking, Text: text}) })
 }
 
 // Tool lets the client call a tool, which answers result at once. input is
@@ -46,9 +36,13 @@ func Tool(name string, input any, result string) Step {
 	})
 }
 
-// Deny lets the client call a tool and be refused.
-func Deny(name string, input any) Step {
+// deny lets the client call a tool and be refused.
+func deny(name, what string) Step {
 	return goOn(func(c *client) {
+		input := map[string]string{"file_path": what}
+		if name == "Bash" {
+			input = map[string]string{"command": what}
+		}
 		id := c.call(name, input)
 		c.denied = append(c.denied, streamjson.Denial{Tool: name, ID: id, Input: encode(input)})
 		c.emit(streamjson.Event{Kind: streamjson.KindUser, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolResult, ID: id, Text: "permission denied", Failed: true}}})
@@ -70,23 +64,13 @@ func encode(input any) json.RawMessage {
 	return data
 }
 
-// Sleep lets d pass. It is the turn's end if that is longer than Stall.
-func Sleep(d time.Duration) Step {
+// sleep lets d pass. It is the turn's end if that is longer than Stall.
+func sleep(d time.Duration) Step {
 	return func(c *client) *runner.Outcome { c.birth(); return c.wait(d) }
 }
 
-// Tick lets the client say something every step, for d.
-func Tick(d, step time.Duration) Step {
-	return func(c *client) *runner.Outcome {
-		for past := time.Duration(0); past < d; past += step {
-			if out := c.wait(step); out != nil {
-				return out
-			}
-			c.assistant(streamjson.Block{Kind: streamjson.BlockText, Text: "tick " + (past + step).String()})
-		}
-		return nil
-	}
-}
+// forever is longer than any test's clock runs.
+const forever = 100 * 365 * 24 * time.Hour
 
 // Do calls f in the goroutine of Run, with Run's context: for what the client
 // does to the world. An error ends the turn as Failed.
@@ -125,18 +109,6 @@ func TookIn(uuid string) Step {
 	return goOn(func(c *client) { c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: uuid}) })
 }
 
-// Until lets time pass until ch is closed or gives something, or the turn is ended.
-func Until(ch <-chan struct{}) Step {
-	return func(c *client) *runner.Outcome {
-		c.birth()
-		select {
-		case <-ch:
-		case <-c.ctx.Done(): // play sees it
-		}
-		return nil
-	}
-}
-
 // Emit passes an event on as it is.
 func Emit(ev streamjson.Event) Step {
 	return goOn(func(c *client) { c.birth(); c.emit(ev) })
@@ -144,19 +116,6 @@ func Emit(ev streamjson.Event) Step {
 
 // Cost sets what the turn has cost, in US dollars.
 func Cost(usd float64) Step { return goOn(func(c *client) { c.cost = usd }) }
-
-// Context sets the size of the context and, unless 0, its limit, in tokens.
-func Context(tokens, limit int) Step {
-	return goOn(func(c *client) {
-		c.context = tokens
-		if limit > 0 {
-			c.limit = limit
-		}
-	})
-}
-
-// Model sets the model that answers.
-func Model(name string) Step { return goOn(func(c *client) { c.model = name }) }
 
 // Compact lets the client compact its context, without running the turn's hook.
 func Compact() Step {
@@ -180,54 +139,41 @@ func HookRan(output string) Step {
 	})
 }
 
-// Fail ends the turn as Failed, with an error result that says text.
-func Fail(text string) Step {
-	return func(c *client) *runner.Outcome {
-		c.result(true, text)
-		return c.outcome(runner.Failed, text)
-	}
-}
-
-// Limited ends the turn at the usage limit, which is lifted after d (before 0: was lifted); 0: the client does not say.
-func Limited(d time.Duration) Step {
-	return limited("the usage limit is reached (429)", d)
-}
-
-func limited(reason string, d time.Duration) Step {
+// ends ends the turn with an error result that says reason.
+func ends(end runner.End, reason string, more func(*runner.Outcome)) Step {
 	return func(c *client) *runner.Outcome {
 		c.result(true, reason)
-		out := c.outcome(runner.Limited, reason)
-		if d != 0 {
-			out.ResetAt = time.Now().Add(d)
-		}
+		out := c.outcome(end, reason)
+		more(out)
 		return out
 	}
 }
+
+// Fail ends the turn as Failed.
+func Fail(text string) Step { return ends(runner.Failed, text, func(*runner.Outcome) {}) }
+
+// Refused ends the turn as one that cannot work, such as for a wrong key.
+func Refused(reason string) Step { return ends(runner.Refused, reason, func(*runner.Outcome) {}) }
 
 // Unknown ends the turn Limited, for a cause that the client does not name.
 func Unknown() Step {
-	return func(c *client) *runner.Outcome {
-		const reason = "API Error: something is wrong"
-		c.result(true, reason)
-		out := c.outcome(runner.Limited, reason)
-		out.Unknown = true
-		return out
-	}
+	return ends(runner.Limited, "API Error: something is wrong", func(out *runner.Outcome) { out.Unknown = true })
 }
 
-// Refused ends the turn as one that cannot work, such as for a wrong key.
-func Refused(reason string) Step {
-	return func(c *client) *runner.Outcome {
-		c.result(true, reason)
-		return c.outcome(runner.Refused, reason)
-	}
+// Limited ends the turn at the usage limit, which is lifted after d (before 0: was lifted); 0: the client does not say.
+func Limited(d time.Duration) Step { return limited("the usage limit is reached (429)", d) }
+
+func limited(reason string, d time.Duration) Step {
+	return ends(runner.Limited, reason, func(out *runner.Outcome) {
+		if d != 0 {
+			out.ResetAt = time.Now().Add(d)
+		}
+	})
 }
 
-// Unborn ends the turn before its first event.
-func Unborn() Step {
-	return func(c *client) *runner.Outcome {
-		return c.outcome(runner.Unborn, "the client died before its first event")
-	}
+// unborn ends the turn before its first event.
+func unborn(c *client) *runner.Outcome {
+	return c.outcome(runner.Unborn, "the client died before its first event")
 }
 
 // Gone ends the turn as one whose client had waited and died before it took the
@@ -241,16 +187,7 @@ func Gone() Step {
 	}
 }
 
-// NoSession ends the turn as one whose session cannot be had.
-func NoSession() Step {
-	return func(c *client) *runner.Outcome {
-		return c.outcome(runner.NoSession, "no conversation found with session ID "+c.session)
-	}
-}
-
-// Unheard ends the turn after the prompt was acknowledged and not run.
-func Unheard() Step { return unheard(runner.Timing{}) }
-
+// unheard ends the turn after the prompt was acknowledged and not run.
 func unheard(timing runner.Timing) Step {
 	return func(c *client) *runner.Outcome {
 		c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
@@ -262,18 +199,12 @@ func unheard(timing runner.Timing) Step {
 }
 
 // NoResult ends the turn without a result, after it had begun.
-func NoResult() Step { return ends(runner.Failed, "the client ended without a result") }
-
-// Lost is what Follow finds when the client died without a result.
-func Lost() Step { return ends(runner.Lost, "the client is dead and left no result") }
-
-// Hang is silence until the turn is ended.
-func Hang() Step {
-	return func(c *client) *runner.Outcome { c.birth(); return c.wait(forever) }
+func NoResult() Step {
+	return func(c *client) *runner.Outcome {
+		c.birth()
+		return c.outcome(runner.Failed, "the client ended without a result")
+	}
 }
-
-// forever is longer than any test's clock runs.
-const forever = 100 * 365 * 24 * time.Hour
 
 // Panic panics in the goroutine of Run.
 func Panic(text string) Step { return func(*client) *runner.Outcome { panic(text) } }

@@ -17,7 +17,7 @@ func (c *client) journal(what string, p prompt) {
 		return
 	}
 	defer f.Close()
-	if _, err := fmt.Fprintf(f, "%s %s %s %d %s\n", what, c.agent(), p.uuid, os.Getpid(), firstLine(p.text)); err != nil {
+	if _, err := fmt.Fprintf(f, "%s %s %s %d %s\n", what, c.agent(), p.uuid, os.Getpid(), FirstLine(p.text)); err != nil {
 		c.complain("standin: " + err.Error())
 	}
 }

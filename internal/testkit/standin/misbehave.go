@@ -13,11 +13,11 @@ import (
 
 // misbehave plays the steps that a well-behaved program would not do. Those
 // that end the process do not return.
-func (t *turn) misbehave(ctx context.Context, s step) error {
+func (t *turn) misbehave(ctx context.Context, s Step) error {
 	c := t.c
-	switch s.verb {
+	switch s.Verb {
 	case "exit":
-		c.end(s.n)
+		c.end(s.N)
 		c.stay()
 	case "noresult":
 		c.end(0)
@@ -41,18 +41,18 @@ func (t *turn) misbehave(ctx context.Context, s step) error {
 	case "orphan":
 		return t.orphan(s)
 	case "pending":
-		tool, input, _ := strings.Cut(s.arg, " ")
+		tool, input, _ := strings.Cut(s.Arg, " ")
 		if err := t.emit(block{Type: "tool_use", ID: newID("toolu_"), Name: tool, Input: encode(map[string]string{"input": input})}); err != nil {
 			return err
 		}
 		<-ctx.Done()
 		return errInterrupted
 	case "again":
-		t.more = append(t.more, breakLines(s.arg))
+		t.more = append(t.more, breakLines(s.Arg))
 	case "flood":
 		return t.flood(ctx)
 	case "noise":
-		return c.noise(s.n)
+		return c.noise(s.N)
 	case "rubbish":
 		c.out.raw([]byte("npm WARN this line is not JSON {"))
 	case "unknown":
@@ -105,8 +105,8 @@ func (c *client) unborn(prompts []prompt) {
 }
 
 func saysUnborn(p prompt) bool {
-	steps, _ := parseScript(p.text) // the turn itself complains of what makes no sense
-	return slices.ContainsFunc(steps, func(s step) bool { return s.verb == "unborn" })
+	steps, _ := Script(p.text) // the turn itself complains of what makes no sense
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Verb == "unborn" })
 }
 
 // goOn begins a turn without a prompt, as the real program does when a command in
@@ -120,8 +120,8 @@ func (c *client) goOn(text string) {
 
 // orphan leaves a grandchild behind that is in a separate session, has no
 // parent but init, and holds the standard output open.
-func (t *turn) orphan(s step) error {
-	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("sleep %.3f &", s.d.Seconds()))
+func (t *turn) orphan(s Step) error {
+	cmd := exec.Command("/bin/sh", "-c", fmt.Sprintf("sleep %.3f &", s.D.Seconds()))
 	cmd.Env = t.c.environ
 	cmd.Stdout = t.c.out.w
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -26,16 +26,16 @@ func (t *turn) play(ctx context.Context) error {
 }
 
 // step runs one line of the script.
-func (t *turn) step(ctx context.Context, s step) error {
+func (t *turn) step(ctx context.Context, s Step) error {
 	c := t.c
-	first, rest, _ := strings.Cut(s.arg, " ")
-	switch s.verb {
+	first, rest, _ := strings.Cut(s.Arg, " ")
+	switch s.Verb {
 	case "say":
-		return t.say(breakLines(s.arg))
+		return t.say(breakLines(s.Arg))
 	case "think":
-		return t.think(breakLines(s.arg))
+		return t.think(breakLines(s.Arg))
 	case "sh":
-		return t.call(ctx, "Bash", map[string]any{"command": s.arg, "description": "Run " + first})
+		return t.call(ctx, "Bash", map[string]any{"command": s.Arg, "description": "Run " + first})
 	case "write":
 		return t.call(ctx, "Write", map[string]any{"file_path": c.abs(first), "content": breakLines(rest) + "\n"})
 	case "edit":
@@ -44,34 +44,34 @@ func (t *turn) step(ctx context.Context, s step) error {
 			"replace_all": false, "file_path": c.abs(first), "old_string": breakLines(old), "new_string": breakLines(new),
 		})
 	case "read":
-		return t.call(ctx, "Read", map[string]any{"file_path": c.abs(s.arg)})
+		return t.call(ctx, "Read", map[string]any{"file_path": c.abs(s.Arg)})
 	case "deny":
 		return t.refuse(ctx, first, rest)
 	case "sleep":
-		return t.sleep(ctx, s.d)
+		return t.sleep(ctx, s.D)
 	case "tick":
-		return t.tick(ctx, s.d, s.each)
+		return t.tick(ctx, s.D, s.Each)
 	case "big":
-		return t.say(strings.Repeat("0123456789abcde\n", s.n/16+1)[:s.n])
+		return t.say(strings.Repeat("0123456789abcde\n", s.N/16+1)[:s.N])
 	case "cost":
-		t.cost = &s.usd
+		t.cost = &s.USD
 	case "context":
 		t.endRequest("end_turn")
-		c.sess.context = s.n
+		c.sess.context = s.N
 	case "model":
 		t.endRequest("end_turn")
-		c.model = c.release.modelName(s.arg)
+		c.model = c.release.modelName(s.Arg)
 	case "compact":
 		t.endRequest("end_turn")
 		return c.compact(ctx, "auto")
 	case "fail":
-		return &failure{text: breakLines(s.arg)}
+		return &failure{text: breakLines(s.Arg)}
 	case "status":
-		return t.apiError(s.n, rest)
+		return t.apiError(s.N, rest)
 	case "limited":
-		return t.usageLimit(time.Now().Add(s.d))
+		return t.usageLimit(time.Now().Add(s.D))
 	case "linger":
-		c.linger = s.d
+		c.linger = s.D
 	default:
 		return t.misbehave(ctx, s)
 	}

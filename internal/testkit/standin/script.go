@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A step is one line of a turn's script.
-type step struct {
-	verb string
-	arg  string
-	d    time.Duration // of sleep, tick, linger, orphan, limited
-	each time.Duration // of tick
-	n    int           // of big, context, exit, status, noise
-	usd  float64       // of cost
+// A Step is one line of a turn's script.
+type Step struct {
+	Verb string
+	Arg  string
+	D    time.Duration // of sleep, tick, linger, orphan, limited
+	Each time.Duration // of tick
+	N    int           // of big, context, exit, status, noise
+	USD  float64       // of cost
 }
 
 // verbs says of each verb what its argument must be.
-var verbs = map[string]func(*step) error{
+var verbs = map[string]func(*Step) error{
 	"say": text, "think": text, "sh": text, "write": twoWords, "edit": edit, "read": text, "deny": twoWords,
 	"sleep": duration, "tick": ticks, "big": number, "cost": money, "context": number, "model": text,
 	"compact": nothing, "fail": text, "status": number, "exit": number, "die": nothing, "noresult": nothing,
@@ -30,10 +30,10 @@ var verbs = map[string]func(*step) error{
 // begunBefore is what claude-swarm writes into the prompt of a later attempt.
 const begunBefore = "This was begun before"
 
-// parseScript reads the steps of a prompt. Its error names the line that makes
+// Script reads the steps of a prompt. Its error names the line that makes
 // no sense.
-func parseScript(prompt string) ([]step, error) {
-	var steps []step
+func Script(prompt string) ([]Step, error) {
+	var steps []Step
 	given := false // inside the window that is given back
 	for line := range strings.Lines(prompt) {
 		line = strings.TrimRight(line, "\r\n")
@@ -57,7 +57,7 @@ func parseScript(prompt string) ([]step, error) {
 		if !ok {
 			continue
 		}
-		s := step{verb: verb, arg: strings.TrimSpace(arg)}
+		s := Step{Verb: verb, Arg: strings.TrimSpace(arg)}
 		if err := check(&s); err != nil {
 			return nil, fmt.Errorf("%s: %w", line, err)
 		}
@@ -66,59 +66,59 @@ func parseScript(prompt string) ([]step, error) {
 	return steps, nil
 }
 
-func nothing(s *step) error {
-	if s.arg != "" {
-		return fmt.Errorf("@%s takes nothing", s.verb)
+func nothing(s *Step) error {
+	if s.Arg != "" {
+		return fmt.Errorf("@%s takes nothing", s.Verb)
 	}
 	return nil
 }
 
-func text(s *step) error {
-	if s.arg == "" {
-		return fmt.Errorf("@%s wants a text", s.verb)
+func text(s *Step) error {
+	if s.Arg == "" {
+		return fmt.Errorf("@%s wants a text", s.Verb)
 	}
 	return nil
 }
 
-func twoWords(s *step) error {
-	if _, rest, _ := strings.Cut(s.arg, " "); rest == "" {
-		return fmt.Errorf("@%s wants a word and a text", s.verb)
+func twoWords(s *Step) error {
+	if _, rest, _ := strings.Cut(s.Arg, " "); rest == "" {
+		return fmt.Errorf("@%s wants a word and a text", s.Verb)
 	}
 	return nil
 }
 
-func edit(s *step) error {
-	_, change, _ := strings.Cut(s.arg, " ")
+func edit(s *Step) error {
+	_, change, _ := strings.Cut(s.Arg, " ")
 	if old, _, ok := strings.Cut(change, " => "); !ok || old == "" {
 		return fmt.Errorf("@edit wants PATH OLD => NEW")
 	}
 	return nil
 }
 
-func duration(s *step) (err error) {
-	s.d, err = parseDuration(s.arg)
+func duration(s *Step) (err error) {
+	s.D, err = parseDuration(s.Arg)
 	return err
 }
 
-func ticks(s *step) (err error) {
-	total, each, _ := strings.Cut(s.arg, " ")
-	if s.d, err = parseDuration(total); err != nil {
+func ticks(s *Step) (err error) {
+	total, each, _ := strings.Cut(s.Arg, " ")
+	if s.D, err = parseDuration(total); err != nil {
 		return err
 	}
-	if s.each, err = parseDuration(each); err == nil && s.each <= 0 {
+	if s.Each, err = parseDuration(each); err == nil && s.Each <= 0 {
 		err = fmt.Errorf("@tick wants a pause above 0")
 	}
 	return err
 }
 
-func number(s *step) (err error) {
-	first, _, _ := strings.Cut(s.arg, " ")
-	s.n, err = strconv.Atoi(first)
+func number(s *Step) (err error) {
+	first, _, _ := strings.Cut(s.Arg, " ")
+	s.N, err = strconv.Atoi(first)
 	return err
 }
 
-func money(s *step) (err error) {
-	s.usd, err = strconv.ParseFloat(s.arg, 64)
+func money(s *Step) (err error) {
+	s.USD, err = strconv.ParseFloat(s.Arg, 64)
 	return err
 }
 
@@ -133,10 +133,10 @@ func parseDuration(s string) (time.Duration, error) {
 // breakLines turns \n into line breaks.
 func breakLines(s string) string { return strings.ReplaceAll(s, `\n`, "\n") }
 
-// firstLine is the first line of the body that a prompt frames by two equal
-// lines "--- mark ---". Without a frame it is the last line that is not blank:
-// what a person typed after whatever stands before it.
-func firstLine(prompt string) string {
+// Body is what stands in a prompt between two equal lines "--- mark ---", without the last
+// line break. Without such a frame it is the last line that is not blank: what a person
+// typed after whatever stands before it.
+func Body(prompt string) string {
 	lines := strings.Split(prompt, "\n")
 	last := ""
 	for i, line := range lines {
@@ -147,16 +147,21 @@ func firstLine(prompt string) string {
 		if !strings.HasPrefix(line, "--- ") || !strings.HasSuffix(line, " ---") || len(line) < 9 {
 			continue
 		}
-		first := ""
-		for _, inner := range lines[i+1:] {
-			inner = strings.TrimSpace(inner)
-			if inner == line {
-				return first
-			}
-			if first == "" {
-				first = inner
+		for n, inner := range lines[i+1:] {
+			if strings.TrimSpace(inner) == line {
+				return strings.Join(lines[i+1:i+1+n], "\n")
 			}
 		}
 	}
 	return last
+}
+
+// FirstLine is the first line of the body that is not blank.
+func FirstLine(prompt string) string {
+	for line := range strings.Lines(Body(prompt)) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
 }

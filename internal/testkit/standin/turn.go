@@ -32,7 +32,7 @@ type turn struct {
 	began   time.Time
 	prompt  prompt
 	first   string   // first line of the body
-	steps   []step   // what is still to do
+	steps   []Step   // what is still to do
 	said    string   // the last text
 	more    []string // what turns after this one say that no prompt began
 	steered []prompt // what came while a tool ran
@@ -75,7 +75,7 @@ func (c *client) turn(ctx context.Context, waiting []prompt) {
 	defer done()
 
 	t := &turn{c: c, began: time.Now(), prompt: merge(fresh)}
-	t.first = firstLine(t.prompt.text)
+	t.first = FirstLine(t.prompt.text)
 	for _, p := range fresh {
 		c.journal("begin", p)
 	}
@@ -171,7 +171,7 @@ func (t *turn) run(ctx context.Context, prompts []prompt) error {
 	if err := c.keepSystem(); err != nil {
 		return &failure{text: "the session cannot be written: " + err.Error()}
 	}
-	steps, err := parseScript(t.prompt.text)
+	steps, err := Script(t.prompt.text)
 	if err != nil {
 		t.misspelt(err)
 	}
@@ -347,7 +347,7 @@ func (t *turn) steer() {
 		t.c.own[p.uuid] = true
 		t.steered = append(t.steered, p)
 		t.c.journal("steer", p)
-		steps, err := parseScript(p.text)
+		steps, err := Script(p.text)
 		if err != nil {
 			t.misspelt(err)
 		}
