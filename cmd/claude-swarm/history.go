@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,12 +20,15 @@ func historyCommand() *cli.Command {
 		Usage:     "list what an agent did",
 		ArgsUsage: "[AGENT]",
 		Description: `Lists the turns of an agent, or of all, oldest first: when they ended, how, how
-long they took, what they cost, and what they were about; below that, why one is
-not done.` +
-			examples("claude-swarm history coder --since 24h", "claude-swarm history coder -n 5 --json"),
+long they took, what they cost, who asked, and what they were about; below that,
+why one is not done. Where a row is too long for the screen, it lacks how long
+the turn took and who asked; --long has all of it, in several lines.` +
+			examples("claude-swarm history coder --since 24h", "claude-swarm history --long",
+				"claude-swarm history coder -n 5 --json"),
 		Flags: []cli.Flag{
 			spanFlag("since", "only what ended within `TIME`, such as 24h or 7d"),
 			&cli.IntFlag{Name: "n", Usage: "only the last `N`"},
+			&cli.BoolFlag{Name: "long", Usage: "nothing left out and nothing cut"},
 			jsonFlag(),
 		},
 		Action: history,
@@ -65,12 +67,12 @@ func history(c *cli.Context) error {
 	for i := range past.Turns {
 		past.Turns[i].From = p.Called(past.Turns[i].From)
 	}
-	writeHistory(c.App.Writer, past, time.Now())
+	writeHistory(c.App.Writer, past, c.Bool("long"), time.Now())
 	return nil
 }
 
 // writeHistory prints a history as a table, and below it what it adds up to.
-func writeHistory(w io.Writer, v *view.History, now time.Time) {
+func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 	if len(v.Turns) == 0 {
 		if v.Agent == "" {
 			fmt.Fprintln(w, "no agent has done anything yet")
@@ -80,29 +82,9 @@ func writeHistory(w io.Writer, v *view.History, now time.Time) {
 		return
 	}
 	pal := paletteOf(w)
-	costs := make([]float64, len(v.Turns))
-	for i, turn := range v.Turns {
-		costs[i] = turn.CostUSD
-	}
-	digits, outcome := digitsOf(costs...), 2
-	t := table{width: screenWidth(w), keep: 4}
-	if v.Agent == "" { // a column for the agent
-		t.keep, outcome = 5, 3
-	}
-	for _, turn := range v.Turns {
-		about := turn.Subject
-		if turn.Receipt != nil && len(turn.Receipt.Files) > 0 {
-			about += " (" + count(len(turn.Receipt.Files), "file") + ")"
-		}
-		cells := []string{moment(turn.At, now), turn.Message, turn.Outcome, span(time.Duration(turn.Seconds * float64(time.Second))),
-			fmt.Sprintf("%.*f USD", digits, turn.CostUSD), cmp.Or(turn.From, "-"), oneLine(about)}
-		if v.Agent == "" {
-			cells = slices.Insert(cells, 1, turn.Agent)
-		}
-		t.add(cells...)
-		if turn.Reason != "" && turn.Outcome != view.OutcomeDone {
-			t.last().below = append(t.last().below, tableLine{oneLine(turn.Reason), true})
-		}
+	t, outcome := historyTable(w, v, now, long, false)
+	if !long && t.width >= narrow && t.crowded(t.widths(), t.width) {
+		t, outcome = historyTable(w, v, now, false, true)
 	}
 	t.write(w, func(row, column int, cell string) string {
 		if column == outcome && v.Turns[row].Outcome != view.OutcomeDone {
@@ -115,4 +97,52 @@ func writeHistory(w io.Writer, v *view.History, now time.Time) {
 		total += fmt.Sprintf(", %d of them not done", v.Failed)
 	}
 	fmt.Fprintf(w, "\n%s · %s\n", total, usd(v.CostUSD))
+}
+
+// longestAgent is how much of an agent's name a short row has.
+const longestAgent = 12
+
+// historyTable lays out a history; outcome is the column that says how a turn ended. long
+// keeps all of what a turn was about, short leaves out what one misses least.
+func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool) (t *table, outcome int) {
+	costs := make([]float64, len(v.Turns))
+	for i, turn := range v.Turns {
+		costs[i] = turn.CostUSD
+	}
+	digits, outcome := digitsOf(costs...), 2
+	t = &table{width: screenWidth(w), keep: 4, spill: long}
+	if v.Agent == "" { // a column for the agent
+		t.keep, outcome = 5, 3
+	}
+	if short {
+		t.keep = 0
+	}
+	for _, turn := range v.Turns {
+		about := turn.Subject
+		if turn.Receipt != nil && len(turn.Receipt.Files) > 0 {
+			about += " (" + count(len(turn.Receipt.Files), "file") + ")"
+		}
+		cells := []string{moment(turn.At, now)}
+		switch {
+		case v.Agent != "":
+		case short:
+			cells = append(cells, cut(turn.Agent, longestAgent))
+		default:
+			cells = append(cells, turn.Agent)
+		}
+		cells = append(cells, turn.Message, turn.Outcome)
+		if !short {
+			cells = append(cells, span(time.Duration(turn.Seconds*float64(time.Second))))
+		}
+		cells = append(cells, fmt.Sprintf("%.*f USD", digits, turn.CostUSD))
+		if !short {
+			cells = append(cells, cmp.Or(turn.From, "-"))
+		}
+		t.add(append(cells, oneLine(about))...)
+		t.last().whole = long
+		if turn.Reason != "" && turn.Outcome != view.OutcomeDone {
+			t.last().below = append(t.last().below, tableLine{oneLine(turn.Reason), true})
+		}
+	}
+	return t, outcome
 }
