@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
@@ -57,7 +58,7 @@ should be. Exit status 1 when something is wrong; warnings do not count.
 			if c.Bool("json") {
 				err = printJSON(c.App.Writer, map[string]any{"v": 1, "healthy": provision.Healthy(findings), "findings": findings})
 			} else {
-				writeFindings(c.App.Writer, findings)
+				writeFindings(c.App.Writer, textWidth(c.App.Writer), findings)
 			}
 			if err == nil && !provision.Healthy(findings) {
 				err = fail(exitFailed, "", "something is wrong here")
@@ -83,13 +84,20 @@ func mend(w io.Writer, findings []provision.Finding) (did bool) {
 	return did
 }
 
-func writeFindings(w io.Writer, findings []provision.Finding) {
+// writeFindings prints findings so that no line is longer than columns; 0 is no limit.
+func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	p := paletteOf(w)
 	colours := map[provision.Grade]color.Attribute{provision.Good: color.FgGreen, provision.Warn: color.FgYellow, provision.Wrong: color.FgRed}
 	for _, f := range findings {
-		fmt.Fprintf(w, "%s %s: %s\n", p.paint(fmt.Sprintf("%-5s", f.Grade), colours[f.Grade]), f.Name, f.Text)
+		fmt.Fprintf(w, "%s %s\n", p.paint(fmt.Sprintf("%-5s", f.Grade), colours[f.Grade]), indented(f.Name+": "+f.Text, 6, columns))
 		if f.Try != "" {
-			fmt.Fprintf(w, "        try: %s\n", f.Try)
+			fmt.Fprintf(w, "        %s\n", indented("try: "+f.Try, 8, columns))
 		}
 	}
+}
+
+// indented breaks a text that begins at the column at, so that it ends at columns; 0 is no
+// limit.
+func indented(text string, at, columns int) string {
+	return strings.ReplaceAll(whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
 }

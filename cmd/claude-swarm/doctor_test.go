@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/provision"
+)
+
+// What doctor finds fits the screen and loses no word; without a screen each is one line.
+func TestWriteFindings(t *testing.T) {
+	findings := []provision.Finding{
+		{Grade: provision.Good, Name: "git", Text: "2.47.1"},
+		{Grade: provision.Warn, Name: "login", Text: "nobody is logged in, and no key stands in the environment of the agents: coder, reviewer",
+			Try: "claude login, or put ANTHROPIC_API_KEY in env: of agents: in claude-swarm.yaml"},
+		{Grade: provision.Wrong, Name: "mailboxes", Text: "/home/ann/" + strings.Repeat("folder/", 20) + " cannot be written", Try: "ls -ld /home/ann"},
+	}
+	words := func(text string) string { return strings.Join(strings.Fields(text), "") }
+	var plain bytes.Buffer
+	writeFindings(&plain, 0, findings)
+	if n := strings.Count(plain.String(), "\n"); n != 5 {
+		t.Errorf("without a screen there are %d lines, want 5:\n%s", n, &plain)
+	}
+	for _, columns := range []int{40, 60, 80} {
+		var out bytes.Buffer
+		writeFindings(&out, columns, findings)
+		for line := range strings.Lines(out.String()) {
+			if n := columnsOf(strings.TrimSuffix(line, "\n")); n > columns {
+				t.Errorf("on %d columns a line has %d: %s", columns, n, line)
+			}
+		}
+		if words(out.String()) != words(plain.String()) {
+			t.Errorf("on %d columns it says something else:\n%s", columns, &out)
+		}
+	}
+}
