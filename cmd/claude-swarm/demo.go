@@ -287,8 +287,8 @@ func (s *stage) showReceipts() error {
 			}
 			t.add("receipt", name, fmt.Sprintf("%.1f s", turn.Seconds), count(r.ToolCalls, "tool call"),
 				thousands(r.Tokens.In+r.Tokens.CacheRead+r.Tokens.CacheWrite)+" tokens in, "+thousands(r.Tokens.Out)+" out", usd(r.CostUSD))
-			total += r.CostUSD
 		}
+		total += h.CostUSD
 	}
 	if len(t.rows) < 2 {
 		return fmt.Errorf("%s instead of two", count(len(t.rows), "turn"))

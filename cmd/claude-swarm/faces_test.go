@@ -49,7 +49,7 @@ func TestAllFacesSayTheSame(t *testing.T) {
 		})},
 		"what waits for a person": {needFacts(t, p), []string{"coder dead", "halted", "threads", "refused", "questions", "unread"}},
 		"the agents' tools": {toolFacts(t, p), []string{
-			"coder state", "coder waiting", "reviewer state", "reviewer waiting", "coder total", "coder turns", "inbox",
+			"coder state", "coder waiting", "reviewer state", "reviewer waiting", "coder total", "coder turns", "inbox", "unread",
 		}},
 		"IRC": {ircFacts(t, p, store), []string{
 			"coder state", "coder waiting", "coder urgent", "reviewer state", "reviewer waiting", "halted", "unread",
@@ -320,6 +320,9 @@ func toolFacts(t *testing.T, p *project) facts {
 	var box struct{ Messages []any }
 	call("inbox", nil, &box)
 	f.set("inbox", len(box.Messages))
+	var self struct{ Waiting int }
+	call("whoami", nil, &self)
+	f.set("unread", self.Waiting)
 	return f
 }
 

@@ -41,7 +41,7 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 		}
 	}
 	found := false
-	questions := v.questions()
+	questions := view.OpenQuestions(v.project.home)
 	for _, a := range st.Agents {
 		if agent == "" || a.Name == agent {
 			found = true
@@ -87,22 +87,6 @@ func agentLine(a swarm.AgentStatus, now time.Time) string {
 		line += nextThere(a.Next)
 	}
 	return line
-}
-
-// questions are the newest of those that people were asked and have not answered, by the
-// agent that asked.
-func (v daemonVoice) questions() map[string]ircbridge.OpenQuestion {
-	open := map[string]ircbridge.OpenQuestion{}
-	st, err := ircbridge.ReadState(v.project.home.Dir())
-	if err != nil {
-		return open // the status tells of more than that
-	}
-	for _, q := range st.Questions {
-		if q.At.After(open[q.From].At) {
-			open[q.From] = q
-		}
-	}
-	return open
 }
 
 // questionLine is what an agent waits for people to answer: since when, and how.

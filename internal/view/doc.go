@@ -21,6 +21,6 @@
 // by an interface, [ircbridge.Swarm], and the program, which wires both, makes the lines
 // from views. The bridge knows mailboxes and a network, and need not know what a status is.
 //
-// The builders change nothing on disk, need no daemon, and return a view that belongs to
-// the caller.
+// The builders change no message, need no daemon, and return a view that belongs to the
+// caller.
 package view

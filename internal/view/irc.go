@@ -78,3 +78,19 @@ func hasDaemon(home swarm.Home) bool {
 	_, held := rendezvous.Holder(home.LockFile())
 	return held
 }
+
+// OpenQuestions are the newest of those that people on IRC were asked and have not
+// answered, by the agent that asked. It is empty where the bridge's files do not tell.
+func OpenQuestions(home swarm.Home) map[string]ircbridge.OpenQuestion {
+	open := map[string]ircbridge.OpenQuestion{}
+	st, err := ircbridge.ReadState(home.Dir())
+	if err != nil {
+		return open // who asks for the status is told the rest
+	}
+	for _, q := range st.Questions {
+		if q.At.After(open[q.From].At) {
+			open[q.From] = q
+		}
+	}
+	return open
+}
