@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -39,6 +40,24 @@ func TestAllFacesSayTheSame(t *testing.T) {
 		"today": "1.25", "total": "3.25", "turns": "3", "failed": "1", "coder total": "2.75", "coder turns": "2", "task turns": "2", "task cost": "2.75",
 		"halted": "by lead: the disk is full", "threads": "1", "refused": "1", "questions": "2", "unread": "2", "inbox": "3",
 	}
+	compare(t, p, store, done, want)
+
+	// A daemon counts by itself. It takes up nothing, since all is halted, and puts back what
+	// was claimed without a turn.
+	for i := range 3 {
+		if err := os.Remove(filepath.Join(store.Dir(), "coder", fmt.Sprintf("drop%d.md", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runHalted(t, p)
+	delete(want, "coder drops")
+	maps.Copy(want, facts{"coder state": "paused", "reviewer state": "paused", "coder waiting": "5"})
+	t.Run("with a daemon", func(t *testing.T) { compare(t, p, store, done, want) })
+}
+
+// compare asks each face, and demands that it says what is wanted as far as that is its
+// matter.
+func compare(t *testing.T, p *project, store *dropbox.Store, done string, want facts) {
 	for name, face := range map[string]struct {
 		says  facts
 		about []string // names of facts; nil is all
@@ -66,6 +85,36 @@ func TestAllFacesSayTheSame(t *testing.T) {
 				t.Errorf("what it says (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// runHalted runs the daemon of a project in which all is halted, until the test ends.
+func runHalted(t *testing.T, p *project) {
+	t.Helper()
+	verb := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("claude-swarm", args...)
+		cmd.Dir = p.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("claude-swarm %q: %v\n%s", args, err, out)
+		}
+	}
+	verb("start")
+	t.Cleanup(func() { verb("stop", "--now") })
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		paused := 0
+		st := typedJSON[swarm.Status](t, p, "status")
+		for _, a := range st.Agents {
+			if a.State == swarm.Paused {
+				paused++
+			}
+		}
+		if paused == len(st.Agents) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the agents are not paused: %+v", st.Agents)
+		}
 	}
 }
 
@@ -178,7 +227,9 @@ func jsonFacts(t *testing.T, p *project, done string) facts {
 		f.set(a.Name+" dead", a.Dead)
 		f.set(a.Name+" today", cents(a.CostUSD.Today))
 		if a.Name == "coder" {
-			f.set("coder drops", a.Drops)
+			if a.Drops > 0 {
+				f.set("coder drops", a.Drops)
+			}
 			f.set("coder total", cents(a.CostUSD.Total))
 			f.set("coder turns", a.TurnCount)
 		}
@@ -220,12 +271,14 @@ func (f facts) read(t *testing.T, text, pattern string, names ...string) {
 func textFacts(t *testing.T, p *project, done string) facts {
 	f := facts{}
 	st := typed(t, p, "status")
-	f.read(t, st, `(?m)^coder +(\w+) +- +(\d+) \((\d+)!\) +(\d+) +([0-9.]+)`, "coder state", "coder waiting", "coder urgent", "coder dead", "coder today")
-	f.read(t, st, `(?m)^reviewer +(\w+) +- +(\d+) +(\S+) +([0-9.]+)`, "reviewer state", "reviewer waiting", "reviewer dead", "reviewer today")
+	f.read(t, st, `(?m)^coder +(\w+) +(?:-|\d+ \w+) +(\d+) \((\d+)!\) +(\d+) +([0-9.]+)`, "coder state", "coder waiting", "coder urgent", "coder dead", "coder today")
+	f.read(t, st, `(?m)^reviewer +(\w+) +(?:-|\d+ \w+) +(\d+) +(\S+) +([0-9.]+)`, "reviewer state", "reviewer waiting", "reviewer dead", "reviewer today")
 	if f["reviewer dead"] == "-" {
 		f["reviewer dead"] = "0"
 	}
-	f.read(t, st, `(\d+) drops`, "coder drops")
+	if strings.Contains(st, "drops") {
+		f.read(t, st, `(\d+) drops`, "coder drops")
+	}
 	f.read(t, st, `(\S+) USD today, (\S+) USD in all`, "today", "total")
 	f.read(t, st, `HALTED: no turn is begun \((.*)\)`, "halted")
 	f.set("threads", len(regexp.MustCompile(`the conversation .* is halted`).FindAllString(st, -1)))
