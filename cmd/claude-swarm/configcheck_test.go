@@ -33,6 +33,7 @@ agents:
     mcp_servers:
       files: {command: npx, args: [-y, "7"], env: {A: "1"}}
       far: {type: http, url: "https://example.com/mcp", headers: {X-Key: k}}
+      bare: {type: sse, url: "https://example.com/mcp"}
   reviewer:
     allowed_tools: [Read, "Bash(go test:*)"]
     disallowed_tools: []
@@ -48,6 +49,7 @@ irc:
   join: [general, "&local"]
   map: [{type: note, from: lead, channel: none}, {moment: result, to: reviewer, channel: project-x}]
   allow: [{account: ann, may: [talk, task]}, {mask: "*!*@host.example", may: [control]}]
+policy: {acl: {coder: {publish: [a.b], direct: []}, reviewer: {subscribe: [], broadcast: false}}}
 retention: {done_days: 30, done_mb: 0}
 `
 	path := t.TempDir() + "/claude-swarm.yaml"

@@ -73,19 +73,25 @@ type MCPServer struct {
 	Headers map[string]string `key:"headers" is:"header"`  // of http and sse
 }
 
+// wants are the key that a server of its type needs, and those that have no place in it.
+func (s *MCPServer) wants() (needs string, not []string) {
+	if s.Type == "stdio" {
+		return "command", []string{"url", "headers"}
+	}
+	return "url", []string{"command", "args", "env"}
+}
+
 // check demands what a server of its type needs, and nothing of another.
 func (s *MCPServer) check(r *reader, path string, ok bool) {
-	needs, not := "command", []string{"url", "headers"}
-	switch {
-	case !ok:
+	if !ok {
 		return
-	case s.Type == "" && s.Command == "" && s.URL != "":
+	}
+	if s.Type == "" && s.Command == "" && s.URL != "" {
 		r.fail(path, "type: http", "the type is missing: http or sse")
 		return
-	case s.Type != "" && s.Type != "stdio":
-		needs, not = "url", []string{"command", "args", "env"}
 	}
 	s.Type = cmp.Or(s.Type, "stdio")
+	needs, not := s.wants()
 	if _, ok := r.at[path+"."+needs]; !ok {
 		r.fail(path, "", "the %s of the server is missing", needs)
 	}

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Effective gives every key of the reference its value, in that order: what could stand in
+// the file. mapping makes one of keys with their values. A value is one of those, a list, a
+// text, a number, a [time.Duration], true or false, or nil for null. No password is among
+// them, since the configuration only says where they are.
+func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
+	full := *f
+	full.MaxRunning = f.Running()
+	var of func(v reflect.Value, f *field) any // the value of a field
+	keyed := func(v reflect.Value) M {
+		var keys []string
+		var values []any
+		for _, f := range fieldsOf(v.Type()) {
+			if f.says(v) {
+				keys, values = append(keys, f.key), append(values, of(v.Field(f.index), &f))
+			}
+		}
+		return mapping(keys, values)
+	}
+	of = func(v reflect.Value, f *field) any {
+		var keys []string
+		values := []any{}
+		switch {
+		case f.null && v.IsZero():
+			return nil
+		case f.has("shown") && v.IsZero():
+			return "none"
+		case v.Kind() == reflect.Pointer:
+			return of(v.Elem(), &field{})
+		case v.Kind() == reflect.Struct:
+			return keyed(v)
+		case v.Kind() == reflect.Map:
+			for _, name := range v.MapKeys() {
+				keys = append(keys, name.String())
+			}
+			slices.Sort(keys)
+			for _, name := range keys {
+				values = append(values, of(v.MapIndex(reflect.ValueOf(name)), &field{}))
+			}
+			return mapping(keys, values)
+		case v.Kind() == reflect.Slice:
+			for i := range v.Len() {
+				values = append(values, of(v.Index(i), &field{}))
+			}
+			if f.key == "agents" {
+				return mapping(full.Names(), values)
+			}
+			return values
+		case v.Kind() == reflect.String:
+			return v.String() // a Session, too
+		}
+		return v.Interface()
+	}
+	return keyed(reflect.ValueOf(full))
+}
+
+// says tells whether the field of a struct has something to show. Below the keys of the
+// reference a text or a list that may be missing says nothing where it is.
+func (f *field) says(of reflect.Value) bool {
+	if s, ok := of.Interface().(MCPServer); ok {
+		_, not := s.wants()
+		return !slices.Contains(not, f.key)
+	}
+	v := of.Field(f.index)
+	missing := v.IsZero() && (v.Kind() == reflect.String || v.Kind() == reflect.Pointer)
+	return f.key != "defaults" && (!missing || f.told || f.null || f.has("shown"))
+}
