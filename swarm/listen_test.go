@@ -92,7 +92,7 @@ func TestAListenerThatFails(t *testing.T) {
 	f.start()
 	h.answer(errors.New("nobody is at home"))
 	id := f.send("coder", "@status 401")
-	f.told("the key is wrong")
+	f.told("(401)")
 	f.until("the status complains", func() bool { return f.troubled("the test is behind: nobody is at home") })
 	h.answer(nil)
 	f.until("it heard of the alert", func() bool {
