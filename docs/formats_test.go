@@ -58,6 +58,30 @@ func TestFieldsAreDescribed(t *testing.T) {
 	}
 }
 
+// A field that several parts of the status have is described in each.
+func TestEachPartOfTheStatusIsDescribed(t *testing.T) {
+	page := read(t, "protocol.md")
+	_, page, _ = strings.Cut(page, "\n## Status\n")
+	page, _, _ = strings.Cut(page, "\n## ")
+	whole, ofEach, ok := strings.Cut(page, "\nOf each agent")
+	if !ok {
+		t.Fatal("protocol.md has no table of what status says of an agent")
+	}
+	for _, part := range []struct {
+		value  any
+		prefix string
+		text   string
+	}{{swarm.AgentStatus{}, "", ofEach}, {swarm.LeadStatus{}, "lead.", whole}, {swarm.GateStatus{}, "gate.", whole}} {
+		typ := reflect.TypeOf(part.value)
+		for i := range typ.NumField() {
+			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if !regexp.MustCompile("(?m)^\\| [^|]*`" + regexp.QuoteMeta(part.prefix+name) + "`[^|]* \\|").MatchString(part.text) {
+				t.Errorf("protocol.md has no line for %q of %T", part.prefix+name, part.value)
+			}
+		}
+	}
+}
+
 // Every key of an envelope has its line in the table.
 func TestEnvelopeIsDescribed(t *testing.T) {
 	full := dropbox.Message{
