@@ -21,8 +21,8 @@ const maxInChannel = 3
 func (r *run) command(t irc.Text, who Person, m meaning, agents []string) {
 	words := strings.Fields(m.order)
 	word, arg := help, ""
-	if len(words) > 0 {
-		word = orderWord(m.order)
+	if first := orderWord(m.order); first != "" {
+		word = first
 	}
 	if len(words) > 1 {
 		arg = words[1]

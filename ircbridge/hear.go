@@ -53,7 +53,7 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 	line := strings.TrimSpace(text)
 	for _, nick := range nicks {
 		if start, end := irc.FindMention(line, nick, c); start == 0 {
-			order := strings.TrimSpace(line[end:])
+			order := orderOf(line[end:])
 			if _, isTask := cutTask(order); !isOrder(order) && (isTask || len(headed(order, names, c)) > 0) {
 				line = order // "swarm: coder: go on" is for coder
 				break
@@ -75,8 +75,9 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		m.agents = []string{agent}
 	case private && m.need == Talk:
 		// To the bridge itself: a word for an agent begins with its name.
-		if m.agents = headed(line, names, c); len(m.agents) == 0 || isOrder(line) {
-			return meaning{need: rightOf(line), order: line}, true
+		order := orderOf(line)
+		if m.agents = headed(line, names, c); len(m.agents) == 0 || isOrder(order) {
+			return meaning{need: rightOf(order), order: order}, true
 		}
 	default:
 		for _, n := range names {

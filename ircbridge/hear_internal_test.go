@@ -250,6 +250,11 @@ func TestMeant(t *testing.T) {
 		{"swarm: status coder", false, "", Talk, "", "status coder"},
 		{"@swarm_ pause coder", false, "", Control, "", "pause coder"},
 		{"swarm: HALT!", false, "", Control, "", "HALT!"},
+		{"swarm : who", false, "", Talk, "", "who"}, // as French is written
+		{"swarm:\u00a0pause\u00a0coder", false, "", Control, "", "pause coder"},
+		{"pause\u00a0coder", true, "", Control, "", "pause coder"},
+		{"swarm : coder : go on", false, "", Talk, "coder", ""},
+		{"swarm: ??", false, "", Talk, "", "??"},
 		{"swarm: halting is bad", false, "", Talk, "", "halting is bad"},
 		{"I like swarm", false, "", "", "", ""},
 		{"swarm: coder: go on", false, "", Talk, "coder", ""},

@@ -196,6 +196,7 @@ func TestCommands(t *testing.T) {
 			{"#project-x", "swarm: status coder", []string{"#project-x swarm: ann: coder works on k7f3q9m2xd"}},
 			{"#project-x", "@swarm, status", []string{"#project-x swarm: ann: I answer you privately.", "ann swarm: coder idle", "ann swarm: irc connected"}},
 			{"swarm", "status", []string{"ann swarm: tester idle"}},
+			{"#project-x", "swarm: ??", []string{`#project-x swarm: ann: "coder: how far are you?" asks; "TASK: @coder fix the build" gives a task.`}},
 			{"#project-x", "swarm: paus coder", []string{`#project-x swarm: ann: There is no order "paus". Try: swarm: pause coder`}},
 			{"#project-x", "swarm: status codr", []string{`#project-x swarm: ann: There is no agent "codr". Did you mean coder?`}},
 			{"#project-x", "swarm: pause @coder", []string{"#project-x swarm: ann: done: pause coder"}},

@@ -32,12 +32,20 @@ func (r *run) hinted(t irc.Text, who Person) (meaning, bool) {
 	known := false
 	switch id := bareID(words[1]); {
 	case strings.EqualFold(words[0], "reply"):
-		known = len(words) > 2 && len(r.questionsLike(id)) > 0
-	case strings.EqualFold(words[0], "read") && len(words) == 2 && len(id) >= leastRead:
-		_, err := r.Store.Find(id)
-		known = err == nil
+		known = len(words) > 2 && (len(r.questionsLike(id)) > 0 || r.isHere(id))
+	case strings.EqualFold(words[0], "read") && len(words) == 2:
+		known = r.isHere(id)
 	}
 	return meaning{need: Talk, order: t.Body}, known
+}
+
+// isHere says whether a message has that id, or enough of it.
+func (r *run) isHere(id string) bool {
+	if len(id) < leastRead {
+		return false
+	}
+	_, err := r.Store.Find(id)
+	return err == nil
 }
 
 // answersLead reads a line that speaks to the lead, as in "lead: yes", where a question of

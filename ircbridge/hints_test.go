@@ -63,6 +63,9 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		id, _ = ask("Which door?")
 		ann.say("#project-x", "reply "+id[:5]+" the green one")
 		answered(id, "the green one", 4)
+		// Who answers too late is told.
+		ann.say("#project-x", "reply "+id[:6]+" the blue one")
+		ann.like("ann: No question " + id[:6] + " waits for an answer.")
 		ann.say("#project-x", "reply to that, somebody")
 		ann.say("#project-x", "read this again")
 
@@ -83,7 +86,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 			t.Errorf("next: %q", hint)
 		}
 		for _, l := range ann.lines() {
-			if strings.Contains(l, "There is no message") || strings.Contains(l, "No question") {
+			if strings.Contains(l, "There is no message") || strings.Contains(l, "No question") && !strings.Contains(l, id[:6]) {
 				t.Errorf("ann sees %q", l)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
@@ -48,6 +49,18 @@ var orders = func() (words []string) {
 	}
 	return words
 }()
+
+// orderOf is what people type behind the bridge's name, as an order: telephones and clients
+// put in signs and spaces that nobody sees.
+func orderOf(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.TrimSpace(strings.TrimLeft(text, " :,;"))
+}
 
 // orderWord is the word with which an order begins.
 func orderWord(order string) string {
