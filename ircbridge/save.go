@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -37,6 +38,11 @@ func (r *run) save() {
 	}
 	if s.Wanted != "" && s.Connected {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("somebody else is called %s: the bridge is %s until that is free", s.Wanted, s.Nick))
+	}
+	for _, agent := range slices.Sorted(maps.Keys(r.others)) {
+		if want, l := r.Nick(agent), r.others[agent]; l.up && !strings.HasPrefix(l.fold.Fold(want), l.fold.Fold(l.nick)) { // a server may cut it
+			s.Warnings = append(s.Warnings, fmt.Sprintf("somebody else is called %s: the agent is %s until that is free", want, l.nick))
+		}
 	}
 	if r.main.state.Bouncer {
 		s.Warnings = append(s.Warnings, idlePermits(r.Allow)...)

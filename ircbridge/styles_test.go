@@ -142,6 +142,31 @@ func TestEachAgentItsNick(t *testing.T) {
 	})
 }
 
+// Who has the nick of an agent gets what people say to it privately, so that is told.
+func TestTheNickOfAnAgentIsTaken(t *testing.T) {
+	onEachServer(t, func(t *testing.T, addr string) {
+		s := newScene(t, addr)
+		s.o.Style = ircbridge.StyleNicks
+		taker := newPerson(t, addr, "Coder", "#project-x")
+		s.start()
+		taken := func(st ircbridge.State) bool {
+			return slices.Contains(st.Warnings, "somebody else is called coder: the agent is coder_ until that is free")
+		}
+		if st := s.state("the nick is taken", taken); len(st.Warnings) != 1 {
+			t.Errorf("warnings %q", st.Warnings)
+		}
+		eventually(t, "it speaks by another", func() bool {
+			s.say("coder", ircbridge.Note{}, "by another nick")
+			return slices.Contains(taker.lines(), "#project-x coder_: by another nick")
+		})
+		taker.raw("NICK", "else")
+		s.state("the nick is free", func(st ircbridge.State) bool { return !taken(st) })
+		ann := newPerson(t, addr, "ann", "#project-x")
+		s.say("coder", ircbridge.Note{}, "by my own")
+		ann.sees("#project-x coder: by my own")
+	})
+}
+
 func TestKickedAndBack(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)
