@@ -69,7 +69,7 @@ type Options struct {
 type Server struct {
 	Addr     string // host, or host:port; the port is 6697 with TLS, else 6667
 	Nick     string // of the bridge
-	User     string // the user name; "" means the nick
+	User     string // the user name; "" means what of the nick servers take for one
 	RealName string // "" means the nick
 	Password string // of the server (PASS); "" is none
 

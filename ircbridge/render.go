@@ -74,7 +74,9 @@ type shown struct {
 // show makes of a message what people read. bridge is the bridge's nick, to which what
 // is to be typed is said; called is what people call the owner of a mailbox.
 func show(m *dropbox.Message, n Note, p place, bridge string, called func(mailbox string) string) shown {
-	s := shown{name: m.From, id: m.ID}
+	from := inLine(m.From)
+	n.To = inLine(n.To)
+	s := shown{name: from, id: m.ID}
 	if m.From == dropbox.IRC && n.Moment == Said && n.About != "" {
 		s.name = dropbox.Swarm // the bridge speaks for all
 	}
@@ -90,7 +92,7 @@ func show(m *dropbox.Message, n Note, p place, bridge string, called func(mailbo
 	switch n.Moment {
 	case Begun:
 		s.name = n.To
-		who, what := heard(m.From, first)
+		who, what := heard(from, first)
 		s.text = "begins: " + WithoutHead(what, []string{n.To}) + aside("from "+called(who), read)
 	case Ended:
 		s.text = "done: " + first + aside(read)
@@ -113,7 +115,7 @@ func show(m *dropbox.Message, n Note, p place, bridge string, called func(mailbo
 		s.text = body
 		switch {
 		case m.Type == dropbox.Question && p.person == "":
-			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: %s: reply %s …)`, called(m.From), bridge, s.id)
+			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: %s: reply %s …)`, called(from), bridge, s.id)
 		case n.To != "":
 			s.text = "to " + called(n.To) + ": " + body
 		case p.person != "" && !p.private():
@@ -129,6 +131,9 @@ func show(m *dropbox.Message, n Note, p place, bridge string, called func(mailbo
 	}
 	return s
 }
+
+// inLine is a name as it stands in a line: a file by hand may say anything.
+func inLine(name string) string { return strings.Join(strings.Fields(irc.PlainText(name)), " ") }
 
 // heard parts what was said on IRC from who said it there, as pass put it together.
 func heard(from, line string) (who, what string) {

@@ -1,6 +1,7 @@
 package irc
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -19,7 +21,7 @@ type Config struct {
 	TLS   *tls.Config // own authority, client certificate; see [TLSFiles]; nil is the system's authorities
 
 	Nick     string // the wanted one; what the server gave is in [State]
-	User     string // "" is the nick
+	User     string // "" is what of the nick servers take for the name of a user
 	RealName string // "" is the nick
 	Pass     string // of the server; "" is none
 	SASL     *SASL  // nil is no login
@@ -86,7 +88,7 @@ func (c Config) withDefaults() (Config, error) {
 		return refuse("no nick")
 	}
 	if c.User == "" {
-		c.User = c.Nick
+		c.User = userOf(c.Nick)
 	}
 	if c.RealName == "" {
 		c.RealName = c.Nick
@@ -139,4 +141,15 @@ func (c Config) masker() *Masker {
 		own = append(own, c.SASL.Password)
 	}
 	return NewMasker(own...)
+}
+
+// userOf makes the name of a user of a nick: ngircd takes letters, digits and few signs.
+func userOf(nick string) string {
+	plain := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return -1
+	}, nick)
+	return cmp.Or(strings.TrimLeft(plain, "-_."), "user")
 }

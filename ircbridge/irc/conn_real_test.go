@@ -123,6 +123,17 @@ func TestTalk(t *testing.T) {
 	})
 }
 
+// A nick may hold signs that the name of a user may not.
+func TestNicksOfAllSigns(t *testing.T) {
+	onEveryServer(t, func(t *testing.T, addr string) {
+		for _, nick := range []string{"[swarm]", "a|b^c`d", "{x}_\\", "_"} {
+			if got := dial(t, irc.Config{Addr: addr, Nick: nick}).State().Nick; got != nick {
+				t.Errorf("asked for the nick %s, got %s", nick, got)
+			}
+		}
+	})
+}
+
 // A line of exactly the limit arrives whole; one byte more would not.
 func TestLongLinesArriveWhole(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
