@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 )
@@ -70,35 +68,31 @@ func TestToolsPage(t *testing.T) {
 	var b strings.Builder
 	for _, tool := range mcpserver.New(mcpserver.Options{IRC: true}).Tools() {
 		fmt.Fprintf(&b, "### %s\n\n%s\n\n", tool.Name, tool.Description)
-		in, out := tool.InputSchema.(*jsonschema.Schema), tool.OutputSchema.(*jsonschema.Schema)
+		in := tool.Input
 		if len(in.Properties) > 0 {
 			b.WriteString("| argument | type | what it is |\n| --- | --- | --- |\n")
-			for _, name := range in.PropertyOrder {
+			for _, p := range in.Properties {
 				need := ""
-				if slices.Contains(in.Required, name) {
+				if slices.Contains(in.Required, p.Name) {
 					need = ", needed"
 				}
-				if in.Properties[name].Description == "" {
-					t.Errorf("%s says nothing of its argument %s", tool.Name, name)
+				if p.Description == "" {
+					t.Errorf("%s says nothing of its argument %s", tool.Name, p.Name)
 				}
-				fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", name, cell(schemaType(in.Properties[name])), need, cell(in.Properties[name].Description))
+				fmt.Fprintf(&b, "| `%s` | %s%s | %s |\n", p.Name, cell(schemaType(p.Schema)), need, cell(p.Description))
 			}
 			b.WriteString("\n")
 		}
-		b.WriteString("Gives " + partsOf(out) + ".\n\n")
+		b.WriteString("Gives " + partsOf(tool.Output) + ".\n\n")
 	}
 	fill(t, "agents-tools.md", "tools", b.String())
 }
 
 // schemaType says what may be written.
-func schemaType(s *jsonschema.Schema) string {
-	var words []string
-	for _, w := range s.Enum {
-		words = append(words, fmt.Sprint(w))
-	}
+func schemaType(s *mcpserver.Schema) string {
 	switch {
-	case len(words) > 0:
-		return strings.Join(words, " | ")
+	case len(s.Enum) > 0:
+		return strings.Join(s.Enum, " | ")
 	case s.Minimum != nil && s.Maximum != nil:
 		return fmt.Sprintf("%s, %v to %v", s.Type, *s.Minimum, *s.Maximum)
 	case s.Type == "array":
@@ -108,10 +102,10 @@ func schemaType(s *jsonschema.Schema) string {
 }
 
 // partsOf lists what a result has, and what its parts have.
-func partsOf(s *jsonschema.Schema) string {
+func partsOf(s *mcpserver.Schema) string {
 	var list []string
-	for _, name := range s.PropertyOrder {
-		p, text := s.Properties[name], "`"+name+"`"
+	for _, property := range s.Properties {
+		p, text := property.Schema, "`"+property.Name+"`"
 		if p.Items != nil && len(p.Items.Properties) > 0 {
 			p = p.Items
 		}

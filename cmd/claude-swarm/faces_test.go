@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -319,11 +320,17 @@ func toolFacts(t *testing.T, p *project) facts {
 	server := mcpserver.New(mcpserver.Options{
 		Version: "test", Open: func() (*mcpserver.Desk, error) { return openDesk(filepath.Join(p.dir, config.Name)) }, Dial: dialForTools,
 	})
-	here, there := mcp.NewInMemoryTransports()
+	requests, ask := io.Pipe()
+	answers, say := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx, there) }()
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, here, nil)
+	go func() {
+		err := server.Serve(ctx, requests, say)
+		say.Close()
+		served <- err
+	}()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(ctx, &mcp.IOTransport{Reader: answers, Writer: ask}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

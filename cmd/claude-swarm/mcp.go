@@ -45,7 +45,7 @@ elsewhere the lead: a client of your own, for example.` +
 				Open: func() (*mcpserver.Desk, error) { return openDesk(path) },
 				Dial: dialForTools,
 			})
-			return server.Serve(ctx, mcpserver.Lines(c.App.Reader, c.App.Writer))
+			return server.Serve(ctx, c.App.Reader, c.App.Writer)
 		},
 	}
 }

@@ -8,15 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // check looks at the arguments of a call before anything is done. The error says
 // which one is wrong, how, and what was probably meant: it is the model that reads
 // it, and tries again. The schemas are flat, so this need not know all of theirs.
-func check(arguments json.RawMessage, schema *jsonschema.Schema) (json.RawMessage, error) {
+func check(arguments json.RawMessage, schema *Schema) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(arguments)) == 0 || string(bytes.TrimSpace(arguments)) == "null" {
 		arguments = json.RawMessage("{}")
 	}
@@ -24,9 +22,13 @@ func check(arguments json.RawMessage, schema *jsonschema.Schema) (json.RawMessag
 	if err := json.Unmarshal(arguments, &given); err != nil {
 		return nil, fmt.Errorf("the arguments are not a JSON object")
 	}
-	known := slices.Sorted(maps.Keys(schema.Properties))
+	var known []string
+	for _, p := range schema.Properties {
+		known = append(known, p.Name)
+	}
+	slices.Sort(known)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		p := schema.Properties[name]
+		p := schema.Property(name)
 		if p == nil {
 			return nil, unknownArgument(name, known)
 		}
@@ -36,7 +38,7 @@ func check(arguments json.RawMessage, schema *jsonschema.Schema) (json.RawMessag
 	}
 	for _, name := range schema.Required {
 		if _, ok := given[name]; !ok {
-			return nil, fmt.Errorf("the argument %s is missing: %s", name, schema.Properties[name].Description)
+			return nil, fmt.Errorf("the argument %s is missing: %s", name, schema.Property(name).Description)
 		}
 	}
 	return arguments, nil
@@ -52,13 +54,13 @@ func unknownArgument(name string, known []string) error {
 	return fmt.Errorf("there is no argument %q; it takes %s", name, strings.Join(known, ", "))
 }
 
-func checkValue(name string, v any, p *jsonschema.Schema) error {
+func checkValue(name string, v any, p *Schema) error {
 	switch v := v.(type) {
 	case string:
 		if p.Type != "string" {
 			break
 		}
-		if len(p.Enum) > 0 && !slices.Contains(p.Enum, any(v)) {
+		if len(p.Enum) > 0 && !slices.Contains(p.Enum, v) {
 			return notOneOf(name, v, p.Enum)
 		}
 		return nil
@@ -93,11 +95,7 @@ func checkValue(name string, v any, p *jsonschema.Schema) error {
 	return fmt.Errorf("%s: want %s, got %s", name, kindOf(p), kindOfValue(v))
 }
 
-func notOneOf(name, v string, enum []any) error {
-	var words []string
-	for _, w := range enum {
-		words = append(words, w.(string))
-	}
+func notOneOf(name, v string, words []string) error {
 	text := fmt.Sprintf("%s: %q is not one of %s", name, v, strings.Join(words, ", "))
 	if near := dropbox.Nearest(v, words); len(near) > 0 {
 		text += "; did you mean " + near[0] + "?"
@@ -106,7 +104,7 @@ func notOneOf(name, v string, enum []any) error {
 }
 
 // kindOf says what an argument is to be.
-func kindOf(p *jsonschema.Schema) string {
+func kindOf(p *Schema) string {
 	switch p.Type {
 	case "string":
 		return "text"

@@ -27,4 +27,12 @@
 //
 // Names are parts of names in the client: the tool send of the server dead-drop is
 // mcp__dead-drop__send there. The page docs/agents-tools.md is made of [Server.Tools].
+//
+// # The protocol
+//
+// MCP over the standard input and output is a line for each message and four methods:
+// initialize, ping, tools/list and tools/call. It is written here by hand: the official SDK
+// makes ready what servers with HTTP and logins need, and every verb of the program would
+// wait for it, half as long as an empty program takes. The tests call the server by that
+// SDK's client, by the inspector and by the real Claude Code.
 package mcpserver

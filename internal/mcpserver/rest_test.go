@@ -1,14 +1,11 @@
 package mcpserver_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -121,22 +118,9 @@ func TestSetDirectory(t *testing.T) {
 // In a turn the system text says what the instructions would repeat.
 func TestInstructionsAreForClientsOutsideOfATurn(t *testing.T) {
 	for _, turn := range []bool{false, true} {
-		here, there := mcp.NewInMemoryTransports()
-		ctx, cancel := context.WithCancel(t.Context())
-		served := make(chan error, 1)
-		server := mcpserver.New(mcpserver.Options{Version: "test", Turn: turn})
-		go func() { served <- server.Serve(ctx, there) }()
-		client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, here, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := connect(t, mcpserver.New(mcpserver.Options{Version: "test", Turn: turn}))
 		if text := client.InitializeResult().Instructions; (text == "") != turn {
 			t.Errorf("in a turn %v: the instructions are %q", turn, text)
-		}
-		client.Close()
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -2,16 +2,16 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"slices"
+	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // Options are what a server cannot do without.
@@ -45,11 +45,18 @@ type Daemon interface {
 	Close() error
 }
 
-// A Server offers the tools. It is for one client.
+// A Server offers the tools.
 type Server struct {
-	opts Options
-	mcp  *mcp.Server
-	list []*mcp.Tool
+	opts   Options
+	list   []*Tool // in the order of the manual
+	listed []*Tool // for clients, by name
+	tools  map[string]offered
+}
+
+// An offered is a tool with its description.
+type offered struct {
+	tool
+	described *Tool
 }
 
 // instructions are what a client outside of a turn tells its model of all the tools
@@ -61,15 +68,7 @@ on, list_agents to see who is there, and the board for what everybody should kno
 
 // New makes a server. It starts nothing.
 func New(o Options) *Server {
-	s := &Server{opts: o}
-	told := instructions
-	if o.Turn {
-		told = ""
-	}
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: runner.ToolServer, Title: "claude-swarm", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: told,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list does not change
-	})
+	s := &Server{opts: o, tools: map[string]offered{}}
 	list := tools()
 	if o.IRC {
 		list = append(list, ircTools()...)
@@ -77,38 +76,14 @@ func New(o Options) *Server {
 	for _, t := range list {
 		described := t.describe()
 		s.list = append(s.list, described)
-		s.mcp.AddTool(described, s.handler(t, described))
+		s.tools[described.Name] = offered{t, described}
 	}
+	s.listed = slices.SortedFunc(slices.Values(s.list), func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	return s
 }
 
 // Tools are the descriptions of all tools, in their order.
-func (s *Server) Tools() []*mcp.Tool { return s.list }
-
-// Serve answers a client until it hangs up or ctx is done.
-func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
-	err := s.mcp.Run(ctx, t)
-	if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
-		return nil
-	}
-	return err
-}
-
-// handler runs one call of a tool.
-func (s *Server) handler(t tool, described *mcp.Tool) mcp.ToolHandler {
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		out, err := s.call(ctx, t, described, req)
-		if err != nil {
-			failed := new(mcp.CallToolResult)
-			failed.SetError(errors.New(inBrief(described.Name + ": " + advised(err).Error())))
-			return failed, nil
-		}
-		return &mcp.CallToolResult{
-			Content:           []mcp.Content{&mcp.TextContent{Text: out.readable()}},
-			StructuredContent: out,
-		}, nil
-	}
-}
+func (s *Server) Tools() []*Tool { return s.list }
 
 // advised adds where to look to an error that a wrong name is the reason of.
 func advised(err error) error {
@@ -121,8 +96,8 @@ func advised(err error) error {
 	return err
 }
 
-func (s *Server) call(ctx context.Context, t tool, described *mcp.Tool, req *mcp.CallToolRequest) (result, error) {
-	arguments, err := check(req.Params.Arguments, inputSchema(described))
+func (s *Server) call(ctx context.Context, t offered, arguments json.RawMessage) (result, error) {
+	arguments, err := check(arguments, t.described.Input)
 	if err != nil {
 		return nil, err
 	}

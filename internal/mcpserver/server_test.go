@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,22 +64,34 @@ func newPlace(t *testing.T, env map[string]string) *place {
 		}
 	}
 	server := mcpserver.New(mcpserver.Options{Version: "test", IRC: true, Open: p.open, Dial: p.dial})
-	here, there := mcp.NewInMemoryTransports()
-	ctx, cancel := context.WithCancel(context.Background())
+	p.client = connect(t, server)
+	return p
+}
+
+// connect serves a client that we did not write, that of the official SDK, until the test
+// ends.
+func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
+	t.Helper()
+	requests, ask := io.Pipe()
+	answers, say := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx, there) }()
-	p.client, err = mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	go func() {
+		err := server.Serve(context.Background(), requests, say)
+		say.Close()
+		served <- err
+	}()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(t.Context(), &mcp.IOTransport{Reader: answers, Writer: ask}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		p.client.Close()
-		cancel()
+		client.Close()
 		if err := <-served; err != nil {
 			t.Errorf("Serve = %v", err)
 		}
 	})
-	return p
+	return client
 }
 
 func (p *place) open() (*mcpserver.Desk, error) {

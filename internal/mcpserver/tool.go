@@ -3,18 +3,26 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"reflect"
-	"strconv"
-	"strings"
-
-	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
+
+// A Tool is the description of a tool, as clients read it.
+type Tool struct {
+	Name        string      `json:"name"`
+	Description string      `json:"description"`
+	Input       *Schema     `json:"inputSchema"`
+	Output      *Schema     `json:"outputSchema"`
+	Annotations annotations `json:"annotations"`
+}
+
+// annotations are hints to the client. A tool is about this swarm, not about the world.
+type annotations struct {
+	ReadOnly  bool `json:"readOnlyHint"`
+	OpenWorld bool `json:"openWorldHint"`
+}
 
 // A tool is one entry of the list.
 type tool interface {
-	describe() *mcp.Tool
+	describe() *Tool
 	run(ctx context.Context, c *call, arguments json.RawMessage) (result, error)
 }
 
@@ -40,15 +48,10 @@ func does[In any, Out result](name, what string, do func(*call, context.Context,
 	return toolOf[In, Out]{name, what, false, do}
 }
 
-func (t toolOf[In, Out]) describe() *mcp.Tool {
-	open := false // it is about this swarm, not about the world
+func (t toolOf[In, Out]) describe() *Tool {
 	in := schemaOf[In]()
-	in.AdditionalProperties = nil // [check] refuses what a schema does not name, and the model reads every word
-	return &mcp.Tool{
-		Name: t.name, Description: t.what,
-		InputSchema: in, OutputSchema: schemaOf[Out](),
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, OpenWorldHint: &open},
-	}
+	in.Closed = false // [check] refuses what a schema does not name, and the model reads every word
+	return &Tool{Name: t.name, Description: t.what, Input: in, Output: schemaOf[Out](), Annotations: annotations{ReadOnly: t.readOnly}}
 }
 
 func (t toolOf[In, Out]) run(ctx context.Context, c *call, arguments json.RawMessage) (result, error) {
@@ -62,49 +65,3 @@ func (t toolOf[In, Out]) run(ctx context.Context, c *call, arguments json.RawMes
 	}
 	return out, nil
 }
-
-// schemaOf makes the schema of a struct. What the library cannot say of a field
-// stands in further tags of it; see the package comment.
-func schemaOf[T any]() *jsonschema.Schema {
-	s, err := jsonschema.For[T](nil)
-	if err != nil {
-		panic("mcpserver: a struct of ours has no schema: " + err.Error())
-	}
-	of := reflect.TypeFor[T]()
-	for of.Kind() == reflect.Pointer {
-		of = of.Elem()
-	}
-	for i := range of.NumField() {
-		f := of.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		p := s.Properties[name]
-		if p == nil {
-			continue
-		}
-		if words := f.Tag.Get("enum"); words != "" {
-			for word := range strings.SplitSeq(words, ",") {
-				p.Enum = append(p.Enum, word)
-			}
-		}
-		p.Minimum, p.Maximum = bound(f, "minimum"), bound(f, "maximum")
-		if f.Type.Kind() == reflect.Slice {
-			p.Types, p.Type = nil, "array" // a list that is left out is not null
-		}
-	}
-	s.Types, s.Type = nil, "object"
-	return s
-}
-
-func bound(f reflect.StructField, tag string) *float64 {
-	text := f.Tag.Get(tag)
-	if text == "" {
-		return nil
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		panic(fmt.Sprintf("mcpserver: %s of %s: %v", tag, f.Name, err))
-	}
-	return &n
-}
-
-func inputSchema(t *mcp.Tool) *jsonschema.Schema { return t.InputSchema.(*jsonschema.Schema) }

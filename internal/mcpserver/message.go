@@ -1,0 +1,119 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// The codes of JSON-RPC 2.0 for what is wrong with a message.
+const (
+	codeParse          = -32700
+	codeInvalidRequest = -32600
+	codeNoMethod       = -32601
+	codeInvalidParams  = -32602
+)
+
+// A message is what a client said: a request when it has an id and a method, a notification
+// when it has a method alone, else the answer to something that we never ask.
+type message struct {
+	id     json.RawMessage // nil where it has none that could be answered
+	key    string          // the same for the same id; "" for none
+	method string
+	params json.RawMessage // an object; nil for none
+}
+
+// readMessage tells what data says. Where it is not a message the error says why, and the
+// message has the id to answer with, if there is one.
+func readMessage(data []byte) (message, error) {
+	var m message
+	if data[0] != '{' {
+		return m, errors.New("a message is a JSON object")
+	}
+	var parts map[string]json.RawMessage // a struct would take "ID" for "id"
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return m, err
+	}
+	if id := parts["id"]; id != nil {
+		if m.key = keyOf(id); m.key == "" {
+			return m, errors.New("an id is a string or a whole number")
+		}
+		m.id = id
+	}
+	if string(parts["jsonrpc"]) != `"2.0"` {
+		return m, errors.New(`a message has "jsonrpc": "2.0"`)
+	}
+	method, isRequest := parts["method"]
+	wrong, isError := parts["error"]
+	_, isResult := parts["result"]
+	switch {
+	case isRequest:
+		if err := json.Unmarshal(method, &m.method); err != nil || m.method == "" {
+			return m, errors.New("a method is a text")
+		}
+	case isError && wrong[0] != '{':
+		return m, errors.New("an error is a JSON object")
+	case !isError && !isResult:
+		return m, errors.New("a message has a method, a result or an error")
+	}
+	if m.params = parts["params"]; m.params != nil && m.params[0] != '{' {
+		return m, errors.New("the params are a JSON object")
+	}
+	return m, nil
+}
+
+// keyOf is the same text for the same id, however it is written; "" when it is none.
+func keyOf(id json.RawMessage) string {
+	var value any
+	if err := json.Unmarshal(id, &value); err != nil {
+		return ""
+	}
+	switch v := value.(type) {
+	case string:
+		return "s" + v
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
+			return fmt.Sprintf("n%.0f", v)
+		}
+	}
+	return ""
+}
+
+// A wrong is the error in an answer.
+type wrong struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (e *wrong) Error() string { return e.Message }
+
+func wrongf(code int, format string, args ...any) *wrong {
+	return &wrong{code, fmt.Sprintf(format, args...)}
+}
+
+// refusal is the answer to what was not done. Without an id it is null.
+func refusal(id json.RawMessage, why *wrong) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	data, _ := marshal(struct { // of plain types: it does not fail
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   *wrong          `json:"error"`
+	}{"2.0", id, why})
+	return data
+}
+
+// success is the answer to a request.
+func success(id json.RawMessage, result any) []byte {
+	data, err := marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  any             `json:"result"`
+	}{"2.0", id, result})
+	if err != nil {
+		return refusal(id, wrongf(codeInvalidRequest, "the answer cannot be written: %v", err))
+	}
+	return data
+}

@@ -1,0 +1,180 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Schema is the part of JSON Schema that the structs of the tools need.
+type Schema struct {
+	Type        string // object, array, string, integer, number or boolean
+	OrNull      bool   // null is right too
+	Description string
+	Enum        []string
+	Minimum     *float64
+	Maximum     *float64
+	Items       *Schema    // of an array
+	Properties  []Property // of an object, in the order of the struct
+	Required    []string
+	Closed      bool // an object has no other properties
+}
+
+// A Property is a part of an object.
+type Property struct {
+	Name string
+	*Schema
+}
+
+// Property finds a part of an object; nil when there is none of that name.
+func (s *Schema) Property(name string) *Schema {
+	for _, p := range s.Properties {
+		if p.Name == name {
+			return p.Schema
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes the schema as clients read it.
+func (s *Schema) MarshalJSON() ([]byte, error) {
+	out := struct {
+		Type        any      `json:"type"`
+		Description string   `json:"description,omitempty"`
+		Enum        []string `json:"enum,omitempty"`
+		Minimum     *float64 `json:"minimum,omitempty"`
+		Maximum     *float64 `json:"maximum,omitempty"`
+		Items       *Schema  `json:"items,omitempty"`
+		Properties  any      `json:"properties,omitempty"`
+		Required    []string `json:"required,omitempty"`
+		Additional  *bool    `json:"additionalProperties,omitempty"`
+	}{s.Type, s.Description, s.Enum, s.Minimum, s.Maximum, s.Items, nil, s.Required, nil}
+	if s.OrNull {
+		out.Type = []string{"null", s.Type}
+	}
+	if len(s.Properties) > 0 {
+		out.Properties = properties(s.Properties)
+	}
+	if s.Closed {
+		out.Additional = new(bool)
+	}
+	return marshal(out)
+}
+
+// properties are the parts of an object, which keep their order.
+type properties []Property
+
+func (list properties) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	for i, p := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := marshal(p.Name)
+		if err != nil {
+			return nil, err
+		}
+		of, err := marshal(p.Schema)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(of)
+	}
+	return []byte("{" + b.String() + "}"), nil
+}
+
+// marshal writes <, > and & as they are: a model reads the text.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// schemaOf makes the schema of a struct; see the package comment for its tags. A struct
+// that has none is a mistake of ours.
+func schemaOf[T any]() *Schema {
+	of := reflect.TypeFor[T]()
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	s := schemaFor(of)
+	for _, p := range s.Properties {
+		if p.Type == "array" {
+			p.OrNull = false // a list that is left out is not null
+		}
+	}
+	return s
+}
+
+func schemaFor(of reflect.Type) *Schema {
+	if of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) { // as a time
+		return &Schema{Type: "string"}
+	}
+	switch of.Kind() {
+	case reflect.Pointer:
+		s := schemaFor(of.Elem())
+		s.OrNull = true
+		return s
+	case reflect.Slice:
+		return &Schema{Type: "array", OrNull: true, Items: schemaFor(of.Elem())}
+	case reflect.String:
+		return &Schema{Type: "string"}
+	case reflect.Bool:
+		return &Schema{Type: "boolean"}
+	case reflect.Int, reflect.Int64:
+		return &Schema{Type: "integer"}
+	case reflect.Float64:
+		return &Schema{Type: "number"}
+	case reflect.Struct:
+		return objectOf(of)
+	}
+	panic(fmt.Sprintf("mcpserver: a struct of ours has a %s, which no schema is made for", of))
+}
+
+// objectOf is the schema of a struct. Those that are embedded stand for their fields.
+func objectOf(of reflect.Type) *Schema {
+	s := &Schema{Type: "object", Closed: true}
+	for _, f := range reflect.VisibleFields(of) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		p := schemaFor(f.Type)
+		p.Description = f.Tag.Get("jsonschema")
+		if words := f.Tag.Get("enum"); words != "" {
+			p.Enum = strings.Split(words, ",")
+		}
+		p.Minimum, p.Maximum = bound(f, "minimum"), bound(f, "maximum")
+		s.Properties = append(s.Properties, Property{name, p})
+		if !slices.Contains(strings.Split(options, ","), "omitempty") && !slices.Contains(strings.Split(options, ","), "omitzero") {
+			s.Required = append(s.Required, name)
+		}
+	}
+	return s
+}
+
+func bound(f reflect.StructField, tag string) *float64 {
+	text := f.Tag.Get(tag)
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(fmt.Sprintf("mcpserver: %s of %s: %v", tag, f.Name, err))
+	}
+	return &n
+}
