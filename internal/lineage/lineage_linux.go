@@ -49,12 +49,10 @@ func read(pid int, name string) ([]byte, error) {
 		if err != nil {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
-		if n == 0 {
-			return data, nil
+		if data = data[:len(data)+n]; len(data) < cap(data) {
+			return data, nil // the kernel gives as much as there is room for
 		}
-		if data = data[:len(data)+n]; len(data) == cap(data) {
-			data = append(data, make([]byte, len(data))...)[:len(data)]
-		}
+		data = append(data, make([]byte, len(data))...)[:len(data)]
 	}
 }
 
