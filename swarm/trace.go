@@ -26,6 +26,10 @@ import (
 // The outermost mark counts: a process inside a turn can set another mark for what it
 // starts, but not for the client above it. The daemon adopts the orphans of its turns,
 // so a caller below it is of some turn even when everything between has ended.
+//
+// Each client has a pid file from before its prompt until it has ended, also where its
+// daemon was killed. Without any, and not below a daemon, there is no turn to be below of,
+// and the processes above are not looked at: a send does not wait for that.
 
 // A TraceError says that a caller belongs to a turn, or says so, and that the turn
 // cannot be told. Nothing is done in anybody's name then.
@@ -59,19 +63,22 @@ func isTurnID(s string) bool {
 // trace finds the turn below which a process runs; nil for none. carried is the mark
 // in the caller's own environment, which tells orphans of several turns apart.
 func (h Home) trace(pid int, carried string) (*record, error) {
-	above := lineage.Above(pid)
-	adopted := false
-	if note := rendezvous.ReadNote(h.LockFile()); note.PID != 0 {
-		if i := slices.Index(above, note.PID); i >= 0 {
-			held, holds := rendezvous.Holder(h.LockFile())
-			if adopted = holds && held.PID == note.PID; adopted {
-				above = above[:i]
-			}
-		}
-	}
 	clients, err := h.markedClients()
 	if err != nil {
 		return nil, err
+	}
+	daemon, holds := rendezvous.Holder(h.LockFile())
+	if !holds && len(clients) == 0 {
+		return nil, nil
+	}
+	above := lineage.Above(pid)
+	i := slices.Index(above, daemon.PID)
+	adopted := holds && i >= 0
+	switch {
+	case adopted:
+		above = above[:i]
+	case len(clients) == 0:
+		return nil, nil
 	}
 	for _, pid := range slices.Backward(above) {
 		mark := lineage.Variable(pid, runner.MarkVar)

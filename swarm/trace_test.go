@@ -19,7 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// traced is a home with a turn of a and one of b, which was passed on more often.
+// traced is a home with a turn of a and one of b, which was passed on more often. The pid
+// file is of a client that has ended.
 func traced(t *testing.T) swarm.Home {
 	t.Helper()
 	home := swarm.HomeOf(t.TempDir())
@@ -34,7 +35,30 @@ func traced(t *testing.T) swarm.Home {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(home.PIDFile("a"), []byte("1073741824 1 aaaaaaaaaa-1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return home
+}
+
+// Where no client was noted and no daemon is above, nobody is below a turn: the processes
+// above are not read. What a process carries itself counts.
+func TestWithoutClientsNobodyIsBelowATurn(t *testing.T) {
+	home := traced(t)
+	script := `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 sh -c "env -i PATH=$PATH sh -c 'echo \$\$; read x; true'; true"; true`
+	if got, _, err := home.CallerOf(pidIn(t, script)); err != nil || got != "a" {
+		t.Errorf("with a client: CallerOf = %q, %v, want a", got, err)
+	}
+	if err := os.Remove(home.PIDFile("a")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := home.CallerOf(pidIn(t, script)); err != nil || got != "" {
+		t.Errorf("without one: CallerOf = %q, %v, want nobody", got, err)
+	}
+	script = `CLAUDE_SWARM_TURN=aaaaaaaaaa-1 exec sh -c 'echo $$; read x; true'`
+	if got, _, err := home.CallerOf(pidIn(t, script)); err != nil || got != "a" {
+		t.Errorf("with a mark of its own: CallerOf = %q, %v, want a", got, err)
+	}
 }
 
 // pidIn is the process that a script of a shell says it is, while it waits.
