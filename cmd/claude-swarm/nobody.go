@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // sayIfNobodyWorks warns that what was sent to these mailboxes waits: no daemon
@@ -17,9 +18,11 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 	if !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }) {
 		return
 	}
-	listens, moved := rendezvous.Knock(project, os.Getenv), false
-	if !listens {
-		listens, moved = rendezvous.Elsewhere(project, os.Getenv)
+	listens, moved := false, false
+	if lockHeld(swarm.HomeOf(project)) { // else there is no socket to look for
+		if listens = rendezvous.Knock(project, os.Getenv); !listens {
+			listens, moved = rendezvous.Elsewhere(project, os.Getenv)
+		}
 	}
 	switch {
 	case moved:
