@@ -68,7 +68,7 @@ func (b *bench) programs(ctx context.Context) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build ./testdata/bench/...: %w", err)
 	}
-	// All are copied in the same way, as make build copies ours: how a program came
+	// All are copied in the same way, as make install copies ours: how a program came
 	// to the disk decides how fast it starts.
 	others, err := filepath.Glob(filepath.Join(linked, "*"))
 	if err != nil {
