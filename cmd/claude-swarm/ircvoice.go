@@ -141,7 +141,7 @@ func heldLine(a swarm.AgentStatus) string {
 // status asks the daemon, or the files where none runs.
 func (v daemonVoice) status(ctx context.Context) (st swarm.Status, err error) {
 	err = v.ask(ctx, func(ctx context.Context, c *control.Client) (err error) {
-		st, err = c.Status(ctx)
+		st, err = view.Ask(ctx, c, nil, func() ([]string, error) { return v.project.file.Names(), nil })
 		return err
 	})
 	if errors.Is(err, control.ErrNoDaemon) {

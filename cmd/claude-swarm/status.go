@@ -60,10 +60,13 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 		return st, err
 	}
 	err = ask(c, p, func(client *control.Client, _ string) (err error) {
-		st, err = client.Status(c.Context, c.Args().Slice()...)
-		if e, ok := errors.AsType[*control.Error](err); ok && e.Code == control.CodeTooLong && c.NArg() == 0 {
-			st, err = statusInParts(c, client)
-		}
+		st, err = view.Ask(c.Context, client, c.Args().Slice(), func() ([]string, error) {
+			p, err := loadProject(c)
+			if err != nil {
+				return nil, err
+			}
+			return p.file.Names(), nil
+		})
 		return err
 	})
 	// One that ended while it was asked is not a daemon either.
@@ -82,28 +85,6 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 		st.Trouble = append(st.Trouble, silent)
 	}
 	return st, err
-}
-
-// statusPart is how many agents are asked for at once where all of them are too many
-// for one line of the protocol. One takes some hundred bytes, and some thousand where
-// it has much to say.
-const statusPart = 100
-
-// statusInParts asks for the agents of the configuration, some at a time.
-func statusInParts(c *cli.Context, client *control.Client) (all swarm.Status, err error) {
-	p, err := loadProject(c)
-	if err != nil {
-		return all, err
-	}
-	for names := range slices.Chunk(p.file.Names(), statusPart) {
-		st, err := client.Status(c.Context, names...)
-		if err != nil {
-			return all, err
-		}
-		st.Agents = append(all.Agents, st.Agents...)
-		all = st
-	}
-	return all, nil
 }
 
 // offline is the status as far as the files tell.

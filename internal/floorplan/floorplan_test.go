@@ -44,7 +44,7 @@ var floors = map[string][]string{
 	"internal/rendezvous": {"internal/durable"},
 	"internal/tmux":       {},
 	"internal/tokens":     {},
-	"internal/view":       {"dropbox", "internal/config", "internal/door", "internal/rendezvous", "ircbridge", "swarm"},
+	"internal/view":       {"dropbox", "internal/config", "internal/control", "internal/door", "internal/rendezvous", "ircbridge", "swarm"},
 	"cmd/claude-swarm":    {"*"}, // the one place that wires
 	"docs":                {},
 	"examples":            {},

@@ -78,7 +78,7 @@ func (c *call) status(ctx context.Context, names ...string) (swarm.Status, error
 		return swarm.Offline(c.Home, c.Store, c.Plan, c.Project, time.Now())
 	}
 	defer d.Close()
-	return d.Status(ctx, names...)
+	return view.Ask(ctx, d, names, func() ([]string, error) { return c.Agents, nil })
 }
 
 func (c *call) agent(a swarm.AgentStatus) (agentView, error) {

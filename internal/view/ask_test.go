@@ -1,0 +1,81 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A crowd is a daemon whose answer about more than most agents is too long.
+type crowd struct {
+	names []string
+	most  int
+	err   error // instead of any answer about named agents
+	asked []int // how many were named
+}
+
+func (c *crowd) Status(_ context.Context, agents ...string) (swarm.Status, error) {
+	c.asked = append(c.asked, len(agents))
+	if len(agents) > 0 && c.err != nil {
+		return swarm.Status{}, c.err
+	}
+	if len(agents) == 0 {
+		agents = c.names
+	}
+	if len(agents) > c.most {
+		return swarm.Status{}, &control.Error{Code: control.CodeTooLong, Message: "too long"}
+	}
+	st := running()
+	for _, name := range agents {
+		st.Agents = append(st.Agents, swarm.AgentStatus{Name: name})
+	}
+	return st, nil
+}
+
+func TestAsk(t *testing.T) {
+	var names []string
+	for i := range 250 {
+		names = append(names, fmt.Sprint("a", i))
+	}
+	gone := errors.New("the daemon is gone")
+	for name, tc := range map[string]struct {
+		crowd
+		agents []string
+		want   []string
+		asked  []int
+		err    bool
+	}{
+		"all in one answer":         {crowd{names: names[:3], most: 3}, nil, names[:3], []int{0}, false},
+		"one by name":               {crowd{names: names, most: 100}, names[7:8], names[7:8], []int{1}, false},
+		"all in parts":              {crowd{names: names, most: 100}, nil, names, []int{0, 100, 100, 50}, false},
+		"too many by name":          {crowd{names: names, most: 100}, names, nil, []int{250}, true},
+		"it goes between two parts": {crowd{names: names, most: 100, err: gone}, nil, nil, []int{0, 100}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, err := view.Ask(t.Context(), &tc.crowd, tc.agents, func() ([]string, error) { return names, nil })
+			if (err != nil) != tc.err {
+				t.Fatalf("Ask = %v", err)
+			}
+			var got []string
+			for _, a := range st.Agents {
+				got = append(got, a.Name)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("agents (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.asked, tc.crowd.asked); diff != "" {
+				t.Errorf("how many were asked for (-want +got):\n%s", diff)
+			}
+			if err == nil && st.Daemon == nil {
+				t.Error("the rest of the status is lost")
+			}
+		})
+	}
+}
