@@ -25,7 +25,7 @@ func Parse(data []byte) (*Message, error) {
 		return nil, invalid("no front matter: the first line is not ---")
 	}
 	m := &Message{}
-	if !m.parseFast(front) {
+	if !m.setFlat(string(front)) {
 		if m, err = parseYAML(front); err != nil {
 			return nil, err
 		}
@@ -64,8 +64,8 @@ func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	}
 }
 
-// parseYAML reads what the fast path does not: anything that YAML allows, less
-// what a message has no use for.
+// parseYAML reads anything that YAML allows, less what a message has no use for. It
+// defines what a front matter means.
 func parseYAML(front []byte) (*Message, error) {
 	root, err := yamlMapping(front)
 	if err != nil {

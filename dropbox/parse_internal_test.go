@@ -2,12 +2,13 @@ package dropbox
 
 import (
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzParseAgrees holds the two readers of a front matter together: whatever the
-// fast one understands, yaml.v3 reads the same.
+// FuzzParseAgrees holds the reader of flat lines to YAML: the values that it finds are
+// those that yaml.v3 finds.
 func FuzzParseAgrees(f *testing.F) {
 	for _, seed := range []string{
 		"v: 1\nid: k7f3q9m2xd\nfrom: lead\nto: [coder, \"2nd\"]\ntype: task\npriority: low\n",
@@ -17,26 +18,28 @@ func FuzzParseAgrees(f *testing.F) {
 		"from: null\n", "from: yes\n", "to: []\n", "id: 123\n", "subject: \"\\u00e4\"\n", "subject: \"tab\there\"\n",
 		"to: [a,b]\n", "to: [\"a]\", b]\n", "v: 01\n", "hops: -1\n", "created: 2026-11-21T04:51:02,5Z\n", "subject: \"\"\n",
 		"subject: \"\U0001fffe\"\n", "type: n\n", "from: a...\n", "from: a-\n",
+		"to: coder\nfrom: lead\n", "from: a\nfrom: b\n", "subject: 12:30\n", "subject: 1:\n", "id: 1.\n", "path: [1]\n", "x: 1\n",
+		"subject: \"\xff\"\n", "subject: \"\ufffd\"\n", "subject: \"a\\\"\n", "attachments: a\n", "to: [a] \n", "from: a\r\n",
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, front []byte) {
-		var fast Message
-		if !fast.parseFast(front) {
+		var flat Message
+		if !flat.setFlat(string(front)) {
 			t.Skip("left to yaml.v3")
 		}
-		slow, err := parseYAML(front)
+		want, err := parseYAML(front)
 		if err != nil {
-			t.Fatalf("fast reads %q, yaml.v3 says: %v", front, err)
+			t.Fatalf("flat lines are read from %q, yaml.v3 says: %v", front, err)
 		}
-		if diff := cmp.Diff(slow, &fast); diff != "" {
-			t.Fatalf("%q: yaml.v3 and fast differ:\n%s", front, diff)
+		if diff := cmp.Diff(want, &flat); diff != "" {
+			t.Fatalf("%q (-yaml.v3 +flat lines):\n%s", front, diff)
 		}
 	})
 }
 
-// FuzzFastReadsWhatEncodeWrites: the fast path is of use only if it is taken.
-func FuzzFastReadsWhatEncodeWrites(f *testing.F) {
+// FuzzFlatReadsWhatEncodeWrites: the reader of flat lines is of use only for what it takes.
+func FuzzFlatReadsWhatEncodeWrites(f *testing.F) {
 	f.Add("lead", "coder", "a: \"subject\" #1", "key", 1, []byte("body"))
 	f.Add("ünï", "no", "\\", "\u2028", 0, []byte("---\n"))
 	f.Fuzz(func(t *testing.T, from, to, subject, key string, hops int, body []byte) {
@@ -61,17 +64,17 @@ func FuzzFastReadsWhatEncodeWrites(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var fast Message
+		var flat Message
 		escapes := func(s string) bool {
 			for _, r := range s {
-				if mustEscape(r) {
+				if mustEscape(r) || r == utf8.RuneError {
 					return true
 				}
 			}
 			return false
 		}
-		if !fast.parseFast(front) && !escapes(from+to+subject+key) {
-			t.Fatalf("the fast path does not read %q", front)
+		if !flat.setFlat(string(front)) && !escapes(from+to+subject+key) {
+			t.Fatalf("%q is not read as flat lines", front)
 		}
 	})
 }
