@@ -13,20 +13,22 @@ const (
 )
 
 // bound cuts the middle out of a text of more than MaxResult bytes and puts a
-// note there. Neither side begins or ends inside a character.
-func bound(text string) (kept string, lost int64) {
-	if len(text) <= MaxResult {
-		return text, 0
+// note there. Neither side begins or ends inside a character. part returns bytes of the
+// text, whose size in bytes is given.
+func bound(size int, part func(from, to int) []byte) (kept string, lost int64) {
+	if size <= MaxResult {
+		return string(part(0, size)), 0
 	}
-	head, tail := keepHead, len(text)-keepTail
-	for !utf8.RuneStart(text[head]) {
-		head--
+	head, tail := part(0, keepHead+1), part(size-keepTail, size)
+	end := keepHead
+	for !utf8.RuneStart(head[end]) {
+		end--
 	}
-	for tail < len(text) && !utf8.RuneStart(text[tail]) {
-		tail++
+	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
 	}
-	lost = int64(tail - head)
-	return text[:head] + cutNote(lost) + text[tail:], lost
+	lost = int64(size - len(tail) - end)
+	return string(head[:end]) + cutNote(lost) + string(tail), lost
 }
 
 // cutNote says how many bytes are missing: "\n[… 12,345 bytes cut …]\n".

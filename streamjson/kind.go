@@ -1,15 +1,11 @@
 package streamjson
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // kindOf says what a line of this type and subtype is. Hooks and tasks are known
 // by the beginning of their subtype; the rest of it is the phase.
-func kindOf[T string | []byte](typ, subtype T) Kind {
-	switch string(typ) {
+func kindOf(typ, subtype string) Kind {
+	switch typ {
 	case "assistant":
 		return KindAssistant
 	case "user":
@@ -23,7 +19,7 @@ func kindOf[T string | []byte](typ, subtype T) Kind {
 	case "command_lifecycle":
 		return KindCommand
 	case "system":
-		switch string(subtype) {
+		switch subtype {
 		case "init":
 			return KindInit
 		case "status":
@@ -36,9 +32,9 @@ func kindOf[T string | []byte](typ, subtype T) Kind {
 			return KindTask
 		}
 		switch {
-		case strings.HasPrefix(string(subtype), "hook_"):
+		case strings.HasPrefix(subtype, "hook_"):
 			return KindHook
-		case strings.HasPrefix(string(subtype), "task_"):
+		case strings.HasPrefix(subtype, "task_"):
 			return KindTask
 		}
 	}
@@ -70,13 +66,12 @@ var quiet = map[string]bool{
 	"system/session_title_changed": true,
 }
 
-// finish sets what follows from the rest of the event, the same for both paths.
+// finish sets what follows from the rest of the event.
 func (e *Event) finish() {
 	if e.Model == ModelSynthetic {
 		e.Synthetic = true
 	}
 	if e.Result != nil {
-		slices.SortFunc(e.Result.Models, func(a, b ModelUsage) int { return cmp.Compare(a.Model, b.Model) })
 		e.Result.setLimit("")
 	}
 }

@@ -2,6 +2,7 @@ package streamjson_test
 
 import (
 	"bytes"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -32,6 +33,39 @@ func TestLongLinesAreCheap(t *testing.T) {
 			if limit := 3 * uint64(len(line)); used > limit {
 				t.Errorf("%d bytes allocated for a line of %d, want at most %d", used, len(line), limit)
 			}
+		})
+	}
+}
+
+// TestLongLinesAreLetGo decodes long lines, then a short one: a decoder that waits for the
+// next event holds none of the long ones.
+func TestLongLinesAreLetGo(t *testing.T) {
+	const size = 4 << 20
+	call := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"tool_use","input":"` + strings.Repeat("x", size) + "\"}]}}\n")
+	many := []byte(`{"type":"user","message":{"content":[` + strings.Repeat(`"",`, size/3) + "\"\"]}}\n")
+	escaped := []byte(`{"type":"assistant","message":{"content":"` + strings.Repeat(`\n`, size/2) + "\"}}\n")
+	for name, line := range map[string][]byte{"call": call, "many elements": many, "escaped": escaped} {
+		t.Run(name, func(t *testing.T) {
+			inUse := func() uint64 {
+				var m runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+				return m.HeapAlloc
+			}
+			before := inUse()
+			d := streamjson.NewDecoder(io.MultiReader(bytes.NewReader(line), strings.NewReader(`{"type":"result"}`)), 0)
+			for range 2 {
+				if _, err := d.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if after := inUse(); after > before+1<<20 {
+				t.Errorf("the decoder holds %d bytes", after-before)
+			}
+			if d.Stats().Lines != 2 {
+				t.Error(d.Stats())
+			}
+			runtime.KeepAlive(line)
 		})
 	}
 }
