@@ -60,17 +60,6 @@ func TestADayThatCannotBeListed(t *testing.T) {
 	})
 }
 
-// count says how many messages lie in the folders of a mailbox.
-func count(t *testing.T, a *member, want ...int) {
-	t.Helper()
-	for i, folder := range []string{"coder/new/*.md", "coder/cur/*.md", "coder/done/*/*.md", "lead/new/*.md"} {
-		names, err := filepath.Glob(filepath.Join(a.store.Dir(), folder))
-		if err != nil || len(names) != want[i] {
-			t.Errorf("%s is %q (%v), want %d", folder, names, err, want[i])
-		}
-	}
-}
-
 // A message is not taken up while the notes of its turn cannot be looked for: it would be
 // settled, and nobody would look for them again.
 func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
