@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // An answerWait looks for answers, and tells a person meanwhile where the message is
@@ -78,7 +79,7 @@ func (w *answerWait) waiting() []string {
 func noAnswer(e *door.NoAnswerError) error {
 	switch {
 	case e.Bounce != nil:
-		return fail(exitFailed, "claude-swarm trace "+e.Bounce.ReplyTo, "%s", plain(e.Error()))
+		return fail(exitFailed, "claude-swarm trace "+e.Bounce.ReplyTo, "%s", screen.Plain(e.Error()))
 	case e.State == dropbox.Dead:
 		return fail(exitFailed, "claude-swarm dead show "+e.Sent.ID, "%w", e)
 	}

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -125,7 +125,7 @@ func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(clie
 			}
 		}
 		if failed > 0 {
-			return fail(exitFailed, "claude-swarm status", "%s: not done for %d of %s", verb, failed, count(len(names), "agent"))
+			return fail(exitFailed, "claude-swarm status", "%s: not done for %d of %s", verb, failed, screen.Count(len(names), "agent"))
 		}
 		return nil
 	})
@@ -177,14 +177,4 @@ func noArguments(c *cli.Context) error {
 		return usagef(verb, "%s takes no arguments", strings.TrimPrefix(verb, "claude-swarm "))
 	}
 	return nil
-}
-
-// clock prints a time for a person: the time of a day that is today, else with
-// its date.
-func clock(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format("15:04")
-	}
-	return t.Format("2006-01-02 15:04")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -108,7 +109,7 @@ type finder struct {
 
 func (f *finder) offer(text, about string) {
 	if strings.HasPrefix(text, f.last) {
-		f.found = append(f.found, candidate{f.flag + text, oneLine(about)})
+		f.found = append(f.found, candidate{f.flag + text, screen.OneLine(about)})
 	}
 }
 
@@ -333,7 +334,7 @@ func (f *finder) mail(states []string) {
 		}
 		for _, m := range slices.Backward(list) {
 			if states == nil || slices.Contains(states, m.State) {
-				f.offer(m.ID, m.From+": "+cut(oneLine(m.Gist()), 50))
+				f.offer(m.ID, m.From+": "+screen.Cut(screen.OneLine(m.Gist()), 50))
 			}
 		}
 	})
@@ -348,7 +349,7 @@ func (f *finder) waiting() {
 				continue
 			}
 			for _, m := range list {
-				f.offer(m.ID, "to "+name+": "+cut(oneLine(m.Gist()), 50))
+				f.offer(m.ID, "to "+name+": "+screen.Cut(screen.OneLine(m.Gist()), 50))
 			}
 		}
 	})
@@ -361,7 +362,7 @@ func (f *finder) dead() {
 			return
 		}
 		for _, d := range list {
-			f.offer(d.ID, d.Mailbox+": "+cut(d.Reason, 50))
+			f.offer(d.ID, d.Mailbox+": "+screen.Cut(d.Reason, 50))
 		}
 	})
 }

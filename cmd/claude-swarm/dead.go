@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -161,7 +162,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		}{1, d, view.StateDead, file})
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "id        %s\nmailbox   %s\ntime      %s\nreason    %s\nfile      %s\n",
-		d.ID, d.Mailbox, moment(d.Created, time.Now()), oneLine(d.Reason), file)
+		d.ID, d.Mailbox, moment(d.Created, time.Now()), screen.OneLine(d.Reason), file)
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -98,7 +99,7 @@ func (s *stage) play(ctx context.Context) error {
 		return errors.New("no answer came")
 	}
 	s.say("\n  The answer, in the mailbox of the lead:\n\n")
-	s.say("%s\n", indent(wrap(answer, width-6), "    "))
+	s.say("%s\n", indent(screen.Wrap(answer, width-6), "    "))
 	if err := s.showChanges(ctx); err != nil {
 		return err
 	}
@@ -285,20 +286,20 @@ func (s *stage) showReceipts() error {
 			if r == nil {
 				return fmt.Errorf("a turn of %s failed: %s", name, turn.Reason)
 			}
-			t.add("receipt", name, fmt.Sprintf("%.1f s", turn.Seconds), count(r.ToolCalls, "tool call"),
-				thousands(r.Tokens.In+r.Tokens.CacheRead+r.Tokens.CacheWrite)+" tokens in, "+thousands(r.Tokens.Out)+" out", usd(r.CostUSD))
+			t.add("receipt", name, fmt.Sprintf("%.1f s", turn.Seconds), screen.Count(r.ToolCalls, "tool call"),
+				thousands(r.Tokens.In+r.Tokens.CacheRead+r.Tokens.CacheWrite)+" tokens in, "+thousands(r.Tokens.Out)+" out", screen.USD(r.CostUSD))
 		}
 		total += h.CostUSD
 	}
 	if len(t.rows) < 2 {
-		return fmt.Errorf("%s instead of two", count(len(t.rows), "turn"))
+		return fmt.Errorf("%s instead of two", screen.Count(len(t.rows), "turn"))
 	}
 	s.say("\n")
 	t.write(s.out, nil)
 	if s.live {
-		s.say("\nDone in %s. It has cost %s, as the client estimates it.\n", span(time.Since(s.began)), usd(total))
+		s.say("\nDone in %s. It has cost %s, as the client estimates it.\n", screen.Span(time.Since(s.began)), screen.USD(total))
 	} else {
-		s.say("\nDone in %s. The costs are the client's estimate; nothing was paid.\n", span(time.Since(s.began)))
+		s.say("\nDone in %s. The costs are the client's estimate; nothing was paid.\n", screen.Span(time.Since(s.began)))
 	}
 	if s.keep {
 		s.say("Everything is in %s\n", s.dir)

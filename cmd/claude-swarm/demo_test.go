@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 func TestLogEntries(t *testing.T) {
@@ -28,7 +29,7 @@ func TestWrap(t *testing.T) {
 		{"äöü äöü", "äöü äöü"},
 		{"", ""},
 	} {
-		if got := wrap(tc.text, 8); got != tc.want {
+		if got := screen.Wrap(tc.text, 8); got != tc.want {
 			t.Errorf("wrap(%q) = %q, want %q", tc.text, got, tc.want)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
@@ -298,8 +299,8 @@ func findClient(ctx context.Context) (demoClient, error) {
 			missing = fail(exitFailed, install, "the demo needs the claude program, and %s --version fails: %v", path, err)
 			continue
 		}
-		version, _, _ := strings.Cut(oneLine(string(out)), " ")
-		return demoClient{command: []string{path}, about: "the real one: claude " + cut(version, 40) + supported}, nil
+		version, _, _ := strings.Cut(screen.OneLine(string(out)), " ")
+		return demoClient{command: []string{path}, about: "the real one: claude " + screen.Cut(version, 40) + supported}, nil
 	}
 	return demoClient{}, missing
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -140,9 +141,9 @@ func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	const margin = 20
 	switch {
 	case strings.HasPrefix(text, "$ "):
-		text = cut(oneLine(text), width-margin)
+		text = screen.Cut(screen.OneLine(text), width-margin)
 	default:
-		text = wrap(plain(text), width-margin)
+		text = screen.Wrap(screen.Plain(text), width-margin)
 	}
 	first, rest, more := strings.Cut(text, "\n")
 	name := t.s.pal.paint(fmt.Sprintf("%-9s", who), agentColour(who))
@@ -157,5 +158,5 @@ func (t *timeline) failures() string {
 	if len(t.wrong) == 0 {
 		return ""
 	}
-	return " (" + cut(oneLine(strings.Join(t.wrong[max(0, len(t.wrong)-3):], "; ")), 300) + ")"
+	return " (" + screen.Cut(screen.OneLine(strings.Join(t.wrong[max(0, len(t.wrong)-3):], "; ")), 300) + ")"
 }

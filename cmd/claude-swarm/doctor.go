@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 func doctorCommand() *cli.Command {
@@ -99,5 +100,5 @@ func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 // indented breaks a text that begins at the column at, so that it ends at columns; 0 is no
 // limit.
 func indented(text string, at, columns int) string {
-	return strings.ReplaceAll(whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
+	return strings.ReplaceAll(screen.Whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
 }

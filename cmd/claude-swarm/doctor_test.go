@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // What doctor finds fits the screen and loses no word; without a screen each is one line.
@@ -26,7 +27,7 @@ func TestWriteFindings(t *testing.T) {
 		var out bytes.Buffer
 		writeFindings(&out, columns, findings)
 		for line := range strings.Lines(out.String()) {
-			if n := columnsOf(strings.TrimSuffix(line, "\n")); n > columns {
+			if n := screen.Columns(strings.TrimSuffix(line, "\n")); n > columns {
 				t.Errorf("on %d columns a line has %d: %s", columns, n, line)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // The flags that the verbs have in common which send something.
@@ -32,7 +33,7 @@ func priorityFlag() cli.Flag {
 func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 	m := &dropbox.Message{
 		Type:    dropbox.Type(c.String("type")),
-		Subject: oneLine(c.String("subject")),
+		Subject: screen.OneLine(c.String("subject")),
 		Key:     c.String("key"),
 	}
 	if !m.Type.Valid() {

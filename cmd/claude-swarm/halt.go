@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -22,7 +23,7 @@ what is sent in it is refused, but for notes and what goes to the lead.` +
 			examples("claude-swarm halt", "claude-swarm halt the disk is full", "claude-swarm halt --thread k7f3q9m2xd"),
 		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "halt the conversation of the message `ID` alone"}},
 		Action: func(c *cli.Context) error {
-			why := oneLine(strings.Join(c.Args().Slice(), " "))
+			why := screen.OneLine(strings.Join(c.Args().Slice(), " "))
 			if id := c.String("thread"); id != "" {
 				return withPost(func(c *cli.Context, p *post) error { return haltThread(c, p, id, why) })(c)
 			}
@@ -88,7 +89,7 @@ because it was halted.` +
 // alreadyHalted says that the first reason stays: whoever halted it first is to be
 // asked before it goes on.
 func alreadyHalted(c *cli.Context, what, why, next string) error {
-	if why = oneLine(why); why == "" {
+	if why = screen.OneLine(why); why == "" {
 		why = "by hand"
 	}
 	_, err := fmt.Fprintf(c.App.Writer, "%s halted already, %s; that stays the reason\n  next: %s\n", what, why, next)
@@ -133,7 +134,7 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 	}
 	text := fmt.Sprintf("the conversation %s goes on", thread)
 	if back > 0 {
-		text += fmt.Sprintf("; %s given back", count(back, "message"))
+		text += fmt.Sprintf("; %s given back", screen.Count(back, "message"))
 	}
 	_, err = fmt.Fprintln(c.App.Writer, text)
 	return err
@@ -158,10 +159,10 @@ func haltedLines(threads []view.Need) []string {
 	var lines []string
 	for i, t := range threads {
 		if i == most {
-			lines = append(lines, fmt.Sprintf("%s more are halted   see: claude-swarm status --json", count(len(threads)-most, "conversation")))
+			lines = append(lines, fmt.Sprintf("%s more are halted   see: claude-swarm status --json", screen.Count(len(threads)-most, "conversation")))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("the conversation %s is halted: %s   next: %s", t.Thread, oneLine(t.Why), t.Next))
+		lines = append(lines, fmt.Sprintf("the conversation %s is halted: %s   next: %s", t.Thread, screen.OneLine(t.Why), t.Next))
 	}
 	return lines
 }

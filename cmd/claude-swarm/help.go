@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // firstVerbs are those with which one comes through a day; the help begins with them.
@@ -91,7 +93,7 @@ func writeFlags(w io.Writer, flags []cli.Flag) {
 			left = ""
 		}
 		margin := strings.Repeat(" ", 19)
-		usage = strings.TrimPrefix(indent(wrap(usage, width-len(margin)), margin), margin)
+		usage = strings.TrimPrefix(indent(screen.Wrap(usage, width-len(margin)), margin), margin)
 		fmt.Fprintf(w, "  %-16s %s\n", left, usage)
 	}
 }

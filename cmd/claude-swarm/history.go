@@ -10,6 +10,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -92,11 +93,11 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 		}
 		return cell
 	})
-	total := count(len(v.Turns), "turn")
+	total := screen.Count(len(v.Turns), "turn")
 	if v.Failed > 0 {
 		total += fmt.Sprintf(", %d of them not done", v.Failed)
 	}
-	fmt.Fprintf(w, "\n%s · %s\n", total, usd(v.CostUSD))
+	fmt.Fprintf(w, "\n%s · %s\n", total, screen.USD(v.CostUSD))
 }
 
 // longestAgent is how much of an agent's name a short row has.
@@ -109,7 +110,7 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 	for i, turn := range v.Turns {
 		costs[i] = turn.CostUSD
 	}
-	digits, outcome := digitsOf(costs...), 2
+	digits, outcome := screen.Digits(costs...), 2
 	t = &table{width: screenWidth(w), keep: 4, spill: long}
 	if v.Agent == "" { // a column for the agent
 		t.keep, outcome = 5, 3
@@ -120,28 +121,28 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 	for _, turn := range v.Turns {
 		about := turn.Subject
 		if turn.Receipt != nil && len(turn.Receipt.Files) > 0 {
-			about += " (" + count(len(turn.Receipt.Files), "file") + ")"
+			about += " (" + screen.Count(len(turn.Receipt.Files), "file") + ")"
 		}
 		cells := []string{moment(turn.At, now)}
 		switch {
 		case v.Agent != "":
 		case short:
-			cells = append(cells, cut(turn.Agent, longestAgent))
+			cells = append(cells, screen.Cut(turn.Agent, longestAgent))
 		default:
 			cells = append(cells, turn.Agent)
 		}
 		cells = append(cells, turn.Message, turn.Outcome)
 		if !short {
-			cells = append(cells, span(time.Duration(turn.Seconds*float64(time.Second))))
+			cells = append(cells, screen.Span(time.Duration(turn.Seconds*float64(time.Second))))
 		}
 		cells = append(cells, fmt.Sprintf("%.*f USD", digits, turn.CostUSD))
 		if !short {
 			cells = append(cells, cmp.Or(turn.From, "-"))
 		}
-		t.add(append(cells, oneLine(about))...)
+		t.add(append(cells, screen.OneLine(about))...)
 		t.last().whole = long
 		if turn.Reason != "" && turn.Outcome != view.OutcomeDone {
-			t.last().below = append(t.last().below, tableLine{oneLine(turn.Reason), true})
+			t.last().below = append(t.last().below, tableLine{screen.OneLine(turn.Reason), true})
 		}
 	}
 	return t, outcome

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -25,8 +26,8 @@ func TestWriteHistory(t *testing.T) {
 			t.Errorf("history %s has %d lines for %d turns, an empty one and a sum:\n%s", agent, len(lines), len(turns), &out)
 		}
 		for i, line := range lines {
-			if columnsOf(line) > 80 {
-				t.Errorf("history %s: a line has %d columns: %s", agent, columnsOf(line), line)
+			if screen.Columns(line) > 80 {
+				t.Errorf("history %s: a line has %d columns: %s", agent, screen.Columns(line), line)
 			}
 			if i < len(turns) && (!strings.Contains(line, turns[i].Message) || !strings.Contains(line, "  Find ou")) {
 				t.Errorf("history %s: %q lacks the id, or what the turn was about", agent, line)

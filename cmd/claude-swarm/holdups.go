@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -90,7 +91,7 @@ func (h *holdups) look(ctx context.Context) {
 	delete(h.said, noDaemon)
 	for _, a := range st.Agents {
 		if held := view.HoldupOf(a); held != nil {
-			h.say(a.Name, holdupText(held), "next: "+oneLine(held.Next))
+			h.say(a.Name, holdupText(held), "next: "+screen.OneLine(held.Next))
 		} else {
 			delete(h.said, a.Name)
 		}
@@ -104,7 +105,7 @@ func holdupText(h *view.Holdup) string {
 		text += " is " + restingWords[h.State]
 	}
 	if h.Why != "" {
-		text += ": " + oneLine(h.Why)
+		text += ": " + screen.OneLine(h.Why)
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -85,7 +86,7 @@ func writeInbox(w io.Writer, name, own string, list []*view.Message, now time.Ti
 	for _, m := range list {
 		about := m.Reason
 		if about == "" {
-			about = oneLine(m.Gist())
+			about = screen.OneLine(m.Gist())
 		}
 		t.add(m.ID, moment(m.Created, now), m.State, m.From, string(m.Type), urgentMark(m)+about)
 	}
@@ -100,7 +101,7 @@ func writeInbox(w io.Writer, name, own string, list []*view.Message, now time.Ti
 	})
 	if name == dropbox.Lead {
 		next := fmt.Sprintf("read one: claude-swarm read %s · answer: claude-swarm reply ID \"…\"", list[0].ID)
-		if columns := textWidth(w); columns > 0 && columnsOf(next) > columns {
+		if columns := textWidth(w); columns > 0 && screen.Columns(next) > columns {
 			next = strings.ReplaceAll(next, " · ", "\n")
 		}
 		fmt.Fprintf(w, "\n%s\n", next)
@@ -127,7 +128,7 @@ func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
 		ids = append(ids, m.ID)
 	}
 	if asked > 0 && err == nil {
-		fmt.Fprintf(c.App.ErrWriter, "%s not filed: answer with claude-swarm reply ID \"…\", or file by ID\n", count(asked, "question"))
+		fmt.Fprintf(c.App.ErrWriter, "%s not filed: answer with claude-swarm reply ID \"…\", or file by ID\n", screen.Count(asked, "question"))
 	}
 	return ids, err
 }
@@ -173,7 +174,7 @@ func (p *post) fileAll(c *cli.Context, ids []string) error {
 		filed++
 	}
 	if !c.Bool("json") {
-		fmt.Fprintf(c.App.Writer, "filed %s\n", count(filed, "message"))
+		fmt.Fprintf(c.App.Writer, "filed %s\n", screen.Count(filed, "message"))
 		return nil
 	}
 	return printJSON(c.App.Writer, struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // askProposal looks around, proposes agents, and lets the person change them. It
@@ -143,7 +144,7 @@ func askPurge(c *cli.Context, dir, agent string) error {
 	}
 	var mail []string
 	for _, h := range held {
-		mail = append(mail, fmt.Sprintf("%s of %s", count(h.Messages, "message"), h.Mailbox))
+		mail = append(mail, fmt.Sprintf("%s of %s", screen.Count(h.Messages, "message"), h.Mailbox))
 	}
 	what := strings.Join(mail, ", ")
 	if !talks(c) {

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -173,7 +174,7 @@ func (p *post) sayIfNotSaid(c *cli.Context) {
 	if why == "" {
 		why = "not connected"
 	}
-	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be said: %s\n  try: %s\n", oneLine(why), next)
+	fmt.Fprintf(c.App.ErrWriter, "claude-swarm: it waits to be said: %s\n  try: %s\n", screen.OneLine(why), next)
 }
 
 // whatToRead is the channel and the number of lines; either may be left out.
@@ -220,20 +221,20 @@ func ircRead(c *cli.Context, p *post) error {
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
 	if got.Left > 0 {
-		fmt.Fprintf(c.App.Writer, "(%s to come: %s)\n", count(got.Left, "line"), again(c))
+		fmt.Fprintf(c.App.Writer, "(%s to come: %s)\n", screen.Count(got.Left, "line"), again(c))
 	}
 	return nil
 }
 
 func writeLines(w io.Writer, channel string, got ircbridge.Reading, called func(mailbox string) string, now time.Time) {
 	if got.Dropped > 0 {
-		fmt.Fprintf(w, "(%s went by unread)\n", count(got.Dropped, "message"))
+		fmt.Fprintf(w, "(%s went by unread)\n", screen.Count(got.Dropped, "message"))
 	}
 	if len(got.Lines) == 0 {
 		fmt.Fprintf(w, "nothing new in %s\n", channel)
 	}
 	for _, l := range got.Lines {
-		fmt.Fprintf(w, "%s <%s> %s\n", clock(l.At, now), oneLine(l.Speaker(called)), oneLine(l.Text))
+		fmt.Fprintf(w, "%s <%s> %s\n", screen.Clock(l.At, now), screen.OneLine(l.Speaker(called)), screen.OneLine(l.Text))
 	}
 }
 
@@ -258,7 +259,7 @@ func ircAsk(c *cli.Context, p *post) error {
 		return err
 	}
 	if m == nil {
-		return fail(exitTimeout, "claude-swarm irc read "+shellWord(at), "nobody in %s answered within %s", at, span(patience))
+		return fail(exitTimeout, "claude-swarm irc read "+shellWord(at), "nobody in %s answered within %s", at, screen.Span(patience))
 	}
 	note, _ := ircbridge.NoteOf(m)
 	if c.Bool("json") {
@@ -311,7 +312,7 @@ func ircTopic(c *cli.Context, p *post) error {
 		if err != nil {
 			return err
 		}
-		return tellBridge(c, p, ircbridge.DoTopic, oneLine(text))
+		return tellBridge(c, p, ircbridge.DoTopic, screen.OneLine(text))
 	}
 	ch, err := p.InChannel(c.Args().First())
 	if err != nil {
@@ -324,7 +325,7 @@ func ircTopic(c *cli.Context, p *post) error {
 			Topic   string `json:"topic"`
 		}{1, ch.Name, ch.Topic})
 	}
-	_, err = fmt.Fprintln(c.App.Writer, oneLine(ch.Topic))
+	_, err = fmt.Fprintln(c.App.Writer, screen.OneLine(ch.Topic))
 	return err
 }
 
@@ -371,7 +372,7 @@ func ircChannels(c *cli.Context, p *post) error {
 		if !ch.Joined {
 			people = "away"
 		}
-		t.add(ch.Name, people, number(ch.Unread), oneLine(ch.Topic))
+		t.add(ch.Name, people, number(ch.Unread), screen.OneLine(ch.Topic))
 	}
 	t.write(c.App.Writer, nil)
 	return nil
@@ -394,7 +395,7 @@ func ircWho(c *cli.Context, p *post) error {
 		}{1, ch.Name, append([]ircbridge.Member{}, ch.Members...), ch.More})
 	}
 	for _, m := range ch.Members {
-		fmt.Fprintln(c.App.Writer, oneLine(m.Modes+m.Nick))
+		fmt.Fprintln(c.App.Writer, screen.OneLine(m.Modes+m.Nick))
 	}
 	if ch.More > 0 {
 		fmt.Fprintf(c.App.Writer, "and %d more\n", ch.More)

@@ -10,6 +10,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -52,7 +53,7 @@ func writeIRCReport(w io.Writer, r ircbridge.Report) {
 	p := paletteOf(w)
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s %s\n", p.paint(fmt.Sprintf("%-9s", name), color.Faint), oneLine(value))
+			fmt.Fprintf(w, "%s %s\n", p.paint(fmt.Sprintf("%-9s", name), color.Faint), screen.OneLine(value))
 		}
 	}
 	how := "in the clear"
@@ -85,6 +86,6 @@ func writeIRCReport(w io.Writer, r ircbridge.Report) {
 		line("lacks", m)
 	}
 	for _, problem := range r.Problems {
-		fmt.Fprintln(w, p.paint("! "+oneLine(problem), color.FgYellow))
+		fmt.Fprintln(w, p.paint("! "+screen.OneLine(problem), color.FgYellow))
 	}
 }

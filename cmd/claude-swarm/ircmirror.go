@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -70,7 +71,7 @@ func gist(m *dropbox.Message) string {
 			text = ircbridge.WithoutHead(said, m.To)
 		}
 	}
-	return cut(oneLine(text), 100)
+	return screen.Cut(screen.OneLine(text), 100)
 }
 
 // tagged is an alert that begins with a word in brackets, by what its key says it is
@@ -172,7 +173,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 			where := resultsIn(i, mo.Task)
 			text := fmt.Sprintf("[COMPLETE] %s finished task \"%s\".", cmp.Or(strings.Join(mo.Task.To, ", "), mo.Agent), gist(mo.Task)) // not %q, which takes an emoji apart
 			if mo.Task.ID != mo.Of.ID {                                                                                                 // it was delegated: these are the last words about it, which answer nobody
-				text = strings.TrimSuffix(text, ".") + ": " + cut(oneLine(string(mo.Message.Body)), 200)
+				text = strings.TrimSuffix(text, ".") + ": " + screen.Cut(screen.OneLine(string(mo.Message.Body)), 200)
 				add(where, ircbridge.Said, string(mo.Message.Body))
 			}
 			if where != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -16,27 +17,27 @@ func ircLine(s swarm.IRCStatus, now time.Time) string {
 		if s.Since != nil {
 			line += " for " + since(*s.Since, now)
 		}
-		line += ", " + count(len(s.Channels), "channel")
+		line += ", " + screen.Count(len(s.Channels), "channel")
 	default:
 		line += "not connected to " + s.Server
 		if s.Since != nil {
 			line += " for " + since(*s.Since, now)
 		}
 		if s.Why != "" {
-			line += ": " + oneLine(s.Why)
+			line += ": " + screen.OneLine(s.Why)
 		}
 		if s.NextTry != nil && s.NextTry.After(now) {
-			line += "; tries again in " + span(s.NextTry.Sub(now))
+			line += "; tries again in " + screen.Span(s.NextTry.Sub(now))
 		}
 	}
 	if s.Waiting > 0 {
-		line += fmt.Sprintf(", %s to be said", count(s.Waiting, "message"))
+		line += fmt.Sprintf(", %s to be said", screen.Count(s.Waiting, "message"))
 	}
 	if s.Questions > 0 {
-		line += fmt.Sprintf(", %s open", count(s.Questions, "question"))
+		line += fmt.Sprintf(", %s open", screen.Count(s.Questions, "question"))
 	}
 	for _, w := range s.Warnings {
-		line += "\n! " + oneLine(w)
+		line += "\n! " + screen.OneLine(w)
 	}
 	if s.Next != "" {
 		line += "\nnext: " + s.Next

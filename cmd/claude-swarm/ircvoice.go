@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -57,7 +58,7 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	}
 	if agent == "" {
 		for _, n := range st.Needed(view.NeedUnread) {
-			fmt.Fprintf(&b, "%s for %s\n", count(n.Count, "unread message"), cmp.Or(st.Lead.Name, "the lead"))
+			fmt.Fprintf(&b, "%s for %s\n", screen.Count(n.Count, "unread message"), cmp.Or(st.Lead.Name, "the lead"))
 		}
 	}
 	return b.String(), nil
@@ -102,7 +103,7 @@ func (v daemonVoice) questionLine(q ircbridge.OpenQuestion, now time.Time) strin
 
 // nextThere is the next step as it is typed on IRC.
 func nextThere(next string) string {
-	return "; next: " + strings.ReplaceAll(oneLine(next), "claude-swarm ", "")
+	return "; next: " + strings.ReplaceAll(screen.OneLine(next), "claude-swarm ", "")
 }
 
 // Held implements [ircbridge.Swarm].
@@ -166,7 +167,7 @@ func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by
 	switch order {
 	case ircbridge.Halt:
 		if v.store.Halted() {
-			return fmt.Sprintf("everything is halted already, %s; that stays the reason. next: unhalt", cmp.Or(oneLine(v.store.HaltReason()), "by hand")), nil
+			return fmt.Sprintf("everything is halted already, %s; that stays the reason. next: unhalt", cmp.Or(screen.OneLine(v.store.HaltReason()), "by hand")), nil
 		}
 		if err := v.store.Halt("by " + by); err != nil {
 			return "", err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A letter is a message that lies aside with a reason: a [view.DeadLetter], or a
@@ -54,8 +55,8 @@ func idOf(l letter) string { return l.Candidate().ID }
 // whom to whom.
 func writeLetter(w io.Writer, l letter, created time.Time, way, reason string) {
 	columns := textWidth(w)
-	fmt.Fprintln(w, fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), moment(created, time.Now()), oneLine(way), oneLine(l.Candidate().Subject)), columns))
-	fmt.Fprintln(w, fit("  "+oneLine(reason), columns))
+	fmt.Fprintln(w, screen.Fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), moment(created, time.Now()), screen.OneLine(way), screen.OneLine(l.Candidate().Subject)), columns))
+	fmt.Fprintln(w, screen.Fit("  "+screen.OneLine(reason), columns))
 }
 
 // sayLetters says what was done to which.
@@ -70,6 +71,6 @@ func sayLetters[L letter](c *cli.Context, what string, letters []L, thing string
 			IDs []string `json:"ids"`
 		}{1, ids})
 	}
-	_, err := fmt.Fprintf(c.App.Writer, "%s %s\n", what, count(len(letters), thing))
+	_, err := fmt.Fprintf(c.App.Writer, "%s %s\n", what, screen.Count(len(letters), thing))
 	return err
 }

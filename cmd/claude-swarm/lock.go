@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -21,7 +22,7 @@ func (e *runningError) Error() string {
 		s += fmt.Sprintf(": pid %d", e.note.PID)
 	}
 	if !e.note.Since.IsZero() {
-		s += ", since " + clock(e.note.Since, time.Now())
+		s += ", since " + screen.Clock(e.note.Since, time.Now())
 	}
 	if e.note.Version != "" {
 		s += ", version " + e.note.Version

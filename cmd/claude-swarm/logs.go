@@ -18,6 +18,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -195,7 +196,7 @@ const logIndent = "    "
 
 // partial shows a piece of text.
 func (l *logPrinter) partial(ev swarm.FeedEvent) {
-	text := strings.ReplaceAll(plain(ev.Text), "\n", "\n"+logIndent)
+	text := strings.ReplaceAll(screen.Plain(ev.Text), "\n", "\n"+logIndent)
 	if l.open == "" {
 		text = strings.TrimLeft(text, "\n ")
 		if text == "" {
@@ -216,7 +217,7 @@ func (l *logPrinter) lines(data []byte) {
 
 func (l *logPrinter) entry(entry string) {
 	if l.live {
-		entry = plain(entry)
+		entry = screen.Plain(entry)
 	}
 	head, body, ok := strings.Cut(entry, "  ")
 	words := strings.Fields(head)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/tmux"
 )
 
@@ -58,7 +59,7 @@ func showInTmux(c *cli.Context, p *project) error {
 		return tellSession(c, session, shown)
 	default:
 		return fail(exitFailed, "tmux attach -t "+session, "the panes are made, but tmux does not show them: %s",
-			cmp.Or(oneLine(said.String()), err.Error()))
+			cmp.Or(screen.OneLine(said.String()), err.Error()))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -95,8 +96,8 @@ func (l look) limits(st *view.Status) (lines []string) {
 		if hint != "" {
 			hint += "; "
 		}
-		lines = append(lines, oneLine(fmt.Sprintf("limited: %s (%s)", cmp.Or(limit.Why, "the account is at its limit"), strings.Join(limit.Agents, ", ")))+
-			"   next: "+oneLine(fmt.Sprintf("%sby itself from %s on, or %s for all of them", hint, clock(limit.Until, l.now), limit.Next())))
+		lines = append(lines, screen.OneLine(fmt.Sprintf("limited: %s (%s)", cmp.Or(limit.Why, "the account is at its limit"), strings.Join(limit.Agents, ", ")))+
+			"   next: "+screen.OneLine(fmt.Sprintf("%sby itself from %s on, or %s for all of them", hint, screen.Clock(limit.Until, l.now), limit.Next())))
 	}
 	return lines
 }

@@ -2,12 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
-	"strings"
-	"time"
-	"unicode"
 
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
@@ -89,69 +85,4 @@ func textWidth(w io.Writer) int {
 		return 0
 	}
 	return screenWidth(w)
-}
-
-// oneLine makes text fit for one line of a terminal: white space becomes a
-// space, and nothing in it can steer the terminal.
-func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || steers(r)
-	}), " ")
-}
-
-// steers tells whether a rune does something to the terminal, or turns around
-// what stands beside it, so that a line says another thing than is in it.
-func steers(r rune) bool {
-	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
-}
-
-// plain takes out of text what could steer the terminal, and keeps newlines
-// and tabs.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && steers(r) {
-			return -1
-		}
-		return r
-	}, text)
-}
-
-// span says how long something took or lasts: 850 ms, 12 s, 3 min, 2 h 05 min, 4 d.
-func span(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0 s"
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%d d", int(d.Hours())/24)
-}
-
-// usd prints an amount of money: cents, and more digits only below one cent.
-func usd(amount float64) string {
-	return fmt.Sprintf("%.*f USD", digitsOf(amount), amount)
-}
-
-// digitsOf is how many digits behind the point amounts have that stand in one column.
-func digitsOf(amounts ...float64) int {
-	for _, amount := range amounts {
-		if amount > 0 && amount < 0.01 {
-			return 4
-		}
-	}
-	return 2
-}
-
-// count says "1 message", "3 messages".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -52,7 +53,7 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 		if m.program == "claude" {
 			next = "npm install -g @anthropic-ai/claude-code, or " + next
 		}
-		fmt.Fprintf(w, "claude-swarm: %s cannot work: %s\n  try: %s\n", cut(strings.Join(m.agents, ", "), 200), m.why, next)
+		fmt.Fprintf(w, "claude-swarm: %s cannot work: %s\n  try: %s\n", screen.Cut(strings.Join(m.agents, ", "), 200), m.why, next)
 	}
 }
 
@@ -81,7 +82,7 @@ func warnUnread(w io.Writer, file *config.File, names []string) {
 	}
 	for _, path := range paths {
 		fmt.Fprintf(w, "claude-swarm: not there: %s, which %s must read first (reread)\n  try: write it, or take it out of %s\n",
-			path, cut(strings.Join(told[path], ", "), 200), file.Path)
+			path, screen.Cut(strings.Join(told[path], ", "), 200), file.Path)
 	}
 }
 

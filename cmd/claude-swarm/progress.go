@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // progress tells a person at a terminal where the message is, on one line that
@@ -50,7 +51,7 @@ func (s *progress) draw(now time.Time) {
 	if !s.on || s.text == "" {
 		return
 	}
-	fmt.Fprintf(s.w, "\r\033[K%s · %s", s.text, span(now.Sub(s.since)))
+	fmt.Fprintf(s.w, "\r\033[K%s · %s", s.text, screen.Span(now.Sub(s.since)))
 	s.drawn = true
 }
 

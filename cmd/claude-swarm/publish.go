@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 func publishCommand() *cli.Command {
@@ -46,7 +47,7 @@ func publish(c *cli.Context) error {
 		return usagef(`claude-swarm publish task.created "what to do"`, "publish: say on which topic, and what")
 	}
 	topic := c.Args().First()
-	m := &dropbox.Message{Topic: topic, Type: dropbox.Type(c.String("type")), Subject: oneLine(c.String("subject")), Key: c.String("key")}
+	m := &dropbox.Message{Topic: topic, Type: dropbox.Type(c.String("type")), Subject: screen.OneLine(c.String("subject")), Key: c.String("key")}
 	if err := dropbox.CheckTopic(topic); err != nil {
 		return usagef(`claude-swarm publish task.created "…"`, "%w", err)
 	}

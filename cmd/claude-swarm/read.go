@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -114,7 +115,7 @@ func writeMessage(w io.Writer, v *view.Message, now time.Time) {
 	pal := paletteOf(w)
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s %s\n", pal.paint(fmt.Sprintf("%-9s", name), color.Faint), oneLine(value))
+			fmt.Fprintf(w, "%s %s\n", pal.paint(fmt.Sprintf("%-9s", name), color.Faint), screen.OneLine(value))
 		}
 	}
 	from := v.From

@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 func removeCommand() *cli.Command {
@@ -113,7 +114,7 @@ func sayRemoved(c *cli.Context, name, to string, list []door.Forward) error {
 	}
 	text := "its mail stays where it is"
 	if to != "" {
-		text = fmt.Sprintf("%s to %s", count(len(list), "message"), to)
+		text = fmt.Sprintf("%s to %s", screen.Count(len(list), "message"), to)
 	}
 	_, err := fmt.Fprintf(c.App.Writer, "%s is removed: %s\n", name, text)
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -183,7 +184,7 @@ func hintText(s textSource) string {
 	if len(s.words) == 1 && s.words[0] == "-" {
 		return "-"
 	}
-	return `"` + cut(oneLine(strings.Join(s.words, " ")), 40) + `"`
+	return `"` + screen.Cut(screen.OneLine(strings.Join(s.words, " ")), 40) + `"`
 }
 
 // printSent prints what was delivered: the id alone, or for several a line each with the

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -125,17 +126,17 @@ var stateColours = map[swarm.State]color.Attribute{
 // writeHead prints what concerns all agents.
 func (l look) writeHead(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
-	fmt.Fprintln(w, whole(headline(st.Status, now), columns))
+	fmt.Fprintln(w, screen.Whole(headline(st.Status, now), columns))
 	for _, n := range st.Needed(view.NeedHalted) {
 		halted := haltedWords(n)
-		line := whole(halted+"   next: "+n.Next, columns)
+		line := screen.Whole(halted+"   next: "+n.Next, columns)
 		fmt.Fprintln(w, strings.Replace(line, halted, p.paint(halted, color.FgRed, color.Bold), 1))
 	}
 	for _, n := range st.Needed(view.NeedTrouble) {
-		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(whole(oneLine(n.Why), max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
+		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(screen.Whole(screen.OneLine(n.Why), max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
 	}
 	for _, line := range l.limits(st) {
-		fmt.Fprintln(w, p.paint(whole(line, columns), color.FgYellow))
+		fmt.Fprintln(w, p.paint(screen.Whole(line, columns), color.FgYellow))
 	}
 }
 
@@ -152,7 +153,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 		t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
 	}
 	for _, a := range st.List() {
-		cells := []string{cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting)}
+		cells := []string{screen.Cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting)}
 		if small {
 			t.add(cells...)
 			t.last().below = narrowDetails(a.AgentStatus)
@@ -184,22 +185,22 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	if cost := st.Cost(); cost.Total > 0 {
-		fmt.Fprintln(w, "\n"+whole(usd(cost.Today)+" today, "+usd(cost.Total)+" in all", columns))
+		fmt.Fprintln(w, "\n"+screen.Whole(screen.USD(cost.Today)+" today, "+screen.USD(cost.Total)+" in all", columns))
 	}
 	for _, line := range haltedLines(st.Needed(view.NeedThread)) {
-		fmt.Fprintln(w, "\n"+p.paint(whole(line, columns), color.FgRed))
+		fmt.Fprintln(w, "\n"+p.paint(screen.Whole(line, columns), color.FgRed))
 	}
 	for _, n := range st.Needed(view.NeedRefused) {
-		fmt.Fprintln(w, "\n"+whole(count(n.Count, "message")+" refused today   next: "+n.Next, columns))
+		fmt.Fprintln(w, "\n"+screen.Whole(screen.Count(n.Count, "message")+" refused today   next: "+n.Next, columns))
 	}
 	if st.IRC != nil {
 		fmt.Fprintln(w)
 		for line := range strings.SplitSeq(ircLine(*st.IRC, now), "\n") {
-			fmt.Fprintln(w, whole(line, columns))
+			fmt.Fprintln(w, screen.Whole(line, columns))
 		}
 	}
 	if text := forYou(st); text != "" {
-		fmt.Fprintln(w, "\n"+whole(text, columns))
+		fmt.Fprintln(w, "\n"+screen.Whole(text, columns))
 	}
 }
 
@@ -212,7 +213,7 @@ func forYou(st *view.Status) string {
 		if i > 0 {
 			text += ", "
 		}
-		text += count(n.Count, words[n.Kind])
+		text += screen.Count(n.Count, words[n.Kind])
 		if i == 0 {
 			text += " for you"
 		}
@@ -227,7 +228,7 @@ func forYou(st *view.Status) string {
 func haltedWords(n view.Need) string {
 	text := "HALTED: no turn is begun"
 	if n.Why != "" {
-		text += " (" + oneLine(n.Why) + ")"
+		text += " (" + screen.OneLine(n.Why) + ")"
 	}
 	return text
 }
@@ -255,7 +256,7 @@ func since(t, now time.Time) string {
 	if d < time.Second {
 		return "0 s" // milliseconds only make the table restless
 	}
-	return span(d)
+	return screen.Span(d)
 }
 
 // mail counts what waits; what is urgent stands out: "3 (1!)".
@@ -274,7 +275,7 @@ func drops(n int) string {
 	case n >= dropbox.MaxDrops:
 		return fmt.Sprintf("%d drops or more, not taken in yet", n)
 	}
-	return count(n, "drop") + ", not taken in yet"
+	return screen.Count(n, "drop") + ", not taken in yet"
 }
 
 // money is what was spent today, in US dollars.
@@ -282,7 +283,7 @@ func money(amount float64) string {
 	if amount == 0 {
 		return "-"
 	}
-	return strings.TrimSuffix(usd(amount), " USD")
+	return strings.TrimSuffix(screen.USD(amount), " USD")
 }
 
 func number(n int) string {
@@ -299,9 +300,9 @@ func task(a swarm.AgentStatus) string {
 		if what == "" {
 			what = a.Description
 		}
-		return oneLine(fmt.Sprintf("%s from %s: %s", m.ID, m.From, what))
+		return screen.OneLine(fmt.Sprintf("%s from %s: %s", m.ID, m.From, what))
 	}
-	return oneLine(a.Why)
+	return screen.OneLine(a.Why)
 }
 
 // warm tells of a client that waits: since when, its memory, and the share of a core
@@ -319,10 +320,10 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 	}
 	var facts []string
 	if a.Dead > 0 {
-		facts = append(facts, count(a.Dead, "dead letter"))
+		facts = append(facts, screen.Count(a.Dead, "dead letter"))
 	}
 	if a.CostUSD.Today > 0 {
-		facts = append(facts, usd(a.CostUSD.Today)+" today")
+		facts = append(facts, screen.USD(a.CostUSD.Today)+" today")
 	}
 	if len(facts) > 0 {
 		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
@@ -336,7 +337,7 @@ func details(a view.Agent, now time.Time) []tableLine {
 	var facts []string
 	var lines []tableLine
 	if a.Message != nil && a.Why != "" {
-		lines = append(lines, tableLine{oneLine(a.Why), true})
+		lines = append(lines, tableLine{screen.OneLine(a.Why), true})
 	}
 	if text := drops(a.Drops); text != "" {
 		lines = append(lines, tableLine{text, true})
@@ -348,22 +349,22 @@ func details(a view.Agent, now time.Time) []tableLine {
 		facts = append(facts, warm(*w, now))
 	}
 	if a.Session != "" {
-		facts = append(facts, "session "+cut(a.Session, 9))
+		facts = append(facts, "session "+screen.Cut(a.Session, 9))
 	}
 	if a.ContextPercent >= 0 {
 		facts = append(facts, fmt.Sprintf("context %d %%", a.ContextPercent))
 	}
 	if a.Model != "" {
-		facts = append(facts, oneLine(a.Model))
+		facts = append(facts, screen.OneLine(a.Model))
 	}
 	if len(facts) > 0 {
 		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
 	}
 	if a.Last != nil {
-		lines = append(lines, tableLine{text: oneLine(fmt.Sprintf("last %s: %s", clock(a.Last.At, now), a.Last.Text))})
+		lines = append(lines, tableLine{text: screen.OneLine(fmt.Sprintf("last %s: %s", screen.Clock(a.Last.At, now), a.Last.Text))})
 	}
 	if a.Next != "" {
-		lines = append(lines, tableLine{"next: " + oneLine(a.Next), true})
+		lines = append(lines, tableLine{"next: " + screen.OneLine(a.Next), true})
 	}
 	return lines
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -122,7 +123,7 @@ func TestSpan(t *testing.T) {
 		-time.Second: "0 s", 0: "0 ms", 850 * time.Millisecond: "850 ms", 12 * time.Second: "12 s", 200 * time.Second: "3 min",
 		125 * time.Minute: "2 h 05 min", 100 * time.Hour: "4 d",
 	} {
-		if got := span(d); got != want {
+		if got := screen.Span(d); got != want {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}
 	}

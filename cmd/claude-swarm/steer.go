@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -31,7 +32,7 @@ all.` +
 			order := swarm.PauseOrder{Why: c.String("why"), For: spanOf(c, "for")}
 			until := ""
 			if order.For > 0 {
-				until = " until " + clock(time.Now().Add(order.For), time.Now())
+				until = " until " + screen.Clock(time.Now().Add(order.For), time.Now())
 			}
 			return eachAgent(c, nil, func(client *control.Client, by, agent string) (string, error) {
 				order := order

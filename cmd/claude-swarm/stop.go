@@ -15,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -284,7 +285,7 @@ func runningTurns(st swarm.Status, now time.Time) string {
 	for _, a := range st.Agents {
 		if a.Message != nil {
 			what := cmp.Or(a.Message.ID, a.Description) // a turn that compacts the context has no message
-			turns = append(turns, fmt.Sprintf("%s (%s, %s)", a.Name, what, span(now.Sub(a.Message.Since))))
+			turns = append(turns, fmt.Sprintf("%s (%s, %s)", a.Name, what, screen.Span(now.Sub(a.Message.Since))))
 		}
 	}
 	if len(turns) == 0 {
@@ -342,7 +343,7 @@ func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
 			switch {
 			case err != nil || what == "":
 			case live:
-				fmt.Fprintf(t.w, "\r\x1b[Kwaiting for %s", cut(what, width-13))
+				fmt.Fprintf(t.w, "\r\x1b[Kwaiting for %s", screen.Cut(what, width-13))
 				shown = true
 			case !shown:
 				fmt.Fprintf(t.w, "waiting for %s\n", what)

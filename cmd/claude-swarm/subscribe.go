@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 func subscribeCommand() *cli.Command {
@@ -132,7 +133,7 @@ func topics(c *cli.Context) error {
 func writeTopics(c *cli.Context, names []string, subscriptions map[string][]string, work []door.OpenWork) error {
 	w := c.App.Writer
 	if len(subscriptions) == 0 && len(work) == 0 {
-		_, err := fmt.Fprintln(w, whole("nobody subscribes, and nothing is published   next: claude-swarm subscribe PATTERN --agent AGENT", textWidth(w)))
+		_, err := fmt.Fprintln(w, screen.Whole("nobody subscribes, and nothing is published   next: claude-swarm subscribe PATTERN --agent AGENT", textWidth(w)))
 		return err
 	}
 	t := table{width: screenWidth(w)}

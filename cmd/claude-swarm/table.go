@@ -6,12 +6,14 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A table lines up its columns. The last column gets what is left of the width
 // and is cut there; where next to nothing is left it gets a separate line.
 type table struct {
-	width int  // of the screen; 0 is 80 for the rows, and no limit for what is kept whole
+	width int  // of the across; 0 is 80 for the rows, and no limit for what is kept whole
 	spill bool // a last cell that is too long gets a separate line
 	keep  int  // where the last column would get too little room, only so many cells stay in a row; 0 is all
 	rows  []tableRow
@@ -46,20 +48,20 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: c
 func (t *table) last() *tableRow { return &t.rows[len(t.rows)-1] }
 
 // write prints the table. decorate, when not nil, colours a cell; it must not change
-// its width on the screen.
+// its width on the across.
 func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
-	screen := cmp.Or(t.width, width)
+	across := cmp.Or(t.width, width)
 	widths := t.widths()
-	if t.keep > 0 && t.crowded(widths, screen) {
+	if t.keep > 0 && t.crowded(widths, across) {
 		t.fold()
 		widths = t.widths()
 	}
 	indent := 2
-	if screen >= narrow && len(widths) > 0 {
+	if across >= narrow && len(widths) > 0 {
 		indent += widths[0]
 	}
 	for r, row := range t.rows {
-		cells, spilled := t.fitted(row, widths, screen)
+		cells, spilled := t.fitted(row, widths, across)
 		if spilled != "" {
 			row.below = append([]tableLine{{spilled, row.whole}}, row.below...)
 		}
@@ -70,9 +72,9 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 		}
 		fmt.Fprintln(w, strings.Join(cells, ""))
 		for _, l := range row.below {
-			text := cut(l.text, screen-indent)
+			text := screen.Cut(l.text, across-indent)
 			if l.whole {
-				text = whole(l.text, max(t.width-indent, 0))
+				text = screen.Whole(l.text, max(t.width-indent, 0))
 			}
 			for line := range strings.SplitSeq(text, "\n") {
 				fmt.Fprintf(w, "%*s%s\n", indent, "", line)
@@ -88,7 +90,7 @@ func (t *table) widths() (widths []int) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], columnsOf(cell))
+			widths[i] = max(widths[i], screen.Columns(cell))
 		}
 	}
 	return widths
@@ -96,8 +98,8 @@ func (t *table) widths() (widths []int) {
 
 // crowded tells whether the last column gets less room than it wants, and than a few words
 // need.
-func (t *table) crowded(widths []int, screen int) bool {
-	room := screen
+func (t *table) crowded(widths []int, across int) bool {
+	room := across
 	for _, n := range widths[:max(len(widths)-1, 0)] {
 		room -= n + 2
 	}
@@ -117,24 +119,24 @@ func (t *table) fold() {
 	}
 }
 
-// fitted are the cells of a row, padded and cut so that they fit the screen together,
+// fitted are the cells of a row, padded and cut so that they fit the across together,
 // and the last cell if it is to have a separate line.
-func (t *table) fitted(row tableRow, widths []int, screen int) (cells []string, spilled string) {
-	room := screen
+func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, spilled string) {
+	room := across
 	for i, cell := range row.cells {
-		n := columnsOf(cell)
+		n := screen.Columns(cell)
 		if i == len(row.cells)-1 {
 			if n > room && (t.spill || room < leastLast) {
 				spilled, cell = cell, ""
 			}
-			cells = append(cells, cut(cell, max(room, 0)))
+			cells = append(cells, screen.Cut(cell, max(room, 0)))
 			break
 		}
-		cell = cut(cell, max(room, 0))
+		cell = screen.Cut(cell, max(room, 0))
 		room -= widths[i] + 2
 		cells = append(cells, cell+strings.Repeat(" ", max(min(widths[i]-n+2, widths[i]-n+2+room), 0)))
 	}
-	// Blanks at the end would be colour on the screen, and a line more where they do
+	// Blanks at the end would be colour on the across, and a line more where they do
 	// not fit.
 	for i := len(cells) - 1; i >= 0; i-- {
 		cells[i] = strings.TrimRight(cells[i], " ")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -29,12 +30,12 @@ func (t tree) write(w io.Writer, v *view.Trace) {
 	for _, root := range t.shown(v.Roots) {
 		t.writeMessage(w, root, "", "")
 	}
-	total := count(len(v.Messages)-v.Copies, "message") + " · " + count(v.Turns, "turn")
+	total := screen.Count(len(v.Messages)-v.Copies, "message") + " · " + screen.Count(v.Turns, "turn")
 	if v.CostUSD > 0 {
-		total += " · " + usd(v.CostUSD)
+		total += " · " + screen.USD(v.CostUSD)
 	}
 	if took := v.Ended.Sub(v.Began); took > 0 {
-		total += " · " + span(took)
+		total += " · " + screen.Span(took)
 	}
 	switch {
 	case v.Copies > 0 && t.all:
@@ -42,7 +43,7 @@ func (t tree) write(w io.Writer, v *view.Trace) {
 	case v.Copies > 0:
 		total += fmt.Sprintf(" · %d for IRC are left out: --all", v.Copies)
 	}
-	fmt.Fprintf(w, "\n%s\n", whole(total, t.columns))
+	fmt.Fprintf(w, "\n%s\n", screen.Whole(total, t.columns))
 }
 
 // shown are the messages of a list that are printed: no copies, unless they are asked for.
@@ -61,21 +62,21 @@ func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest strin
 	if len(below) == 0 {
 		bar = "  "
 	}
-	room := max(t.columns-columnsOf(rest)-3, leastLast) // of the lines below the first
+	room := max(t.columns-screen.Columns(rest)-3, leastLast) // of the lines below the first
 	when, way := moment(m.Created, t.now), fmt.Sprintf("%s → %s  %s", m.From, m.To, m.Type)
-	used := columnsOf(first) + 12 + columnsOf(when) + 2 + columnsOf(way)
+	used := screen.Columns(first) + 12 + screen.Columns(when) + 2 + screen.Columns(way)
 	if used <= t.columns && (t.columns >= narrow || m.Subject == "") {
 		fmt.Fprintf(w, "%s%s  %s  %s%s\n", first, id, when, way, t.paint(subjectTail(m, t.columns-used), color.Faint))
 	} else {
-		fmt.Fprintf(w, "%s%s  %s\n%s%s %s\n", first, id, when, rest, bar, cut(way, room))
+		fmt.Fprintf(w, "%s%s  %s\n%s%s %s\n", first, id, when, rest, bar, screen.Cut(way, room))
 		if m.Subject != "" {
-			fmt.Fprintf(w, "%s%s %s\n", rest, bar, t.paint(cut(oneLine(m.Subject), room), color.Faint))
+			fmt.Fprintf(w, "%s%s %s\n", rest, bar, t.paint(screen.Cut(screen.OneLine(m.Subject), room), color.Faint))
 		}
 	}
 	for _, n := range t.notes(m) {
-		lines := []string{cut(oneLine(n), room)}
+		lines := []string{screen.Cut(screen.OneLine(n), room)}
 		if t.columns < narrow { // too much would be missing
-			lines = strings.Split(whole(oneLine(n), room), "\n")
+			lines = strings.Split(screen.Whole(screen.OneLine(n), room), "\n")
 		}
 		for _, text := range lines {
 			fmt.Fprintf(w, "%s%s %s\n", rest, bar, text)
@@ -96,7 +97,7 @@ func subjectTail(m *view.TracedMessage, room int) string {
 	if m.Subject == "" || room < 8 {
 		return ""
 	}
-	return "  " + cut(oneLine(m.Subject), room)
+	return "  " + screen.Cut(screen.OneLine(m.Subject), room)
 }
 
 // notes are the lines below a message: its turns, and where it is now.
@@ -111,16 +112,16 @@ func (t tree) notes(m *view.TracedMessage) []string {
 			line += ": " + turn.Reason
 		}
 		if !turn.End.IsZero() {
-			line += " · " + span(turn.End.Sub(turn.Start))
+			line += " · " + screen.Span(turn.End.Sub(turn.Start))
 		}
 		if turn.CostUSD > 0 {
-			line += " · " + usd(turn.CostUSD)
+			line += " · " + screen.USD(turn.CostUSD)
 		}
 		if turn.ToolCalls > 0 {
-			line += " · " + count(turn.ToolCalls, "tool call")
+			line += " · " + screen.Count(turn.ToolCalls, "tool call")
 		}
 		if turn.Compactions > 0 {
-			line += " · " + count(turn.Compactions, "compaction")
+			line += " · " + screen.Count(turn.Compactions, "compaction")
 		}
 		out = append(out, line)
 	}
@@ -151,7 +152,7 @@ func (t tree) notes(m *view.TracedMessage) []string {
 	case view.StateDead:
 		out = append(out, "dead: "+cmp.Or(m.Reason, view.NoReason))
 	case view.StateWaiting:
-		out = append(out, "waits since "+span(t.now.Sub(m.Created)))
+		out = append(out, "waits since "+screen.Span(t.now.Sub(m.Created)))
 	case view.StateWorking:
 		out = append(out, "is being worked on")
 	default:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -96,7 +97,7 @@ func (w *awaiting) all(ctx context.Context) error {
 		}
 	}
 	if failed > 0 {
-		return fail(exitFailed, "claude-swarm dead list", "%d of %s not done", failed, count(sent, "message"))
+		return fail(exitFailed, "claude-swarm dead list", "%d of %s not done", failed, screen.Count(sent, "message"))
 	}
 	return nil
 }
@@ -191,7 +192,7 @@ func ids(sent []dropbox.Delivery) []string {
 // could steer a terminal for a person.
 func printable(w io.Writer, text []byte) string {
 	if isTerminal(w) {
-		return plain(string(text))
+		return screen.Plain(string(text))
 	}
 	return string(text)
 }

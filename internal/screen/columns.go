@@ -1,4 +1,4 @@
-package main
+package screen
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// columnsOf is how many columns of a terminal a text takes: two for a letter of
+// Columns is how many columns of a terminal a text takes: two for a letter of
 // Chinese, Japanese or Korean and for most emoji, none for a mark that stands above
 // another letter.
-func columnsOf(text string) int {
+func Columns(text string) int {
 	if isPlainASCII(text) {
 		return len(text)
 	}
@@ -26,9 +26,9 @@ func isPlainASCII(text string) bool {
 	return true
 }
 
-// head parts text behind the last letter that fits n columns. What a person sees as
+// Head parts text behind the last letter that fits n columns. What a person sees as
 // one letter stays whole, also where it is several for a program.
-func head(text string, n int) (begin, rest string) {
+func Head(text string, n int) (begin, rest string) {
 	if isPlainASCII(text) {
 		n = min(max(n, 0), len(text))
 		return text[:n], text[n:]
@@ -47,34 +47,34 @@ func head(text string, n int) (begin, rest string) {
 	return text[:at], text[at:]
 }
 
-// cut shortens text to n columns, with … where something is missing.
-func cut(text string, n int) string {
-	if columnsOf(text) <= n {
+// Cut shortens text to n columns, with … where something is missing.
+func Cut(text string, n int) string {
+	if Columns(text) <= n {
 		return text
 	}
 	if n <= 0 {
 		return ""
 	}
-	begin, _ := head(text, n-1)
+	begin, _ := Head(text, n-1)
 	return begin + "…"
 }
 
-// fit cuts text where columns sets a limit; 0 is none.
-func fit(text string, columns int) string {
+// Fit cuts text where columns sets a limit; 0 is none.
+func Fit(text string, columns int) string {
 	if columns == 0 {
 		return text
 	}
-	return cut(text, columns)
+	return Cut(text, columns)
 }
 
-// wrap breaks the lines of a text at spaces, so that none is longer than n columns if
+// Wrap breaks the lines of a text at spaces, so that none is longer than n columns if
 // its words are not.
-func wrap(text string, n int) string {
+func Wrap(text string, n int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		now, used := "", 0
 		for _, word := range strings.Fields(line) {
-			w := columnsOf(word)
+			w := Columns(word)
 			if now != "" && used+1+w > n {
 				out = append(out, now)
 				now, used = "", 0
@@ -91,19 +91,19 @@ func wrap(text string, n int) string {
 	return strings.Join(out, "\n")
 }
 
-// whole breaks a line that is longer than columns; 0 is no limit. Nothing of it is
+// Whole breaks a line that is longer than columns; 0 is no limit. Nothing of it is
 // lost, and a next step at its end begins a separate line, so that a command is
 // broken only where it does not fit by itself. No line of it is longer, even if a word
 // is.
-func whole(line string, columns int) string {
-	if columns == 0 || columnsOf(line) <= columns {
+func Whole(line string, columns int) string {
+	if columns == 0 || Columns(line) <= columns {
 		return line
 	}
 	const next = "next: "
 	what, step, found := strings.Cut(line, "   "+next)
-	text := wrap(what, columns)
+	text := Wrap(what, columns)
 	if found {
-		text += "\n" + wrap(next+step, columns)
+		text += "\n" + Wrap(next+step, columns)
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -120,7 +120,7 @@ func chunks(line string, n int) []string {
 	}
 	var pieces []string
 	for line != "" {
-		begin, rest := head(line, n)
+		begin, rest := Head(line, n)
 		if begin == "" {
 			begin, rest, _, _ = uniseg.FirstGraphemeClusterInString(line, -1)
 		}

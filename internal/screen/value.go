@@ -1,0 +1,56 @@
+package screen
+
+import (
+	"fmt"
+	"time"
+)
+
+// Span says how long something took or lasts: 850 ms, 12 s, 3 min, 2 h 05 min, 4 d.
+func Span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d d", int(d.Hours())/24)
+}
+
+// USD prints an amount of money: cents, and more digits only below one cent.
+func USD(amount float64) string {
+	return fmt.Sprintf("%.*f USD", Digits(amount), amount)
+}
+
+// Digits is how many digits behind the point amounts have that stand in one column.
+func Digits(amounts ...float64) int {
+	for _, amount := range amounts {
+		if amount > 0 && amount < 0.01 {
+			return 4
+		}
+	}
+	return 2
+}
+
+// Count says "1 message", "3 messages".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Clock prints a time for a person: the time of a day that is today, else with
+// its date.
+func Clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format("15:04")
+	}
+	return t.Format("2006-01-02 15:04")
+}
