@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -272,7 +273,7 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 	case st.Paused.holds(now):
 		next := "claude-swarm resume " + a.name
 		if !st.Paused.Until.IsZero() {
-			next = "goes on by itself at " + clock(st.Paused.Until) + ", or " + next
+			next = "goes on by itself at " + screen.Ahead(st.Paused.Until, time.Now()) + ", or " + next
 		}
 		a.showSince(Paused, st.Paused.Since, join(st.Paused.Why, st.Paused.By), next)
 		return until(st.Paused.Until, now), true
@@ -291,7 +292,7 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		// A clock that was set back must not hold an agent longer than the
 		// longest wait that there is.
 		if st.Until.Sub(now) <= 2*a.restart.orDefaults().MaxDelay {
-			a.show(Backoff, st.Why, "tries again at "+clock(st.Until)+", or at once after claude-swarm resume "+a.name)
+			a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or at once after claude-swarm resume "+a.name)
 			return until(st.Until, now), true
 		}
 	}
@@ -386,13 +387,4 @@ func orElse(s, other string) string {
 		return other
 	}
 	return s
-}
-
-// clock writes a time that is to come, with its day where it is not today's.
-func clock(t time.Time) string {
-	t = t.Local()
-	if now := time.Now(); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
-		return t.Format("15:04:05 on Mon, 2 Jan")
-	}
-	return t.Format("15:04:05")
 }

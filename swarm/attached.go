@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // An Attached does the mail of an agent whose session a person runs: what the
@@ -125,7 +126,7 @@ func (s *Attached) Begin(pid int, session string) (notice string, err error) {
 	}
 	n, err := s.waiting()
 	if n > 0 {
-		notice = fmt.Sprintf("%s has mail: %s waiting.", s.agent.name, messages(n))
+		notice = fmt.Sprintf("%s has mail: %s waiting.", s.agent.name, screen.Count(n, "message"))
 	}
 	return notice, err
 }
@@ -219,9 +220,9 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	n, err := s.waiting()
 	switch {
 	case n > 0 && held != "":
-		reply.Notice = fmt.Sprintf("%s: %s waiting.", held, messages(n))
+		reply.Notice = fmt.Sprintf("%s: %s waiting.", held, screen.Count(n, "message"))
 	case n > 0:
-		reply.Notice = fmt.Sprintf("%s has mail: %s waiting. Type /inbox.", s.agent.name, messages(n))
+		reply.Notice = fmt.Sprintf("%s has mail: %s waiting. Type /inbox.", s.agent.name, screen.Count(n, "message"))
 	}
 	return reply, errors.Join(err, b.write(s.agent.home))
 }
@@ -356,13 +357,6 @@ func (s *Attached) waiting() (n int, err error) {
 		}
 	}
 	return n, err
-}
-
-func messages(n int) string {
-	if n == 1 {
-		return "1 message"
-	}
-	return fmt.Sprintf("%d messages", n)
 }
 
 // attachedStatus says which session does the mail of an attached agent, and what

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/natefinch/lumberjack.v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/window"
@@ -52,7 +53,7 @@ func (d *diary) line(id, text string) {
 		text = strings.ToValidUTF8(text[:maxDiaryLine], "") + fmt.Sprintf(" … (%d bytes in all)", len(text))
 	}
 	now := d.now()
-	text = strings.ReplaceAll(printable(strings.TrimRight(text, "\n")), "\n", "\n    ")
+	text = strings.ReplaceAll(screen.Plain(strings.TrimRight(text, "\n")), "\n", "\n    ")
 	entry := fmt.Sprintf("%s %s %s  %s\n", now.Format(time.TimeOnly), d.agent, orDash(id), text)
 	if _, err := io.WriteString(d.out, entry); err != nil {
 		d.fail(fmt.Errorf("log of %s: %w", d.agent, err))
@@ -87,7 +88,7 @@ func (d *diary) event(id string, ev *streamjson.Event) {
 	case streamjson.KindUser:
 		for _, b := range ev.Blocks {
 			if b.Kind == streamjson.BlockToolResult && b.Failed {
-				d.line(id, sub+"✗ "+oneLine(b.Text, 200))
+				d.line(id, sub+"✗ "+screen.Short(b.Text, 200))
 			}
 		}
 	case streamjson.KindCompact:
@@ -109,20 +110,4 @@ func retryCause(r *streamjson.Retry) string {
 		return fmt.Sprint(r.Status)
 	}
 	return "nothing"
-}
-
-// printable takes out control characters: what an agent prints must not be able
-// to steer the terminal of whoever reads its log.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
-			return -1
-		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069': // turn text around
-			return -1
-		}
-		return r
-	}, s)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A step is what was done last for published work that nobody claims.
@@ -173,5 +174,5 @@ func (s *Swarm) fallBack(p dropbox.Publication, agent string) error {
 func (s *Swarm) tellUnclaimed(p dropbox.Publication, now time.Time) {
 	s.tellLead("", "unclaimed:"+p.ID, "nobody takes "+p.ID, fmt.Sprintf(
 		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
-		p.Message.From, p.Message.Topic, seconds(now.Sub(p.Message.Created)), cut(string(p.Message.Body), maxReason), p.ID, p.ID))
+		p.Message.From, p.Message.Topic, screen.Took(now.Sub(p.Message.Created)), cut(string(p.Message.Body), maxReason), p.ID, p.ID))
 }

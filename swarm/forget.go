@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -144,7 +145,7 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("= compacted %s %s %.2f USD, by %s", often(out.Compactions), seconds(out.Ended.Sub(out.Began)), out.CostUSD, o.By)
+	text := fmt.Sprintf("= compacted %s %s %.2f USD, by %s", often(out.Compactions), screen.Took(out.Ended.Sub(out.Began)), out.CostUSD, o.By)
 	if out.End != runner.Done {
 		text = fmt.Sprintf("= not compacted: %s", orElse(out.Reason, string(out.End)))
 	}

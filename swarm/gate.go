@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A Gate decides whether a message may pass. The daemon asks it about every message
@@ -104,7 +105,7 @@ func (a *agent) tellRefused(m *dropbox.Message, v GateVerdict) error {
 		return nil
 	}
 	note := &dropbox.Message{
-		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Note, Subject: oneLine(subject, 200),
+		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Note, Subject: screen.Short(subject, 200),
 		Thread: m.Thread, Trace: m.Trace, ReplyTo: m.ID, Key: "refused:" + m.Thread, Priority: dropbox.Normal,
 	}
 	if m.From == dropbox.Lead {

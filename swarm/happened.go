@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -66,7 +67,7 @@ func (a *agent) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 		Of: journal.Keep(c.Message),
 	}
 	if m := c.Message; m != nil {
-		shown.Subject, shown.Thread, shown.Trace, ev.To = oneLine("not done: "+describe(m), 200), m.Thread, m.Trace, m.From
+		shown.Subject, shown.Thread, shown.Trace, ev.To = screen.Short("not done: "+describe(m), 200), m.Thread, m.Trace, m.From
 	}
 	ev.Message = journal.Keep(shown)
 	return a.happened(ev)

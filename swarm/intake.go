@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // intake takes in what was laid into mailboxes by hand, when it has come to
@@ -90,7 +91,7 @@ func (in *intake) look(now time.Time) time.Duration {
 			waitForRoom := func() {
 				was.tight, was.cut = true, cutShort(st)
 				still[key] = was
-				tight = append(tight, key.mailbox+"/"+oneLine(st.Name, 100))
+				tight = append(tight, key.mailbox+"/"+screen.Short(st.Name, 100))
 				again = min(again, roomAgain)
 			}
 			mayBeCut := was.cut == "" && cutShort(st) != ""
@@ -114,7 +115,7 @@ func (in *intake) look(now time.Time) time.Duration {
 			if was.full = isFull(p.box); was.full {
 				// Anyone who makes room rings, and so does the next look at the folders.
 				still[key] = was
-				full[key.mailbox] = append(full[key.mailbox], oneLine(st.Name, 100))
+				full[key.mailbox] = append(full[key.mailbox], screen.Short(st.Name, 100))
 				continue
 			}
 			was.since, was.wait = now, min(2*need, mostPatience)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -69,7 +70,7 @@ func (h *house) tellLead(agent, key, subject, body string) {
 		to = dropbox.Lead
 	}
 	ev := journal.Event{Kind: journal.Alert, Key: key, Agent: agent, To: to, At: time.Now().UTC(), Message: &journal.Message{
-		From: dropbox.Swarm, To: []string{to}, Type: kind, Subject: oneLine(subject, 200), Key: key, Body: cut(body, maxTold),
+		From: dropbox.Swarm, To: []string{to}, Type: kind, Subject: screen.Short(subject, 200), Key: key, Body: cut(body, maxTold),
 	}}
 	if err := h.happened(ev); err != nil {
 		h.log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A line that cannot be written is an error, and leaves no part of it.
@@ -87,8 +89,8 @@ func TestSeconds(t *testing.T) {
 		time.Hour:                    "1 h 0 min",
 		2*time.Hour + 10*time.Minute: "2 h 10 min",
 	} {
-		if got := seconds(d); got != want {
-			t.Errorf("seconds(%v) = %q, want %q", d, got, want)
+		if got := screen.Took(d); got != want {
+			t.Errorf("screen.Took(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

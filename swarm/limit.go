@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -88,7 +89,7 @@ func limitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 
 // next says what follows, for an agent that is parked until then.
 func (l limit) next(agent string, until time.Time) string {
-	s := "goes on by itself at " + clock(until) + ", or at once after claude-swarm resume " + agent
+	s := "goes on by itself at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
 	if l.Hint == "" {
 		return s
 	}
@@ -249,9 +250,9 @@ func (a *agent) tellLimit(account string, l limit) {
 	if l.Told {
 		return
 	}
-	how := "until " + clock(l.Until)
+	how := "until " + screen.Ahead(l.Until, time.Now())
 	if l.Open {
-		how = fmt.Sprintf("and tried again by themselves, in %s at first, then after longer waits of %s at most", seconds(firstWait), seconds(longestWait))
+		how = fmt.Sprintf("and tried again by themselves, in %s at first, then after longer waits of %s at most", screen.Took(firstWait), screen.Took(longestWait))
 	}
 	todo := ""
 	if l.Hint != "" {

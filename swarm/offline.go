@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // Offline is the status of a project in which no daemon runs, as far as the
@@ -14,7 +15,7 @@ import (
 // what it has cost. An agent whose client outlived the daemon works. Daemon is nil
 // in it.
 func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
-	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: oneLine(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
+	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := openStandings(home.stateFile())
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -41,25 +42,13 @@ func (a *agent) startHint(hint string) string { return hint + ", then claude-swa
 func (a *agent) report(j *job, out runner.Outcome) {
 	a.tell(j)
 	took := out.Ended.Sub(out.Began)
-	text := fmt.Sprintf("= %s %s %.2f USD", out.End, seconds(took), out.CostUSD)
+	text := fmt.Sprintf("= %s %s %.2f USD", out.End, screen.Took(took), out.CostUSD)
 	if out.Reason != "" {
 		text += ": " + out.Reason
 	}
 	a.diary.line(j.claim.ID, text)
 	a.log.Info("turn ended", keyMessage, j.claim.ID, keyTurn, j.rec.Turn, "end", string(out.End), keyWhy, out.Reason, keyTook, took, keyCost, out.CostUSD)
 	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.claim.ID, Text: string(out.End), Cost: out.CostUSD})
-}
-
-// seconds writes a duration as people do: 12 s, 3 min 5 s, 2 h 10 min.
-func seconds(d time.Duration) string {
-	switch s := int(d.Round(time.Second).Seconds()); {
-	case s < 60:
-		return fmt.Sprintf("%d s", s)
-	case s < 3600:
-		return fmt.Sprintf("%d min %d s", s/60, s%60)
-	default:
-		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
-	}
 }
 
 // aborted gives up the message of a turn that a person ended: the agent goes on
@@ -291,7 +280,7 @@ func (a *agent) attemptLine(j *job, out runner.Outcome) LedgerLine {
 		At: out.Ended.UTC(), Turn: j.rec.Turn, Agent: a.name, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 		Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
-		Context: Context{out.ContextTokens, out.ContextLimit}, Text: oneLine(out.Text, maxLastText),
+		Context: Context{out.ContextTokens, out.ContextLimit}, Text: screen.Short(out.Text, maxLastText),
 	}
 }
 
@@ -300,7 +289,7 @@ func ledgerLine(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
-		Context: r.Context, Text: oneLine(r.Text, maxLastText),
+		Context: r.Context, Text: screen.Short(r.Text, maxLastText),
 		ByLead: r.Proven && m.From == dropbox.Lead,
 	}
 	if r.Attached {
@@ -353,7 +342,7 @@ func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
 func denial(d runner.Denial) string {
 	s := d.Tool
 	if len(d.Input) > 0 {
-		s += " " + oneLine(string(d.Input), 120)
+		s += " " + screen.Short(string(d.Input), 120)
 	}
 	if d.Allow != "" {
 		s += "; allow it with " + d.Allow + " in allowed_tools"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // ErrNoTurn says that an agent has no running turn to end.
@@ -309,7 +310,7 @@ func both(a, b string) string {
 // agents do and why is known anyway.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
-		V: 1, Project: s.project, Halted: s.store.Halted(), Reason: oneLine(s.store.HaltReason(), maxWhy), Trouble: append(s.trouble.list(), s.fullDisks()...),
+		V: 1, Project: s.project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.trouble.list(), s.fullDisks()...),
 		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}

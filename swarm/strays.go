@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // maxNamed is how many files an alert names.
@@ -29,7 +30,7 @@ func (h *house) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 	}
 	var names []string
 	for _, d := range aside {
-		names = append(names, oneLine(d.Original, 100))
+		names = append(names, screen.Short(d.Original, 100))
 	}
 	h.log.Warn("files without a message's name were set aside", keyAgent, box.Name(), "files", len(aside))
 	h.tellLead(box.Name(), "aside:"+aside[0].ID, "not taken in: "+named(names), fmt.Sprintf(
@@ -94,7 +95,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 		key, box := fmt.Sprintf("stray:%q:%s", name, utcDay(changed)), filepath.Join(s.store.Dir(), "AGENT")
 		switch {
 		case info.Mode().IsRegular():
-			s.tellLead("", key, "not taken in: "+oneLine(name, 150), fmt.Sprintf(
+			s.tellLead("", key, "not taken in: "+screen.Short(name, 150), fmt.Sprintf(
 				"%s lies beside the mailboxes, where nobody reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, shellQuote(path), box, strings.Join(agents, ", ")))
 		case info.IsDir():
 			files := dropsIn(path)
@@ -105,7 +106,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 			if near := dropbox.Nearest(name, agents); len(near) > 0 {
 				meant, box = "did you mean "+strings.Join(near, " or ")+"?", filepath.Join(s.store.Dir(), near[0])
 			}
-			s.tellLead("", key, "not taken in: "+oneLine(name+"/"+named(files), 150), fmt.Sprintf(
+			s.tellLead("", key, "not taken in: "+screen.Short(name+"/"+named(files), 150), fmt.Sprintf(
 				"No agent has the mailbox %s; %s\nIt holds %s.\n\nTo drop it: mv %s %s/\nAgents: %s.\n",
 				path, meant, named(files), shellQuote(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
 		}

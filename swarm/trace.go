@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/lineage"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -187,7 +188,7 @@ func (h Home) claimedTurn(agent, mark string) (*record, error) {
 	case rec == nil:
 		return nil, &TraceError{fmt.Sprintf("turn %s: there is no such turn here", mark)}
 	case agent != "" && rec.Agent != agent:
-		return nil, &TraceError{fmt.Sprintf("turn %s is of %s, not of %s", mark, rec.Agent, oneLine(agent, maxTurnID))}
+		return nil, &TraceError{fmt.Sprintf("turn %s is of %s, not of %s", mark, rec.Agent, screen.Short(agent, maxTurnID))}
 	case rec.mark() != mark, rec.End != "", !h.hasClient(rec):
 		return nil, &TraceError{fmt.Sprintf("turn %s has ended", mark)}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -358,5 +359,5 @@ func ids(claims []*dropbox.Claim) []string {
 
 // describe is the one line that the status shows of a task.
 func describe(m *dropbox.Message) string {
-	return oneLine(m.Gist(), 80)
+	return screen.Short(m.Gist(), 80)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // The last bound on loops. Every other rule looks at what a message says of itself, or
@@ -73,7 +74,7 @@ func (c *turnCounts) over(agent string, perHour int, person bool, now time.Time)
 	defer c.mu.Unlock()
 	all := c.lately(agent, now)
 	if len(all) >= absolutely*perHour {
-		return fmt.Sprintf("%d turns within an hour, ten times policy.turns_per_hour; it can go on after %s, or with a higher number", len(all), clock(all[0].at.Add(countedFor)))
+		return fmt.Sprintf("%d turns within an hour, ten times policy.turns_per_hour; it can go on after %s, or with a higher number", len(all), screen.Ahead(all[0].at.Add(countedFor), time.Now()))
 	}
 	alone := len(all)
 	for i, t := range slices.Backward(all) {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // view is what the status shows of one agent. Its agent writes it, anybody may
@@ -148,7 +150,7 @@ func (v *view) cleared() {
 func (v *view) said(at time.Time, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Last = &LastText{At: at.UTC(), Text: oneLine(text, maxLastText)}
+	v.s.Last = &LastText{At: at.UTC(), Text: screen.Short(text, maxLastText)}
 }
 
 // recall fills in what an earlier daemon knew, from the newest line of the
@@ -195,19 +197,4 @@ func (v *view) status() AgentStatus {
 		s.Activity = "idle"
 	}
 	return s
-}
-
-// oneLine folds white space, takes out control characters, and cuts text to at
-// most so many runes.
-func oneLine(text string, most int) string {
-	// Fields on a huge text is wasteful; what is cut anyway is not folded.
-	if len(text) > 8*most {
-		text = text[:8*most]
-	}
-	text = strings.Join(strings.Fields(printable(strings.ToValidUTF8(text, ""))), " ")
-	r := []rune(text)
-	if len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
@@ -115,7 +116,7 @@ func askAll(version, program string) []answer {
 			defer func() { <-slots }()
 			text, err := f.try(version, program)
 			if err != nil {
-				answers[i] = answer{text: "not found out: " + oneLine(err.Error())}
+				answers[i] = answer{text: "not found out: " + screen.Short(err.Error(), 300)}
 				return
 			}
 			answers[i] = answer{text, f.good(text)}
@@ -140,11 +141,6 @@ func (f *fact) good(text string) bool {
 		return strings.HasPrefix(text, "yes")
 	}
 	return slices.Contains(f.wants, text)
-}
-
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	return s[:min(len(s), 300)]
 }
 
 // errStrange is an answer of the client in a form that no version had so far.

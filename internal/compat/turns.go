@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // yes is the answer of a fact that holds or does not, with what was seen where it does
@@ -17,7 +19,7 @@ func yes(holds bool, seen string, args ...any) (string, error) {
 	if holds {
 		return "yes", nil
 	}
-	return oneLine("no: " + fmt.Sprintf(seen, args...)), nil
+	return screen.Short("no: "+fmt.Sprintf(seen, args...), 300), nil
 }
 
 // bash is a reply in which the model calls a command, when it is told to begin.
@@ -55,7 +57,7 @@ func flagsAreTaken(l *lab) (string, error) {
 		"--mcp-config", servers, "--effort", "low", "--include-partial-messages", "--permission-mode", "acceptEdits",
 		"--allowedTools", "Read", "mcp__dead-drop", "--disallowedTools", "AskUserQuestion", "SendMessage", "ListAgents")
 	if err != nil {
-		return oneLine("no: " + err.Error()), nil
+		return screen.Short("no: "+err.Error(), 300), nil
 	}
 	return yes(r["is_error"] == false && bytes.Contains(l.asked()[0].Body, []byte("SYSTEM-WORD")), "%v", r)
 }

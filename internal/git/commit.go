@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -120,13 +121,13 @@ func turnText(t *turn, r *swarm.Receipt, h head, body []byte) string {
 		answer = new(swarm.Answer)
 	}
 	var b strings.Builder
-	title := cmp.Or(oneLine(h.Subject), oneLine(firstLine(body)), oneLine(answer.Subject), "message "+oneLine(id))
-	fmt.Fprintf(&b, "%s: %s\n\n", t.mailbox, cut(title, maxSubject))
+	title := cmp.Or(screen.OneLine(h.Subject), screen.OneLine(firstLine(body)), screen.OneLine(answer.Subject), "message "+screen.OneLine(id))
+	fmt.Fprintf(&b, "%s: %s\n\n", t.mailbox, screen.Cut(title, maxSubject))
 	if text := manyLines(r.Text); text != "" {
 		fmt.Fprintf(&b, "%s\n\n", text)
 	}
 	trailer := func(key, value string) {
-		if value = oneLine(value); value != "" {
+		if value = screen.OneLine(value); value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", key, value)
 		}
 	}
@@ -154,17 +155,6 @@ func firstLine(body []byte) string {
 	return string(line[:min(len(line), 4*maxSubject)])
 }
 
-// oneLine makes of any text one line without control characters.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
 // manyLines is a text as it may stand in a commit's message.
 func manyLines(s string) string {
 	if len(s) > maxText {
@@ -177,13 +167,6 @@ func manyLines(s string) string {
 		return r
 	}, s)
 	return strings.TrimSpace(s)
-}
-
-func cut(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
 
 // add puts what belongs to no turn into a commit.
@@ -212,7 +195,7 @@ func restText(rest []change) string {
 		if rest[0].gone {
 			verb = "remove"
 		}
-		return fmt.Sprintf("%s: %s %s\n", scribe, verb, oneLine(rest[0].path))
+		return fmt.Sprintf("%s: %s %s\n", scribe, verb, screen.OneLine(rest[0].path))
 	}
 	return fmt.Sprintf("%s: record %d files\n", scribe, len(rest))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -116,7 +117,7 @@ func (l *agentList) readable() string {
 			t.add("; works on: %s", a.Task)
 		}
 		if a.Waiting > 0 {
-			t.add("; %s", count(a.Waiting, "message waits", "messages wait"))
+			t.add("; %s", screen.Several(a.Waiting, "message waits", "messages wait"))
 		}
 		if len(a.Topics) > 0 {
 			t.add("; subscribes to %s", strings.Join(a.Topics, " "))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -66,7 +67,7 @@ func (b *inbox) readable() string {
 		}
 	}
 	if b.Left > 0 {
-		t.line("And %s.", count(b.Left, "further message", "further messages"))
+		t.line("And %s.", screen.Several(b.Left, "further message", "further messages"))
 	}
 	t.note(b.Note)
 	return t.String()

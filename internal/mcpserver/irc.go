@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -102,7 +103,7 @@ func (c *call) ircNote(channel string) (string, error) {
 	unread, err := c.UnreadCounts()
 	for name, n := range unread {
 		if n > 0 && strings.EqualFold(name, channel) {
-			notes = append(notes, fmt.Sprintf("%s in %s that you have not read (irc_read).", count(n, "line", "lines"), name))
+			notes = append(notes, fmt.Sprintf("%s in %s that you have not read (irc_read).", screen.Several(n, "line", "lines"), name))
 		}
 	}
 	return strings.Join(notes, " "), err
@@ -174,7 +175,7 @@ func (c *call) deaf(lines []ircbridge.Line) string {
 func (t *talk) readable() string {
 	var b text
 	if t.Dropped > 0 {
-		b.line("(%s went by unread)", count(t.Dropped, "message", "messages"))
+		b.line("(%s went by unread)", screen.Several(t.Dropped, "message", "messages"))
 	}
 	if len(t.Lines) == 0 {
 		b.line("Nothing new in %s.", t.Channel)

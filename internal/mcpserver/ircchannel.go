@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -107,7 +108,7 @@ func (l *channelList) readable() string {
 		t.line("No channels.")
 	}
 	for _, ch := range l.Channels {
-		t.line("%s: %s", ch.Name, count(ch.Members, "member", "members"))
+		t.line("%s: %s", ch.Name, screen.Several(ch.Members, "member", "members"))
 		if ch.Unread > 0 {
 			t.add(", %d unread", ch.Unread)
 		}

@@ -2,11 +2,11 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -120,15 +120,7 @@ func (s *self) readable() string {
 	if m := s.Message; m != nil {
 		t.line("This turn works on the %s %s from %s: %s", m.Type, m.ID, m.From, m.About)
 	}
-	t.line("%s for your next turns.", count(s.Waiting, "message waits", "messages wait"))
+	t.line("%s for your next turns.", screen.Several(s.Waiting, "message waits", "messages wait"))
 	t.note(s.Note)
 	return t.String()
-}
-
-// count says "1 message", "3 messages".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

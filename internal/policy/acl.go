@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // Access says what one agent may do. A list that is nil allows everything, an empty
@@ -82,7 +83,7 @@ func (p Policy) topic(agent, topic, do string, list []string) Verdict {
 	if len(list) > 0 {
 		may = "only " + strings.Join(list, ", ")
 	}
-	return refuse(RuleACL, fmt.Sprintf("%s may not %s %s, %s (policy.acl)", word(agent), do, line(topic), may), askLead)
+	return refuse(RuleACL, fmt.Sprintf("%s may not %s %s, %s (policy.acl)", word(agent), do, screen.Short(topic, 200), may), askLead)
 }
 
 // Covers says whether a pattern of topics stands for everything that another one,

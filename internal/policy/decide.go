@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // Decide says whether a message may pass. past may be nil: nothing is known of it.
@@ -109,7 +109,7 @@ func (p Policy) halted(q Question) Verdict {
 	if q.Halted == "" || !q.wakes() {
 		return passes
 	}
-	return refuse(RuleHalted, haltedThread(q.Message.Thread)+line(q.Halted)+")", askLead)
+	return refuse(RuleHalted, haltedThread(q.Message.Thread)+screen.Short(q.Halted, 200)+")", askLead)
 }
 
 // haltedThread begins the reason of what is refused in a conversation that is halted.
@@ -132,7 +132,7 @@ func (p Policy) sentinel(q Question) Verdict {
 	if q.person() {
 		next = "leave it out of the text, or put the text into a file: --attach FILE"
 	}
-	v := halt(RuleSentinel, fmt.Sprintf("%s says %s (policy.stop_sentinel)", word(q.speaker()), line(p.Sentinel)), next)
+	v := halt(RuleSentinel, fmt.Sprintf("%s says %s (policy.stop_sentinel)", word(q.speaker()), screen.Short(p.Sentinel, 200)), next)
 	v.Pass = !q.wakes()
 	return v
 }
@@ -190,20 +190,6 @@ func word(s string) string {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	}) >= 0 || len(s) > 64 {
 		return strconv.Quote(s[:min(len(s), 64)])
-	}
-	return s
-}
-
-// line makes one line of a text from outside, of a bounded length.
-func line(s string) string {
-	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))), " ")
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "…"
 	}
 	return s
 }

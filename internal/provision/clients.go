@@ -55,22 +55,22 @@ func (e *exam) client(ctx context.Context, command []string, dir string) {
 	case err != nil:
 		said := ""
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			said = oneLine(string(exit.Stderr))
+			said = firstLine(string(exit.Stderr))
 		}
 		e.wrong(name, program+" --version", "%s --version failed: %v %s", program, err, said)
 		return
 	}
 	// "2.1.197 (Claude Code)"
-	version, _, _ := strings.Cut(oneLine(string(out)), " ")
+	version, _, _ := strings.Cut(firstLine(string(out)), " ")
 	switch {
 	case version == "" || version[0] < '0' || version[0] > '9':
-		e.wrong(name, "command: in "+e.Config, "%s is not Claude Code: it says %q", program, oneLine(string(out)))
+		e.wrong(name, "command: in "+e.Config, "%s is not Claude Code: it says %q", program, firstLine(string(out)))
 	case claude.Against(version) < 0:
 		e.wrong(name, "npm install -g @anthropic-ai/claude-code@"+claude.Newest, "%s is version %s, which is too old; supported are %s", program, version, claude.Supported)
 	case claude.Against(version) > 0:
 		e.warn(name, "go on, and report what does not work, with both versions (claude-swarm version): "+reports,
 			"%s is version %s, newer than what was tested; supported are %s", program, version, claude.Supported)
 	default:
-		e.good(name, "%s, %s", path, oneLine(string(out)))
+		e.good(name, "%s, %s", path, firstLine(string(out)))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -168,22 +169,8 @@ func (e *exam) configuration() {
 	case err != nil:
 		e.wrong(name, "", "%v", err)
 	default:
-		e.good(name, "%s, %s", e.Config, plural(len(file.Agents), "agent"))
+		e.good(name, "%s, %s", e.Config, screen.Count(len(file.Agents), "agent"))
 	}
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-func pluralEs(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ses", n, thing)
 }
 
 // permissions names the agents that may do everything without being asked.
@@ -291,16 +278,8 @@ func shown(text string) string {
 	return b.String()
 }
 
-// oneLine is the first line of what a program printed.
-func oneLine(text string) string {
+// firstLine is the first line of what a program printed.
+func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if runes := []rune(line); len(runes) > 200 {
-		line = string(runes[:200]) + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, line)
+	return screen.Short(line, 200)
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // mailboxes looks at the folder of the mailboxes, and for mail that nobody
@@ -39,7 +40,7 @@ func (e *exam) mailboxes() {
 		e.fixMode(dir, 0o700)
 	}
 	if store.Halted() {
-		e.warn("halt", "claude-swarm unhalt", "no turn is begun: %s", oneLine("HALT is there "+store.HaltReason()))
+		e.warn("halt", "claude-swarm unhalt", "no turn is begun: %s", firstLine("HALT is there "+store.HaltReason()))
 	}
 	boxes, err := store.Mailboxes()
 	if err != nil {
@@ -61,7 +62,7 @@ func (e *exam) mailboxes() {
 		e.wrong(name, "mv "+typed(path)+" elsewhere; the folder is recreated", "%s is not a folder of this disk: nothing can be moved there", path)
 	}
 	e.strays(store, agents)
-	e.good(name, "%s, %s", dir, pluralEs(len(boxes), "mailbox"))
+	e.good(name, "%s, %s", dir, screen.Several(len(boxes), "mailbox", "mailboxes"))
 }
 
 // closed looks for folders of a mailbox in which we may not read or write, and tells
@@ -110,7 +111,7 @@ func (e *exam) forsaken(store *dropbox.Store, agents []string) {
 	}
 	for _, g := range gone {
 		e.warn("mailboxes", "claude-swarm remove "+typed(g.Name)+" --to OTHER | --keep",
-			"%s in %s, which belongs to no agent", plural(g.Waiting, "message"), g.Name)
+			"%s in %s, which belongs to no agent", screen.Count(g.Waiting, "message"), g.Name)
 	}
 }
 

@@ -3,6 +3,7 @@ package provision
 import (
 	"os"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -46,13 +47,13 @@ func (e *exam) irc() {
 	case !st.Running:
 		e.good(name, "%s; the daemon connects when it runs (claude-swarm irc doctor tries it)", i.Server)
 	case !st.Connected:
-		e.warn(name, "claude-swarm irc doctor", "not connected to %s: %s", i.Server, oneLine(st.Why))
+		e.warn(name, "claude-swarm irc doctor", "not connected to %s: %s", i.Server, firstLine(st.Why))
 	default:
-		e.good(name, "connected to %s as %s, %s", i.Server, st.Nick, plural(len(st.Channels), "channel"))
+		e.good(name, "connected to %s as %s, %s", i.Server, st.Nick, screen.Count(len(st.Channels), "channel"))
 	}
 	for _, w := range st.Warnings {
 		if st.Running {
-			e.warn(name, "claude-swarm status", "%s", oneLine(w))
+			e.warn(name, "claude-swarm status", "%s", firstLine(w))
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -73,11 +74,11 @@ func (e *exam) ask(ctx context.Context, client *control.Client) {
 	}
 	e.status = &st
 	for _, t := range st.Trouble {
-		e.warn(name, "", "%s", oneLine(t))
+		e.warn(name, "", "%s", firstLine(t))
 	}
 	for _, a := range st.Agents {
 		if a.CircuitOpen {
-			e.wrong("agent "+a.Name, "claude-swarm start "+a.Name, "stopped after failures: %s", oneLine(a.Why))
+			e.wrong("agent "+a.Name, "claude-swarm start "+a.Name, "stopped after failures: %s", firstLine(a.Why))
 		}
 	}
 }
@@ -104,7 +105,7 @@ func (e *exam) leftovers() {
 		e.good(name, "none is left of earlier turns")
 	case e.status == nil:
 		e.warn(name, "claude-swarm start", "%s of earlier turns (pid %s) without a daemon; the next one takes them up or ends them",
-			pluralEs(len(orphans), "process"), strings.Join(orphans, " "))
+			screen.Several(len(orphans), "process", "processes"), strings.Join(orphans, " "))
 	default:
 		e.wrong(name, "kill "+strings.Join(orphans, " "), "left of turns that have ended: pid %s", strings.Join(orphans, " "))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // RemoveOptions tune Remove. The zero value removes everything that was made and
@@ -148,7 +149,7 @@ func (s *setup) takeMailbox(path string, o RemoveOptions) error {
 		if o.Agent != "" {
 			what = o.Agent + " --purge"
 		}
-		s.kept(path, plural(n, "file")+" in it, "+s.purgeable("it may be mail; init --remove "+what+" removes that too"))
+		s.kept(path, screen.Count(n, "file")+" in it, "+s.purgeable("it may be mail; init --remove "+what+" removes that too"))
 		return nil
 	}
 	if err := s.does("remove " + path); err != nil {
@@ -201,7 +202,7 @@ func (s *setup) takeStore(dir string, o RemoveOptions) error {
 	}
 	if left > 0 && !o.Purge {
 		if !slices.ContainsFunc(s.r.Items, func(i Item) bool { return i.State == Kept && strings.HasPrefix(s.abs(i.Path), dir) }) {
-			s.kept(dir, plural(left, "file")+" in it; "+s.purgeable("init --remove --purge removes that too"))
+			s.kept(dir, screen.Count(left, "file")+" in it; "+s.purgeable("init --remove --purge removes that too"))
 		}
 		return nil
 	}

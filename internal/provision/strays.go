@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // strays looks for what lies beside the mailboxes and is none. It may be mail, so the next
@@ -58,7 +59,7 @@ func (e *exam) stray(path, to string) {
 		}
 		what := "what is in it"
 		if err == nil {
-			what = fmt.Sprintf("the %s in it", plural(n, "file"))
+			what = fmt.Sprintf("the %s in it", screen.Count(n, "file"))
 		}
 		e.warn(name, "find "+typed(path)+" -type f -exec mv -n {} "+to+` \;`, "%s is not a mailbox: nobody reads %s", path, what)
 	}

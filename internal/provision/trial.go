@@ -68,7 +68,7 @@ func (e *exam) round(ctx context.Context) (err error) {
 	}()
 	out, err := e.verb(ctx, dir, "send", "probe", "Are you there?", "--wait=30s")
 	if err == nil && !strings.Contains(out, word) {
-		err = fmt.Errorf("the answer is %q", oneLine(out))
+		err = fmt.Errorf("the answer is %q", firstLine(out))
 	}
 	return err
 }
@@ -87,7 +87,7 @@ func (e *exam) verb(ctx context.Context, dir string, args ...string) (string, er
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("claude-swarm %s: %w: %s", args[0], err, oneLine(said.String()))
+		return "", fmt.Errorf("claude-swarm %s: %w: %s", args[0], err, firstLine(said.String()))
 	}
 	return out.String(), nil
 }

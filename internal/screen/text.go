@@ -6,9 +6,9 @@ import (
 )
 
 // OneLine makes text fit for one line of a terminal: white space becomes a
-// space, and nothing in it can steer the terminal.
+// space, and nothing in it can steer the terminal. Bytes that are no UTF-8 go.
 func OneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || Steers(r)
 	}), " ")
 }
@@ -28,4 +28,13 @@ func Plain(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// Short is OneLine of at most n columns, with … where something is missing. Of a huge text
+// it looks at the beginning alone.
+func Short(text string, n int) string {
+	if most := 8 * n; len(text) > most {
+		text = text[:max(most, 0)]
+	}
+	return Cut(OneLine(text), n)
 }

@@ -38,11 +38,14 @@ func Digits(amounts ...float64) int {
 }
 
 // Count says "1 message", "3 messages".
-func Count(n int, thing string) string {
+func Count(n int, thing string) string { return Several(n, thing, thing+"s") }
+
+// Several is Count for a thing whose plural is another word: "1 mailbox", "3 mailboxes".
+func Several(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + thing
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // Clock prints a time for a person: the time of a day that is today, else with
@@ -53,4 +56,25 @@ func Clock(t, now time.Time) string {
 		return t.Format("15:04")
 	}
 	return t.Format("2006-01-02 15:04")
+}
+
+// Ahead prints a time that is to come, to the second: with its day where that is not today.
+func Ahead(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		return t.Format("15:04:05 on Mon, 2 Jan")
+	}
+	return t.Format("15:04:05")
+}
+
+// Took says how long something took, to the second: 12 s, 3 min 5 s, 2 h 10 min.
+func Took(d time.Duration) string {
+	switch s := int(d.Round(time.Second).Seconds()); {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	default:
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	}
 }
