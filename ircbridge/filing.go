@@ -3,7 +3,7 @@ package ircbridge
 import (
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // keyed is a mapping that keeps its order, in JSON and in YAML.

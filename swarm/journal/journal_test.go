@@ -44,7 +44,7 @@ func add(t *testing.T, e *journal.Events, keys ...string) {
 	}
 }
 
-// tell tells the listener called l, in a process of its own, and returns what it heard.
+// tell tells the listener called l, in another process, and returns what it heard.
 func tell(t *testing.T, dir string, l *listener) []string {
 	t.Helper()
 	l.keys = nil
