@@ -66,7 +66,9 @@ var loopWays = []loopWay{
 	{"make", `printf 'pass:\n\t@env -i PATH="$$PATH" HOME="$$HOME" XDG_RUNTIME_DIR="$$XDG_RUNTIME_DIR" claude-swarm send %s "$$(cat ball-%s)"\n' $to $me > make-$me; printf '%s' "$B" > ball-$me; make -s -f make-$me pass`, "", true},
 	{"a child that the daemon adopts", `printf '%s' "$B" > ball-$me; (clean setsid sh -c "sleep 0.3; claude-swarm send $to \"\$(cat ball-$me)\"" >/dev/null 2>&1 &); sleep 1`, "", true},
 	{"as the other agent", `CLAUDE_SWARM_AGENT=$to claude-swarm send $to "$B"`, "", true},
-	{"in another turn", `CLAUDE_SWARM_TURN=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1) claude-swarm send $to "$B"`, "", true},
+	// Where that turn ends now, the daemon ends what claims to be of it.
+	{"in another turn", `other=$(ls .claude-swarm/turns | sed -n 's/\.json$//p' | head -1)
+		CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B" || CLAUDE_SWARM_TURN=$other claude-swarm send $to "$B"`, "", true},
 	{"a file in a named folder", `drop $to`, ".dead-drop/a/ .dead-drop/b/", true},
 	{"a file in a folder that is not named", `drop $to`, "", false},
 	{"a file in its own folder", `drop $me`, "", true},

@@ -190,6 +190,9 @@ func hintText(s textSource) string {
 // printSent prints what was delivered: the id alone, or for several a line each with the
 // id and to whom.
 func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
+	if waits {
+		c.Context.Done() // from here on Ctrl-C is heard: who sees the id may type it
+	}
 	for _, d := range sent {
 		if d.Duplicate {
 			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: duplicate of %s: not sent again\n", d.ID)
