@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -27,12 +28,13 @@ func (r *reader) folders(f *File) {
 		r.fail("dead_drop_dir", "dead_drop_dir: .dead-drop", "%s %s", written, why)
 	}
 	// With session: continue the newest session of the folder may be another agent's.
-	for i, a := range f.Agents {
-		for j, b := range f.Agents {
-			if a.Session == SessionContinue && i != j && realPath(a.Cwd) == realPath(b.Cwd) {
-				r.fail("agents."+a.Name+".session", "session: resume, or another cwd for one of them", "%s cannot continue the newest session of %s, because %s works there too", a.Name, a.Cwd, b.Name)
-				break
-			}
+	for _, a := range f.Agents {
+		if a.Session != SessionContinue {
+			continue
+		}
+		j := slices.IndexFunc(f.Agents, func(b Agent) bool { return b.Name != a.Name && realPath(b.Cwd) == realPath(a.Cwd) })
+		if j >= 0 {
+			r.fail("agents."+a.Name+".session", "session: resume, or another cwd for one of them", "%s cannot continue the newest session of %s, because %s works there too", a.Name, a.Cwd, f.Agents[j].Name)
 		}
 	}
 }
