@@ -135,8 +135,10 @@ func takesSpan(f cli.Flag) bool {
 }
 
 // likeSpan tells whether a word behind such a flag may have been meant as its span: it
-// is one, or lacks nothing but the unit.
+// is one, lacks nothing but the unit, or spells one in another way, as 10min does.
 func likeSpan(word string) bool {
 	_, err := config.ParseSpan(word)
-	return err == nil || word != "" && strings.Trim(word, "0123456789") == ""
+	wrong, ok := errors.AsType[*config.SpanError](err)
+	spelt := ok && wrong.Like == wrong.Try && !strings.Contains(word, " ")
+	return err == nil || spelt || word != "" && strings.Trim(word, "0123456789") == ""
 }
