@@ -68,6 +68,11 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	if h.mirror != nil {
 		listeners = append(listeners, h.mirrorListener())
 	}
+	for _, l := range listeners {
+		if err := h.events.Begin(l.Name); err != nil {
+			return nil, err
+		}
+	}
 	h.wakeListeners = func() { // no daemon may run that would
 		for _, l := range listeners {
 			_, _ = h.hear(context.Background(), l) // logged; they hear it the next time

@@ -518,6 +518,28 @@ func TestAnAttachedSessionIsShown(t *testing.T) {
 	}
 }
 
+// What happened before people were to see it is not shown afterwards.
+func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
+	p := newAttached(t)
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("before\n")})
+	if p.stop(false, "hello").Prompt == "" {
+		t.Fatal("nothing began")
+	}
+	p.stop(true, "done")
+	var err error
+	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Mirror: everywhere{}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.s.Close)
+	id := p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("after\n")})
+	if p.stop(false, "hello").Prompt == "" {
+		t.Fatal("nothing began")
+	}
+	if got := strings.Join(p.shown(), " "); got != "begun-"+id+" lead" {
+		t.Errorf("shown: %s", got)
+	}
+}
+
 // shown is what lies in the mailbox of IRC, sorted: what, from whom, and of a result the
 // text. Nothing is done there before.
 func (p *attachedPost) shown() (list []string) {
