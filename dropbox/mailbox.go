@@ -53,6 +53,10 @@ func (b *Mailbox) wrap(what string, err error) error {
 // On the way it puts the file FULL down when MaxWaiting is reached, takes it away
 // when there is room again (whoever takes a message looks for that too), and sets aside what has no message's name: to dead/,
 // with a reason. Unfinished files (see [Mailbox.Strays]) are left alone.
+//
+// The system returns about 120 names at once. Where more wait, and others deliver while
+// the folder is read, a listing may lack a message and have a later one: the next listing
+// has both.
 func (b *Mailbox) List() ([]Entry, error) {
 	entries, _, err := b.ListAside()
 	return entries, err
