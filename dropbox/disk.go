@@ -192,7 +192,6 @@ func (d *disk) exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// names lists a folder by names alone; a folder that is not there is empty.
 // eachName calls yield for the names in a folder, in any order, until it returns false.
 func (d *disk) eachName(folder string, yield func(string) bool) error {
 	f, err := d.folder(folder)
@@ -215,6 +214,7 @@ func (d *disk) eachName(folder string, yield func(string) bool) error {
 	}
 }
 
+// names lists a folder by names alone; a folder that is not there is empty.
 func (d *disk) names(folder string) ([]string, error) {
 	f, err := d.folder(folder)
 	if errors.Is(err, fs.ErrNotExist) {

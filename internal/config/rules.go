@@ -65,7 +65,7 @@ func matches(pattern, problem, try string) rule {
 	return fits(problem, try, func(s string) bool { return compiled().MatchString(s) })
 }
 
-// oneOf says what is wrong with a text that is none of some words.
+// oneOf says what is wrong with a text that is not one of some words.
 func oneOf(s string, words []string) *Error {
 	if slices.Contains(words, s) {
 		return nil

@@ -79,7 +79,7 @@ func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }
 
-// unlike is a problem with a word that is none of those that are known.
+// unlike is a problem with a word that is not known; it names the nearest known one.
 func unlike(word string, known []string, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Near: dropbox.Nearest(word, known)}
 }

@@ -161,7 +161,7 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 		return false, err
 	}
 	defer file.Close()
-	r := bufio.NewReaderSize(file, maxLine)
+	r := bufio.NewReader(file)
 	first, err := firstIn(r)
 	if err != nil || want != 0 && first != want {
 		return false, err
@@ -174,16 +174,15 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 		return false, err
 	}
 	for r.Reset(file); len(*events) < maxBatch; {
-		line, err := r.ReadSlice('\n')
+		line, err := r.ReadBytes('\n')
 		offset += int64(len(line))
-		switch {
-		case err == io.EOF:
+		if err == io.EOF {
 			return true, nil // what follows the last newline was cut off
-		case err != nil && err != bufio.ErrBufferFull:
+		} else if err != nil {
 			return false, err
 		}
 		var ev Event
-		if err == nil && json.Unmarshal(line, &ev) == nil && ev.Seq > c.Seq {
+		if json.Unmarshal(line, &ev) == nil && ev.Seq > c.Seq {
 			*events = append(*events, ev)
 			c.Seq, c.First, c.Offset = ev.Seq, first, offset
 		}
@@ -194,14 +193,14 @@ func (e *Events) read(name string, want int64, c *cursor, events *[]Event) (bool
 // firstIn is the number of the first event that r has; 0 where it has none.
 func firstIn(r *bufio.Reader) (int64, error) {
 	for {
-		line, err := r.ReadSlice('\n')
-		if seq := seqOf(line); err == nil && seq > 0 {
-			return seq, nil
-		}
+		line, err := r.ReadBytes('\n')
 		if err == io.EOF {
 			return 0, nil
-		} else if err != nil && err != bufio.ErrBufferFull {
+		} else if err != nil {
 			return 0, err
+		}
+		if seq := seqOf(line); seq > 0 {
+			return seq, nil
 		}
 	}
 }

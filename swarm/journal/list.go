@@ -24,9 +24,8 @@ const (
 	// maxSize is when a new file is begun, in bytes. Both files together hold some ten
 	// thousand turns.
 	maxSize = 4 << 20
-	// maxLine is longer than any line that is written, in bytes: what the list keeps of
-	// three messages, where every byte of their texts takes six in JSON.
-	maxLine = 256 << 10
+	// someLines is how much of the end of a file has the last event, in bytes, nearly always.
+	someLines = 8 << 10
 )
 
 // Events is the list of one project. Its methods are safe for several goroutines and
@@ -127,7 +126,7 @@ func lastIn(file *os.File) (size, last int64, err error) {
 	if size, err = file.Seek(0, io.SeekEnd); err != nil {
 		return 0, 0, err
 	}
-	for window := int64(maxLine); ; window *= 4 {
+	for window := int64(someLines); ; window *= 4 {
 		from := max(size-window, 0)
 		data := make([]byte, size-from)
 		if _, err := file.ReadAt(data, from); err != nil && err != io.EOF {
