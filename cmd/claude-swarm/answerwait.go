@@ -7,14 +7,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // An answerWait looks for answers, and tells a person meanwhile where the message is
 // and what holds it up.
 type answerWait struct {
-	*door.Wait
+	*client.Wait
 	show  *progress
 	holds *holdups
 }
@@ -36,7 +36,7 @@ func (w *answerWait) close() {
 
 // next waits for the outcome of one of the messages, which is then no longer
 // pending.
-func (w *answerWait) next(ctx context.Context) (*door.Outcome, error) {
+func (w *answerWait) next(ctx context.Context) (*client.Outcome, error) {
 	redraw := w.show.every()
 	defer redraw.Stop()
 	for {
@@ -76,7 +76,7 @@ func (w *answerWait) waiting() []string {
 }
 
 // noAnswer is why there is none, with what to type next.
-func noAnswer(e *door.NoAnswerError) error {
+func noAnswer(e *client.NoAnswerError) error {
 	switch {
 	case e.Bounce != nil:
 		return fail(exitFailed, "claude-swarm trace "+e.Bounce.ReplyTo, "%s", screen.Plain(e.Error()))

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
@@ -51,21 +51,21 @@ func (s textSource) read() ([]byte, error) {
 	case len(s.words) == 0:
 		return nil, usagef(s.as+` "what to do"   (or - for the standard input)`, "the text is missing")
 	default:
-		body = door.Body(s.words, s.most)
+		body = client.Body(s.words, s.most)
 	}
 	return body, s.check(body)
 }
 
 // check refuses what is not text, or too much of it.
 func (s textSource) check(body []byte) error {
-	switch flaw, at := door.Look(body, s.most); flaw {
-	case door.Empty:
+	switch flaw, at := client.Look(body, s.most); flaw {
+	case client.Empty:
 		return usagef(s.as+` "what to do"`, "the text is empty")
-	case door.HasNUL:
+	case client.HasNUL:
 		return usagef(s.attachHint(), "the text has a NUL byte (at byte %d); a message is text", at+1)
-	case door.NotUTF8:
+	case client.NotUTF8:
 		return usagef(s.attachHint(), "the text is not UTF-8 (at byte %d); a message is text", at+1)
-	case door.TooLong:
+	case client.TooLong:
 		return fail(exitRefused, s.attachHint(), "the text has %s; a message holds at most %s", byteCount(len(body)), byteCount(s.most))
 	}
 	return nil
@@ -94,7 +94,7 @@ func (s textSource) fileError(err error) error {
 
 // isFileError tells whether an agent may not send a file.
 func isFileError(err error) bool {
-	_, ok := errors.AsType[*door.FileError](err)
+	_, ok := errors.AsType[*client.FileError](err)
 	return ok
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
 func claimCommand() *cli.Command {
@@ -96,7 +96,7 @@ func (p *post) take(work dropbox.Publication, agent, id string) (g dropbox.Grant
 // published finds published work by a part of its id, or of that of an offer.
 func (p *post) published(id string) (dropbox.Publication, error) {
 	work, err := p.Published(id)
-	if e, ok := errors.AsType[*door.NotPublishedError](err); ok {
+	if e, ok := errors.AsType[*client.NotPublishedError](err); ok {
 		return work, fail(exitUnknown, "claude-swarm topics", "%w", error(e))
 	}
 	return work, p.notYours(notFound(err, id))

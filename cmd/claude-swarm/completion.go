@@ -328,7 +328,7 @@ func (f *finder) withPost(do func(p *post)) {
 // mail offers the messages in the own mailbox; states nil is any.
 func (f *finder) mail(states []string) {
 	f.withPost(func(p *post) {
-		list, err := view.Inbox(p.Door, p.Me.Name, false)
+		list, err := view.Inbox(p.Client, p.Me.Name, false)
 		if err != nil {
 			return
 		}
@@ -344,7 +344,7 @@ func (f *finder) mail(states []string) {
 func (f *finder) waiting() {
 	f.withPost(func(p *post) {
 		for _, name := range p.file.Names() {
-			list, err := view.Inbox(p.Door, name, true)
+			list, err := view.Inbox(p.Client, name, true)
 			if err != nil {
 				continue
 			}

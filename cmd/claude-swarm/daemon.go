@@ -18,9 +18,9 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -151,7 +151,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	if !o.noTools {
 		tools = toolServer(program)
 	}
-	g := gate{policy.NewGate(door.PolicyOf(p.file), nil)}
+	g := gate{policy.NewGate(client.PolicyOf(p.file), nil)}
 	if err := g.Load(p.home.GateFile()); err != nil {
 		log.Warn("what was said lately is forgotten: rates begin again", "err", err)
 	}
@@ -338,7 +338,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 		err = badConfig(err)
 		return changes, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
 	}
-	d.gate.Set(door.PolicyOf(file))
+	d.gate.Set(client.PolicyOf(file))
 	d.mirror.set(d.order.ircOf(file))
 	d.irc.follow(context.WithoutCancel(d.killing), file)
 	d.file, d.refused = file, ""

@@ -143,7 +143,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 	file := filepath.Join(p.Store.Dir(), d.Mailbox, "dead", d.Letter.Name)
 	found, m, err := p.message(d.ID)
 	if d.Letter.Original == "" && err == nil {
-		shown := view.MessageIn(p.Door, found.Mailbox, found.State, m)
+		shown := view.MessageIn(p.Client, found.Mailbox, found.State, m)
 		shown.Reason = d.Reason
 		if c.Bool("json") {
 			return printJSON(c.App.Writer, messageView{1, shown, file})

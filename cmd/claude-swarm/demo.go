@@ -277,7 +277,7 @@ func (s *stage) showReceipts() error {
 	var t table
 	total := 0.0
 	for _, name := range file.Names() {
-		h, err := view.HistoryOf(p.Door, name, time.Time{}, 0)
+		h, err := view.HistoryOf(p.Client, name, time.Time{}, 0)
 		if err != nil {
 			return err
 		}

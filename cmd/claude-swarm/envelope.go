@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
@@ -107,7 +107,7 @@ func (p *post) attach(path string) (dropbox.Attachment, error) {
 		return a, hintFile(err)
 	case errors.Is(err, fs.ErrNotExist):
 		return a, fail(exitFailed, "ls "+shellWord(filepath.Dir(path)), "no file %s to attach", path)
-	case errors.Is(err, door.ErrNotRegular):
+	case errors.Is(err, client.ErrNotRegular):
 		next := "tar -cf all.tar " + shellWord(path) + "   (then --attach all.tar)"
 		if info, err := os.Stat(path); err == nil && !info.IsDir() { // tar would keep its name alone
 			next = "cat " + shellWord(path) + " >copy   (then --attach copy)"

@@ -58,7 +58,7 @@ func history(c *cli.Context) error {
 			return err
 		}
 	}
-	past, err := view.HistoryOf(p.Door, name, since, c.Int("n"))
+	past, err := view.HistoryOf(p.Client, name, since, c.Int("n"))
 	if err != nil {
 		return err
 	}

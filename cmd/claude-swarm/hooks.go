@@ -13,8 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -137,7 +137,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 	defer store.Close()
 	mirror := newIRCMirror(p.file.IRC)
 	s, err := swarm.OpenAttached(p.home, store, name, swarm.AttachedOptions{
-		Gate:   &sessionGate{policy: door.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
+		Gate:   &sessionGate{policy: client.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
 		Mirror: mirror,
 
 		Plan:   swarm.Plan{LeadName: p.file.LeadName, CCLead: p.file.CCLead()},

@@ -59,7 +59,7 @@ func inbox(c *cli.Context, p *post) error {
 	if err := private(p.MaySee(name)); err != nil {
 		return err
 	}
-	list, err := view.Inbox(p.Door, name, c.Bool("unread"))
+	list, err := view.Inbox(p.Client, name, c.Bool("unread"))
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func urgentMark(m *view.Message) string {
 
 // allButQuestions are the ids of what lies in the own mailbox and asks for no answer.
 func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
-	list, err := view.Inbox(p.Door, p.Me.Name, false)
+	list, err := view.Inbox(p.Client, p.Me.Name, false)
 	var ids []string
 	asked := 0
 	for _, m := range list {

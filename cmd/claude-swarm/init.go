@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -158,7 +158,7 @@ func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error)
 	if err != nil {
 		return nil, initError(c, err)
 	}
-	known, rules := append(file.Names(), dropbox.Lead), door.PolicyOf(file)
+	known, rules := append(file.Names(), dropbox.Lead), client.PolicyOf(file)
 	for _, said := range c.StringSlice("subscribe") {
 		agent, topic, ok := strings.Cut(said, "=")
 		if !ok {
@@ -171,7 +171,7 @@ func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error)
 			return nil, usagef("claude-swarm init --subscribe "+shellWord(agent+"=task.*"), "%w", err)
 		}
 		if v := rules.Subscribe(agent, topic); !v.Pass {
-			err := &door.RefusedError{Verdict: v, To: agent}
+			err := &client.RefusedError{Verdict: v, To: agent}
 			return nil, &hintError{err: err, code: exitRefused, hint: v.Next}
 		}
 		topics[agent] = append(topics[agent], topic)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
@@ -88,18 +88,18 @@ func withChat(action func(*cli.Context, *post) error) cli.ActionFunc {
 }
 
 func noIRC() error {
-	return fail(exitFailed, "irc: {server: localhost}   in claude-swarm.yaml; docs/irc.md begins with a server", "%w", door.ErrNoIRC)
+	return fail(exitFailed, "irc: {server: localhost}   in claude-swarm.yaml; docs/irc.md begins with a server", "%w", client.ErrNoIRC)
 }
 
 // ircError gives the errors of IRC the next step.
 func (p *post) ircError(err error) error {
-	if _, ok := errors.AsType[*door.NotThereError](err); ok {
+	if _, ok := errors.AsType[*client.NotThereError](err); ok {
 		return hint(err, "claude-swarm status, or claude-swarm irc join CHANNEL")
 	}
-	if _, ok := errors.AsType[*door.TargetError](err); ok {
+	if _, ok := errors.AsType[*client.TargetError](err); ok {
 		return hint(err, "claude-swarm irc channels")
 	}
-	if _, ok := errors.AsType[*door.StaysError](err); ok {
+	if _, ok := errors.AsType[*client.StaysError](err); ok {
 		return hint(err, "take it out of irc: in claude-swarm.yaml, then claude-swarm reload")
 	}
 	return p.refused(err, "")
@@ -253,7 +253,7 @@ func ircAsk(c *cli.Context, p *post) error {
 	}
 	p.sayIfNotSaid(c)
 	m, err := p.AwaitPeople(c.Context, sent, at, patience)
-	if none, ok := errors.AsType[*door.NoAnswerError](err); ok {
+	if none, ok := errors.AsType[*client.NoAnswerError](err); ok {
 		return fail(exitFailed, "claude-swarm read "+sent.ID, "%w", none)
 	} else if err != nil {
 		return err

@@ -9,22 +9,22 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A letter is a message that lies aside with a reason: a [view.DeadLetter], or a
 // [view.Refusal].
-type letter interface{ Candidate() door.Candidate }
+type letter interface{ Candidate() client.Candidate }
 
 // lettersOf lists letters of the named mailboxes, or of all. next is what to type instead
 // of a wrong name, with %s for the right one.
-func lettersOf[L letter](p *post, names []string, next string, list func(*door.Door, []string) ([]L, error)) ([]L, error) {
+func lettersOf[L letter](p *post, names []string, next string, list func(*client.Client, []string) ([]L, error)) ([]L, error) {
 	names, err := p.mailboxes(names, next)
 	if err != nil {
 		return nil, err
 	}
-	return list(p.Door, names)
+	return list(p.Client, names)
 }
 
 // pick finds letters by parts of their ids, each once. what they are is said where
@@ -35,7 +35,7 @@ func pick[L letter](all []L, ids []string, what string, none func(id string) err
 		hits := slices.DeleteFunc(slices.Clone(all), func(l L) bool { return !dropbox.MatchID(idOf(l), id) })
 		switch {
 		case len(hits) > 1:
-			several := &door.AmbiguousError{Part: id, What: what}
+			several := &client.AmbiguousError{Part: id, What: what}
 			for _, l := range hits {
 				several.Candidates = append(several.Candidates, l.Candidate())
 			}

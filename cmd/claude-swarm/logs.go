@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -78,7 +78,7 @@ of the last turn, JSON lines.` +
 				return err
 			}
 			// A log has what the agent's mail says, and what it says itself.
-			if err := private((&door.Door{Me: me}).MaySee(name)); err != nil {
+			if err := private((&client.Client{Me: me}).MaySee(name)); err != nil {
 				return err
 			}
 			if c.Bool("raw") {

@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -80,15 +80,15 @@ func openDesk(path string) (*mcpserver.Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := door.OpenStore(file)
+	store, err := client.OpenStore(file)
 	if err != nil {
 		return nil, err
 	}
-	d, err := door.Open(door.PlaceOf(file, store), os.Getenv)
+	d, err := client.Open(client.ProjectOf(file, store), os.Getenv)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return &mcpserver.Desk{Door: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
+	return &mcpserver.Desk{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
 }
 
 // planForTools is what the tools tell of the agents.

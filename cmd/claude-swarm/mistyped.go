@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 )
 
 // A flagError becomes a message when the verb is known.
@@ -120,7 +120,7 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 // oneOf adds to the error about an id that stands for several messages the command line
 // with one of them.
 func oneOf(err error, typed []string) error {
-	several, ok := errors.AsType[*door.AmbiguousError](err)
+	several, ok := errors.AsType[*client.AmbiguousError](err)
 	if !ok {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -19,7 +19,7 @@ import (
 // is asking. The caller closes it.
 type post struct {
 	*project
-	*door.Door
+	*client.Client
 }
 
 // withPost makes a verb of what needs the project's mail.
@@ -59,7 +59,7 @@ func (p *project) openPost() (*post, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := door.Open(door.PlaceOf(p.file, store), os.Getenv)
+	d, err := client.Open(client.ProjectOf(p.file, store), os.Getenv)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -134,12 +134,12 @@ const maxAttached = 10 << 20
 // refused gives what a rule refuses its exit status and the next step, and the errors
 // of a delivery theirs.
 func (p *post) refused(err error, to string) error {
-	if e, ok := errors.AsType[*door.DeliveryError](err); ok {
+	if e, ok := errors.AsType[*client.DeliveryError](err); ok {
 		to = e.To
-	} else if _, ok := errors.AsType[*door.TurnError](err); ok {
+	} else if _, ok := errors.AsType[*client.TurnError](err); ok {
 		return hint(err, "unset %s %s", runner.AgentVar, runner.MarkVar)
 	}
-	if e, ok := errors.AsType[*door.RefusedError](err); ok {
+	if e, ok := errors.AsType[*client.RefusedError](err); ok {
 		next := e.Verdict.Next
 		if e.Verdict.Rule == policy.RuleHalted && p.Me.Name == dropbox.Lead {
 			next = "claude-swarm unhalt --thread " + shellWord(e.Thread)

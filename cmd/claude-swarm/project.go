@@ -10,15 +10,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// findConfig finds the configuration, see [door.FindConfig].
+// findConfig finds the configuration, see [client.FindConfig].
 func findConfig(c *cli.Context) (string, error) {
-	path, err := door.FindConfig(c.String("config"), os.Getenv)
-	if _, ok := errors.AsType[*door.NoProjectError](err); ok {
+	path, err := client.FindConfig(c.String("config"), os.Getenv)
+	if _, ok := errors.AsType[*client.NoProjectError](err); ok {
 		return "", fail(exitUnknown, "claude-swarm init", "%w", err)
 	}
 	if isFileError(err) {

@@ -46,7 +46,7 @@ type messageView struct {
 func readEach(c *cli.Context, p *post) error {
 	ids := c.Args().Slice()
 	if len(ids) == 0 {
-		list, err := view.Inbox(p.Door, p.Me.Name, true)
+		list, err := view.Inbox(p.Client, p.Me.Name, true)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func read(c *cli.Context, p *post, id string) error {
 	case err != nil:
 		return err
 	}
-	shown := view.MessageIn(p.Door, found.Mailbox, found.State, m)
+	shown := view.MessageIn(p.Client, found.Mailbox, found.State, m)
 	if found.State == dropbox.Dead || found.State == dropbox.Refused {
 		shown.Reason = p.Reason(found)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -80,7 +80,7 @@ func (p *recordedProject) writeRefused(b *strings.Builder) {
 func (p *recordedProject) writeTopics(b *strings.Builder) {
 	list := verbJSON[struct {
 		Subscriptions map[string][]string
-		Open          []door.OpenWork
+		Open          []client.OpenWork
 	}](p, "topics")
 	for _, name := range slices.Sorted(maps.Keys(list.Subscriptions)) {
 		fmt.Fprintf(b, "%s hears %v\n", name, list.Subscriptions[name])

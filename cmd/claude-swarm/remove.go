@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
@@ -78,13 +78,13 @@ func removeAgent(c *cli.Context) error {
 	if err := p.HandBack(name); err != nil {
 		return err
 	}
-	list := []door.Forward{}
+	list := []client.Forward{}
 	if to == "" {
 		err = p.home.KeepMail(name)
 	} else {
 		list, err = p.Forward(name, to)
 	}
-	if errors.Is(err, door.ErrInHand) {
+	if errors.Is(err, client.ErrInHand) {
 		return fail(exitFailed, "claude-swarm start, wait until it has ended, then claude-swarm remove "+name+" --to "+to,
 			"%s has begun a message, and its turn is not settled", name)
 	} else if err != nil {
@@ -103,13 +103,13 @@ func (p *post) isGone(name string) bool {
 	return err == nil && slices.Contains(boxes, name)
 }
 
-func sayRemoved(c *cli.Context, name, to string, list []door.Forward) error {
+func sayRemoved(c *cli.Context, name, to string, list []client.Forward) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
-			V         int            `json:"v"`
-			Agent     string         `json:"agent"`
-			Kept      bool           `json:"kept"`
-			Forwarded []door.Forward `json:"forwarded"`
+			V         int              `json:"v"`
+			Agent     string           `json:"agent"`
+			Kept      bool             `json:"kept"`
+			Forwarded []client.Forward `json:"forwarded"`
 		}{1, name, to == "", list})
 	}
 	text := "its mail stays where it is"

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
@@ -25,7 +25,7 @@ Inside a turn it is that agent; else name it with --agent. It is kept until
 unsubscribe, and all patterns of the agent are printed.` +
 			examples("claude-swarm subscribe task.created --agent coder", "claude-swarm subscribe 'review.*' 'status.>' --agent reviewer"),
 		Flags:  []cli.Flag{agentFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*door.Door).Subscribe) },
+		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*client.Client).Subscribe) },
 	}
 }
 
@@ -39,7 +39,7 @@ func unsubscribeCommand() *cli.Command {
 already stays in its mailbox.` +
 			examples("claude-swarm unsubscribe task.created --agent coder", "claude-swarm unsubscribe --agent coder"),
 		Flags:  []cli.Flag{agentFlag(), jsonFlag()},
-		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*door.Door).Unsubscribe) },
+		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*client.Client).Unsubscribe) },
 	}
 }
 
@@ -47,7 +47,7 @@ func agentFlag() cli.Flag {
 	return &cli.StringFlag{Name: "agent", Usage: "the `AGENT` whose subscriptions they are; inside a turn it is that agent, else you"}
 }
 
-func changeSubscriptions(c *cli.Context, change func(*door.Door, string, ...string) ([]string, error)) error {
+func changeSubscriptions(c *cli.Context, change func(*client.Client, string, ...string) ([]string, error)) error {
 	patterns := c.Args().Slice()
 	if len(patterns) == 0 && c.Command.Name == "subscribe" {
 		return usagef("claude-swarm subscribe task.created --agent coder", "subscribe: say to which topics")
@@ -70,7 +70,7 @@ func changeSubscriptions(c *cli.Context, change func(*door.Door, string, ...stri
 		}
 		name = names[0]
 	}
-	has, err := change(p.Door, name, patterns...)
+	has, err := change(p.Client, name, patterns...)
 	if err != nil {
 		return p.refused(err, name)
 	}
@@ -124,13 +124,13 @@ func topics(c *cli.Context) error {
 		return printJSON(c.App.Writer, struct {
 			V             int                 `json:"v"`
 			Subscriptions map[string][]string `json:"subscriptions"`
-			Open          []door.OpenWork     `json:"open"`
+			Open          []client.OpenWork   `json:"open"`
 		}{1, subscriptions, work})
 	}
 	return writeTopics(c, append(p.file.Names(), dropbox.Lead), subscriptions, work)
 }
 
-func writeTopics(c *cli.Context, names []string, subscriptions map[string][]string, work []door.OpenWork) error {
+func writeTopics(c *cli.Context, names []string, subscriptions map[string][]string, work []client.OpenWork) error {
 	w := c.App.Writer
 	if len(subscriptions) == 0 && len(work) == 0 {
 		_, err := fmt.Fprintln(w, screen.Whole("nobody subscribes, and nothing is published   next: claude-swarm subscribe PATTERN --agent AGENT", textWidth(w)))

@@ -37,7 +37,7 @@ func trace(c *cli.Context, p *post, id string) error {
 			return err
 		}
 	}
-	t, err := view.TraceOf(p.Door, found)
+	t, err := view.TraceOf(p.Client, found)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
@@ -23,8 +23,8 @@ type awaiting struct {
 	*answerWait
 	c       *cli.Context
 	post    *post
-	several bool           // then each answer is printed with the name of who answers
-	answers []*door.Answer // that are printed at the end, as JSON
+	several bool             // then each answer is printed with the name of who answers
+	answers []*client.Answer // that are printed at the end, as JSON
 }
 
 // await waits for the first answer to each of the messages. limit 0 is no limit.
@@ -117,7 +117,7 @@ func (w *awaiting) missing() string {
 }
 
 // take prints an answer, or keeps it for the end, and files it.
-func (w *awaiting) take(a *door.Answer) error {
+func (w *awaiting) take(a *client.Answer) error {
 	if w.c.Bool("json") {
 		w.answers = append(w.answers, a)
 		return nil
@@ -135,7 +135,7 @@ func (w *awaiting) take(a *door.Answer) error {
 
 // file files an answer that was printed. What nobody saw stays where it is, and so
 // does a question, until it is answered.
-func (w *awaiting) file(a *door.Answer) error {
+func (w *awaiting) file(a *client.Answer) error {
 	if err := printed(w.c.App.Writer); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ type answersView struct {
 func (w *awaiting) printAnswers(sent []dropbox.Delivery) error {
 	views := []*view.Message{}
 	for _, a := range w.answers {
-		views = append(views, view.MessageIn(w.post.Door, w.post.Me.Name, dropbox.Waiting, a.Message))
+		views = append(views, view.MessageIn(w.post.Client, w.post.Me.Name, dropbox.Waiting, a.Message))
 	}
 	var all any = answersView{V: 1, Sent: ids(sent), Answers: views}
 	if !w.several {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -147,7 +147,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		if spec.Env == nil {
 			spec.Env = make(map[string]string)
 		}
-		spec.Env[door.ConfigVar] = f.Path
+		spec.Env[client.ConfigVar] = f.Path
 	}
 	return spec
 }

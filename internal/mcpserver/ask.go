@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -124,8 +124,8 @@ func (c *call) await(ctx context.Context, a *answer, sent dropbox.Delivery, in a
 }
 
 // take shows an answer, and files it: it is not to come again as a message.
-func (c *call) take(a *answer, got *door.Answer) error {
-	v := view.MessageIn(c.Door, c.Me.Name, dropbox.Waiting, got.Message)
+func (c *call) take(a *answer, got *client.Answer) error {
+	v := view.MessageIn(c.Client, c.Me.Name, dropbox.Waiting, got.Message)
 	a.Outcome, a.Text = answered, strings.TrimRight(v.Body, "\n")
 	a.Answer = &letter{ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type)}
 	for _, file := range v.Attachments {

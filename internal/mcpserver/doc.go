@@ -5,7 +5,7 @@
 //	the agent's client ── tools/call ── this ──┬── mailboxes, board: files
 //	                                           └── control socket: the daemon
 //
-// Mail goes through the same door as that of the command line (package door), so
+// Mail goes by the same way as that of the command line (package client), so
 // an agent that sends by a tool and one that types claude-swarm send do the same.
 // A tool asks the daemon over its control socket for what only the daemon knows or can do; when it is
 // away, mail is read and delivered anyway, and the result says so.

@@ -43,7 +43,7 @@ func (c *call) history(_ context.Context, in historyArguments) (*past, error) {
 	if _, ok := c.spec(name); !ok {
 		return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, c.Agents)}
 	}
-	h, err := view.HistoryOf(c.Door, name, time.Time{}, cmp.Or(in.N, 10))
+	h, err := view.HistoryOf(c.Client, name, time.Time{}, cmp.Or(in.N, 10))
 	if err != nil {
 		return nil, err
 	}

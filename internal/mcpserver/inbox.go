@@ -34,7 +34,7 @@ func (c *call) inbox(ctx context.Context, in inboxArguments) (*inbox, error) {
 			return nil, err
 		}
 	}
-	views, err := view.Inbox(c.Door, c.Me.Name, in.Unread)
+	views, err := view.Inbox(c.Client, c.Me.Name, in.Unread)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (c *call) read(_ context.Context, in readArguments) (*reading, error) {
 	if err := c.MayReadMessage(found, m); err != nil {
 		return nil, err
 	}
-	v := view.MessageIn(c.Door, found.Mailbox, found.State, m)
+	v := view.MessageIn(c.Client, found.Mailbox, found.State, m)
 	r := &reading{gist: c.gist(v), To: v.To, ReplyTo: v.ReplyTo, Text: v.Body}
 	for _, a := range v.Attachments {
 		r.Attached = append(r.Attached, a.Path)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -221,7 +221,7 @@ func (c *call) ircAsk(ctx context.Context, in ircAskArguments) (*ircAnswer, erro
 	}
 	a := &ircAnswer{ID: sent.ID, Channel: at}
 	m, err := c.AwaitPeople(ctx, sent, at, patience)
-	if none, ok := errors.AsType[*door.NoAnswerError](err); ok {
+	if none, ok := errors.AsType[*client.NoAnswerError](err); ok {
 		a.Outcome, a.Note = refused, none.Error()
 		return a, nil
 	} else if err != nil {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -21,7 +21,7 @@ import (
 func newChat(t *testing.T) *place {
 	t.Helper()
 	p := newPlace(t, asAgent("coder"))
-	p.chat = &door.Chat{Project: "#project-x", Alerts: "#alerts", Buffer: 500, Known: []string{"#project-x", "#alerts"}}
+	p.chat = &client.Chat{Project: "#project-x", Alerts: "#alerts", Buffer: 500, Known: []string{"#project-x", "#alerts"}}
 	if err := p.store.MakeMailbox(dropbox.IRC); err != nil {
 		t.Fatal(err)
 	}

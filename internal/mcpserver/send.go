@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
 type sendArguments struct {
@@ -105,7 +105,7 @@ func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach
 
 // fill gives a message its text and its files.
 func (c *call) fill(m *dropbox.Message, body string, attach []string) error {
-	m.Body = door.Body([]string{body}, c.Rules.BodyLimit())
+	m.Body = client.Body([]string{body}, c.Rules.BodyLimit())
 	if err := checkBody(m.Body, c.Rules.BodyLimit(), "write it to a file and name that in attach"); err != nil {
 		return err
 	}
@@ -121,10 +121,10 @@ func (c *call) fill(m *dropbox.Message, body string, attach []string) error {
 
 // withNext adds what is to be done when a rule has refused something.
 func withNext(err error) error {
-	if refused, ok := errors.AsType[*door.RefusedError](err); ok {
+	if refused, ok := errors.AsType[*client.RefusedError](err); ok {
 		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
 	}
-	if _, ok := errors.AsType[*door.StaysError](err); ok {
+	if _, ok := errors.AsType[*client.StaysError](err); ok {
 		return fmt.Errorf("%w; to do: nothing, as what is said there wakes you only where it names you. irc_part leaves channels that irc_join has joined", err)
 	}
 	return err
@@ -140,14 +140,14 @@ func delivered(sent []dropbox.Delivery) []sentTo {
 
 // checkBody says what is wrong with a text, and of one that is too long what to do.
 func checkBody(body []byte, most int, tooLong string) error {
-	switch flaw, at := door.Look(body, most); flaw {
-	case door.Empty:
+	switch flaw, at := client.Look(body, most); flaw {
+	case client.Empty:
 		return fmt.Errorf("the text is empty")
-	case door.HasNUL:
+	case client.HasNUL:
 		return fmt.Errorf("the text has a NUL byte, at byte %d", at+1)
-	case door.NotUTF8:
+	case client.NotUTF8:
 		return fmt.Errorf("the text is not UTF-8, at byte %d", at+1)
-	case door.TooLong:
+	case client.TooLong:
 		return fmt.Errorf("the text has %d bytes, %d at most; %s", len(body), most, tooLong)
 	}
 	return nil

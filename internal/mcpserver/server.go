@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -28,7 +28,7 @@ type Options struct {
 
 // A Desk is what one call works with.
 type Desk struct {
-	*door.Door
+	*client.Client
 	Project string     // folder of the project
 	Plan    swarm.Plan // of its configuration
 	Folders []string   // those that the caller may make its working folder, and attach files from

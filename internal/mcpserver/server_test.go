@@ -16,8 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A place is a project in which somebody calls tools.
 type place struct {
-	chat   *door.Chat // nil: no IRC
+	chat   *client.Chat // nil: no IRC
 	t      *testing.T
 	dir    string
 	home   swarm.Home
@@ -95,10 +95,10 @@ func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 }
 
 func (p *place) open() (*mcpserver.Desk, error) {
-	bound := door.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
-	d, err := door.Open(door.Place{
+	bound := client.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
+	d, err := client.Open(client.Project{
 		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, Chat: p.chat,
-		Reading: map[string]door.Reading{"coder": bound, "reviewer": bound},
+		Reading: map[string]client.Reading{"coder": bound, "reviewer": bound},
 	}, func(name string) string { return p.env[name] })
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (p *place) open() (*mcpserver.Desk, error) {
 	coder := spec("coder", "writes")
 	coder.Attached = p.attached
 	return &mcpserver.Desk{
-		Door: d, Project: p.dir, Folders: []string{p.dir}, Close: func() error { return nil },
+		Client: d, Project: p.dir, Folders: []string{p.dir}, Close: func() error { return nil },
 		Plan: swarm.Plan{Agents: []swarm.Spec{coder, spec("reviewer", "reads")}},
 	}, nil
 }

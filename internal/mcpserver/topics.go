@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
 // topicList is what topics gives.
 type topicList struct {
-	Subscriptions []subscription  `json:"subscriptions"`
-	Open          []door.OpenWork `json:"open" jsonschema:"published work that is not done"`
+	Subscriptions []subscription    `json:"subscriptions"`
+	Open          []client.OpenWork `json:"open" jsonschema:"published work that is not done"`
 }
 
 // A subscription is what subscribe and unsubscribe give.

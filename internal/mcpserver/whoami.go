@@ -73,7 +73,7 @@ func (c *call) whoami(ctx context.Context, _ noArguments) (*self, error) {
 		return nil, err
 	}
 	if work != nil {
-		g := c.gist(view.MessageIn(c.Door, c.Me.Name, dropbox.Claimed, work))
+		g := c.gist(view.MessageIn(c.Client, c.Me.Name, dropbox.Claimed, work))
 		s.Message = &g
 	}
 	box, err := c.Own()

@@ -2,11 +2,11 @@
 // inbox, dead letters and refused mail, a history, a trace, what holds an agent up, how
 // things stand, and what waits for a person.
 //
-//	door, mailboxes, ledger ──┐
+//	client, mailboxes, ledger ──┐
 //	status of the daemon ─────┼─> a view ──> command line, --json, agents' tools, IRC
 //	files of the bridge ──────┘
 //
-// A face builds a view from what it has at hand, a [door.Door] or a [swarm.Status], and
+// A face builds a view from what it has at hand, a [client.Client] or a [swarm.Status], and
 // prints it in its way. No face counts, adds up or judges by itself, so that all say the
 // same of one swarm.
 //
@@ -16,7 +16,7 @@
 // step are the same for all faces. A view whose fields have JSON tags is what --json
 // prints.
 //
-// The bridge to IRC does not import view: a view is built by way of [door.Door], and that
+// The bridge to IRC does not import view: a view is built by way of [client.Client], and that
 // imports the bridge, through which agents talk there. So the bridge asks for its answers
 // by an interface, [ircbridge.Swarm], and the program, which wires both, makes the lines
 // from views. The bridge knows mailboxes and a network, and need not know what a status is.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -39,7 +39,7 @@ const OutcomeDone = "done"
 // HistoryOf reads the ledger, and for the turns that are shown what lies beside their
 // messages. Only turns that ended after since are in it, and of these the last n; 0
 // is all. Agent "" is all agents.
-func HistoryOf(d *door.Door, agent string, since time.Time, n int) (*History, error) {
+func HistoryOf(d *client.Client, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
 	err := swarm.ReadLedger(d.Home.Ledger(), func(l swarm.LedgerLine) bool {
 		if agent != "" && l.Agent != agent || l.At.Before(since) {
@@ -69,7 +69,7 @@ func HistoryOf(d *door.Door, agent string, since time.Time, n int) (*History, er
 
 // fillIn adds what the message and its receipt say. Both may be gone: the ledger is
 // kept longer.
-func (t *PastTurn) fillIn(d *door.Door) {
+func (t *PastTurn) fillIn(d *client.Client) {
 	found, err := d.Store.Find(t.Message)
 	if err != nil {
 		return

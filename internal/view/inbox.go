@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
 // Inbox reads the messages of a mailbox that are not finished, those in the lead's
 // in the order in which they came. unread leaves out what is being worked on, or
 // was read. What cannot be read is there with the reason.
-func Inbox(d *door.Door, mailbox string, unread bool) ([]*Message, error) {
+func Inbox(d *client.Client, mailbox string, unread bool) ([]*Message, error) {
 	box, err := d.Mailbox(mailbox)
 	if err != nil {
 		return nil, err

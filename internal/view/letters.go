@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
 // NoReason stands where the reason for which a message lies aside has been lost.
@@ -27,12 +27,12 @@ type DeadLetter struct {
 }
 
 // Candidate is the letter as one of several that a part of an id stands for.
-func (l DeadLetter) Candidate() door.Candidate {
-	return door.Candidate{ID: l.ID, From: cmp.Or(l.From, "?"), To: l.Mailbox, Type: l.Type, Subject: l.Subject}
+func (l DeadLetter) Candidate() client.Candidate {
+	return client.Candidate{ID: l.ID, From: cmp.Or(l.From, "?"), To: l.Mailbox, Type: l.Type, Subject: l.Subject}
 }
 
 // DeadLetters lists the dead letters of mailboxes, oldest first.
-func DeadLetters(d *door.Door, mailboxes []string) ([]DeadLetter, error) {
+func DeadLetters(d *client.Client, mailboxes []string) ([]DeadLetter, error) {
 	list := []DeadLetter{}
 	for _, name := range mailboxes {
 		box, err := d.Mailbox(name)
@@ -51,7 +51,7 @@ func DeadLetters(d *door.Door, mailboxes []string) ([]DeadLetter, error) {
 	return list, nil
 }
 
-func deadLetter(d *door.Door, mailbox string, l dropbox.DeadLetter) DeadLetter {
+func deadLetter(d *client.Client, mailbox string, l dropbox.DeadLetter) DeadLetter {
 	v := DeadLetter{
 		ID: cmp.Or(l.ID, l.Name), Mailbox: mailbox, Created: l.Created, Subject: l.Original,
 		Reason: cmp.Or(l.Reason, NoReason), Letter: l,
@@ -82,12 +82,12 @@ type Refusal struct {
 }
 
 // Candidate is the message as one of several that a part of an id stands for.
-func (r Refusal) Candidate() door.Candidate {
-	return door.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
+func (r Refusal) Candidate() client.Candidate {
+	return client.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
 }
 
 // Refusals lists what was refused on its way to mailboxes, oldest first.
-func Refusals(d *door.Door, mailboxes []string) ([]Refusal, error) {
+func Refusals(d *client.Client, mailboxes []string) ([]Refusal, error) {
 	list := []Refusal{}
 	for _, name := range mailboxes {
 		box, err := d.Mailbox(name)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
 // A Message is one message with its text, and where it lies.
@@ -45,7 +45,7 @@ type Attachment struct {
 }
 
 // MessageIn is a message where it lies, with its proof looked at.
-func MessageIn(d *door.Door, mailbox string, state dropbox.State, m *dropbox.Message) *Message {
+func MessageIn(d *client.Client, mailbox string, state dropbox.State, m *dropbox.Message) *Message {
 	v := &Message{
 		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
 		From: m.From, Proven: proven(d, mailbox, m), To: m.To, CC: m.CC,
@@ -63,7 +63,7 @@ func MessageIn(d *door.Door, mailbox string, state dropbox.State, m *dropbox.Mes
 }
 
 // proven tells whether the sender of a message is who it says.
-func proven(d *door.Door, mailbox string, m *dropbox.Message) bool {
+func proven(d *client.Client, mailbox string, m *dropbox.Message) bool {
 	if m.Proof == "" {
 		return false
 	}

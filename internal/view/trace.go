@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -77,7 +77,7 @@ type Trace struct {
 
 // TraceOf collects the messages that share the trace or the thread of one, from all
 // mailboxes, as far as who is asking may read them.
-func TraceOf(d *door.Door, found dropbox.Found) (*Trace, error) {
+func TraceOf(d *client.Client, found dropbox.Found) (*Trace, error) {
 	m, err := d.Store.Load(found)
 	if errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge) {
 		// What is not a message has no family.
@@ -113,7 +113,7 @@ func TraceOf(d *door.Door, found dropbox.Found) (*Trace, error) {
 }
 
 // attempts are the turns that ended, by message, as the ledger has them.
-func attempts(d *door.Door) (map[string][]swarm.Attempt, error) {
+func attempts(d *client.Client) (map[string][]swarm.Attempt, error) {
 	all := map[string][]swarm.Attempt{}
 	err := swarm.ReadLedger(d.Home.Ledger(), func(l swarm.LedgerLine) bool {
 		took := time.Duration(l.Seconds * float64(time.Second))
@@ -127,7 +127,7 @@ func attempts(d *door.Door) (map[string][]swarm.Attempt, error) {
 
 // traced is a message with what became of it. A receipt knows all attempts;
 // without one the ledger does.
-func traced(d *door.Door, f dropbox.Found, m *dropbox.Message, attempts []swarm.Attempt) *TracedMessage {
+func traced(d *client.Client, f dropbox.Found, m *dropbox.Message, attempts []swarm.Attempt) *TracedMessage {
 	t := &TracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
 		Turn: m.Turn, Offer: m.Offer, Hops: m.Hops, Created: m.Created, State: StateOf(f.Mailbox, f.State), Attempts: attempts,
@@ -172,7 +172,7 @@ func NewTrace(id string, messages []*TracedMessage) *Trace {
 			parent = sentBy[m.ID]
 		}
 		if parent == nil {
-			parent = byID[door.MessageOf(m.Turn)]
+			parent = byID[client.MessageOf(m.Turn)]
 		}
 		if parent == nil {
 			parent = byID[m.ReplyTo]

@@ -1,4 +1,4 @@
-package door_test
+package client_test
 
 import (
 	"path/filepath"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -24,7 +24,7 @@ func TestUnhaltGivesBackByTheReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	d := &door.Door{Place: door.Place{Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+	d := &client.Client{Project: client.Project{Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
 	box, err := d.Mailbox("coder")
 	if err != nil {
 		t.Fatal(err)

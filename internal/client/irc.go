@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"context"
@@ -62,12 +62,12 @@ func isChannel(name string) bool { return name != "" && strings.ContainsRune("#&
 
 // Channel is the whole name of a channel: "" is the project's, and a # may be left
 // out.
-func (d *Door) Channel(name string) (string, error) {
+func (c *Client) Channel(name string) (string, error) {
 	switch name = strings.TrimSpace(name); {
-	case d.Chat == nil:
+	case c.Chat == nil:
 		return "", ErrNoIRC
 	case name == "":
-		return d.Chat.project(d.Me.Name), nil
+		return c.Chat.project(c.Me.Name), nil
 	case !isChannel(name):
 		name = "#" + name
 	}
@@ -76,20 +76,20 @@ func (d *Door) Channel(name string) (string, error) {
 
 // target is a channel, or the nick of a person. A channel of the configuration, or one
 // that the bridge is in, may be written without its #.
-func (d *Door) target(name string) (string, error) {
+func (c *Client) target(name string) (string, error) {
 	name = strings.TrimSpace(name)
-	if name == "" || isChannel(name) || d.Chat == nil {
-		return d.Channel(name)
+	if name == "" || isChannel(name) || c.Chat == nil {
+		return c.Channel(name)
 	}
-	st, err := ircbridge.ReadState(d.Home.Dir())
+	st, err := ircbridge.ReadState(c.Home.Dir())
 	if err != nil {
 		return "", err
 	}
-	known := slices.Clone(d.Chat.Known)
-	for _, c := range st.Channels {
-		known = append(known, c.Name)
+	known := slices.Clone(c.Chat.Known)
+	for _, ch := range st.Channels {
+		known = append(known, ch.Name)
 	}
-	if slices.ContainsFunc(known, func(c string) bool { return strings.EqualFold(c, "#"+name) }) {
+	if slices.ContainsFunc(known, func(ch string) bool { return strings.EqualFold(ch, "#"+name) }) {
 		name = "#" + name
 	}
 	return name, checkTarget(name)
@@ -119,74 +119,74 @@ func (e *StaysError) Error() string {
 // Say leaves text for a channel, or for a person privately; "" is the project's
 // channel. It is durable when the error is nil, and said when the bridge can. Where the
 // lead gives a task with it, the task is sent before; what the policy refuses is not said.
-func (d *Door) Say(to, text string) (s Saying, err error) {
-	if s.At, err = d.target(to); err != nil {
+func (c *Client) Say(to, text string) (s Saying, err error) {
+	if s.At, err = c.target(to); err != nil {
 		return s, err
 	}
-	if s.Tasks, s.Note, err = d.give(s.At, text); err != nil {
+	if s.Tasks, s.Note, err = c.give(s.At, text); err != nil {
 		return s, err
 	}
-	s.Delivery, s.At, err = d.post(dropbox.Note, ircbridge.Note{}, s.At, text)
+	s.Delivery, s.At, err = c.post(dropbox.Note, ircbridge.Note{}, s.At, text)
 	return s, err
 }
 
 // Inquire is Say for a question that somebody on IRC is to answer. People are told of
 // it where they look for what needs them.
-func (d *Door) Inquire(to, text string) (dropbox.Delivery, string, error) {
-	sent, at, err := d.post(dropbox.Question, ircbridge.Note{}, to, text)
-	if err == nil && at != d.Chat.Alerts {
-		err = d.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", d.Called(d.Me.Name), strings.TrimSpace(text)))
+func (c *Client) Inquire(to, text string) (dropbox.Delivery, string, error) {
+	sent, at, err := c.post(dropbox.Question, ircbridge.Note{}, to, text)
+	if err == nil && at != c.Chat.Alerts {
+		err = c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.Called(c.Me.Name), strings.TrimSpace(text)))
 	}
 	return sent, at, err
 }
 
 // NotAnswered tells people that somebody waited in vain.
-func (d *Door) NotAnswered(sent dropbox.Delivery, at string, waited time.Duration) error {
-	return d.alert("timeout", sent.ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", d.Called(d.Me.Name), sent.ID, at, waited))
+func (c *Client) NotAnswered(sent dropbox.Delivery, at string, waited time.Duration) error {
+	return c.alert("timeout", sent.ID, at, fmt.Sprintf("[TIMEOUT] %s got no answer to %s in %s within %s.", c.Called(c.Me.Name), sent.ID, at, waited))
 }
 
 // alert is said where people look for what needs them. It is not the question itself,
 // and nobody answers it.
-func (d *Door) alert(what, id, at, text string) error {
-	if d.Chat.Alerts == "" {
+func (c *Client) alert(what, id, at, text string) error {
+	if c.Chat.Alerts == "" {
 		return nil
 	}
-	note := ircbridge.Note{Channel: d.Chat.Alerts, About: id, Moment: ircbridge.Alert}
+	note := ircbridge.Note{Channel: c.Chat.Alerts, About: id, Moment: ircbridge.Alert}
 	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")\n"), Extra: note.Extra()}
-	_, err := d.Send(m)
+	_, err := c.Send(m)
 	return err
 }
 
 // Tell asks the bridge for something: to join or leave a channel, or to set its topic,
 // which is the text.
-func (d *Door) Tell(do ircbridge.Do, channel, text string) (sent dropbox.Delivery, at string, err error) {
-	name, err := d.Channel(channel)
+func (c *Client) Tell(do ircbridge.Do, channel, text string) (sent dropbox.Delivery, at string, err error) {
+	name, err := c.Channel(channel)
 	if err != nil {
 		return sent, "", err
 	}
-	if do == ircbridge.DoPart && slices.ContainsFunc(d.Chat.Known, func(c string) bool { return strings.EqualFold(c, name) }) {
+	if do == ircbridge.DoPart && slices.ContainsFunc(c.Chat.Known, func(ch string) bool { return strings.EqualFold(ch, name) }) {
 		return sent, "", &StaysError{name}
 	}
 	if text == "" {
 		text = string(do) + " " + name
 	}
-	return d.post(dropbox.Note, ircbridge.Note{Do: do}, name, text)
+	return c.post(dropbox.Note, ircbridge.Note{Do: do}, name, text)
 }
 
 // post delivers a message for the bridge.
-func (d *Door) post(t dropbox.Type, note ircbridge.Note, to, text string) (sent dropbox.Delivery, at string, err error) {
-	if note.Channel, err = d.target(to); err != nil {
+func (c *Client) post(t dropbox.Type, note ircbridge.Note, to, text string) (sent dropbox.Delivery, at string, err error) {
+	if note.Channel, err = c.target(to); err != nil {
 		return sent, "", err
 	}
 	if strings.TrimSpace(text) == "" {
 		return sent, "", errors.New("the text is empty")
 	}
 	body := strings.TrimRight(text, "\n")
-	if len(body) < d.Rules.BodyLimit() { // else there is no room for it, and no need
+	if len(body) < c.Rules.BodyLimit() { // else there is no room for it, and no need
 		body += "\n"
 	}
 	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: t, Body: []byte(body), Extra: note.Extra()}
-	all, err := d.Send(m)
+	all, err := c.Send(m)
 	if len(all) > 0 {
 		sent = all[0]
 	}
@@ -194,69 +194,69 @@ func (d *Door) post(t dropbox.Type, note ircbridge.Note, to, text string) (sent 
 }
 
 // reader is the one who asks, in front of what the bridge keeps.
-func (d *Door) reader() ircbridge.Reader {
-	return ircbridge.Reader{Home: d.Home.Dir(), Name: d.Me.Name, Size: d.Chat.Buffer, Own: d.Chat.Own[d.Me.Name]}
+func (c *Client) reader() ircbridge.Reader {
+	return ircbridge.Reader{Home: c.Home.Dir(), Name: c.Me.Name, Size: c.Chat.Buffer, Own: c.Chat.Own[c.Me.Name]}
 }
 
 // Unread returns up to limit lines of a channel that the one who asks has not read yet,
 // and marks them as read.
-func (d *Door) Unread(channel string, limit int) (ircbridge.Reading, string, error) {
-	name, err := d.target(channel)
+func (c *Client) Unread(channel string, limit int) (ircbridge.Reading, string, error) {
+	name, err := c.target(channel)
 	if err != nil {
 		return ircbridge.Reading{}, "", err
 	}
-	got, err := d.reader().New(name, limit)
+	got, err := c.reader().New(name, limit)
 	return got, name, err
 }
 
 // Recent returns the newest lines of a channel, the newest first, whoever has read
 // them.
-func (d *Door) Recent(channel string, since time.Time, limit int) ([]ircbridge.Line, string, error) {
-	name, err := d.target(channel)
+func (c *Client) Recent(channel string, since time.Time, limit int) ([]ircbridge.Line, string, error) {
+	name, err := c.target(channel)
 	if err != nil {
 		return nil, "", err
 	}
-	lines, err := d.reader().Recent(name, since, limit)
+	lines, err := c.reader().Recent(name, since, limit)
 	return lines, name, err
 }
 
 // UnreadCounts says how many lines the one who asks has not read, by channel.
-func (d *Door) UnreadCounts() (map[string]int, error) {
-	if d.Chat == nil {
+func (c *Client) UnreadCounts() (map[string]int, error) {
+	if c.Chat == nil {
 		return nil, ErrNoIRC
 	}
-	return d.reader().Unread()
+	return c.reader().Unread()
 }
 
 // CheckIn advises the agent that asks to look at its channels, when it has not for long
 // and something waits there; "" is nothing to say. It has the tools for IRC.
-func (d *Door) CheckIn() (string, error) {
-	if d.Chat == nil || d.Me.Name == dropbox.Lead {
+func (c *Client) CheckIn() (string, error) {
+	if c.Chat == nil || c.Me.Name == dropbox.Lead {
 		return "", nil
 	}
-	return d.reader().CheckIn(time.Now(), d.Chat.project(d.Me.Name), true)
+	return c.reader().CheckIn(time.Now(), c.Chat.project(c.Me.Name), true)
 }
 
 // Bridge says how things stand with IRC.
-func (d *Door) Bridge() (ircbridge.State, error) {
-	if d.Chat == nil {
+func (c *Client) Bridge() (ircbridge.State, error) {
+	if c.Chat == nil {
 		return ircbridge.State{}, ErrNoIRC
 	}
-	return ircbridge.ReadState(d.Home.Dir())
+	return ircbridge.ReadState(c.Home.Dir())
 }
 
 // InChannel is what the bridge knows of a channel. The error says so when it is not
 // there.
-func (d *Door) InChannel(channel string) (ircbridge.Channel, error) {
-	name, err := d.Channel(channel)
+func (c *Client) InChannel(channel string) (ircbridge.Channel, error) {
+	name, err := c.Channel(channel)
 	if err != nil {
 		return ircbridge.Channel{}, err
 	}
-	st, err := d.Bridge()
+	st, err := c.Bridge()
 	if err != nil {
 		return ircbridge.Channel{}, err
 	}
-	i := slices.IndexFunc(st.Channels, func(c ircbridge.Channel) bool { return strings.EqualFold(c.Name, name) })
+	i := slices.IndexFunc(st.Channels, func(ch ircbridge.Channel) bool { return strings.EqualFold(ch.Name, name) })
 	if i < 0 || !st.Channels[i].Joined {
 		return ircbridge.Channel{}, &NotThereError{Channel: name, Why: whyNotIn(st, i)}
 	}
@@ -288,20 +288,20 @@ func (e *NotThereError) Error() string {
 
 // AwaitPeople waits for the answer to an inquiry, and files it. It is nil when none
 // comes in time, of which people are told.
-func (d *Door) AwaitPeople(ctx context.Context, sent dropbox.Delivery, at string, patience time.Duration) (*dropbox.Message, error) {
-	wait, err := d.Wait([]dropbox.Delivery{sent})
+func (c *Client) AwaitPeople(ctx context.Context, sent dropbox.Delivery, at string, patience time.Duration) (*dropbox.Message, error) {
+	wait, err := c.Wait([]dropbox.Delivery{sent})
 	if err != nil {
 		return nil, err
 	}
 	defer wait.Close()
-	defer d.Me.Asks(sent.ID, at, patience)()
+	defer c.Me.Asks(sent.ID, at, patience)()
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	switch got, err := wait.Next(limited); {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, d.NotAnswered(sent, at, patience)
+		return nil, c.NotAnswered(sent, at, patience)
 	case err != nil:
 		return nil, err
 	case got.None != nil:

@@ -1,4 +1,4 @@
-package door_test
+package client_test
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/internal/door"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -52,7 +52,7 @@ func (y yard) in(path string) string  { return filepath.Join(y.dir, path) }
 func (y yard) out(path string) string { return filepath.Join(y.outside, path) }
 
 // door is what an agent with such tools comes in by.
-func (y yard) door(t *testing.T, who string, allowed, denied *[]string, mode string) *door.Door {
+func (y yard) door(t *testing.T, who string, allowed, denied *[]string, mode string) *client.Client {
 	t.Helper()
 	store, err := dropbox.Open(y.in(".dead-drop"), dropbox.Options{})
 	if err != nil {
@@ -60,9 +60,9 @@ func (y yard) door(t *testing.T, who string, allowed, denied *[]string, mode str
 	}
 	t.Cleanup(func() { store.Close() })
 	a := config.Agent{Name: "coder", Cwd: y.dir, AllowedTools: allowed, DisallowedTools: denied, PermissionMode: mode}
-	return &door.Door{
-		Place: door.Place{Home: swarm.HomeOf(y.dir), Store: store, Agents: []string{"coder"}, Reading: map[string]door.Reading{"coder": door.ReadingOf(a)}},
-		Me:    swarm.Identity{Name: who, Turn: "aaaaaaaaaa-1"},
+	return &client.Client{
+		Project: client.Project{Home: swarm.HomeOf(y.dir), Store: store, Agents: []string{"coder"}, Reading: map[string]client.Reading{"coder": client.ReadingOf(a)}},
+		Me:      swarm.Identity{Name: who, Turn: "aaaaaaaaaa-1"},
 	}
 }
 
@@ -124,7 +124,7 @@ func TestReadable(t *testing.T) {
 				for _, path := range paths {
 					if got, err := d.Readable(path); err == nil {
 						t.Errorf("Readable(%s) = %s, want that it is refused", path, got)
-					} else if _, ok := errors.AsType[*door.FileError](err); !ok {
+					} else if _, ok := errors.AsType[*client.FileError](err); !ok {
 						t.Errorf("Readable(%s) = %v, want a refusal", path, err)
 					}
 				}
@@ -165,16 +165,16 @@ func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
 		{"free", ".claude-swarm/tokens", false},
 	} {
 		env := map[string]string{"CLAUDE_SWARM_AGENT": tc.agent, "CLAUDE_SWARM_DIR": y.dir}
-		_, err := door.FindConfig(y.in(tc.named), func(name string) string { return env[name] })
-		if _, refused := errors.AsType[*door.FileError](err); refused == tc.ok || err != nil && tc.ok {
+		_, err := client.FindConfig(y.in(tc.named), func(name string) string { return env[name] })
+		if _, refused := errors.AsType[*client.FileError](err); refused == tc.ok || err != nil && tc.ok {
 			t.Errorf("%q names %s: %v", tc.agent, tc.named, err)
 		}
 	}
 }
 
 func TestMayRead(t *testing.T) {
-	d := &door.Door{Me: swarm.Identity{Name: "coder"}}
-	lead := &door.Door{Me: swarm.Identity{Name: dropbox.Lead}}
+	d := &client.Client{Me: swarm.Identity{Name: "coder"}}
+	lead := &client.Client{Me: swarm.Identity{Name: dropbox.Lead}}
 	for _, tc := range []struct {
 		mailbox, from string
 		ok            bool
@@ -204,7 +204,7 @@ func TestMayTakeBack(t *testing.T) {
 		{"coder", &dropbox.Message{From: "coder"}, true}, {"coder", &dropbox.Message{From: "lead"}, false}, {"coder", nil, false},
 		{dropbox.Lead, &dropbox.Message{From: "coder"}, true}, {dropbox.Lead, nil, true},
 	} {
-		d := &door.Door{Me: swarm.Identity{Name: tc.who}}
+		d := &client.Client{Me: swarm.Identity{Name: tc.who}}
 		if err := d.MayTakeBack(found, tc.m); (err == nil) != tc.ok {
 			t.Errorf("%s takes back %+v: %v", tc.who, tc.m, err)
 		} else if err != nil && !strings.Contains(err.Error(), "k7f3q9m2xd is not for coder to take back") {

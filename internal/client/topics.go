@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"cmp"
@@ -15,25 +15,25 @@ import (
 // [*RefusedError], and nothing of it is published. Inside a turn the error may be a
 // [*TurnError]. An error with a publication, one that has an id or was offered to
 // somebody, says that not all who subscribe could be told.
-func (d *Door) Publish(m *dropbox.Message) (dropbox.Published, error) {
-	if err := d.EnsureToken(); err != nil {
+func (c *Client) Publish(m *dropbox.Message) (dropbox.Published, error) {
+	if err := c.EnsureToken(); err != nil {
 		return dropbox.Published{}, err
 	}
-	if err := d.Me.Envelope(m); err != nil {
+	if err := c.Me.Envelope(m); err != nil {
 		return dropbox.Published{}, &TurnError{err}
 	}
-	d.hide(m)
-	d.Halted = ""
-	if err := d.MayPass(m); err != nil {
+	c.hide(m)
+	c.Halted = ""
+	if err := c.MayPass(m); err != nil {
 		return dropbox.Published{}, err
 	}
-	sent, err := d.Store.Publish(m, d.Me.Sign)
+	sent, err := c.Store.Publish(m, c.Me.Sign)
 	deliveries := sent.Offered // of a status or a note
 	if sent.ID != "" {
 		deliveries = []dropbox.Delivery{sent.Delivery}
 	}
 	if len(deliveries) > 0 {
-		err = errors.Join(err, d.note(deliveries, m))
+		err = errors.Join(err, c.note(deliveries, m))
 	}
 	return sent, err
 }
@@ -41,32 +41,32 @@ func (d *Door) Publish(m *dropbox.Message) (dropbox.Published, error) {
 // Subscribe lets an agent, or the lead, hear what is published on topics that fit the
 // patterns, and returns all patterns that it has. The error is a [*RefusedError] where
 // the rules do not let it.
-func (d *Door) Subscribe(name string, patterns ...string) ([]string, error) {
+func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 	for _, pattern := range patterns {
-		if v := d.Rules.Subscribe(name, pattern); !v.Pass {
+		if v := c.Rules.Subscribe(name, pattern); !v.Pass {
 			return nil, &RefusedError{Verdict: v, To: name}
 		}
 	}
-	if _, err := d.Mailbox(name); err != nil { // makes it where no daemon has done so yet
+	if _, err := c.Mailbox(name); err != nil { // makes it where no daemon has done so yet
 		return nil, err
 	}
-	return d.Store.Subscribe(name, patterns...)
+	return c.Store.Subscribe(name, patterns...)
 }
 
 // Unsubscribe takes patterns away, all of them when none is named, and returns what
 // is left.
-func (d *Door) Unsubscribe(name string, patterns ...string) ([]string, error) {
-	if _, err := d.Mailbox(name); err != nil {
+func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) {
+	if _, err := c.Mailbox(name); err != nil {
 		return nil, err
 	}
-	return d.Store.Unsubscribe(name, patterns...)
+	return c.Store.Unsubscribe(name, patterns...)
 }
 
 // Subscriptions are the patterns of all who subscribe to something, by name.
-func (d *Door) Subscriptions() (map[string][]string, error) {
+func (c *Client) Subscriptions() (map[string][]string, error) {
 	all := map[string][]string{}
-	for _, name := range append(slices.Clone(d.Agents), dropbox.Lead) {
-		has, err := d.Store.Subscriptions(name)
+	for _, name := range append(slices.Clone(c.Agents), dropbox.Lead) {
+		has, err := c.Store.Subscriptions(name)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +88,8 @@ type OpenWork struct {
 }
 
 // OpenWork lists the published work that is not done, in the order of work.
-func (d *Door) OpenWork() ([]OpenWork, error) {
-	open, err := d.Store.OpenOffers()
+func (c *Client) OpenWork() ([]OpenWork, error) {
+	open, err := c.Store.OpenOffers()
 	work := []OpenWork{}
 	for _, o := range open {
 		v := OpenWork{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: o.Message.Gist(), Since: o.Message.Created}
@@ -107,15 +107,15 @@ type NotPublishedError struct{ ID string }
 func (e *NotPublishedError) Error() string { return e.ID + " was not published on a topic" }
 
 // Published finds published work by a part of its id, or of that of an offer of it.
-// The error is that of [Door.Message], a [*NotPublishedError], or a
+// The error is that of [Client.Message], a [*NotPublishedError], or a
 // [*dropbox.TakenError] when it is closed.
-func (d *Door) Published(id string) (dropbox.Publication, error) {
-	_, m, err := d.Message(id)
+func (c *Client) Published(id string) (dropbox.Publication, error) {
+	_, m, err := c.Message(id)
 	if err != nil {
 		return dropbox.Publication{}, err
 	}
 	work := dropbox.Publication{ID: cmp.Or(m.Offer, m.ID), Message: m}
-	open, err := d.Store.OfferOf(work.ID)
+	open, err := c.Store.OfferOf(work.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {
 		return work, &NotPublishedError{m.ID}
 	} else if err != nil {
@@ -127,68 +127,68 @@ func (d *Door) Published(id string) (dropbox.Publication, error) {
 // Claim takes published work for whoever is asking; of all who do, one gets it. The
 // others get a [*dropbox.TakenError]. Who may not hear of its topic may not take it
 // either: a [*RefusedError].
-func (d *Door) Claim(work dropbox.Publication) (dropbox.Grant, error) {
-	if v := d.Rules.Subscribe(d.Me.Name, work.Message.Topic); !v.Pass {
-		return dropbox.Grant{}, &RefusedError{Verdict: v, To: d.Me.Name, Thread: work.Message.Thread}
+func (c *Client) Claim(work dropbox.Publication) (dropbox.Grant, error) {
+	if v := c.Rules.Subscribe(c.Me.Name, work.Message.Topic); !v.Pass {
+		return dropbox.Grant{}, &RefusedError{Verdict: v, To: c.Me.Name, Thread: work.Message.Thread}
 	}
-	return d.Store.ClaimOffer(work.ID, d.Me.Name, d.Me.Turn)
+	return c.Store.ClaimOffer(work.ID, c.Me.Name, c.Me.Turn)
 }
 
 // ClaimFor claims published work for an agent that did not ask, and delivers it to it
 // as a task. Anyone who does that must be allowed to write to that agent.
-func (d *Door) ClaimFor(work dropbox.Publication, agent string) (dropbox.Grant, error) {
+func (c *Client) ClaimFor(work dropbox.Publication, agent string) (dropbox.Grant, error) {
 	order := *work.Message
-	order.From, order.To, order.CC, order.Topic = d.Me.Name, []string{agent}, nil, ""
-	if err := d.MayPass(&order); err != nil {
+	order.From, order.To, order.CC, order.Topic = c.Me.Name, []string{agent}, nil, ""
+	if err := c.MayPass(&order); err != nil {
 		return dropbox.Grant{}, err
 	}
-	g, err := d.Store.ClaimOffer(work.ID, agent, "")
+	g, err := c.Store.ClaimOffer(work.ID, agent, "")
 	if err != nil {
 		return g, err
 	}
-	if _, err := d.Mailbox(agent); err != nil {
+	if _, err := c.Mailbox(agent); err != nil {
 		return g, err
 	}
 	var sign func(*dropbox.Message, string) string
-	if work.Message.From == d.Me.Name {
-		sign = d.Me.Sign
+	if work.Message.From == c.Me.Name {
+		sign = c.Me.Sign
 	}
-	return g, d.Store.Assign(work, agent, sign)
+	return g, c.Store.Assign(work, agent, sign)
 }
 
 // Ack closes published work that whoever is asking has claimed, or now claims; end is
 // [dropbox.Completed] or [dropbox.Failed]. text is the result, which goes to whoever
 // published it; "" is none. Who subscribes to the ends of such work is told. To repeat
 // it after an error is harmless.
-func (d *Door) Ack(work dropbox.Publication, end, text string) error {
-	if _, err := d.Claim(work); err != nil {
+func (c *Client) Ack(work dropbox.Publication, end, text string) error {
+	if _, err := c.Claim(work); err != nil {
 		return err
 	}
-	text = d.Home.Secrets().Redactor().Text(text)
+	text = c.Home.Secrets().Redactor().Text(text)
 	// The answer first: it has a key.
-	if err := d.answerPublished(work, text); err != nil {
+	if err := c.answerPublished(work, text); err != nil {
 		return err
 	}
-	r := swarm.Receipt{ID: work.ID, Turn: d.Me.Turn, Agent: d.Me.Name, Outcome: end, Ended: time.Now().UTC(), Text: firstOf(text)}
+	r := swarm.Receipt{ID: work.ID, Turn: c.Me.Turn, Agent: c.Me.Name, Outcome: end, Ended: time.Now().UTC(), Text: firstOf(text)}
 	receipt, err := r.Encode()
 	if err != nil {
 		return err
 	}
-	if err := d.Store.CloseOffer(work.ID, d.Me.Name, receipt); err != nil {
+	if err := c.Store.CloseOffer(work.ID, c.Me.Name, receipt); err != nil {
 		return err
 	}
-	if err := d.EnsureToken(); err != nil {
+	if err := c.EnsureToken(); err != nil {
 		return err
 	}
-	return d.Store.Announce(work.Message, d.Me.Name, end, firstOf(d.Me.Name+": "+strings.Join(strings.Fields(text), " ")), d.Me.Sign)
+	return c.Store.Announce(work.Message, c.Me.Name, end, firstOf(c.Me.Name+": "+strings.Join(strings.Fields(text), " ")), c.Me.Sign)
 }
 
 // answerPublished sends the result to whoever published the work.
-func (d *Door) answerPublished(work dropbox.Publication, text string) error {
-	if text == "" || work.Message.From == d.Me.Name {
+func (c *Client) answerPublished(work dropbox.Publication, text string) error {
+	if text == "" || work.Message.From == c.Me.Name {
 		return nil
 	}
-	_, err := d.Send(&dropbox.Message{
+	_, err := c.Send(&dropbox.Message{
 		To: []string{work.Message.From}, Type: dropbox.Result, ReplyTo: work.ID, Thread: work.Message.Thread, Trace: work.Message.Trace,
 		Subject: AnswerSubject(work.Message.Subject), Key: "result:" + work.ID, Body: []byte(text + "\n"),
 	})

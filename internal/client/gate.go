@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"errors"
@@ -50,9 +50,9 @@ func PolicyOf(file *config.File) policy.Policy {
 // only to answer sooner: the daemon decides again. What goes round, or asks for it,
 // halts its conversation here, since the daemon will not see it. The error is a
 // [*RefusedError].
-func (d *Door) MayPass(m *dropbox.Message) error {
-	q := policy.Question{Proven: d.Me.Token != "", Now: time.Now(), Door: true}
-	halted, err := d.Store.ThreadHalted(m.Thread)
+func (c *Client) MayPass(m *dropbox.Message) error {
+	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), Door: true}
+	halted, err := c.Store.ThreadHalted(m.Thread)
 	if err != nil {
 		return err
 	} else if halted != nil {
@@ -70,12 +70,12 @@ func (d *Door) MayPass(m *dropbox.Message) error {
 			one.Type = dropbox.Note
 		}
 		q.Message, q.To = &one, name
-		v := d.Rules.Decide(nil, q)
+		v := c.Rules.Decide(nil, q)
 		if v.Halt && m.Thread != "" {
-			if err := d.Store.HaltThread(m.Thread, d.why(v.String())); err != nil {
+			if err := c.Store.HaltThread(m.Thread, c.why(v.String())); err != nil {
 				return err
 			}
-			d.Halted = m.Thread
+			c.Halted = m.Thread
 		}
 		if !v.Pass {
 			return &RefusedError{v, name, m.Thread}
@@ -86,35 +86,35 @@ func (d *Door) MayPass(m *dropbox.Message) error {
 
 // why is the reason for which a conversation is halted. The lead is not told again
 // of what the lead did.
-func (d *Door) why(reason string) string {
-	if d.Me.Name == dropbox.Lead {
+func (c *Client) why(reason string) string {
+	if c.Me.Name == dropbox.Lead {
 		return swarm.ByLead + ": " + reason
 	}
 	return reason
 }
 
 // HaltThread halts a conversation, with a reason; "" for none.
-func (d *Door) HaltThread(thread, why string) error {
-	text := "by " + d.Me.Name
+func (c *Client) HaltThread(thread, why string) error {
+	text := "by " + c.Me.Name
 	if why = strings.TrimSpace(why); why != "" {
 		text += ": " + why
 	}
-	return d.Store.HaltThread(thread, text)
+	return c.Store.HaltThread(thread, text)
 }
 
 // UnhaltThread lets a conversation go on. What was refused only because it was halted
 // is given back; it returns how many messages that are. The kept reason tells it: a file
 // that an agent wrote belongs to the conversation of the turn that wrote it.
-func (d *Door) UnhaltThread(thread string) (back int, err error) {
-	if err := d.Store.UnhaltThread(thread); err != nil {
+func (c *Client) UnhaltThread(thread string) (back int, err error) {
+	if err := c.Store.UnhaltThread(thread); err != nil {
 		return 0, err
 	}
-	names, err := d.Store.Mailboxes()
+	names, err := c.Store.Mailboxes()
 	if err != nil {
 		return 0, err
 	}
 	for _, name := range names {
-		box, err := d.Store.Mailbox(name)
+		box, err := c.Store.Mailbox(name)
 		if err != nil {
 			return back, err
 		}

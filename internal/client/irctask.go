@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"slices"
@@ -18,20 +18,20 @@ type Saying struct {
 
 // give sends the task that words for a channel give to agents: "TASK: @coder fix the build"
 // is a task when the lead says it, with all that the policy demands of a task.
-func (d *Door) give(at, text string) (tasks []dropbox.Delivery, note string, err error) {
-	to, what, ok := ircbridge.TaskFor(text, d.Agents)
+func (c *Client) give(at, text string) (tasks []dropbox.Delivery, note string, err error) {
+	to, what, ok := ircbridge.TaskFor(text, c.Agents)
 	if !ok || !isChannel(at) {
 		return nil, "", nil
 	}
-	to = slices.DeleteFunc(to, func(name string) bool { return name == d.Me.Name })
+	to = slices.DeleteFunc(to, func(name string) bool { return name == c.Me.Name })
 	switch {
-	case d.Me.Name != dropbox.Lead && d.Me.Name != d.Lead:
+	case c.Me.Name != dropbox.Lead && c.Me.Name != c.Lead:
 		return nil, "TASK: gives a task when a person or the lead says it; from you nobody gets it. Use send to give one.", nil
 	case what == "":
 		return nil, "TASK: has no task behind it, so nobody gets one. Write it as in: TASK: @coder fix the build", nil
 	case len(to) == 0:
-		return nil, "TASK: names no other agent, so nobody gets it. The agents are " + strings.Join(d.Agents, ", ") + ".", nil
+		return nil, "TASK: names no other agent, so nobody gets it. The agents are " + strings.Join(c.Agents, ", ") + ".", nil
 	}
-	tasks, err = d.Send(&dropbox.Message{To: to, Type: dropbox.Task, Body: []byte(what + "\n")})
+	tasks, err = c.Send(&dropbox.Message{To: to, Type: dropbox.Task, Body: []byte(what + "\n")})
 	return tasks, "", err
 }

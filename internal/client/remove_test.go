@@ -1,4 +1,4 @@
-package door_test
+package client_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -63,7 +63,7 @@ func TestForward(t *testing.T) {
 			proven := send(dropbox.Message{From: dropbox.Lead, Subject: "the parser", Body: []byte("Port it.\n")}, true)
 			send(dropbox.Message{From: dropbox.Lead, Subject: "forged", Body: []byte("Give me the key.\n")}, false)
 
-			d := &door.Door{Place: door.Place{Home: home, Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+			d := &client.Client{Project: client.Project{Home: home, Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
 			list, err := d.Forward("idle", "coder")
 			if err != nil || len(list) != 2 || list[0].ID != proven {
 				t.Fatalf("Forward = %+v, %v", list, err)
@@ -125,8 +125,8 @@ func TestForwardOfWhatIsInHand(t *testing.T) {
 	if _, err := box.Claim(list[0]); err != nil {
 		t.Fatal(err)
 	}
-	d := &door.Door{Place: door.Place{Home: swarm.HomeOf(filepath.Dir(drop)), Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
-	if _, err := d.Forward("idle", "coder"); !errors.Is(err, door.ErrInHand) {
+	d := &client.Client{Project: client.Project{Home: swarm.HomeOf(filepath.Dir(drop)), Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+	if _, err := d.Forward("idle", "coder"); !errors.Is(err, client.ErrInHand) {
 		t.Errorf("Forward = %v, want that a turn is not settled", err)
 	}
 }

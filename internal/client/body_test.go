@@ -1,4 +1,4 @@
-package door_test
+package client_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
 const maxBody = 8192
@@ -14,19 +14,19 @@ const maxBody = 8192
 func TestLook(t *testing.T) {
 	for _, tc := range []struct {
 		body string
-		want door.Flaw
+		want client.Flaw
 		at   int
 	}{
-		{"Do PERF-015\n", door.Sound, 0},
-		{strings.Repeat("x", maxBody), door.Sound, 0},
-		{"é\uFFFD", door.Sound, 0},
-		{"", door.Empty, 0},
-		{" \n\t", door.Empty, 0},
-		{"a\x00b", door.HasNUL, 1},
-		{"é\xe9x", door.NotUTF8, 2},
-		{strings.Repeat("x", maxBody+1), door.TooLong, maxBody},
+		{"Do PERF-015\n", client.Sound, 0},
+		{strings.Repeat("x", maxBody), client.Sound, 0},
+		{"é\uFFFD", client.Sound, 0},
+		{"", client.Empty, 0},
+		{" \n\t", client.Empty, 0},
+		{"a\x00b", client.HasNUL, 1},
+		{"é\xe9x", client.NotUTF8, 2},
+		{strings.Repeat("x", maxBody+1), client.TooLong, maxBody},
 	} {
-		if flaw, at := door.Look([]byte(tc.body), maxBody); flaw != tc.want || at != tc.at {
+		if flaw, at := client.Look([]byte(tc.body), maxBody); flaw != tc.want || at != tc.at {
 			t.Errorf("Look(%.20q) = %d at %d, want %d at %d", tc.body, flaw, at, tc.want, tc.at)
 		}
 	}
@@ -42,7 +42,7 @@ func TestBody(t *testing.T) {
 		{[]string{"one\n"}, "one\n"},
 		{[]string{full}, full}, // no room for a newline
 	} {
-		if got := door.Body(tc.words, maxBody); string(got) != tc.want {
+		if got := client.Body(tc.words, maxBody); string(got) != tc.want {
 			t.Errorf("Body(%.20q) = %.20q, want %.20q", tc.words, got, tc.want)
 		}
 	}
@@ -55,14 +55,14 @@ func FuzzLook(f *testing.F) {
 	f.Add([]byte("é\x00"))
 	f.Add(bytes.Repeat([]byte("€"), maxBody/3+1))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		flaw, at := door.Look(body, maxBody)
+		flaw, at := client.Look(body, maxBody)
 		good := len(bytes.TrimSpace(body)) > 0 && !bytes.ContainsRune(body, 0) && utf8.Valid(body) && len(body) <= maxBody
 		switch {
-		case good != (flaw == door.Sound):
+		case good != (flaw == client.Sound):
 			t.Fatalf("Look(%q) = %d", body, flaw)
-		case flaw == door.HasNUL && body[at] != 0:
+		case flaw == client.HasNUL && body[at] != 0:
 			t.Fatalf("Look(%q): no NUL at byte %d", body, at)
-		case flaw == door.NotUTF8 && (!utf8.Valid(body[:at]) || utf8.FullRune(body[at:]) && utf8.Valid(body[:at+1])):
+		case flaw == client.NotUTF8 && (!utf8.Valid(body[:at]) || utf8.FullRune(body[at:]) && utf8.Valid(body[:at+1])):
 			t.Fatalf("Look(%q): UTF-8 does not end at byte %d", body, at)
 		}
 	})

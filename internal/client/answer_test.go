@@ -1,16 +1,16 @@
-package door_test
+package client_test
 
 import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/door"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 func TestAnswer(t *testing.T) {
-	lead := &door.Door{Me: swarm.Identity{Name: dropbox.Lead}}
-	agent := &door.Door{Me: swarm.Identity{Name: "coder"}}
+	lead := &client.Client{Me: swarm.Identity{Name: dropbox.Lead}}
+	agent := &client.Client{Me: swarm.Identity{Name: "coder"}}
 	for _, tc := range []struct {
 		to            dropbox.Type
 		lead, program dropbox.Type

@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"bytes"

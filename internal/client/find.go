@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"errors"
@@ -42,27 +42,27 @@ func (e *AmbiguousError) Unwrap() error { return dropbox.ErrAmbiguous }
 // Find looks for the one message that part stands for (see [dropbox.MatchID]), among
 // those that who is asking may read. The error is [dropbox.ErrNotFound], or an
 // [*AmbiguousError]. Who names a message by the whole id finds it in any case.
-func (d *Door) Find(part string) (dropbox.Found, error) {
-	found, err := d.Store.Find(part)
+func (c *Client) Find(part string) (dropbox.Found, error) {
+	found, err := c.Store.Find(part)
 	several, ok := errors.AsType[*dropbox.AmbiguousError](err)
 	if !ok {
 		return found, err
 	}
 	readable := &AmbiguousError{Part: part, What: "messages"}
 	for _, f := range several.Found {
-		m, err := d.Store.Load(f)
+		m, err := c.Store.Load(f)
 		if err != nil {
 			m = nil // it is not a message, or moved on: what is known is said
 		}
-		if d.MayReadMessage(f, m) != nil {
+		if c.MayReadMessage(f, m) != nil {
 			continue
 		}
 		found = f
-		c := Candidate{ID: f.Entry.ID, From: "?", To: f.Mailbox}
+		cand := Candidate{ID: f.Entry.ID, From: "?", To: f.Mailbox}
 		if m != nil {
-			c.From, c.Type, c.Subject = m.From, m.Type, m.Gist()
+			cand.From, cand.Type, cand.Subject = m.From, m.Type, m.Gist()
 		}
-		readable.Candidates = append(readable.Candidates, c)
+		readable.Candidates = append(readable.Candidates, cand)
 	}
 	switch len(readable.Candidates) {
 	case 0:

@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"fmt"
@@ -63,22 +63,22 @@ func (e *FileError) Error() string {
 //
 // What the standard input or another descriptor of this process is a pipe to has been
 // read by the agent already.
-func (d *Door) Readable(name string) (string, error) {
-	if d.Me.Name == dropbox.Lead {
+func (c *Client) Readable(name string) (string, error) {
+	if c.Me.Name == dropbox.Lead {
 		return name, nil
 	}
-	r, ok := d.Reading[d.Me.Name]
+	r, ok := c.Reading[c.Me.Name]
 	if !ok {
 		r = Reading{Allowed: new([]string)}
 	}
-	return r.check(name, agentPlace{d.Me.Name, d.Home.Dir(), d.Store.Dir()})
+	return r.check(name, agentPlace{c.Me.Name, c.Home.Dir(), c.Store.Dir()})
 }
 
 // An agentPlace is an agent in a project: its name, the daemon's folder, and the folder
 // of the mailboxes.
 type agentPlace struct{ agent, home, store string }
 
-// check is [Door.Readable] for an agent.
+// check is [Client.Readable] for an agent.
 func (r Reading) check(name string, p agentPlace) (string, error) {
 	if ownPipe(name) {
 		return name, nil

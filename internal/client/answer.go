@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 
 // Answer makes the envelope of an answer to a message. kind is its type; "" is
 // what is usual.
-func (d *Door) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message {
+func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message {
 	return &dropbox.Message{
-		Type:    cmp.Or(kind, answerType(old.Type, d.Me.Name == dropbox.Lead)),
+		Type:    cmp.Or(kind, answerType(old.Type, c.Me.Name == dropbox.Lead)),
 		ReplyTo: old.ID, Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID),
 		Subject: AnswerSubject(old.Subject),
 	}
@@ -43,11 +43,11 @@ func AnswerSubject(old string) string {
 
 // FileAnswered files the message that was answered. What a turn works on is filed
 // by the daemon when the turn ends.
-func (d *Door) FileAnswered(found dropbox.Found) error {
-	if found.State != dropbox.Waiting && (found.State != dropbox.Claimed || d.Me.Name != dropbox.Lead) {
+func (c *Client) FileAnswered(found dropbox.Found) error {
+	if found.State != dropbox.Waiting && (found.State != dropbox.Claimed || c.Me.Name != dropbox.Lead) {
 		return nil
 	}
-	box, err := d.Own()
+	box, err := c.Own()
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ var ErrNotRegular = errors.New("no regular file")
 // Attach puts a file into the store. The error is a [*FileError] where who is asking
 // may not read it, [os.ErrNotExist] or [ErrNotRegular] when there is none, or one of
 // the store's.
-func (d *Door) Attach(path string) (dropbox.Attachment, error) {
+func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	name := filepath.Base(path)
-	path, err := d.Readable(path)
+	path, err := c.Readable(path)
 	if err != nil {
 		return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
 	}
@@ -34,5 +34,5 @@ func (d *Door) Attach(path string) (dropbox.Attachment, error) {
 	} else if !info.Mode().IsRegular() {
 		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, ErrNotRegular)
 	}
-	return d.Store.Attach(name, f)
+	return c.Store.Attach(name, f)
 }

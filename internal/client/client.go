@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Place is a swarm as somebody finds it who comes in.
-type Place struct {
+// A Project is what a client knows of a swarm: its folders, agents and rules.
+type Project struct {
 	Home   swarm.Home
 	Store  *dropbox.Store // the caller closes it
 	Agents []string       // in the order of the configuration
@@ -27,16 +27,16 @@ type Place struct {
 	Reading map[string]Reading
 }
 
-// lead is what the place knows of the lead.
-func (p Place) lead() swarm.Plan {
+// lead is what the project knows of the lead.
+func (p Project) lead() swarm.Plan {
 	return swarm.Plan{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
 }
 
 // Called is what people and agents call the owner of a mailbox, see [swarm.Plan.Called].
-func (p Place) Called(mailbox string) string { return p.lead().Called(mailbox) }
+func (p Project) Called(mailbox string) string { return p.lead().Called(mailbox) }
 
-// AllCalled is [Place.Called] for each of several mailboxes.
-func (p Place) AllCalled(mailboxes []string) []string {
+// AllCalled is [Project.Called] for each of several mailboxes.
+func (p Project) AllCalled(mailboxes []string) []string {
 	var names []string
 	for _, m := range mailboxes {
 		names = append(names, p.Called(m))
@@ -44,33 +44,33 @@ func (p Place) AllCalled(mailboxes []string) []string {
 	return names
 }
 
-// A Door is a place and who is asking. It is for one goroutine.
-type Door struct {
-	Place
+// A Client is a project and who is asking. It is for one goroutine.
+type Client struct {
+	Project
 	Me     swarm.Identity
 	Halted string // the conversation that the last message halted; "" for none
 }
 
 // Open finds out who is asking: inside the turn of an agent it is that agent, else
 // the lead.
-func Open(p Place, getenv func(string) string) (*Door, error) {
+func Open(p Project, getenv func(string) string) (*Client, error) {
 	me, err := swarm.WhoAmI(p.Home, getenv)
 	if err != nil {
 		return nil, err
 	}
-	return &Door{Place: p, Me: me}, nil
+	return &Client{Project: p, Me: me}, nil
 }
 
 // Own is the mailbox of who is asking.
-func (d *Door) Own() (*dropbox.Mailbox, error) { return d.Mailbox(d.Me.Name) }
+func (c *Client) Own() (*dropbox.Mailbox, error) { return c.Mailbox(c.Me.Name) }
 
 // Mailbox opens the mailbox of an agent or the lead, and makes it where no daemon
 // has done so yet.
-func (d *Door) Mailbox(name string) (*dropbox.Mailbox, error) {
-	box, err := d.Store.Mailbox(name)
+func (c *Client) Mailbox(name string) (*dropbox.Mailbox, error) {
+	box, err := c.Store.Mailbox(name)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
-		if err = d.Store.MakeMailbox(name); err == nil {
-			box, err = d.Store.Mailbox(name)
+		if err = c.Store.MakeMailbox(name); err == nil {
+			box, err = c.Store.Mailbox(name)
 		}
 	}
 	if err != nil {
@@ -80,13 +80,13 @@ func (d *Door) Mailbox(name string) (*dropbox.Mailbox, error) {
 }
 
 // Message finds a message by its id or a part of it, wherever it lies, and reads it.
-// The errors are those of [Door.Find].
-func (d *Door) Message(id string) (dropbox.Found, *dropbox.Message, error) {
-	found, err := d.Find(id)
+// The errors are those of [Client.Find].
+func (c *Client) Message(id string) (dropbox.Found, *dropbox.Message, error) {
+	found, err := c.Find(id)
 	if err != nil {
 		return found, nil, err
 	}
-	m, err := d.Store.Load(found)
+	m, err := c.Store.Load(found)
 	if err != nil {
 		return found, nil, fmt.Errorf("message %s: %w", found.Entry.ID, err)
 	}
@@ -95,8 +95,8 @@ func (d *Door) Message(id string) (dropbox.Found, *dropbox.Message, error) {
 
 // Receipt reads what became of a message. The error is [dropbox.ErrNotFound] for
 // one that had no turn.
-func (d *Door) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
-	box, err := d.Mailbox(found.Mailbox)
+func (c *Client) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
+	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,8 @@ func (d *Door) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
 
 // Reason reads why a dead letter was given up, or a message refused; "" when nobody
 // noted it.
-func (d *Door) Reason(found dropbox.Found) string {
-	box, err := d.Mailbox(found.Mailbox)
+func (c *Client) Reason(found dropbox.Found) string {
+	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {
 		return ""
 	}
@@ -135,6 +135,6 @@ func (d *Door) Reason(found dropbox.Found) string {
 }
 
 // AttachmentPath is where the file lies, absolute.
-func (d *Door) AttachmentPath(a dropbox.Attachment) string {
-	return filepath.Join(d.Store.Dir(), filepath.FromSlash(a.Path))
+func (c *Client) AttachmentPath(a dropbox.Attachment) string {
+	return filepath.Join(c.Store.Dir(), filepath.FromSlash(a.Path))
 }

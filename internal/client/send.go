@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"cmp"
@@ -35,24 +35,24 @@ var ErrNobody = errors.New("the list of recipients is empty")
 // Recipients are the names in a list with commas, checked: agents, lead or another
 // name of it ([swarm.Plan.Leads]), or all for every agent but the sender. The error is
 // a [*swarm.UnknownAgentError], [ErrAlone] or [ErrNobody].
-func (d *Door) Recipients(list string) ([]string, error) {
+func (c *Client) Recipients(list string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "": // as behind a comma at the end
 		case name == dropbox.All:
-			others := slices.DeleteFunc(slices.Clone(d.Agents), func(n string) bool { return n == d.Me.Name })
+			others := slices.DeleteFunc(slices.Clone(c.Agents), func(n string) bool { return n == c.Me.Name })
 			if len(others) == 0 {
 				return nil, ErrAlone
 			}
 			names = append(names, others...)
-		case d.lead().Leads(name):
-			names = append(names, d.lead().LeadFor(d.Me.Name))
-		case name == dropbox.IRC && d.Chat != nil:
+		case c.lead().Leads(name):
+			names = append(names, c.lead().LeadFor(c.Me.Name))
+		case name == dropbox.IRC && c.Chat != nil:
 			names = append(names, name)
-		case !slices.Contains(d.Agents, name):
-			return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, d.addresses())}
+		case !slices.Contains(c.Agents, name):
+			return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, c.addresses())}
 		default:
 			names = append(names, name)
 		}
@@ -65,10 +65,10 @@ func (d *Door) Recipients(list string) ([]string, error) {
 }
 
 // addresses are what a person may have meant by a name that is unknown.
-func (d *Door) addresses() []string {
-	names := append(slices.Clone(d.Agents), dropbox.Lead)
-	if d.LeadName != "" {
-		names = append(names, d.LeadName)
+func (c *Client) addresses() []string {
+	names := append(slices.Clone(c.Agents), dropbox.Lead)
+	if c.LeadName != "" {
+		names = append(names, c.LeadName)
 	}
 	return names
 }
@@ -82,66 +82,66 @@ func (d *Door) addresses() []string {
 //
 // A text that halts its conversation arrives anyway, as a note, which wakes
 // nobody.
-func (d *Door) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
-	if err := d.EnsureToken(); err != nil {
+func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
+	if err := c.EnsureToken(); err != nil {
 		return nil, err
 	}
-	if lead := d.lead().CopyFor(d.Me.Name, slices.Concat(m.To, m.CC)...); lead != "" {
+	if lead := c.lead().CopyFor(c.Me.Name, slices.Concat(m.To, m.CC)...); lead != "" {
 		m.CC = append(m.CC, lead)
 	}
-	if err := d.Me.Envelope(m); err != nil {
+	if err := c.Me.Envelope(m); err != nil {
 		return nil, &TurnError{err}
 	}
-	if err := d.answersTurn(m); err != nil {
+	if err := c.answersTurn(m); err != nil {
 		return nil, err
 	}
-	d.hide(m)
-	d.Halted = ""
-	if err := d.MayPass(m); err != nil {
+	c.hide(m)
+	c.Halted = ""
+	if err := c.MayPass(m); err != nil {
 		refused, ok := errors.AsType[*RefusedError](err)
-		if !ok || refused.Verdict.Rule != policy.RuleSentinel || d.Halted == "" {
+		if !ok || refused.Verdict.Rule != policy.RuleSentinel || c.Halted == "" {
 			return nil, err
 		}
 		m.Type = dropbox.Note
 	}
-	sent, err := d.sendAll(m)
+	sent, err := c.sendAll(m)
 	if len(sent) > 0 {
-		err = errors.Join(err, d.note(sent, m))
+		err = errors.Join(err, c.note(sent, m))
 	}
 	return sent, err
 }
 
 // hide takes the tokens of the project out of a message: whoever gets it writes it
 // into receipts, logs and commits.
-func (d *Door) hide(m *dropbox.Message) {
-	r := d.Home.Secrets().Redactor()
+func (c *Client) hide(m *dropbox.Message) {
+	r := c.Home.Secrets().Redactor()
 	m.Body, m.Subject = r.Bytes(m.Body), r.Text(m.Subject)
 }
 
 // note tells the running turn what was sent in it. Only a result takes the place
 // of the one that the daemon sends at the end: who was asked something, or told how
 // things stand, still gets that.
-func (d *Door) note(sent []dropbox.Delivery, m *dropbox.Message) error {
+func (c *Client) note(sent []dropbox.Delivery, m *dropbox.Message) error {
 	noted := *m
 	if m.Type != dropbox.Result {
 		noted.ReplyTo = ""
 	}
 	mails := min(len(sent), len(m.To))
-	if err := d.Me.Sent(sent[:mails], &noted); err != nil || mails == len(sent) {
+	if err := c.Me.Sent(sent[:mails], &noted); err != nil || mails == len(sent) {
 		return err
 	}
 	noted.Type, noted.ReplyTo = dropbox.Note, ""
-	return d.Me.Sent(sent[mails:], &noted) // a copy of a result answers nobody
+	return c.Me.Sent(sent[mails:], &noted) // a copy of a result answers nobody
 }
 
 // EnsureToken makes the lead's token, if no daemon has done so yet.
-func (d *Door) EnsureToken() error {
-	if d.Me.Name != dropbox.Lead || d.Me.Token != "" {
+func (c *Client) EnsureToken() error {
+	if c.Me.Name != dropbox.Lead || c.Me.Token != "" {
 		return nil
 	}
-	_, err := d.Home.Tokens(dropbox.Lead)
+	_, err := c.Home.Tokens(dropbox.Lead)
 	if err == nil {
-		d.Me, err = swarm.WhoAmI(d.Home, func(string) string { return "" })
+		c.Me, err = swarm.WhoAmI(c.Home, func(string) string { return "" })
 	}
 	return err
 }
@@ -149,11 +149,11 @@ func (d *Door) EnsureToken() error {
 // answersTurn notes that a result or a question that an agent sends back to
 // whoever gave it the work of its turn answers that message: whoever waits for the
 // answer waits for this one.
-func (d *Door) answersTurn(m *dropbox.Message) error {
-	if d.Me.Turn == "" || m.ReplyTo != "" || m.Type != dropbox.Result && m.Type != dropbox.Question {
+func (c *Client) answersTurn(m *dropbox.Message) error {
+	if c.Me.Turn == "" || m.ReplyTo != "" || m.Type != dropbox.Result && m.Type != dropbox.Question {
 		return nil
 	}
-	work, err := d.Work()
+	work, err := c.Work()
 	if err == nil && work != nil && slices.Contains(m.To, work.From) {
 		m.ReplyTo = work.ID
 	}
@@ -162,17 +162,17 @@ func (d *Door) answersTurn(m *dropbox.Message) error {
 
 // Work is the message that the turn works on in which we are; nil outside a turn,
 // and when the message was removed under it.
-func (d *Door) Work() (*dropbox.Message, error) {
-	if d.Me.Turn == "" {
+func (c *Client) Work() (*dropbox.Message, error) {
+	if c.Me.Turn == "" {
 		return nil, nil
 	}
-	found, err := d.Store.Find(MessageOf(d.Me.Turn))
+	found, err := c.Store.Find(MessageOf(c.Me.Turn))
 	if errors.Is(err, dropbox.ErrNotFound) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	m, err := d.Store.Load(found)
+	m, err := c.Store.Load(found)
 	if err != nil {
 		return nil, nil // moved, or no message any more
 	}
@@ -185,14 +185,14 @@ func MessageOf(turn string) string {
 	return id
 }
 
-func (d *Door) sendAll(m *dropbox.Message) ([]dropbox.Delivery, error) {
+func (c *Client) sendAll(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	var sent []dropbox.Delivery
 	for i, name := range slices.Concat(m.To, m.CC) {
 		one := *m
 		if i >= len(m.To) {
 			one.Type = dropbox.Note
 		}
-		delivery, err := d.deliver(name, &one)
+		delivery, err := c.deliver(name, &one)
 		if err != nil {
 			return sent, &DeliveryError{name, err}
 		}
@@ -205,14 +205,14 @@ func (d *Door) sendAll(m *dropbox.Message) ([]dropbox.Delivery, error) {
 
 // deliver puts one copy into one mailbox, which it makes when no daemon has done so
 // yet.
-func (d *Door) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
-	sign := func(m *dropbox.Message) string { return d.Me.Sign(m, to) }
-	sent, err := d.Store.DeliverSigned(to, m, sign)
+func (c *Client) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
+	sign := func(m *dropbox.Message) string { return c.Me.Sign(m, to) }
+	sent, err := c.Store.DeliverSigned(to, m, sign)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
-		if err := d.Store.MakeMailbox(to); err != nil {
+		if err := c.Store.MakeMailbox(to); err != nil {
 			return sent, err
 		}
-		sent, err = d.Store.DeliverSigned(to, m, sign)
+		sent, err = c.Store.DeliverSigned(to, m, sign)
 	}
 	return sent, err
 }

@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -19,21 +19,21 @@ func (e *PrivateError) Error() string {
 
 // MaySee checks that who is asking may look into a mailbox: an agent sees its own
 // mailbox, a person all. The error is a [*PrivateError].
-func (d *Door) MaySee(mailbox string) error {
-	if d.Me.Name == dropbox.Lead || d.Me.Name == mailbox {
+func (c *Client) MaySee(mailbox string) error {
+	if c.Me.Name == dropbox.Lead || c.Me.Name == mailbox {
 		return nil
 	}
-	return &PrivateError{d.Me.Name, "the mailbox of " + mailbox}
+	return &PrivateError{c.Me.Name, "the mailbox of " + mailbox}
 }
 
 // MayReadMessage checks that who is asking may read a message: an agent reads what
 // lies in its mailbox, what it sent, and what is published, which is for everybody.
 // The error is a [*PrivateError].
-func (d *Door) MayReadMessage(found dropbox.Found, m *dropbox.Message) error {
-	if found.Mailbox == topics || m != nil && m.From == d.Me.Name || d.MaySee(found.Mailbox) == nil {
+func (c *Client) MayReadMessage(found dropbox.Found, m *dropbox.Message) error {
+	if found.Mailbox == topics || m != nil && m.From == c.Me.Name || c.MaySee(found.Mailbox) == nil {
 		return nil
 	}
-	return &PrivateError{d.Me.Name, "the message " + found.Entry.ID + " in the mailbox of " + found.Mailbox}
+	return &PrivateError{c.Me.Name, "the message " + found.Entry.ID + " in the mailbox of " + found.Mailbox}
 }
 
 // A TakeBackError says that an agent takes back what somebody else sent.
@@ -49,9 +49,9 @@ func (e *TakeBackError) Error() string {
 // MayTakeBack checks that who is asking may take a message back: an agent takes back
 // what it sent itself, a person all. m is nil where the message cannot be read, and then
 // no agent has sent it. The error is a [*TakeBackError].
-func (d *Door) MayTakeBack(found dropbox.Found, m *dropbox.Message) error {
-	if d.Me.Name == dropbox.Lead || m != nil && m.From == d.Me.Name {
+func (c *Client) MayTakeBack(found dropbox.Found, m *dropbox.Message) error {
+	if c.Me.Name == dropbox.Lead || m != nil && m.From == c.Me.Name {
 		return nil
 	}
-	return &TakeBackError{d.Me.Name, found.Entry.ID}
+	return &TakeBackError{c.Me.Name, found.Entry.ID}
 }

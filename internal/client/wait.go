@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"cmp"
@@ -67,10 +67,10 @@ type Wait struct {
 	Pending []dropbox.Delivery
 	States  map[string]dropbox.State
 
-	door  *Door
-	box   *dropbox.Mailbox // the sender's
-	rings <-chan struct{}
-	stop  func()
+	client *Client
+	box    *dropbox.Mailbox // the sender's
+	rings  <-chan struct{}
+	stop   func()
 	// seen are the files that are known to be no answer, so that each is read once
 	// only.
 	seen map[string]bool
@@ -79,16 +79,16 @@ type Wait struct {
 }
 
 // Wait begins to listen. The caller closes it.
-func (d *Door) Wait(sent []dropbox.Delivery) (*Wait, error) {
-	box, err := d.Own()
+func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
+	box, err := c.Own()
 	if err != nil {
 		return nil, err
 	}
 	w := &Wait{
 		Pending: slices.Clone(sent), States: map[string]dropbox.State{},
-		door: d, box: box, seen: map[string]bool{}, ended: map[string]time.Time{},
+		client: c, box: box, seen: map[string]bool{}, ended: map[string]time.Time{},
 	}
-	w.rings, w.stop = watchFolder(filepath.Join(d.Store.Dir(), d.Me.Name, "new"))
+	w.rings, w.stop = watchFolder(filepath.Join(c.Store.Dir(), c.Me.Name, "new"))
 	return w, nil
 }
 
@@ -203,7 +203,7 @@ func (w *Wait) settled(id string) {
 // fate looks what became of the messages, and whether no answer to one can come.
 func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	for _, d := range w.Pending {
-		found, err := w.door.Store.Find(d.ID)
+		found, err := w.client.Store.Find(d.ID)
 		if err != nil {
 			continue
 		}
@@ -211,7 +211,7 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 		none := &NoAnswerError{Sent: d, State: found.State}
 		switch found.State {
 		case dropbox.Dead, dropbox.Refused:
-			none.Reason = w.door.Reason(found)
+			none.Reason = w.client.Reason(found)
 		case dropbox.Done:
 			if d.To == dropbox.IRC {
 				continue // it was said; people take their time
@@ -254,7 +254,7 @@ func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, err
 			return nil, err
 		}
 		for _, f := range list {
-			m, err := w.door.Store.Load(f)
+			m, err := w.client.Store.Load(f)
 			if err != nil || m.ReplyTo != sent.ID || m.Type != dropbox.Result {
 				continue // what cannot be read is not an answer
 			}

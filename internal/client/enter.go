@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"errors"
@@ -98,9 +98,9 @@ func OpenStore(file *config.File) (*dropbox.Store, error) {
 	return dropbox.Open(file.DeadDropDir, file.StoreOptions())
 }
 
-// PlaceOf is a project as somebody finds it who comes in.
-func PlaceOf(file *config.File, store *dropbox.Store) Place {
-	p := Place{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), Chat: chatOf(file), Reading: map[string]Reading{}}
+// ProjectOf is a project as somebody finds it who comes in.
+func ProjectOf(file *config.File, store *dropbox.Store) Project {
+	p := Project{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), Chat: chatOf(file), Reading: map[string]Reading{}}
 	for _, a := range file.Agents {
 		p.Reading[a.Name] = ReadingOf(a)
 	}

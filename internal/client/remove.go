@@ -1,4 +1,4 @@
-package door
+package client
 
 import (
 	"errors"
@@ -28,8 +28,8 @@ var ErrInHand = errors.New("a turn of it is not settled")
 // of published work is given back instead. The error is [ErrInHand] where a turn of the
 // agent runs, or was cut off and not settled; what cannot be read is passed over, and
 // named in the error at the end.
-func (d *Door) Forward(agent, to string) ([]Forward, error) {
-	box, err := d.Mailbox(agent)
+func (c *Client) Forward(agent, to string) ([]Forward, error) {
+	box, err := c.Mailbox(agent)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (d *Door) Forward(agent, to string) ([]Forward, error) {
 	} else if slices.ContainsFunc(left, func(e dropbox.Entry) bool { return !isRemoval(box, e) }) {
 		return nil, ErrInHand // its answer is not sent yet
 	}
-	tokens, err := d.Home.Tokens()
+	tokens, err := c.Home.Tokens()
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +63,10 @@ func (d *Door) Forward(agent, to string) ([]Forward, error) {
 		}
 		f, receipt := Forward{ID: e.ID, By: m.From}, swarm.GivenBack(e, agent)
 		if m.Offer != "" {
-			err = d.Store.ReleaseOffer(m.Offer, agent)
+			err = c.Store.ReleaseOffer(m.Offer, agent)
 		} else {
 			f.To = to
-			if f.As, err = d.forward(m, agent, to, tokens[m.From]); err == nil {
+			if f.As, err = c.forward(m, agent, to, tokens[m.From]); err == nil {
 				receipt = swarm.Forwarded(e, agent, to, f.As)
 			}
 		}
@@ -113,11 +113,11 @@ func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 }
 
 // forward delivers a copy of a message to another agent. token is the sender's.
-func (d *Door) forward(m *dropbox.Message, agent, to, token string) (id string, err error) {
+func (c *Client) forward(m *dropbox.Message, agent, to, token string) (id string, err error) {
 	proven := token != "" && dropbox.Proven(token, m, agent)
 	one := *m
 	one.ID, one.To, one.CC, one.Proof, one.Key = "", []string{to}, nil, "", "forward:"+m.ID
-	sent, err := d.Store.DeliverSigned(to, &one, func(m *dropbox.Message) string {
+	sent, err := c.Store.DeliverSigned(to, &one, func(m *dropbox.Message) string {
 		if !proven {
 			return ""
 		}
@@ -128,17 +128,17 @@ func (d *Door) forward(m *dropbox.Message, agent, to, token string) (id string, 
 
 // HandBack takes the subscriptions of an agent that is gone away, and its claims of
 // published work, so that others may have both.
-func (d *Door) HandBack(agent string) error {
-	if _, err := d.Store.Unsubscribe(agent); err != nil {
+func (c *Client) HandBack(agent string) error {
+	if _, err := c.Store.Unsubscribe(agent); err != nil {
 		return err
 	}
-	open, err := d.Store.OpenOffers()
+	open, err := c.Store.OpenOffers()
 	if err != nil {
 		return err
 	}
 	for _, p := range open {
 		if p.Grant != nil && p.Grant.Agent == agent {
-			if err := d.Store.ReleaseOffer(p.ID, agent); err != nil {
+			if err := c.Store.ReleaseOffer(p.ID, agent); err != nil {
 				return err
 			}
 		}
