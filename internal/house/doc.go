@@ -8,7 +8,7 @@
 // of a package, work in initializers, places that replace a file by a rename, programs
 // and lines of code. It judges nothing: a number above its goal is marked,
 // and the exit status is 0 anyway. With -v it names everything that is above a
-// goal, not only the worst.
+// goal, not only the worst, and of a circle its files and the uses that close it.
 //
 // Tests and test machinery are not counted, but for the last row.
 package main

@@ -113,6 +113,47 @@ func TestSourceThatDoesNotCompile(t *testing.T) {
 	}
 }
 
+// The circle of a package that is above the goal comes with its files and its uses.
+func TestWhatClosesACircle(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{"go.mod": small["go.mod"]}
+	const n = 9
+	for i := range n { // a.go uses b.go, b.go uses c.go …; each by one name, and the last file uses the first by two
+		file := string(rune('a' + i))
+		next := strings.ToUpper(string(rune('a' + (i+1)%n)))
+		files[file+".go"] = fmt.Sprintf("package ring\n\nfunc %s1() { %s1() }\nfunc %[1]s2() {}\n", strings.ToUpper(file), next)
+	}
+	files["i.go"] = "package ring\n\nfunc I1() { A2(); A1() }\n"
+	files["j.go"] = "package ring\n\nfunc J1() { A1() }\n"
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `files of a package in one circle of uses, above 8:
+   9  example.com/small, of 10 files
+        files: a.go b.go c.go d.go e.go f.go g.go h.go i.go
+        a.go → b.go: B1
+        b.go → c.go: C1
+        c.go → d.go: D1
+        d.go → e.go: E1
+        e.go → f.go: F1
+        f.go → g.go: G1
+        g.go → h.go: H1
+        h.go → i.go: I1
+        i.go → a.go: A1 A2`
+	for range 3 { // the order does not change from run to run
+		var out strings.Builder
+		if err := run(&out, dir, true); err != nil {
+			t.Fatal(err)
+		}
+		_, got, _ := strings.Cut(out.String(), "\n\n")
+		if diff := cmp.Diff(want, strings.TrimSpace(got)); diff != "" {
+			t.Fatalf("-want +got\n%s", diff)
+		}
+	}
+}
+
 func TestLargestCircle(t *testing.T) {
 	graph := func(edges ...string) map[string]map[string]bool {
 		g := make(map[string]map[string]bool)
@@ -135,8 +176,8 @@ func TestLargestCircle(t *testing.T) {
 		{[]string{"a>b", "b>c", "c>a", "c>d", "d>e", "e>d"}, 3},
 		{[]string{"a>b", "b>c", "c>b", "c>d", "d>a"}, 4},
 	} {
-		if got := largestCircle(graph(c.edges...)); got != c.want {
-			t.Errorf("%s: largestCircle(%v) = %d, want %d", fmt.Sprint(i), c.edges, got, c.want)
+		if got := largestCircle(graph(c.edges...)); len(got) != c.want {
+			t.Errorf("%s: largestCircle(%v) = %q, want %d files", fmt.Sprint(i), c.edges, got, c.want)
 		}
 	}
 }

@@ -98,8 +98,9 @@ type row struct {
 
 // A finding is one thing that is measured.
 type finding struct {
-	n    int
-	what string
+	n      int
+	what   string
+	detail []string // what it consists of, a line each; printed only above the goal
 }
 
 // worst makes a row of the largest of some findings.
@@ -111,6 +112,9 @@ func worst(what string, goal int, found []finding) row {
 		}
 		if f.n > goal {
 			r.above = append(r.above, fmt.Sprintf("%4d  %s", f.n, f.what))
+			for _, line := range f.detail {
+				r.above = append(r.above, "        "+line)
+			}
 		}
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,9 +30,9 @@ func (h *house) types() (methods, fields []finding) {
 				continue
 			}
 			what := h.name(p) + ": " + name
-			methods = append(methods, finding{named.NumMethods(), what})
+			methods = append(methods, finding{n: named.NumMethods(), what: what})
 			if s, ok := named.Underlying().(*types.Struct); ok && !isData(s) {
-				fields = append(fields, finding{s.NumFields(), what})
+				fields = append(fields, finding{n: s.NumFields(), what: what})
 			}
 		}
 	}
@@ -51,28 +52,79 @@ func isData(s *types.Struct) bool {
 }
 
 // circles finds in each package the largest set of files that use each other in a circle.
+// The detail of a finding is the files of the circle and the uses that close it.
 func (h *house) circles() []finding {
 	var out []finding
 	for _, p := range h.product() {
-		uses := make(map[string]map[string]bool) // file → files
-		for id, obj := range p.TypesInfo.Uses {
-			if obj.Pkg() != p.Types || !obj.Pos().IsValid() || isLocal(obj, p.Types) {
-				continue
-			}
-			from, to := p.Fset.Position(id.Pos()).Filename, p.Fset.Position(obj.Pos()).Filename
-			if from == to {
-				continue
-			}
-			if uses[from] == nil {
-				uses[from] = make(map[string]bool)
-			}
-			uses[from][to] = true
-		}
-		if n := largestCircle(uses); n > 1 {
-			out = append(out, finding{n, fmt.Sprintf("%s, of %d files", h.name(p), len(p.GoFiles))})
+		g := usesOf(p)
+		if circle := largestCircle(g.files()); len(circle) > 1 {
+			out = append(out, finding{
+				n:      len(circle),
+				what:   fmt.Sprintf("%s, of %d files", h.name(p), len(p.GoFiles)),
+				detail: g.describe(circle),
+			})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b finding) int { return b.n - a.n })
+	return out
+}
+
+// uses are the names by which the files of a package use each other: file → file → names.
+type uses map[string]map[string]map[string]bool
+
+func usesOf(p *packages.Package) uses {
+	g := make(uses)
+	for id, obj := range p.TypesInfo.Uses {
+		if obj.Pkg() != p.Types || !obj.Pos().IsValid() || isLocal(obj, p.Types) {
+			continue
+		}
+		from, to := filepath.Base(p.Fset.Position(id.Pos()).Filename), filepath.Base(p.Fset.Position(obj.Pos()).Filename)
+		if from == to {
+			continue
+		}
+		if g[from] == nil {
+			g[from] = make(map[string]map[string]bool)
+		}
+		if g[from][to] == nil {
+			g[from][to] = make(map[string]bool)
+		}
+		g[from][to][obj.Name()] = true
+	}
+	return g
+}
+
+// files is the graph without the names.
+func (g uses) files() map[string]map[string]bool {
+	out := make(map[string]map[string]bool)
+	for from, to := range g {
+		out[from] = make(map[string]bool)
+		for file := range to {
+			out[from][file] = true
+		}
+	}
+	return out
+}
+
+// describe lists the files of a circle, and each use from one to another with its names.
+// The uses with the fewest names come first: they are the easiest to end.
+func (g uses) describe(circle []string) []string {
+	type use struct {
+		from, to string
+		names    []string
+	}
+	var all []use
+	for _, from := range circle {
+		for _, to := range circle {
+			if names := g[from][to]; len(names) > 0 {
+				all = append(all, use{from, to, slices.Sorted(maps.Keys(names))})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b use) int { return len(a.names) - len(b.names) })
+	out := []string{"files: " + strings.Join(circle, " ")}
+	for _, u := range all {
+		out = append(out, fmt.Sprintf("%s → %s: %s", u.from, u.to, strings.Join(u.names, " ")))
+	}
 	return out
 }
 
@@ -87,12 +139,11 @@ func isLocal(obj types.Object, p *types.Package) bool {
 	return obj.Parent() != p.Scope()
 }
 
-// largestCircle is the size of the largest strongly connected part of a graph (Tarjan's
-// algorithm).
-func largestCircle(uses map[string]map[string]bool) int {
+// largestCircle is the largest strongly connected part of a graph, in order (Tarjan's
+// algorithm). Of two that are equally large it is the first in the order of the names.
+func largestCircle(uses map[string]map[string]bool) []string {
 	index, low, on := make(map[string]int), make(map[string]int), make(map[string]bool)
-	var stack []string
-	most := 0
+	var stack, largest []string
 	var visit func(string)
 	visit = func(v string) {
 		index[v] = len(index) + 1
@@ -109,21 +160,22 @@ func largestCircle(uses map[string]map[string]bool) int {
 		if low[v] != index[v] {
 			return
 		}
-		for size := 1; ; size++ {
-			last := stack[len(stack)-1]
-			stack, on[last] = stack[:len(stack)-1], false
-			if last == v {
-				most = max(most, size)
-				return
-			}
+		start := slices.Index(stack, v)
+		circle := slices.Sorted(slices.Values(stack[start:]))
+		for _, last := range circle {
+			on[last] = false
+		}
+		stack = stack[:start]
+		if more := len(circle) - len(largest); more > 0 || more == 0 && slices.Compare(circle, largest) < 0 {
+			largest = circle
 		}
 	}
-	for v := range uses {
+	for _, v := range slices.Sorted(maps.Keys(uses)) {
 		if index[v] == 0 {
 			visit(v)
 		}
 	}
-	return most
+	return largest
 }
 
 // files counts the files of each package. The command may have one for each verb.
@@ -131,7 +183,7 @@ func (h *house) files() []finding {
 	var out []finding
 	for _, p := range h.product() {
 		if h.name(p) != "cmd/claude-swarm" {
-			out = append(out, finding{len(p.GoFiles), h.name(p)})
+			out = append(out, finding{n: len(p.GoFiles), what: h.name(p)})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b finding) int { return b.n - a.n })
