@@ -21,15 +21,17 @@ import (
 // the commit point. It belongs to one goroutine; hooks that run at the same time
 // wait for each other by a lock.
 type Attached struct {
-	agent *agent
+	agent   *agent
+	backend string // what kind of client the session is, for the receipts
 }
 
 // AttachedOptions are what an Attached can do without.
 type AttachedOptions struct {
-	Gate   Gate                    // is asked about every message that is claimed, as the daemon does; nil stops loops alone
-	Mirror Mirror                  // as in [Options]
-	Advise func(agent Spec) string // likewise
-	Log    *slog.Logger            // nil discards it
+	Backend string                  // what kind of client the session is, for the receipts
+	Gate    Gate                    // is asked about every message that is claimed, as the daemon does; nil stops loops alone
+	Mirror  Mirror                  // as in [Options]
+	Advise  func(agent Spec) string // likewise
+	Log     *slog.Logger            // nil discards it
 	// Plan says who the lead is; nothing else of it is looked at.
 	Plan Plan
 }
@@ -80,7 +82,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	}
 	a := &agent{house: h, name: name, box: box, log: log, hidden: secrets{tokens: h.secrets}}
 	a.diary = newDiary(home, name, LogPolicy{}, h.feed, func(err error) { log.Warn("diary", keyErr, err) })
-	return &Attached{agent: a}, nil
+	return &Attached{agent: a, backend: o.Backend}, nil
 }
 
 // Close lets the agent's log go.

@@ -3,6 +3,7 @@ package swarm_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,7 +40,7 @@ func newAttached(t *testing.T) *attachedPost {
 	}
 	t.Cleanup(func() { store.Close() })
 	p := &attachedPost{T: t, home: swarm.HomeOf(dir), store: store, hook: child(t)}
-	if p.s, err = swarm.OpenAttached(p.home, store, "ada", swarm.AttachedOptions{}); err != nil {
+	if p.s, err = swarm.OpenAttached(p.home, store, "ada", swarm.AttachedOptions{Backend: "editor"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)
@@ -113,6 +114,9 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	if n := p.count("ada/done/*/*.receipt.yaml"); n != 3 {
 		t.Errorf("%d receipts, want 3", n)
 	}
+	if n := p.holding("ada/done/*/*.receipt.yaml", "backend: editor\n"); n != 2 {
+		t.Errorf("%d receipts name the kind of client, want those of the 2 messages", n)
+	}
 	if n := p.count("ada/cur/*") + p.count("ada/new/*"); n != 0 {
 		t.Errorf("%d files are left", n)
 	}
@@ -125,6 +129,22 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 }
 
 // answerTo finds the lead's message in reply to one; nil for none.
+// holding counts the files that have the text in them.
+func (p *attachedPost) holding(glob, text string) (n int) {
+	files, err := filepath.Glob(filepath.Join(p.store.Dir(), glob))
+	for _, file := range files {
+		data, rerr := os.ReadFile(file)
+		err = errors.Join(err, rerr)
+		if strings.Contains(string(data), text) {
+			n++
+		}
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
+	return n
+}
+
 func (p *attachedPost) answerTo(id string) *dropbox.Message {
 	p.Helper()
 	box, err := p.store.Mailbox(dropbox.Lead)

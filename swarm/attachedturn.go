@@ -146,7 +146,7 @@ func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
 	}
 	now := time.Now().UTC()
 	r := &Receipt{
-		ID: e.ID, Turn: b.Turn, Agent: a.name, Backend: "claude", Session: b.Session, Via: viaMailbox, Attached: true, Proven: a.proves(c.Message),
+		ID: e.ID, Turn: b.Turn, Agent: a.name, Backend: s.backend, Session: b.Session, Via: viaMailbox, Attached: true, Proven: a.proves(c.Message),
 		Outcome: string(runner.Done), Ended: now, Notes: b.Notes, Text: cut(last, 4096),
 	}
 	tried, err := records(a.home, e.ID, c.Begun)

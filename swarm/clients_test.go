@@ -48,7 +48,7 @@ func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string
 	var specs []swarm.Spec
 	for _, name := range names {
 		specs = append(specs, swarm.Spec{
-			Name: name, RetryDelay: time.Hour,
+			Name: name, Backend: "claude", RetryDelay: time.Hour,
 			Client: runner.Spec{
 				Command: []string{self}, Dir: dir, PermissionMode: "acceptEdits",
 				Timeout: time.Minute, // so that a failure of a test ends

@@ -75,7 +75,18 @@ func (a *agent) handoff() string {
 	return path
 }
 
-func (a *agent) backend(spec Spec) runner.Backend { return a.backends[spec.backend()] }
+func (a *agent) backend(spec Spec) runner.Backend { return backendOf(a.backends, spec.Backend) }
+
+// backendOf finds a backend by its name; nil when there is none of that name. Without a
+// name it is the only one there is.
+func backendOf(all map[string]runner.Backend, name string) runner.Backend {
+	if name == "" && len(all) == 1 {
+		for _, b := range all {
+			return b
+		}
+	}
+	return all[name]
+}
 
 // shellQuote makes one word of a shell command.
 func shellQuote(s string) string {

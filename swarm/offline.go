@@ -35,7 +35,7 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 	}
 	for _, spec := range p.Agents {
 		a := AgentStatus{
-			Name: spec.Name, Role: spec.Role, Backend: spec.backend(), Channels: append([]string{}, spec.Channels...), State: Stopped, Activity: "paused",
+			Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Stopped, Activity: "paused",
 			Why: WhyNoDaemon, Next: "claude-swarm start", CostUSD: sums.cost(spec.Name, now),
 		}
 		if l, ok := sums.last(spec.Name); ok {

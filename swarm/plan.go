@@ -98,7 +98,7 @@ type Spec struct {
 	Name    string
 	Role    string
 	Zone    string
-	Backend string // key of Options.Backends; "" means claude
+	Backend string // key of Options.Backends; "" means the only one there is
 	// Client is what the backend needs to know: command, folder, system text,
 	// model, permissions, time limits.
 	Client runner.Spec
@@ -114,13 +114,6 @@ type Spec struct {
 	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
 	Tools        bool              // its client gets the tools of Options.Tools
 	Attached     bool              // a person's own session does its mail (Attached); the daemon runs no turns for it
-}
-
-func (s Spec) backend() string {
-	if s.Backend == "" {
-		return "claude"
-	}
-	return s.Backend
 }
 
 func (s Spec) maxFailures() int {

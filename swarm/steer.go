@@ -199,8 +199,8 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	names := []string{dropbox.Lead, dropbox.Swarm}
 	for _, spec := range p.Agents {
 		names = append(names, spec.Name)
-		if s.backends[spec.backend()] == nil {
-			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.backend())
+		if backendOf(s.backends, spec.Backend) == nil {
+			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
 	if err := s.books.addTokens(s.home, names); err != nil {
@@ -278,7 +278,7 @@ func (a *agent) setSpec(to Spec) bool {
 func (v *view) described(s Spec) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Role, v.s.Backend, v.s.Channels = s.Role, s.backend(), append([]string{}, s.Channels...)
+	v.s.Role, v.s.Backend, v.s.Channels = s.Role, s.Backend, append([]string{}, s.Channels...)
 }
 
 // Subscribe begins to listen to what happens. The caller closes the

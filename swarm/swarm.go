@@ -76,8 +76,8 @@ func New(o Options) (*Swarm, error) {
 		return nil, err
 	}
 	for _, spec := range o.Plan.Agents {
-		if o.Backends[spec.backend()] == nil {
-			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.backend())
+		if backendOf(o.Backends, spec.Backend) == nil {
+			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
 	b, err := openBooks(home, o.Plan)
@@ -154,7 +154,7 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	}
 	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: secrets{tokens: s.secrets}}
 	a.reins.spec = spec
-	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.backend(), Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
+	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
 	if se, ok := s.books.sessions.get(spec.Name); ok {
 		a.view.s.Session = se.ID
 	}

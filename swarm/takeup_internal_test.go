@@ -28,7 +28,7 @@ func newIdle(t *testing.T) *Swarm {
 		t.Fatal(err)
 	}
 	s, err := New(Options{Project: project, Store: store, Plan: Plan{Agents: []Spec{{Name: "coder"}}},
-		Backends: map[string]runner.Backend{"claude": &runnertest.Scripted{}}})
+		Backends: map[string]runner.Backend{"scripted": &runnertest.Scripted{}}})
 	if err != nil {
 		t.Fatal(err)
 	}

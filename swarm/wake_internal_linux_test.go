@@ -73,7 +73,7 @@ func BenchmarkWake(b *testing.B) {
 		}
 		defer store.Close()
 		s, err := New(Options{Project: project, Store: store, Plan: Plan{Agents: []Spec{{Name: "coder"}}},
-			Backends: map[string]runner.Backend{"claude": &runnertest.Scripted{}}})
+			Backends: map[string]runner.Backend{"scripted": &runnertest.Scripted{}}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -137,6 +137,8 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 	defer store.Close()
 	mirror := newIRCMirror(p.file.IRC)
 	s, err := swarm.OpenAttached(p.home, store, name, swarm.AttachedOptions{
+		Backend: h.agent.Backend,
+
 		Gate:   &sessionGate{policy: client.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
 		Mirror: mirror,
 
