@@ -35,7 +35,7 @@ func TestAccountsOfRealServices(t *testing.T) {
 	ann.say("#project-x", "coder: one, by ann who is logged in")
 	if m := s.mail("coder", 1)[0]; !strings.Contains(string(m.Body), "one, by ann") {
 		t.Errorf("mail: %s", m.Body)
-	} else if note, ok := ircbridge.NoteOf(m); !ok || note.Account != "ann" {
+	} else if note, ok := ircbridge.OriginOf(m); !ok || note.Account != "ann" {
 		t.Errorf("note: %+v", note)
 	}
 	ann.say("swarm", "TASK: coder: two, privately")

@@ -23,7 +23,7 @@ const (
 
 // afterwards says to the sender of a message that was given up what to do about it:
 // to try again only helps where something else can change.
-func afterwards(m *dropbox.Message, n Note, target, reason string) string {
+func afterwards(m *dropbox.Message, n Origin, target, reason string) string {
 	command := fmt.Sprintf("claude-swarm read %s --body | claude-swarm irc send ", m.ID)
 	again := "claude-swarm dead retry " + m.ID
 	code := codeOf(reason)

@@ -30,12 +30,12 @@ func TestAfterwards(t *testing.T) {
 		{"something else", "Once that is fixed, " + again},
 		{"something (else) yet", "Once that is fixed, " + again},
 	} {
-		if got := afterwards(&dropbox.Message{ID: "k7f3q9m2xd"}, Note{}, "#c", tc.reason); got != tc.want {
+		if got := afterwards(&dropbox.Message{ID: "k7f3q9m2xd"}, Origin{}, "#c", tc.reason); got != tc.want {
 			t.Errorf("after %q: %q, want %q", tc.reason, got, tc.want)
 		}
 	}
 	reason := notLetIn + "#c: " + (&irc.Rejected{Code: "403", Target: "#c", Text: "No such channel"}).Error()
-	if got := afterwards(&dropbox.Message{ID: "k7f3q9m2xd"}, Note{}, "#c", reason); strings.Contains(got, "retry") || !strings.Contains(got, "claude-swarm irc channels") {
+	if got := afterwards(&dropbox.Message{ID: "k7f3q9m2xd"}, Origin{}, "#c", reason); strings.Contains(got, "retry") || !strings.Contains(got, "claude-swarm irc channels") {
 		t.Errorf("after %q: %q", reason, got)
 	}
 }

@@ -207,7 +207,7 @@ func BenchmarkOut(b *testing.B) {
 		store := mailboxes(b)
 		ear := connect(b, addr, "ear", "#bench")
 		run(b, store, addr)
-		extra := ircbridge.Note{Channel: "#bench"}.Extra()
+		extra := ircbridge.Origin{Channel: "#bench"}.Extra()
 		paced(b, func(n int) error {
 			_, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte(text(n)), Extra: extra})
 			return err
@@ -290,7 +290,7 @@ func BenchmarkOutRate(b *testing.B) {
 		for range b.N {
 			addr := irctest.Ngircd(b, irctest.Unlimited)
 			store := mailboxes(b)
-			extra := ircbridge.Note{Channel: "#bench"}.Extra()
+			extra := ircbridge.Origin{Channel: "#bench"}.Extra()
 			for n := range many {
 				if _, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: fmt.Appendf(nil, "message %d.", n), Extra: extra}); err != nil {
 					b.Fatal(err)

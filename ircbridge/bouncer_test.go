@@ -77,7 +77,7 @@ func TestBouncer(t *testing.T) {
 	s.mail("coder", 1)
 	ann.say("swarm", "coder: two")
 	s.mail("coder", 2)
-	s.say("coder", ircbridge.Note{}, "an answer\n")
+	s.say("coder", ircbridge.Origin{}, "an answer\n")
 	ann.sees("#project-x swarm: [coder] an answer")
 	channel := []string{"ann true coder: before anybody attached", "ann false coder: one", "coder false an answer"}
 	private := []string{"ann false coder: two"}

@@ -164,7 +164,7 @@ func (r *run) reply(t irc.Text, id, text string) {
 	if t.Private {
 		where = "private message"
 	}
-	n := Note{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
+	n := Origin{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
 	r.bring(t, meant[0], n, fmt.Sprintf("[IRC %s] <%s> %s", where, t.Nick, irc.PlainText(text)))
 }
 

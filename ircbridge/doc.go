@@ -44,6 +44,6 @@
 //	joined.json          channels that were asked for, beside those of the options
 //	questions.json       questions that were shown and wait for an answer
 //
-// An order for the bridge is a message, too: a [Note] in its front matter says where
+// An order for the bridge is a message, too: a [Origin] in its front matter says where
 // it is to be said, or that a channel is to be joined, left or given a topic.
 package ircbridge

@@ -31,7 +31,7 @@ const (
 // A flight is a message that was claimed and is not settled yet.
 type flight struct {
 	*dropbox.Claim
-	note  Note
+	note  Origin
 	place place
 
 	name   string    // whose words
@@ -61,8 +61,8 @@ type resume struct {
 
 // placeOf decides where a waiting message goes.
 func (r *run) placeOf(m *dropbox.Message) place {
-	n, _ := NoteOf(m)
-	var origin Note
+	n, _ := OriginOf(m)
+	var origin Origin
 	if n.Channel == "" && m.ReplyTo != "" {
 		origin = r.originOf(m.ReplyTo)
 	}
@@ -93,12 +93,12 @@ func (r *run) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
 }
 
 // originOf is where the message with that id came from on IRC, zero if it did not.
-func (r *run) originOf(id string) Note {
+func (r *run) originOf(id string) Origin {
 	_, m, err := r.find(id)
 	if err != nil || m.From != dropbox.IRC {
-		return Note{}
+		return Origin{}
 	}
-	n, _ := NoteOf(m)
+	n, _ := OriginOf(m)
 	return n
 }
 
@@ -297,7 +297,7 @@ func (r *run) begin(f *flight) {
 		r.giveUp(f, tooLate)
 		return
 	}
-	f.note, _ = NoteOf(f.Message)
+	f.note, _ = OriginOf(f.Message)
 	if why := r.folded(f.ID); why != "" {
 		r.settleWith(f, outcomeNotShown, why)
 		return

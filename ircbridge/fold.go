@@ -17,11 +17,11 @@ const (
 
 // passing says whether a copy merely tells that a turn began or ended, and nobody waits
 // for it. What came of a task that a person gave is awaited.
-func passing(m *dropbox.Message, n Note) bool {
+func passing(m *dropbox.Message, n Origin) bool {
 	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {
 		return false
 	}
-	switch n.Moment {
+	switch n.Announces {
 	case Said, Begun, Failed:
 		return true
 	case Ended:
@@ -64,7 +64,7 @@ func (r *run) foldUp() {
 		last := list[len(list)-1]
 		d, err := r.deliver(dropbox.IRC, &dropbox.Message{
 			From: dropbox.IRC, To: []string{dropbox.IRC}, Type: dropbox.Note, Priority: dropbox.Normal, Key: "irc-fold-" + last.ID, Body: []byte(foldedText(list)),
-			Extra: Note{Channel: last.target, About: last.ID}.Extra(),
+			Extra: Origin{Channel: last.target, About: last.ID}.Extra(),
 		})
 		if err != nil {
 			r.trouble("copies were not folded", err) // and are said

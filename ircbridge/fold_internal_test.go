@@ -11,22 +11,22 @@ func TestPassing(t *testing.T) {
 	for _, tc := range []struct {
 		what string
 		m    dropbox.Message
-		n    Note
+		n    Origin
 		want bool
 	}{
-		{"a turn began", dropbox.Message{Type: dropbox.Task, Priority: dropbox.Low}, Note{About: "a", To: "coder", Moment: Begun}, true},
-		{"a turn failed", dropbox.Message{Type: dropbox.Status, Priority: dropbox.Low}, Note{About: "a", To: "coder", Moment: Failed}, true},
-		{"what the lead sent", dropbox.Message{Type: dropbox.Task, Priority: dropbox.Low}, Note{About: "a", To: "coder"}, true},
-		{"a result among agents", dropbox.Message{Type: dropbox.Result, Priority: dropbox.Low}, Note{About: "a", To: "tester", Moment: Ended}, true},
-		{"a result for the lead", dropbox.Message{Type: dropbox.Result, Priority: dropbox.Low}, Note{About: "a", To: dropbox.Lead, Moment: Ended}, false},
-		{"a result for somebody on IRC", dropbox.Message{Type: dropbox.Result, Priority: dropbox.Low}, Note{About: "a", To: dropbox.IRC, Moment: Ended}, false},
-		{"a task is complete", dropbox.Message{Type: dropbox.Note, Priority: dropbox.Low}, Note{About: "a", To: dropbox.Lead, Moment: Alert}, false},
-		{"an alert", dropbox.Message{Type: dropbox.Status}, Note{About: "a", Moment: Alert}, false},
-		{"a dead letter", dropbox.Message{Type: dropbox.Status, Priority: dropbox.Low}, Note{About: "a", Moment: Buried}, false},
-		{"mail for the lead", dropbox.Message{Type: dropbox.Result}, Note{About: "a", To: dropbox.Lead}, false},
-		{"a question", dropbox.Message{Type: dropbox.Question, Priority: dropbox.Low}, Note{About: "a", To: "coder"}, false},
-		{"a channel to join", dropbox.Message{Type: dropbox.Note, Priority: dropbox.Low}, Note{Do: DoJoin, About: "a"}, false},
-		{"an agent's own words", dropbox.Message{Type: dropbox.Note, Priority: dropbox.Low}, Note{Channel: "#c"}, false},
+		{"a turn began", dropbox.Message{Type: dropbox.Task, Priority: dropbox.Low}, Origin{About: "a", To: "coder", Announces: Begun}, true},
+		{"a turn failed", dropbox.Message{Type: dropbox.Status, Priority: dropbox.Low}, Origin{About: "a", To: "coder", Announces: Failed}, true},
+		{"what the lead sent", dropbox.Message{Type: dropbox.Task, Priority: dropbox.Low}, Origin{About: "a", To: "coder"}, true},
+		{"a result among agents", dropbox.Message{Type: dropbox.Result, Priority: dropbox.Low}, Origin{About: "a", To: "tester", Announces: Ended}, true},
+		{"a result for the lead", dropbox.Message{Type: dropbox.Result, Priority: dropbox.Low}, Origin{About: "a", To: dropbox.Lead, Announces: Ended}, false},
+		{"a result for somebody on IRC", dropbox.Message{Type: dropbox.Result, Priority: dropbox.Low}, Origin{About: "a", To: dropbox.IRC, Announces: Ended}, false},
+		{"a task is complete", dropbox.Message{Type: dropbox.Note, Priority: dropbox.Low}, Origin{About: "a", To: dropbox.Lead, Announces: Alert}, false},
+		{"an alert", dropbox.Message{Type: dropbox.Status}, Origin{About: "a", Announces: Alert}, false},
+		{"a dead letter", dropbox.Message{Type: dropbox.Status, Priority: dropbox.Low}, Origin{About: "a", Announces: Buried}, false},
+		{"mail for the lead", dropbox.Message{Type: dropbox.Result}, Origin{About: "a", To: dropbox.Lead}, false},
+		{"a question", dropbox.Message{Type: dropbox.Question, Priority: dropbox.Low}, Origin{About: "a", To: "coder"}, false},
+		{"a channel to join", dropbox.Message{Type: dropbox.Note, Priority: dropbox.Low}, Origin{Do: DoJoin, About: "a"}, false},
+		{"an agent's own words", dropbox.Message{Type: dropbox.Note, Priority: dropbox.Low}, Origin{Channel: "#c"}, false},
 	} {
 		if got := passing(&tc.m, tc.n); got != tc.want {
 			t.Errorf("%s: passing = %v, want %v", tc.what, got, tc.want)
@@ -35,7 +35,7 @@ func TestPassing(t *testing.T) {
 }
 
 func TestFoldedText(t *testing.T) {
-	for want, moments := range map[string][]Moment{
+	for want, moments := range map[string][]Announcement{
 		"1 turn began while IRC was away: claude-swarm history AGENT\n":              {Begun},
 		"2 turns began while IRC was away: claude-swarm history AGENT\n":             {Begun, Said},
 		"1 turn ended while IRC was away: claude-swarm history AGENT\n":              {Failed},

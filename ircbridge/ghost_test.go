@@ -22,7 +22,7 @@ func TestTheOldConnectionHasItsSay(t *testing.T) {
 		return st.Connected && st.Nick == "swarm_" && slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#standup-x" && c.Joined })
 	})
 	// Meanwhile others are said elsewhere, so there was time to say this again.
-	s.where(s.say("coder", ircbridge.Note{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
+	s.where(s.say("coder", ircbridge.Origin{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
 	s.proxy.Heal()
 	eventually(t, "both are done with", func() bool { return s.finished() == 2 }, s.mailbox)
 	s.state("the earlier one is gone", func(st ircbridge.State) bool { return st.Nick == "swarm" })

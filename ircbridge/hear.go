@@ -324,7 +324,7 @@ func (r *run) pass(t irc.Text, agent string, need Right, now time.Time, a *arriv
 		where = "private message"
 	}
 	body := fmt.Sprintf("[IRC %s] <%s> %s", where, t.Nick, irc.PlainText(t.Body))
-	n := Note{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
+	n := Origin{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
 	if need == Talk {
 		channel := t.Target
 		if t.Private {
@@ -361,7 +361,7 @@ func (r *run) pass(t irc.Text, agent string, need Right, now time.Time, a *arriv
 }
 
 // bring brings the answer to a question.
-func (r *run) bring(t irc.Text, q question, n Note, body string) {
+func (r *run) bring(t irc.Text, q question, n Origin, body string) {
 	switch already, err := r.answer(q, n, body); {
 	case err != nil:
 		r.trouble("answer was not delivered", err)

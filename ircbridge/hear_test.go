@@ -27,7 +27,7 @@ func TestTasksAndMentions(t *testing.T) {
 		if task.Type != dropbox.Task || string(task.Body) != "[IRC @mention in #project-x] <ann> TASK: @coder fix the build, @tester knows why" {
 			t.Errorf("task: %s %q", task.Type, task.Body)
 		}
-		if n, ok := ircbridge.NoteOf(task); !ok || n.Channel != "#project-x" || n.Nick != "ann" {
+		if n, ok := ircbridge.OriginOf(task); !ok || n.Channel != "#project-x" || n.Nick != "ann" {
 			t.Errorf("note: %+v", n)
 		}
 		if !dropbox.Proven("secret", task, "coder") || task.Key == "" {
@@ -76,7 +76,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Thread: d.Thread, Body: []byte("Delete 47 files?"),
-				Extra: ircbridge.Note{Channel: "#project-x", About: d.ID, To: "lead"}.Extra()})
+				Extra: ircbridge.Origin{Channel: "#project-x", About: d.ID, To: "lead"}.Extra()})
 			ann.like("[coder] asks: Delete 47 files?")
 			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
 			ann.say("#project-x", "coder: yes, all of them")
@@ -121,7 +121,7 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Now?"), Extra: ircbridge.Note{About: d.ID, To: "lead"}.Extra()})
+			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Now?"), Extra: ircbridge.Origin{About: d.ID, To: "lead"}.Extra()})
 			ann.like("[coder] asks: Now?")
 			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
 			box, _ := s.store.Mailbox(dropbox.Lead)
@@ -339,8 +339,8 @@ func TestTwoThatMentionEachOtherStop(t *testing.T) {
 		s.ready()
 		bot := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 		// Our own agents' lines wake nobody: no question ever comes of these.
-		s.say("coder", ircbridge.Note{}, "tester: what do you think? @tester\n")
-		s.say("tester", ircbridge.Note{}, "coder: ask coder\n")
+		s.say("coder", ircbridge.Origin{}, "tester: what do you think? @tester\n")
+		s.say("tester", ircbridge.Origin{}, "coder: ask coder\n")
 		bot.like("[tester] coder: ask coder")
 
 		answered := 0

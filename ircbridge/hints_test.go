@@ -73,7 +73,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		for i := range 20 {
 			fmt.Fprintf(&long, "row %d\n", i)
 		}
-		s.say("coder", ircbridge.Note{}, long.String())
+		s.say("coder", ircbridge.Origin{}, long.String())
 		hint = hinted(ann.like("more lines: "), `more lines: (.*)\)`)
 		ann.say("#project-x", hint)
 		ann.sees("ann swarm: row 8")

@@ -45,13 +45,13 @@ func TestHostileTexts(t *testing.T) {
 	}
 	send := func(s *scene) {
 		for i, text := range texts {
-			s.say("coder", ircbridge.Note{}, text)
+			s.say("coder", ircbridge.Origin{}, text)
 			if i%10 == 0 {
-				s.say("coder", ircbridge.Note{Do: ircbridge.DoTopic, Channel: "#project-x"}, text)
-				s.leave(&dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte("x"), Extra: ircbridge.Note{Channel: "#n" + hostile[rand.N(len(hostile))]}.Extra()})
+				s.say("coder", ircbridge.Origin{Do: ircbridge.DoTopic, Channel: "#project-x"}, text)
+				s.leave(&dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte("x"), Extra: ircbridge.Origin{Channel: "#n" + hostile[rand.N(len(hostile))]}.Extra()})
 			}
 		}
-		last := s.say("coder", ircbridge.Note{}, "the end")
+		last := s.say("coder", ircbridge.Origin{}, "the end")
 		s.where(last, dropbox.Done)
 		st := s.state("all is said", func(st ircbridge.State) bool { return st.Waiting == 0 && st.Unproven == 0 })
 		if st.Reconnects > 0 || st.Nick != "swarm" {
@@ -165,12 +165,12 @@ func (s *scene) secretsReachNobody(planted []string) {
 	s.ready()
 	ann := newPerson(s, s.o.Server.Addr, "ann", "#project-x")
 	for i, text := range planted {
-		s.say("coder", ircbridge.Note{}, fmt.Sprintf("no %d: %s", i, text))
+		s.say("coder", ircbridge.Origin{}, fmt.Sprintf("no %d: %s", i, text))
 		// The limit of a line must not cut it in two that nobody knows for a secret.
-		s.say("coder", ircbridge.Note{}, strings.Repeat("wordy ", 60)+text)
+		s.say("coder", ircbridge.Origin{}, strings.Repeat("wordy ", 60)+text)
 	}
-	s.say("coder", ircbridge.Note{Do: ircbridge.DoTopic, Channel: "#project-x"}, planted[0])
-	last := s.say("coder", ircbridge.Note{}, "the end")
+	s.say("coder", ircbridge.Origin{Do: ircbridge.DoTopic, Channel: "#project-x"}, planted[0])
+	last := s.say("coder", ircbridge.Origin{}, "the end")
 	s.where(last, dropbox.Done)
 	s.state("all is said", func(st ircbridge.State) bool { return st.Waiting == 0 && st.Unproven == 0 && st.Masked >= 60 })
 	ann.sees("#project-x swarm: [coder] the end")
@@ -211,9 +211,9 @@ func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 			var good []string
 			var bad string
 			for i := range 12 {
-				good = append(good, s.say("coder", ircbridge.Note{}, fmt.Sprintf("good %d", i)))
+				good = append(good, s.say("coder", ircbridge.Origin{}, fmt.Sprintf("good %d", i)))
 				if i == 5 {
-					bad = s.say("coder", ircbridge.Note{}, "some poison here")
+					bad = s.say("coder", ircbridge.Origin{}, "some poison here")
 				}
 			}
 			s.where(bad, dropbox.Dead)

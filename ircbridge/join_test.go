@@ -30,12 +30,12 @@ func TestJoinsHoldUpNothing(t *testing.T) {
 		}
 		var joins []string
 		for i := range closed {
-			joins = append(joins, s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: channel(i)}, ""))
+			joins = append(joins, s.say("coder", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: channel(i)}, ""))
 		}
 		for _, id := range joins[:4] {
 			s.where(id, dropbox.Claimed)
 		}
-		s.where(s.say("coder", ircbridge.Note{}, "meanwhile"), dropbox.Done)
+		s.where(s.say("coder", ircbridge.Origin{}, "meanwhile"), dropbox.Done)
 		for _, id := range joins[:4] {
 			s.where(id, dropbox.Claimed) // still
 		}

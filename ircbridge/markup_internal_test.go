@@ -16,7 +16,7 @@ func TestTabsAreSpaces(t *testing.T) {
 		}
 	}
 	m := &dropbox.Message{From: "coder", Body: []byte("func f() {\n\treturn\n}\n")}
-	if got := show(m, Note{}, place{}, "swarm", strings.Clone).text; got != "func f() {\n    return\n}" {
+	if got := show(m, Origin{}, place{}, "swarm", strings.Clone).text; got != "func f() {\n    return\n}" {
 		t.Errorf("shown as %q", got)
 	}
 }

@@ -17,9 +17,9 @@ func TestAnAgentWithChannels(t *testing.T) {
 		s.start()
 		s.ready()
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#api", "#local")
-		s.say("coder", ircbridge.Note{}, "here I am")
+		s.say("coder", ircbridge.Origin{}, "here I am")
 		ann.sees("#api swarm: [coder] here I am")
-		s.say("tester", ircbridge.Note{}, "and I am here")
+		s.say("tester", ircbridge.Origin{}, "and I am here")
 		ann.sees("#project-x swarm: [tester] and I am here")
 
 		for _, text := range []string{"coder: hello", "TASK: @coder hello again"} {
@@ -34,7 +34,7 @@ func TestAnAgentWithChannels(t *testing.T) {
 			t.Errorf("coder got %q", got[0].Body)
 		}
 		// What it asks elsewhere is answered there.
-		id := s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Which port?"), Extra: ircbridge.Note{Channel: "#project-x"}.Extra()})
+		id := s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Which port?"), Extra: ircbridge.Origin{Channel: "#project-x"}.Extra()})
 		ann.like("[coder] asks: Which port?")
 		s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
 		ann.say("#project-x", "coder: 6667")
@@ -66,7 +66,7 @@ func TestTheNickOfAnAgentWithChannels(t *testing.T) {
 		}
 		eventually(t, "both are there", func() bool { return in("#api", "coder") && in("#project-x", "tester") })
 		eventually(t, "coder speaks there", func() bool {
-			s.say("coder", ircbridge.Note{}, "by myself")
+			s.say("coder", ircbridge.Origin{}, "by myself")
 			return slices.Contains(ann.lines(), "#api coder: by myself")
 		})
 		if in("#project-x", "coder") {

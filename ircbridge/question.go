@@ -118,7 +118,7 @@ func (r *run) shut(id, outcome string) {
 
 // answer brings a person's words to the agent that asked. already says that somebody
 // answered before.
-func (r *run) answer(q question, n Note, body string) (already bool, err error) {
+func (r *run) answer(q question, n Origin, body string) (already bool, err error) {
 	found, old, err := r.find(q.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {
 		r.shut(q.ID, outcomeNoAnswer)

@@ -17,7 +17,7 @@ func TestOrderBehindALookUp(t *testing.T) {
 	s := newScene(t, srv.Addr)
 	var ids []string
 	for i := range 4 {
-		ids = append(ids, s.say("coder", ircbridge.Note{}, fmt.Sprintf("line %d", i)))
+		ids = append(ids, s.say("coder", ircbridge.Origin{}, fmt.Sprintf("line %d", i)))
 	}
 	box, err := s.store.Mailbox(dropbox.IRC)
 	if err != nil {

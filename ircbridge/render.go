@@ -25,7 +25,7 @@ type place struct {
 	target   string // a channel or a nick
 	person   string // who is spoken to in a channel; "" is everybody
 	priority irc.Priority
-	moment   Moment
+	moment   Announcement
 	passing  bool   // see the function of that name
 	copied   bool   // it shows a message that is safe elsewhere
 	alone    bool   // it is for a person alone, by the server's signs of channels
@@ -46,8 +46,8 @@ func (p place) private() bool { return p.target == p.person }
 
 // placeOf decides where a message goes. origin is what is known of the message that
 // it answers: zero if that did not come from IRC.
-func placeOf(m *dropbox.Message, n, origin Note, c Channels) place {
-	p := place{request: n.Do, target: n.Channel, moment: n.Moment, passing: passing(m, n), copied: n.About != "" && n.Do == ""}
+func placeOf(m *dropbox.Message, n, origin Origin, c Channels) place {
+	p := place{request: n.Do, target: n.Channel, moment: n.Announces, passing: passing(m, n), copied: n.About != "" && n.Do == ""}
 	switch {
 	case p.target != "":
 	case origin.Channel != "":
@@ -56,7 +56,7 @@ func placeOf(m *dropbox.Message, n, origin Note, c Channels) place {
 		p.target = c.homeOf(m.From)
 	}
 	switch {
-	case n.Moment == Alert || c.Alerts != "" && strings.EqualFold(p.target, c.Alerts):
+	case n.Announces == Alert || c.Alerts != "" && strings.EqualFold(p.target, c.Alerts):
 		p.priority = irc.Alert
 	case p.person != "" || m.Type == dropbox.Question || n.Do != "":
 		p.priority = irc.Answer
@@ -73,11 +73,11 @@ type shown struct {
 
 // show makes of a message what people read. bridge is the bridge's nick, to which what
 // is to be typed is said; called is what people call the owner of a mailbox.
-func show(m *dropbox.Message, n Note, p place, bridge string, called func(mailbox string) string) shown {
+func show(m *dropbox.Message, n Origin, p place, bridge string, called func(mailbox string) string) shown {
 	from := inLine(m.From)
 	n.To = inLine(n.To)
 	s := shown{name: from, id: m.ID}
-	if m.From == dropbox.IRC && n.Moment == Said && n.About != "" {
+	if m.From == dropbox.IRC && n.Announces == Said && n.About != "" {
 		s.name = dropbox.Swarm // the bridge speaks for all
 	}
 	if n.About != "" {
@@ -89,7 +89,7 @@ func show(m *dropbox.Message, n Note, p place, bridge string, called func(mailbo
 	if more {
 		read = bridge + ": read " + s.id
 	}
-	switch n.Moment {
+	switch n.Announces {
 	case Begun:
 		s.name = n.To
 		who, what := heard(from, first)

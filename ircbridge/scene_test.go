@@ -111,7 +111,7 @@ func (s *scene) ready() {
 }
 
 // say leaves a message in irc/.
-func (s *scene) say(from string, n ircbridge.Note, text string) string {
+func (s *scene) say(from string, n ircbridge.Origin, text string) string {
 	s.Helper()
 	return s.leave(&dropbox.Message{From: from, Type: dropbox.Note, Body: []byte(text), Extra: n.Extra()})
 }

@@ -88,11 +88,11 @@ func (r *run) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	if m == nil || m.From == "" || m.From == dropbox.Swarm || m.From == dropbox.IRC {
 		return nil
 	}
-	n, _ := NoteOf(m)
+	n, _ := OriginOf(m)
 	if n.About != "" {
 		return nil
 	}
-	next := afterwards(m, n, placeOf(m, n, Note{}, r.Channels).target, reason)
+	next := afterwards(m, n, placeOf(m, n, Origin{}, r.Channels).target, reason)
 	b := &dropbox.Message{
 		From: dropbox.IRC, To: []string{m.From}, Type: dropbox.Status, Subject: "not said on IRC", Thread: m.Thread, Trace: m.Trace,
 		ReplyTo: m.ID, Key: fmt.Sprintf("dead:%s:%d", c.ID, at.UnixMicro()),

@@ -65,7 +65,7 @@ func TestKickedManyTimes(t *testing.T) {
 		s := newScene(t, addr)
 		s.o.RejoinAfter = []time.Duration{200 * time.Millisecond}
 		s.start()
-		s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
+		s.where(s.say("coder", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
 		for i := range 8 {
 			s.state("in", isIn("#asked"))
 			eventually(t, "in", func() bool { nicks, _, _ := ann.conn.Members("#asked"); return slices.Contains(nicks, "swarm") })
@@ -121,8 +121,8 @@ func TestAChannelWithAKey(t *testing.T) {
 		s.start()
 		s.state("in", isIn("#vault"))
 		s.state("not in", isOut("#wrong", "475"))
-		s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#later"}, ""), dropbox.Done)
-		s.where(s.say("coder", ircbridge.Note{Channel: "#vault"}, "the key is sesame7"), dropbox.Done)
+		s.where(s.say("coder", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "#later"}, ""), dropbox.Done)
+		s.where(s.say("coder", ircbridge.Origin{Channel: "#vault"}, "the key is sesame7"), dropbox.Done)
 		ann.sees("#Vault swarm: [coder] the key is [masked]")
 		s.stop()
 		told := s.log.String()
@@ -150,7 +150,7 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 		s := newScene(t, addr)
 		s.start()
 		s.ready()
-		id := s.say("coder", ircbridge.Note{Do: ircbridge.DoPart, Channel: "#PROJECT-x"}, "")
+		id := s.say("coder", ircbridge.Origin{Do: ircbridge.DoPart, Channel: "#PROJECT-x"}, "")
 		s.where(id, dropbox.Dead)
 		body := string(s.mail("coder", 1)[0].Body)
 		for _, want := range []string{"#PROJECT-x is a channel of the configuration", "irc: in claude-swarm.yaml"} {
@@ -172,7 +172,7 @@ func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
 		s := newScene(t, addr)
 		s.o.RejoinAfter = []time.Duration{time.Hour}
 		s.start()
-		s.where(s.say("coder", ircbridge.Note{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
+		s.where(s.say("coder", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
 		ann.raw("MODE", "#asked", "+b", "swarm!*@*")
 		ann.raw("KICK", "#asked", "swarm", "out")
 		s.state("shut out", isOut("#asked", "tried "))

@@ -34,7 +34,7 @@ func TestMultilineIsWhole(t *testing.T) {
 	for i := range 47 {
 		fmt.Fprintf(&b, "row %d\n", i)
 	}
-	id := s.say("coder", ircbridge.Note{}, b.String())
+	id := s.say("coder", ircbridge.Origin{}, b.String())
 	seesAt(t, srv, "#project-x", "swarm: [coder] "+strings.TrimSpace(b.String()))
 	s.where(id, dropbox.Done)
 	if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "msgids:") {
@@ -53,9 +53,9 @@ func TestRelayed(t *testing.T) {
 	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
 	s.start()
 	s.ready()
-	s.say("coder", ircbridge.Note{}, "hello")
+	s.say("coder", ircbridge.Origin{}, "hello")
 	seesAt(t, srv, "#project-x", "coder/swarm: hello")
-	s.say("lead", ircbridge.Note{}, "hello from the lead")
+	s.say("lead", ircbridge.Origin{}, "hello from the lead")
 	seesAt(t, srv, "#project-x", "swarm: [lead] hello from the lead")
 	srv.Say("ann", "ann", "#project-x", "coder: hello yourself")
 	s.mail("coder", 1)
@@ -67,7 +67,7 @@ func TestRelayedFallsBack(t *testing.T) {
 	s.o.Style = ircbridge.StyleRelay
 	s.start()
 	s.ready()
-	s.say("coder", ircbridge.Note{}, "hello")
+	s.say("coder", ircbridge.Origin{}, "hello")
 	seesAt(t, srv, "#project-x", "swarm: [coder] hello")
 	s.state("says why", func(st ircbridge.State) bool {
 		return st.Style == ircbridge.StylePrefix && strings.Contains(st.Instead, "draft/relaymsg")
@@ -83,7 +83,7 @@ func TestRelayedInSomeChannels(t *testing.T) {
 	s.start()
 	s.ready()
 	for _, channel := range []string{"#alerts", "#project-x", "#alerts"} {
-		s.where(s.say("coder", ircbridge.Note{Channel: channel}, "hello"), dropbox.Done)
+		s.where(s.say("coder", ircbridge.Origin{Channel: channel}, "hello"), dropbox.Done)
 	}
 	if got := saidAt(srv, "#alerts"); !slices.Equal(got, []string{"swarm: [coder] hello", "swarm: [coder] hello"}) {
 		t.Errorf("said in #alerts: %q", got)
@@ -103,7 +103,7 @@ func TestRelayedInSomeChannels(t *testing.T) {
 	}
 	srv.Op("#alerts", "swarm")
 	s.state("all is relayed", func(st ircbridge.State) bool { return len(st.Warnings) == 0 })
-	s.say("coder", ircbridge.Note{Channel: "#alerts"}, "as myself")
+	s.say("coder", ircbridge.Origin{Channel: "#alerts"}, "as myself")
 	seesAt(t, srv, "#alerts", "coder/swarm: as myself")
 }
 
@@ -120,7 +120,7 @@ func TestEachAgentItsNick(t *testing.T) {
 			return slices.Contains(nicks, "x-coder") && slices.Contains(nicks, "x-tester")
 		})
 		eventually(t, "the bridge knows it", func() bool {
-			s.say("coder", ircbridge.Note{}, "by myself")
+			s.say("coder", ircbridge.Origin{}, "by myself")
 			return slices.Contains(ann.lines(), "#project-x x-coder: by myself")
 		})
 		ann.say("x-tester", "how is it?")
@@ -135,9 +135,9 @@ func TestEachAgentItsNick(t *testing.T) {
 			t.Errorf("mention: %q", m.Body)
 		}
 		// What is to be said where an agent is not, the bridge says.
-		s.say("coder", ircbridge.Note{Channel: "#elsewhere"}, "from afar")
+		s.say("coder", ircbridge.Origin{Channel: "#elsewhere"}, "from afar")
 		joe := newPerson(t, addr, "joe", "#elsewhere")
-		s.say("coder", ircbridge.Note{Channel: "#elsewhere"}, "from afar again")
+		s.say("coder", ircbridge.Origin{Channel: "#elsewhere"}, "from afar again")
 		joe.sees("#elsewhere swarm: [coder] from afar again")
 	})
 }
@@ -156,13 +156,13 @@ func TestTheNickOfAnAgentIsTaken(t *testing.T) {
 			t.Errorf("warnings %q", st.Warnings)
 		}
 		eventually(t, "it speaks by another", func() bool {
-			s.say("coder", ircbridge.Note{}, "by another nick")
+			s.say("coder", ircbridge.Origin{}, "by another nick")
 			return slices.Contains(taker.lines(), "#project-x coder_: by another nick")
 		})
 		taker.raw("NICK", "else")
 		s.state("the nick is free", func(st ircbridge.State) bool { return !taken(st) })
 		ann := newPerson(t, addr, "ann", "#project-x")
-		s.say("coder", ircbridge.Note{}, "by my own")
+		s.say("coder", ircbridge.Origin{}, "by my own")
 		ann.sees("#project-x coder: by my own")
 	})
 }
@@ -174,7 +174,7 @@ func TestKickedAndBack(t *testing.T) {
 	s.ready()
 	for i := range 3 {
 		srv.Kick("#project-x", "swarm")
-		id := s.say("coder", ircbridge.Note{}, fmt.Sprintf("after kick %d", i))
+		id := s.say("coder", ircbridge.Origin{}, fmt.Sprintf("after kick %d", i))
 		s.where(id, dropbox.Done)
 		seesAt(t, srv, "#project-x", fmt.Sprintf("swarm: [coder] after kick %d", i))
 	}

@@ -13,7 +13,7 @@ import (
 func TestTalk(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
-		early := s.say("coder", ircbridge.Note{}, "said before anybody was there\n")
+		early := s.say("coder", ircbridge.Origin{}, "said before anybody was there\n")
 		ann := newPerson(t, addr, "ann", "#project-x", "#standup-x")
 		s.start()
 		ann.sees("#project-x swarm: [coder] said before anybody was there")
@@ -22,7 +22,7 @@ func TestTalk(t *testing.T) {
 			t.Errorf("receipt:\n%s", rec)
 		}
 
-		s.say("coder", ircbridge.Note{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Moment: ircbridge.Ended}, "The build is green.\nIt was the cache.\n")
+		s.say("coder", ircbridge.Origin{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Announces: ircbridge.Ended}, "The build is green.\nIt was the cache.\n")
 		ann.sees("#standup-x swarm: [coder] done: The build is green. (swarm: read k7f3q9m2xd)")
 
 		ann.say("#project-x", "coder: how far are you?")
@@ -57,11 +57,11 @@ func TestTheLeadByItsName(t *testing.T) {
 		ann, joe := newPerson(t, addr, "ann", "#project-x", "#standup-x"), newPerson(t, addr, "joe", "#project-x")
 		s.start()
 		s.ready()
-		s.say(dropbox.Lead, ircbridge.Note{}, "hello, all")
+		s.say(dropbox.Lead, ircbridge.Origin{}, "hello, all")
 		ann.sees("#project-x swarm: [opus-orange] hello, all")
-		s.say("coder", ircbridge.Note{About: "k7f3q9m2xd", To: dropbox.Lead}, "what now?")
+		s.say("coder", ircbridge.Origin{About: "k7f3q9m2xd", To: dropbox.Lead}, "what now?")
 		ann.sees("#project-x swarm: [coder] to opus-orange: what now?")
-		s.say(dropbox.Lead, ircbridge.Note{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Moment: ircbridge.Begun}, "fix the build")
+		s.say(dropbox.Lead, ircbridge.Origin{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Announces: ircbridge.Begun}, "fix the build")
 		ann.sees("#standup-x swarm: [coder] begins: fix the build (from opus-orange)")
 		d, err := s.store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, To: []string{"coder"}, Type: dropbox.Note, Body: []byte("all of it")})
 		if err != nil {

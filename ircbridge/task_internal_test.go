@@ -130,7 +130,7 @@ func TestChannelsOfTasksAreLeft(t *testing.T) {
 	}
 	deliver(dropbox.Lead, &dropbox.Message{From: "ramona", Type: dropbox.Result, Thread: task.ID, Body: []byte("x is done")})
 	deliver("harper", &dropbox.Message{From: dropbox.Lead, Type: dropbox.Task, Body: []byte("y")})
-	deliver(dropbox.IRC, &dropbox.Message{From: "ramona", Type: dropbox.Result, Thread: task.ID, Body: []byte("x is done"), Extra: Note{Channel: work, About: task.ID}.Extra()})
+	deliver(dropbox.IRC, &dropbox.Message{From: "ramona", Type: dropbox.Result, Thread: task.ID, Body: []byte("x is done"), Extra: Origin{Channel: work, About: task.ID}.Extra()})
 	look("the end of it waits to be said", true)
 	finish(dropbox.IRC, true)
 	finish(dropbox.IRC, false)

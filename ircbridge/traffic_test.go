@@ -81,7 +81,7 @@ func withoutHistory(t *testing.T, addr string) *traffic {
 // drop leaves the next message for IRC.
 func (s *traffic) drop() {
 	s.Helper()
-	s.say("coder", ircbridge.Note{}, fmt.Sprintf("drop %d", s.drops))
+	s.say("coder", ircbridge.Origin{}, fmt.Sprintf("drop %d", s.drops))
 	s.drops++
 }
 

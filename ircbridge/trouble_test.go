@@ -48,7 +48,7 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 		var ids []string
 		for i := range 3 {
-			ids = append(ids, s.say("coder", ircbridge.Note{}, fmt.Sprintf("line %d", i)))
+			ids = append(ids, s.say("coder", ircbridge.Origin{}, fmt.Sprintf("line %d", i)))
 		}
 		s.state("the trouble is said", func(st ircbridge.State) bool {
 			return strings.Contains(st.LastError, "messages were not claimed") && strings.Contains(st.LastError, "input/output error")
@@ -60,7 +60,7 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 			t.Errorf("the disk was asked %d times in a moment", n)
 		}
 		sick.Store(false)
-		ids = append(ids, s.say("coder", ircbridge.Note{}, "line 3")) // it rings
+		ids = append(ids, s.say("coder", ircbridge.Origin{}, "line 3")) // it rings
 		ann.sees("#project-x swarm: [coder] line 3")
 		for _, id := range ids {
 			s.where(id, dropbox.Done)
@@ -93,7 +93,7 @@ func TestFilingIsTriedAgain(t *testing.T) {
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 		var ids []string
 		for i := range 10 {
-			ids = append(ids, s.say("coder", ircbridge.Note{}, fmt.Sprintf("line %d", i)))
+			ids = append(ids, s.say("coder", ircbridge.Origin{}, fmt.Sprintf("line %d", i)))
 		}
 		ann.sees("#project-x swarm: [coder] line 9")
 		eventually(t, "the disk refuses every receipt", func() bool { return tries.Load() > 10 })

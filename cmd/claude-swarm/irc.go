@@ -261,7 +261,7 @@ func ircAsk(c *cli.Context, p *post) error {
 	if m == nil {
 		return fail(exitTimeout, "claude-swarm irc read "+shellWord(at), "nobody in %s answered within %s", at, screen.Span(patience))
 	}
-	note, _ := ircbridge.NoteOf(m)
+	note, _ := ircbridge.OriginOf(m)
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V       int    `json:"v"`

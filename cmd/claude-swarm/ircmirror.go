@@ -30,7 +30,7 @@ func (m *ircMirror) set(i config.IRC) { m.section.Store(&i) }
 // A showing is one line in one channel.
 type showing struct {
 	channel string
-	moment  ircbridge.Moment
+	moment  ircbridge.Announcement
 	text    string // instead of that of the message; "" is that
 }
 
@@ -41,19 +41,19 @@ func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 		return nil
 	}
 	var copies []swarm.Copy
-	add := func(what string, n ircbridge.Note) {
+	add := func(what string, n ircbridge.Origin) {
 		copies = append(copies, swarm.Copy{Where: what + n.Channel, Extra: n.Extra()})
 	}
 	work := workChannel(i, mo)
 	if work != "" && mo.Kind == journal.Begun && first(mo.Of) {
-		add("join ", ircbridge.Note{Do: ircbridge.DoJoin, Channel: work})
+		add("join ", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: work})
 	}
 	shown := showings(i, mo)
 	if work != "" && !slices.ContainsFunc(shown, func(s showing) bool { return s.channel == work }) {
 		shown = append(shown, showing{work, momentOf(mo), ""})
 	}
 	for _, s := range shown {
-		add("", ircbridge.Note{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Moment: s.moment})
+		add("", ircbridge.Origin{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Announces: s.moment})
 		copies[len(copies)-1].Text = s.text
 	}
 	return copies
@@ -118,7 +118,7 @@ func shownTo(mo swarm.Moment, s showing) string {
 }
 
 // momentOf is how a moment is shown.
-func momentOf(mo swarm.Moment) ircbridge.Moment {
+func momentOf(mo swarm.Moment) ircbridge.Announcement {
 	switch mo.Kind {
 	case journal.Begun:
 		return ircbridge.Begun
@@ -138,7 +138,7 @@ func momentOf(mo swarm.Moment) ircbridge.Moment {
 // fits, else as is usual.
 func showings(i *config.IRC, mo swarm.Moment) []showing {
 	var shown []showing
-	add := func(channel string, how ircbridge.Moment, text ...string) {
+	add := func(channel string, how ircbridge.Announcement, text ...string) {
 		if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == ircbridge.Ended {
 			return // nowhere, or the bridge says it there, as the answer
 		}
@@ -200,7 +200,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 
 // resultsIn is the channel in which the result of a person's task stands; "" is none.
 func resultsIn(i *config.IRC, task *dropbox.Message) string {
-	if n, ok := ircbridge.NoteOf(task); ok && task.From == dropbox.IRC {
+	if n, ok := ircbridge.OriginOf(task); ok && task.From == dropbox.IRC {
 		if !strings.HasPrefix(n.Channel, "#") {
 			return "" // it was given privately, and so is the answer
 		}
@@ -214,7 +214,7 @@ func resultsIn(i *config.IRC, task *dropbox.Message) string {
 
 // saidIn tells whether somebody on IRC said a message in that channel.
 func saidIn(m *dropbox.Message, channel string) bool {
-	n, ok := ircbridge.NoteOf(m)
+	n, ok := ircbridge.OriginOf(m)
 	return ok && m.From == dropbox.IRC && strings.EqualFold(n.Channel, channel)
 }
 

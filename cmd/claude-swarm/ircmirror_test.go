@@ -34,12 +34,12 @@ func TestMirror(t *testing.T) {
 		return mo
 	}
 	asked := begun(dropbox.Task, "irc")
-	asked.Of.Extra = ircbridge.Note{Channel: "#standup-x", Nick: "ann"}.Extra()
+	asked.Of.Extra = ircbridge.Origin{Channel: "#standup-x", Nick: "ann"}.Extra()
 	answered := complete("irc")
 	answered.Of.Extra = asked.Of.Extra
 	answered.Of.Body, answered.Of.To = []byte("[IRC @mention in #standup-x] <ann> TASK: @coder, Paint the door"), []string{"coder"}
 	privately := complete("irc")
-	privately.Of.Extra = ircbridge.Note{Channel: "ann", Nick: "ann"}.Extra()
+	privately.Of.Extra = ircbridge.Origin{Channel: "ann", Nick: "ann"}.Extra()
 	back := ended(journal.Result, dropbox.Result, "reviewer") // the turn on the result of what was delegated
 	back.Of.ID, back.Message.Body = "cccccccccc", []byte("It is green.\nTwice.\n")
 	delegated := func(from, channel string) swarm.Moment {
@@ -47,7 +47,7 @@ func TestMirror(t *testing.T) {
 		mo.Task = message(dropbox.Task, from)
 		mo.Task.To = []string{"coder"}
 		if channel != "" {
-			mo.Task.Extra = ircbridge.Note{Channel: channel, Nick: "ann"}.Extra()
+			mo.Task.Extra = ircbridge.Origin{Channel: channel, Nick: "ann"}.Extra()
 		}
 		return mo
 	}
@@ -120,7 +120,7 @@ func TestMirror(t *testing.T) {
 			}
 			var got []string
 			for _, c := range newIRCMirror(f.IRC).Copies(test.moment) {
-				n, ok := ircbridge.NoteOf(&dropbox.Message{Extra: c.Extra})
+				n, ok := ircbridge.OriginOf(&dropbox.Message{Extra: c.Extra})
 				if !ok {
 					t.Fatalf("the note %q cannot be read", c.Extra)
 				}
@@ -128,7 +128,7 @@ func TestMirror(t *testing.T) {
 					got = append(got, string(n.Do)+" "+n.Channel)
 					continue
 				}
-				how := string(n.Moment)
+				how := string(n.Announces)
 				if how == "" {
 					how = "said"
 				}

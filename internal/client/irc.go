@@ -126,14 +126,14 @@ func (c *Client) Say(to, text string) (s Saying, err error) {
 	if s.Tasks, s.Note, err = c.give(s.At, text); err != nil {
 		return s, err
 	}
-	s.Delivery, s.At, err = c.post(dropbox.Note, ircbridge.Note{}, s.At, text)
+	s.Delivery, s.At, err = c.post(dropbox.Note, ircbridge.Origin{}, s.At, text)
 	return s, err
 }
 
 // Inquire is Say for a question that somebody on IRC is to answer. People are told of
 // it where they look for what needs them.
 func (c *Client) Inquire(to, text string) (dropbox.Delivery, string, error) {
-	sent, at, err := c.post(dropbox.Question, ircbridge.Note{}, to, text)
+	sent, at, err := c.post(dropbox.Question, ircbridge.Origin{}, to, text)
 	if err == nil && at != c.Chat.Alerts {
 		err = c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.Called(c.Me.Name), strings.TrimSpace(text)))
 	}
@@ -151,7 +151,7 @@ func (c *Client) alert(what, id, at, text string) error {
 	if c.Chat.Alerts == "" {
 		return nil
 	}
-	note := ircbridge.Note{Channel: c.Chat.Alerts, About: id, Moment: ircbridge.Alert}
+	note := ircbridge.Origin{Channel: c.Chat.Alerts, About: id, Announces: ircbridge.Alert}
 	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")\n"), Extra: note.Extra()}
 	_, err := c.Send(m)
 	return err
@@ -170,11 +170,11 @@ func (c *Client) Tell(do ircbridge.Do, channel, text string) (sent dropbox.Deliv
 	if text == "" {
 		text = string(do) + " " + name
 	}
-	return c.post(dropbox.Note, ircbridge.Note{Do: do}, name, text)
+	return c.post(dropbox.Note, ircbridge.Origin{Do: do}, name, text)
 }
 
 // post delivers a message for the bridge.
-func (c *Client) post(t dropbox.Type, note ircbridge.Note, to, text string) (sent dropbox.Delivery, at string, err error) {
+func (c *Client) post(t dropbox.Type, note ircbridge.Origin, to, text string) (sent dropbox.Delivery, at string, err error) {
 	if note.Channel, err = c.target(to); err != nil {
 		return sent, "", err
 	}

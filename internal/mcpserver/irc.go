@@ -232,7 +232,7 @@ func (c *call) ircAsk(ctx context.Context, in ircAskArguments) (*ircAnswer, erro
 		a.Note, err = c.unanswered(ctx, a, patience)
 		return a, err
 	}
-	n, _ := ircbridge.NoteOf(m)
+	n, _ := ircbridge.OriginOf(m)
 	a.Outcome, a.Answered, a.Text, a.Nick, a.Account = answered, true, strings.TrimRight(string(m.Body), "\n"), n.Nick, n.Account
 	return a, nil
 }

@@ -75,7 +75,7 @@ func TestIRCSend(t *testing.T) {
 	}
 	var got []string
 	for _, m := range p.waiting(dropbox.IRC) {
-		n, ok := ircbridge.NoteOf(m)
+		n, ok := ircbridge.OriginOf(m)
 		if !ok || m.From != "coder" || m.Type != dropbox.Note {
 			t.Errorf("a message for the bridge: %+v", m)
 		}
@@ -222,7 +222,7 @@ func TestIRCAsk(t *testing.T) {
 				if m.Type != dropbox.Question {
 					continue
 				}
-				_, err := p.store.Deliver("coder", &dropbox.Message{From: dropbox.IRC, Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: ircbridge.Note{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra()})
+				_, err := p.store.Deliver("coder", &dropbox.Message{From: dropbox.IRC, Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: ircbridge.Origin{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra()})
 				answered <- err
 				return
 			}
@@ -245,7 +245,7 @@ func TestIRCAsk(t *testing.T) {
 	}
 	var alerts []string
 	for _, m := range p.waiting(dropbox.IRC) {
-		if n, _ := ircbridge.NoteOf(m); n.Moment == ircbridge.Alert && n.Channel == "#alerts" {
+		if n, _ := ircbridge.OriginOf(m); n.Announces == ircbridge.Alert && n.Channel == "#alerts" {
 			alerts = append(alerts, strings.SplitAfter(string(m.Body), "]")[0])
 		}
 	}

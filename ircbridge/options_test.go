@@ -4,38 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
-
-func TestDeskPostsWithoutABridge(t *testing.T) {
-	store := newStore(t, "irc", "coder")
-	desk := ircbridge.Desk{Store: store, Home: t.TempDir()}
-	if err := desk.Send(t.Context(), "#c", "hello\n", "coder"); err != nil {
-		t.Fatal(err)
-	}
-	if err := desk.CreateChannel(t.Context(), "#new"); err != nil {
-		t.Fatal(err)
-	}
-	box, err := store.Mailbox(dropbox.IRC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := box.List()
-	if err != nil || len(entries) != 2 {
-		t.Fatalf("List = %v, %v, want 2", entries, err)
-	}
-	m := load(t, store, entries[0].ID)
-	if n, ok := ircbridge.NoteOf(m); !ok || n.Channel != "#c" || m.From != "coder" || string(m.Body) != "hello\n" {
-		t.Errorf("what is to be said: %+v, note %+v", m, n)
-	}
-	if n, ok := ircbridge.NoteOf(load(t, store, entries[1].ID)); !ok || n.Do != ircbridge.DoJoin || n.Channel != "#new" {
-		t.Errorf("what is to be joined: %+v", n)
-	}
-	if _, err := desk.Members(t.Context(), "#c"); err == nil || !strings.Contains(err.Error(), "#c") {
-		t.Errorf("Members without a bridge = %v, want an error", err)
-	}
-}
 
 func TestOptionsAreChecked(t *testing.T) {
 	store := newStore(t)

@@ -13,10 +13,10 @@ import (
 
 func TestNoteSurvivesAMailbox(t *testing.T) {
 	store := newStore(t, "coder")
-	for name, n := range map[string]ircbridge.Note{
+	for name, n := range map[string]ircbridge.Origin{
 		"empty":   {},
 		"channel": {Channel: "#project-x"},
-		"all": {Do: ircbridge.DoTopic, Channel: "#a,b: {c}", About: "k7f3q9m2xd", To: "coder", Moment: ircbridge.Begun,
+		"all": {Do: ircbridge.DoTopic, Channel: "#a,b: {c}", About: "k7f3q9m2xd", To: "coder", Announces: ircbridge.Begun,
 			Nick: "an[n]\\^{}|`", Account: "- yes", MsgID: "'\"#&*!|>%@ x"},
 		"numbers": {Channel: "#1", Nick: "12", Account: "0x1F", MsgID: "1e3", About: "true"},
 		"long":    {Channel: "#" + strings.Repeat("word ", 60), MsgID: strings.Repeat("m", 300)},
@@ -27,7 +27,7 @@ func TestNoteSurvivesAMailbox(t *testing.T) {
 			if err != nil {
 				t.Fatalf("Deliver with %q: %v", n.Extra(), err)
 			}
-			got, ok := ircbridge.NoteOf(load(t, store, d.ID))
+			got, ok := ircbridge.OriginOf(load(t, store, d.ID))
 			if diff := cmp.Diff(n, got); diff != "" || !ok {
 				t.Errorf("NoteOf = %v (-want +got):\n%s", ok, diff)
 			}
@@ -40,17 +40,17 @@ func TestNoteSurvivesAMailbox(t *testing.T) {
 
 func TestNoteOfWhatIsNone(t *testing.T) {
 	for _, extra := range []string{"", "color: red\n", "irc: 3\n", "irc: [a]\n", "irc: {channel: [a]}\n", "notirc: {channel: x}\n"} {
-		if n, ok := ircbridge.NoteOf(&dropbox.Message{Extra: extra}); ok {
+		if n, ok := ircbridge.OriginOf(&dropbox.Message{Extra: extra}); ok {
 			t.Errorf("NoteOf(%q) = %+v, want none", extra, n)
 		}
 	}
-	if n, ok := ircbridge.NoteOf(&dropbox.Message{Extra: "color: red\nirc:\n  channel: '#x'\n  size: 3\n"}); !ok || n.Channel != "#x" {
+	if n, ok := ircbridge.OriginOf(&dropbox.Message{Extra: "color: red\nirc:\n  channel: '#x'\n  size: 3\n"}); !ok || n.Channel != "#x" {
 		t.Errorf("NoteOf a note by hand = %+v, %v, want #x", n, ok)
 	}
 }
 
-// FuzzNote: whatever a server says, the line can be delivered.
-func FuzzNote(f *testing.F) {
+// FuzzOrigin: whatever a server says, the line can be delivered.
+func FuzzOrigin(f *testing.F) {
 	f.Add("#x", "ann", "m1")
 	f.Add("#\u2028", "\xff\x00\r\n", "---\n")
 	f.Add("", " ", "? !!binary x")
@@ -59,7 +59,7 @@ func FuzzNote(f *testing.F) {
 		if len(channel)+len(nick)+len(msgid) > 2000 {
 			return // more than a line of IRC can hold
 		}
-		n := ircbridge.Note{Channel: channel, Nick: nick, MsgID: msgid}
+		n := ircbridge.Origin{Channel: channel, Nick: nick, MsgID: msgid}
 		m := &dropbox.Message{V: 1, ID: dropbox.NewID(), From: "irc", To: []string{"coder"}, Type: dropbox.Task, Created: time.Now(), Extra: n.Extra()}
 		data, err := m.Encode()
 		if err != nil {
@@ -69,7 +69,7 @@ func FuzzNote(f *testing.F) {
 		if err != nil {
 			t.Fatalf("Parse %q: %v", data, err)
 		}
-		if got, ok := ircbridge.NoteOf(back); !ok || got.Extra() != n.Extra() {
+		if got, ok := ircbridge.OriginOf(back); !ok || got.Extra() != n.Extra() {
 			t.Fatalf("NoteOf = %+v, %v, want %+v", got, ok, n)
 		}
 	})
