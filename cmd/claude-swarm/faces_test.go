@@ -318,7 +318,7 @@ func needFacts(t *testing.T, p *project) facts {
 
 func toolFacts(t *testing.T, p *project) facts {
 	server := mcpserver.New(mcpserver.Options{
-		Version: "test", Open: func() (*mcpserver.Desk, error) { return openDesk(filepath.Join(p.dir, config.Name)) }, Dial: dialForTools,
+		Version: "test", Open: func() (*mcpserver.Caller, error) { return openCaller(filepath.Join(p.dir, config.Name)) }, Dial: dialForTools,
 	})
 	requests, ask := io.Pipe()
 	answers, say := io.Pipe()

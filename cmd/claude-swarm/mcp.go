@@ -42,7 +42,7 @@ elsewhere the lead: a client of your own, for example.` +
 			defer stop()
 			server := mcpserver.New(mcpserver.Options{
 				Version: version, IRC: hasIRC(path), Turn: os.Getenv(runner.MarkVar) != "",
-				Open: func() (*mcpserver.Desk, error) { return openDesk(path) },
+				Open: func() (*mcpserver.Caller, error) { return openCaller(path) },
 				Dial: dialForTools,
 			})
 			return server.Serve(ctx, c.App.Reader, c.App.Writer)
@@ -74,8 +74,8 @@ func loadForTools(path string) (*config.File, error) {
 	return file, err
 }
 
-// openDesk reads the project as it is now.
-func openDesk(path string) (*mcpserver.Desk, error) {
+// openCaller reads the project as it is now.
+func openCaller(path string) (*mcpserver.Caller, error) {
 	file, err := loadForTools(path)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func openDesk(path string) (*mcpserver.Desk, error) {
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return &mcpserver.Desk{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
+	return &mcpserver.Caller{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
 }
 
 // planForTools is what the tools tell of the agents.
@@ -119,7 +119,7 @@ func foldersOf(file *config.File, name string) []string {
 }
 
 // dialForTools finds the daemon of a project.
-func dialForTools(ctx context.Context, d *mcpserver.Desk) (mcpserver.Daemon, error) {
+func dialForTools(ctx context.Context, d *mcpserver.Caller) (mcpserver.Daemon, error) {
 	note, _ := rendezvous.Holder(d.Home.LockFile())
 	client, err := control.Dial(ctx, d.Project, version, os.Getenv, note.Socket)
 	if err != nil {

@@ -13,6 +13,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
+// A crew is the agents of a swarm, as the daemon or else the files tell of them.
+type crew struct {
+	*Caller
+	daemon daemonLink
+}
+
+func crewOf(c *call) crew { return crew{c.Caller, c.daemon} }
+
 type listArguments struct {
 	Agent string `json:"agent,omitempty" jsonschema:"all agents if left out"`
 }
@@ -38,7 +46,7 @@ type agentView struct {
 	Topics  []string `json:"topics" jsonschema:"what it subscribes to"`
 }
 
-func (c *call) listAgents(ctx context.Context, in listArguments) (*agentList, error) {
+func (c crew) list(ctx context.Context, in listArguments) (*agentList, error) {
 	var names []string
 	if in.Agent != "" {
 		if _, ok := c.spec(in.Agent); !ok {
@@ -70,8 +78,8 @@ func (c *call) listAgents(ctx context.Context, in listArguments) (*agentList, er
 }
 
 // status asks the daemon, or the files when it is away: Daemon is nil then.
-func (c *call) status(ctx context.Context, names ...string) (swarm.Status, error) {
-	d, err := c.daemon(ctx)
+func (c crew) status(ctx context.Context, names ...string) (swarm.Status, error) {
+	d, err := c.daemon.open(ctx)
 	if err != nil {
 		return swarm.Status{}, err
 	}
@@ -82,7 +90,7 @@ func (c *call) status(ctx context.Context, names ...string) (swarm.Status, error
 	return view.Ask(ctx, d, names, func() ([]string, error) { return c.Agents, nil })
 }
 
-func (c *call) agent(a swarm.AgentStatus) (agentView, error) {
+func (c crew) agent(a swarm.AgentStatus) (agentView, error) {
 	v := agentView{
 		Name: a.Name, Role: a.Role, State: string(a.State), Why: a.Why, Task: a.Description, Waiting: a.Waiting.Total(),
 	}
@@ -127,7 +135,7 @@ func (l *agentList) readable() string {
 	return t.String()
 }
 
-// cannotWork says why an agent would not take up a message soon; "" when it would.
+// cannotWork says why an agent takes up no message soon; "" when it does.
 func cannotWork(st swarm.Status, name string) string {
 	if st.Daemon == nil {
 		return noDaemon

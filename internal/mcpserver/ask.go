@@ -11,8 +11,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/view"
-	"github.com/claude-swarm/claude-swarm/swarm"
 )
+
+// An asker asks an agent or the lead, and waits.
+type asker struct {
+	*client.Client
+	mail mail
+	crew crew
+	turn ownTurn
+}
+
+func askerOf(c *call) asker { return asker{c.Client, mailOf(c), crewOf(c), ownTurnOf(c)} }
 
 type askArguments struct {
 	To        string   `json:"to" jsonschema:"one agent, or lead"`
@@ -40,20 +49,20 @@ const (
 	notWaiting = "not waited" // nobody can answer now
 )
 
-// takeForNo is told where no answer means no.
+// takeForNo is the note where no answer means no.
 const takeForNo = " Take it for a no: do not do what you have asked for."
 
 // An answer is what ask gives.
 type answer struct {
-	ID      string  `json:"id" jsonschema:"of the question"`
-	Outcome string  `json:"outcome" jsonschema:"answered; refused; not waited, when nobody can answer now; or what happens without an answer: default, deny, pause, abort"`
-	Text    string  `json:"text,omitempty" jsonschema:"the answer, or your default"`
-	Answer  *letter `json:"answer,omitempty"`
-	Note    string  `json:"note,omitempty"`
+	ID      string    `json:"id" jsonschema:"of the question"`
+	Outcome string    `json:"outcome" jsonschema:"answered; refused; not waited, when nobody can answer now; or what happens without an answer: default, deny, pause, abort"`
+	Text    string    `json:"text,omitempty" jsonschema:"the answer, or your default"`
+	Answer  *received `json:"answer,omitempty"`
+	Note    string    `json:"note,omitempty"`
 }
 
-// A letter is a message that came.
-type letter struct {
+// A received message is the answer.
+type received struct {
 	ID       string   `json:"id"`
 	From     string   `json:"from"`
 	Proven   bool     `json:"proven" jsonschema:"whether it is from whom it says"`
@@ -61,7 +70,7 @@ type letter struct {
 	Attached []string `json:"attached,omitempty" jsonschema:"paths of files"`
 }
 
-func (c *call) ask(ctx context.Context, in askArguments) (*answer, error) {
+func (c asker) ask(ctx context.Context, in askArguments) (*answer, error) {
 	to, err := c.Recipients(in.To)
 	switch {
 	case err != nil:
@@ -77,13 +86,13 @@ func (c *call) ask(ctx context.Context, in askArguments) (*answer, error) {
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
 		return nil, err
 	}
-	posted, err := c.post(ctx, m, in.Text, in.Attach)
+	posted, err := c.mail.post(ctx, m, in.Text, in.Attach)
 	if err != nil {
 		return nil, err
 	}
 	a := &answer{ID: posted.Sent[0].ID}
 	if to[0] != dropbox.Lead {
-		st, err := c.status(ctx)
+		st, err := c.crew.status(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -93,11 +102,11 @@ func (c *call) ask(ctx context.Context, in askArguments) (*answer, error) {
 			return a, nil
 		}
 	}
-	return a, c.await(ctx, a, dropbox.Delivery{ID: a.ID, To: to[0]}, in)
+	return a, c.wait(ctx, a, dropbox.Delivery{ID: a.ID, To: to[0]}, in)
 }
 
-// await waits for the answer, and fills it in.
-func (c *call) await(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments) error {
+// wait waits for the answer, and fills it in.
+func (c asker) wait(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments) error {
 	patience := time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
 	wait, err := c.Wait([]dropbox.Delivery{sent})
 	if err != nil {
@@ -109,7 +118,7 @@ func (c *call) await(ctx context.Context, a *answer, sent dropbox.Delivery, in a
 	defer cancel()
 	switch got, err := wait.Next(limited); {
 	case ctx.Err() != nil:
-		return ctx.Err() // the client does not want to know any more
+		return ctx.Err() // the client took the call back
 	case errors.Is(err, context.DeadlineExceeded):
 		return c.withoutAnswer(ctx, a, sent, in, patience)
 	case err != nil:
@@ -119,15 +128,16 @@ func (c *call) await(ctx context.Context, a *answer, sent dropbox.Delivery, in a
 		a.Note = got.None.Error()
 		return nil
 	default:
-		return c.take(a, got.Answer)
+		return c.receive(a, got.Answer)
 	}
 }
 
-// take shows an answer, and files it: it is not to come again as a message.
-func (c *call) take(a *answer, got *client.Answer) error {
+// receive puts an answer into the result, and files it, so that it does not come again as a
+// message.
+func (c asker) receive(a *answer, got *client.Answer) error {
 	v := view.MessageIn(c.Client, c.Me.Name, dropbox.Waiting, got.Message)
 	a.Outcome, a.Text = answered, strings.TrimRight(v.Body, "\n")
-	a.Answer = &letter{ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type)}
+	a.Answer = &received{ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type)}
 	for _, file := range v.Attachments {
 		a.Answer.Attached = append(a.Answer.Attached, file.Path)
 	}
@@ -137,9 +147,9 @@ func (c *call) take(a *answer, got *client.Answer) error {
 	return got.File()
 }
 
-// withoutAnswer does what is to be done when none came in time. The question stays:
+// withoutAnswer does what the caller wants where no answer came in time. The question stays:
 // an answer that comes later is a message like any other.
-func (c *call) withoutAnswer(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments, patience time.Duration) error {
+func (c asker) withoutAnswer(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments, patience time.Duration) error {
 	a.Outcome, a.Text = cmp.Or(in.OnTimeout, atDefault), in.Default
 	none := fmt.Sprintf("%s has not answered within %s; an answer that comes later is a separate message.", sent.To, patience)
 	switch a.Outcome {
@@ -153,31 +163,9 @@ func (c *call) withoutAnswer(ctx context.Context, a *answer, sent dropbox.Delive
 		a.Text, a.Note = "", none+takeForNo
 		return nil
 	}
-	done, err := c.endTurn(ctx, a.Outcome, sent.To, sent.ID)
+	done, err := c.turn.stop(ctx, a.Outcome, sent.To, sent.ID)
 	a.Note = none + " " + done
 	return err
-}
-
-// endTurn pauses or aborts the agent that asked whom the question id. It says what comes
-// of it.
-func (c *call) endTurn(ctx context.Context, how, whom, id string) (string, error) {
-	if c.Me.Turn == "" {
-		return "You are in no turn, so nothing is ended.", nil
-	}
-	d, err := c.daemon(ctx)
-	if err != nil {
-		return "", err
-	}
-	if d == nil {
-		return noDaemon + " End this turn by yourself, and say what you wait for.", nil
-	}
-	defer d.Close()
-	if how == atAbort {
-		_, err = d.Abort(ctx, c.Me.Name, c.Me.Name)
-		return "This turn is being ended.", err
-	}
-	err = d.Pause(ctx, c.Me.Name, swarm.PauseOrder{By: c.Me.Name, Why: fmt.Sprintf("waits for an answer of %s to %s", whom, id)})
-	return "You are paused after this turn, until a person resumes you: end it now, and say what you wait for.", err
 }
 
 func (a *answer) readable() string {

@@ -11,6 +11,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/board"
 )
 
+// boardPages are the board, as one caller reads and writes it.
+type boardPages struct {
+	board.Board
+	me     string                   // the caller
+	redact func(text string) string // takes the tokens of the project out of a text
+}
+
+func boardOf(c *call) boardPages {
+	redact := func(text string) string { return c.Home.Secrets().Redactor().Text(text) }
+	return boardPages{board.Of(c.Store.Dir()), c.Me.Name, redact}
+}
+
 type boardReadArguments struct {
 	Page string `json:"page,omitempty" jsonschema:"status, decisions or handoff/NAME; a list of the pages if left out"`
 }
@@ -31,29 +43,26 @@ type page struct {
 	Note    string   `json:"note,omitempty"`
 }
 
-// board is that of the mailboxes.
-func (c *call) board() board.Board { return board.Of(c.Store.Dir()) }
-
-// page is the whole name of a page: handoff alone is the caller's own.
-func (c *call) page(name string) string {
+// name is the whole name of a page: handoff alone is the caller's page.
+func (b boardPages) name(name string) string {
 	name = strings.TrimSuffix(name, ".md")
 	if name == "handoff" {
-		return board.Handoff(c.Me.Name)
+		return board.Handoff(b.me)
 	}
 	return name
 }
 
-func (c *call) boardRead(_ context.Context, in boardReadArguments) (*page, error) {
+func (b boardPages) read(_ context.Context, in boardReadArguments) (*page, error) {
 	if in.Page == "" {
-		pages, err := c.board().List()
+		pages, err := b.List()
 		p := &page{Pages: pages}
 		if err == nil && len(pages) == 0 {
 			p.Note = "Nothing is written on the board yet."
 		}
 		return p, err
 	}
-	name := c.page(in.Page)
-	got, err := c.board().Read(name)
+	name := b.name(in.Page)
+	got, err := b.Read(name)
 	if errors.Is(err, board.ErrNoPage) {
 		return &page{Page: name, Note: "Nobody has written this page yet."}, nil
 	} else if err != nil {
@@ -66,21 +75,21 @@ func shown(p board.Page) *page {
 	return &page{Page: p.Name, Text: p.Text, Changed: stamp(p.Changed), Bytes: len(p.Text)}
 }
 
-func (c *call) boardWrite(_ context.Context, in boardWriteArguments) (*page, error) {
-	name := c.page(in.Page)
-	if owner, ok := strings.CutPrefix(name, "handoff/"); ok && owner != c.Me.Name && c.Me.Name != dropbox.Lead {
+func (b boardPages) write(_ context.Context, in boardWriteArguments) (*page, error) {
+	name := b.name(in.Page)
+	if owner, ok := strings.CutPrefix(name, "handoff/"); ok && owner != b.me && b.me != dropbox.Lead {
 		return nil, fmt.Errorf("the page %s is for %s to write; send a message instead", name, owner)
 	}
 	if strings.TrimSpace(in.Text) == "" && in.Mode != "replace" {
 		return nil, errors.New("the text is empty")
 	}
-	in.Text = c.Home.Secrets().Redactor().Text(in.Text)
+	in.Text = b.redact(in.Text)
 	var got board.Page
 	var err error
 	if in.Mode == "append" || in.Mode == "" && name == board.Decisions {
-		got, err = c.board().Append(name, in.Text, c.Me.Name, time.Now())
+		got, err = b.Append(name, in.Text, b.me, time.Now())
 	} else {
-		got, err = c.board().Replace(name, in.Text)
+		got, err = b.Replace(name, in.Text)
 	}
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type sendMessageArguments struct {
 	Text    string `json:"text" jsonschema:"at most 8192 bytes"`
 }
 
-func (c *call) sendMessage(_ context.Context, in sendMessageArguments) (*saying, error) {
+func (c chat) sendMessage(_ context.Context, in sendMessageArguments) (*saying, error) {
 	return c.say(in.Channel, in.Text)
 }
 
@@ -28,7 +28,7 @@ type readMessagesArguments struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many; 50, if left out" minimum:"1" maximum:"500"`
 }
 
-func (c *call) readMessages(_ context.Context, in readMessagesArguments) (*talk, error) {
+func (c chat) readMessages(_ context.Context, in readMessagesArguments) (*talk, error) {
 	var since time.Time
 	if in.Since != "" {
 		var err error
@@ -47,7 +47,7 @@ type createChannelArguments struct {
 	Name string `json:"name" jsonschema:"#channel"`
 }
 
-func (c *call) createChannel(_ context.Context, in createChannelArguments) (*saying, error) {
+func (c chat) createChannel(_ context.Context, in createChannelArguments) (*saying, error) {
 	return c.tell(ircbridge.DoJoin, in.Name, "")
 }
 
@@ -57,8 +57,8 @@ type nameList struct {
 	Note  string   `json:"note,omitempty"`
 }
 
-func (c *call) listChannels(ctx context.Context, in noArguments) (*nameList, error) {
-	list, err := c.ircChannels(ctx, in)
+func (c chat) listChannels(ctx context.Context, in noArguments) (*nameList, error) {
+	list, err := c.channels(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (c *call) listChannels(ctx context.Context, in noArguments) (*nameList, err
 	return n, nil
 }
 
-func (c *call) getMembers(ctx context.Context, in channelArguments) (*nameList, error) {
-	who, err := c.ircWho(ctx, ircWhoArguments(in))
+func (c chat) getMembers(ctx context.Context, in channelArguments) (*nameList, error) {
+	who, err := c.who(ctx, ircWhoArguments(in))
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// check looks at the arguments of a call before anything is done. The error says
-// which one is wrong, how, and what was probably meant: it is the model that reads
-// it, and tries again. The schemas are flat, so this need not know all of theirs.
+// check compares the arguments of a call with its schema. The error is for the model, which
+// tries again: it says which argument is wrong, how, and what was probably meant. The schemas
+// of arguments are flat, so check knows only these.
 func check(arguments json.RawMessage, schema *Schema) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(arguments)) == 0 || string(bytes.TrimSpace(arguments)) == "null" {
 		arguments = json.RawMessage("{}")
@@ -103,7 +103,7 @@ func notOneOf(name, v string, words []string) error {
 	return fmt.Errorf("%s", text)
 }
 
-// kindOf says what an argument is to be.
+// kindOf names the type that an argument has to have.
 func kindOf(p *Schema) string {
 	switch p.Type {
 	case "string":

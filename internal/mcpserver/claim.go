@@ -8,7 +8,13 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
+
+// work is the published work, for those who do it.
+type work struct{ *client.Client }
+
+func workOf(c *call) work { return work{c.Client} }
 
 type claimArguments struct {
 	ID string `json:"id,omitempty" jsonschema:"the work or its offer; that of your turn if left out"`
@@ -25,23 +31,23 @@ type claimed struct {
 	Note  string `json:"note" jsonschema:"how it is closed"`
 }
 
-func (c *call) claim(_ context.Context, in claimArguments) (*claimed, error) {
-	work, err := c.published(in.ID)
+func (w work) claim(_ context.Context, in claimArguments) (*claimed, error) {
+	job, err := w.published(in.ID)
 	if err != nil {
 		return nil, err
 	}
-	g, err := c.Claim(work)
+	g, err := w.Claim(job)
 	if err != nil {
 		return nil, withNext(err)
 	}
-	note, err := c.closedBy(work)
-	return &claimed{g.ID, g.Agent, stamp(g.At), work.Message.Topic, c.Called(work.Message.From), work.Message.Gist(), note}, err
+	note, err := w.closedBy(job)
+	return &claimed{g.ID, g.Agent, stamp(g.At), job.Message.Topic, w.Called(job.Message.From), job.Message.Gist(), note}, err
 }
 
-// published finds published work by its id; "" is that which the turn is about.
-func (c *call) published(id string) (dropbox.Publication, error) {
+// published finds published work by its id; "" is the work that the turn is about.
+func (w work) published(id string) (dropbox.Publication, error) {
 	if id == "" {
-		m, err := c.Work()
+		m, err := w.Work()
 		if err != nil {
 			return dropbox.Publication{}, err
 		}
@@ -50,16 +56,16 @@ func (c *call) published(id string) (dropbox.Publication, error) {
 		}
 		id = m.Offer
 	}
-	return c.Published(id)
+	return w.Published(id)
 }
 
-// closedBy says how work that is ours now is closed.
-func (c *call) closedBy(work dropbox.Publication) (string, error) {
-	m, err := c.Work()
+// closedBy says how the caller closes the work that it has claimed.
+func (w work) closedBy(job dropbox.Publication) (string, error) {
+	m, err := w.Work()
 	if err != nil {
 		return "", err
 	}
-	if m != nil && m.Offer == work.ID {
+	if m != nil && m.Offer == job.ID {
 		return "Do it in this turn. Its end closes the work, and your last words are the result; ack is for when you cannot do it.", nil
 	}
 	return "When it is done, close it with ack and the result; when it cannot be done, with ack and failed.", nil
@@ -86,14 +92,14 @@ type closing struct {
 	At      string `json:"at"`
 }
 
-func (c *call) ack(_ context.Context, in ackArguments) (*closing, error) {
-	work, err := c.published(in.ID)
+func (w work) ack(_ context.Context, in ackArguments) (*closing, error) {
+	job, err := w.published(in.ID)
 	if err != nil {
 		return nil, err
 	}
 	words := strings.TrimSpace(in.Text)
 	if words != "" {
-		if err := checkBody([]byte(words), c.Rules.BodyLimit(), "send it with attach, and say here where it is"); err != nil {
+		if err := checkBody([]byte(words), w.Rules.BodyLimit(), "send it with attach, and say here where it is"); err != nil {
 			return nil, err
 		}
 	}
@@ -101,12 +107,12 @@ func (c *call) ack(_ context.Context, in ackArguments) (*closing, error) {
 	if in.Failed {
 		end = dropbox.Failed
 	}
-	if err := c.Ack(work, end, words); err != nil {
+	if err := w.Ack(job, end, words); err != nil {
 		return nil, withNext(err)
 	}
-	done := &closing{ID: work.ID, Outcome: end, At: stamp(time.Now())}
-	if words != "" && work.Message.From != c.Me.Name {
-		done.To = work.Message.From
+	done := &closing{ID: job.ID, Outcome: end, At: stamp(time.Now())}
+	if words != "" && job.Message.From != w.Me.Name {
+		done.To = job.Message.From
 	}
 	return done, nil
 }

@@ -5,15 +5,29 @@
 //	the agent's client ── tools/call ── this ──┬── mailboxes, board: files
 //	                                           └── control socket: the daemon
 //
-// Mail goes by the same way as that of the command line (package client), so
-// an agent that sends by a tool and one that types claude-swarm send do the same.
-// A tool asks the daemon over its control socket for what only the daemon knows or can do; when it is
-// away, mail is read and delivered anyway, and the result says so.
+// A tool sends mail in the same way as the command line (package client), so an agent that
+// calls the tool send and one that types claude-swarm send do the same. A tool asks the
+// daemon over its control socket for what only the daemon knows or can do. Without a daemon
+// mail is read and delivered all the same, and the result says that none runs.
+//
+// # Layers
+//
+// Each layer uses those below it alone:
+//
+//	session.go                     one client: requests, answers, calls that run
+//	server.go                      the tools that are offered, and one call of a tool
+//	tools.go                       the list of tools
+//	agents, send, inbox, irc …     the tools, in groups
+//	tool, caller, daemon, text.go  what a tool is, and what it has
+//	check.go                       arguments against a schema
+//	lines, message, schema.go      the protocol; they know no swarm
 //
 // # A tool
 //
-// is a file: its arguments and its result as structs, and a method of [call] that
-// does it. One line of [tools] adds it; its schemas come from the structs:
+// is its arguments and its result as structs, and a method of the group of tools that it
+// belongs to. A group is a type with what its tools need, made for each call: [crew], [mail],
+// [asker], [mailbox], [topics], [work], [boardPages], [ownTurn], [folders], [chat]. One line of
+// [tools] adds a tool; its schemas come from the structs:
 //
 //	json:"to"                 the argument; with omitempty it may be left out
 //	jsonschema:"who gets it"  what it is for
@@ -22,8 +36,8 @@
 //
 // A result is both structured, as its schema says, and text ([result]). Claude Code
 // 2.1.197 shows the structure alone to its model, others the text, so each must be
-// whole without the other. An argument that is wrong is an error that says what is
-// wrong and what was probably meant; nothing is done then.
+// whole without the other. The answer to a wrong argument says what is wrong and what was
+// probably meant; nothing is done then.
 //
 // Names are parts of names in the client: the tool send of the server dead-drop is
 // mcp__dead-drop__send there. The page docs/agents-tools.md is made of [Server.Tools].

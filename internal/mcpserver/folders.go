@@ -8,38 +8,48 @@ import (
 	"strings"
 )
 
-// within resolves a path that an agent names, relative to its working folder, and
-// checks that it lies in one of the folders that are its own, wherever symbolic
-// links lead.
-func (c *call) within(path string) (string, error) {
-	path = c.absolute(path)
+// folders are where the caller may work, and attach files from.
+type folders struct {
+	own     []string // absolute
+	base    string   // where relative paths begin
+	daemons string   // the daemon's folder, which is closed to all callers
+}
+
+func foldersOf(c *call) folders {
+	f := folders{own: c.Folders, base: c.Project, daemons: c.Home.Dir()}
+	if spec, ok := c.spec(c.Me.Name); ok {
+		f.base = spec.Client.Dir
+	}
+	return f
+}
+
+// within resolves a path that the caller names, and checks that it lies in one of the
+// caller's folders, wherever symbolic links lead.
+func (f folders) within(path string) (string, error) {
+	path = f.absolute(path)
 	real, err := filepath.EvalSymlinks(path)
 	if os.IsNotExist(err) {
 		return "", fmt.Errorf("%s is not there", path)
 	} else if err != nil {
 		return "", err
 	}
-	if home, err := filepath.EvalSymlinks(c.Home.Dir()); err == nil && inside(home, real) {
+	if home, err := filepath.EvalSymlinks(f.daemons); err == nil && inside(home, real) {
 		return "", fmt.Errorf("%s is the daemon's own", path) // the secrets of all agents lie there
 	}
-	for _, folder := range c.Folders {
+	for _, folder := range f.own {
 		if home, err := filepath.EvalSymlinks(folder); err == nil && inside(home, real) {
 			return real, nil
 		}
 	}
-	return "", fmt.Errorf("%s lies outside of your folders: %s", path, strings.Join(c.Folders, ", "))
+	return "", fmt.Errorf("%s lies outside of your folders: %s", path, strings.Join(f.own, ", "))
 }
 
-// absolute is a path as it is seen from the working folder of the agent.
-func (c *call) absolute(path string) string {
+// absolute is a path as it is seen from the working folder of the caller.
+func (f folders) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	base := c.Project
-	if spec, ok := c.spec(c.Me.Name); ok {
-		base = spec.Client.Dir
-	}
-	return filepath.Join(base, path)
+	return filepath.Join(f.base, path)
 }
 
 // inside tells whether path is folder, or in it. Both are absolute and real.
@@ -66,10 +76,10 @@ const (
 	maxEntries      = 100
 )
 
-// setDirectory says what there is to know of a folder. The client keeps its own
-// working folder; the agent goes there by cd.
-func (c *call) setDirectory(_ context.Context, in directoryArguments) (*directory, error) {
-	path, err := c.within(in.Path)
+// enter describes a folder. The client keeps its working folder; the agent goes to the new
+// one by cd.
+func (f folders) enter(_ context.Context, in directoryArguments) (*directory, error) {
+	path, err := f.within(in.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +100,10 @@ func (c *call) setDirectory(_ context.Context, in directoryArguments) (*director
 		d.Entries = append(d.Entries, name)
 	}
 	for dir := path; ; dir = filepath.Dir(dir) {
-		if _, err := c.within(dir); err != nil {
-			return d, nil // above there is nothing of the agent's own
+		if _, err := f.within(dir); err != nil {
+			return d, nil // above lies no folder of the caller
 		}
-		file, err := c.within(filepath.Join(dir, "CLAUDE.md"))
+		file, err := f.within(filepath.Join(dir, "CLAUDE.md"))
 		if err != nil {
 			continue
 		}

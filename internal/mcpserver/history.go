@@ -16,7 +16,7 @@ type historyArguments struct {
 	N     int    `json:"n,omitempty" jsonschema:"how many; 10 if left out" minimum:"1" maximum:"100"`
 }
 
-// A past is what an agent did.
+// A past is the last turns of an agent.
 type past struct {
 	Agent string     `json:"agent"`
 	Turns []pastTurn `json:"turns" jsonschema:"oldest first"`
@@ -38,7 +38,7 @@ type pastTurn struct {
 // maxSummary is how much of the last words of a turn is shown, in bytes.
 const maxSummary = 400
 
-func (c *call) history(_ context.Context, in historyArguments) (*past, error) {
+func (c crew) history(_ context.Context, in historyArguments) (*past, error) {
 	name := cmp.Or(in.Agent, c.Me.Name)
 	if _, ok := c.spec(name); !ok {
 		return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, c.Agents)}

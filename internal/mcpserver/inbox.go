@@ -6,9 +6,18 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
+
+// A mailbox is the caller's mail, for reading.
+type mailbox struct {
+	*client.Client
+	daemon daemonLink
+}
+
+func mailboxOf(c *call) mailbox { return mailbox{c.Client, c.daemon} }
 
 type inboxArguments struct {
 	Unread bool   `json:"unread,omitempty" jsonschema:"without what was read or is worked on"`
@@ -26,7 +35,7 @@ type inbox struct {
 // maxListed bounds a list of messages: all of it goes into the agent's context.
 const maxListed = 50
 
-func (c *call) inbox(ctx context.Context, in inboxArguments) (*inbox, error) {
+func (c mailbox) list(ctx context.Context, in inboxArguments) (*inbox, error) {
 	var after *dropbox.Message
 	if in.Since != "" {
 		var err error
@@ -45,10 +54,10 @@ func (c *call) inbox(ctx context.Context, in inboxArguments) (*inbox, error) {
 		case len(box.Messages) == maxListed:
 			box.Left++
 		default:
-			box.Messages = append(box.Messages, c.gist(v))
+			box.Messages = append(box.Messages, gistOf(c.Client, v))
 		}
 	}
-	box.Note, err = c.nobodyWorks(ctx)
+	box.Note, err = c.daemon.hindrance(ctx)
 	return box, err
 }
 
@@ -87,7 +96,7 @@ type reading struct {
 	Why      string   `json:"why,omitempty" jsonschema:"why it was given up, if it was"`
 }
 
-func (c *call) read(_ context.Context, in readArguments) (*reading, error) {
+func (c mailbox) read(_ context.Context, in readArguments) (*reading, error) {
 	found, m, err := c.Message(in.ID)
 	if err != nil {
 		return nil, err
@@ -96,7 +105,7 @@ func (c *call) read(_ context.Context, in readArguments) (*reading, error) {
 		return nil, err
 	}
 	v := view.MessageIn(c.Client, found.Mailbox, found.State, m)
-	r := &reading{gist: c.gist(v), To: v.To, ReplyTo: v.ReplyTo, Text: v.Body}
+	r := &reading{gist: gistOf(c.Client, v), To: v.To, ReplyTo: v.ReplyTo, Text: v.Body}
 	for _, a := range v.Attachments {
 		r.Attached = append(r.Attached, a.Path)
 	}
@@ -106,9 +115,9 @@ func (c *call) read(_ context.Context, in readArguments) (*reading, error) {
 	return r, c.markRead(found)
 }
 
-// markRead marks what the lead has read. In an agent's mailbox to read is not to
-// take: each message has its turn.
-func (c *call) markRead(found dropbox.Found) error {
+// markRead marks a message that the lead has read. To read a message in the mailbox of an
+// agent does not claim it: each message has its turn.
+func (c mailbox) markRead(found dropbox.Found) error {
 	if found.State != dropbox.Waiting || found.Mailbox != dropbox.Lead || c.Me.Name != dropbox.Lead {
 		return nil
 	}

@@ -13,25 +13,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// ircTools are offered where IRC is configured. The first eight and the other five
-// have the names and defaults of two source documents, and are the same underneath.
-func ircTools() []tool {
-	return []tool{
-		does("irc_send", `Say something on IRC, in a channel or to a person privately: what others should see while you work. It returns at once. Your answer to a message that came from IRC goes there by itself.`, (*call).ircSend),
-		does("irc_read", `What was said in a channel since you read it last, the oldest first. It does not wait. Read between two pieces of work; what is meant for you comes to you as a message anyway.`, (*call).ircRead),
-		does("irc_ask", `Ask the people of a channel, or one person, and wait for the answer: only when you cannot go on without a person's word. Nobody may be there.`, (*call).ircAsk),
-		does("irc_join", `Let the bridge join a channel: from then on you can read what is said there.`, (*call).ircJoin),
-		does("irc_part", `Let the bridge leave a channel. Others in the swarm can then no longer read it either.`, (*call).ircPart),
-		reads("irc_channels", `The channels that the bridge is in: how many people are there, and how much you have not read.`, (*call).ircChannels),
-		reads("irc_who", `Who is in a channel, with their modes: @ is an operator, + has a voice.`, (*call).ircWho),
-		does("irc_topic", `The topic of a channel; with text it is set to that.`, (*call).ircTopic),
-		does("send_message", `Post a message to a channel. The same as irc_send.`, (*call).sendMessage),
-		reads("read_messages", `Recent messages of a channel, the newest first, whether you have read them or not.`, (*call).readMessages),
-		does("create_channel", `Create a channel, such as one for a task, or join it where it is there.`, (*call).createChannel),
-		reads("list_channels", `List the active channels by their names alone; irc_channels tells more of each.`, (*call).listChannels),
-		reads("get_members", `List who is in a channel, by their nicks alone; irc_who tells their modes as well.`, (*call).getMembers),
-	}
+// chat is IRC, as one caller uses it.
+type chat struct {
+	*client.Client
+	turn ownTurn
 }
+
+func chatOf(c *call) chat { return chat{c.Client, ownTurnOf(c)} }
 
 type ircSendArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel, or the nick of a person"`
@@ -52,16 +40,16 @@ type given struct {
 	To string `json:"to"`
 }
 
-func (c *call) ircSend(_ context.Context, in ircSendArguments) (*saying, error) {
+func (c chat) send(_ context.Context, in ircSendArguments) (*saying, error) {
 	return c.say(in.Channel, in.Message)
 }
 
 // checkSaid looks at a text for IRC.
-func (c *call) checkSaid(text string) error {
+func (c chat) checkSaid(text string) error {
 	return checkBody([]byte(text), c.Rules.BodyLimit(), "say it in fewer words, or in several messages")
 }
 
-func (c *call) say(channel, text string) (*saying, error) {
+func (c chat) say(channel, text string) (*saying, error) {
 	if err := c.checkSaid(text); err != nil {
 		return nil, err
 	}
@@ -81,7 +69,7 @@ func (c *call) say(channel, text string) (*saying, error) {
 // ircNote says what the caller should know besides: that nobody hears it now, and either
 // that it has not looked at its channels for long, or what was said in that channel
 // meanwhile.
-func (c *call) ircNote(channel string) (string, error) {
+func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.Bridge()
 	if err != nil {
 		return "", err
@@ -140,7 +128,7 @@ type ircLine struct {
 	Account   string `json:"account,omitempty" jsonschema:"the account that the server vouches for; without one the nick proves nothing"`
 }
 
-func (c *call) ircLines(lines []ircbridge.Line) []ircLine {
+func (c chat) ircLines(lines []ircbridge.Line) []ircLine {
 	list := make([]ircLine, 0, len(lines))
 	for _, l := range lines {
 		list = append(list, ircLine{Nick: l.Speaker(c.Called), Text: l.Text, Timestamp: stamp(l.At), Account: l.Account})
@@ -148,7 +136,7 @@ func (c *call) ircLines(lines []ircbridge.Line) []ircLine {
 	return list
 }
 
-func (c *call) ircRead(_ context.Context, in ircReadArguments) (*talk, error) {
+func (c chat) read(_ context.Context, in ircReadArguments) (*talk, error) {
 	got, at, err := c.Unread(in.Channel, cmp.Or(in.Limit, 50))
 	if err != nil {
 		return nil, err
@@ -157,7 +145,7 @@ func (c *call) ircRead(_ context.Context, in ircReadArguments) (*talk, error) {
 }
 
 // deaf says why nothing new may be known of a channel; "" when it may be believed.
-func (c *call) deaf(lines []ircbridge.Line) string {
+func (c chat) deaf(lines []ircbridge.Line) string {
 	if len(lines) > 0 {
 		return ""
 	}
@@ -210,7 +198,7 @@ type ircAnswer struct {
 	Note     string `json:"note,omitempty"`
 }
 
-func (c *call) ircAsk(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
+func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 	if err := c.checkSaid(in.Question); err != nil {
 		return nil, err
 	}
@@ -238,7 +226,7 @@ func (c *call) ircAsk(ctx context.Context, in ircAskArguments) (*ircAnswer, erro
 }
 
 // unanswered does what is to be done when no person answered in time, and says what.
-func (c *call) unanswered(ctx context.Context, a *ircAnswer, patience time.Duration) (string, error) {
+func (c chat) unanswered(ctx context.Context, a *ircAnswer, patience time.Duration) (string, error) {
 	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)
 	switch a.Outcome {
 	case atContinue:
@@ -246,7 +234,7 @@ func (c *call) unanswered(ctx context.Context, a *ircAnswer, patience time.Durat
 	case atDeny:
 		return none + takeForNo, nil
 	}
-	done, err := c.endTurn(ctx, a.Outcome, "people in "+a.Channel, a.ID)
+	done, err := c.turn.stop(ctx, a.Outcome, "people in "+a.Channel, a.ID)
 	return none + " " + done, err
 }
 

@@ -15,16 +15,16 @@ type channelArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
 }
 
-func (c *call) ircJoin(_ context.Context, in channelArguments) (*saying, error) {
+func (c chat) join(_ context.Context, in channelArguments) (*saying, error) {
 	return c.tell(ircbridge.DoJoin, in.Channel, "")
 }
 
-func (c *call) ircPart(_ context.Context, in channelArguments) (*saying, error) {
+func (c chat) part(_ context.Context, in channelArguments) (*saying, error) {
 	return c.tell(ircbridge.DoPart, in.Channel, "")
 }
 
 // tell asks the bridge for something.
-func (c *call) tell(do ircbridge.Do, channel, text string) (*saying, error) {
+func (c chat) tell(do ircbridge.Do, channel, text string) (*saying, error) {
 	sent, at, err := c.Tell(do, channel, text)
 	if err != nil {
 		return nil, withNext(err)
@@ -45,7 +45,7 @@ type channelTopic struct {
 	Note    string `json:"note,omitempty"`
 }
 
-func (c *call) ircTopic(_ context.Context, in ircTopicArguments) (*channelTopic, error) {
+func (c chat) topic(_ context.Context, in ircTopicArguments) (*channelTopic, error) {
 	if in.Text != "" {
 		text := strings.Join(strings.Fields(in.Text), " ")
 		if err := checkBody([]byte(text), c.Rules.BodyLimit(), "a topic is one short line"); err != nil {
@@ -84,7 +84,7 @@ type channelView struct {
 	Topic   string `json:"topic,omitempty"`
 }
 
-func (c *call) ircChannels(context.Context, noArguments) (*channelList, error) {
+func (c chat) channels(context.Context, noArguments) (*channelList, error) {
 	st, err := c.Bridge()
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ type member struct {
 	Modes string `json:"modes,omitempty" jsonschema:"@ is an operator, + has a voice"`
 }
 
-func (c *call) ircWho(_ context.Context, in ircWhoArguments) (*attendance, error) {
+func (c chat) who(_ context.Context, in ircWhoArguments) (*attendance, error) {
 	ch, err := c.InChannel(in.Channel)
 	if err != nil {
 		return nil, err

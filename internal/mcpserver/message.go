@@ -24,8 +24,8 @@ type message struct {
 	params json.RawMessage // an object; nil for none
 }
 
-// readMessage tells what data says. Where it is not a message the error says why, and the
-// message has the id to answer with, if there is one.
+// readMessage parses a message. Where data is none the error says why, and the message has the
+// id to answer with, if there is one.
 func readMessage(data []byte) (message, error) {
 	var m message
 	if data[0] != '{' {
@@ -63,7 +63,7 @@ func readMessage(data []byte) (message, error) {
 	return m, nil
 }
 
-// keyOf is the same text for the same id, however it is written; "" when it is none.
+// keyOf is one text for all ways to write an id; "" for what is no id.
 func keyOf(id json.RawMessage) string {
 	var value any
 	if err := json.Unmarshal(id, &value); err != nil {
@@ -80,27 +80,28 @@ func keyOf(id json.RawMessage) string {
 	return ""
 }
 
-// A wrong is the error in an answer.
-type wrong struct {
+// A fault is the error in an answer.
+type fault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
 
-func (e *wrong) Error() string { return e.Message }
+func (e *fault) Error() string { return e.Message }
 
-func wrongf(code int, format string, args ...any) *wrong {
-	return &wrong{code, fmt.Sprintf(format, args...)}
+func faultf(code int, format string, args ...any) *fault {
+	return &fault{code, fmt.Sprintf(format, args...)}
 }
 
-// refusal is the answer to what was not done. Without an id it is null.
-func refusal(id json.RawMessage, why *wrong) []byte {
+// refusal is the answer to a message that the server did not follow. An id that is missing is
+// null there.
+func refusal(id json.RawMessage, why *fault) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
 	data, _ := marshal(struct { // of plain types: it does not fail
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
-		Error   *wrong          `json:"error"`
+		Error   *fault          `json:"error"`
 	}{"2.0", id, why})
 	return data
 }
@@ -113,7 +114,7 @@ func success(id json.RawMessage, result any) []byte {
 		Result  any             `json:"result"`
 	}{"2.0", id, result})
 	if err != nil {
-		return refusal(id, wrongf(codeInvalidRequest, "the answer cannot be written: %v", err))
+		return refusal(id, faultf(codeInvalidRequest, "the answer cannot be written: %v", err))
 	}
 	return data
 }

@@ -28,7 +28,7 @@ type publication struct {
 	Note      string   `json:"note,omitempty"`
 }
 
-func (c *call) publish(ctx context.Context, in publishArguments) (*publication, error) {
+func (w mail) publish(ctx context.Context, in publishArguments) (*publication, error) {
 	m := &dropbox.Message{
 		Topic: in.Topic, Type: dropbox.Type(cmp.Or(in.Type, string(dropbox.Task))), Subject: strings.Join(strings.Fields(in.Subject), " "), Key: in.Key,
 	}
@@ -39,13 +39,13 @@ func (c *call) publish(ctx context.Context, in publishArguments) (*publication, 
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
 		return nil, err
 	}
-	if err := c.goesOn(m, in.Thread, ""); err != nil {
+	if err := w.goesOn(m, in.Thread, ""); err != nil {
 		return nil, err
 	}
-	if err := c.fill(m, in.Text, in.Attach); err != nil {
+	if err := w.fill(m, in.Text, in.Attach); err != nil {
 		return nil, err
 	}
-	sent, err := c.Publish(m)
+	sent, err := w.Publish(m)
 	if sent.ID == "" && len(sent.Offered) == 0 && err != nil {
 		return nil, withNext(err)
 	}
@@ -55,7 +55,7 @@ func (c *call) publish(ctx context.Context, in publishArguments) (*publication, 
 		p.Note = "It is published, but not everybody could be told: " + err.Error()
 	case sent.Duplicate:
 	case len(sent.Offered) > 0:
-		p.Note, err = c.nobodyWorks(ctx)
+		p.Note, err = w.daemon.hindrance(ctx)
 		return p, err
 	case sent.ID == "":
 		p.Note = "Nobody subscribes to " + in.Topic + ", so nobody was told."

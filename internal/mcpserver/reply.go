@@ -16,28 +16,28 @@ type replyArguments struct {
 	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
 }
 
-func (c *call) reply(ctx context.Context, in replyArguments) (*sending, error) {
-	found, old, err := c.Message(in.ID)
+func (w mail) reply(ctx context.Context, in replyArguments) (*sending, error) {
+	found, old, err := w.Message(in.ID)
 	switch {
 	case err != nil:
 		return nil, err
-	case found.Mailbox != c.Me.Name:
+	case found.Mailbox != w.Me.Name:
 		return nil, fmt.Errorf("%s lies in the mailbox of %s, not in yours; use send", old.ID, found.Mailbox)
 	case old.From == dropbox.Swarm:
 		return nil, fmt.Errorf("%s is from the daemon itself, which reads no mail", old.ID)
 	}
-	m := c.Answer(old, dropbox.Type(in.Type))
+	m := w.Answer(old, dropbox.Type(in.Type))
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
 		return nil, err
 	}
-	if m.To, err = c.Recipients(cmp.Or(old.From, dropbox.Lead)); err != nil {
+	if m.To, err = w.Recipients(cmp.Or(old.From, dropbox.Lead)); err != nil {
 		return nil, err
 	}
-	sent, err := c.post(ctx, m, in.Text, in.Attach)
+	sent, err := w.post(ctx, m, in.Text, in.Attach)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.FileAnswered(found); err != nil {
+	if err := w.FileAnswered(found); err != nil {
 		return nil, fmt.Errorf("the answer is sent, but %s could not be filed: %w", old.ID, err)
 	}
 	return sent, nil

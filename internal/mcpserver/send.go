@@ -13,6 +13,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
+// mail is what the tools need that write messages.
+type mail struct {
+	*client.Client
+	files  folders
+	daemon daemonLink
+}
+
+func mailOf(c *call) mail { return mail{c.Client, foldersOf(c), c.daemon} }
+
 type sendArguments struct {
 	To       string   `json:"to" jsonschema:"the name of an agent, several with commas between them, all, or lead"`
 	Text     string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
@@ -38,7 +47,7 @@ type sentTo struct {
 	Duplicate bool   `json:"duplicate,omitempty" jsonschema:"it was sent before with this key, and not again"`
 }
 
-func (c *call) send(ctx context.Context, in sendArguments) (*sending, error) {
+func (w mail) send(ctx context.Context, in sendArguments) (*sending, error) {
 	m := &dropbox.Message{
 		Type: dropbox.Type(cmp.Or(in.Type, string(dropbox.Task))), Subject: strings.Join(strings.Fields(in.Subject), " "), Key: in.Key,
 	}
@@ -46,29 +55,29 @@ func (c *call) send(ctx context.Context, in sendArguments) (*sending, error) {
 	if m.Priority, err = dropbox.ParsePriority(cmp.Or(in.Priority, dropbox.Normal.String())); err != nil {
 		return nil, err
 	}
-	if m.To, err = c.Recipients(in.To); err != nil {
+	if m.To, err = w.Recipients(in.To); err != nil {
 		return nil, err
 	}
 	for _, name := range in.CC {
-		names, err := c.Recipients(name)
+		names, err := w.Recipients(name)
 		if err != nil {
 			return nil, err
 		}
 		m.CC = append(m.CC, names...)
 	}
-	if err := c.goesOn(m, in.Thread, in.ReplyTo); err != nil {
+	if err := w.goesOn(m, in.Thread, in.ReplyTo); err != nil {
 		return nil, err
 	}
-	return c.post(ctx, m, in.Text, in.Attach)
+	return w.post(ctx, m, in.Text, in.Attach)
 }
 
 // goesOn puts a message into the conversation of another one, by its id.
-func (c *call) goesOn(m *dropbox.Message, thread, replyTo string) error {
+func (w mail) goesOn(m *dropbox.Message, thread, replyTo string) error {
 	for _, id := range []string{thread, replyTo} {
 		if id == "" {
 			continue
 		}
-		_, old, err := c.Message(id)
+		_, old, err := w.Message(id)
 		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
@@ -81,11 +90,11 @@ func (c *call) goesOn(m *dropbox.Message, thread, replyTo string) error {
 }
 
 // post gives a message its text and its files, and sends it.
-func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sending, error) {
-	if err := c.fill(m, body, attach); err != nil {
+func (w mail) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sending, error) {
+	if err := w.fill(m, body, attach); err != nil {
 		return nil, err
 	}
-	sent, err := c.Send(m)
+	sent, err := w.Send(m)
 	s := &sending{Sent: delivered(sent)}
 	if err != nil {
 		if len(s.Sent) > 0 {
@@ -93,41 +102,30 @@ func (c *call) post(ctx context.Context, m *dropbox.Message, body string, attach
 		}
 		return nil, withNext(err)
 	}
-	if c.Halted != "" {
-		s.Note = "The text halts the conversation " + c.Halted + ": no agent is woken in it any more."
+	if w.Halted != "" {
+		s.Note = "The text halts the conversation " + w.Halted + ": no agent is woken in it any more."
 		return s, nil
 	}
 	if slices.ContainsFunc(sent, func(d dropbox.Delivery) bool { return d.To != dropbox.Lead }) {
-		s.Note, err = c.nobodyWorks(ctx)
+		s.Note, err = w.daemon.hindrance(ctx)
 	}
 	return s, err
 }
 
 // fill gives a message its text and its files.
-func (c *call) fill(m *dropbox.Message, body string, attach []string) error {
-	m.Body = client.Body([]string{body}, c.Rules.BodyLimit())
-	if err := checkBody(m.Body, c.Rules.BodyLimit(), "write it to a file and name that in attach"); err != nil {
+func (w mail) fill(m *dropbox.Message, body string, attach []string) error {
+	m.Body = client.Body([]string{body}, w.Rules.BodyLimit())
+	if err := checkBody(m.Body, w.Rules.BodyLimit(), "write it to a file and name that in attach"); err != nil {
 		return err
 	}
 	for _, path := range attach {
-		a, err := c.attach(path)
+		a, err := w.attach(path)
 		if err != nil {
 			return err
 		}
 		m.Attachments = append(m.Attachments, a)
 	}
 	return nil
-}
-
-// withNext adds what is to be done when a rule has refused something.
-func withNext(err error) error {
-	if refused, ok := errors.AsType[*client.RefusedError](err); ok {
-		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
-	}
-	if _, ok := errors.AsType[*client.StaysError](err); ok {
-		return fmt.Errorf("%w; to do: nothing, as what is said there wakes you only where it names you. irc_part leaves channels that irc_join has joined", err)
-	}
-	return err
 }
 
 func delivered(sent []dropbox.Delivery) []sentTo {
@@ -138,33 +136,17 @@ func delivered(sent []dropbox.Delivery) []sentTo {
 	return list
 }
 
-// checkBody says what is wrong with a text, and of one that is too long what to do.
-func checkBody(body []byte, most int, tooLong string) error {
-	switch flaw, at := client.Look(body, most); flaw {
-	case client.Empty:
-		return fmt.Errorf("the text is empty")
-	case client.HasNUL:
-		return fmt.Errorf("the text has a NUL byte, at byte %d", at+1)
-	case client.NotUTF8:
-		return fmt.Errorf("the text is not UTF-8, at byte %d", at+1)
-	case client.TooLong:
-		return fmt.Errorf("the text has %d bytes, %d at most; %s", len(body), most, tooLong)
-	}
-	return nil
-}
-
-// attach puts a file into the store. The path is seen from the working folder. What an
-// agent may attach is decided by the door; for a client of the person's own, which
-// acts as the lead, the folders of the project are the bound.
-func (c *call) attach(path string) (dropbox.Attachment, error) {
-	path = c.absolute(path)
-	if c.Me.Name == dropbox.Lead {
+// attach puts a file into the store. Package client decides what an agent may attach. A
+// client that a person runs acts as the lead, and is bound to the folders of the project.
+func (w mail) attach(path string) (dropbox.Attachment, error) {
+	path = w.files.absolute(path)
+	if w.Me.Name == dropbox.Lead {
 		var err error
-		if path, err = c.within(path); err != nil {
+		if path, err = w.files.within(path); err != nil {
 			return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
 		}
 	}
-	a, err := c.Attach(path)
+	a, err := w.Attach(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("attach: %s is not there", path)
 	}

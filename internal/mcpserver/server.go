@@ -9,40 +9,19 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/client"
-	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Options are what a server cannot do without.
+// Options are what a server needs.
 type Options struct {
 	Version string // of the program
 	IRC     bool   // the tools for IRC are offered too
 	Turn    bool   // it serves a turn, whose system text says what the instructions say
-	// Open gives a call what it works with, as it is now: the configuration may have
-	// changed since the last one. The call closes it.
-	Open func() (*Desk, error)
+	// Open opens the project for one call, as it is now: the configuration may have changed
+	// since the last call. The server closes it.
+	Open func() (*Caller, error)
 	// Dial finds the daemon. The error is [control.ErrNoDaemon] when none runs.
-	Dial func(ctx context.Context, d *Desk) (Daemon, error)
-}
-
-// A Desk is what one call works with.
-type Desk struct {
-	*client.Client
-	Project string     // folder of the project
-	Plan    swarm.Plan // of its configuration
-	Folders []string   // those that the caller may make its working folder, and attach files from
-	Close   func() error
-}
-
-// A Daemon is what is asked of it. It is [*control.Client].
-type Daemon interface {
-	Status(ctx context.Context, agents ...string) (swarm.Status, error)
-	Pause(ctx context.Context, agent string, o swarm.PauseOrder) error
-	Abort(ctx context.Context, agent, by string) (swarm.Cut, error)
-	Compact(ctx context.Context, agent, by string) error
-	Clear(ctx context.Context, agent, by string) error
-	Close() error
+	Dial func(ctx context.Context, c *Caller) (Daemon, error)
 }
 
 // A Server offers the tools.
@@ -53,7 +32,7 @@ type Server struct {
 	tools  map[string]offered
 }
 
-// An offered is a tool with its description.
+// An offered tool has its description at hand.
 type offered struct {
 	tool
 	described *Tool
@@ -85,7 +64,7 @@ func New(o Options) *Server {
 // Tools are the descriptions of all tools, in their order.
 func (s *Server) Tools() []*Tool { return s.list }
 
-// advised adds where to look to an error that a wrong name is the reason of.
+// advised adds to an error about a name or an id where the right ones are listed.
 func advised(err error) error {
 	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok && len(unknown.Near) == 0 {
 		return fmt.Errorf("%w; list_agents names all", err)
@@ -96,52 +75,20 @@ func advised(err error) error {
 	return err
 }
 
+// call runs one call of a tool.
 func (s *Server) call(ctx context.Context, t offered, arguments json.RawMessage) (result, error) {
 	arguments, err := check(arguments, t.described.Input)
 	if err != nil {
 		return nil, err
 	}
-	desk, err := s.opts.Open()
+	caller, err := s.opts.Open()
 	if err != nil {
 		return nil, err
 	}
-	out, err := t.run(ctx, &call{Desk: desk, dial: s.opts.Dial}, arguments)
-	return out, errors.Join(err, desk.Close())
-}
-
-// A call is one call of a tool on its way.
-type call struct {
-	*Desk
-	dial func(context.Context, *Desk) (Daemon, error)
-}
-
-// daemon finds the daemon; nil when none runs. The caller closes it.
-func (c *call) daemon(ctx context.Context) (Daemon, error) {
-	d, err := c.dial(ctx, c.Desk)
-	if errors.Is(err, control.ErrNoDaemon) {
-		return nil, nil
+	daemon := daemonLink{
+		dial:   func(ctx context.Context) (Daemon, error) { return s.opts.Dial(ctx, caller) },
+		halted: caller.Store.Halted,
 	}
-	return d, err
+	out, err := t.run(ctx, &call{caller, daemon}, arguments)
+	return out, errors.Join(err, caller.Close())
 }
-
-// nobodyWorks says why what was sent to agents is not worked on now; "" when it is.
-func (c *call) nobodyWorks(ctx context.Context) (string, error) {
-	d, err := c.daemon(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case d == nil:
-		return noDaemon, nil
-	}
-	if c.Store.Halted() {
-		err = d.Close()
-		return halted, err
-	}
-	return "", d.Close()
-}
-
-// halted is told when nothing is begun.
-const halted = "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt)."
-
-// noDaemon is told in every result that a daemon would have made better.
-const noDaemon = "No daemon runs: mail can be read and left, and waits until a person starts one (claude-swarm start)."

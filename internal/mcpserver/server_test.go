@@ -94,7 +94,7 @@ func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 	return client
 }
 
-func (p *place) open() (*mcpserver.Desk, error) {
+func (p *place) open() (*mcpserver.Caller, error) {
 	bound := client.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
 	d, err := client.Open(client.Project{
 		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, Chat: p.chat,
@@ -108,13 +108,13 @@ func (p *place) open() (*mcpserver.Desk, error) {
 	}
 	coder := spec("coder", "writes")
 	coder.Attached = p.attached
-	return &mcpserver.Desk{
+	return &mcpserver.Caller{
 		Client: d, Project: p.dir, Folders: []string{p.dir}, Close: func() error { return nil },
 		Plan: swarm.Plan{Agents: []swarm.Spec{coder, spec("reviewer", "reads")}},
 	}, nil
 }
 
-func (p *place) dial(context.Context, *mcpserver.Desk) (mcpserver.Daemon, error) {
+func (p *place) dial(context.Context, *mcpserver.Caller) (mcpserver.Daemon, error) {
 	if p.daemon == nil {
 		return nil, control.ErrNoDaemon
 	}

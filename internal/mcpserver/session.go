@@ -21,8 +21,8 @@ var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 // lastWithBatches is the last version of the protocol that has batches of messages.
 const lastWithBatches = "2025-03-26"
 
-// A session is the talk with one client. A call of a tool runs beside the others; all else
-// is answered in its turn.
+// A session serves one client. Calls of tools run side by side; everything else is answered in
+// the order in which it came.
 type session struct {
 	*Server
 	out     *lineWriter
@@ -30,11 +30,11 @@ type session struct {
 
 	calls   sync.WaitGroup
 	mu      sync.Mutex
-	running map[string]context.CancelFunc // the calls that are not answered, by their keys
+	running map[string]context.CancelFunc // calls without an answer, by the keys of their ids
 }
 
-// Serve answers a client that speaks in lines until it hangs up or ctx is done. Calls that
-// run then are ended and waited for.
+// Serve answers a client that speaks in lines until it hangs up or ctx is done. Serve ends the
+// calls that still run, and waits for them.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &session{Server: s, out: &lineWriter{w: w}, running: map[string]context.CancelFunc{}}
@@ -45,7 +45,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		err  error
 	}
 	lines := make(chan read)
-	go func() { // a read cannot be broken off: it ends with the stream, at the latest with the process
+	go func() { // nobody waits for it: a read ends with the stream, at the latest with the process
 		in := bufio.NewReaderSize(r, 64<<10)
 		for {
 			line, err := readLine(in)
@@ -68,9 +68,9 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		}
 		switch {
 		case errors.Is(l.err, errLongLine):
-			c.out.write(refusal(nil, wrongf(codeParse, "%v", l.err)))
+			c.out.write(refusal(nil, faultf(codeParse, "%v", l.err)))
 		case len(l.line) > 0:
-			c.take(ctx, l.line)
+			c.handle(ctx, l.line)
 		}
 		if err := c.out.failed(); err != nil {
 			return err
@@ -83,20 +83,20 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	}
 }
 
-// take answers one line.
-func (c *session) take(ctx context.Context, line []byte) {
+// handle answers one line.
+func (c *session) handle(ctx context.Context, line []byte) {
 	switch {
 	case !json.Valid(line):
-		c.out.write(refusal(nil, wrongf(codeParse, "the line is not JSON")))
+		c.out.write(refusal(nil, faultf(codeParse, "the line is not JSON")))
 	case line[0] == '[':
-		c.takeBatch(ctx, line)
+		c.handleBatch(ctx, line)
 	default:
 		m, err := readMessage(line)
 		if err != nil {
-			c.out.write(refusal(m.id, wrongf(codeInvalidRequest, "%v", err)))
+			c.out.write(refusal(m.id, faultf(codeInvalidRequest, "%v", err)))
 			return
 		}
-		c.do(ctx, m, func(said []byte) {
+		c.dispatch(ctx, m, func(said []byte) {
 			if said != nil {
 				c.out.write(said)
 			}
@@ -104,11 +104,11 @@ func (c *session) take(ctx context.Context, line []byte) {
 	}
 }
 
-// takeBatch answers the messages of an array together, in their order, when the last has
-// its answer.
-func (c *session) takeBatch(ctx context.Context, line []byte) {
+// handleBatch answers the messages of an array together, in their order, as soon as the last
+// of them has its answer.
+func (c *session) handleBatch(ctx context.Context, line []byte) {
 	refuse := func(format string, args ...any) {
-		c.out.write(refusal(nil, wrongf(codeInvalidRequest, format, args...)))
+		c.out.write(refusal(nil, faultf(codeInvalidRequest, format, args...)))
 	}
 	var list []json.RawMessage
 	switch err := json.Unmarshal(line, &list); {
@@ -134,12 +134,12 @@ func (c *session) takeBatch(ctx context.Context, line []byte) {
 			err = errors.New("another request with that id is not answered yet")
 		}
 		if err != nil {
-			answers[i] = refusal(m.id, wrongf(codeInvalidRequest, "%v", err))
+			answers[i] = refusal(m.id, faultf(codeInvalidRequest, "%v", err))
 			continue
 		}
 		seen[m.key] = true
 		pending.Add(1)
-		c.do(ctx, m, func(said []byte) {
+		c.dispatch(ctx, m, func(said []byte) {
 			answers[i] = said
 			pending.Done()
 		})
@@ -152,14 +152,14 @@ func (c *session) takeBatch(ctx context.Context, line []byte) {
 		}
 		data, err := json.Marshal(answers)
 		if err != nil {
-			data = refusal(nil, wrongf(codeInvalidRequest, "%v", err))
+			data = refusal(nil, faultf(codeInvalidRequest, "%v", err))
 		}
 		c.out.write(data)
 	})
 }
 
-// do does what a message says, and calls say once with the answer: nil for none.
-func (c *session) do(ctx context.Context, m message, say func([]byte)) {
+// dispatch follows a message, and calls say once with the answer; nil is no answer.
+func (c *session) dispatch(ctx context.Context, m message, say func([]byte)) {
 	switch {
 	case m.method == "notifications/cancelled" && m.key == "":
 		c.cancel(m.params)
@@ -178,8 +178,8 @@ func (c *session) do(ctx context.Context, m message, say func([]byte)) {
 	}
 }
 
-// answer answers what needs no time.
-func (c *session) answer(m message) (any, *wrong) {
+// answer answers a request that needs no time.
+func (c *session) answer(m message) (any, *fault) {
 	switch m.method {
 	case "initialize":
 		return c.initialize(m.params)
@@ -190,15 +190,15 @@ func (c *session) answer(m message) (any, *wrong) {
 			Tools []*Tool `json:"tools"`
 		}{c.listed}, nil
 	}
-	return nil, wrongf(codeNoMethod, "method not found: %q", m.method)
+	return nil, faultf(codeNoMethod, "method not found: %q", m.method)
 }
 
-func (c *session) initialize(params json.RawMessage) (any, *wrong) {
+func (c *session) initialize(params json.RawMessage) (any, *fault) {
 	var asked struct {
 		Version string `json:"protocolVersion"`
 	}
 	if err := json.Unmarshal(params, &asked); err != nil || asked.Version == "" {
-		return nil, wrongf(codeInvalidParams, "initialize names no protocolVersion")
+		return nil, faultf(codeInvalidParams, "initialize names no protocolVersion")
 	}
 	if c.version = asked.Version; !slices.Contains(versions, c.version) {
 		c.version = versions[0]
@@ -227,24 +227,24 @@ func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 		Arguments json.RawMessage `json:"arguments"`
 	}
 	if err := json.Unmarshal(m.params, &asked); err != nil {
-		say(refusal(m.id, wrongf(codeInvalidParams, "tools/call needs the name of a tool, and its arguments")))
+		say(refusal(m.id, faultf(codeInvalidParams, "tools/call needs the name of a tool, and its arguments")))
 		return
 	}
 	t, ok := c.tools[asked.Name]
 	if !ok {
-		say(refusal(m.id, wrongf(codeInvalidParams, "unknown tool %q", asked.Name)))
+		say(refusal(m.id, faultf(codeInvalidParams, "unknown tool %q", asked.Name)))
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	if err := c.note(m.key, cancel); err != nil {
+	if err := c.register(m.key, cancel); err != nil {
 		cancel()
-		say(refusal(m.id, wrongf(codeInvalidRequest, "%v", err)))
+		say(refusal(m.id, faultf(codeInvalidRequest, "%v", err)))
 		return
 	}
 	c.calls.Go(func() {
 		defer cancel()
 		out := c.run(ctx, t, asked.Arguments)
-		if c.forget(m.key) {
+		if c.unregister(m.key) {
 			say(success(m.id, out))
 		} else {
 			say(nil)
@@ -252,8 +252,8 @@ func (c *session) begin(ctx context.Context, m message, say func([]byte)) {
 	})
 }
 
-// note notes a call that runs. The error says that one with its id does.
-func (c *session) note(key string, cancel context.CancelFunc) error {
+// register notes a call that begins. The error says that a call with this id runs already.
+func (c *session) register(key string, cancel context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running[key] != nil {
@@ -263,8 +263,8 @@ func (c *session) note(key string, cancel context.CancelFunc) error {
 	return nil
 }
 
-// forget notes that a call has ended; false when the client took it back before.
-func (c *session) forget(key string) bool {
+// unregister notes that a call has ended; false when the client took it back before.
+func (c *session) unregister(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, runs := c.running[key]
@@ -272,13 +272,13 @@ func (c *session) forget(key string) bool {
 	return runs
 }
 
-// cancel takes back a call.
+// cancel ends a call that the client takes back.
 func (c *session) cancel(params json.RawMessage) {
 	var asked struct {
 		ID json.RawMessage `json:"requestId"`
 	}
 	if err := json.Unmarshal(params, &asked); err != nil {
-		return // nobody waits for an answer
+		return // a notification has no answer
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -288,7 +288,7 @@ func (c *session) cancel(params json.RawMessage) {
 	}
 }
 
-// A callResult is what a call of a tool gives, whole as a structure and as text.
+// A callResult is the result of a call, whole as a structure and as text.
 type callResult struct {
 	Content    []textContent `json:"content"`
 	Structured any           `json:"structuredContent,omitempty"`
@@ -300,7 +300,8 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// run runs one call of a tool. What is wrong with it is for the model, so it is a result.
+// run runs one call of a tool. The model has to read the error of a call, so that is a result
+// too.
 func (c *session) run(ctx context.Context, t offered, arguments json.RawMessage) callResult {
 	out, err := c.call(ctx, t, arguments)
 	if err != nil {

@@ -20,7 +20,7 @@ func (t *text) line(format string, args ...any) {
 // add goes on with the line.
 func (t *text) add(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// note ends the text with what else there is to know.
+// note ends the text with a remark, if there is one.
 func (t *text) note(note string) {
 	if note != "" {
 		t.line("%s", note)
@@ -30,8 +30,8 @@ func (t *text) note(note string) {
 // stamp is a time as all results have it.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// inBrief leaves out the middle of an error that repeats a long argument: it would take
-// that much of the model's context once more. Its end says what to do.
+// inBrief leaves out the middle of an error that repeats a long argument, which would fill the
+// model's context once more. The end of an error says what to do.
 func inBrief(text string) string {
 	const most, kept = 2000, 600
 	if len(text) <= most {

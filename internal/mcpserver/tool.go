@@ -31,35 +31,40 @@ type result interface {
 	readable() string
 }
 
-// A toolOf is a tool with these arguments and this result.
-type toolOf[In any, Out result] struct {
+// A toolOf is a tool of a group of tools, with these arguments and this result. of makes the
+// group for one call.
+type toolOf[Group, In any, Out result] struct {
 	name, what string
 	readOnly   bool
-	do         func(c *call, ctx context.Context, in In) (Out, error)
+	of         func(*call) Group
+	do         func(g Group, ctx context.Context, in In) (Out, error)
 }
 
+// noArguments are those of a tool that takes none.
+type noArguments struct{}
+
 // reads makes a tool that changes nothing.
-func reads[In any, Out result](name, what string, do func(*call, context.Context, In) (Out, error)) tool {
-	return toolOf[In, Out]{name, what, true, do}
+func reads[Group, In any, Out result](name, what string, of func(*call) Group, do func(Group, context.Context, In) (Out, error)) tool {
+	return toolOf[Group, In, Out]{name, what, true, of, do}
 }
 
 // does makes a tool that does something.
-func does[In any, Out result](name, what string, do func(*call, context.Context, In) (Out, error)) tool {
-	return toolOf[In, Out]{name, what, false, do}
+func does[Group, In any, Out result](name, what string, of func(*call) Group, do func(Group, context.Context, In) (Out, error)) tool {
+	return toolOf[Group, In, Out]{name, what, false, of, do}
 }
 
-func (t toolOf[In, Out]) describe() *Tool {
+func (t toolOf[Group, In, Out]) describe() *Tool {
 	in := schemaOf[In]()
 	in.Closed = false // [check] refuses what a schema does not name, and the model reads every word
 	return &Tool{Name: t.name, Description: t.what, Input: in, Output: schemaOf[Out](), Annotations: annotations{ReadOnly: t.readOnly}}
 }
 
-func (t toolOf[In, Out]) run(ctx context.Context, c *call, arguments json.RawMessage) (result, error) {
+func (t toolOf[Group, In, Out]) run(ctx context.Context, c *call, arguments json.RawMessage) (result, error) {
 	var in In
 	if err := json.Unmarshal(arguments, &in); err != nil {
 		return nil, err
 	}
-	out, err := t.do(c, ctx, in)
+	out, err := t.do(t.of(c), ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// topicList is what topics gives.
+// topics are the subscriptions, and the published work that is open.
+type topics struct{ *client.Client }
+
+func topicsOf(c *call) topics { return topics{c.Client} }
+
+// topicList is what the tool topics gives.
 type topicList struct {
 	Subscriptions []subscription    `json:"subscriptions"`
 	Open          []client.OpenWork `json:"open" jsonschema:"published work that is not done"`
@@ -23,7 +28,7 @@ type subscription struct {
 	Patterns []string `json:"patterns"`
 }
 
-func (c *call) topics(context.Context, noArguments) (*topicList, error) {
+func (c topics) list(context.Context, noArguments) (*topicList, error) {
 	all, err := c.Subscriptions()
 	if err != nil {
 		return nil, err
@@ -67,7 +72,7 @@ type subscribeArguments struct {
 	Patterns []string `json:"patterns" jsonschema:"topics such as task.created; * stands for one word (task.*), > at the end for one or more (review.>)"`
 }
 
-func (c *call) subscribe(_ context.Context, in subscribeArguments) (*subscription, error) {
+func (c topics) subscribe(_ context.Context, in subscribeArguments) (*subscription, error) {
 	if err := checkPatterns(in.Patterns); err != nil {
 		return nil, err
 	}
@@ -82,7 +87,7 @@ type unsubscribeArguments struct {
 	Patterns []string `json:"patterns,omitempty" jsonschema:"as you subscribed to them; all if left out"`
 }
 
-func (c *call) unsubscribe(_ context.Context, in unsubscribeArguments) (*subscription, error) {
+func (c topics) unsubscribe(_ context.Context, in unsubscribeArguments) (*subscription, error) {
 	if err := checkPatterns(in.Patterns); err != nil {
 		return nil, err
 	}

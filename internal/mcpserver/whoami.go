@@ -2,16 +2,12 @@ package mcpserver
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
-	"github.com/claude-swarm/claude-swarm/swarm"
 )
-
-type noArguments struct{}
 
 // A self is what whoami gives.
 type self struct {
@@ -30,33 +26,7 @@ type self struct {
 	Note    string   `json:"note,omitempty"`
 }
 
-// A gist is a message in a few words.
-type gist struct {
-	ID       string `json:"id"`
-	From     string `json:"from"`
-	Proven   bool   `json:"proven" jsonschema:"whether it is from whom it says"`
-	Type     string `json:"type"`
-	Priority string `json:"priority"`
-	About    string `json:"about" jsonschema:"its subject, or how its text begins"`
-	Topic    string `json:"topic,omitempty" jsonschema:"on which it was published"`
-	Offer    string `json:"offer,omitempty" jsonschema:"the published work that it offers you: claim it before you do it"`
-	Thread   string `json:"thread,omitempty"`
-	State    string `json:"state,omitempty"`
-	Time     string `json:"time"`
-}
-
-func (c *call) gist(v *view.Message) gist {
-	g := gist{
-		ID: v.ID, From: c.Called(v.From), Proven: v.Proven, Type: string(v.Type), Priority: v.Priority, About: v.Gist(),
-		Topic: v.Topic, Offer: v.Offer, Thread: v.Thread, State: v.State, Time: stamp(v.Created),
-	}
-	if v.Reason != "" {
-		g.About = "cannot be read: " + v.Reason
-	}
-	return g
-}
-
-func (c *call) whoami(ctx context.Context, _ noArguments) (*self, error) {
+func (c crew) whoami(ctx context.Context, _ noArguments) (*self, error) {
 	s := &self{Name: c.Me.Name, Lead: "the person", Project: c.Project, Folders: c.Folders, Turn: c.Me.Turn}
 	switch {
 	case c.Lead != "":
@@ -73,7 +43,7 @@ func (c *call) whoami(ctx context.Context, _ noArguments) (*self, error) {
 		return nil, err
 	}
 	if work != nil {
-		g := c.gist(view.MessageIn(c.Client, c.Me.Name, dropbox.Claimed, work))
+		g := gistOf(c.Client, view.MessageIn(c.Client, c.Me.Name, dropbox.Claimed, work))
 		s.Message = &g
 	}
 	box, err := c.Own()
@@ -85,22 +55,9 @@ func (c *call) whoami(ctx context.Context, _ noArguments) (*self, error) {
 		return nil, err
 	}
 	s.Waiting = len(waiting)
-	s.Note, err = c.nobodyWorks(ctx)
+	s.Note, err = c.daemon.hindrance(ctx)
 	s.Daemon = s.Note != noDaemon
 	return s, err
-}
-
-// WorkFolder is where an agent keeps notes and drafts of its own.
-func WorkFolder(store, agent string) string { return filepath.Join(store, agent, "work") }
-
-// spec is what the configuration says of an agent.
-func (c *call) spec(name string) (swarm.Spec, bool) {
-	for _, s := range c.Plan.Agents {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return swarm.Spec{}, false
 }
 
 func (s *self) readable() string {

@@ -1,0 +1,34 @@
+package mcpserver
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/claude-swarm/claude-swarm/internal/client"
+)
+
+// checkBody says what is wrong with a text, and of one that is too long what to do.
+func checkBody(body []byte, most int, tooLong string) error {
+	switch flaw, at := client.Look(body, most); flaw {
+	case client.Empty:
+		return fmt.Errorf("the text is empty")
+	case client.HasNUL:
+		return fmt.Errorf("the text has a NUL byte, at byte %d", at+1)
+	case client.NotUTF8:
+		return fmt.Errorf("the text is not UTF-8, at byte %d", at+1)
+	case client.TooLong:
+		return fmt.Errorf("the text has %d bytes, %d at most; %s", len(body), most, tooLong)
+	}
+	return nil
+}
+
+// withNext adds to the refusal of a rule what the caller can do.
+func withNext(err error) error {
+	if refused, ok := errors.AsType[*client.RefusedError](err); ok {
+		return fmt.Errorf("%w; to do: %s", err, refused.Verdict.Next)
+	}
+	if _, ok := errors.AsType[*client.StaysError](err); ok {
+		return fmt.Errorf("%w; to do: nothing, as what is said there wakes you only where it names you. irc_part leaves channels that irc_join has joined", err)
+	}
+	return err
+}

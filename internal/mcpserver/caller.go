@@ -1,0 +1,37 @@
+package mcpserver
+
+import (
+	"path/filepath"
+
+	"github.com/claude-swarm/claude-swarm/internal/client"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A Caller is the agent, or the lead, that calls a tool, and its project as it is at that
+// moment.
+type Caller struct {
+	*client.Client
+	Project string     // folder of the project
+	Plan    swarm.Plan // of its configuration
+	Folders []string   // those that the caller may make its working folder, and attach files from
+	Close   func() error
+}
+
+// spec is what the configuration says of an agent.
+func (c *Caller) spec(name string) (swarm.Spec, bool) {
+	for _, s := range c.Plan.Agents {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return swarm.Spec{}, false
+}
+
+// WorkFolder is the folder for an agent's notes and drafts.
+func WorkFolder(store, agent string) string { return filepath.Join(store, agent, "work") }
+
+// A call is one call of a tool. Each group of tools takes from it what the group needs.
+type call struct {
+	*Caller
+	daemon daemonLink
+}

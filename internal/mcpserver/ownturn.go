@@ -1,0 +1,105 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/board"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// ownTurn is the caller's turn and session, over which only the daemon has power.
+type ownTurn struct {
+	*Caller
+	daemon daemonLink
+	pages  boardPages
+}
+
+func ownTurnOf(c *call) ownTurn { return ownTurn{c.Caller, c.daemon, boardOf(c)} }
+
+type clearArguments struct {
+	Handoff string `json:"handoff,omitempty" jsonschema:"what your next session should know, in Markdown"`
+}
+
+// A done is the result of a tool that has nothing to show.
+type done struct {
+	Note string `json:"note"`
+}
+
+func (d *done) readable() string { return d.Note }
+
+// errNoContext is the answer to a caller whose client the daemon does not run.
+var errNoContext = errors.New("that is for agents, whose client the daemon runs; you are the lead")
+
+func (o ownTurn) compact(ctx context.Context, _ noArguments) (*done, error) {
+	note := "When this turn has ended your context is compacted: it is summed up, and what you did last is given back to you. End the turn as usual."
+	return o.order(ctx, note, Daemon.Compact)
+}
+
+func (o ownTurn) clear(ctx context.Context, in clearArguments) (*done, error) {
+	if err := o.hasClient(); err != nil {
+		return nil, err
+	}
+	note := "When this turn has ended your context is cleared: the next message begins a fresh session. End the turn as usual."
+	if strings.TrimSpace(in.Handoff) != "" {
+		if _, err := o.pages.Replace(board.Handoff(o.Me.Name), o.pages.redact(in.Handoff)); err != nil {
+			return nil, err
+		}
+		note += " Your handoff is written."
+	}
+	return o.order(ctx, note, Daemon.Clear)
+}
+
+// hasClient checks that the daemon runs the caller's client.
+func (o ownTurn) hasClient() error {
+	switch spec, ok := o.spec(o.Me.Name); {
+	case !ok:
+		return errNoContext
+	case spec.Attached:
+		return errors.New("a person runs your session, not the daemon; the person can type /compact or /clear")
+	}
+	return nil
+}
+
+// order tells the daemon what to do when the turn has ended.
+func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context.Context, string, string) error) (*done, error) {
+	if err := o.hasClient(); err != nil {
+		return nil, err
+	}
+	d, err := o.daemon.open(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case d == nil:
+		return nil, errors.New("no daemon runs, and only a daemon can do that")
+	}
+	defer d.Close()
+	if err := do(d, ctx, o.Me.Name, o.Me.Name); err != nil {
+		return nil, err
+	}
+	return &done{note}, nil
+}
+
+// stop pauses or aborts the agent that asked whom the question id, and says what happens
+// to the turn.
+func (o ownTurn) stop(ctx context.Context, how, whom, id string) (string, error) {
+	if o.Me.Turn == "" {
+		return "You are in no turn, so nothing is ended.", nil
+	}
+	d, err := o.daemon.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	if d == nil {
+		return noDaemon + " End this turn by yourself, and say what you wait for.", nil
+	}
+	defer d.Close()
+	if how == atAbort {
+		_, err = d.Abort(ctx, o.Me.Name, o.Me.Name)
+		return "This turn is being ended.", err
+	}
+	err = d.Pause(ctx, o.Me.Name, swarm.PauseOrder{By: o.Me.Name, Why: fmt.Sprintf("waits for an answer of %s to %s", whom, id)})
+	return "You are paused after this turn, until a person resumes you: end it now, and say what you wait for.", err
+}
