@@ -43,7 +43,7 @@ type house struct {
 	books    *books
 	feed     *feed
 	slots    *slots
-	warmth   *warmth
+	warmth   *WaitingClients
 	grown    *grown
 	restart  RestartPolicy
 	log      *slog.Logger
@@ -91,7 +91,7 @@ type agent struct {
 	// unsettled says that cur/ may hold what is to be taken up: at the start, and
 	// after the disk refused to file what came of a turn.
 	unsettled bool
-	hidden    secrets
+	hidden    *secrets
 	warm      *warm // the client of the last turn, while it waits for the next; nil when there is none
 }
 

@@ -60,7 +60,7 @@ func HookCompact(home Home, mark string, out io.Writer) error {
 	if err != nil && !errors.Is(err, window.ErrBroken) {
 		return err
 	}
-	if err := replay(win, &secrets{tokens: home.Secrets()}, home.Stream(rec.mark()), rec.From.Offset); err != nil {
+	if err := replay(win, newSecrets(home.Secrets()), home.Stream(rec.mark()), rec.From.Offset); err != nil {
 		return err
 	}
 	from, to, text := newestQuoted(win)

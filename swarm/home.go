@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -115,6 +116,9 @@ func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 
 // events is the list of what happened.
 func (h Home) events() *journal.Events { return journal.Open(h.dir, h.files, h.Secrets().Hidden) }
+
+// Secrets takes the tokens of the project out of what is written.
+func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
 
 // mirrorFile says how far the lead's mail was shown.
 func (h Home) mirrorFile() string { return filepath.Join(h.dir, "mirror.json") }

@@ -11,15 +11,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Secrets takes the tokens of the project out of what is written.
-func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
-
 // secrets takes out of what a client says the tokens of the project and those by which
 // the client talks to others of its kind, before anything of it is written: log,
 // receipt, answer, ledger, window, status and IRC are made of what is left. The stream
 // of the client itself stays as it is. It belongs to the goroutine that runs the turn.
 type secrets struct {
-	tokens *tokens.Source
+	tokens *tokens.Source // those of the project
 	// clients are the values of the client's own, by which other clients reach it. They
 	// are learned from what it prints.
 	clients map[string]string
@@ -29,6 +26,9 @@ type secrets struct {
 // maxClientSecrets bounds the values of clients that are remembered; the oldest client
 // has ended by then.
 const maxClientSecrets = 64
+
+// newSecrets takes out the tokens of source, and what it learns of the client.
+func newSecrets(source *tokens.Source) *secrets { return &secrets{tokens: source} }
 
 // text is a text without secrets.
 func (s *secrets) text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }

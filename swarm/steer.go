@@ -254,7 +254,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	s.current = p
 	s.slots.resize(p.maxRunning())
-	s.warmth.resize(p.maxWarm())
+	s.warmth.Resize(p.maxWarm())
 	s.intake.bell.ring() // what lies in the folder of a new agent, and another debounce
 	slices.Sort(c.Added)
 	slices.Sort(c.Removed)

@@ -87,7 +87,7 @@ func New(o Options) (*Swarm, error) {
 	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newDoorbell(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.house = house{
 		home: home, project: o.Project, program: o.Program, environ: o.Environ, server: o.Tools, store: o.Store, backends: o.Backends,
-		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: &warmth{most: o.Plan.maxWarm()}, grown: newGrown(), restart: o.Restart.orDefaults(),
+		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: NewWaitingClients(o.Plan.maxWarm()), grown: newGrown(), restart: o.Restart.orDefaults(),
 		log: o.Log, events: home.events(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
 	}
 	b.ledger.secrets = s.secrets
@@ -152,7 +152,7 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: secrets{tokens: s.secrets}}
+	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: newSecrets(s.secrets)}
 	a.reins.spec = spec
 	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
 	if se, ok := s.books.sessions.get(spec.Name); ok {

@@ -3,8 +3,6 @@ package swarm
 import (
 	"context"
 	"reflect"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -47,7 +45,7 @@ type warm struct {
 	born    time.Time       // the client
 	rested  time.Time       // the end of its last turn
 	grown   <-chan struct{} // rings when it prints something
-	seat    *seat           // among the clients that wait; nil until the agent has nothing to do for it
+	waiting *waiting        // among the clients that wait; nil until the agent has nothing to do for it
 	spoke   bool            // it may have printed something unasked
 }
 
@@ -98,8 +96,8 @@ func (a *agent) runIn(ctx context.Context, spec Spec, w *warm, t runner.Turn) ru
 		w = &warm{mark: t.ID, session: t.Session.ID, made: a.madeOf(spec, t.ID), partial: t.Partial, born: time.Now(), grown: a.grown.watch(t.Stdout)}
 	}
 	client := w.client
-	a.warmth.leave(w.seat)
-	a.warm, w.client, w.seat, w.spoke = nil, nil, nil, false
+	a.warmth.remove(w.waiting)
+	a.warm, w.client, w.waiting, w.spoke = nil, nil, nil, false
 	a.view.setWarm(nil)
 	a.hasClient(w.mark)
 	defer func() {
@@ -167,7 +165,7 @@ func (a *agent) tend(ctx context.Context) {
 	case why != "":
 	case a.unsettled:
 		why = "what came of its turn could not be filed" // it is read again, to the end of the client
-	case a.warmth.lost(w.seat):
+	case a.warmth.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):
 		why = "no message came"
@@ -185,7 +183,7 @@ func (a *agent) letGo(ctx context.Context, why string) {
 		return
 	}
 	a.warm = nil
-	a.warmth.leave(w.seat)
+	a.warmth.remove(w.waiting)
 	exit := w.client.Close(ctx)
 	a.grown.unwatch(a.home.Stream(w.mark))
 	removePIDFile(a.home.PIDFile(a.name))
@@ -198,12 +196,12 @@ func (a *agent) letGo(ctx context.Context, why string) {
 // status, and counts against those of the other agents.
 func (a *agent) waits() {
 	w := a.warm
-	if w == nil || w.seat != nil {
+	if w == nil || w.waiting != nil {
 		return
 	}
 	p := w.client.Process()
 	a.view.setWarm(&WarmStatus{PID: p.PID, Since: w.rested.UTC(), mark: w.mark, before: p.Usage().CPU})
-	w.seat = a.warmth.enter(a.bell)
+	w.waiting = a.warmth.add(a.bell.ring)
 }
 
 // rest waits until there may be something to do, d at most. This and what it calls
@@ -228,60 +226,5 @@ func (a *agent) restWarm(ctx context.Context, d time.Duration) {
 	case <-w.grown:
 		w.spoke = true
 	case <-ctx.Done():
-	}
-}
-
-// warmth bounds the clients that wait, over all agents: the one that has waited
-// longest goes first. It is safe for several goroutines.
-type warmth struct {
-	mu    sync.Mutex
-	most  int
-	seats []*seat // in the order of their coming
-}
-
-// A seat is the right of one client to wait. It belongs to the warmth.
-type seat struct {
-	bell doorbell // of the agent, which closes the client when the seat is lost
-	lost bool
-}
-
-// lost tells whether a client has to go. nil is no seat, and cannot be lost.
-func (w *warmth) lost(s *seat) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return s != nil && s.lost
-}
-
-// enter gives a seat to a client that begins to wait.
-func (w *warmth) enter(bell doorbell) *seat {
-	s := &seat{bell: bell}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.seats = append(w.seats, s)
-	w.clear()
-	return s
-}
-
-// leave gives a seat back, also a lost one. nil is none.
-func (w *warmth) leave(s *seat) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.seats = slices.DeleteFunc(w.seats, func(other *seat) bool { return other == s })
-}
-
-// resize changes how many may wait.
-func (w *warmth) resize(most int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.most = most
-	w.clear()
-}
-
-// clear takes the seats that are too many. w.mu is held.
-func (w *warmth) clear() {
-	for len(w.seats) > w.most {
-		w.seats[0].lost = true
-		w.seats[0].bell.ring()
-		w.seats = w.seats[1:]
 	}
 }

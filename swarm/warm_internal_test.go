@@ -27,37 +27,6 @@ func TestDueAt(t *testing.T) {
 	}
 }
 
-// The seats of the oldest are lost, their owners are told, and a seat that was left
-// counts no more.
-func TestWarmth(t *testing.T) {
-	w := &warmth{most: 2}
-	bells := []doorbell{newDoorbell(), newDoorbell(), newDoorbell(), newDoorbell()}
-	var seats []*seat
-	for i, bell := range bells {
-		if i == 2 {
-			w.leave(seats[0])
-		}
-		seats = append(seats, w.enter(bell))
-	}
-	w.resize(1)
-	w.leave(nil)
-	for i, want := range []bool{false, true, true, false} {
-		rung := false
-		select {
-		case <-bells[i]:
-			rung = true
-		default:
-		}
-		if got := w.lost(seats[i]); got != want || rung != want {
-			t.Errorf("seat %d: lost %v, told %v; want %v", i, got, rung, want)
-		}
-	}
-	w.leave(seats[1]) // lost, so not there any more
-	if !slices.Equal(w.seats, seats[3:]) || w.lost(nil) {
-		t.Errorf("%d seats are taken, want the last", len(w.seats))
-	}
-}
-
 // The hook of a compaction gives back what the turn has said that runs now: what the
 // earlier ones in the same stream said stands in the window as it was kept.
 func TestTheHookInALaterTurnOfAClient(t *testing.T) {

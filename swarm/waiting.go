@@ -1,0 +1,65 @@
+package swarm
+
+import (
+	"slices"
+	"sync"
+)
+
+// WaitingClients bounds the clients that wait for their agent's next message, over all
+// agents: the one that has waited longest goes first. It is safe for several goroutines.
+type WaitingClients struct {
+	mu   sync.Mutex
+	most int
+	all  []*waiting // the longest first
+}
+
+// waiting is one client that waits.
+type waiting struct {
+	wake    func() // wakes the agent, which closes the client when tooMany is set
+	tooMany bool
+}
+
+// NewWaitingClients lets so many clients wait.
+func NewWaitingClients(most int) *WaitingClients { return &WaitingClients{most: most} }
+
+// tooMany tells whether a client must be closed, since others wait too. It is false for nil.
+func (w *WaitingClients) tooMany(c *waiting) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return c != nil && c.tooMany
+}
+
+// add notes that a client begins to wait. wake is called when it must be closed.
+func (w *WaitingClients) add(wake func()) *waiting {
+	c := &waiting{wake: wake}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, c)
+	w.shrink()
+	return c
+}
+
+// remove notes that a client waits no more. It does nothing for nil, and for one that
+// was too many.
+func (w *WaitingClients) remove(c *waiting) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = slices.DeleteFunc(w.all, func(other *waiting) bool { return other == c })
+}
+
+// Resize changes how many may wait.
+func (w *WaitingClients) Resize(most int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.most = most
+	w.shrink()
+}
+
+// shrink tells the agents of those that are too many. w.mu is held.
+func (w *WaitingClients) shrink() {
+	for len(w.all) > w.most {
+		w.all[0].tooMany = true
+		w.all[0].wake()
+		w.all = w.all[1:]
+	}
+}
