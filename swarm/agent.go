@@ -284,7 +284,7 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 	account := a.account()
 	if l, end, ok := a.books.standings.limitOf(account, a.name, now); ok {
 		a.view.limited(&LimitStatus{Account: account, Until: end.UTC(), Hint: l.Hint})
-		a.showSince(Limited, l.Since, l.Why, l.next(a.name, end))
+		a.showSince(Limited, l.Since, l.Why, afterLimit(l, a.name, end))
 		a.tellLimit(account, l)
 		return until(end, now), true
 	}

@@ -18,42 +18,39 @@ const amendDays = 2
 // newest. Only those whose message has no line are read.
 const maxAmend = 500
 
-// amendLedger adds the lines that are missing at the end of the ledger. It is not
+// amend adds the lines that are missing at the end of the ledger, and says how many. It is not
 // made durable line by line, as that would cost each turn another wait for the
 // disk; a power cut takes its end, and kill -9 between two steps the line of a
 // turn that failed. The receipts and the records of the turns are durable, so the
 // lines are made from them.
-func (s *Swarm) amendLedger(agents []Spec, now time.Time) error {
-	l := s.books.ledger
+func (l *ledger) amend(home Home, store *dropbox.Store, agents []string, now time.Time) (added int, err error) {
 	var lost []LedgerLine
-	for _, spec := range agents {
-		lines, err := s.unwritten(spec.Name, now)
+	for _, agent := range agents {
+		lines, err := l.unwritten(store, agent, now)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		lost = append(lost, lines...)
 	}
-	failed, err := s.unwrittenFailures(now)
+	failed, err := l.unwrittenFailures(home, now)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	lost = append(lost, failed...)
 	l.recent = nil
 	slices.SortStableFunc(lost, func(a, b LedgerLine) int { return a.At.Compare(b.At) })
 	for _, line := range lost {
 		if err := l.add(line); err != nil {
-			return err
+			return added, err
 		}
+		added++
 	}
-	if len(lost) > 0 {
-		s.log.Warn("lines were missing in the ledger", "lines", len(lost))
-	}
-	return nil
+	return added, nil
 }
 
 // unwritten makes the missing lines of an agent's newest good turns.
-func (s *Swarm) unwritten(agent string, now time.Time) ([]LedgerLine, error) {
-	box, err := s.store.Mailbox(agent)
+func (l *ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([]LedgerLine, error) {
+	box, err := store.Mailbox(agent)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
 		return nil, nil
 	} else if err != nil {
@@ -66,11 +63,11 @@ func (s *Swarm) unwritten(agent string, now time.Time) ([]LedgerLine, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries = slices.DeleteFunc(entries, func(e dropbox.Entry) bool { return s.books.ledger.recent[e.ID] })
+		entries = slices.DeleteFunc(entries, func(e dropbox.Entry) bool { return l.recent[e.ID] })
 		// Names begin with the priority; what came last was done last, nearly.
 		slices.SortFunc(entries, func(a, b dropbox.Entry) int { return b.Created.Compare(a.Created) })
 		for _, e := range entries[:min(len(entries), maxAmend)] {
-			if line, ok := s.lineOf(box, e, day); ok {
+			if line, ok := lineOf(store, box, e, day); ok {
 				lost = append(lost, line)
 			}
 		}
@@ -80,7 +77,7 @@ func (s *Swarm) unwritten(agent string, now time.Time) ([]LedgerLine, error) {
 
 // lineOf makes the ledger's line of a message in done/; not ok where it had no
 // turn of its own, or its files say nothing.
-func (s *Swarm) lineOf(box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (LedgerLine, bool) {
+func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (LedgerLine, bool) {
 	data, err := box.Receipt(e)
 	if err != nil {
 		return LedgerLine{}, false
@@ -89,7 +86,7 @@ func (s *Swarm) lineOf(box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (Le
 	if err != nil || r.Outcome != string(runner.Done) || r.Turn == "" {
 		return LedgerLine{}, false
 	}
-	m, err := s.store.Load(dropbox.Found{
+	m, err := store.Load(dropbox.Found{
 		Mailbox: box.Name(), State: dropbox.Done, Entry: e, Path: box.Name() + "/done/" + utcDay(day) + "/" + e.Name,
 	})
 	if err != nil {
@@ -99,18 +96,18 @@ func (s *Swarm) lineOf(box *dropbox.Mailbox, e dropbox.Entry, day time.Time) (Le
 }
 
 // unwrittenFailures makes the missing lines of attempts that ended badly.
-func (s *Swarm) unwrittenFailures(now time.Time) ([]LedgerLine, error) {
-	turns, err := s.home.recorded()
+func (l *ledger) unwrittenFailures(home Home, now time.Time) ([]LedgerLine, error) {
+	turns, err := home.recorded()
 	if err != nil {
 		return nil, err
 	}
 	var lost []LedgerLine
 	for _, turn := range turns {
-		rec, err := readRecord(s.home, turn)
+		rec, err := readRecord(home, turn)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil || rec.End == "" || now.Sub(rec.Ended) > amendDays*24*time.Hour || s.books.ledger.recent[rec.Turn] {
+		if err != nil || rec.End == "" || now.Sub(rec.Ended) > amendDays*24*time.Hour || l.recent[rec.Turn] {
 			continue
 		}
 		lost = append(lost, rec.line())

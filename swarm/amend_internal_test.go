@@ -22,18 +22,17 @@ func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	if err := store.MakeMailbox("coder"); err != nil {
 		t.Fatal(err)
 	}
-	s := &Swarm{}
-	s.store, s.books = store, &books{ledger: &ledger{}}
-	if lines, err := s.unwritten("coder", time.Now()); err != nil || len(lines) != 0 {
+	l := new(ledger)
+	if lines, err := l.unwritten(store, "coder", time.Now()); err != nil || len(lines) != 0 {
 		t.Errorf("unwritten = %v, %v, want nothing", lines, err)
 	}
-	if lines, err := s.unwritten("nobody", time.Now()); err != nil || len(lines) != 0 {
+	if lines, err := l.unwritten(store, "nobody", time.Now()); err != nil || len(lines) != 0 {
 		t.Errorf("unwritten of a mailbox that is not there = %v, %v, want nothing", lines, err)
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := s.unwritten("coder", time.Now()); err == nil || errors.Is(err, dropbox.ErrNoMailbox) {
+	if lines, err := l.unwritten(store, "coder", time.Now()); err == nil || errors.Is(err, dropbox.ErrNoMailbox) {
 		t.Errorf("unwritten of a store that is closed = %v, %v, want the error", lines, err)
 	}
 }

@@ -197,7 +197,7 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 		// end of another prompt's turn, or of one that has no id, proves that the turn of
 		// the message was broken off, or proves nothing: the message waits again.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
-		if b.Awaits = b.awaits(done); b.Awaits {
+		if b.Awaits = b.awaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt
 			return reply, b.write(s.agent.home)
 		}
@@ -340,7 +340,7 @@ func (s *Attached) End(pid int) (err error) {
 // person's word holds for the person's own session too.
 func (s *Attached) held(now time.Time) (string, error) {
 	name := s.agent.name
-	all, err := openStandings(s.agent.home.stateFile())
+	all, err := openStandings(s.agent.home)
 	if err != nil {
 		return "", err
 	}

@@ -134,7 +134,7 @@ func (s *Attached) brokenOff(b *Binding) error {
 	if err := rec.write(s.agent.home); err != nil {
 		return err
 	}
-	return appendLedger(s.agent.home.Ledger(), rec.line())
+	return appendLedger(s.agent.home, rec.line())
 }
 
 func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
@@ -179,7 +179,7 @@ func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
 	}
 	// A crash before this leaves the line to the daemon's next start, which makes it
 	// from the receipt.
-	if err := appendLedger(a.home.Ledger(), ledgerLine(c.Message, r)); err != nil {
+	if err := appendLedger(a.home, ledgerLine(c.Message, r)); err != nil {
 		a.log.Warn("a line is missing in the ledger until the daemon starts", keyErr, err)
 	}
 	return s.finish(e, c.Message, r)

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,10 +47,10 @@ func (b *Binding) helpers() []string {
 	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
 }
 
-// awaits tells whether the message waits for its sub-agents at the end of a turn. done says
+// awaitsTasks tells whether the message waits for its sub-agents at the end of a turn. done says
 // that it was the turn of the message, else it was one beside it: then the session may not
 // have been told yet of sub-agents that have ended.
-func (b *Binding) awaits(done bool) bool {
+func (b *Binding) awaitsTasks(done bool) bool {
 	if done {
 		return len(b.helpers()) > 0
 	}
@@ -97,9 +95,6 @@ func (h Home) lastBinding(agent string) (*Binding, error) {
 	return b, nil
 }
 
-// ancestry is how far up a hook looks for the client that called it.
-const ancestry = 8
-
 // allAncestors is above the number of processes that can be above one.
 const allAncestors = 4096
 
@@ -130,28 +125,6 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 		}
 	}
 	return nil, nil
-}
-
-// shells are what a client may start a hook through.
-var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ash", "busybox"}
-
-// clientAbove is the process that called a hook: the nearest ancestor that is no
-// shell.
-func clientAbove(pid int) (runner.Process, error) {
-	for _, p := range runner.Ancestors(pid, ancestry) {
-		if !slices.Contains(shells, strings.TrimPrefix(filepath.Base(programOf(p.PID)), "-")) {
-			return p, nil
-		}
-	}
-	return runner.Process{}, errors.New("the client that called this hook was not found among its parents")
-}
-
-func programOf(pid int) string {
-	if name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); err == nil {
-		return strings.TrimSpace(string(name))
-	}
-	name, _ := exec.Command("ps", "-o", "comm=", "-p", strconv.Itoa(pid)).Output()
-	return strings.TrimSpace(string(name))
 }
 
 // lockBinding keeps two hooks of one agent apart. The caller calls the function.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -63,7 +64,7 @@ func (a *agent) hook() string {
 	if a.program == "" {
 		return ""
 	}
-	return shellQuote(a.program) + " hook compact"
+	return screen.ShellWord(a.program) + " hook compact"
 }
 
 // handoff is the file that an earlier session left for its successor.
@@ -86,17 +87,4 @@ func backendOf(all map[string]runner.Backend, name string) runner.Backend {
 		}
 	}
 	return all[name]
-}
-
-// shellQuote makes one word of a shell command.
-func shellQuote(s string) string {
-	out := []byte{'\''}
-	for i := range len(s) {
-		if s[i] == '\'' {
-			out = append(out, `'\''`...)
-			continue
-		}
-		out = append(out, s[i])
-	}
-	return string(append(out, '\''))
 }

@@ -36,8 +36,8 @@ func (e *DamagedError) setAside() error { return os.Rename(e.Path, e.aside()) }
 // it does without the sessions, since a new one loses nothing that must be kept.
 func (h Home) Damaged() []*DamagedError {
 	var list []*DamagedError
-	_, standing := openStandings(h.stateFile())
-	_, session := openSessions(h.sessionsFile())
+	_, standing := openStandings(h)
+	_, session := openSessions(h)
 	for _, err := range []error{standing, session} {
 		if e, ok := errors.AsType[*DamagedError](err); ok {
 			list = append(list, e)

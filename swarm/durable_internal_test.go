@@ -20,19 +20,17 @@ func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 		write func(h Home, n int) error
 	}{
 		"what is paused and stopped": {Home.stateFile, func(h Home, n int) error {
-			s, err := openStandings(h.stateFile())
+			s, err := openStandings(h)
 			if err != nil {
 				return err
 			}
-			s.files = h.files
 			return s.change("coder", func(st *standing) { st.Until = at.Add(time.Duration(n) * time.Hour) })
 		}},
 		"sessions": {Home.sessionsFile, func(h Home, n int) error {
-			s, err := openSessions(h.sessionsFile())
+			s, err := openSessions(h)
 			if err != nil {
 				return err
 			}
-			s.files = h.files
 			return s.set("coder", session{ID: fmt.Sprint(n)})
 		}},
 		"the record of a turn": {func(h Home) string { return h.turnFile("m-1", ".json") }, func(h Home, n int) error {

@@ -165,7 +165,7 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 // ToBeCompacted tells whether the context of an agent is still to be compacted, as the
 // files of a project say in which no daemon runs.
 func ToBeCompacted(home Home, agent string) (bool, error) {
-	st, err := openStandings(home.stateFile())
+	st, err := openStandings(home)
 	if err != nil {
 		return false, err
 	}

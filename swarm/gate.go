@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -170,20 +169,6 @@ func (a *agent) lastWord(m *dropbox.Message, to string) error {
 		m.Type = dropbox.Note
 	}
 	return a.haltThread(m, v)
-}
-
-// answeredPath is the path of an answer. A path names those who passed a request on
-// and have no answer yet; so an answer to one of them leads back to where it was
-// before that one.
-func answeredPath(path []string, from string, to ...string) []string {
-	if len(to) == 1 {
-		for i := len(path) - 1; i >= 0; i-- {
-			if path[i] == to[0] {
-				return slices.Clone(path[:i])
-			}
-		}
-	}
-	return append(slices.Clone(path), from)
 }
 
 // GateStatus is what the gate has stopped.

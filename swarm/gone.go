@@ -28,8 +28,8 @@ func (g GoneAgent) Text() string {
 }
 
 // Gone lists the agents that are not among names, but have mail that nobody works on.
-// What a person decided to keep (KeepMail) is left out.
-func (h Home) Gone(store *dropbox.Store, names []string) ([]GoneAgent, error) {
+// What a person decided to keep ([Home.KeepMail]) is left out.
+func Gone(home Home, store *dropbox.Store, names []string) ([]GoneAgent, error) {
 	here := map[string]bool{}
 	for _, name := range names {
 		here[name] = true
@@ -38,8 +38,7 @@ func (h Home) Gone(store *dropbox.Store, names []string) ([]GoneAgent, error) {
 		if !isAgent(mailbox) || here[mailbox] {
 			return false
 		}
-		_, err := os.Stat(h.keptFile(mailbox))
-		return err != nil
+		return !home.keepsMail(mailbox)
 	}
 	var gone []GoneAgent
 	err := store.Unfinished(isGone, func(box *dropbox.Mailbox, _ dropbox.Entry) bool {
@@ -56,6 +55,12 @@ func (h Home) Gone(store *dropbox.Store, names []string) ([]GoneAgent, error) {
 }
 
 func (h Home) keptFile(agent string) string { return filepath.Join(h.dir, "kept", agent) }
+
+// keepsMail tells whether a person decided to keep the mail of an agent that is gone.
+func (h Home) keepsMail(agent string) bool {
+	_, err := os.Stat(h.keptFile(agent))
+	return err == nil
+}
 
 // KeepMail notes that the mail of an agent that is gone stays where it is, so that
 // nobody is reminded of it. It is durable, and holds until the agent is back.
@@ -97,7 +102,7 @@ func (h Home) goneSince(agent string) (string, error) {
 
 // goneTrouble are the sentences of the status about agents that are gone.
 func goneTrouble(home Home, store *dropbox.Store, specs []Spec) ([]string, error) {
-	gone, err := home.Gone(store, specNames(specs))
+	gone, err := Gone(home, store, specNames(specs))
 	var list []string
 	for _, g := range gone {
 		list = append(list, g.Text())
@@ -118,7 +123,7 @@ func specNames(specs []Spec) []string {
 func (s *Swarm) TellGone() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
-	gone, err := s.home.Gone(s.store, specNames(s.Plan().Agents))
+	gone, err := Gone(s.home, s.store, specNames(s.Plan().Agents))
 	if err != nil {
 		s.log.Warn("mailboxes of agents that are gone could not be looked at", keyErr, err)
 		return

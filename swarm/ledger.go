@@ -8,10 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -104,8 +105,9 @@ type agentSum struct {
 
 // openLedger reads what is there and opens it for more. lately, if set, gets the lines
 // of the last hour, and of turns that were longer.
-func openLedger(path string, lately func(LedgerLine)) (*ledger, error) {
-	l := &ledger{sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
+func openLedger(home Home, lately func(LedgerLine)) (*ledger, error) {
+	path := home.Ledger()
+	l := &ledger{secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
 	since := time.Now().AddDate(0, 0, -amendDays)
 	err := ReadLedger(path, func(line LedgerLine) bool {
 		l.know(line.Turn)
@@ -132,19 +134,28 @@ func openLedger(path string, lately func(LedgerLine)) (*ledger, error) {
 	return l, l.endLine()
 }
 
+// readSums reads a ledger for what it adds up to. Nothing can be added to it.
+func readSums(home Home) (*ledger, error) {
+	l := &ledger{sums: map[string]*agentSum{}}
+	if err := ReadLedger(home.Ledger(), func(line LedgerLine) bool { l.count(line); return true }); err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return l, nil
+}
+
 // viaAttach marks the turns of a person's own session.
 const viaAttach = "attach"
 
 // appendLedger adds a line from outside the daemon, whose own lines it may come
 // between. It looks at the end of the file alone.
-func appendLedger(path string, line LedgerLine) error {
+func appendLedger(home Home, line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	data = tokens.NewSource(filepath.Dir(path)).Hidden(data)
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	data = home.Secrets().Hidden(data)
+	file, err := os.OpenFile(home.Ledger(), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
@@ -264,3 +275,21 @@ func (l *ledger) cost(agent string, now time.Time) Cost {
 func (l *ledger) close() error { return l.file.Close() }
 
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+// ledgerLine is the ledger's line of a turn that ended well.
+func ledgerLine(m *dropbox.Message, r *Receipt) LedgerLine {
+	l := LedgerLine{
+		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
+		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
+		Context: r.Context, Text: screen.Short(r.Text, maxLastText),
+		ByLead: r.Proven && m.From == dropbox.Lead,
+	}
+	if r.Attached {
+		l.Via = viaAttach
+	}
+	if n := len(r.Attempts); n > 0 {
+		last := r.Attempts[n-1]
+		l.Seconds, l.CostUSD = last.End.Sub(last.Start).Seconds(), last.CostUSD
+	}
+	return l
+}

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -56,7 +57,7 @@ const (
 func (l limit) spread(agent string) time.Duration {
 	span := l.Until.Sub(l.Since)
 	if l.Open {
-		span = doubled(firstWait, l.Tries-1, longestWait)
+		span = backoff(firstWait, l.Tries-1, longestWait)
 	}
 	most := min(max(span/10, 2*time.Second), time.Minute)
 	h := fnv.New64a()
@@ -68,7 +69,7 @@ func (l limit) spread(agent string) time.Duration {
 // the clock on the wall: a machine may sleep meanwhile.
 func limitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) limit {
 	now = now.UTC().Round(0)
-	l := limit{Since: now, Why: orElse(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
+	l := limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
 	if out.ContextTokens == 0 && out.Began.Before(now) && !out.Began.IsZero() {
 		l.began = out.Began.UTC().Round(0)
 	}
@@ -82,13 +83,16 @@ func limitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time
 	case out.ResetAt.After(longest):
 		l.Until = longest
 	default:
-		l.Until = later(out.ResetAt.UTC().Round(0), now.Add(atLeast))
+		l.Until = out.ResetAt.UTC().Round(0)
+		if first := now.Add(atLeast); l.Until.Before(first) {
+			l.Until = first
+		}
 	}
 	return l
 }
 
-// next says what follows, for an agent that is parked until then.
-func (l limit) next(agent string, until time.Time) string {
+// afterLimit says what follows, for an agent that is parked until then.
+func afterLimit(l limit, agent string, until time.Time) string {
 	s := "goes on by itself at " + screen.Ahead(until, time.Now()) + ", or at once after claude-swarm resume " + agent
 	if l.Hint == "" {
 		return s
@@ -131,7 +135,7 @@ func (s *standings) park(account string, l limit, now time.Time) (limit, error) 
 	}
 	if l.Open {
 		l.Tries++
-		l.Until = now.UTC().Round(0).Add(doubled(l.first, l.Tries-1, longestWait))
+		l.Until = now.UTC().Round(0).Add(backoff(l.first, l.Tries-1, longestWait))
 	}
 	s.file.Limits[account] = l
 	return l, s.write()

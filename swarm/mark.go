@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -26,7 +27,7 @@ import (
 // in that one's receipt. It is ended with the client.
 
 // mark is what the processes of the turn carry.
-func (r *record) mark() string { return orElse(r.Client, r.Turn) }
+func (r *record) mark() string { return cmp.Or(r.Client, r.Turn) }
 
 func (h Home) nowFile(mark string) string { return h.turnFile(mark, ".now") }
 

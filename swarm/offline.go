@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -16,22 +15,22 @@ import (
 // in it.
 func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
-	paused, err := openStandings(home.stateFile())
+	paused, err := openStandings(home)
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
 		paused = &standings{} // what can be known is shown
 	} else if err != nil {
 		return st, err
 	}
-	se, err := openSessions(home.sessionsFile())
+	se, err := openSessions(home)
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
 	} else if err != nil {
 		return st, err
 	}
-	sums := ledger{sums: map[string]*agentSum{}}
-	if err := ReadLedger(home.Ledger(), func(l LedgerLine) bool { sums.count(l); return true }); err != nil {
-		return st, fmt.Errorf("ledger: %w", err)
+	sums, err := readSums(home)
+	if err != nil {
+		return st, err
 	}
 	for _, spec := range p.Agents {
 		a := AgentStatus{

@@ -12,10 +12,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// clockSlack is how much older than it is a file may look: file systems stamp
-// by a clock that ticks every few milliseconds.
-const clockSlack = 20 * time.Millisecond
-
 // maxPastTurns is how many turns of an agent are remembered, for files that have waited
 // since one of them.
 const maxPastTurns = 64
@@ -31,11 +27,11 @@ type pastTurn struct {
 func (r *reins) turnAt(written time.Time) *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.current != nil && !written.Before(r.current.Begun.Add(-clockSlack)) {
+	if r.current != nil && r.current.begunBy(written) {
 		return r.current
 	}
 	for _, past := range slices.Backward(r.past) {
-		if !written.After(past.ended) && !written.Before(past.rec.Begun.Add(-clockSlack)) {
+		if !written.After(past.ended) && past.rec.begunBy(written) {
 			return past.rec
 		}
 	}
@@ -164,7 +160,7 @@ func (h Home) turnsSince(at time.Time) []*record {
 	}
 	for _, c := range clients {
 		rec, err := h.recordOf(c.mark)
-		if err == nil && rec != nil && c.Process.Alive() && !at.Before(rec.Begun.Add(-clockSlack)) {
+		if err == nil && rec != nil && c.Process.Alive() && rec.begunBy(at) {
 			all = append(all, rec)
 		}
 	}
@@ -188,7 +184,7 @@ func (h Home) attachedTurns(at time.Time) []*record {
 		if err != nil || b == nil || b.Turn == "" {
 			continue
 		}
-		if rec, err := readRecord(h, b.Turn); err == nil && !at.Before(rec.Begun.Add(-clockSlack)) {
+		if rec, err := readRecord(h, b.Turn); err == nil && rec.begunBy(at) {
 			all = append(all, rec)
 		}
 	}

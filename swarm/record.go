@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func (r *record) write(home Home) error {
 
 // attempt is what a receipt says of a turn that did not end well.
 func (r *record) attempt() Attempt {
-	return Attempt{Start: r.Begun, End: r.Ended, Outcome: orElse(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD}
+	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD}
 }
 
 // line is the ledger's line of such a turn, as far as the record knows.
@@ -141,39 +142,9 @@ func triesOf(home Home, message string, begun int) ([]*record, error) {
 	}
 }
 
-// cutOffs looks at the claims of a message from the newest back: how many in a row
-// have no end, maxBegun at most, and when the last attempt ended, or began if its
-// end is not known. A record that is missing counts as cut off before it was
-// written; older ones, which may have been rotated away, are not looked at.
-func cutOffs(home Home, message string, begun int) (inARow int, last time.Time, err error) {
-	counting := true
-	for n := begun; n > 0 && n > begun-maxBegun; n-- {
-		tries, err := triesOf(home, message, n)
-		if err != nil {
-			return 0, last, err
-		}
-		for _, r := range tries {
-			last = later(later(last, r.Begun), r.Ended)
-		}
-		counting = counting && !ended(tries)
-		if counting {
-			inARow++
-		}
-	}
-	return inARow, last, nil
-}
+// clockSlack is how much older than it is a file may look: file systems stamp
+// by a clock that ticks every few milliseconds.
+const clockSlack = 20 * time.Millisecond
 
-// ended tells whether a claim came to an end: its last client did, and no other
-// was to follow for another session.
-func ended(tries []*record) bool {
-	if len(tries) == 0 {
-		return false
-	}
-	switch tries[len(tries)-1].End {
-	case "", runner.Gone:
-		return false
-	case runner.NoSession, runner.Unheard:
-		return len(tries) >= maxTries
-	}
-	return true
-}
+// begunBy tells whether the turn ran when a file was written, as the file's time says.
+func (r *record) begunBy(written time.Time) bool { return !written.Before(r.Begun.Add(-clockSlack)) }

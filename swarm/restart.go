@@ -90,7 +90,7 @@ func (p RestartPolicy) Decide(failures []Failure, first time.Duration, now time.
 		return Decision{After: min(first, p.MaxDelay), Reason: "the message was given up; the next one gets one try"}
 	}
 	return Decision{
-		After:  doubled(first, failed-1, p.MaxDelay),
+		After:  backoff(first, failed-1, p.MaxDelay),
 		Reason: fmt.Sprintf("%d failed in a row", failed),
 	}
 }
@@ -110,8 +110,8 @@ func (p RestartPolicy) afterUnborn(failures []Failure, now time.Time) Decision {
 	return Decision{After: p.Unborn, Reason: "the client did not get to work"}
 }
 
-// doubled is d doubled so many times, at most limit.
-func doubled(d time.Duration, times int, limit time.Duration) time.Duration {
+// backoff is the wait d, doubled so many times, at most limit.
+func backoff(d time.Duration, times int, limit time.Duration) time.Duration {
 	for range times {
 		if d >= limit/2 {
 			return limit

@@ -15,16 +15,15 @@ import (
 // together with the policy's days.
 const keptTurns = 1000
 
-// rotateTurns removes the files of old turns: what is older than the log
-// policy's days, and all but the newest keptTurns. A turn whose record has a
+// rotateTurns removes the files of old turns: what is older than so many days (0 means
+// 30), and all but the newest keptTurns. A turn whose record has a
 // living process is left alone, and so is whatever is younger than an hour. What
 // the client of several turns printed is kept as long as the last of them.
-func rotateTurns(home Home, p LogPolicy, now time.Time) error {
-	days := p.MaxAgeDays
+func (h Home) rotateTurns(days int, now time.Time) error {
 	if days == 0 {
 		days = 30
 	}
-	entries, err := os.ReadDir(home.Turns())
+	entries, err := os.ReadDir(h.Turns())
 	if err != nil {
 		return err
 	}
@@ -48,16 +47,18 @@ func rotateTurns(home Home, p LogPolicy, now time.Time) error {
 			turns[name] = t
 		}
 		t.files = append(t.files, e.Name())
-		t.last = later(t.last, info.ModTime())
+		if info.ModTime().After(t.last) {
+			t.last = info.ModTime()
+		}
 	}
 	all := make([]*turn, 0, len(turns))
 	for _, t := range turns {
 		all = append(all, t)
-		if !slices.Contains(t.files, filepath.Base(home.nowFile(t.name))) {
+		if !slices.Contains(t.files, filepath.Base(h.nowFile(t.name))) {
 			continue
 		}
-		if last, err := home.turnOf(t.name); err == nil && turns[last] != nil {
-			t.last = later(t.last, turns[last].last)
+		if last, err := h.turnOf(t.name); err == nil && turns[last] != nil && turns[last].last.After(t.last) {
+			t.last = turns[last].last
 		}
 	}
 	slices.SortFunc(all, func(a, b *turn) int { return cmp.Compare(b.last.UnixNano(), a.last.UnixNano()) })
@@ -67,11 +68,11 @@ func rotateTurns(home Home, p LogPolicy, now time.Time) error {
 		if age < time.Hour || i < keptTurns && age < time.Duration(days)*24*time.Hour {
 			continue
 		}
-		if rec, err := readRecord(home, t.name); err == nil && rec.Process.Alive() {
+		if rec, err := readRecord(h, t.name); err == nil && rec.Process.Alive() {
 			continue
 		}
 		for _, f := range t.files {
-			errs = append(errs, os.Remove(filepath.Join(home.Turns(), f)))
+			errs = append(errs, os.Remove(filepath.Join(h.Turns(), f)))
 		}
 	}
 	return errors.Join(errs...)

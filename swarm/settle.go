@@ -284,24 +284,6 @@ func (a *agent) attemptLine(j *job, out runner.Outcome) LedgerLine {
 	}
 }
 
-// ledgerLine is the ledger's line of a turn that ended well.
-func ledgerLine(m *dropbox.Message, r *Receipt) LedgerLine {
-	l := LedgerLine{
-		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
-		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
-		Context: r.Context, Text: screen.Short(r.Text, maxLastText),
-		ByLead: r.Proven && m.From == dropbox.Lead,
-	}
-	if r.Attached {
-		l.Via = viaAttach
-	}
-	if n := len(r.Attempts); n > 0 {
-		last := r.Attempts[n-1]
-		l.Seconds, l.CostUSD = last.End.Sub(last.Start).Seconds(), last.CostUSD
-	}
-	return l
-}
-
 // receipt says what became of a message whose turn ended well.
 func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
 	m := j.claim.Message

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A standing is what must be known of an agent after a restart of the daemon:
@@ -71,12 +72,12 @@ type standingsFile struct {
 	Limits map[string]limit    `json:"limits,omitempty"`
 }
 
-func openStandings(path string) (*standings, error) {
-	s := &standings{path: path}
-	err := readJSON(path, &s.file)
+func openStandings(home Home) (*standings, error) {
+	s := &standings{path: home.stateFile(), files: home.files}
+	err := readJSON(s.path, &s.file)
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		e.Lost = "it is not known who was paused or stopped"
-		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, and pause or stop again who was", shellQuote(path), shellQuote(e.aside()))
+		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, and pause or stop again who was", screen.ShellWord(s.path), screen.ShellWord(e.aside()))
 		return nil, e
 	} else if err != nil {
 		return nil, fmt.Errorf("what was paused and stopped: %w", err)

@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -25,9 +24,18 @@ func (s *standings) meet(t *testing.T, why, hint string, began, now time.Time) (
 	return l, told
 }
 
-func reopened(t *testing.T, s *standings) *standings {
+func newHome(t *testing.T) Home {
 	t.Helper()
-	again, err := openStandings(s.path)
+	home := HomeOf(t.TempDir())
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+func opened(t *testing.T, home Home) *standings {
+	t.Helper()
+	again, err := openStandings(home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +45,8 @@ func reopened(t *testing.T, s *standings) *standings {
 // An API that is away for three hours is one outage: told once, said since its first
 // moment, tried after growing waits, through restarts of the daemon.
 func TestOneOutage(t *testing.T) {
-	s := reopened(t, &standings{path: filepath.Join(t.TempDir(), "state.json")})
+	home := newHome(t)
+	s := opened(t, home)
 	began := time.Date(2026, 11, 22, 22, 30, 0, 0, time.UTC) // over midnight
 	var waits []time.Duration
 	tells := 0
@@ -51,7 +60,7 @@ func TestOneOutage(t *testing.T) {
 			t.Fatalf("parked for %q since %v, want %q since %v", l.Why, l.Since, why, began)
 		}
 		waits = append(waits, l.Until.Sub(now))
-		if s = reopened(t, s); len(waits) == 3 {
+		if s = opened(t, home); len(waits) == 3 {
 			// Another agent of the account meets it while it holds: no further try.
 			if l, _ := s.meet(t, "503", "look at the network", now, now.Add(time.Second)); l.Why == "503" {
 				t.Error("a second agent's failure was counted as another try")
@@ -70,7 +79,7 @@ func TestOneOutage(t *testing.T) {
 // A good turn and a person's word begin the waits again; the lead hears of it again
 // only when the outage is another one, or there is something else to do.
 func TestAnOutageThatFlickers(t *testing.T) {
-	s := reopened(t, &standings{path: filepath.Join(t.TempDir(), "state.json")})
+	s := opened(t, newHome(t))
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	step := func(d time.Duration, why, hint string, wait time.Duration, told bool) {
 		t.Helper()
@@ -105,7 +114,7 @@ func TestAnOutageThatFlickers(t *testing.T) {
 func TestALongTurnInAnOutage(t *testing.T) {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	for answered, want := range map[int]bool{0: false, 12_000: true} {
-		s := reopened(t, &standings{path: filepath.Join(t.TempDir(), "state.json")})
+		s := opened(t, newHome(t))
 		s.meet(t, "529", "wait", now, now)
 		later := now.Add(2 * time.Hour)
 		out := runner.Outcome{End: runner.Limited, Reason: "529", Hint: "wait", Began: now.Add(35 * time.Second)}

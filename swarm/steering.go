@@ -56,7 +56,7 @@ func (a *agent) nextUrgent(j *job) (runner.Steer, bool) {
 		}
 		s := steered{claim: c, uuid: promptUUID(j.rec.Turn + "+" + c.ID)}
 		if err == nil {
-			err = errors.Join(a.home.noteSteered(j.rec.Turn, s), a.box.SyncClaims())
+			err = errors.Join(a.home.noteSteered(j.rec.Turn, s.claim.ID, s.uuid), a.box.SyncClaims())
 		}
 		if err != nil {
 			a.note(err)
@@ -224,12 +224,12 @@ type steeredNote struct {
 
 // noteSteered writes down what is brought to a turn, before it is: for whoever
 // follows the client after this process has died.
-func (h Home) noteSteered(turn string, s steered) error {
+func (h Home) noteSteered(turn, id, uuid string) error {
 	f, err := os.OpenFile(h.turnFile(turn, ".steered"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(steeredNote{s.claim.ID, s.uuid})
+	data, err := json.Marshal(steeredNote{id, uuid})
 	if err == nil {
 		_, err = f.Write(append(data, '\n'))
 	}
@@ -237,8 +237,8 @@ func (h Home) noteSteered(turn string, s steered) error {
 }
 
 // steeredIn lists what was brought to a turn.
-func steeredIn(home Home, turn string) ([]steeredNote, error) {
-	data, err := os.ReadFile(home.turnFile(turn, ".steered"))
+func (h Home) steeredIn(turn string) ([]steeredNote, error) {
+	data, err := os.ReadFile(h.turnFile(turn, ".steered"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -256,7 +256,7 @@ func steeredIn(home Home, turn string) ([]steeredNote, error) {
 
 // claimedSteered are those that were brought to a turn and are still in cur/.
 func (a *agent) claimedSteered(rec *record) ([]steered, error) {
-	notes, err := steeredIn(a.home, rec.Turn)
+	notes, err := a.home.steeredIn(rec.Turn)
 	if err != nil || len(notes) == 0 {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 		switch {
 		case info.Mode().IsRegular():
 			s.tellLead("", key, "not taken in: "+screen.Short(name, 150), fmt.Sprintf(
-				"%s lies beside the mailboxes, where nobody reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, shellQuote(path), box, strings.Join(agents, ", ")))
+				"%s lies beside the mailboxes, where nobody reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, screen.ShellWord(path), box, strings.Join(agents, ", ")))
 		case info.IsDir():
 			files := dropsIn(path)
 			if len(files) == 0 {
@@ -108,7 +108,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 			}
 			s.tellLead("", key, "not taken in: "+screen.Short(name+"/"+named(files), 150), fmt.Sprintf(
 				"No agent has the mailbox %s; %s\nIt holds %s.\n\nTo drop it: mv %s %s/\nAgents: %s.\n",
-				path, meant, named(files), shellQuote(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
+				path, meant, named(files), screen.ShellWord(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
 		}
 	}
 }

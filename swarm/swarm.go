@@ -90,7 +90,6 @@ func New(o Options) (*Swarm, error) {
 		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: NewWaitingClients(o.Plan.maxWarm()), grown: newGrown(), restart: o.Restart.orDefaults(),
 		log: o.Log, events: home.events(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
 	}
-	b.ledger.secrets = s.secrets
 	if o.Mirror != nil {
 		s.mirror = &mirroring{Mirror: o.Mirror}
 	}
@@ -98,8 +97,10 @@ func New(o Options) (*Swarm, error) {
 		return nil, errors.Join(err, b.ledger.close())
 	}
 	s.intake, s.lookout = newIntake(s), newLookout(&s.house)
-	if err := s.amendLedger(o.Plan.Agents, time.Now()); err != nil {
+	if lines, err := b.ledger.amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, errors.Join(err, b.ledger.close())
+	} else if lines > 0 {
+		s.log.Warn("lines were missing in the ledger", "lines", lines)
 	}
 	for _, spec := range o.Plan.Agents {
 		m, err := s.newMember(spec, o.Plan.Log)
@@ -120,11 +121,11 @@ func openBooks(home Home, p Plan) (*books, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStandings(home.stateFile())
+	st, err := openStandings(home)
 	if err != nil {
 		return nil, err
 	}
-	se, err := openSessions(home.sessionsFile())
+	se, err := openSessions(home)
 	damaged, ok := errors.AsType[*DamagedError](err)
 	if ok {
 		err = damaged.setAside()
@@ -133,7 +134,7 @@ func openBooks(home Home, p Plan) (*books, error) {
 		return nil, err
 	}
 	b := &books{standings: st, sessions: se, tokens: tokens, damaged: damaged}
-	b.ledger, err = openLedger(home.Ledger(), func(line LedgerLine) { b.turns.recall(line, st.of(line.Agent).Word) })
+	b.ledger, err = openLedger(home, func(line LedgerLine) { b.turns.recall(line, st.of(line.Agent).Word) })
 	if err != nil {
 		return nil, err
 	}

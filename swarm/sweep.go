@@ -130,7 +130,7 @@ func (s *Swarm) tidy(now time.Time) {
 			s.log.Info("old messages were removed from refused/", "messages", removed)
 		}
 	}
-	if err := rotateTurns(s.home, p.Log, now); err != nil {
+	if err := s.home.rotateTurns(p.Log.MaxAgeDays, now); err != nil {
 		s.log.Warn("turns could not be tidied", keyErr, err)
 	}
 }

@@ -72,7 +72,7 @@ func (a *agent) takeUp(kill context.Context) error {
 			for _, id := range rec.Notes {
 				riders[id] = true
 			}
-			brought, err := steeredIn(a.home, rec.Turn)
+			brought, err := a.home.steeredIn(rec.Turn)
 			if err != nil {
 				return err
 			}

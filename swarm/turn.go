@@ -221,7 +221,7 @@ func (a *agent) tell(j *job) {
 // refuses it, the other form; then a fresh one.
 func (a *agent) session(spec Spec, try int, last *record) (runner.Session, error) {
 	if try == 0 {
-		return a.books.sessions.plan(a.name, spec)
+		return planSession(a.books.sessions, a.name, spec)
 	}
 	switch {
 	case try == 1 && last.How == string(runner.Resume):
@@ -229,7 +229,7 @@ func (a *agent) session(spec Spec, try int, last *record) (runner.Session, error
 	case try == 1 && last.How == string(runner.New):
 		return runner.Session{ID: last.Session, How: runner.Resume}, nil
 	}
-	return a.books.sessions.fresh(a.name, spec)
+	return freshSession(a.books.sessions, a.name, spec)
 }
 
 // attempt runs one client. An error means that it was not started, for a reason

@@ -98,7 +98,7 @@ func TestRotationKeepsTheStreamOfAClient(t *testing.T) {
 		age(name, 11*day)
 	}
 	age("later-1.json", 9*day)
-	if err := rotateTurns(home, LogPolicy{MaxAgeDays: 10}, now); err != nil {
+	if err := home.rotateTurns(10, now); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(home.Turns())

@@ -197,7 +197,7 @@ func sayGone(c *cli.Context) error {
 		return err
 	}
 	defer p.close()
-	gone, err := p.home.Gone(p.Store, p.file.Names())
+	gone, err := swarm.Gone(p.home, p.Store, p.file.Names())
 	for _, g := range gone {
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n", g.Text())
 	}

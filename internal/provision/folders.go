@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // mailboxes looks at the folder of the mailboxes, and for mail that nobody
@@ -105,7 +106,7 @@ func (e *exam) fixMode(path string, mode fs.FileMode) {
 // forsaken looks for mail in the mailboxes of agents that are no more. What a person
 // keeps with claude-swarm remove --keep is not a finding.
 func (e *exam) forsaken(store *dropbox.Store, agents []string) {
-	gone, err := e.home.Gone(store, agents)
+	gone, err := swarm.Gone(e.home, store, agents)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // exam.closed names what is shut
 		e.wrong("mailboxes", "", "%v", err)
 	}

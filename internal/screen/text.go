@@ -38,3 +38,16 @@ func Short(text string, n int) string {
 	}
 	return Cut(OneLine(text), n)
 }
+
+// ShellWord makes one word of a shell command.
+func ShellWord(s string) string {
+	out := []byte{'\''}
+	for i := range len(s) {
+		if s[i] == '\'' {
+			out = append(out, `'\''`...)
+			continue
+		}
+		out = append(out, s[i])
+	}
+	return string(append(out, '\''))
+}

@@ -24,3 +24,19 @@ func TestValues(t *testing.T) {
 		}
 	}
 }
+
+func TestSeconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0:                            "0 s",
+		59*time.Second + 499e6:       "59 s",
+		59*time.Second + 500e6:       "1 min 0 s",
+		time.Minute:                  "1 min 0 s",
+		3599 * time.Second:           "59 min 59 s",
+		time.Hour:                    "1 h 0 min",
+		2*time.Hour + 10*time.Minute: "2 h 10 min",
+	} {
+		if got := screen.Took(d); got != want {
+			t.Errorf("screen.Took(%v) = %q, want %q", d, got, want)
+		}
+	}
+}

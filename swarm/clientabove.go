@@ -1,0 +1,38 @@
+package swarm
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// ancestry is how far up a hook looks for the client that called it.
+const ancestry = 8
+
+// shells are what a client may start a hook through.
+var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ash", "busybox"}
+
+// clientAbove is the process that called a hook: the nearest ancestor that is no
+// shell.
+func clientAbove(pid int) (runner.Process, error) {
+	for _, p := range runner.Ancestors(pid, ancestry) {
+		if !slices.Contains(shells, strings.TrimPrefix(filepath.Base(programOf(p.PID)), "-")) {
+			return p, nil
+		}
+	}
+	return runner.Process{}, errors.New("the client that called this hook was not found among its parents")
+}
+
+func programOf(pid int) string {
+	if name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); err == nil {
+		return strings.TrimSpace(string(name))
+	}
+	name, _ := exec.Command("ps", "-o", "comm=", "-p", strconv.Itoa(pid)).Output()
+	return strings.TrimSpace(string(name))
+}

@@ -1,0 +1,44 @@
+package swarm
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// cutOffs looks at the claims of a message from the newest back: how many in a row
+// have no end, maxBegun at most, and when the last attempt ended, or began if its
+// end is not known. A record that is missing counts as cut off before it was
+// written; older ones, which may have been rotated away, are not looked at.
+func cutOffs(home Home, message string, begun int) (inARow int, last time.Time, err error) {
+	counting := true
+	for n := begun; n > 0 && n > begun-maxBegun; n-- {
+		tries, err := triesOf(home, message, n)
+		if err != nil {
+			return 0, last, err
+		}
+		for _, r := range tries {
+			last = later(later(last, r.Begun), r.Ended)
+		}
+		counting = counting && !ended(tries)
+		if counting {
+			inARow++
+		}
+	}
+	return inARow, last, nil
+}
+
+// ended tells whether a claim came to an end: its last client did, and no other
+// was to follow for another session.
+func ended(tries []*record) bool {
+	if len(tries) == 0 {
+		return false
+	}
+	switch tries[len(tries)-1].End {
+	case "", runner.Gone:
+		return false
+	case runner.NoSession, runner.Unheard:
+		return len(tries) >= maxTries
+	}
+	return true
+}

@@ -1,0 +1,18 @@
+package swarm
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A record that cannot be read is not taken for an attempt that was cut off.
+func TestCutOffsOfARecordThatCannotBeRead(t *testing.T) {
+	home := HomeOf(t.TempDir())
+	if err := os.MkdirAll(filepath.Join(home.Turns(), "aaaaaaaaaa-2.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := cutOffs(home, "aaaaaaaaaa", 2); err == nil {
+		t.Errorf("cutOffs = %d, want the error", n)
+	}
+}
