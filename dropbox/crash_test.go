@@ -259,12 +259,11 @@ func runKilled(t *testing.T, verb, dir string, n int) bool {
 }
 
 // Eight processes' worth of writers, one reader: every message once, each writer's in order.
-// There are no more messages than one read of the folder returns: see [dropbox.Mailbox.List].
 func TestManyWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	const writers, each = 8, 15
+	const writers, each = 8, 50
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
 	errs := make(chan error, writers)

@@ -214,7 +214,8 @@ func (d *disk) eachName(folder string, yield func(string) bool) error {
 	}
 }
 
-// names lists a folder by names alone; a folder that is not there is empty.
+// names lists a folder by names alone; a folder that is not there is empty. [namesIn]
+// says how far the list is the folder at one moment.
 func (d *disk) names(folder string) ([]string, error) {
 	f, err := d.folder(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -223,5 +224,5 @@ func (d *disk) names(folder string) ([]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return f.Readdirnames(-1)
+	return namesIn(f)
 }

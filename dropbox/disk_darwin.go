@@ -1,6 +1,10 @@
 package dropbox
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // openBeneath opens name below a folder, following no symlink on the way.
 func openBeneath(dirfd int, name string, flags int, perm uint32) (int, error) {
@@ -14,3 +18,7 @@ const pathOnly = unix.O_RDONLY
 func renameNew(dirfd int, name string, todirfd int, to string) error {
 	return unix.RenameatxNp(dirfd, name, todirfd, to, unix.RENAME_EXCL)
 }
+
+// namesIn lists an open folder. It reads a large one by several calls: a name may be
+// missing beside one that was added later.
+func namesIn(folder *os.File) ([]string, error) { return folder.Readdirnames(-1) }

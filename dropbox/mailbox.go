@@ -54,9 +54,10 @@ func (b *Mailbox) wrap(what string, err error) error {
 // when there is room again (whoever takes a message looks for that too), and sets aside what has no message's name: to dead/,
 // with a reason. Unfinished files (see [Mailbox.Strays]) are left alone.
 //
-// The system returns about 120 names at once. Where more wait, and others deliver while
-// the folder is read, a listing may lack a message and have a later one: the next listing
-// has both.
+// On a local disk of Linux a listing is the folder at one moment: a message that was
+// delivered before another one is listed before it, or has left the folder. On macOS, on a
+// disk of the network and beyond about 110,000 messages, a listing may lack a message and
+// have a later one; the next listing has both.
 func (b *Mailbox) List() ([]Entry, error) {
 	entries, _, err := b.ListAside()
 	return entries, err

@@ -1,0 +1,82 @@
+package dropbox
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Sizes of the buffer that a folder is read into, in bytes.
+const (
+	firstNames = 32 << 10 // the names of about 450 messages
+	mostNames  = 8 << 20  // the names of about 110,000 messages
+	mostName   = 19 + 256 // one name at most; see getdents64(2)
+)
+
+// mostReads is how often a folder is read in order to see it at one moment.
+const mostReads = 5
+
+// nameBuffers keeps the buffers of earlier listings, so that the next listing of a large
+// folder begins with a buffer that is large enough.
+var nameBuffers = sync.Pool{New: func() any {
+	buf := make([]byte, firstNames)
+	return &buf
+}}
+
+// namesIn lists an open folder as it is at one moment, where the kernel allows that.
+//
+// On a local file system, Linux locks a folder while one getdents64(2) reads it, and while
+// a name in it is added, renamed or removed. So one call that reaches the end returns what
+// the folder holds at one moment. A second call that returns nothing shows that the first
+// one reached the end. namesIn reads again when the buffer was too small, when a signal
+// cut the call off, and when a name was added between the two calls.
+//
+// The names come from several moments after five such reads, in a folder whose names need
+// more than 8 MiB, and on a file system that returns few names at a time, as one of the
+// network or in user space may. Then a name may be missing beside one that was added later.
+func namesIn(folder *os.File) ([]string, error) {
+	buf := nameBuffers.Get().(*[]byte)
+	defer nameBuffers.Put(buf)
+	for reads := 1; ; {
+		n, err := readDirent(folder, *buf)
+		if err != nil {
+			return nil, err
+		}
+		filled := n > len(*buf)-mostName
+		if filled && len(*buf) < mostNames {
+			*buf = make([]byte, min(8*len(*buf), mostNames))
+		} else {
+			names, once, err := readRest(folder, *buf, n)
+			if err != nil || once || filled || reads == mostReads {
+				return names, err
+			}
+			reads++
+		}
+		if _, err := folder.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readRest returns the names in the n bytes that were read, and those that follow in the
+// folder. once says that none follows.
+func readRest(folder *os.File, buf []byte, n int) (names []string, once bool, err error) {
+	for once = true; n > 0; once = once && n == 0 {
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+		if n, err = readDirent(folder, buf); err != nil {
+			return nil, false, err
+		}
+	}
+	return names, once, nil
+}
+
+// readDirent reads the next names in a folder, as many as fit. n is 0 at the end.
+func readDirent(folder *os.File, buf []byte) (n int, err error) {
+	err = again(func() (err error) {
+		n, err = unix.ReadDirent(int(folder.Fd()), buf)
+		return err
+	})
+	return n, pathError("list", folder.Name(), err)
+}
