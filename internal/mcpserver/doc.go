@@ -45,8 +45,11 @@
 // # The protocol
 //
 // MCP over the standard input and output is a line for each message and four methods:
-// initialize, ping, tools/list and tools/call. It is written here by hand: the official SDK
-// makes ready what servers with HTTP and logins need, and every verb of the program would
-// wait for it, half as long as an empty program takes. The tests call the server by that
-// SDK's client, by the inspector and by the real Claude Code.
+// initialize, ping, tools/list and tools/call, which session.go and message.go speak. The
+// official SDK stays out of the program: its package mcp (v1.8.0) comes with OAuth, gob and the
+// meta-schemas of JSON Schema, with which the program has 18.3 MB instead of 15.9 (17.0 is the
+// limit) and the start of every verb, also of send, takes 3.5 ms of the processor instead of
+// 2.8. A part of it alone would not help: jsonrpc does less than message.go, and jsonschema is
+// one of the two slowest initializers (0.1 ms, 81 kB). The tests call the server by that SDK's
+// client, by the inspector and by the real Claude Code.
 package mcpserver
