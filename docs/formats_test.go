@@ -63,7 +63,7 @@ func TestEachPartOfTheStatusIsDescribed(t *testing.T) {
 	page := read(t, "protocol.md")
 	_, page, _ = strings.Cut(page, "\n## Status\n")
 	page, _, _ = strings.Cut(page, "\n## ")
-	whole, ofEach, ok := strings.Cut(page, "\nOf each agent")
+	whole, ofEach, ok := strings.Cut(page, "\nAn agent always has")
 	if !ok {
 		t.Fatal("protocol.md has no table of what status says of an agent")
 	}
