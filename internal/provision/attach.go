@@ -13,24 +13,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// A Way is how an attached session gets its hooks and tools.
-type Way string
-
-// The ways, best first.
-const (
-	// ByPlugin makes a plugin in the daemon's folder, which the session is started
-	// with. Nothing of others is touched.
-	ByPlugin Way = "plugin"
-	// BySettings puts entries into .claude/settings.json and .mcp.json of the
-	// agent's folder.
-	BySettings Way = "settings"
-	// ByTools is for where hooks are not allowed: the tools and /inbox alone.
-	ByTools Way = "tools"
-)
-
-// Ways are all ways.
-var Ways = []Way{ByPlugin, BySettings, ByTools}
-
 // AttachOptions say who is attached and how. Agent and Program are required.
 type AttachOptions struct {
 	Agent   string
@@ -62,43 +44,43 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := s.sweep(); err != nil {
+	if err := s.m.sweep(); err != nil {
 		return r, err
 	}
-	_, _, file, err := s.entered(o.Agent)
+	_, _, file, err := s.withAgent(o.Agent)
 	if err != nil {
 		return r, err
 	}
 	agent, _ := file.Agent(o.Agent)
 	r.Dir, r.Why = agent.Cwd, HooksBlocked(o.Home, agent.Cwd)
 	r.Way = s.way(o, r.Why)
-	kit := kit{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}
+	session := attachedSession{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}
 	// Before anything is made, so that nothing is left half-made.
-	if err := s.fits(kit, file); err != nil {
+	if err := s.fits(session, file); err != nil {
 		return r, err
 	}
-	if err := s.enlist(o.Agent); err != nil {
+	if err := s.addAgent(o.Agent); err != nil {
 		return r, err
 	}
 	if err := s.mailboxes(file); err != nil {
 		return r, err
 	}
-	if was := s.rec.Attached[o.Agent]; was != "" && was != r.Way {
+	if was := s.m.Attached[o.Agent]; was != "" && was != r.Way {
 		if err := s.detach(o.Agent); err != nil {
 			return r, err
 		}
 	}
-	if s.rec.Attached == nil {
-		s.rec.Attached = make(map[string]Way)
+	if s.m.Attached == nil {
+		s.m.Attached = make(map[string]Way)
 	}
-	s.rec.Attached[o.Agent] = r.Way
-	if err := s.save(); err != nil {
+	s.m.Attached[o.Agent] = r.Way
+	if err := s.m.save(); err != nil {
 		return r, err
 	}
 	if r.Way == ByPlugin {
-		r.Plugin = s.pluginDir(o.Agent)
+		r.Plugin = session.pluginDir()
 	}
-	return r, s.outfit(kit, Options{})
+	return r, s.makeAll(session.parts(), Options{})
 }
 
 // way is how the session is to be set up: as the person says, as before, or by the best
@@ -107,8 +89,8 @@ func (s *setup) way(o AttachOptions, why string) Way {
 	switch {
 	case o.Way != "":
 		return o.Way
-	case s.rec.Attached[o.Agent] != "":
-		return s.rec.Attached[o.Agent]
+	case s.m.Attached[o.Agent] != "":
+		return s.m.Attached[o.Agent]
 	case why != "":
 		return ByTools
 	}
@@ -128,14 +110,14 @@ func (e *OccupiedError) Error() string {
 	return fmt.Sprintf("%s is the folder of %s too, and %s", e.Dir, e.Agent, e.By)
 }
 
-// fits finds what keeps a kit from being made, before anything is made: an
+// fits finds what keeps a session from being attached, before anything is made: an
 // [*OccupiedError], a [*ConflictError], or a [*BrokenError] of a file that is not JSON.
-func (s *setup) fits(k kit, file *config.File) error {
-	if err := s.occupied(k, file); err != nil {
+func (s *setup) fits(a attachedSession, file *config.File) error {
+	if err := s.occupied(a, file); err != nil {
 		return err
 	}
-	for _, p := range k.parts(s) {
-		if e := s.made(p.path); e != nil && e.Agent == k.agent {
+	for _, p := range a.parts() {
+		if e := s.m.find(p.path); e != nil && e.Agent == a.agent {
 			continue
 		}
 		data, err := os.ReadFile(p.path)
@@ -156,31 +138,31 @@ func (s *setup) fits(k kit, file *config.File) error {
 	return nil
 }
 
-// occupied finds another agent with the same folder that the kit would get in the way of.
+// occupied finds another agent with the same folder that the session would get in the way of.
 // Plugins do not: a person starts a session with one of them. What stands in the folder's
 // own settings speaks to every session there.
-func (s *setup) occupied(k kit, file *config.File) error {
-	plugin := "claude-swarm attach " + k.agent + " --way plugin"
-	if was := s.rec.Attached[k.agent]; k.way == ByPlugin && (was == BySettings || was == ByTools) {
+func (s *setup) occupied(a attachedSession, file *config.File) error {
+	plugin := "claude-swarm attach " + a.agent + " --way plugin"
+	if was := s.m.Attached[a.agent]; a.way == ByPlugin && (was == BySettings || was == ByTools) {
 		return nil // it leaves what an earlier version let two agents share
 	}
-	for _, p := range append(k.parts(s), kit{agent: k.agent, way: BySettings, cwd: k.cwd}.parts(s)...) {
-		e := s.made(p.path)
-		if e == nil || e.Agent == "" || e.Agent == k.agent {
+	for _, p := range append(a.parts(), attachedSession{agent: a.agent, way: BySettings, cwd: a.cwd}.parts()...) {
+		e := s.m.find(p.path)
+		if e == nil || e.Agent == "" || e.Agent == a.agent {
 			continue
 		}
-		err := &OccupiedError{Dir: k.cwd, Agent: e.Agent, By: short(k.cwd, p.path) + " there can speak for one agent only", Try: plugin}
-		if k.way == ByPlugin {
+		err := &OccupiedError{Dir: a.cwd, Agent: e.Agent, By: short(a.cwd, p.path) + " there can speak for one agent only", Try: plugin}
+		if a.way == ByPlugin {
 			err.Try = "claude-swarm attach " + e.Agent + " --way plugin && " + plugin
 		}
 		return err
 	}
-	if k.way == ByPlugin {
+	if a.way == ByPlugin {
 		return nil
 	}
-	for _, a := range file.Agents {
-		if a.Name != k.agent && a.Attached && s.rec.Attached[a.Name] == ByPlugin && real(a.Cwd) == real(k.cwd) {
-			return &OccupiedError{Dir: k.cwd, Agent: a.Name, By: "what --way " + string(k.way) + " puts there speaks to every session in it", Try: plugin}
+	for _, other := range file.Agents {
+		if other.Name != a.agent && other.Attached && s.m.Attached[other.Name] == ByPlugin && real(other.Cwd) == real(a.cwd) {
+			return &OccupiedError{Dir: a.cwd, Agent: other.Name, By: "what --way " + string(a.way) + " puts there speaks to every session in it", Try: plugin}
 		}
 	}
 	return nil
@@ -189,9 +171,9 @@ func (s *setup) occupied(k kit, file *config.File) error {
 // detach takes away what an agent's session was set up with, but not its entry in
 // claude-swarm.yaml.
 func (s *setup) detach(agent string) error {
-	for _, e := range slices.Backward(slices.Clone(s.rec.Entries)) {
+	for _, e := range slices.Backward(slices.Clone(s.m.Entries)) {
 		if e.Agent == agent {
-			if err := s.takeAway(e); err != nil {
+			if err := s.take(e); err != nil {
 				return err
 			}
 		}

@@ -115,8 +115,8 @@ func TestAttachTakesOverAnAgent(t *testing.T) {
 	dir = t.TempDir()
 	put(t, dir, config.Name, "agents: {coder: {}}\n", 0o644)
 	_, err := attach(t, dir, "")
-	if e, ok := errors.AsType[*provision.EnlistError](err); !ok || !strings.Contains(e.Line(), "ada: {attached: true}") {
-		t.Errorf("Attach = %v, want an EnlistError that says what to write", err)
+	if e, ok := errors.AsType[*provision.EntryError](err); !ok || !strings.Contains(e.Line(), "ada: {attached: true}") {
+		t.Errorf("Attach = %v, want an EntryError that says what to write", err)
 	}
 	if text, _ := os.ReadFile(filepath.Join(dir, config.Name)); string(text) != "agents: {coder: {}}\n" {
 		t.Errorf("claude-swarm.yaml was changed to %s", text)

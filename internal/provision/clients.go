@@ -16,7 +16,7 @@ import (
 const reports = "https://github.com/claude-swarm/claude-swarm/issues"
 
 // clients asks every agent program for its version, each once.
-func (e *exam) clients(ctx context.Context) {
+func (e *checkup) clients(ctx context.Context) {
 	var asked [][]string
 	for _, a := range e.file.Agents {
 		if slices.ContainsFunc(asked, func(c []string) bool { return slices.Equal(c, a.Command) }) {
@@ -27,7 +27,7 @@ func (e *exam) clients(ctx context.Context) {
 	}
 }
 
-func (e *exam) client(ctx context.Context, command []string, dir string) {
+func (e *checkup) client(ctx context.Context, command []string, dir string) {
 	const name = "client"
 	program := strings.Join(command, " ")
 	path, err := exec.LookPath(command[0])

@@ -17,7 +17,7 @@ import (
 
 // mailboxes looks at the folder of the mailboxes, and for mail that nobody
 // fetches.
-func (e *exam) mailboxes() {
+func (e *checkup) mailboxes() {
 	const name = "mailboxes"
 	dir := e.file.DeadDropDir
 	store, err := dropbox.Open(dir, dropbox.Options{})
@@ -67,8 +67,8 @@ func (e *exam) mailboxes() {
 }
 
 // closed looks for folders of a mailbox in which we may not read or write, and tells
-// whether there are any. That a disk is read-only is found out by [exam.fileSystem].
-func (e *exam) closed(mailbox string) (found bool) {
+// whether there are any. That a disk is read-only is found out by [checkup.fileSystem].
+func (e *checkup) closed(mailbox string) (found bool) {
 	folders, err := os.ReadDir(mailbox)
 	if errors.Is(err, fs.ErrPermission) && e.shut(mailbox) {
 		return true
@@ -85,7 +85,7 @@ func (e *exam) closed(mailbox string) (found bool) {
 }
 
 // shut says so where we may not read or write in a folder.
-func (e *exam) shut(path string) bool {
+func (e *checkup) shut(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false
 	}
@@ -94,20 +94,11 @@ func (e *exam) shut(path string) bool {
 	return true
 }
 
-// fixMode fixes the last finding by giving a file or folder of ours that mode. What
-// belongs to another user only they can fix.
-func (e *exam) fixMode(path string, mode fs.FileMode) {
-	var st unix.Stat_t
-	if err := unix.Lstat(path, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK && int(st.Uid) == os.Geteuid() {
-		e.fixBy(func() error { return os.Chmod(path, mode) })
-	}
-}
-
 // forsaken looks for mail in the mailboxes of agents that are no more. What a person
 // keeps with claude-swarm remove --keep is not a finding.
-func (e *exam) forsaken(store *dropbox.Store, agents []string) {
+func (e *checkup) forsaken(store *dropbox.Store, agents []string) {
 	gone, err := swarm.Gone(e.home, store, agents)
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // exam.closed names what is shut
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // checkup.closed names what is shut
 		e.wrong("mailboxes", "", "%v", err)
 	}
 	for _, g := range gone {
@@ -118,7 +109,7 @@ func (e *exam) forsaken(store *dropbox.Store, agents []string) {
 
 // fileSystem tries out in a scratch folder beside the mailboxes what a delivery
 // needs, and says what kind of disk that is.
-func (e *exam) fileSystem() {
+func (e *checkup) fileSystem() {
 	const name, local = "file system", "dead_drop_dir: on a local disk"
 	parent := e.file.DeadDropDir
 	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 
 // irc looks at the passwords, and at how things stand with the bridge. Whether the
 // server can be reached `claude-swarm irc doctor` tries.
-func (e *exam) irc() {
+func (e *checkup) irc() {
 	const name = "irc"
 	i := e.file.IRC
 	if !i.On() {

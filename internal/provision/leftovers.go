@@ -20,7 +20,7 @@ import (
 )
 
 // daemon asks whether one runs, and looks for what one left behind.
-func (e *exam) daemon(ctx context.Context) {
+func (e *checkup) daemon(ctx context.Context) {
 	const name = "daemon"
 	dir := filepath.Dir(e.Config)
 	client, err := control.Dial(ctx, dir, e.Version, e.Getenv, e.Socket)
@@ -57,7 +57,7 @@ func (e *exam) daemon(ctx context.Context) {
 	e.good(name, "none runs")
 }
 
-func (e *exam) ask(ctx context.Context, client *control.Client) {
+func (e *checkup) ask(ctx context.Context, client *control.Client) {
 	const name = "daemon"
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -85,7 +85,7 @@ func (e *exam) ask(ctx context.Context, client *control.Client) {
 
 // leftovers looks for processes that carry a mark of ours which no client of the
 // daemon has any more.
-func (e *exam) leftovers() {
+func (e *checkup) leftovers() {
 	const name = "processes"
 	marked := map[string][]string{}                                     // pids
 	alive := map[string]bool{os.Getenv(runner.MarkVar): true, "": true} // doctor may be called inside a turn
@@ -132,7 +132,7 @@ func Working(dir string) []int {
 
 // isClient tells whether a process is a client of the daemon, be it that it works or
 // that it waits.
-func (e *exam) isClient(pid int) bool {
+func (e *checkup) isClient(pid int) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
 		return a.PID != nil && *a.PID == pid || a.Warm != nil && a.Warm.PID == pid
 	})
@@ -140,7 +140,7 @@ func (e *exam) isClient(pid int) bool {
 
 // runs tells whether the daemon works on a turn. A turn's id begins with that of
 // its message.
-func (e *exam) runs(turn string) bool {
+func (e *checkup) runs(turn string) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
 		return a.Message != nil && strings.HasPrefix(turn, a.Message.ID+"-")
 	})
@@ -157,7 +157,7 @@ func valueOf(environ []string, name string) string {
 
 // git looks whether the daemon's own files could get into a commit, tokens
 // among them.
-func (e *exam) git(ctx context.Context) {
+func (e *checkup) git(ctx context.Context) {
 	const name = "git"
 	git, err := exec.LookPath("git")
 	if err != nil {

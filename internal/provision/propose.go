@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -128,7 +127,7 @@ func (p Proposal) Config() string {
 			}
 			fmt.Fprintf(&b, "  %s:\n    role: %s\n", a.Name, a.Name)
 			if a.Dir != "" {
-				fmt.Fprintf(&b, "    cwd: %s\n", quote(a.Dir))
+				fmt.Fprintf(&b, "    cwd: %s\n", yamlQuote(a.Dir))
 			}
 			b.WriteString("    #zone: \"\"                   # the part of the project that it minds\n" +
 				"    #system: \"\"                 # added to the client's own instructions\n" +
@@ -150,19 +149,9 @@ func setKey(text, key, value string) string {
 	done := false
 	for line := range strings.Lines(text) {
 		if !done && strings.HasPrefix(line, "  #"+key+": ") {
-			line, done = "  "+key+": "+quote(value)+"\n", true
+			line, done = "  "+key+": "+yamlQuote(value)+"\n", true
 		}
 		out.WriteString(line)
 	}
 	return out.String()
-}
-
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9./_][A-Za-z0-9./_-]*$`) })
-
-// quote writes a text as YAML.
-func quote(text string) string {
-	if plainWord().MatchString(text) {
-		return text
-	}
-	return strconv.Quote(text)
 }

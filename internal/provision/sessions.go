@@ -20,7 +20,7 @@ var logins = []string{
 
 // login looks whether the clients of the agents find a login. It asks nobody: what
 // it finds may be out of date.
-func (e *exam) login() {
+func (e *checkup) login() {
 	const name = "login"
 	for _, a := range e.file.Agents {
 		if filepath.Base(a.Command[0]) != "claude" || a.Attached {
@@ -49,7 +49,7 @@ func (e *exam) login() {
 
 // hooks looks whether the client runs our hooks: by them the window comes back
 // within a turn, and attached sessions get their mail.
-func (e *exam) hooks() {
+func (e *checkup) hooks() {
 	const name = "hooks"
 	told := make(map[string]bool)
 	for _, a := range e.file.Agents {
@@ -66,7 +66,7 @@ func (e *exam) hooks() {
 }
 
 // shared names the agents that work in one folder.
-func (e *exam) shared() {
+func (e *checkup) shared() {
 	const name = "folders"
 	by := make(map[string][]string)
 	for _, a := range e.file.Agents {
@@ -80,7 +80,7 @@ func (e *exam) shared() {
 }
 
 // drift tells what init and attach made and is not any more as they make it.
-func (e *exam) drift() {
+func (e *checkup) drift() {
 	const name = "set-up"
 	r, err := Check(filepath.Dir(e.Config))
 	if err != nil {
@@ -104,7 +104,7 @@ func (e *exam) drift() {
 }
 
 // bindings looks for sessions that were attached and have died with their mail.
-func (e *exam) bindings() {
+func (e *checkup) bindings() {
 	const name = "attached"
 	for _, a := range e.file.Agents {
 		if !a.Attached {
@@ -124,9 +124,4 @@ func (e *exam) bindings() {
 			e.good(name, "%s: no session runs; its mail waits", a.Name)
 		}
 	}
-}
-
-func (e *exam) init() error {
-	_, err := Init(filepath.Dir(e.Config), Options{})
-	return err
 }

@@ -2,8 +2,6 @@ package provision
 
 import (
 	_ "embed"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -20,44 +18,31 @@ var skillText string
 
 // skillPart is the file of the skill, for the sessions in the folder of the project.
 func (s *setup) skillPart() part {
-	return part{path: filepath.Join(s.dir, ".claude", "skills", skillName, "SKILL.md"), text: skillText, mode: 0o644}
+	return part{path: filepath.Join(s.m.dir, ".claude", "skills", skillName, "SKILL.md"), text: skillText, mode: 0o644}
 }
 
 // skillFits finds a SKILL.md of somebody else, before anything is made: a
 // [*ConflictError]. One with our text came with a clone of the project.
 func (s *setup) skillFits(o Options) error {
 	p := s.skillPart()
-	if !o.Skill || s.made(p.path) != nil {
+	if !o.Skill || s.m.find(p.path) != nil {
 		return nil
 	}
-	state, err := s.fileState(p.path, p.text)
-	if err == nil && state == Drifted {
-		err = &ConflictError{p.path}
+	data, err := os.ReadFile(p.path)
+	if err == nil && string(data) != p.text {
+		return &ConflictError{p.path}
 	}
-	return err
+	return gone(err)
 }
 
 // skill makes the skill where it is asked for, and keeps one that was made up to date.
 func (s *setup) skill(o Options) error {
 	p := s.skillPart()
-	if s.made(p.path) == nil {
-		if !o.Skill {
-			return nil
-		}
-		if _, err := os.Lstat(p.path); err == nil {
-			s.note(p.path, false)
-			return nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if s.m.find(p.path) != nil || o.Skill && !exists(p.path) {
+		return s.make(p, o)
 	}
-	return s.part(kit{}, p, o)
-}
-
-func (s *setup) checkSkill() error {
-	p := s.skillPart()
-	if s.made(p.path) != nil {
-		return s.checkPart(kit{}, p)
+	if o.Skill {
+		s.r.made(p.path, false)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // strays looks for what lies beside the mailboxes and is none. It may be mail, so the next
 // step brings it to a mailbox and never removes it.
-func (e *exam) strays(store *dropbox.Store, agents []string) {
+func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	strangers, err := store.Strangers()
 	if err != nil {
 		e.wrong("mailboxes", "", "%v", err)
@@ -40,7 +40,7 @@ func (e *exam) strays(store *dropbox.Store, agents []string) {
 
 // stray says what to do about one of them; to is a mailbox, quoted for the shell. mv -n
 // replaces nothing that is there.
-func (e *exam) stray(path, to string) {
+func (e *checkup) stray(path, to string) {
 	const name = "mailboxes"
 	info, err := os.Lstat(path)
 	switch {

@@ -11,7 +11,7 @@ import (
 
 // watches looks whether the kernel lets one more program watch folders, and
 // enough of them.
-func (e *exam) watches() {
+func (e *checkup) watches() {
 	const name = "watches"
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if errors.Is(err, unix.EMFILE) {

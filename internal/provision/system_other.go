@@ -10,7 +10,7 @@ import (
 
 // watches has no limit to look at here: kqueue takes a file descriptor for each
 // folder, and Go raises our limit of those as far as it may.
-func (e *exam) watches() {}
+func (e *checkup) watches() {}
 
 // carriers calls f with each process that has entry in the environment it was
 // started with, and with the rest of that environment, as far as ps shows it.

@@ -31,7 +31,7 @@ const answering = `read -r prompt && printf '%s\n'` +
 // trial does a whole round in a scratch project: a daemon, an agent whose client
 // is a shell, a message, a turn, its answer. So what is wrong with this machine is
 // told from what is wrong with this project.
-func (e *exam) trial(ctx context.Context) {
+func (e *checkup) trial(ctx context.Context) {
 	const name = "round trip"
 	if e.Program == "" {
 		return
@@ -44,7 +44,7 @@ func (e *exam) trial(ctx context.Context) {
 	e.good(name, "a message to a scripted agent in a scratch project was answered in %v", time.Since(began).Round(10*time.Millisecond))
 }
 
-func (e *exam) round(ctx context.Context) (err error) {
+func (e *checkup) round(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "cs-doctor-")
@@ -52,7 +52,7 @@ func (e *exam) round(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", quote(answering))
+	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", yamlQuote(answering))
 	if _, err := Init(dir, Options{Config: text}); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (e *exam) round(ctx context.Context) (err error) {
 }
 
 // verb runs a verb of ours in the scratch project.
-func (e *exam) verb(ctx context.Context, dir string, args ...string) (string, error) {
+func (e *checkup) verb(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, e.Program, append([]string{"--config", filepath.Join(dir, "claude-swarm.yaml")}, args...)...)
 	cmd.Dir = dir
 	for _, v := range os.Environ() {

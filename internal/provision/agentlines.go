@@ -9,16 +9,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// entered is claude-swarm.yaml with the agent, attached: the text that it would have, the
-// lines in it that it has not now, and what it says then.
-func (s *setup) entered(name string) (text []byte, lines string, file *config.File, err error) {
+// withAgent is claude-swarm.yaml with the agent, attached: the text that it would have, the
+// lines of it that are not there yet, and what it says then.
+func (s *setup) withAgent(name string) (text []byte, lines string, file *config.File, err error) {
 	if file, err = config.Load(s.r.Config); err != nil {
 		return nil, "", nil, err
 	}
@@ -35,14 +34,14 @@ func (s *setup) entered(name string) (text []byte, lines string, file *config.Fi
 		file, err = config.Parse(s.r.Config, text)
 	}
 	if err != nil {
-		return nil, "", nil, &EnlistError{Agent: name, Known: known, Err: err}
+		return nil, "", nil, &EntryError{Agent: name, Known: known, Err: err}
 	}
 	return text, ins.Text, file, nil
 }
 
-// enlist sees to it that claude-swarm.yaml has the agent, attached.
-func (s *setup) enlist(name string) error {
-	text, lines, _, err := s.entered(name)
+// addAgent puts the agent into claude-swarm.yaml, attached, unless it is there.
+func (s *setup) addAgent(name string) error {
+	text, lines, _, err := s.withAgent(name)
 	if err != nil || lines == "" {
 		return err
 	}
@@ -56,23 +55,15 @@ func (s *setup) enlist(name string) error {
 		return err
 	}
 	e := entry{Path: path, Kind: kindLines, Before: &before{hashOf(was), info.ModTime()}}
-	if have := s.configEntry(); have != nil {
+	if have := s.m.find(s.r.Config); have != nil {
 		e = *have
 	}
-	e.Lines = append(slices.DeleteFunc(slices.Clone(e.Lines), func(l ownLines) bool { return l.Agent == name }), ownLines{name, lines})
+	e.Lines = append(slices.DeleteFunc(slices.Clone(e.Lines), func(l agentLines) bool { return l.Agent == name }), agentLines{name, lines})
 	if err := s.rewrite(e, text); err != nil {
 		return err
 	}
-	s.r.Items = append(s.r.Items, Item{Path: config.Name, State: Added})
+	s.r.add(s.r.Config, Added, "", "")
 	return nil
-}
-
-// configEntry is what was noted of claude-swarm.yaml; nil for nothing.
-func (s *setup) configEntry() *entry {
-	if e := s.find(s.r.Config); e != nil {
-		return e
-	}
-	return s.find(real(s.r.Config))
 }
 
 // rewrite gives claude-swarm.yaml another text and notes e of it. A file that init made
@@ -80,37 +71,39 @@ func (s *setup) configEntry() *entry {
 func (s *setup) rewrite(e entry, text []byte) error {
 	if e.Kind == kindFile {
 		e.Plain = false
-		changed, err := s.edited(s.r.Config)
+		changed, err := s.m.edited(s.r.Config)
 		if err != nil {
 			return err
 		}
-		return s.renewText(e, text, !changed)
+		return s.m.renew(e, text, !changed)
 	}
 	e.Kind = kindLines
-	if err := s.enter(e); err != nil {
+	if err := s.m.enter(e); err != nil {
 		return err
 	}
-	path := real(s.abs(e.Path))
+	path := real(s.m.abs(e.Path))
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	return s.replace(path, info, text, s.oldTime(e, text))
+	return s.m.disk.replace(path, info, text, e.oldTime(text))
 }
 
-// oldTime is the time that a file had before something was put into it, if its content is
-// that of then; else zero.
-func (s *setup) oldTime(e entry, text []byte) time.Time {
-	if e.Before != nil && hashOf(text) == e.Before.SHA256 {
-		return e.Before.Time
+// dropAgents takes the lines of an agent out of claude-swarm.yaml, or for "" those of all;
+// but a file that init made and nobody changed goes whole.
+func (s *setup) dropAgents(agent string) error {
+	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {
+		if changed, err := s.m.edited(s.r.Config); err != nil || !changed {
+			return err
+		}
 	}
-	return time.Time{}
+	return s.dropLines(agent)
 }
 
-// unlist takes the lines of attached agents out of claude-swarm.yaml: those of one, or of
+// dropLines takes the lines of attached agents out of claude-swarm.yaml: those of one, or of
 // all for "".
-func (s *setup) unlist(agent string) error {
-	e, path := s.configEntry(), s.r.Config
+func (s *setup) dropLines(agent string) error {
+	e, path := s.m.find(s.r.Config), s.r.Config
 	was, err := os.ReadFile(path)
 	if err != nil {
 		return gone(err)
@@ -131,7 +124,7 @@ func (s *setup) unlist(agent string) error {
 		if at := l.in(text); at >= 0 {
 			text, took = slices.Delete(text, at, at+len(l.Text)), true
 		} else if bytes.Contains(text, []byte(fenceBegin)) && l.key(text) != nil {
-			s.kept(path, "the entry of "+l.Agent+" was changed; take it out by hand")
+			s.r.kept(path, "the entry of "+l.Agent+" was changed; take it out by hand")
 		}
 	}
 	if took {
@@ -142,15 +135,15 @@ func (s *setup) unlist(agent string) error {
 		if agent != "" {
 			what = "the entry of " + agent
 		}
-		s.taken(path, what)
+		s.r.add(path, Taken, what, "")
 	}
 	switch {
 	case !struck:
 		return nil
 	case now.Kind != kindFile && len(now.Lines) == 0:
-		return s.strike(now.Path)
+		return s.m.strike(now.Path)
 	case !took:
-		return s.enter(now)
+		return s.m.enter(now)
 	}
 	return nil
 }
@@ -158,8 +151,8 @@ func (s *setup) unlist(agent string) error {
 // untangle gives the lines of attached agents in claude-swarm.yaml, and its text in which
 // each stands by itself. An earlier version put the second agent between the fence and the
 // entry of the first, and forgot the first.
-func (s *setup) untangle(e *entry, text []byte) ([]byte, []ownLines) {
-	var own, all []ownLines
+func (s *setup) untangle(e *entry, text []byte) ([]byte, []agentLines) {
+	var own, all []agentLines
 	if e != nil {
 		own = e.Lines
 	}
@@ -169,12 +162,12 @@ func (s *setup) untangle(e *entry, text []byte) ([]byte, []ownLines) {
 			bare = slices.Delete(bare, at, at+len(l.Text))
 		}
 	}
-	for _, agent := range slices.Sorted(maps.Keys(s.rec.Attached)) {
-		if slices.ContainsFunc(own, func(l ownLines) bool { return l.Agent == agent }) {
+	for _, agent := range slices.Sorted(maps.Keys(s.m.Attached)) {
+		if slices.ContainsFunc(own, func(l agentLines) bool { return l.Agent == agent }) {
 			continue
 		}
 		if m := fencedEntry(agent).FindIndex(bare); m != nil {
-			all = append(all, ownLines{agent, string(bare[m[0]:m[1]])})
+			all = append(all, agentLines{agent, string(bare[m[0]:m[1]])})
 			bare = slices.Delete(bare, m[0], m[1])
 		}
 	}
@@ -200,12 +193,12 @@ func fencedEntry(agent string) *regexp.Regexp {
 }
 
 // named says whether the lines are a whole entry, with the agent's name.
-func (l ownLines) named() bool { return strings.Contains(l.Text, l.Agent+": {attached: true}") }
+func (l agentLines) named() bool { return strings.Contains(l.Text, l.Agent+": {attached: true}") }
 
 // in says where in the file the lines stand; -1 for nowhere. The entry of an agent is told
 // by its name. The line that attaches an agent of the person's own has none, so it counts
 // only in the entry of that agent.
-func (l ownLines) in(text []byte) int {
+func (l agentLines) in(text []byte) int {
 	if l.named() {
 		return bytes.Index(text, []byte(l.Text))
 	}
@@ -221,7 +214,7 @@ func (l ownLines) in(text []byte) int {
 }
 
 // key is the key "attached" of the agent.
-func (l ownLines) key(text []byte) *yaml.Node {
+func (l agentLines) key(text []byte) *yaml.Node {
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
 		return nil
@@ -238,38 +231,22 @@ func (l ownLines) key(text []byte) *yaml.Node {
 	return nil
 }
 
-// renewText is renew where the file may be the person's meanwhile: then our hash
-// stays what it was.
-func (s *setup) renewText(e entry, text []byte, ours bool) error {
-	if ours {
-		return s.renew(e, text)
-	}
-	if err := s.enter(e); err != nil {
-		return err
-	}
-	info, err := os.Stat(s.abs(e.Path))
-	if err != nil {
-		return err
-	}
-	return s.write(s.abs(e.Path), text, info.Mode().Perm(), time.Time{}, true)
-}
-
-// An EnlistError says that claude-swarm.yaml has a shape into which the entry of
+// An EntryError says that claude-swarm.yaml has a shape into which the entry of
 // an attached agent cannot be put safely.
-type EnlistError struct {
+type EntryError struct {
 	Agent string
 	Known bool // the agent is there, but not attached
 	Err   error
 }
 
-func (e *EnlistError) Error() string {
+func (e *EntryError) Error() string {
 	return fmt.Sprintf("%s has no place where %s could be entered: %v", config.Name, e.Agent, e.Err)
 }
 
-func (e *EnlistError) Unwrap() error { return e.Err }
+func (e *EntryError) Unwrap() error { return e.Err }
 
 // Line is what the person is to write.
-func (e *EnlistError) Line() string {
+func (e *EntryError) Line() string {
 	if e.Known {
 		return "attached: true, under " + e.Agent + " in " + config.Name
 	}

@@ -1,0 +1,129 @@
+package provision
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"golang.org/x/sys/unix"
+)
+
+// A Grade says how bad a finding is.
+type Grade string
+
+// The grades.
+const (
+	Good  Grade = "ok"
+	Warn  Grade = "warn"  // it works, but somebody should know
+	Wrong Grade = "wrong" // it does not work
+)
+
+// A Finding is what an examination found out about one thing.
+type Finding struct {
+	Grade Grade  `json:"grade"`
+	Name  string `json:"name"`          // of the thing, such as "client" or "socket"
+	Text  string `json:"text"`          // one line
+	Try   string `json:"try,omitempty"` // what to do; empty when it is good
+	// Fixable says that Fix does it, without harm to anything.
+	Fixable bool `json:"fixable,omitempty"`
+
+	fix func() error
+}
+
+// Fix does what is safe to do about a finding that is Fixable: modes, folders and
+// files of our own. Nothing of others is touched, and no process ended.
+func (f Finding) Fix() error { return f.fix() }
+
+// DoctorOptions say what is examined. Config and Getenv are required.
+type DoctorOptions struct {
+	Config  string // claude-swarm.yaml, absolute
+	Version string // of this program
+	Getenv  func(string) string
+
+	// Socket is where a daemon said that it listens, if it did.
+	Socket string
+	// LockedBy is the process that holds the daemon's lock, 0 when nobody does
+	// and -1 when it is not known who.
+	LockedBy int
+
+	// Program is claude-swarm itself, for a round trip in a scratch project; "" does
+	// without that.
+	Program string
+
+	// ClientTimeout is how long a client may take to tell its version; 0 means
+	// 10 s.
+	ClientTimeout time.Duration
+}
+
+// A checkup is one look at everything that a swarm needs. It belongs to one goroutine.
+type checkup struct {
+	DoctorOptions
+	file     *config.File
+	home     swarm.Home
+	status   *swarm.Status // of the running daemon, if any
+	findings []Finding
+}
+
+func (e *checkup) good(name, format string, args ...any) {
+	e.findings = append(e.findings, Finding{Grade: Good, Name: name, Text: shown(fmt.Sprintf(format, args...))})
+}
+
+func (e *checkup) warn(name, try, format string, args ...any) { e.bad(Warn, name, try, format, args) }
+
+func (e *checkup) wrong(name, try, format string, args ...any) { e.bad(Wrong, name, try, format, args) }
+
+// bad says what is not as it should be, and what to do.
+func (e *checkup) bad(g Grade, name, try, format string, args []any) {
+	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: shown(fmt.Sprintf(format, args...)), Try: shown(cmp.Or(try, e.next(name)))})
+}
+
+// fixBy says how the last finding is fixed.
+func (e *checkup) fixBy(fix func() error) {
+	f := &e.findings[len(e.findings)-1]
+	f.Fixable, f.fix = true, fix
+}
+
+// next is what to do about a thing where the error alone says what is wrong.
+func (e *checkup) next(name string) string {
+	switch name {
+	case "configuration":
+		return "claude-swarm config check"
+	case "reread":
+		return "write it, or take it out of reread: in " + e.Config
+	case "mailboxes":
+		return "ls -ld " + typed(e.file.DeadDropDir) + ", then claude-swarm init"
+	case "daemon's folder":
+		return "ls -ld " + typed(e.home.Dir())
+	case "watches":
+		return "sysctl fs.inotify"
+	}
+	return "claude-swarm status"
+}
+
+// fixMode fixes the last finding by giving a file or folder of ours that mode. What
+// belongs to another user only they can fix.
+func (e *checkup) fixMode(path string, mode fs.FileMode) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK && int(st.Uid) == os.Geteuid() {
+		e.fixBy(func() error { return os.Chmod(path, mode) })
+	}
+}
+
+// init makes what is missing.
+func (e *checkup) init() error {
+	_, err := Init(filepath.Dir(e.Config), Options{})
+	return err
+}
+
+// firstLine is the first line of what a program printed.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return screen.Short(line, 200)
+}

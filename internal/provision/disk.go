@@ -1,0 +1,156 @@
+package provision
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+// A disk changes files and folders. It asks step, where there is one, before each change.
+type disk struct {
+	step func(what string) error
+}
+
+// asks asks before a change.
+func (d disk) asks(what string) error {
+	if d.step == nil {
+		return nil
+	}
+	return d.step(what)
+}
+
+// write writes a file under another name first, so that nobody sees a half. With
+// replace it replaces a file that is there, else the error is [fs.ErrExist]. A
+// time that is not zero becomes the file's.
+func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, replace bool) error {
+	tmp := half(path)
+	files := durable.Files{Step: func(st durable.Step) error {
+		switch st.Op {
+		case durable.Create:
+			return d.asks("write " + tmp)
+		case durable.Rename, durable.Link:
+			return d.asks("write " + path)
+		case durable.Remove:
+			return d.asks("remove " + tmp)
+		}
+		return nil
+	}}
+	return files.Write(path, durable.Options{Perm: mode, Time: at, Temp: filepath.Base(tmp), Keep: !replace}, data)
+}
+
+// replace gives a file of somebody else another content.
+func (d disk) replace(path string, was fs.FileInfo, text []byte, at time.Time) error {
+	if st, ok := was.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || st.Nlink > 1) {
+		// A new file would have another owner, or lose its other names.
+		return d.overwrite(path, text, at)
+	}
+	return d.write(path, text, was.Mode().Perm(), at, true)
+}
+
+func (d disk) overwrite(path string, text []byte, at time.Time) error {
+	if err := d.asks("write " + path); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteAt(text, 0)
+	if err == nil {
+		err = out.Truncate(int64(len(text)))
+	}
+	if err = errors.Join(err, out.Close()); err == nil && !at.IsZero() {
+		err = os.Chtimes(path, at, at)
+	}
+	return err
+}
+
+// makeFolder makes a folder that may be there already.
+func (d disk) makeFolder(path string, mode fs.FileMode) error {
+	if err := d.asks("make " + path); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// remove removes a file that may be gone already.
+func (d disk) remove(path string) error {
+	if err := d.asks("remove " + path); err != nil {
+		return err
+	}
+	return gone(os.Remove(path))
+}
+
+// half is where the content of a file lies until it is whole.
+func half(path string) string {
+	dir, name := filepath.Split(path)
+	return filepath.Join(dir, "."+name+".claude-swarm-new")
+}
+
+// real is the file itself where path is a symbolic link.
+func real(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
+}
+
+// gone is the error of a removal, but nil where there was nothing to remove.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// exists says whether something lies at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// count counts the files below a path.
+func count(path string) (n int, err error) {
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return gone(err)
+	})
+	return n, err
+}
+
+// removeEmpty removes folders that hold nothing but folders. A folder stays where somebody
+// puts something into it meanwhile, so nothing of theirs is lost.
+func removeEmpty(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return gone(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			if err := removeEmpty(filepath.Join(path, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return gone(os.Remove(path))
+}

@@ -1,0 +1,121 @@
+package provision
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ignore adds the daemon's folder to .gitignore, where there is one or dir is in
+// the work tree of a git repository. The mailboxes are not added: they have a
+// .gitignore of their own, and what is finished there is worth keeping.
+func (s *setup) ignore() error {
+	path := s.ignorePath()
+	need, missing, err := s.ignoreNeeded()
+	switch {
+	case err != nil:
+		return err
+	case missing && need:
+		made, err := s.m.makeFile(entry{}, path, homeName+"/\n", 0o644)
+		if err == nil {
+			s.r.made(path, made)
+		}
+		return err
+	case missing:
+		return nil
+	case !need:
+		s.r.made(path, false)
+		return nil
+	}
+	if err := s.m.addLines(path, "", placeIgnore); err != nil {
+		return fmt.Errorf("add %s/ to .gitignore: %w", homeName, err)
+	}
+	s.r.add(path, Added, "", "")
+	return nil
+}
+
+func (s *setup) ignorePath() string { return filepath.Join(s.m.dir, ".gitignore") }
+
+// ignoreNeeded says whether .gitignore lacks our line, and whether there is no
+// such file.
+func (s *setup) ignoreNeeded() (need, missing bool, err error) {
+	text, err := os.ReadFile(s.ignorePath())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return inWorkTree(s.m.dir), true, nil
+	case err != nil:
+		return false, false, err
+	}
+	for line := range strings.Lines(string(text)) {
+		// A rule may be written in several ways; a later one that takes it back
+		// is the person's wish too.
+		if rule := strings.Trim(strings.TrimSpace(line), "/"); rule == homeName {
+			return false, false, nil
+		}
+	}
+	return true, false, nil
+}
+
+// placeIgnore puts our line, fenced, at the end of a .gitignore.
+func placeIgnore(text []byte) ([]insert, error) {
+	end := "\n"
+	if bytes.Contains(text, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	add := fenceBegin + end + homeName + "/" + end + fenceEnd + end
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		add = end + add
+	}
+	return []insert{{len(text), add}}, nil
+}
+
+// inWorkTree says whether dir is in a git work tree. In a linked work tree and
+// in a submodule .git is a file.
+func inWorkTree(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return false
+		}
+		dir = above
+	}
+}
+
+// checkIgnore says whether .gitignore has the line.
+func (s *setup) checkIgnore() error {
+	path := s.ignorePath()
+	need, missing, err := s.ignoreNeeded()
+	if err != nil || missing && !need {
+		return err
+	}
+	e := s.m.find(path)
+	state, why, try := Current, "", ""
+	switch {
+	case e != nil && e.Kind == kindLines && !missing:
+		if state, err = s.m.linesState(*e); need {
+			why, try = "the line that keeps "+homeName+" out of git is gone", "claude-swarm init"
+		} else if state == Missing {
+			state = Present // the rule stands there in the person's own words
+		} else if state == Drifted {
+			why, try = "our lines in it were changed", "take them out, from "+fenceBegin+" to "+fenceEnd+", then claude-swarm init"
+		}
+	case need:
+		state, try = Missing, "claude-swarm init"
+	default:
+		var changed bool
+		if changed, err = s.m.edited(path); changed { // also where it is not ours
+			state = Present
+		}
+	}
+	if err == nil {
+		s.r.add(path, state, why, try)
+	}
+	return err
+}

@@ -1,0 +1,224 @@
+package provision
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+)
+
+// homeName is the folder of the daemon's own files, with logs and tokens.
+const homeName = ".claude-swarm"
+
+// manifestName is the file, in the daemon's folder, that holds the manifest.
+const manifestName = "setup.json"
+
+// A manifest lists what init and attach made in a project, with a hash of each file, so
+// that it can be told from what others made, and taken away to the byte. An entry is
+// written down before the thing is made: after a crash there may be entries of things that
+// are not there, but nothing of ours without an entry.
+//
+// It belongs to one run, and so to one goroutine.
+type manifest struct {
+	V       int     `json:"v"`
+	Mail    string  `json:"mail,omitempty"` // the folder of the mailboxes
+	Entries []entry `json:"made"`
+	// Attached says in which way the session of an agent was set up.
+	Attached map[string]Way `json:"attached,omitempty"`
+
+	dir  string // the project's folder, absolute
+	disk disk
+}
+
+// The kinds of an entry.
+const (
+	kindFile   = "file"   // made whole
+	kindFolder = "folder" // made, for a file in it
+	kindLines  = "lines"  // put into a file that was there
+)
+
+// An entry is one thing that was made.
+type entry struct {
+	Path   string `json:"path"` // as seen from the project's folder, if it is in it
+	Kind   string `json:"kind"`
+	Agent  string `json:"agent,omitempty"`  // for which attached session
+	SHA256 string `json:"sha256,omitempty"` // of a file's content when it was written
+	Also   string `json:"also,omitempty"`   // of the content that is about to replace it
+	Plain  bool   `json:"plain,omitempty"`  // a claude-swarm.yaml that is the template
+
+	Inserts []insert `json:"inserts,omitempty"`
+	Before  *before  `json:"before,omitempty"`
+
+	Lines []agentLines `json:"lines,omitempty"` // of attached agents, in claude-swarm.yaml
+}
+
+// agentLines are the lines of an attached agent in claude-swarm.yaml, with their fence.
+type agentLines struct {
+	Agent string `json:"agent"`
+	Text  string `json:"text"`
+}
+
+// An insert is a text that was put into a file at an offset, in bytes.
+type insert struct {
+	At   int    `json:"at"`
+	Text string `json:"text"`
+}
+
+// before is what a file was like before something was put into it.
+type before struct {
+	SHA256 string    `json:"sha256"`
+	Time   time.Time `json:"time"`
+}
+
+// oldTime is the time that a file had before something was put into it, if text is its
+// content of then; else zero.
+func (e entry) oldTime(text []byte) time.Time {
+	if e.Before != nil && hashOf(text) == e.Before.SHA256 {
+		return e.Before.Time
+	}
+	return time.Time{}
+}
+
+// A Way is how an attached session gets its hooks and tools.
+type Way string
+
+// The ways, best first.
+const (
+	// ByPlugin makes a plugin in the daemon's folder, which the session is started
+	// with. Nothing of others is touched.
+	ByPlugin Way = "plugin"
+	// BySettings puts entries into .claude/settings.json and .mcp.json of the
+	// agent's folder.
+	BySettings Way = "settings"
+	// ByTools is for where hooks are not allowed: the tools and /inbox alone.
+	ByTools Way = "tools"
+)
+
+// Ways are all ways.
+var Ways = []Way{ByPlugin, BySettings, ByTools}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// openManifest reads the manifest of the project in dir, which is absolute; without one it
+// is empty. config is the project's claude-swarm.yaml.
+func openManifest(dir, config string, step func(string) error) (*manifest, error) {
+	m := &manifest{V: 1, dir: dir, disk: disk{step}}
+	data, err := os.ReadFile(m.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	} else if err != nil {
+		return nil, err
+	}
+	m.V = 0
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, &BrokenError{Path: m.path(), Problem: "is broken: " + err.Error(),
+			Hint: "restore it, or mv it elsewhere: init --remove then leaves what stood in it"}
+	}
+	if m.V != 1 {
+		return nil, &BrokenError{Path: m.path(), Problem: fmt.Sprintf("is of a newer version (%d)", m.V),
+			Hint: "install the newer claude-swarm that made it"}
+	}
+	m.adopt(short(dir, real(config)))
+	return m, nil
+}
+
+// adopt reads what an earlier version noted of claude-swarm.yaml: the lines of one agent,
+// the last that was attached. That version forgot the lines of the agents before.
+func (m *manifest) adopt(config string) {
+	for i, e := range m.Entries {
+		if e.Path == config && e.Kind == kindLines && len(e.Inserts) == 1 {
+			m.Entries[i].Lines, m.Entries[i].Inserts, m.Entries[i].Agent = []agentLines{{e.Agent, e.Inserts[0].Text}}, nil, ""
+		}
+	}
+}
+
+// A BrokenError is a file that cannot be used as it is. Nothing was changed.
+type BrokenError struct {
+	Path    string
+	Problem string // goes on with the sentence that the path begins
+	Hint    string // what to do
+}
+
+func (e *BrokenError) Error() string { return e.Path + " " + e.Problem }
+
+// sweep takes away what a crash left half-written.
+func (m *manifest) sweep() error {
+	for _, e := range m.Entries {
+		if e.Kind != kindFolder {
+			if err := gone(os.Remove(half(real(m.abs(e.Path))))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *manifest) home() string { return filepath.Join(m.dir, homeName) }
+func (m *manifest) path() string { return filepath.Join(m.home(), manifestName) }
+
+// abs is the path of an entry.
+func (m *manifest) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(m.dir, path)
+}
+
+// save writes the manifest. It makes the daemon's folder, which is ours by its name.
+func (m *manifest) save() error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	data = append(data, '\n')
+	if have, err := os.ReadFile(m.path()); err == nil && bytes.Equal(have, data) {
+		return nil
+	}
+	if err := m.disk.asks("make " + homeName); err != nil {
+		return err
+	}
+	if err := rendezvous.MakeHome(m.home()); err != nil {
+		return err
+	}
+	return m.disk.write(m.path(), data, 0o600, time.Time{}, true)
+}
+
+// find is the entry of a path, or else of the file that the path links to; nil for none.
+func (m *manifest) find(path string) *entry {
+	for _, path := range []string{short(m.dir, path), short(m.dir, real(path))} {
+		if i := slices.IndexFunc(m.Entries, func(e entry) bool { return e.Path == path }); i >= 0 {
+			return &m.Entries[i]
+		}
+	}
+	return nil
+}
+
+// enter writes an entry down, in place of what was noted of that path.
+func (m *manifest) enter(e entry) error {
+	e.Path = short(m.dir, e.Path)
+	if i := slices.IndexFunc(m.Entries, func(have entry) bool { return have.Path == e.Path }); i >= 0 {
+		m.Entries[i] = e
+	} else {
+		m.Entries = append(m.Entries, e)
+	}
+	return m.save()
+}
+
+// strike takes an entry out of the manifest.
+func (m *manifest) strike(path string) error {
+	path = short(m.dir, path)
+	m.Entries = slices.DeleteFunc(m.Entries, func(e entry) bool { return e.Path == path })
+	return m.save()
+}

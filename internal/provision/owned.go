@@ -1,0 +1,100 @@
+package provision
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// makeFile makes a file that is not there yet, with the folders that it needs, and
+// writes both down. It leaves one that is there.
+func (m *manifest) makeFile(e entry, path, text string, mode fs.FileMode) (made bool, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return false, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if err := m.makeFolders(filepath.Dir(path), e.Agent); err != nil {
+		return false, err
+	}
+	e.Path, e.Kind, e.SHA256 = path, kindFile, hashOf([]byte(text))
+	if err := m.enter(e); err != nil {
+		return false, err
+	}
+	err = m.disk.write(path, []byte(text), mode, time.Time{}, false)
+	if errors.Is(err, fs.ErrExist) {
+		return false, m.strike(path)
+	}
+	return err == nil, err
+}
+
+// makeFolders makes the folders of a path that are missing.
+func (m *manifest) makeFolders(path, agent string) error {
+	if path == m.dir || isFolder(path) {
+		return nil
+	}
+	if err := m.makeFolders(filepath.Dir(path), agent); err != nil {
+		return err
+	}
+	if err := m.enter(entry{Path: path, Kind: kindFolder, Agent: agent}); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o755)
+	if strings.HasPrefix(path, m.home()) {
+		mode = 0o700
+	}
+	return m.disk.makeFolder(path, mode)
+}
+
+// edited says whether somebody else changed a file since we wrote it.
+func (m *manifest) edited(path string) (bool, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	e := m.find(path)
+	return e == nil || !e.wrote(data), nil
+}
+
+// wrote says whether a content is one that we gave the file.
+func (e entry) wrote(data []byte) bool {
+	hash := hashOf(data)
+	return e.SHA256 == hash || e.Also == hash
+}
+
+// renew replaces the content of a file of ours. Both contents are ours until the
+// new one is there for sure. Where the file is not ours any more, since somebody changed
+// it, our hash stays what it was.
+func (m *manifest) renew(e entry, text []byte, ours bool) error {
+	path := m.abs(e.Path)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if ours {
+		e.Also = hashOf(text)
+	}
+	if err := m.enter(e); err != nil {
+		return err
+	}
+	if err := m.disk.write(path, text, info.Mode().Perm(), time.Time{}, true); err != nil || !ours {
+		return err
+	}
+	e.SHA256, e.Also = e.Also, ""
+	return m.enter(e)
+}
+
+// heir is what was made in a folder for another agent; nil for nothing.
+func (m *manifest) heir(folder entry) *entry {
+	for i, e := range m.Entries {
+		if e.Agent != folder.Agent && strings.HasPrefix(m.abs(e.Path), m.abs(folder.Path)+string(filepath.Separator)) {
+			return &m.Entries[i]
+		}
+	}
+	return nil
+}

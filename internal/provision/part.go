@@ -1,0 +1,203 @@
+package provision
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// A part is one thing that init or attach makes in a project: a file, or lines in a file
+// that is there.
+type part struct {
+	path  string
+	agent string // the attached session that it is for; "" for the project
+	text  string // of the whole file
+	mode  fs.FileMode
+	// yours says that a person may write or change the file, as claude-swarm.yaml. It is
+	// made again only while it is what another version made.
+	yours bool
+	// place puts the part into a file of others; nil where it needs a separate file.
+	place func(text []byte) ([]insert, error)
+	cores []string // what of the text stands for it in a file of others
+}
+
+// A condition is what became of a part since it was made.
+//
+//	             init         init --upgrade  init --reset   init --check
+//	absent       made         made            made           missing
+//	current      there        there           there          current
+//	outdated     remade, *    remade          remade         drifted
+//	edited       kept         kept            remade         drifted
+//	foreign      added, or a ConflictError                   missing
+//	personal     there        there           there          present
+//	another's    kept         kept            kept           missing
+//
+// * Without --upgrade init leaves an outdated claude-swarm.yaml. Lines that somebody edited
+// are added again, since they cannot be told from the person's own.
+type condition int
+
+const (
+	absent   condition = iota
+	current            // as this version makes it
+	outdated           // as another version made it, or for another program
+	edited             // ours, and changed by somebody
+	foreign            // a file of somebody else, or without our lines
+	personal           // a file that is the person's to write, and serves
+	anothers           // made for another attached session
+)
+
+// look says what became of a part, and what was noted of it; nil for nothing.
+func (m *manifest) look(p part) (condition, *entry, error) {
+	e := m.find(p.path)
+	if e != nil && e.Agent != p.agent {
+		return anothers, e, nil
+	}
+	if _, err := os.Lstat(p.path); errors.Is(err, fs.ErrNotExist) {
+		return absent, e, nil
+	} else if err != nil {
+		return absent, e, err
+	}
+	switch {
+	case p.yours && (e == nil || e.Kind != kindFile):
+		return personal, e, nil
+	case e == nil:
+		return foreign, e, nil
+	case e.Kind != kindFile:
+		state, err := m.linesState(*e)
+		switch {
+		case state == Current && e.has(p.cores):
+			return current, e, err
+		case state == Current:
+			return outdated, e, err
+		case state == Drifted:
+			return edited, e, err
+		}
+		return foreign, e, err
+	}
+	data, err := os.ReadFile(p.path)
+	switch {
+	case err != nil:
+		return absent, e, err
+	case !e.wrote(data) && p.yours:
+		return personal, e, nil
+	case string(data) == p.text, p.yours && !e.Plain:
+		return current, e, nil
+	case !e.wrote(data):
+		return edited, e, nil
+	}
+	return outdated, e, nil
+}
+
+// has says whether the lines of an entry are those of a part with these cores.
+func (e entry) has(cores []string) bool {
+	return !slices.ContainsFunc(cores, func(core string) bool {
+		return !slices.ContainsFunc(e.Inserts, func(in insert) bool { return strings.Contains(in.Text, core) })
+	})
+}
+
+// configPart is claude-swarm.yaml as init makes it where nothing else is asked for.
+func (s *setup) configPart() part {
+	return part{path: s.r.Config, text: config.Template(), mode: 0o644, yours: true}
+}
+
+// A ConflictError is a file of somebody else where one of ours should be.
+type ConflictError struct{ Path string }
+
+func (e *ConflictError) Error() string { return e.Path + " is there already, and not ours" }
+
+// make makes a part, or brings it up to date.
+func (s *setup) make(p part, o Options) error {
+	was, e, err := s.m.look(p)
+	switch {
+	case err != nil:
+		return err
+	case was == anothers:
+		s.r.kept(p.path, speaksFor(e.Agent, p.agent)+"; "+bothByPlugin(e.Agent, p.agent))
+		return nil
+	case was == absent:
+		made, err := s.m.makeFile(entry{Agent: p.agent}, p.path, p.text, p.mode)
+		if err == nil {
+			s.r.made(p.path, made)
+		}
+		return err
+	case was == current, was == personal, was == outdated && p.yours && !o.Upgrade && !o.Reset:
+		s.r.made(p.path, false)
+		return nil
+	case e != nil && e.Kind == kindFile:
+		if was == edited && !o.Reset {
+			s.r.kept(p.path, "it was changed since it was made; claude-swarm init --reset makes it again")
+			return nil
+		}
+		if err := s.m.renew(*e, []byte(p.text), true); err != nil {
+			return err
+		}
+		s.r.add(e.Path, Remade, "", "")
+		return nil
+	case p.place == nil:
+		return &ConflictError{p.path}
+	case was == outdated:
+		if _, err := s.m.takeLines(*e); err != nil {
+			return err
+		}
+		if err := s.m.strike(e.Path); err != nil {
+			return err
+		}
+	}
+	if err := s.m.addLines(p.path, p.agent, p.place); err != nil {
+		return fmt.Errorf("%s: %w", p.path, err)
+	}
+	s.r.add(p.path, Added, "", "")
+	return nil
+}
+
+// makeAll makes parts, or brings them up to date.
+func (s *setup) makeAll(parts []part, o Options) error {
+	for _, p := range parts {
+		if err := s.make(p, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check says what became of a part.
+func (s *setup) check(p part) error {
+	is, e, err := s.m.look(p)
+	if err != nil && e != nil {
+		return err
+	}
+	state, why, try := Missing, "", "claude-swarm init --upgrade"
+	switch is {
+	case anothers:
+		why, try = speaksFor(e.Agent, p.agent), bothByPlugin(e.Agent, p.agent)
+	case personal:
+		state, try = Present, ""
+	case current:
+		state, try = Current, ""
+	case outdated:
+		state = Drifted
+		if p.yours {
+			why = "made by another version, and not changed since"
+		}
+	case edited:
+		state = Drifted
+		if e.Kind == kindFile {
+			try = "claude-swarm init --reset"
+		}
+	}
+	s.r.add(p.path, state, why, try)
+	return nil
+}
+
+// speaksFor says what became of a part of an agent's session that is another's now.
+func speaksFor(other, agent string) string { return "it speaks for " + other + ", not for " + agent }
+
+// bothByPlugin is what to do about it.
+func bothByPlugin(other, agent string) string {
+	return "claude-swarm attach " + other + " --way plugin, then the same for " + agent
+}

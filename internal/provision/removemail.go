@@ -1,0 +1,214 @@
+package provision
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+)
+
+// takeMail removes the mailboxes that hold nothing, and then what they lay in. Mail behind
+// a symbolic link lies in somebody else's folder: it stays there, and so does the link.
+func (s *setup) takeMail(o RemoveOptions) error {
+	if s.m.Mail == "" {
+		return nil
+	}
+	dir := s.m.abs(s.m.Mail)
+	if isLink(dir) {
+		o.Purge = false
+	}
+	store, err := dropbox.Open(dir, dropbox.Options{})
+	if errors.Is(err, dropbox.ErrNoStore) {
+		if isFolder(dir) && o.Agent == "" { // cut off in the middle of being made
+			return s.takeEmpty(dir)
+		}
+		return nil
+	} else if err != nil {
+		return err
+	}
+	boxes, err := store.Mailboxes()
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	if o.Agent != "" {
+		boxes = slices.DeleteFunc(boxes, func(name string) bool { return name != o.Agent })
+	}
+	for _, name := range boxes {
+		if err := s.takeMailbox(filepath.Join(dir, name), o); err != nil {
+			return err
+		}
+	}
+	if o.Agent != "" {
+		return nil
+	}
+	return s.takeStore(dir, o)
+}
+
+func (s *setup) takeMailbox(path string, o RemoveOptions) error {
+	n, err := count(path)
+	if err != nil {
+		return err
+	}
+	if n > 0 && !o.Purge {
+		what := "--purge"
+		if o.Agent != "" {
+			what = o.Agent + " --purge"
+		}
+		s.r.kept(path, screen.Count(n, "file")+" in it, "+s.purgeable("it may be mail; init --remove "+what+" removes that too"))
+		return nil
+	}
+	return s.takeBy(path, func(path string) error {
+		// Nobody else hears of topics by these, and without the mailbox they mean nothing.
+		if err := gone(os.Remove(subscriptionsOf(filepath.Dir(path), filepath.Base(path)))); err != nil {
+			return err
+		}
+		if o.Purge {
+			return os.RemoveAll(path)
+		}
+		return removeEmpty(path)
+	})
+}
+
+// purgeable is how to remove mail, or why Remove does not.
+func (s *setup) purgeable(how string) string {
+	if to, err := filepath.EvalSymlinks(s.m.abs(s.m.Mail)); err == nil && isLink(s.m.abs(s.m.Mail)) {
+		return "behind a link to " + to + ", which is never emptied; remove it there"
+	}
+	return how
+}
+
+// takeStore removes the folder of the mailboxes, once they are gone.
+func (s *setup) takeStore(dir string, o RemoveOptions) error {
+	left := 0
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if slices.Contains([]string{"version", ".gitignore", ".lock"}, e.Name()) {
+			continue
+		}
+		n, err := count(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		left += n
+	}
+	if left > 0 && !o.Purge {
+		if !slices.ContainsFunc(s.r.Items, func(i Item) bool { return i.State == Kept && strings.HasPrefix(s.m.abs(i.Path), dir) }) {
+			s.r.kept(dir, screen.Count(left, "file")+" in it; "+s.purgeable("init --remove --purge removes that too"))
+		}
+		return nil
+	}
+	by := os.RemoveAll
+	if !o.Purge {
+		by = func(dir string) error { return removeStore(dir, entries) }
+	}
+	if err := s.takeBy(dir, by); err != nil {
+		return err
+	}
+	s.m.Mail = ""
+	return s.m.save()
+}
+
+// removeStore removes a store without mail: what dropbox keeps in it, and its empty folders.
+// A link stays, and the folder behind it.
+func removeStore(dir string, entries []fs.DirEntry) (err error) {
+	// The version goes last of the files: until then it is a store, and the
+	// next run finds it.
+	for _, name := range []string{".lock", ".gitignore"} {
+		err = errors.Join(err, gone(os.Remove(filepath.Join(dir, name))))
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			err = errors.Join(err, removeEmpty(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err == nil {
+		err = gone(os.Remove(filepath.Join(dir, "version")))
+	}
+	if err == nil && !isLink(dir) {
+		err = gone(os.Remove(dir))
+	}
+	return err
+}
+
+// takeEmpty removes a store that was never finished.
+func (s *setup) takeEmpty(dir string) error {
+	if err := s.m.disk.asks("remove " + dir); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if gone(err) != nil {
+		return err
+	}
+	for _, e := range entries {
+		what, id, ok := strings.Cut(e.Name(), "-") // scratch of a store that was being made
+		if e.Name() != ".gitignore" && !(ok && len(id) == 10 && (what == "gitignore" || what == "version")) {
+			continue
+		}
+		if err := gone(os.Remove(filepath.Join(dir, e.Name()))); err != nil {
+			return err
+		}
+	}
+	if n, err := count(dir); err != nil || n > 0 {
+		return err
+	}
+	if err := removeEmpty(dir); err != nil {
+		return err
+	}
+	s.r.add(dir, Removed, "", "")
+	return nil
+}
+
+// Held is how many messages a mailbox has, finished ones too.
+type Held struct {
+	Mailbox  string
+	Messages int
+}
+
+// MailToPurge is what [Remove] with Purge would remove for good: the messages of the mailboxes that
+// hold any, sorted by name; with an agent its own alone.
+func MailToPurge(dir, agent string) ([]Held, error) {
+	var r Report
+	s, err := openSetup(dir, nil, &r)
+	if err != nil || s.m.Mail == "" || isLink(s.m.abs(s.m.Mail)) {
+		return nil, err
+	}
+	store, err := dropbox.Open(s.m.abs(s.m.Mail), dropbox.Options{})
+	if errors.Is(err, dropbox.ErrNoStore) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	boxes, err := store.Mailboxes()
+	if err = errors.Join(err, store.Close()); err != nil {
+		return nil, err
+	}
+	slices.Sort(boxes)
+	var all []Held
+	for _, name := range boxes {
+		if agent != "" && name != agent {
+			continue
+		}
+		n := 0
+		err := filepath.WalkDir(filepath.Join(store.Dir(), name), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && filepath.Ext(path) == ".md" {
+				n++
+			}
+			return gone(err)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			all = append(all, Held{name, n})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,81 @@
+package provision
+
+import "path/filepath"
+
+// A State says what a run found or did.
+type State string
+
+// The states of an [Item].
+const (
+	Made   State = "made"   // it was not there
+	There  State = "there"  // it was there and was left alone
+	Added  State = "added"  // a file that was there got our lines
+	Remade State = "remade" // ours, and recreated
+
+	Current State = "current" // ours, as this version makes it
+	Present State = "present" // there, and yours
+	Drifted State = "drifted" // ours, but of an older version, or changed since
+	Missing State = "missing"
+
+	Removed State = "removed"
+	Taken   State = "taken" // out of a file that stays; Why says what
+	Kept    State = "kept"  // Why says why
+)
+
+// An Item is one file or folder of a project.
+type Item struct {
+	Path  string `json:"path"` // as seen from the project's folder, if it is in it
+	State State  `json:"state"`
+	Why   string `json:"why,omitempty"`
+	Try   string `json:"try,omitempty"`
+}
+
+// A Report says what a run found and did, in the order in which it did it.
+type Report struct {
+	Config string `json:"config"`          // claude-swarm.yaml, absolute
+	Items  []Item `json:"items"`           // of Init at least claude-swarm.yaml and the mailboxes
+	Above  string `json:"above,omitempty"` // the claude-swarm.yaml of a project that this one lies in, if any
+}
+
+// Changed says whether anything was made.
+func (r Report) Changed() bool {
+	for _, i := range r.Items {
+		if i.State != There && i.State != Kept {
+			return true
+		}
+	}
+	return false
+}
+
+// Sound says whether nothing is missing and nothing has drifted.
+func (r Report) Sound() bool {
+	for _, i := range r.Items {
+		if i.State == Missing || i.State == Drifted {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Report) add(path string, state State, why, try string) {
+	r.Items = append(r.Items, Item{Path: short(filepath.Dir(r.Config), path), State: state, Why: why, Try: try})
+}
+
+// made adds an item that was made just now, or was there.
+func (r *Report) made(path string, now bool) {
+	state := There
+	if now {
+		state = Made
+	}
+	r.add(path, state, "", "")
+}
+
+func (r *Report) kept(path, why string) { r.add(path, Kept, why, "") }
+
+// short is the path as seen from dir, if it is in dir.
+func short(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

@@ -1,0 +1,154 @@
+package provision
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// An attachedSession is a person's own session that is an agent, and how it is set up.
+type attachedSession struct {
+	agent   string
+	way     Way
+	program string // claude-swarm
+	config  string // claude-swarm.yaml
+	cwd     string // of the session
+}
+
+// sessionParts are what the attached sessions need.
+func (s *setup) sessionParts(file *config.File) (parts []part, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range file.Agents {
+		if way, ok := s.m.Attached[a.Name]; ok && a.Attached {
+			parts = append(parts, attachedSession{a.Name, way, program, s.r.Config, a.Cwd}.parts()...)
+		}
+	}
+	return parts, nil
+}
+
+// pluginDir is the folder of the session's plugin.
+func (s attachedSession) pluginDir() string {
+	return filepath.Join(filepath.Dir(s.config), homeName, "attach", s.agent)
+}
+
+// parts are the files and lines that the session needs.
+func (s attachedSession) parts() []part {
+	server := s.server()
+	if s.way == ByPlugin {
+		dir := s.pluginDir()
+		file := func(name, text string) part {
+			return part{path: filepath.Join(dir, filepath.FromSlash(name)), agent: s.agent, text: text, mode: 0o600}
+		}
+		return []part{
+			file(".claude-plugin/plugin.json", indented(map[string]any{
+				"name": pluginName, "version": "1.1.0", "description": "This session is the agent " + s.agent + " of a claude-swarm project.",
+				"author": map[string]string{"name": "claude-swarm"},
+			})),
+			file("hooks/hooks.json", indented(map[string]any{"hooks": s.hooks()})),
+			file("commands/inbox.md", s.inbox()),
+			file(".mcp.json", indented(map[string]any{"mcpServers": map[string]any{serverName: server}})),
+		}
+	}
+	parts := []part{
+		{
+			path: filepath.Join(s.cwd, ".mcp.json"), agent: s.agent, text: indented(map[string]any{"mcpServers": map[string]any{serverName: server}}), mode: 0o644,
+			place: func(data []byte) ([]insert, error) {
+				return placeJSON(data, []jsonStep{{key: "mcpServers"}}, serverName, server)
+			},
+			cores: []string{compact(server)},
+		},
+		{path: filepath.Join(s.cwd, ".claude", "commands", "inbox.md"), agent: s.agent, text: s.inbox(), mode: 0o644},
+	}
+	if s.way == BySettings {
+		hooks := s.hooks()
+		var cores []string
+		for _, event := range hookEvents {
+			cores = append(cores, compact(hooks[event][0]))
+		}
+		parts = append(parts, part{
+			path: filepath.Join(s.cwd, ".claude", "settings.json"), agent: s.agent, text: indented(map[string]any{"hooks": hooks}), mode: 0o644,
+			place: func(data []byte) ([]insert, error) {
+				var all []insert
+				for _, event := range hookEvents {
+					ins, err := placeJSON(data, []jsonStep{{key: "hooks"}, {key: event, list: true}}, "", hooks[event][0])
+					if err != nil {
+						return nil, err
+					}
+					data = bytes.Join([][]byte{data[:ins[0].At], []byte(ins[0].Text), data[ins[0].At:]}, nil)
+					all = append(all, ins...)
+				}
+				return all, nil
+			},
+			cores: cores,
+		})
+	}
+	return parts
+}
+
+// serverName is the name of our MCP server in every client.
+const serverName = "dead-drop"
+
+// pluginName is what the plugin's command and tools are called by: /swarm:inbox and
+// mcp__plugin_swarm_dead-drop__send. Names that begin with claude- are reserved since
+// Claude Code 2.1.330 at the latest: claude plugin validate refuses them.
+const pluginName = "swarm"
+
+func (s attachedSession) server() map[string]any {
+	return map[string]any{
+		"command": s.program, "args": []string{"--config", s.config, "mcp"},
+		"env": map[string]string{runner.AgentVar: s.agent, runner.DirVar: filepath.Dir(s.config)},
+		// Without it Claude Code 2.1.330 offers the tools by name only, and the model has to
+		// search for each of them first. 2.1.197 ignores the key.
+		"alwaysLoad": true,
+	}
+}
+
+// hookEvents are the events that claude-swarm hook hears of. At a slash command the
+// client expands before it runs the ! lines; see [swarm.Attached.Prompted].
+var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}
+
+// hooks are the entries of the client's settings, by event. Their command lines
+// end in our mark, by which a person sees whose they are: JSON has no comments.
+func (s attachedSession) hooks() map[string][]any {
+	all := make(map[string][]any)
+	for event, verb := range map[string]string{
+		"SessionStart": "start", "UserPromptSubmit": "prompt", "UserPromptExpansion": "prompt", "Stop": "stop", "SessionEnd": "end",
+	} {
+		line := s.line("hook "+verb) + " " + fenceBegin
+		all[event] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": 60}}}}
+	}
+	return all
+}
+
+// line is a command line of ours for this agent.
+func (s attachedSession) line(verb string) string {
+	return shellQuote(s.program) + " --config " + shellQuote(s.config) + " " + verb + " --as " + s.agent
+}
+
+// inbox is the command /inbox. The client runs the line behind the ! and puts what
+// it prints in its place: the message in its fence, never as a command.
+func (s attachedSession) inbox() string {
+	fetch := s.line("hook inbox")
+	end := `If there is a message, do what it asks as far as your own instructions allow, and end with one summary: it goes to
+the sender.
+`
+	if s.way == ByTools {
+		fetch += " --file-last"
+		end = `If there is a message, do what it asks as far as your own instructions allow, and then answer its sender with the
+tool reply or claude-swarm reply.
+`
+	}
+	return `---
+description: Fetch the next message of ` + s.agent + `
+allowed-tools: Bash(` + shellQuote(s.program) + `:*)
+---
+The next message of your mailbox, or that there is none:
+
+!` + "`" + fetch + "`\n\n" + end
+}
