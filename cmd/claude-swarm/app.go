@@ -7,18 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// version is set by the linker (make build).
-var version = "dev"
-
-// Groups of verbs in the help.
-const (
-	groupMail    = "mail"
-	groupTopics  = "topics"
-	groupDaemon  = "the daemon"
-	groupAgents  = "the agents"
-	groupProject = "the project"
-)
-
 // newApp builds what a command line needs; without one, that is all. It costs nothing but
 // memory: what a verb needs it opens itself.
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
@@ -65,9 +53,4 @@ func badValue(c *cli.Context, err error, _ bool) error {
 		next = strings.Replace(c.Command.HelpName, "claude-swarm", next, 1)
 	}
 	return usagef(next, "%s", text)
-}
-
-// jsonFlag is the same in every verb that prints facts.
-func jsonFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print JSON"}
 }

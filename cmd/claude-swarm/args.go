@@ -7,25 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// isFlag tells what counts as a flag: one or two dashes and a word, perhaps with
-// = and a value. A text such as "- one" or "-5 degrees" is an argument, so that
-// a message may begin with a dash.
-func isFlag(arg string) bool {
-	word, dashed := strings.CutPrefix(arg, "-")
-	word, _, _ = strings.Cut(strings.TrimPrefix(word, "-"), "=")
-	if !dashed || word == "" || !isLetter(word[0]) {
-		return false
-	}
-	for i := range len(word) {
-		if c := word[i]; !isLetter(c) && c != '-' && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return true
-}
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
 // A commandLine is a command line put in the order that the flag parser wants:
 // it stops at the first argument, people write `logs coder -f`.
 type commandLine struct {
@@ -193,35 +174,4 @@ func (l *level) settle(operands []string) ([]string, *flagError) {
 	}
 	*flag += "=" + word
 	return operands[:l.span.word], nil
-}
-
-func lookup(flags []cli.Flag, name string) cli.Flag {
-	for _, f := range flags {
-		for _, n := range f.Names() {
-			if n == name {
-				return f
-			}
-		}
-	}
-	return nil
-}
-
-// takesValue tells whether the next argument belongs to f. A flag such as
-// --wait[=D], which may stand alone, has a value with IsBoolFlag.
-func takesValue(f cli.Flag) bool {
-	if g, ok := f.(*cli.GenericFlag); ok {
-		b, ok := g.Value.(interface{ IsBoolFlag() bool })
-		return !ok || !b.IsBoolFlag()
-	}
-	_, isBool := f.(*cli.BoolFlag)
-	return !isBool
-}
-
-func find(commands []*cli.Command, name string) *cli.Command {
-	for _, c := range commands {
-		if c.HasName(name) {
-			return c
-		}
-	}
-	return nil
 }

@@ -89,22 +89,6 @@ func runAttach(c *cli.Context) error {
 	return tellDaemon(c, p, name)
 }
 
-// agentNamed is the agent that the command line names, as its only argument or by a flag; ""
-// for none.
-func agentNamed(c *cli.Context, flag string) (string, error) {
-	verb, by := strings.TrimPrefix(c.Command.HelpName, "claude-swarm "), c.String(flag)
-	switch first := c.Args().First(); {
-	case c.NArg() == 0:
-		return by, nil
-	case c.NArg() > 1:
-		return "", usagef("claude-swarm help "+verb, "%s: one agent at a time, not %d", verb, c.NArg())
-	case by != "" && by != first:
-		return "", usagef("claude-swarm help "+verb, "%s: %s or --%s %s, not both", verb, first, flag, by)
-	default:
-		return first, nil
-	}
-}
-
 // tellDaemon makes the daemon read claude-swarm.yaml, where one runs: else it would not
 // know the agent.
 func tellDaemon(c *cli.Context, p *project, agent string) error {

@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/claude-swarm/claude-swarm/internal/client"
-	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 // A textSource says where the text of a message comes from: the words of the
@@ -92,17 +91,6 @@ func (s textSource) fileError(err error) error {
 	return fmt.Errorf("read the text: %w", err)
 }
 
-// isFileError tells whether an agent may not send a file.
-func isFileError(err error) bool {
-	_, ok := errors.AsType[*client.FileError](err)
-	return ok
-}
-
-// hintFile gives the refusal of a file its exit status and the next step.
-func hintFile(err error) error {
-	return &hintError{err: err, code: exitRefused, hint: askLead}
-}
-
 var errFolder = errors.New("a folder")
 
 // maxRead is how much is read to say how long a text is that is too long.
@@ -123,18 +111,3 @@ func readFileText(path string) ([]byte, error) {
 	}
 	return readText(f)
 }
-
-// byteCount says how many bytes.
-func byteCount(n int) string { return thousands(n) + " bytes" }
-
-// thousands prints a number with a comma at the thousands.
-func thousands(n int) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// shellWord quotes a word for a shell, where a hint names it.
-func shellWord(word string) string { return view.ShellWord(word) }

@@ -170,6 +170,22 @@ func agentsOf(ctx context.Context, client *control.Client, names []string, where
 	return all, nil
 }
 
+// agentNamed is the agent that the command line names, as its only argument or by a flag; ""
+// for none.
+func agentNamed(c *cli.Context, flag string) (string, error) {
+	verb, by := strings.TrimPrefix(c.Command.HelpName, "claude-swarm "), c.String(flag)
+	switch first := c.Args().First(); {
+	case c.NArg() == 0:
+		return by, nil
+	case c.NArg() > 1:
+		return "", usagef("claude-swarm help "+verb, "%s: one agent at a time, not %d", verb, c.NArg())
+	case by != "" && by != first:
+		return "", usagef("claude-swarm help "+verb, "%s: %s or --%s %s, not both", verb, first, flag, by)
+	default:
+		return first, nil
+	}
+}
+
 // noArguments refuses arguments of a verb that takes none.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {

@@ -58,11 +58,6 @@ func configCheck(c *cli.Context) error {
 	return err
 }
 
-func isConfigError(err error) bool {
-	_, ok := errors.AsType[config.Errors](err)
-	return ok
-}
-
 // effective is a configuration with all its keys, in the order of the
 // documentation.
 func effective(f *config.File) keyed {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -44,17 +43,6 @@ type daemon struct {
 	mu      sync.Mutex
 	file    *config.File // in force
 	refused string       // why the last reload kept the old file; ""
-}
-
-// A daemonOrder says how a daemon is started.
-type daemonOrder struct {
-	project *project
-	agents  []string // start only these, stop the others; none: leave all as they were
-	by      string
-	noTools bool      // no agent gets those of our MCP server
-	noIRC   bool      // the configuration's IRC is left alone
-	stderr  io.Writer // people see what happens; nil when nobody looks
-	ready   func()    // called once
 }
 
 // runDaemon is the daemon's life. It returns when the last turn has ended.
@@ -385,9 +373,4 @@ func alreadyRuns(err error) error {
 		return hint(err, "claude-swarm status   (or claude-swarm restart)")
 	}
 	return err
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }

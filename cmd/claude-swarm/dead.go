@@ -60,12 +60,6 @@ than a time, or all. Only you may do that, no agent.` +
 	}
 }
 
-// deadLetters lists the dead letters of the named mailboxes, or of all, oldest
-// first.
-func (p *post) deadLetters(names ...string) ([]view.DeadLetter, error) {
-	return lettersOf(p, names, "claude-swarm dead list %s", view.DeadLetters)
-}
-
 // inVain is why a letter would be given up again at once; nil for another try.
 func (p *post) inVain(d view.DeadLetter, now time.Time) error {
 	if d.Letter.Original != "" {

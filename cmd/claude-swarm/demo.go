@@ -321,12 +321,3 @@ func (b *lineBuffer) add(data []byte) []string {
 		lines, b.rest = append(lines, line), rest
 	}
 }
-
-// indent puts a prefix before each line.
-func indent(text, prefix string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(prefix+line, " ")
-	}
-	return strings.Join(lines, "\n")
-}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
@@ -180,3 +181,22 @@ func report(w io.Writer, err error) int {
 	}
 	return exitCode(err)
 }
+
+func isConfigError(err error) bool {
+	_, ok := errors.AsType[config.Errors](err)
+	return ok
+}
+
+// isFileError tells whether an agent may not send a file.
+func isFileError(err error) bool {
+	_, ok := errors.AsType[*client.FileError](err)
+	return ok
+}
+
+// hintFile gives the refusal of a file its exit status and the next step.
+func hintFile(err error) error {
+	return &hintError{err: err, code: exitRefused, hint: askLead}
+}
+
+// askLead is how an agent gets what is not for it to decide.
+const askLead = `claude-swarm send lead "why" --type question`

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 func haltCommand() *cli.Command {
@@ -151,18 +150,4 @@ func (p *post) thread(id string) (string, error) {
 		return "", err
 	}
 	return m.Thread, private(p.MayReadMessage(found, m))
-}
-
-// haltedLines are the conversations that are halted, as the status shows them.
-func haltedLines(threads []view.Need) []string {
-	const most = 3
-	var lines []string
-	for i, t := range threads {
-		if i == most {
-			lines = append(lines, fmt.Sprintf("%s more are halted   see: claude-swarm status --json", screen.Count(len(threads)-most, "conversation")))
-			break
-		}
-		lines = append(lines, fmt.Sprintf("the conversation %s is halted: %s   next: %s", t.Thread, screen.OneLine(t.Why), t.Next))
-	}
-	return lines
 }

@@ -97,12 +97,3 @@ func writeFlags(w io.Writer, flags []cli.Flag) {
 		fmt.Fprintf(w, "  %-16s %s\n", left, usage)
 	}
 }
-
-// examples ends a verb's description with command lines that work as they stand.
-func examples(lines ...string) string {
-	head := "\n\nExample:\n"
-	if len(lines) > 1 {
-		head = "\n\nExamples:\n"
-	}
-	return head + "  " + strings.Join(lines, "\n  ")
-}

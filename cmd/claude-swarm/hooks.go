@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -70,11 +69,6 @@ func sessionHooks() []*cli.Command {
 			return err
 		}, &cli.BoolFlag{Name: "file-last", Usage: "what was fetched before is done"}),
 	}
-}
-
-// asFlag names the agent that a session is.
-func asFlag() cli.Flag {
-	return &cli.StringFlag{Name: "as", Usage: "the session is the agent `NAME`"}
 }
 
 // A hookCall is what the client tells a hook, as far as we ask.
@@ -189,55 +183,4 @@ func say(c *cli.Context, err error, prompt, notice string) error {
 		out.Decision, out.Reason = "block", string(window.AppendQuoted(nil, []byte(prompt)))
 	}
 	return json.NewEncoder(c.App.Writer).Encode(out)
-}
-
-// sessionAgent finds out which agent a session is: by name, by the environment, by
-// the processes above this one, by the folder; else the person is asked to say.
-func (p *project) sessionAgent(as string) (string, error) {
-	if as = cmp.Or(as, os.Getenv(runner.AgentVar)); as != "" {
-		return as, nil
-	}
-	b, err := p.home.AttachedTo(os.Getpid())
-	if err != nil {
-		return "", err
-	}
-	if b != nil {
-		return b.Agent, nil
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	var candidates, nearest []string
-	longest := 0
-	for _, a := range p.file.Agents {
-		if !a.Attached {
-			continue
-		}
-		candidates = append(candidates, a.Name)
-		cwd := a.Cwd
-		if real, err := filepath.EvalSymlinks(cwd); err == nil {
-			cwd = real
-		}
-		if dir != cwd && !strings.HasPrefix(dir, strings.TrimSuffix(cwd, "/")+"/") || len(cwd) < longest {
-			continue
-		}
-		if len(cwd) > longest {
-			longest, nearest = len(cwd), nil
-		}
-		nearest = append(nearest, a.Name)
-	}
-	switch {
-	case len(nearest) == 1:
-		return nearest[0], nil
-	case len(candidates) == 0:
-		return "", fail(exitUsage, "claude-swarm attach NAME", "which agent is this session? None is attached yet")
-	case len(nearest) > 1:
-		candidates = nearest
-	}
-	return "", fail(exitUsage, "claude-swarm attach "+candidates[0],
-		"which agent is this session? It could be %s", strings.Join(candidates, ", "))
 }

@@ -179,21 +179,6 @@ func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error)
 	return topics, nil
 }
 
-// initError gives a bad configuration its exit status. Everything else is a
-// matter of the folder.
-func initError(c *cli.Context, err error) error {
-	if isConfigError(err) {
-		return badConfig(err)
-	}
-	if nextStep(err) != "" {
-		return err
-	}
-	if e, ok := errors.AsType[*provision.ConflictError](err); ok {
-		return hint(err, "mv %s %s && %s", shellWord(e.Path), shellWord(e.Path+".old"), again(c))
-	}
-	return hint(err, "ls -ld .")
-}
-
 func checkInit(c *cli.Context, dir string) error {
 	report, err := provision.Check(dir)
 	if err != nil {

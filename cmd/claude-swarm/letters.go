@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
 // A letter is a message that lies aside with a reason: a [view.DeadLetter], or a
@@ -73,4 +74,16 @@ func sayLetters[L letter](c *cli.Context, what string, letters []L, thing string
 	}
 	_, err := fmt.Fprintf(c.App.Writer, "%s %s\n", what, screen.Count(len(letters), thing))
 	return err
+}
+
+// deadLetters lists the dead letters of the named mailboxes, or of all, oldest
+// first.
+func (p *post) deadLetters(names ...string) ([]view.DeadLetter, error) {
+	return lettersOf(p, names, "claude-swarm dead list %s", view.DeadLetters)
+}
+
+// refusals lists what was refused on its way to the named mailboxes, or to all,
+// oldest first.
+func (p *post) refusals(names ...string) ([]view.Refusal, error) {
+	return lettersOf(p, names, "claude-swarm refused list %s", view.Refusals)
 }

@@ -14,6 +14,23 @@
 // line, 3 when there is no such agent, message or project, 4 when a daemon is
 // needed and none runs, 5 after a time-out, 6 when a rule refuses it, 78 for a
 // bad configuration, and 130 when it was interrupted.
+//
+// # Files
+//
+// The files are layers. A file uses files of the layers below and of its own layer:
+//
+//	main.go                      one command line, from its arguments to the exit status
+//	app.go, args.go, help.go     the flags and the help of all verbs
+//	verbs.go                     the list of the verbs
+//	send.go, status.go, …        the verbs, a file each
+//	daemon.go, wire.go, irc*.go  the daemon that start runs, with all that it connects
+//	post.go, wait.go, events.go  the project's mail, answers to it, and what the daemon tells
+//	client.go, project.go        the daemon and the configuration of a project
+//	print.go, table.go, text.go  how a person and a program get their output
+//	errors.go, flags.go …        exit statuses and hints, flags, what was typed
+//
+// A verb does not know the list of the verbs: completion gets it with its [cli.App], and a
+// mistyped verb is found in [arrange].
 package main
 
 import (

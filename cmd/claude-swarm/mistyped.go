@@ -28,19 +28,6 @@ var (
 	errWhose   = errors.New("takes its time span with =")
 )
 
-// path is how a verb is typed: "claude-swarm dead list".
-func path(chain []*cli.Command) string {
-	words := []string{"claude-swarm"}
-	for _, c := range chain {
-		words = append(words, c.Name)
-	}
-	return strings.Join(words, " ")
-}
-
-func helpFor(chain []*cli.Command) string {
-	return strings.Replace(path(chain), "claude-swarm", "claude-swarm help", 1)
-}
-
 func noVerb(chain []*cli.Command) error {
 	return usagef(helpFor(chain), "%s: a verb is missing", chain[len(chain)-1].Name)
 }
@@ -130,59 +117,6 @@ func oneOf(err error, typed []string) error {
 		return hint(err, "claude-swarm read %s", id)
 	}
 	return hint(err, "%s", retyped(typed, at, id))
-}
-
-// typedWith is the command line that was typed, with another word for one of it; word may
-// be %s, for [unknownAgent].
-func typedWith(c *cli.Context, old, word string) string {
-	typed, _ := c.App.Metadata[typedArgs].([]string)
-	at := slices.Index(typed, old)
-	if at < 0 { // as in a list with commas
-		return "claude-swarm " + c.Command.Name + " " + word
-	}
-	before, after := commandText(typed[:at]), strings.TrimPrefix(commandText(typed[at+1:]), "claude-swarm")
-	return before + " " + word + after
-}
-
-// again is the command line that was typed.
-func again(c *cli.Context) string {
-	typed, _ := c.App.Metadata[typedArgs].([]string)
-	return commandText(typed)
-}
-
-// typedArgs is where the program keeps what was typed.
-const typedArgs = "typed"
-
-// retyped is the command line that was typed with another word at one place.
-func retyped(typed []string, at int, word string) string {
-	typed = slices.Clone(typed)
-	typed[at] = word
-	return commandText(typed)
-}
-
-// commandText is a command line as it can be pasted. A text that is too long for a line
-// is left out.
-func commandText(args []string) string {
-	words := []string{"claude-swarm"}
-	for _, arg := range args {
-		flag, value, joined := strings.Cut(arg, "=")
-		switch {
-		case len(arg) > 100 || strings.Contains(arg, "\n"):
-			words = append(words, `"…"`)
-		case joined && isFlag(arg):
-			words = append(words, flag+"="+shellWord(value))
-		default:
-			words = append(words, shellWord(arg))
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-func dashes(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
 }
 
 // nearest is the one of known that name was most likely meant to be, or "".

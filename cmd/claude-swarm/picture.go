@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -100,4 +101,95 @@ func (l look) limits(st *view.Status) (lines []string) {
 			"   next: "+screen.OneLine(fmt.Sprintf("%sby itself from %s on, or %s for all of them", hint, screen.Clock(limit.Until, l.now), limit.Next())))
 	}
 	return lines
+}
+
+// stateColours say at a glance who needs somebody.
+var stateColours = map[swarm.State]color.Attribute{
+	swarm.Working: color.FgGreen,
+	swarm.Asking:  color.FgYellow,
+	swarm.Backoff: color.FgYellow,
+	swarm.Limited: color.FgYellow,
+	swarm.Paused:  color.FgYellow,
+	swarm.Stopped: color.FgRed,
+}
+
+// writeHead prints what concerns all agents.
+func (l look) writeHead(w io.Writer, st *view.Status) {
+	p, now, columns := l.paint, l.now, l.columns
+	fmt.Fprintln(w, screen.Whole(headline(st.Status, now), columns))
+	for _, n := range st.Needed(view.NeedHalted) {
+		halted := haltedWords(n)
+		line := screen.Whole(halted+"   next: "+n.Next, columns)
+		fmt.Fprintln(w, strings.Replace(line, halted, p.paint(halted, color.FgRed, color.Bold), 1))
+	}
+	for _, n := range st.Needed(view.NeedTrouble) {
+		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(screen.Whole(screen.OneLine(n.Why), max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
+	}
+	for _, line := range l.limits(st) {
+		fmt.Fprintln(w, p.paint(screen.Whole(line, columns), color.FgYellow))
+	}
+}
+
+// writeAgents prints the table.
+func (l look) writeAgents(w io.Writer, st *view.Status) {
+	p, now, columns := l.paint, l.now, l.columns
+	t := table{width: columns, spill: !l.short}
+	small := columns > 0 && columns < narrow
+	longest := 20 // of a name
+	if small {
+		longest = min(max(columns-30, 10), longest)
+		t.add("AGENT", "STATE", "FOR", "MAIL")
+	} else {
+		t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
+	}
+	for _, a := range st.List() {
+		cells := []string{screen.Cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting)}
+		if small {
+			t.add(cells...)
+			t.last().below = narrowDetails(a.AgentStatus)
+		} else {
+			t.add(append(cells, number(a.Dead), money(a.CostUSD.Today), task(a.AgentStatus))...)
+		}
+		t.last().whole = a.Message == nil
+		t.last().below = append(t.last().below, details(a, now)...)
+		if l.short {
+			t.last().below = nil
+		}
+	}
+	t.write(w, func(row, column int, cell string) string {
+		switch {
+		case row == 0:
+			return p.paint(cell, color.Bold)
+		case column == 0:
+			return p.paint(cell, agentColour(strings.TrimSpace(cell)))
+		case column == 1:
+			if c, ok := stateColours[swarm.State(strings.TrimSpace(cell))]; ok {
+				return p.paint(cell, c)
+			}
+		}
+		return cell
+	})
+}
+
+// writeTail prints what a person is to look at. Each part has an empty line before it.
+func (l look) writeTail(w io.Writer, st *view.Status) {
+	p, now, columns := l.paint, l.now, l.columns
+	if cost := st.Cost(); cost.Total > 0 {
+		fmt.Fprintln(w, "\n"+screen.Whole(screen.USD(cost.Today)+" today, "+screen.USD(cost.Total)+" in all", columns))
+	}
+	for _, line := range haltedLines(st.Needed(view.NeedThread)) {
+		fmt.Fprintln(w, "\n"+p.paint(screen.Whole(line, columns), color.FgRed))
+	}
+	for _, n := range st.Needed(view.NeedRefused) {
+		fmt.Fprintln(w, "\n"+screen.Whole(screen.Count(n.Count, "message")+" refused today   next: "+n.Next, columns))
+	}
+	if st.IRC != nil {
+		fmt.Fprintln(w)
+		for line := range strings.SplitSeq(ircLine(*st.IRC, now), "\n") {
+			fmt.Fprintln(w, screen.Whole(line, columns))
+		}
+	}
+	if text := forYou(st); text != "" {
+		fmt.Fprintln(w, "\n"+screen.Whole(text, columns))
+	}
 }

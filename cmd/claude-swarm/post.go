@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
+	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -207,4 +208,36 @@ func unfound(next, what, where, id string) error {
 // sayIfNobodyWorks warns that what was sent to these mailboxes waits.
 func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
 	sayIfNobodyWorks(c.App.ErrWriter, p.dir, p.Store, to...)
+}
+
+// isGone tells whether a name is that of an agent which has a mailbox and no entry in
+// the configuration.
+func (p *post) isGone(name string) bool {
+	if _, there := p.file.Agent(name); there || name == dropbox.Lead || name == dropbox.IRC {
+		return false
+	}
+	boxes, err := p.Store.Mailboxes()
+	return err == nil && slices.Contains(boxes, name)
+}
+
+// recipients are the names in a list with commas, checked. next is what to type
+// instead, with %s where the right name goes.
+func (p *post) recipients(list, next string) ([]string, error) {
+	names, err := p.Recipients(list)
+	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
+		return nil, unknownAgent(unknown.Name, unknown.Near, next)
+	} else if err != nil {
+		return nil, fail(exitUnknown, "claude-swarm status", "%w", err)
+	}
+	return names, nil
+}
+
+// leadOnly refuses an agent what is for the person to decide.
+func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
+
+func leadOnly(me swarm.Identity, what string) error {
+	if me.Name == dropbox.Lead {
+		return nil
+	}
+	return fail(exitRefused, askLead, "only the lead may %s, not %s", what, me.Name)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // width is how wide our tables are where no terminal says more.
@@ -85,4 +87,13 @@ func textWidth(w io.Writer) int {
 		return 0
 	}
 	return screenWidth(w)
+}
+
+// printable is the text as it may be printed to w: all of it for a program, and without
+// control characters for a terminal, which they could steer.
+func printable(w io.Writer, text []byte) string {
+	if isTerminal(w) {
+		return screen.Plain(string(text))
+	}
+	return string(text)
 }

@@ -111,3 +111,16 @@ func (p *project) agents(names []string, next string) ([]string, error) {
 	}
 	return names, nil
 }
+
+// inTurn tells whether we run in a turn that the daemon waits for: that of an agent of
+// this project, whatever the environment says. For the session of a person that is
+// attached as an agent it does not wait. A turn of another project may do here what a
+// person may.
+func (p *project) inTurn() (bool, error) {
+	me, err := p.whoAmI()
+	if err != nil || me.Turn == "" {
+		return false, err
+	}
+	b, err := p.home.BindingOf(me.Name)
+	return b == nil || b.Turn != me.Turn, err
+}

@@ -5,9 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/view"
-	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 func refusedCommand() *cli.Command {
@@ -37,12 +35,6 @@ you may do that, no agent.` +
 			},
 		},
 	}
-}
-
-// refusals lists what was refused on its way to the named mailboxes, or to all,
-// oldest first.
-func (p *post) refusals(names ...string) ([]view.Refusal, error) {
-	return lettersOf(p, names, "claude-swarm refused list %s", view.Refusals)
 }
 
 func refusedList(c *cli.Context, p *post) error {
@@ -104,16 +96,3 @@ func refusedRetry(c *cli.Context) error {
 	p.sayIfNobodyWorks(c, to...)
 	return err
 }
-
-// leadOnly refuses an agent what is for the person to decide.
-func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
-
-func leadOnly(me swarm.Identity, what string) error {
-	if me.Name == dropbox.Lead {
-		return nil
-	}
-	return fail(exitRefused, askLead, "only the lead may %s, not %s", what, me.Name)
-}
-
-// askLead is how an agent gets what is not for it to decide.
-const askLead = `claude-swarm send lead "why" --type question`

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -91,16 +90,6 @@ func removeAgent(c *cli.Context) error {
 		return hint(err, "claude-swarm doctor")
 	}
 	return sayRemoved(c, name, to, list)
-}
-
-// isGone tells whether a name is that of an agent which has a mailbox and no entry in
-// the configuration.
-func (p *post) isGone(name string) bool {
-	if _, there := p.file.Agent(name); there || name == dropbox.Lead || name == dropbox.IRC {
-		return false
-	}
-	boxes, err := p.Store.Mailboxes()
-	return err == nil && slices.Contains(boxes, name)
 }
 
 func sayRemoved(c *cli.Context, name, to string, list []client.Forward) error {

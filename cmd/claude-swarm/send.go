@@ -3,13 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -162,69 +160,4 @@ func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 		return nil
 	}
 	return err
-}
-
-// recipients are the names in a list with commas, checked. next is what to type
-// instead, with %s where the right name goes.
-func (p *post) recipients(list, next string) ([]string, error) {
-	names, err := p.Recipients(list)
-	if unknown, ok := errors.AsType[*swarm.UnknownAgentError](err); ok {
-		return nil, unknownAgent(unknown.Name, unknown.Near, next)
-	} else if err != nil {
-		return nil, fail(exitUnknown, "claude-swarm status", "%w", err)
-	}
-	return names, nil
-}
-
-// hintText is how the text of a message looks in a hint.
-func hintText(s textSource) string {
-	if s.file != "" {
-		return "--file " + shellWord(s.file)
-	}
-	if len(s.words) == 1 && s.words[0] == "-" {
-		return "-"
-	}
-	return `"` + screen.Cut(screen.OneLine(strings.Join(s.words, " ")), 40) + `"`
-}
-
-// printSent prints what was delivered: the id alone, or for several a line each with the
-// id and to whom.
-func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
-	if waits {
-		c.Context.Done() // from here on Ctrl-C is heard: who sees the id may type it
-	}
-	for _, d := range sent {
-		if d.Duplicate {
-			fmt.Fprintf(c.App.ErrWriter, "claude-swarm: duplicate of %s: not sent again\n", d.ID)
-		}
-	}
-	if c.Bool("json") && waits {
-		return nil // the answer is the one JSON value
-	}
-	if c.Bool("json") {
-		type line struct {
-			ID        string `json:"id"`
-			To        string `json:"to"`
-			Duplicate bool   `json:"duplicate"`
-		}
-		lines := []line{}
-		for _, d := range sent {
-			lines = append(lines, line{d.ID, d.To, d.Duplicate})
-		}
-		err := printJSON(c.App.Writer, struct {
-			V    int    `json:"v"`
-			Sent []line `json:"sent"`
-		}{1, lines})
-		return unprinted(sent[0].ID, err)
-	}
-	for _, d := range sent {
-		line := d.ID
-		if len(sent) > 1 {
-			line += "  " + d.To
-		}
-		if _, err := fmt.Fprintln(c.App.Writer, line); err != nil {
-			return unprinted(d.ID, err)
-		}
-	}
-	return nil
 }

@@ -137,31 +137,6 @@ func inTurnOnly(a swarm.AgentStatus) error {
 	return nil
 }
 
-// cutText says what became of a turn that was to be ended.
-func cutText(cut swarm.Cut) string {
-	if cut.Message == "" {
-		return cutCompaction(cut.State)
-	}
-	switch cut.State {
-	case dropbox.Done:
-		return "the turn of " + cut.Message + " ended well before it could be ended, and counts as done"
-	case dropbox.Dead:
-		return "the turn was ended, and its message " + cut.Message + " is a dead letter"
-	}
-	return "the turn was ended, and its message " + cut.Message + " waits again"
-}
-
-// cutCompaction is cutText for a turn without a message, which compacts the context.
-func cutCompaction(state dropbox.State) string {
-	switch state {
-	case dropbox.Done:
-		return "the compaction ended well before it could be ended"
-	case dropbox.Waiting:
-		return "the compaction was ended, and is tried again before the next message"
-	}
-	return "the compaction was ended, and the context is as it was"
-}
-
 func reloadCommand() *cli.Command {
 	return &cli.Command{
 		Name: "reload", Category: groupDaemon,

@@ -239,19 +239,6 @@ func cutIn(c *cli.Context, home swarm.Home, agent, id string) (*swarm.Cut, error
 	return nil, nil
 }
 
-// inTurn tells whether we run in a turn that the daemon waits for: that of an agent of
-// this project, whatever the environment says. For the session of a person that is
-// attached as an agent it does not wait. A turn of another project may do here what a
-// person may.
-func (p *project) inTurn() (bool, error) {
-	me, err := p.whoAmI()
-	if err != nil || me.Turn == "" {
-		return false, err
-	}
-	b, err := p.home.BindingOf(me.Name)
-	return b == nil || b.Turn != me.Turn, err
-}
-
 // patience is a context that ends with --timeout.
 func patience(c *cli.Context) (context.Context, context.CancelFunc) {
 	if d := spanOf(c, "timeout"); d > 0 {
@@ -293,8 +280,6 @@ func runningTurns(st swarm.Status, now time.Time) string {
 	}
 	return strings.Join(turns, ", ")
 }
-
-const noTurn = "no turn runs"
 
 // awaited is what a stop waits for: turns, or what comes after the last of them, such as
 // what is still to be said on IRC. waited is for how long already: the end by itself is

@@ -160,13 +160,3 @@ func (t tree) notes(m *view.TracedMessage) []string {
 	}
 	return out
 }
-
-// moment is the time of day to the second, local; with the day when that is not
-// today.
-func moment(at, now time.Time) string {
-	at, now = at.Local(), now.Local()
-	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return at.Format(time.TimeOnly)
-	}
-	return at.Format("2006-01-02 15:04")
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -186,13 +185,4 @@ func ids(sent []dropbox.Delivery) []string {
 		list = append(list, d.ID)
 	}
 	return list
-}
-
-// printable is text as w may have it: whole for a program, and without what
-// could steer a terminal for a person.
-func printable(w io.Writer, text []byte) string {
-	if isTerminal(w) {
-		return screen.Plain(string(text))
-	}
-	return string(text)
 }

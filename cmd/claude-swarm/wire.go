@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -174,4 +175,15 @@ func serversOf(a config.Agent) map[string]runner.Server {
 		}
 	}
 	return servers
+}
+
+// A daemonOrder says how a daemon is started.
+type daemonOrder struct {
+	project *project
+	agents  []string // start only these, stop the others; none: leave all as they were
+	by      string
+	noTools bool      // no agent gets those of our MCP server
+	noIRC   bool      // the configuration's IRC is left alone
+	stderr  io.Writer // people see what happens; nil when nobody looks
+	ready   func()    // called once
 }

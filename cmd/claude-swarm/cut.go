@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// cutText says what became of a turn that was to be ended.
+func cutText(cut swarm.Cut) string {
+	if cut.Message == "" {
+		return cutCompaction(cut.State)
+	}
+	switch cut.State {
+	case dropbox.Done:
+		return "the turn of " + cut.Message + " ended well before it could be ended, and counts as done"
+	case dropbox.Dead:
+		return "the turn was ended, and its message " + cut.Message + " is a dead letter"
+	}
+	return "the turn was ended, and its message " + cut.Message + " waits again"
+}
+
+// cutCompaction is cutText for a turn without a message, which compacts the context.
+func cutCompaction(state dropbox.State) string {
+	switch state {
+	case dropbox.Done:
+		return "the compaction ended well before it could be ended"
+	case dropbox.Waiting:
+		return "the compaction was ended, and is tried again before the next message"
+	}
+	return "the compaction was ended, and the context is as it was"
+}
+
+const noTurn = "no turn runs"

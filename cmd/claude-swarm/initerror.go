@@ -1,0 +1,24 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/provision"
+)
+
+// initError gives a bad configuration its exit status. Everything else is a
+// matter of the folder.
+func initError(c *cli.Context, err error) error {
+	if isConfigError(err) {
+		return badConfig(err)
+	}
+	if nextStep(err) != "" {
+		return err
+	}
+	if e, ok := errors.AsType[*provision.ConflictError](err); ok {
+		return hint(err, "mv %s %s && %s", shellWord(e.Path), shellWord(e.Path+".old"), again(c))
+	}
+	return hint(err, "ls -ld .")
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+)
+
+// birthTimeout is how long start waits for a new daemon. It is ready in some
+// milliseconds, or after two seconds where it takes up long turns.
+const birthTimeout = 30 * time.Second
+
+// A birth is what a new daemon tells the start that waits for it.
+type birth struct {
+	PID     int    `json:"pid"`
+	Problem string `json:"problem,omitempty"`
+	Next    string `json:"next,omitempty"`
+	Code    int    `json:"code,omitempty"`
+}
+
+// startDaemon starts the daemon in a separate session, so that no terminal
+// takes it along, and waits until it says that it is ready or why not.
+func startDaemon(c *cli.Context, p *project, names []string) error {
+	if err := refuseTracked(c.Context, p); err != nil {
+		return err
+	}
+	if err := p.file.CheckFolders(); err != nil {
+		return badConfig(err)
+	}
+	if err := p.home.Make(); err != nil {
+		return err
+	}
+	b, err := spawn(c.Context, p, without(c), names)
+	if err != nil {
+		return err
+	}
+	if b.Problem != "" {
+		return &hintError{err: errors.New(b.Problem), hint: b.Next, code: b.Code}
+	}
+	fmt.Fprintf(c.App.Writer, "ready, pid %d, agents %s\n", b.PID, strings.Join(p.file.Names(), " "))
+	warnMissing(c.App.ErrWriter, p.file, names)
+	warnUnread(c.App.ErrWriter, p.file, names)
+	return nil
+}
+
+// refuseTracked refuses to start where git tracks the daemon's own files: the next
+// commit would give the secrets of all agents away.
+func refuseTracked(ctx context.Context, p *project) error {
+	files, err := git.Tracked(ctx, os.Environ(), p.home.Dir())
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	where := "git"
+	if here, err := os.Getwd(); err != nil || here != p.dir {
+		where += " -C " + shellWord(p.dir)
+	}
+	return fail(exitFailed, fmt.Sprintf("%s rm -r --cached %s, then %s commit", where, rendezvous.HomeName, where),
+		"git tracks %s, with what no commit may hold: %s", rendezvous.HomeName, strings.Join(files[:min(len(files), 3)], ", "))
+}
+
+func spawn(ctx context.Context, p *project, flags, names []string) (birth, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return birth{}, err
+	}
+	// A panic is written where the rest of the story is.
+	out, err := os.OpenFile(p.home.DaemonLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return birth{}, err
+	}
+	defer out.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return birth{}, err
+	}
+	defer r.Close()
+	cmd := &exec.Cmd{
+		Path: self, Args: daemonArgs(p, 3, flags, names), Dir: p.file.Dir, Env: withoutMarks(os.Environ()),
+		Stdout: out, Stderr: out, ExtraFiles: []*os.File{w},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	err = errors.Join(cmd.Start(), w.Close())
+	if err != nil {
+		return birth{}, fmt.Errorf("start the daemon: %w", err)
+	}
+	pid := cmd.Process.Pid
+	if err := cmd.Process.Release(); err != nil {
+		return birth{}, err
+	}
+	if err := r.SetReadDeadline(time.Now().Add(birthTimeout)); err != nil {
+		return birth{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { r.Close() })
+	defer stop()
+	var b birth
+	switch err := json.NewDecoder(r).Decode(&b); {
+	case err == nil:
+		return b, nil
+	case ctx.Err() != nil:
+		return b, ctx.Err()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return b, fail(exitTimeout, "claude-swarm status", "the daemon (pid %d) is not ready after %v", pid, birthTimeout)
+	case errors.Is(err, io.EOF):
+		return b, fail(exitFailed, "tail "+p.home.DaemonLog(), "the daemon died before it was ready")
+	default:
+		return b, fmt.Errorf("wait for the daemon: %w", err)
+	}
+}
+
+func daemonArgs(p *project, fd int, flags, names []string) []string {
+	args := []string{"claude-swarm", "--config", p.file.Path, "start", "--foreground"}
+	if fd != 0 {
+		args = append(args, fmt.Sprintf("--ready-fd=%d", fd))
+	}
+	return slices.Concat(args, flags, names)
+}
+
+// Flags of start that a daemon is begun with.
+const (
+	noMCP    = "no-mcp"
+	noBridge = "no-irc"
+)
+
+func noIRCFlag() cli.Flag {
+	return &cli.BoolFlag{Name: noBridge, Usage: "leave IRC alone, whatever the configuration says: no bridge, and nothing is shown there"}
+}
+
+// without are those of the flags that are set.
+func without(c *cli.Context) (flags []string) {
+	for _, name := range []string{noMCP, noBridge} {
+		if c.Bool(name) {
+			flags = append(flags, "--"+name)
+		}
+	}
+	return flags
+}
+
+// withoutMarks is the environment less what makes us part of a turn.
+func withoutMarks(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		return strings.HasPrefix(entry, "CLAUDE_SWARM_")
+	})
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/control"
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// statusNow asks the daemon, or reads the files where none answers.
+func statusNow(c *cli.Context) (st swarm.Status, err error) {
+	p, err := locate(c)
+	if err != nil {
+		return st, err
+	}
+	err = ask(c, p, func(client *control.Client, _ string) (err error) {
+		st, err = view.Ask(c.Context, client, c.Args().Slice(), func() ([]string, error) {
+			p, err := loadProject(c)
+			if err != nil {
+				return nil, err
+			}
+			return p.file.Names(), nil
+		})
+		return err
+	})
+	// One that ended while it was asked is not a daemon either.
+	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
+		if _, moved := rendezvous.Elsewhere(p.dir, os.Getenv); err == nil && moved {
+			st.Trouble = append(st.Trouble, "the project was moved from "+st.Project+" under its daemon, which can do nothing there: claude-swarm restart")
+		}
+		return st, err
+	}
+	silent := ""
+	if lockHeld(p.home) {
+		silent = err.Error()
+	}
+	st, err = offline(c)
+	if silent != "" {
+		st.Trouble = append(st.Trouble, silent)
+	}
+	return st, err
+}
+
+// offline is the status as far as the files tell.
+func offline(c *cli.Context) (st swarm.Status, err error) {
+	p, err := loadProject(c)
+	if err != nil {
+		return st, err
+	}
+	names, err := p.agents(c.Args().Slice(), "claude-swarm status %s")
+	if err != nil {
+		return st, err
+	}
+	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
+	if errors.Is(err, dropbox.ErrNoStore) {
+		return st, fail(exitUnknown, "claude-swarm start", "no mailboxes at %s yet", p.file.DeadDropDir)
+	} else if err != nil {
+		return st, err
+	}
+	defer store.Close()
+	st, err = swarm.Offline(p.home, store, planOf(p.file), p.dir, time.Now())
+	st.Agents = slices.DeleteFunc(st.Agents, func(a swarm.AgentStatus) bool { return !slices.Contains(names, a.Name) })
+	if err == nil {
+		st.IRC, err = view.IRCOf(p.file, p.home)
+	}
+	return st, err
+}

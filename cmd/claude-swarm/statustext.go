@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+func headline(st swarm.Status, now time.Time) string {
+	name := filepath.Base(st.Project)
+	if st.Daemon == nil {
+		return name + ": no daemon runs   next: " + view.StartDaemon
+	}
+	if st.Daemon.Stopping {
+		return fmt.Sprintf("%s: daemon pid %d stops when the running turns have ended   next: claude-swarm stop --now", name, st.Daemon.PID)
+	}
+	return fmt.Sprintf("%s: daemon pid %d for %s, version %s", name, st.Daemon.PID, since(st.Daemon.Since, now), st.Daemon.Version)
+}
+
+// haltedWords say that everything is halted, and why.
+func haltedWords(n view.Need) string {
+	text := "HALTED: no turn is begun"
+	if n.Why != "" {
+		text += " (" + screen.OneLine(n.Why) + ")"
+	}
+	return text
+}
+
+// haltedLines are the conversations that are halted, as the status shows them.
+func haltedLines(threads []view.Need) []string {
+	const most = 3
+	var lines []string
+	for i, t := range threads {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("%s more are halted   see: claude-swarm status --json", screen.Count(len(threads)-most, "conversation")))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("the conversation %s is halted: %s   next: %s", t.Thread, screen.OneLine(t.Why), t.Next))
+	}
+	return lines
+}
+
+// forYou says what mail waits for the person; "" is none.
+func forYou(st *view.Status) string {
+	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
+	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
+	text := ""
+	for i, n := range mail {
+		if i > 0 {
+			text += ", "
+		}
+		text += screen.Count(n.Count, words[n.Kind])
+		if i == 0 {
+			text += " for you"
+		}
+	}
+	if text != "" {
+		text += "   next: " + mail[0].Next
+	}
+	return text
+}
+
+func sinceKnown(t *time.Time, now time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return since(*t, now)
+}
+
+// mail counts what waits; what is urgent stands out: "3 (1!)".
+func mail(w swarm.Waiting) string {
+	if w.Urgent > 0 {
+		return fmt.Sprintf("%d (%d!)", w.Total(), w.Urgent)
+	}
+	return number(w.Total())
+}
+
+// drops says how many files were left in a mailbox by hand and wait to be taken in.
+func drops(n int) string {
+	switch {
+	case n == 0:
+		return ""
+	case n >= dropbox.MaxDrops:
+		return fmt.Sprintf("%d drops or more, not taken in yet", n)
+	}
+	return screen.Count(n, "drop") + ", not taken in yet"
+}
+
+// money is what was spent today, in US dollars.
+func money(amount float64) string {
+	if amount == 0 {
+		return "-"
+	}
+	return strings.TrimSuffix(screen.USD(amount), " USD")
+}
+
+// task is what an agent works on, or why it does not.
+func task(a swarm.AgentStatus) string {
+	if m := a.Message; m != nil {
+		what := m.Subject
+		if what == "" {
+			what = a.Description
+		}
+		return screen.OneLine(fmt.Sprintf("%s from %s: %s", m.ID, m.From, what))
+	}
+	return screen.OneLine(a.Why)
+}
+
+// warm tells of a client that waits: since when, its memory, and the share of a core
+// that it uses meanwhile.
+func warm(w swarm.WarmStatus, now time.Time) string {
+	waited := max(now.Sub(w.Since), time.Second)
+	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)
+}
+
+// narrowDetails are what stands in columns of its own where there is room for them.
+func narrowDetails(a swarm.AgentStatus) []tableLine {
+	var lines []tableLine
+	if text := task(a); text != "" {
+		lines = append(lines, tableLine{text, a.Message == nil})
+	}
+	var facts []string
+	if a.Dead > 0 {
+		facts = append(facts, screen.Count(a.Dead, "dead letter"))
+	}
+	if a.CostUSD.Today > 0 {
+		facts = append(facts, screen.USD(a.CostUSD.Today)+" today")
+	}
+	if len(facts) > 0 {
+		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
+	}
+	return lines
+}
+
+// details are the lines below an agent: its process and session, its last word,
+// and what comes next. What is not known is left out.
+func details(a view.Agent, now time.Time) []tableLine {
+	var facts []string
+	var lines []tableLine
+	if a.Message != nil && a.Why != "" {
+		lines = append(lines, tableLine{screen.OneLine(a.Why), true})
+	}
+	if text := drops(a.Drops); text != "" {
+		lines = append(lines, tableLine{text, true})
+	}
+	if a.PID != nil {
+		facts = append(facts, fmt.Sprintf("pid %d", *a.PID))
+	}
+	if w := a.Warm; w != nil {
+		facts = append(facts, warm(*w, now))
+	}
+	if a.Session != "" {
+		facts = append(facts, "session "+screen.Cut(a.Session, 9))
+	}
+	if a.ContextPercent >= 0 {
+		facts = append(facts, fmt.Sprintf("context %d %%", a.ContextPercent))
+	}
+	if a.Model != "" {
+		facts = append(facts, screen.OneLine(a.Model))
+	}
+	if len(facts) > 0 {
+		lines = append(lines, tableLine{strings.Join(facts, ", "), true})
+	}
+	if a.Last != nil {
+		lines = append(lines, tableLine{text: screen.OneLine(fmt.Sprintf("last %s: %s", screen.Clock(a.Last.At, now), a.Last.Text))})
+	}
+	if a.Next != "" {
+		lines = append(lines, tableLine{"next: " + screen.OneLine(a.Next), true})
+	}
+	return lines
+}

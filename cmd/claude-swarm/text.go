@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/view"
+)
+
+// shellWord quotes a word for a shell, where a hint names it.
+func shellWord(word string) string { return view.ShellWord(word) }
+
+// thousands prints a number with a comma at the thousands.
+func thousands(n int) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// byteCount says how many bytes.
+func byteCount(n int) string { return thousands(n) + " bytes" }
+
+// indent puts a prefix before each line.
+func indent(text, prefix string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(prefix+line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// since says how long ago t was.
+func since(t, now time.Time) string {
+	d := now.Sub(t)
+	if d < time.Second {
+		return "0 s" // milliseconds only make the table restless
+	}
+	return screen.Span(d)
+}
+
+// number prints a count; a dash stands for 0.
+func number(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// moment is the time of day to the second, local; with the day when that is not
+// today.
+func moment(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// firstLine is text up to the end of its first line.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

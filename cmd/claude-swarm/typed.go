@@ -1,0 +1,54 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// typedArgs is where the program keeps what was typed.
+const typedArgs = "typed"
+
+// again is the command line that was typed.
+func again(c *cli.Context) string {
+	typed, _ := c.App.Metadata[typedArgs].([]string)
+	return commandText(typed)
+}
+
+// typedWith is the command line that was typed, with another word for one of it; word may
+// be %s, for [unknownAgent].
+func typedWith(c *cli.Context, old, word string) string {
+	typed, _ := c.App.Metadata[typedArgs].([]string)
+	at := slices.Index(typed, old)
+	if at < 0 { // as in a list with commas
+		return "claude-swarm " + c.Command.Name + " " + word
+	}
+	before, after := commandText(typed[:at]), strings.TrimPrefix(commandText(typed[at+1:]), "claude-swarm")
+	return before + " " + word + after
+}
+
+// retyped is the command line that was typed with another word at one place.
+func retyped(typed []string, at int, word string) string {
+	typed = slices.Clone(typed)
+	typed[at] = word
+	return commandText(typed)
+}
+
+// commandText is a command line as it can be pasted. A text that is too long for a line
+// is left out.
+func commandText(args []string) string {
+	words := []string{"claude-swarm"}
+	for _, arg := range args {
+		flag, value, joined := strings.Cut(arg, "=")
+		switch {
+		case len(arg) > 100 || strings.Contains(arg, "\n"):
+			words = append(words, `"…"`)
+		case joined && isFlag(arg):
+			words = append(words, flag+"="+shellWord(value))
+		default:
+			words = append(words, shellWord(arg))
+		}
+	}
+	return strings.Join(words, " ")
+}
