@@ -10,8 +10,8 @@ import (
 type Agent struct {
 	Name    string // its mailbox and address
 	Role    string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
-	Zone    string `key:"zone" is:"empty" doc:"The part of the project that the agent minds, one line."`
-	System  string `key:"system" is:"raw" doc:"Added to the client's system prompt at every turn. Name, role, zone, the other agents and how to send mail are told by themselves."`
+	Zone    string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
+	System  string `key:"system" is:"raw" doc:"Added to the client's system prompt at every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
 	Backend string `key:"backend" is:"raw,backend" type:"claude" default:"claude" doc:"The kind of agent program."`
 
 	// Command is the backend's program and its first arguments. A program with a
@@ -19,43 +19,43 @@ type Agent struct {
 	// turn starts.
 	Command []string `key:"command" is:"raw" type:"text or list" split:"words" default:"claude" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."`
 
-	PermissionMode string `key:"permission_mode" type:"default | acceptEdits | plan | dontAsk | bypassPermissions" default:"acceptEdits" doc:"What the client may do without asking. bypassPermissions allows everything, and counts only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
+	PermissionMode string `key:"permission_mode" type:"default | acceptEdits | plan | dontAsk | bypassPermissions" default:"acceptEdits" doc:"What the client may do without asking. bypassPermissions allows everything, and holds only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
 	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of its last turns is kept for the agent and given back after the client compacted its context, in tokens of 4 bytes."`
 	// With a compact_window of 50,000 the versions 2.1.197 and 2.1.330 of Claude Code
 	// did not compact at a context of 72,000.
-	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (it does 33,000 below), however much the model takes: with a model of 1,000,000 tokens the default compacts at a sixth of them. The least is 100000: with less Claude Code does not compact there."`
+	CompactWindow int           `key:"compact_window" least:"100000" default:"200000" doc:"The context size, in tokens, by which the client decides when to compact (33,000 below this number), whatever the model's limit: with a model of 1,000,000 tokens the default compacts at a sixth of them. The least is 100000: below that Claude Code does not compact."`
 	StallTimeout  time.Duration `key:"stall_timeout" default:"10m" doc:"A turn without an event, an open tool call or a child that uses the processor for this long is ended; that counts as a failure."`
 	TurnTimeout   time.Duration `key:"turn_timeout" default:"2h" doc:"The longest a turn may take; that counts as a failure."`
 	RetryDelay    time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with every further one, up to 10 minutes."`
 	MaxFailures   int           `key:"max_failures" default:"3" doc:"How often one message may fail before it becomes a dead letter and its sender is told."`
-	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn goes on with. resume: the agent's own. continue: the newest of the folder, so no two agents may share it. fresh: a new one for every message."`
+	Session       Session       `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn continues. resume: the agent's own. continue: the newest of the folder, so no two agents may share it. fresh: a new one for every message."`
 
 	// Attached says that a person's own session is this agent: the daemon runs no
 	// turns for it. AttachedMail says what the Stop hook of that session does with mail.
 	Attached     bool          `key:"attached" doc:"The agent is a session of Claude Code that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."`
-	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it goes on with the next message by itself, at most 8 in a row. notify: its person is told, and fetches mail with /inbox."`
-	Linger       time.Duration `key:"linger" zero:"for a process for each turn" doc:"How long the client stays after a turn, for the next message: that spares its start, and costs its memory meanwhile. 0s: a process for each turn. It counts with session: resume alone, since a client knows one conversation."`
-	Background   bool          `key:"background" doc:"Let the client work on beside the conversation, and begin work by itself: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false a tool call waits for what it began, and those tools are refused, but for the ones that allowed_tools names. With true a turn ends when none of these tasks is left: stall_timeout and turn_timeout end it where a server never does."`
+	AttachedMail string        `key:"attached_mail" type:"continue | notify" default:"continue" doc:"What an attached session does with mail at the end of a turn. continue: it continues with the next message by itself, at most 8 in a row. notify: it tells its person, who fetches mail with /inbox."`
+	Linger       time.Duration `key:"linger" zero:"for a process for each turn" doc:"How long the client stays after a turn, for the next message: that saves its start, and costs its memory meanwhile. 0s: a process for each turn. It needs session: resume, since a client knows one conversation."`
+	Background   bool          `key:"background" doc:"Let the client work beside the conversation, and begin work by itself: commands and sub-agents in the background, timers (CronCreate, CronDelete, CronList, ScheduleWakeup), Monitor and teams. With false a tool call waits for the work that it began, and those tools are refused, except the ones in allowed_tools. With true a turn ends when all these tasks have ended; if one never ends, as a server, stall_timeout or turn_timeout ends the turn."`
 
 	// AllowedTools are the tools it may use. nil allows all; a list, even an
 	// empty one, denies what is not on it.
-	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; everything that is not on a list is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, by which sessions of one user reach each other past the mailboxes, cannot be allowed."`
+	AllowedTools    *[]string `key:"allowed_tools" is:"empty" type:"text, list or null" split:"allowed" doc:"The tools that the agent may use, separated by commas or as a list: \"Read,Glob,Bash(git diff:*)\". null allows all; everything that is not on a list is denied. Sending and reading mail is always allowed. SendMessage and ListAgents, with which sessions of one user reach each other past the mailboxes, cannot be allowed."`
 	DisallowedTools *[]string `key:"disallowed_tools" is:"empty" type:"text, list or null" split:"tools" doc:"The tools that the agent may not use, even when they are allowed above; written in the same way."`
 
 	// AllowedDirs are absolute.
-	CCLead      bool                 `key:"cc_lead" doc:"Send the lead a copy, as a note, of every message that the agent sends to other agents and of every answer that it gives them. Publications and what it leaves as files are not copied."`
+	CCLead      bool                 `key:"cc_lead" doc:"Send the lead a copy, as a note, of every message that the agent sends to other agents and of every answer that it gives them. Publications and dropped files are not copied."`
 	MCP         bool                 `key:"mcp" default:"true" doc:"Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to see who is there, to read and write the board."`
-	MCPServers  map[string]MCPServer `key:"mcp_servers" type:"names with keys" is:"ours,server,removable" like:"{command: %s}" doc:"Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. Those of an agent are added to those of defaults; NAME: null takes one away. Without a list in allowed_tools all their tools are allowed. No other MCP server is started."`
+	MCPServers  map[string]MCPServer `key:"mcp_servers" type:"names with keys" is:"ours,server,removable" like:"{command: %s}" doc:"Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. Those of an agent are added to those of defaults; NAME: null removes one. Without a list in allowed_tools all their tools are allowed. The client starts no other MCP server."`
 	AllowedDirs []string             `key:"allowed_dirs" is:"path" doc:"Folders that the agent may make its working folder by the tool set_directory, besides cwd and project_dir and what is in them. Relative to this file."`
 
 	// "" is the client's own choice. Cwd is absolute; Channels have {slug} in them.
-	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it; null is the client's own choice. What an alias means changes with the client: for Claude Code 2.1.330 opus, also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
+	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it; null is the client's own choice. The meaning of an alias changes with the client: for Claude Code 2.1.330 opus, also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
 	Thinking string            `key:"thinking" type:"off | low | medium | high | xhigh | max | null" doc:"How much the model thinks before it answers; null is the client's own choice."`
 	Cwd      string            `key:"cwd" is:"cwd" type:"path" default:"." doc:"The folder in which the agent works. Relative to project_dir."`
-	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. What it says, and is shown of its mail, without another channel goes to the first; people speak to it there, and privately. []: the project's, and it is spoken to in every channel. The # may be left out, {slug} stands for the project."`
-	Reread   []string          `key:"reread" doc:"Files that every turn begins with reading, as seen from cwd."`
-	Env      map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are taken as they are written, nothing is expanded. An agent's variables are added to those of defaults."`
-	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables taken out of the client's environment: NAME, or PREFIX_* for all that begin so."`
+	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its words, and the copies of its mail, go to the first unless they name another; people speak to it there, and privately. []: the project's channel, and people speak to it in every channel. The # may be left out, {slug} means the project."`
+	Reread   []string          `key:"reread" doc:"Files that the agent reads at the beginning of every turn, relative to cwd."`
+	Env      map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are used as written, without expansion. An agent's variables are added to those of defaults."`
+	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
 }
 
 // ToolServer is the name, in the client, of the MCP server that claude-swarm

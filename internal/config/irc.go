@@ -15,37 +15,37 @@ import (
 // IRC. A path is absolute, and what may be null is "" then.
 type IRC struct {
 	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
-	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. Where it is taken, it takes a similar one and comes back to it later."`
+	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. If it is in use, the bridge uses a similar one and comes back to it later."`
 	TLS      bool   `key:"tls" type:"true, false or auto" default:"auto" doc:"Whether the connection is encrypted; the certificate is verified. auto: unless the server is on this machine."`
-	TLSName  string `key:"tls_name" is:"word" type:"text or null" doc:"The name that the certificate of the server is for; null: the host."`
-	CAFile   string `key:"ca_file" is:"path" type:"path or null" doc:"A file with the certificates (PEM) of those whom the server's is believed from; null: those of the system."`
+	TLSName  string `key:"tls_name" is:"word" type:"text or null" doc:"The name in the server's certificate; null: the host."`
+	CAFile   string `key:"ca_file" is:"path" type:"path or null" doc:"A file with the certificates (PEM) of the authorities that may sign the server's; null: those of the system."`
 	CertFile string `key:"cert_file" is:"path" type:"path or null" doc:"A file with a certificate (PEM) for the bridge; with sasl: external it is the login."`
 	KeyFile  string `key:"key_file" is:"path" type:"path or null" doc:"The file with the key of cert_file (PEM)."`
-	SASL     string `key:"sasl" type:"plain | external | null" doc:"How the bridge logs in to its account: plain with a password, over TLS or on this machine alone; external with its certificate. Refused, it does not try again. null: it does not log in."`
-	Account  string `key:"account" is:"word" type:"text or null" doc:"The account of the bridge; null: called like its nick."`
+	SASL     string `key:"sasl" type:"plain | external | null" doc:"How the bridge logs in to its account: plain with a password, over TLS or on this machine only; external with its certificate. After a refusal it does not try again. null: it does not log in."`
+	Account  string `key:"account" is:"word" type:"text or null" doc:"The account of the bridge; null: the same as its nick."`
 
 	// A password is read when the bridge starts: from a variable, or from a file.
 	PasswordEnv        string `key:"password_env" is:"word,variable" type:"text or null" doc:"The environment variable with the password of the account. The agents do not get it."`
-	PasswordFile       string `key:"password_file" is:"path" type:"path or null" doc:"The file with the password of the account, on its first line. Passwords never stand in this file."`
-	ServerPasswordEnv  string `key:"server_password_env" is:"word,variable" type:"text or null" doc:"The environment variable with the password of the server itself (PASS), for servers that want one."`
-	ServerPasswordFile string `key:"server_password_file" is:"path" type:"path or null" doc:"The file with it, on its first line."`
-	ChannelKeysFile    string `key:"channel_keys_file" is:"path" type:"path or null" doc:"The file with the keys of channels that ask for one (mode +k): a line for each, channel and key with a space between."`
+	PasswordFile       string `key:"password_file" is:"path" type:"path or null" doc:"The file with the password of the account, on its first line. This file never contains passwords."`
+	ServerPasswordEnv  string `key:"server_password_env" is:"word,variable" type:"text or null" doc:"The environment variable with the password of the server itself (PASS), for servers that need one."`
+	ServerPasswordFile string `key:"server_password_file" is:"path" type:"path or null" doc:"The file with that password, on its first line."`
+	ChannelKeysFile    string `key:"channel_keys_file" is:"path" type:"path or null" doc:"The file with the keys of channels that need one (mode +k): one line for each, with the channel, a space and the key."`
 
-	Style        string      `key:"style" type:"prefix | nicks | relaymsg" default:"prefix" doc:"How it is seen who speaks. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo know. Where the server does not let it, prefix."`
-	NickPrefix   string      `key:"nick_prefix" is:"word,nick" type:"text or null" doc:"What stands before the name of an agent in its nick, with style: nicks: of several projects on one server each needs its own. null: nothing, coder is called coder."`
-	Slug         string      `key:"slug" is:"word,slug" type:"text or null" doc:"What {slug} stands for in the names of channels; null: the name of the project's folder."`
-	Channels     IRCChannels `key:"channels" default:"{project: \"project-{slug}\", standup: \"standup-{slug}\", work: \"work-{task-id}\", alerts: alerts, errors: errors}" doc:"The channels. project: what you and the agents say to each other. standup: what is begun and done. alerts: what needs you. errors: dead letters. work: one for each task, with work_channels. null shows that nowhere; the project's channel is always there. The # may be left out."`
-	WorkChannels bool        `key:"work_channels" doc:"Whether each task gets a separate channel, from its begin to its end."`
-	Join         []string    `key:"join" is:"word,channel,once" doc:"More channels that the bridge is in: the agents can read them, and be spoken to there."`
-	Map          []IRCRule   `key:"map" doc:"What is shown where, before the defaults; the first that fits counts: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert or dead. What is not written fits anything. channel: none shows it nowhere."`
-	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and what channels the bridge is in. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed on a server on this machine only. Who is not here is not listened to."`
+	Style        string      `key:"style" type:"prefix | nicks | relaymsg" default:"prefix" doc:"How IRC shows which agent speaks. prefix: [agent] text, on one connection. nicks: a connection for each agent, under its name. relaymsg: one connection and the nick agent/x, which servers such as ergo know. If the server does not allow it: prefix."`
+	NickPrefix   string      `key:"nick_prefix" is:"word,nick" type:"text or null" doc:"A prefix of the agents' nicks, with style: nicks: several projects on one server need different ones. null: no prefix, coder is called coder."`
+	Slug         string      `key:"slug" is:"word,slug" type:"text or null" doc:"The meaning of {slug} in the names of channels; null: the name of the project's folder."`
+	Channels     IRCChannels `key:"channels" default:"{project: \"project-{slug}\", standup: \"standup-{slug}\", work: \"work-{task-id}\", alerts: alerts, errors: errors}" doc:"The channels. project: talk between you and the agents. standup: turns that begin and end. alerts: what needs you. errors: dead letters. work: one for each task, with work_channels. null: shown nowhere; the project's channel always exists. The # may be left out."`
+	WorkChannels bool        `key:"work_channels" doc:"Whether each task gets a separate channel, from its beginning to its end."`
+	Join         []string    `key:"join" is:"word,channel,once" doc:"Further channels that the bridge joins: the agents can read them, and people can speak to agents there."`
+	Map          []IRCRule   `key:"map" doc:"Which channel shows what, before the defaults; the first rule that fits decides: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert or dead. A key that is left out fits anything. channel: none shows it nowhere."`
+	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and the bridge's channels. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed only on a server on this machine. The bridge obeys nobody else."`
 
 	// Own are the channels of the agents that have some, by name, the first one first.
 	Own map[string][]string
 
 	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
-	WakesPerMinute int  `key:"wakes_per_minute" zero:"for any number" default:"10" doc:"The most messages that one channel may bring to agents in a minute. 0: any number."`
-	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send at once. The default is safe on every server known to us."`
+	WakesPerMinute int  `key:"wakes_per_minute" zero:"for any number" default:"10" doc:"The most messages from one channel to agents in a minute. 0: any number."`
+	Burst          int  `key:"burst" default:"4" doc:"How many lines the bridge may send at once. The default is safe on every server that was tried."`
 	Rate           int  `key:"rate" zero:"for no bound" default:"1" doc:"How many lines it may send a second after that. 0: no bound, for your own server without a limit."`
 	Apart          bool `key:"apart" doc:"Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."`
 }
