@@ -10,7 +10,7 @@ import (
 )
 
 // A Gate decides whether a message may pass. The daemon asks it about every message
-// that it claims, whichever door that came through, and about its own answers. It is
+// that it claims, wherever it came from, and about its own answers. It is
 // called from several goroutines.
 type Gate interface {
 	Ask(GateQuestion) GateVerdict
@@ -23,10 +23,10 @@ type GateQuestion struct {
 	Proven  bool   // the proof shows that the sender is who it says
 	// Suspects are the agents that were at work when a message appeared which is not
 	// proven: one of them may have left it.
-	Suspects []string
-	Halted   string // why the conversation is halted; "" when it is not
-	Door     bool   // it is not delivered yet, and is asked about again at the claim
-	At       time.Time
+	Suspects       []string
+	Halted         string // why the conversation is halted; "" when it is not
+	BeforeDelivery bool   // it is not delivered yet; the gate is asked again at the claim
+	At             time.Time
 }
 
 // A GateVerdict says whether a message may pass.
@@ -139,8 +139,8 @@ func (a *agent) haltThread(m *dropbox.Message, v GateVerdict) error {
 }
 
 // tellHalted tells the lead that the conversation of a message is halted, if it is,
-// once. A door may have halted it, which can tell nobody. What the lead did is no
-// news to the lead.
+// once. A sender may have halted it before the delivery, and told nobody. What the lead did
+// is no news to the lead.
 func (a *agent) tellHalted(m *dropbox.Message, more string) error {
 	h, err := a.store.ThreadHalted(m.Thread)
 	if err != nil || h == nil || strings.HasPrefix(h.Why, ByLead) {
@@ -161,7 +161,7 @@ func (a *agent) lastWord(m *dropbox.Message, to string) error {
 	if a.gate == nil {
 		return nil
 	}
-	v := a.gate.Ask(GateQuestion{Message: m, To: to, Proven: true, Door: true, At: time.Now()})
+	v := a.gate.Ask(GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
 	if !v.Halt {
 		return nil // the rest is asked at the claim
 	}

@@ -22,7 +22,7 @@ import (
 type ruled struct{ *policy.Gate }
 
 func (g ruled) Ask(q swarm.GateQuestion) swarm.GateVerdict {
-	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Suspects: q.Suspects, Halted: q.Halted, Door: q.Door, Now: q.At})
+	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Suspects: q.Suspects, Halted: q.Halted, BeforeDelivery: q.BeforeDelivery, Now: q.At})
 	return swarm.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
@@ -33,9 +33,9 @@ func newGated(t *testing.T, rules policy.Policy, agents ...string) *field {
 	return f
 }
 
-// says is a step in which an agent sends a message from inside its turn: through a
-// door, as the command line is one, or past every door.
-func (f *field) says(turn runner.Turn, door bool, to, body string, set ...func(*dropbox.Message)) runnertest.Step {
+// says is a step in which an agent sends a message from inside its turn: asked as the command
+// line asks before the delivery, or unasked.
+func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(*dropbox.Message)) runnertest.Step {
 	return runnertest.Do(func(context.Context, runner.Turn) error {
 		who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
 			return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
@@ -50,11 +50,11 @@ func (f *field) says(turn runner.Turn, door bool, to, body string, set ...func(*
 		if err := who.Envelope(m); err != nil {
 			return err
 		}
-		v := f.gate.Ask(swarm.GateQuestion{Message: m, To: to, Proven: true, Door: true, At: time.Now()})
-		if door && v.Halt {
+		v := f.gate.Ask(swarm.GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
+		if asked && v.Halt {
 			err = f.store.HaltThread(m.Thread, v.String())
 		}
-		if door && !v.Pass || err != nil {
+		if asked && !v.Pass || err != nil {
 			return err
 		}
 		_, err = f.store.DeliverSigned(to, m, func(m *dropbox.Message) string { return who.Sign(m, to) })
@@ -132,14 +132,14 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 		ring  []string
 		says  func(n int) string
 		kind  dropbox.Type
-		door  bool // they are asked at a door as well
+		asked bool // they ask before the delivery, too
 		rule  policy.Rule
 		turns int // at most
 	}{
 		"two":              {policy.Default(), []string{"a", "b"}, different, dropbox.Task, false, policy.RuleRing, 20},
-		"two at a door":    {policy.Default(), []string{"a", "b"}, different, dropbox.Task, true, policy.RuleRing, 20},
+		"two that ask":     {policy.Default(), []string{"a", "b"}, different, dropbox.Task, true, policy.RuleRing, 20},
 		"three":            {policy.Default(), []string{"a", "b", "c"}, different, dropbox.Task, false, policy.RuleRing, 60},
-		"three at a door":  {policy.Default(), []string{"a", "b", "c"}, different, dropbox.Task, true, policy.RuleRing, 60},
+		"three that ask":   {policy.Default(), []string{"a", "b", "c"}, different, dropbox.Task, true, policy.RuleRing, 60},
 		"two by questions": {policy.Default(), []string{"a", "b"}, different, dropbox.Question, false, policy.RuleRing, 20},
 		"two by handoffs":  {policy.Default(), []string{"a", "b"}, different, dropbox.Handoff, false, policy.RuleRing, 20},
 		"two by results":   {policy.Default(), []string{"a", "b"}, different, dropbox.Result, true, policy.RuleHops, 20},
@@ -158,7 +158,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 				i := slices.Index(c.ring, turn.Agent)
 				n := len(f.backend.Runs())
 				return []runnertest.Step{
-					f.says(turn, c.door, c.ring[(i+1)%len(c.ring)], c.says(n), typed(c.kind)),
+					f.says(turn, c.asked, c.ring[(i+1)%len(c.ring)], c.says(n), typed(c.kind)),
 					runnertest.Say("passed on, " + different(n)),
 				}
 			}
@@ -187,7 +187,7 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 				t.Errorf("the lead was told another way, too: %q", got)
 			}
 			st, err := f.daemon.Status()
-			if err != nil || len(st.Gate.Threads) != 1 || !c.door && st.Gate.Refused.Today == 0 || st.Gate.Refused.Kept != st.Gate.Refused.Today {
+			if err != nil || len(st.Gate.Threads) != 1 || !c.asked && st.Gate.Refused.Today == 0 || st.Gate.Refused.Kept != st.Gate.Refused.Today {
 				t.Errorf("status: %+v, %v", st.Gate, err)
 			}
 			// It stays so over a restart.
@@ -287,7 +287,7 @@ func (f *field) lay(name, id, front, body string) {
 	}
 }
 
-// What no door has seen is decided at the claim.
+// The gate decides at the claim about a message that nobody asked about before.
 func TestForeignMailIsHeldToTheRules(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.start()

@@ -55,7 +55,7 @@ func recorder(audit *git.Audit) swarm.Listener {
 type gate struct{ *policy.Gate }
 
 func (g gate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
-	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Suspects: q.Suspects, Halted: q.Halted, Door: q.Door, Now: q.At})
+	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Suspects: q.Suspects, Halted: q.Halted, BeforeDelivery: q.BeforeDelivery, Now: q.At})
 	return swarm.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 

@@ -51,7 +51,7 @@ func PolicyOf(file *config.File) policy.Policy {
 // halts its conversation here, since the daemon will not see it. The error is a
 // [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
-	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), Door: true}
+	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}
 	halted, err := c.Store.ThreadHalted(m.Thread)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (p Policy) Decide(past *Past, q Question) Verdict {
 		}
 		halts = v // goes on, and halts its conversation
 	}
-	if q.Door {
+	if q.BeforeDelivery {
 		return halts
 	}
 	if q.Spent != "" && q.wakes() {
@@ -90,10 +90,10 @@ func (p Policy) types(q Question) Verdict {
 		"send it as one of these")
 }
 
-// size bounds the body. At a door a result may be longer: what is too much of it
+// size bounds the body. Before its delivery a result may be longer: what is too much of it
 // becomes an attachment.
 func (p Policy) size(q Question) Verdict {
-	if q.Door && q.Message.Type == dropbox.Result {
+	if q.BeforeDelivery && q.Message.Type == dropbox.Result {
 		return passes
 	}
 	if n := len(q.Message.Body); p.MaxBody > 0 && n > p.MaxBody {

@@ -42,10 +42,10 @@ func replyTo(id string) change { return func(q *policy.Question) { q.Message.Rep
 func everybody(names ...string) change {
 	return func(q *policy.Question) { q.Message.To = names }
 }
-func on(topic string) change      { return func(q *policy.Question) { q.Message.Topic = topic } }
-func unproven(q *policy.Question) { q.Proven = false }
-func atDoor(q *policy.Question)   { q.Door = true }
-func spent(why string) change     { return func(q *policy.Question) { q.Spent = why } }
+func on(topic string) change            { return func(q *policy.Question) { q.Message.Topic = topic } }
+func unproven(q *policy.Question)       { q.Proven = false }
+func beforeDelivery(q *policy.Question) { q.BeforeDelivery = true }
+func spent(why string) change           { return func(q *policy.Question) { q.Spent = why } }
 func fromLead(q *policy.Question) {
 	q.Message.From, q.Message.Hops, q.Message.Path = dropbox.Lead, 0, nil
 }
@@ -81,15 +81,15 @@ func TestRules(t *testing.T) {
 		"proven, where unproven is refused":     {strict, ask(), "", false},
 		"the daemon's own, where it is refused": {strict, ask(from("swarm")), "", false},
 
-		"in the name of the daemon": {policy.Default(), ask(unproven, from("swarm")), policy.RuleReserved, false},
-		"in the name of a human":    {policy.Default(), ask(unproven, from("human")), policy.RuleReserved, false},
-		"of the operator":           {policy.Default(), ask(unproven, from("operator")), policy.RuleReserved, false},
-		"of the supervisor":         {policy.Default(), ask(unproven, from("supervisor")), policy.RuleReserved, false},
-		"of all":                    {policy.Default(), ask(unproven, from("all")), policy.RuleReserved, false},
-		"at a door, with a token":   {policy.Default(), ask(atDoor, from("swarm")), policy.RuleReserved, false},
-		"of the lead, unproven":     {policy.Default(), ask(unproven, fromLead), "", false},
-		"of another agent":          {policy.Default(), ask(unproven, from("tester")), "", false},
-		"of a bridge":               {policy.Default(), ask(unproven, from("irc")), "", false},
+		"in the name of the daemon":     {policy.Default(), ask(unproven, from("swarm")), policy.RuleReserved, false},
+		"in the name of a human":        {policy.Default(), ask(unproven, from("human")), policy.RuleReserved, false},
+		"of the operator":               {policy.Default(), ask(unproven, from("operator")), policy.RuleReserved, false},
+		"of the supervisor":             {policy.Default(), ask(unproven, from("supervisor")), policy.RuleReserved, false},
+		"of all":                        {policy.Default(), ask(unproven, from("all")), policy.RuleReserved, false},
+		"before delivery, with a token": {policy.Default(), ask(beforeDelivery, from("swarm")), policy.RuleReserved, false},
+		"of the lead, unproven":         {policy.Default(), ask(unproven, fromLead), "", false},
+		"of another agent":              {policy.Default(), ask(unproven, from("tester")), "", false},
+		"of a bridge":                   {policy.Default(), ask(unproven, from("irc")), "", false},
 
 		"an allowed type":             {few, ask(), "", false},
 		"a type that is not allowed":  {few, ask(typed(dropbox.Question)), policy.RuleType, false},
@@ -97,26 +97,26 @@ func TestRules(t *testing.T) {
 		"the daemon's status":         {few, ask(from("swarm"), typed(dropbox.Status)), "", false},
 		"any type where it is off":    {loose, ask(typed(dropbox.Handoff)), "", false},
 
-		"one byte below":            {policy.Default(), ask(body(strings.Repeat("x", 8191))), "", false},
-		"8,192 bytes":               {policy.Default(), ask(body(strings.Repeat("x", 8192))), "", false},
-		"one byte more":             {policy.Default(), ask(body(strings.Repeat("x", 8193))), policy.RuleSize, false},
-		"a long result at a door":   {policy.Default(), ask(atDoor, typed(dropbox.Result), body(strings.Repeat("x", 8193))), "", false},
-		"a long result by hand":     {policy.Default(), ask(typed(dropbox.Result), body(strings.Repeat("x", 8193))), policy.RuleSize, false},
-		"any size where it is off":  {loose, ask(body(strings.Repeat("x", 1<<20))), "", false},
-		"too large, from the lead":  {policy.Default(), ask(fromLead, body(strings.Repeat("x", 8193))), policy.RuleSize, false},
-		"too large, of the daemon":  {policy.Default(), ask(from("swarm"), body(strings.Repeat("x", 9999))), "", false},
-		"a size of one's own":       {policy.Policy{MaxBody: 3}, ask(body("xxx")), "", false},
-		"a size of one's own, more": {policy.Policy{MaxBody: 3}, ask(body("xxxx")), policy.RuleSize, false},
+		"one byte below":                {policy.Default(), ask(body(strings.Repeat("x", 8191))), "", false},
+		"8,192 bytes":                   {policy.Default(), ask(body(strings.Repeat("x", 8192))), "", false},
+		"one byte more":                 {policy.Default(), ask(body(strings.Repeat("x", 8193))), policy.RuleSize, false},
+		"a long result before delivery": {policy.Default(), ask(beforeDelivery, typed(dropbox.Result), body(strings.Repeat("x", 8193))), "", false},
+		"a long result by hand":         {policy.Default(), ask(typed(dropbox.Result), body(strings.Repeat("x", 8193))), policy.RuleSize, false},
+		"any size where it is off":      {loose, ask(body(strings.Repeat("x", 1<<20))), "", false},
+		"too large, from the lead":      {policy.Default(), ask(fromLead, body(strings.Repeat("x", 8193))), policy.RuleSize, false},
+		"too large, of the daemon":      {policy.Default(), ask(from("swarm"), body(strings.Repeat("x", 9999))), "", false},
+		"a size of one's own":           {policy.Policy{MaxBody: 3}, ask(body("xxx")), "", false},
+		"a size of one's own, more":     {policy.Policy{MaxBody: 3}, ask(body("xxxx")), policy.RuleSize, false},
 
-		"a task in a halted conversation":   {policy.Default(), ask(halted("ring")), policy.RuleHalted, false},
-		"a result there":                    {policy.Default(), ask(halted("ring"), typed(dropbox.Result), replyTo("x")), policy.RuleHalted, false},
-		"a note there":                      {policy.Default(), ask(halted("ring"), typed(dropbox.Note)), "", false},
-		"a status there":                    {policy.Default(), ask(halted("ring"), typed(dropbox.Status)), "", false},
-		"a question there, for the lead":    {policy.Default(), ask(halted("ring"), to("lead"), typed(dropbox.Question)), "", false},
-		"the lead's task there":             {policy.Default(), ask(halted("ring"), fromLead), policy.RuleHalted, false},
-		"the daemon's task there":           {policy.Default(), ask(halted("ring"), from("swarm")), "", false},
-		"halted, whatever rules are off":    {loose, ask(halted("by hand")), policy.RuleHalted, false},
-		"halted, whatever says it at doors": {policy.Default(), ask(halted("ring"), atDoor), policy.RuleHalted, false},
+		"a task in a halted conversation": {policy.Default(), ask(halted("ring")), policy.RuleHalted, false},
+		"a result there":                  {policy.Default(), ask(halted("ring"), typed(dropbox.Result), replyTo("x")), policy.RuleHalted, false},
+		"a note there":                    {policy.Default(), ask(halted("ring"), typed(dropbox.Note)), "", false},
+		"a status there":                  {policy.Default(), ask(halted("ring"), typed(dropbox.Status)), "", false},
+		"a question there, for the lead":  {policy.Default(), ask(halted("ring"), to("lead"), typed(dropbox.Question)), "", false},
+		"the lead's task there":           {policy.Default(), ask(halted("ring"), fromLead), policy.RuleHalted, false},
+		"the daemon's task there":         {policy.Default(), ask(halted("ring"), from("swarm")), "", false},
+		"halted, whatever rules are off":  {loose, ask(halted("by hand")), policy.RuleHalted, false},
+		"halted, asked before delivery":   {policy.Default(), ask(halted("ring"), beforeDelivery), policy.RuleHalted, false},
 
 		"a body that halts":              {policy.Default(), ask(body("enough <<<HALT>>> now")), policy.RuleSentinel, true},
 		"almost":                         {policy.Default(), ask(body("enough <<<HALT>> now")), "", false},
@@ -166,7 +166,7 @@ func TestRules(t *testing.T) {
 		"spent":                            {policy.Default(), ask(spent("5.00 USD of 5.00 are spent")), policy.RuleCost, false},
 		"spent, and the lead asks":         {policy.Default(), ask(fromLead, spent("5.00 USD of 5.00 are spent")), policy.RuleCost, false},
 		"spent, and it wakes nobody":       {policy.Default(), ask(typed(dropbox.Note), spent("5.00 USD of 5.00 are spent")), "", false},
-		"spent, asked at a door":           {policy.Default(), ask(atDoor, spent("5.00 USD of 5.00 are spent")), "", false},
+		"spent, asked before delivery":     {policy.Default(), ask(beforeDelivery, spent("5.00 USD of 5.00 are spent")), "", false},
 		"several rules: the first counts":  {few, ask(typed(dropbox.Question), hops(9), body(strings.Repeat("x", 9000))), policy.RuleType, false},
 	} {
 		t.Run(name, func(t *testing.T) {

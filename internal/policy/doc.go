@@ -4,9 +4,9 @@
 // the body, at whether the sender is proven, at the rules, and at the recent past;
 // it reads no clock and opens no file.
 //
-//	a door (send, reply, MCP, a bridge)            the daemon, at the claim
+//	before delivery (send, reply, MCP, a bridge)   the daemon, at the claim
 //	           |                                              |
-//	     Question{Door}                                   Question
+//	     Question{BeforeDelivery}                         Question
 //	           |                                              |
 //	           +----------------> Gate.Ask <------------------+
 //	                             /        \
@@ -15,10 +15,10 @@
 //	                     Verdict: passes, or the rule, the reason and what to do
 //
 // A [Gate] is a [Policy] with its [Past]: how much each sender and each conversation
-// has said lately, and what. Doors ask without a past, only to answer sooner: what
-// they let through is decided again, with all rules, when the daemon claims it. So
+// has said lately, and what. A sender asks before the delivery, without a past, only to
+// answer sooner: when the daemon claims a message it decides again, with all rules. So
 // what a program or a person laid into a mailbox by hand is held to the same rules,
-// and what a door refuses the daemon would refuse as well.
+// and the daemon would refuse everything that is refused before the delivery.
 //
 // A decision uses the time at which a message was delivered, not that at
 // which it is claimed: an agent that floods a slow one is found out at the first

@@ -12,7 +12,7 @@ import (
 )
 
 // Whatever stands in an envelope: a verdict is the same twice, has one line of reason
-// and of what to do when it refuses, and what a door refuses the daemon refuses too.
+// and of what to do when it refuses, and the daemon refuses what is refused before delivery.
 func FuzzDecide(f *testing.F) {
 	f.Add("coder", "reviewer", "task", "tttttttttt", "", "coder,reviewer", 2, "body", true, false, "", int64(0))
 	f.Add("lead", "coder", "note", "a\nb", "bbbbbbbbbb", "", 0, "<<<HALT>>>", false, false, "", int64(-5))
@@ -45,10 +45,10 @@ func FuzzDecide(f *testing.F) {
 				t.Errorf("a line of %d bytes", len(text))
 			}
 		}
-		door := q
-		door.Door = true
-		if d := p.Decide(nil, door); !d.Pass && v.Pass && from != dropbox.Swarm {
-			t.Errorf("a door refuses what the daemon lets pass: %+v", d)
+		sent := q
+		sent.BeforeDelivery = true
+		if d := p.Decide(nil, sent); !d.Pass && v.Pass && from != dropbox.Swarm {
+			t.Errorf("refused before delivery, and the daemon lets it pass: %+v", d)
 		}
 		g := policy.NewGate(p, nil)
 		if asked := g.Ask(q); asked != v {

@@ -45,17 +45,17 @@ func (g *Gate) Policy() Policy {
 	return g.policy
 }
 
-// Ask decides about a message. What passes, and is not at a door, is remembered; a
-// message that passed once passes again and is not counted again.
+// Ask decides about a message. The past remembers what passes at the claim; a message that
+// passed once passes again and is not counted again.
 func (g *Gate) Ask(q Question) Verdict {
-	if g.ceiling != nil && !q.Door && q.Spent == "" {
+	if g.ceiling != nil && !q.BeforeDelivery && q.Spent == "" {
 		q.Spent = g.ceiling.Spent(q.To, threadOf(q.Message))
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	v := g.policy.Decide(&g.past, q)
 	switch {
-	case q.Door:
+	case q.BeforeDelivery:
 		return v
 	case v.Pass:
 		g.past.admit(g.policy, q)

@@ -82,7 +82,7 @@ func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "gate.json")
 	g := newGate(t, policy.Default())
-	g.say(0, atDoor)
+	g.say(0, beforeDelivery)
 	if err := g.Save(file); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestTheCeilingIsAsked(t *testing.T) {
 	if want := "5.00 USD of 5.00 are spent in tttttttttt"; v.Reason != want {
 		t.Errorf("reason %q, want %q", v.Reason, want)
 	}
-	check(t, g.Ask(ask(atDoor)), "", false)
+	check(t, g.Ask(ask(beforeDelivery)), "", false)
 	check(t, g.Ask(ask(to("tester"))), "", false)
 }
 

@@ -16,9 +16,9 @@ type Question struct {
 	// proven: one of them may have left it.
 	Suspects []string
 
-	// Door says that the message is not delivered yet. What depends on the past is
-	// then left to the daemon.
-	Door bool
+	// BeforeDelivery says that the message is not delivered yet. What depends on the past is
+	// then left to the daemon, which asks again at the claim.
+	BeforeDelivery bool
 	// Halted is why the conversation is halted; "" when it is not. Anyone who asks looks
 	// at the file: see [dropbox.Store.ThreadHalted].
 	Halted string
@@ -26,8 +26,11 @@ type Question struct {
 	Spent string
 }
 
-// daemon says whether the message is the daemon's own, which uses no door.
-func (q *Question) daemon() bool { return q.Message.From == dropbox.Swarm && q.Proven && !q.Door }
+// daemon says whether the message is the daemon's own, which nobody asks about before its
+// delivery.
+func (q *Question) daemon() bool {
+	return q.Message.From == dropbox.Swarm && q.Proven && !q.BeforeDelivery
+}
 
 // person says whether a message is the lead's: it is proven to be, or it claims to be,
 // no agent passed it on, and none was at work when it appeared. A file that a turn left
@@ -77,7 +80,7 @@ func (q *Question) wakes() bool { return q.Message.Type.Wakes() && q.To != dropb
 // at is when the message was delivered, which the name of its file says; never later
 // than now, whatever that name says.
 func (q *Question) at() time.Time {
-	if c := q.Message.Created; !q.Door && !c.IsZero() && c.Before(q.Now) {
+	if c := q.Message.Created; !q.BeforeDelivery && !c.IsZero() && c.Before(q.Now) {
 		return c
 	}
 	return q.Now
