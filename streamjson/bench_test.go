@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
@@ -152,6 +153,8 @@ func floorDecode(b *testing.B, stream []byte) {
 	}
 }
 
+var tools = claude.Kind().Tools
+
 // remember adds to win what belongs there, as the daemon does.
 func remember(win *window.Buffer, names map[string]string, ev *streamjson.Event) {
 	if ev.Parent != "" || ev.Synthetic {
@@ -163,7 +166,7 @@ func remember(win *window.Buffer, names map[string]string, ev *streamjson.Event)
 			win.AddText(b.Text)
 		case ev.Kind == streamjson.KindAssistant && b.Kind == streamjson.BlockToolUse:
 			names[b.ID] = b.Name
-			win.AddCall(b.Name, b.Input)
+			win.AddCall(b.Name, tools.About(b.Name, b.Input), b.Input)
 		case ev.Kind == streamjson.KindUser && b.Kind == streamjson.BlockToolResult:
 			win.AddResult(names[b.ID], b.Text, b.Failed)
 			delete(names, b.ID)

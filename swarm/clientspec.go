@@ -78,6 +78,9 @@ func (a *agent) handoff() string {
 
 func (a *agent) backend(spec Spec) runner.Backend { return backendOf(a.backends, spec.Backend) }
 
+// kind is what is known of the agent's kind of client.
+func (a *agent) kind() *runner.Kind { return a.backend(a.spec()).Kind() }
+
 // backendOf finds a backend by its name; nil when there is none of that name. Without a
 // name it is the only one there is.
 func backendOf(all map[string]runner.Backend, name string) runner.Backend {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
@@ -41,7 +42,7 @@ func (h Home) handbackFile(turn string) string { return h.turnFile(turn, ".hook.
 //
 // It prints nothing when the turn's prompt carried the window already, or when
 // it was asked before in this turn.
-func HookCompact(home Home, mark string, out io.Writer) error {
+func HookCompact(home Home, backends map[string]runner.Backend, mark string, out io.Writer) error {
 	turn, err := home.turnOf(mark)
 	if err != nil {
 		return err
@@ -56,11 +57,15 @@ func HookCompact(home Home, mark string, out io.Writer) error {
 	if _, err := os.Stat(home.handbackFile(turn)); err == nil {
 		return nil
 	}
+	b := backendOf(backends, rec.Backend)
+	if b == nil {
+		return fmt.Errorf("turn %s: no backend %q", turn, rec.Backend)
+	}
 	win, err := window.Load(home.windowFile(rec.Agent), windowOptions(rec.WindowBytes))
 	if err != nil && !errors.Is(err, window.ErrBroken) {
 		return err
 	}
-	if err := replay(win, newSecrets(home.Secrets()), home.Stream(rec.mark()), rec.From.Offset); err != nil {
+	if err := replay(win, b.Kind().Tools, newSecrets(home.Secrets()), home.Stream(rec.mark()), rec.From.Offset); err != nil {
 		return err
 	}
 	from, to, text := newestQuoted(win)
@@ -95,7 +100,7 @@ func newestQuoted(win *window.Buffer) (from, to int64, text []byte) {
 // replay feeds a stream to a window, from an offset on and as far as it is written,
 // without the secrets, as the daemon does. What stands before the offset may say which
 // those of the client are.
-func replay(win *window.Buffer, hidden *secrets, stream string, from int64) error {
+func replay(win *window.Buffer, tools runner.Tools, hidden *secrets, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -110,7 +115,7 @@ func replay(win *window.Buffer, hidden *secrets, stream string, from int64) erro
 		return err
 	}
 	calls := callNames{}
-	return eachEvent(f, func(ev *streamjson.Event) { feedWindow(win, calls, hidden.event(ev)) })
+	return eachEvent(f, func(ev *streamjson.Event) { feedWindow(win, tools, calls, hidden.event(ev)) })
 }
 
 // eachEvent calls do for every event of a stream.

@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
@@ -70,7 +71,7 @@ func (d *diary) close() {
 }
 
 // event writes what an event is worth telling.
-func (d *diary) event(id string, ev *streamjson.Event) {
+func (d *diary) event(id string, tools runner.Tools, ev *streamjson.Event) {
 	sub := ""
 	if ev.Parent != "" {
 		sub = "  "
@@ -82,7 +83,7 @@ func (d *diary) event(id string, ev *streamjson.Event) {
 			case streamjson.BlockText:
 				d.line(id, sub+b.Text)
 			case streamjson.BlockToolUse:
-				d.line(id, sub+strings.ReplaceAll(window.CallText(b.Name, b.Input), "\n", " "))
+				d.line(id, sub+strings.ReplaceAll(window.CallText(b.Name, tools.About(b.Name, b.Input), b.Input), "\n", " "))
 			}
 		}
 	case streamjson.KindUser:

@@ -198,13 +198,13 @@ func (a *agent) oldSession(spec Spec) (runner.Session, bool) {
 
 // compactTurn runs the client, and writes down what it has cost.
 func (a *agent) compactTurn(ctx context.Context, spec Spec, session runner.Session, prompt string) (runner.Outcome, error) {
-	mem, err := openMemory(a.home, a.name, window40(spec), a.log)
+	mem, err := openMemory(a.home, a.kind().Tools, a.name, window40(spec), a.log)
 	if err != nil {
 		return runner.Outcome{}, err
 	}
 	turn := compactTurns + "-" + strings.ToLower(rand.Text()[:10])
 	rec := &record{
-		Turn: turn, Agent: a.name, UUID: promptUUID(turn), Session: session.ID, How: string(session.How),
+		Turn: turn, Agent: a.name, Backend: spec.Backend, UUID: promptUUID(turn), Session: session.ID, How: string(session.How),
 		WindowBytes: window40(spec), Begun: time.Now().UTC(),
 	}
 	if err := rec.jot(a.home); err != nil {

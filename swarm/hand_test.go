@@ -98,7 +98,7 @@ func TestAnAgentsOwnFilesDoNotWakeIt(t *testing.T) {
 	mine := filepath.Join(f.store.Dir(), "opus-engineer", "perf-015.md")
 	f.backend.Script = func(runner.Turn) []runnertest.Step {
 		return []runnertest.Step{
-			runnertest.Tool("Write", map[string]any{"file_path": mine, "content": "notes"}, ""),
+			runnertest.Tool(runnertest.Save, map[string]any{"path": mine, "content": "notes"}, ""),
 			runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(mine, []byte("notes"), 0o600) }),
 			runnertest.Say("written"),
 		}
@@ -262,7 +262,7 @@ func TestFilesWrittenByTheShellEndAtTheLastHop(t *testing.T) {
 			f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 				path := filepath.Join(f.store.Dir(), to[turn.Agent], turn.ID+".md")
 				return []runnertest.Step{
-					runnertest.Tool("Bash", map[string]any{"command": "echo go on > " + path}, ""),
+					runnertest.Tool(runnertest.Shell, map[string]any{"command": "echo go on > " + path}, ""),
 					runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(path, []byte("go on\n"), 0o600) }),
 				}
 			}
@@ -316,7 +316,7 @@ func TestADropUnderANameThatTheAgentUsed(t *testing.T) {
 		var steps []runnertest.Step
 		once.Do(func() {
 			steps = append(steps,
-				runnertest.Tool("Write", map[string]any{"file_path": mine, "content": "x"}, ""),
+				runnertest.Tool(runnertest.Save, map[string]any{"path": mine, "content": "x"}, ""),
 				// After the call was told: what comes to rest before is mail.
 				runnertest.Do(func(context.Context, runner.Turn) error { return os.WriteFile(mine, []byte("x"), 0o600) }))
 		})

@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -283,23 +282,6 @@ func (a *agent) forgetWork(name string) {
 	a.reins.mu.Lock()
 	defer a.reins.mu.Unlock()
 	delete(a.reins.wrote, name)
-}
-
-// writtenPath is the file that a tool call writes; "" when it writes none.
-func writtenPath(tool string, input []byte) string {
-	switch tool {
-	case "Write", "Edit", "MultiEdit", "NotebookEdit":
-	default:
-		return ""
-	}
-	var in struct {
-		FilePath     string `json:"file_path"`
-		NotebookPath string `json:"notebook_path"`
-	}
-	if json.Unmarshal(input, &in) != nil {
-		return ""
-	}
-	return orElse(in.FilePath, in.NotebookPath)
 }
 
 // sameFolder compares two folders, also where one is reached through a link.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
@@ -18,6 +19,7 @@ import (
 type memory struct {
 	home  Home
 	agent string
+	tools runner.Tools
 	win   *window.Buffer
 	calls callNames
 }
@@ -30,24 +32,24 @@ func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: b
 
 // openMemory loads an agent's window. A broken one is begun again, which is
 // logged and costs the agent some memory, but no mail.
-func openMemory(home Home, agent string, bytes int, log *slog.Logger) (*memory, error) {
+func openMemory(home Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
 	win, err := window.Load(home.windowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
 		log.Warn("window was broken and begun again", keyErr, err)
 	} else if err != nil {
 		return nil, fmt.Errorf("window of %s: %w", agent, err)
 	}
-	return &memory{home: home, agent: agent, win: win, calls: callNames{}}, nil
+	return &memory{home: home, agent: agent, tools: tools, win: win, calls: callNames{}}, nil
 }
 
 // event takes what an event adds to the window.
-func (m *memory) event(ev *streamjson.Event) { feedWindow(m.win, m.calls, ev) }
+func (m *memory) event(ev *streamjson.Event) { feedWindow(m.win, m.tools, m.calls, ev) }
 
 // feedWindow adds to win what ev says: texts, calls and results of the main
 // conversation. Thinking, what sub-agents say, and the client's own words are
 // left out. The hook of a compaction feeds the same events to the same window
 // in another process, so nothing here may depend on anything else.
-func feedWindow(win *window.Buffer, calls callNames, ev *streamjson.Event) {
+func feedWindow(win *window.Buffer, tools runner.Tools, calls callNames, ev *streamjson.Event) {
 	if ev.Parent != "" || ev.Synthetic {
 		return
 	}
@@ -59,7 +61,7 @@ func feedWindow(win *window.Buffer, calls callNames, ev *streamjson.Event) {
 				win.AddText(b.Text)
 			case streamjson.BlockToolUse:
 				calls[b.ID] = b.Name
-				win.AddCall(b.Name, b.Input)
+				win.AddCall(b.Name, tools.About(b.Name, b.Input), b.Input)
 			}
 		}
 	case streamjson.KindUser:

@@ -86,7 +86,7 @@ func TestTheHookGivesTheNewestPartAndThePromptTheRest(t *testing.T) {
 			return []runnertest.Step{
 				runnertest.Do(func(context.Context, runner.Turn) error {
 					var out strings.Builder
-					if err := swarm.HookCompact(swarm.HomeOf(f.dir), turn.ID, &out); err != nil {
+					if err := swarm.HookCompact(swarm.HomeOf(f.dir), map[string]runner.Backend{"scripted": f.backend}, turn.ID, &out); err != nil {
 						return err
 					}
 					hookText = out.String()

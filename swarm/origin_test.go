@@ -33,7 +33,7 @@ func TestHonestDropsOnABusySwarm(t *testing.T) {
 	steps := map[string]chan struct{}{"a": make(chan struct{}), "b": make(chan struct{})}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{
-			runnertest.Tool("Bash", map[string]any{"command": "make test"}, ""),
+			runnertest.Tool(runnertest.Shell, map[string]any{"command": "make test"}, ""),
 			runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
 				select {
 				case <-steps[turn.Agent]:
@@ -81,7 +81,7 @@ func TestADeliveryIntoANamedFolderInheritsTheTurn(t *testing.T) {
 		tmp := filepath.Join(f.store.Dir(), "b", "tmp", "x")
 		name := "1-" + time.Now().UTC().Format("20060102T150405.000000Z") + "-bbbbbbbbbb.md"
 		return []runnertest.Step{
-			runnertest.Tool("Bash", map[string]any{"command": "sh drop.sh .dead-drop/b/"}, ""),
+			runnertest.Tool(runnertest.Shell, map[string]any{"command": "sh drop.sh .dead-drop/b/"}, ""),
 			runnertest.Do(func(context.Context, runner.Turn) error {
 				if err := os.WriteFile(tmp, []byte("---\nfrom: lead\ntype: handoff\npath: [lead]\n---\nyour turn\n"), 0o600); err != nil {
 					return err

@@ -42,7 +42,7 @@ func TestPromptGolden(t *testing.T) {
 		Body: []byte("Port the parser.\n")}
 	win := window.New(window.Options{})
 	win.AddText("I renamed ParseFoo to ParseBar.")
-	win.AddCall("Bash", []byte(`{"command":"go test ./..."}`))
+	win.AddCall("Bash", "go test ./...", []byte(`{"command":"go test ./..."}`))
 	win.AddResult("Bash", "ok", false)
 	prior := win.AppendRange(nil, win.Start(), win.End())
 	for name, p := range map[string]prompt{

@@ -19,7 +19,8 @@ type record struct {
 	V       int      `json:"v"`
 	Turn    string   `json:"turn"`
 	Agent   string   `json:"agent"`
-	Message string   `json:"message"` // id
+	Backend string   `json:"backend,omitempty"` // what kind of client does the turn
+	Message string   `json:"message"`           // id
 	Thread  string   `json:"thread"`
 	Trace   string   `json:"trace"`
 	Hops    int      `json:"hops"`

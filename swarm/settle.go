@@ -288,7 +288,7 @@ func (a *agent) attemptLine(j *job, out runner.Outcome) LedgerLine {
 func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
 	m := j.claim.Message
 	r := &Receipt{
-		ID: m.ID, Turn: j.rec.Turn, Agent: a.name, Backend: a.backend(a.spec()).Name(), Model: out.Model, Session: out.Session,
+		ID: m.ID, Turn: j.rec.Turn, Agent: a.name, Backend: a.kind().Name, Model: out.Model, Session: out.Session,
 		Via: j.via, Proven: j.proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
 		Context: Context{out.ContextTokens, out.ContextLimit}, Tokens: tally(out), ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
 		Notes: j.rec.Notes, Steered: j.steeredDone(out), Text: cut(out.Text, 4096),

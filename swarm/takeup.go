@@ -154,7 +154,7 @@ const leftoverGrace = time.Second
 func (a *agent) follow(kill context.Context, j *job) error {
 	spec := a.spec()
 	rec, m := j.rec, j.claim.Message
-	mem, err := openMemory(a.home, a.name, rec.WindowBytes, a.log)
+	mem, err := openMemory(a.home, a.kind().Tools, a.name, rec.WindowBytes, a.log)
 	if err != nil {
 		return err
 	}

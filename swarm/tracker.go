@@ -82,7 +82,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 	if a.feed.wanted(FeedRaw, a.name) {
 		a.feed.publish(FeedEvent{Kind: FeedRaw, At: time.Now().UTC(), Agent: a.name, ID: t.id, Text: string(ev.Raw)})
 	}
-	a.diary.event(t.id, ev)
+	a.diary.event(t.id, t.memory.tools, ev)
 	t.memory.event(ev)
 }
 
@@ -140,7 +140,7 @@ func window40(s Spec) int { return window.Limit(s.windowTokens(), s.Client.Compa
 // wroteFile notes a file that a tool is about to write into the mailbox's
 // folder: when it comes to rest there it is the agent's work, not its mail.
 func (a *agent) wroteFile(tool string, input []byte) {
-	path := writtenPath(tool, input)
+	path := a.kind().Tools.Changes(tool, input)
 	if path == "" {
 		return
 	}

@@ -236,7 +236,7 @@ func (a *agent) session(spec Spec, try int, last *record) (runner.Session, error
 // of ours.
 func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.Session, try int) (runner.Outcome, error) {
 	m := j.claim.Message
-	mem, err := openMemory(a.home, a.name, window40(spec), a.log)
+	mem, err := openMemory(a.home, a.kind().Tools, a.name, window40(spec), a.log)
 	if err != nil {
 		return runner.Outcome{}, err
 	}
@@ -266,7 +266,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 	}
 
 	rec := &record{
-		Turn: turn, Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
+		Turn: turn, Agent: a.name, Backend: spec.Backend, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
 		UUID: promptUUID(turn), Session: session.ID, How: string(session.How), Notes: ids(j.notes),
 		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
 		ByLead: j.byLead(), Tools: a.tools(spec) != nil,

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -53,7 +54,7 @@ func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	mem, err := openMemory(home, "coder", 4000, slog.New(slog.DiscardHandler))
+	mem, err := openMemory(home, new(runnertest.Scripted).Kind().Tools, "coder", 4000, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	}
 	for _, want := range []string{`kept\nnow\n`, ""} { // once
 		var out strings.Builder
-		if err := HookCompact(home, "first-1", &out); err != nil {
+		if err := HookCompact(home, map[string]runner.Backend{"scripted": new(runnertest.Scripted)}, "first-1", &out); err != nil {
 			t.Fatal(err)
 		}
 		if got := out.String(); !strings.Contains(got, want) || want == "" && got != "" || strings.Contains(got, "first") || strings.Contains(got, "second") {

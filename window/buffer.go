@@ -97,11 +97,10 @@ func (b *Buffer) AddText(text string) {
 	}
 }
 
-// AddCall adds a call of a tool. Of the tools of Claude Code that are used most
-// the one argument is shown that tells the most (the command, the path or the
-// pattern); of others the input as compact JSON. It is cut at 2 KiB.
-func (b *Buffer) AddCall(name string, input []byte) {
-	arg := argument(name, input)
+// AddCall adds a call of a tool: with what it is about (the command, the path or the
+// pattern), or, where about is "", with its input as compact JSON. It is cut at 2 KiB.
+func (b *Buffer) AddCall(name, about string, input []byte) {
+	arg := argument(about, input)
 	b.add(appendCallHead(b.room[:0], name, arg != ""), arg, maxCall)
 }
 

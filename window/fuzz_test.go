@@ -117,7 +117,7 @@ func FuzzWindow(f *testing.F) {
 func add(b *window.Buffer, line []byte) {
 	switch text := string(line); {
 	case bytes.HasPrefix(line, []byte("$")):
-		b.AddCall("Tool", line[1:])
+		b.AddCall("Tool", "", line[1:])
 	case bytes.HasPrefix(line, []byte(">")):
 		b.AddResult("Tool", text[1:], false)
 	case bytes.HasPrefix(line, []byte("!")):

@@ -22,7 +22,7 @@ func hookCommand() *cli.Command {
 				if turn == "" || dir == "" {
 					return usagef("claude-swarm help", "hook compact: not inside a turn")
 				}
-				return swarm.HookCompact(swarm.HomeOf(dir), turn, c.App.Writer)
+				return swarm.HookCompact(swarm.HomeOf(dir), backends(), turn, c.App.Writer)
 			},
 		}}, sessionHooks()...),
 	}

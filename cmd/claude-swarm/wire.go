@@ -21,7 +21,7 @@ import (
 // backends are the kinds of agent programs that this version runs.
 func backends() map[string]runner.Backend {
 	b := claude.New(claude.Options{})
-	return map[string]runner.Backend{b.Name(): b}
+	return map[string]runner.Backend{b.Kind().Name: b}
 }
 
 // listeners are who is told of what happens, besides the lead and IRC: git, which records

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -11,10 +10,10 @@ import (
 )
 
 // An Account adds up the events of one turn. It knows only the house's words,
-// so every backend can use it. The zero value is ready for the first turn of a
-// client, and [NewAccount] makes one for a later turn; it is not safe for several
+// so every backend can use it. [NewAccount] makes one. It is not safe for several
 // goroutines.
 type Account struct {
+	kind           *Kind
 	session, model string
 	spent          Spent
 	total          float64 // the client's running total at its last result, in US dollars
@@ -32,13 +31,13 @@ type call struct {
 	file string // the file that it changes, if it succeeds; "" when none
 }
 
-// NewAccount returns the account of a turn that begins at from.
-func NewAccount(from Place) Account { return Account{total: from.CostUSD} }
+// NewAccount returns the account of a turn of that kind of client. It begins at from.
+func NewAccount(kind *Kind, from Place) Account { return Account{kind: kind, total: from.CostUSD} }
 
 // Restart forgets all but what was spent: it was not part of the turn, but nobody else
 // books it.
 func (a *Account) Restart() {
-	*a = Account{total: a.total, spent: Spent{CostUSD: a.spent.CostUSD}}
+	*a = Account{kind: a.kind, total: a.total, spent: Spent{CostUSD: a.spent.CostUSD}}
 }
 
 // Total is the running total that the client told last, in US dollars, for the [Place]
@@ -84,7 +83,7 @@ func (a *Account) calls(blocks []streamjson.Block) {
 		if a.open == nil {
 			a.open = make(map[string]call)
 		}
-		a.open[strings.Clone(b.ID)] = call{file: changedFile(b.Name, b.Input)}
+		a.open[strings.Clone(b.ID)] = call{file: a.kind.Tools.Changes(b.Name, b.Input)}
 	}
 }
 
@@ -119,7 +118,7 @@ func (a *Account) result(ev *streamjson.Event) {
 		a.spent.ContextLimit = r.ContextLimit
 	}
 	for _, d := range r.Denials {
-		a.denied = append(a.denied, Denial{Tool: d.Tool, Input: d.Input, Allow: allowEntry(d.Tool, d.Input)})
+		a.denied = append(a.denied, Denial{Tool: d.Tool, Input: d.Input, Allow: a.kind.Tools.Allow(d.Tool, d.Input)})
 	}
 	a.results = append(a.results, *r)
 	if text := strings.TrimSpace(r.Text); text != "" {
@@ -177,24 +176,4 @@ func (a *Account) Fill(o *Outcome) {
 	// A command in the background that ends makes the client go on by itself, and what it
 	// says then is part of the answer; so is what it says to a message that came late.
 	o.Text = strings.Join(a.texts, "\n\n")
-}
-
-// changedFile names the file that a tool call changes, or "".
-func changedFile(tool string, input json.RawMessage) string {
-	switch tool {
-	case "Write", "Edit", "MultiEdit", "NotebookEdit":
-	default:
-		return ""
-	}
-	var in struct {
-		FilePath string `json:"file_path"`
-		Notebook string `json:"notebook_path"`
-	}
-	if json.Unmarshal(input, &in) != nil {
-		return ""
-	}
-	if in.FilePath == "" {
-		return in.Notebook
-	}
-	return in.FilePath
 }

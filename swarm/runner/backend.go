@@ -11,8 +11,8 @@ import (
 // A Backend runs the turns of one kind of client program. It is safe for
 // several goroutines, each with a separate turn.
 type Backend interface {
-	// Name is the backend's name in the configuration, such as "claude".
-	Name() string
+	// Kind says what kind of client the backend runs. It is the same at every call.
+	Kind() *Kind
 
 	// Run runs one turn to its end and blocks for so long. When ctx is done the
 	// client is ended by the ladder and the outcome is [Stopped], unless the

@@ -39,7 +39,7 @@ type client struct {
 }
 
 func newClient(ctx context.Context, t runner.Turn, mode int) (*client, error) {
-	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), account: runner.NewAccount(t.From), model: "scripted-1", context: 12000, limit: 200000}
+	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), account: runner.NewAccount(&kind, t.From), model: "scripted-1", context: 12000, limit: 200000}
 	if t.Spec.Model != "" {
 		c.model = t.Spec.Model
 	}

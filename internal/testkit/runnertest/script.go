@@ -28,9 +28,9 @@ func stepOf(s standin.Step) Step {
 	case "say":
 		return Say(s.Arg)
 	case "sh":
-		return Tool("Bash", map[string]string{"command": s.Arg}, "")
+		return Tool(Shell, map[string]string{"command": s.Arg}, "")
 	case "write":
-		return Tool("Write", map[string]string{"file_path": first, "content": rest}, "written")
+		return Tool(Save, map[string]string{"path": first, "content": rest}, "written")
 	case "deny":
 		return deny(first, rest)
 	case "sleep":

@@ -42,8 +42,8 @@ type Run struct {
 	Outcome  runner.Outcome
 }
 
-// Name is "scripted".
-func (s *Scripted) Name() string { return "scripted" }
+// Kind is that of no client of the real world.
+func (s *Scripted) Kind() *runner.Kind { return &kind }
 
 // Runs are the turns so far, in the order of their beginning.
 func (s *Scripted) Runs() []Run {

@@ -59,7 +59,7 @@ func TestDirectives(t *testing.T) {
 func TestWhatATurnDid(t *testing.T) {
 	var kinds []streamjson.Kind
 	turn := runner.Turn{ID: "t-1", UUID: "u-1", Session: runner.Session{ID: "s-1", How: runner.New},
-		Prompt: "@cost 0.05\n@context 68000\n@write a.go x\n@deny Bash npm test\n@compact\n@say ready",
+		Prompt: "@cost 0.05\n@context 68000\n@write a.go x\n@deny shell npm test\n@compact\n@say ready",
 		Event:  func(ev *streamjson.Event) { kinds = append(kinds, ev.Kind) }}
 	out := new(runnertest.Scripted).Run(t.Context(), turn)
 	if out.CostUSD != 0.05 || out.ToolCalls != 2 || out.Compactions != 1 || out.Session != "s-1" || out.Text != "ready" || out.ContextLimit != 200000 {
@@ -68,8 +68,8 @@ func TestWhatATurnDid(t *testing.T) {
 	if !slices.Equal(out.Files, []string{"a.go"}) {
 		t.Errorf("files are %q, want the one that was written", out.Files)
 	}
-	if len(out.Denied) != 1 || out.Denied[0].Allow != "Bash(npm test:*)" {
-		t.Errorf("denied is %+v, want Bash with the entry that allows it", out.Denied)
+	if len(out.Denied) != 1 || out.Denied[0].Allow != "shell npm test" {
+		t.Errorf("denied is %+v, want shell with the entry that allows it", out.Denied)
 	}
 	if kinds[0] != streamjson.KindInit || kinds[1] != streamjson.KindReplay || kinds[len(kinds)-1] != streamjson.KindResult {
 		t.Errorf("events are %v, want init, replay, …, result", kinds)

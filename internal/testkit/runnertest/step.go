@@ -39,8 +39,8 @@ func Tool(name string, input any, result string) Step {
 // deny lets the client call a tool and be refused.
 func deny(name, what string) Step {
 	return goOn(func(c *client) {
-		input := map[string]string{"file_path": what}
-		if name == "Bash" {
+		input := map[string]string{"path": what}
+		if name == Shell {
 			input = map[string]string{"command": what}
 		}
 		id := c.call(name, input)

@@ -25,6 +25,9 @@ type Fixture struct {
 	// noresult, unborn, status, deny, write, cost and compact; a stand-in that has other
 	// words is given those.
 	Turn func(t *testing.T, script string) runner.Turn
+	// Shell is the tool that runs commands, and Allow the entry of allowed_tools that
+	// would permit npm test.
+	Shell, Allow string
 	// Kill ends a client that waits, as SIGKILL does. It may be nil where the
 	// backend is no [runner.Resident].
 	Kill func(runner.Process)
@@ -195,7 +198,7 @@ func (f Fixture) unrecorded(t *testing.T) {
 }
 
 func (f Fixture) account(t *testing.T) {
-	turn := f.Turn(t, "@cost 0.25\n@write note.txt hello\n@deny Bash npm test\n@say ready")
+	turn := f.Turn(t, "@cost 0.25\n@write note.txt hello\n@deny "+f.Shell+" npm test\n@say ready")
 	out := f.run(t, t.Context(), turn)
 	if out.CostUSD != 0.25 || out.ToolCalls != 2 || out.Tokens.Output == 0 || out.ContextTokens == 0 || out.ContextLimit == 0 {
 		t.Errorf("the account is %+v, want 0.25 USD, 2 tool calls, tokens and a context", out.Spent)
@@ -203,8 +206,8 @@ func (f Fixture) account(t *testing.T) {
 	if len(out.Files) != 1 || !strings.HasSuffix(out.Files[0], "note.txt") {
 		t.Errorf("files are %q, want the one that was written", out.Files)
 	}
-	if len(out.Denied) != 1 || out.Denied[0].Tool != "Bash" || out.Denied[0].Allow != "Bash(npm test:*)" {
-		t.Errorf("denied is %+v, want Bash with the entry that allows it", out.Denied)
+	if len(out.Denied) != 1 || out.Denied[0].Tool != f.Shell || out.Denied[0].Allow != f.Allow {
+		t.Errorf("denied is %+v, want %s with the entry %s that allows it", out.Denied, f.Shell, f.Allow)
 	}
 }
 

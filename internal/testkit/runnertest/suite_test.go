@@ -15,6 +15,7 @@ func TestScriptedKeepsThePromises(t *testing.T) {
 	runnertest.Suite(t, runnertest.Fixture{
 		Backend: b,
 		Kill:    b.Kill,
+		Shell:   runnertest.Shell, Allow: "shell npm test",
 		Turn: func(t *testing.T, script string) runner.Turn {
 			id := runnertest.NewUUID()
 			return runner.Turn{ID: "scripted-" + strings.ReplaceAll(id, "-", ""), Agent: "coder", UUID: runnertest.NewUUID(), Prompt: script,

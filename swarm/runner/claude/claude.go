@@ -33,7 +33,13 @@ type backend struct {
 	features  features
 }
 
-func (b *backend) Name() string { return "claude" }
+var kind = runner.Kind{Name: "claude", Tools: tools{}}
+
+// Kind is what is known of Claude Code without running it.
+func Kind() *runner.Kind { return &kind }
+
+// Kind is [Kind].
+func (b *backend) Kind() *runner.Kind { return &kind }
 
 // CompactPrompt is the client's own command.
 func (b *backend) CompactPrompt() string { return "/compact" }

@@ -97,5 +97,6 @@ func TestSuite(t *testing.T) {
 		Backend: claude.New(claude.Options{Timing: short}),
 		Turn:    func(t *testing.T, script string) runner.Turn { return newTurn(t, script) },
 		Kill:    func(p runner.Process) { syscall.Kill(p.PID, syscall.SIGKILL) },
+		Shell:   "Bash", Allow: "Bash(npm test:*)",
 	})
 }

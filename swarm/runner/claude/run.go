@@ -83,7 +83,7 @@ type watch struct {
 func (b *backend) newRun(ctx context.Context, t runner.Turn) *run {
 	now := time.Now()
 	r := &run{ctx: ctx, turn: t, timing: b.timing, began: now, warm: t.From != runner.Place{}, maxOutput: b.maxOutput, poll: newPoller(b.timing.Poll)}
-	r.account = runner.NewAccount(t.From)
+	r.account = runner.NewAccount(&kind, t.From)
 	r.ladder.Timing = b.timing
 	r.rung = true
 	r.steering.resume(t.Steered)

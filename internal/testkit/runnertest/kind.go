@@ -1,0 +1,33 @@
+package runnertest
+
+import (
+	"encoding/json"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+var kind = runner.Kind{Name: "scripted", Tools: tools{}}
+
+// The tools of a scripted client.
+const (
+	Shell = "shell" // runs a command: {"command": "npm test"}
+	Save  = "save"  // writes a file: {"path": "a.go"}
+)
+
+// tools knows the calls of these tools.
+type tools struct{}
+
+func (tools) About(tool string, input []byte) string {
+	var in struct{ Command, Path string }
+	_ = json.Unmarshal(input, &in) // another tool's input may be anything
+	return in.Command + in.Path
+}
+
+func (t tools) Changes(tool string, input []byte) string {
+	if tool != Save {
+		return ""
+	}
+	return t.About(tool, input)
+}
+
+func (t tools) Allow(tool string, input []byte) string { return tool + " " + t.About(tool, input) }

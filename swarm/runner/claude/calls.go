@@ -1,0 +1,113 @@
+package claude
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"strings"
+)
+
+// tools knows the calls of the client's tools.
+type tools struct{}
+
+// aboutKeys names, for the tools that are used most, the argument that says what a call
+// is about.
+var aboutKeys = map[string]string{
+	"Bash":         "command",
+	"Read":         "file_path",
+	"Write":        "file_path",
+	"Edit":         "file_path",
+	"MultiEdit":    "file_path",
+	"NotebookEdit": "notebook_path",
+	"Glob":         "pattern",
+	"Grep":         "pattern",
+	"WebFetch":     "url",
+	"WebSearch":    "query",
+}
+
+func (tools) About(tool string, input []byte) string {
+	key := aboutKeys[tool]
+	if key == "" {
+		return ""
+	}
+	return stringField(input, key)
+}
+
+// stringField is the field of that name in a JSON object; "" when there is none,
+// or it is not a string.
+func stringField(input []byte, key string) string {
+	// It is nearly always the first one, and has no escapes.
+	if rest, ok := bytes.CutPrefix(input, []byte(`{"`+key+`":"`)); ok {
+		if end := bytes.IndexAny(rest, `"\\`); end >= 0 && rest[end] == '"' {
+			return string(rest[:end])
+		}
+	}
+	var fields map[string]json.RawMessage
+	var field string
+	if json.Unmarshal(input, &fields) != nil || json.Unmarshal(fields[key], &field) != nil {
+		return ""
+	}
+	return field
+}
+
+func (tools) Changes(tool string, input []byte) string {
+	switch tool {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+	default:
+		return ""
+	}
+	var in struct {
+		File     string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return ""
+	}
+	return cmp.Or(in.File, in.Notebook)
+}
+
+func (tools) Allow(tool string, input []byte) string {
+	var in struct {
+		Command string `json:"command"`
+		URL     string `json:"url"`
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return tool
+	}
+	switch tool {
+	case "Bash":
+		if prefix := commandPrefix(in.Command); prefix != "" {
+			return "Bash(" + prefix + ":*)"
+		}
+	case "WebFetch":
+		if u, err := url.Parse(in.URL); err == nil && u.Hostname() != "" {
+			return "WebFetch(domain:" + u.Hostname() + ")"
+		}
+	}
+	return tool
+}
+
+// Programs whose first argument is what they do; allowing all of them would
+// allow far more than was asked for.
+var verbed = map[string]bool{
+	"git": true, "go": true, "npm": true, "yarn": true, "pnpm": true, "cargo": true,
+	"make": true, "docker": true, "kubectl": true, "pip": true, "claude-swarm": true,
+}
+
+// commandPrefix is the program of a simple command, with its verb where that
+// says what is done. It is "" for a command of several parts, since each part
+// would need a separate entry.
+func commandPrefix(command string) string {
+	if strings.ContainsAny(command, ";&|<>()`$\n") {
+		return ""
+	}
+	words := strings.Fields(command)
+	switch {
+	case len(words) == 0 || strings.Contains(words[0], "="):
+		return ""
+	case len(words) > 1 && verbed[words[0]] && !strings.HasPrefix(words[1], "-"):
+		return words[0] + " " + words[1]
+	}
+	return words[0]
+}
