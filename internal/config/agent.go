@@ -58,9 +58,15 @@ type Agent struct {
 	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
 }
 
-// ToolServer is the name, in the client, of the MCP server that claude-swarm
-// itself gives an agent.
-const ToolServer = "dead-drop"
+// A Session says which conversation of the client a turn goes on with.
+type Session string
+
+// The session modes.
+const (
+	SessionResume   Session = "resume"   // the agent's own session, by its id
+	SessionContinue Session = "continue" // the newest session of the folder, whoever made it
+	SessionFresh    Session = "fresh"    // a new one for every message
+)
 
 // An MCPServer is a server of further tools for an agent's client: a program
 // that the client starts, or an address that it calls.

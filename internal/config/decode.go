@@ -6,12 +6,18 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+var (
+	fileType, agentType         = reflect.TypeFor[File](), reflect.TypeFor[Agent]()
+	standardFile, standardAgent = standardOf[File](), standardOf[Agent]()
 )
 
 // A checker is a struct with more to check than each of its fields alone. ok is
@@ -34,6 +40,9 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 		c.check(r, path, len(r.errs) == before)
 	}
 }
+
+// later are the keys of parts that this version does not have.
+var later = []string{"budget", "supervisor", "webhooks", "worktree"}
 
 // unknown reports a key that does not belong where it stands: of a part that is
 // not built, of another place of the file, or of none.
@@ -290,4 +299,28 @@ func (f *field) pair(name string, n *yaml.Node) *Error {
 		return wrong("", "must be one line")
 	}
 	return nil
+}
+
+// standard sets what holds where nothing is written.
+func standard(v reflect.Value) {
+	for _, f := range fieldsOf(v.Type()) {
+		to := v.Field(f.index)
+		if to.Kind() == reflect.Struct && !f.has("later") {
+			standard(to)
+		} else if f.standard != "" {
+			n := &yaml.Node{Kind: yaml.ScalarNode, Value: strings.Trim(f.standard, `"`)}
+			if list, ok := strings.CutPrefix(f.standard, "["); ok {
+				n.Kind = yaml.SequenceNode
+				for _, word := range strings.Split(strings.TrimSuffix(list, "]"), ", ") {
+					n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: word})
+				}
+			}
+			(&reader{}).value(n, f.key, &f, to)
+		}
+	}
+}
+
+// standardOf makes a struct in which nothing is written, once.
+func standardOf[T any]() func() T {
+	return sync.OnceValue(func() (v T) { standard(reflect.ValueOf(&v).Elem()); return v })
 }

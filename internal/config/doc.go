@@ -23,6 +23,18 @@
 // default, the bounds and the meaning. One decoder walks the nodes of the file along
 // the structs, and knows the place of each key for what is checked later.
 //
+//	load               Load and Parse: the file, then its agents, then what names them
+//	  |
+//	whole, paths       what only the whole file can tell: names, folders, IRC
+//	  |
+//	decode             nodes to structs, along their tags
+//	  |
+//	file, agent, policy, irc   the structs: keys, defaults and meanings, and what each checks
+//	  |
+//	rules, words, span, fields   what a text must be; what the tags say
+//	  |
+//	nodes, errors      the nodes of the file, and where each key stands; what is wrong
+//
 // [Keys] is the reference: every key with its type, default and meaning.
 // docs/configuration.md is made of it, and [Template] is what init writes.
 package config

@@ -2,8 +2,11 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // An Error is one thing that is wrong with a configuration file.
@@ -45,6 +48,24 @@ func (es Errors) Unwrap() []error {
 		list[i] = e
 	}
 	return list
+}
+
+// wrong is a problem, and what to try, without its place.
+func wrong(try, format string, args ...any) *Error {
+	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
+}
+
+// unlike is a problem with a word that is not known; it names the nearest known one.
+func unlike(word string, known []string, format string, args ...any) *Error {
+	return &Error{Problem: fmt.Sprintf(format, args...), Near: dropbox.Nearest(word, known)}
+}
+
+// oneOf says what is wrong with a text that is not one of some words.
+func oneOf(s string, words []string) *Error {
+	if slices.Contains(words, s) {
+		return nil
+	}
+	return unlike(s, words, "%q is not one of %s", s, or(words))
 }
 
 // or lists names as a person would: a, b or c.

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
@@ -72,16 +74,6 @@ type Retention struct {
 	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those of all mailboxes together are larger than this, in MB; 0 keeps them."`
 }
 
-// A Session says which conversation of the client a turn goes on with.
-type Session string
-
-// The session modes.
-const (
-	SessionResume   Session = "resume"   // the agent's own session, by its id
-	SessionContinue Session = "continue" // the newest session of the folder, whoever made it
-	SessionFresh    Session = "fresh"    // a new one for every message
-)
-
 // Running is how many turns run at once: MaxRunning, or [DefaultRunning] of this
 // machine. To look at the machine takes as long as to read a short file, and who
 // only sends a message need not know.
@@ -129,3 +121,43 @@ func (f *File) names(fits func(Agent) bool) (names []string) {
 	}
 	return names
 }
+
+// Leads tells whether a name stands for the lead.
+func (f *File) Leads(name string) bool {
+	return dropbox.IsLead(name) || name != "" && name == f.LeadName
+}
+
+// addressOf is the mailbox that a name stands for: lead, where it is the lead's.
+func (f *File) addressOf(name string) string {
+	if f.Leads(name) {
+		return dropbox.Lead
+	}
+	return name
+}
+
+func (f *File) namesAndRoles() []string {
+	names := f.Names()
+	for _, a := range f.Agents {
+		if a.Role != "" && !slices.Contains(names, a.Role) {
+			names = append(names, a.Role)
+		}
+	}
+	return names
+}
+
+// withRole are the agents that have a role.
+func (f *File) withRole(role string) []string {
+	return f.names(func(a Agent) bool { return role != "" && a.Role == role })
+}
+
+// StoreOptions are how the mailboxes are opened.
+func (f *File) StoreOptions() dropbox.Options {
+	o := dropbox.Options{MaxWaiting: f.MaxWaiting, MaxBody: int64(f.MaxBody()), MaxHops: f.Policy.MaxHops}
+	if o.MaxHops == 0 {
+		o.MaxHops = -1
+	}
+	return o
+}
+
+// MaxBody is the longest body, in bytes.
+func (f *File) MaxBody() int { return cmp.Or(f.Policy.MaxBodyBytes, mostBody) }

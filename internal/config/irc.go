@@ -1,14 +1,8 @@
 package config
 
 import (
-	"cmp"
-	"fmt"
-	"net"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // IRC says where people read and steer the swarm from. Without a server there is no
@@ -95,11 +89,6 @@ type IRCPermit struct {
 	May     []string `key:"may" of:"talk | task | control"` // at least one
 }
 
-const (
-	slugMark = "{slug}"
-	taskMark = "{task-id}"
-)
-
 func (c *IRCChannels) check(r *reader, path string, _ bool) {
 	if c.Project == "" {
 		r.fail(path+".project", "", "the bridge needs this one")
@@ -119,71 +108,4 @@ func (p *IRCPermit) check(r *reader, path string, ok bool) {
 	} else if ok && len(p.May) == 0 {
 		r.fail(path, "may: [talk, task, control]", "may is missing: what is allowed?")
 	}
-}
-
-// irc looks at the whole of the section, when the agents are known.
-func (r *reader) irc(f *File) {
-	i := &f.IRC
-	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))
-	who := append(f.Names(), dropbox.Lead, dropbox.IRC, dropbox.Swarm)
-	if f.LeadName != "" {
-		who = append(who, f.LeadName)
-	}
-	for n := range i.Map {
-		for key, name := range map[string]*string{"from": &i.Map[n].From, "to": &i.Map[n].To} {
-			if at := fmt.Sprintf("irc.map[%d].%s", n, key); *name != "" {
-				r.report(r.find(at).value, at, oneOf(*name, who))
-				*name = f.addressOf(*name)
-			}
-		}
-	}
-	for _, a := range f.Agents {
-		for _, c := range a.Channels {
-			if i.Own == nil {
-				i.Own = map[string][]string{}
-			}
-			i.Own[a.Name] = append(i.Own[a.Name], i.Channel(c))
-		}
-	}
-	if !i.On() {
-		return
-	}
-	here := onThisMachine(i.Server)
-	if tls := r.at["irc.tls"].value; tls == nil || tls.Value == "auto" {
-		i.TLS = !here
-	}
-	for n, p := range i.Allow {
-		if p.Nick != "" && p.Account+p.Mask == "" && !here {
-			r.report(r.find(fmt.Sprintf("irc.allow[%d].nick", n)).key, "irc.allow", wrong("account: "+p.Nick+", on a server with accounts",
-				"anybody can take the nick %s, and the server is not on this machine", p.Nick))
-		}
-	}
-	switch {
-	case i.SASL == "plain" && !i.TLS && !here:
-		r.fail("irc.sasl", "tls: true", "plain would send the password unencrypted to another machine")
-	case i.SASL == "plain" && i.PasswordEnv == "" && i.PasswordFile == "":
-		r.fail("irc.sasl", "password_file: FILE, or password_env: NAME", "plain needs a password")
-	case i.SASL == "external" && (i.CertFile == "" || !i.TLS):
-		r.fail("irc.sasl", "tls: true, cert_file: FILE, key_file: FILE", "external needs TLS and a certificate")
-	case i.PasswordEnv != "" && i.PasswordFile != "":
-		r.fail("irc", "", "the password is either in password_env or in password_file")
-	case i.ServerPasswordEnv != "" && i.ServerPasswordFile != "":
-		r.fail("irc", "", "the password of the server is either in server_password_env or in server_password_file")
-	case (i.CertFile == "") != (i.KeyFile == ""):
-		r.fail("irc", "", "cert_file and key_file belong together")
-	case i.NickPrefix != "" && i.Style != "nicks":
-		r.fail("irc.nick_prefix", "style: nicks", "the agents have nicks with style: nicks only")
-	case i.CertFile != "" && !i.TLS:
-		r.fail("irc", "tls: true", "cert_file is of no use without TLS")
-	}
-}
-
-// onThisMachine tells whether a server, host or host:port, is on this machine.
-func onThisMachine(server string) bool {
-	host := server
-	if h, _, err := net.SplitHostPort(server); err == nil {
-		host = h
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") || ip != nil && ip.IsLoopback()
 }

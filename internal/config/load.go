@@ -1,22 +1,37 @@
 package config
 
 import (
-	"errors"
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Later are the keys of parts that this version does not have. They are refused
-// by name, so that nobody believes them to work.
-func Later() []string { return slices.Clone(later) }
-
-var later = []string{"budget", "supervisor", "webhooks", "worktree"}
+// Load reads a configuration file. What is wrong in the file comes back as
+// [Errors]; a file that cannot be read as the operating system's error.
+func Load(path string) (*File, error) {
+	// Without waiting, since a fifo would wait for somebody who writes.
+	in, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if info, err := in.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data)
+}
 
 // Parse reads a configuration from data as if it were the file at path, which
 // need not be there: relative paths start at its folder. A bad file gives
@@ -95,57 +110,4 @@ func (r *reader) agents(f *File) bool {
 		})
 	}
 	return len(r.errs) == before
-}
-
-// badName is what is wrong with a name that cannot be an agent's, with the one it
-// might have become.
-func badName(what, name string) *Error {
-	err, ok := errors.AsType[*dropbox.NameError](dropbox.CheckAgent(name))
-	if !ok {
-		return nil
-	}
-	e := wrong("", "%s %q: %s", what, oneLine(name, 40), err.Reason)
-	if low := strings.ToLower(name); low != name && dropbox.CheckAgent(low) == nil {
-		e.Near = []string{low}
-	}
-	return e
-}
-
-// named looks at the names of agents and of the lead.
-func (r *reader) named(f *File) {
-	r.namesAgent(f, "lead", f.Lead)
-	if f.Topics.Fallback = f.addressOf(f.Topics.Fallback); f.Topics.Fallback != dropbox.Lead {
-		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
-	}
-	if f.LeadName == "" {
-		return
-	}
-	switch e := badName("lead_name", f.LeadName); {
-	case e != nil:
-		r.report(r.find("lead_name").value, "", e)
-	case f.hasAgent(f.LeadName):
-		r.fail("lead_name", "lead: "+f.LeadName, "%s is an agent; an agent that leads is named by lead", f.LeadName)
-	case f.Lead != "":
-		r.fail("lead_name", "take out lead or lead_name", "the lead is %s, an agent, and goes by that name", f.Lead)
-	}
-}
-
-// namesAgent refuses a key that names an agent which is not there; "" names none.
-func (r *reader) namesAgent(f *File, key, name string) {
-	if name != "" && !f.hasAgent(name) {
-		r.report(r.find(key).value, key, unlike(name, f.Names(), "there is no agent %s", name))
-	}
-}
-
-// Leads tells whether a name stands for the lead.
-func (f *File) Leads(name string) bool {
-	return dropbox.IsLead(name) || name != "" && name == f.LeadName
-}
-
-// addressOf is the mailbox that a name stands for: lead, where it is the lead's.
-func (f *File) addressOf(name string) string {
-	if f.Leads(name) {
-		return dropbox.Lead
-	}
-	return name
 }

@@ -1,11 +1,8 @@
 package config
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // Policy holds the rules by which messages are refused. In each number 0 switches
@@ -51,79 +48,3 @@ func (p *Policy) check(r *reader, _ string, _ bool) {
 		r.fail("policy.allowed_types", "allowed_types: ["+strings.Join(all, ", ")+"]", "result is missing, and answers are results")
 	}
 }
-
-// acl makes agents of the roles in policy.acl.
-func (r *reader) acl(f *File) {
-	written := f.Policy.ACL
-	f.Policy.ACL = nil
-	for who, access := range written {
-		path, agents := "policy.acl."+who, f.withRole(who)
-		if access.Direct != nil {
-			access.Direct = r.correspondents(f, path+".direct", *access.Direct)
-		}
-		if f.hasAgent(who) {
-			agents = append(agents, who)
-		} else if len(agents) == 0 {
-			e := unlike(who, f.namesAndRoles(), "there is no agent and no role %s", who)
-			if who == "fallback" {
-				e.Try = "topics: {fallback: AGENT}"
-			}
-			r.report(r.find(path).key, "policy.acl", e)
-		}
-		for _, agent := range agents {
-			if f.Policy.ACL == nil {
-				f.Policy.ACL = make(map[string]Access)
-			}
-			if _, own := written[agent]; agent == who || !own {
-				f.Policy.ACL[agent] = access
-			}
-		}
-	}
-}
-
-// correspondents makes names of agents of a list of agents and roles.
-func (r *reader) correspondents(f *File, path string, list []string) *[]string {
-	agents := []string{}
-	for i, who := range list {
-		switch role := f.withRole(who); {
-		case f.Leads(who):
-			// always
-		case f.hasAgent(who), who == dropbox.IRC:
-			agents = append(agents, who)
-		case len(role) > 0:
-			agents = append(agents, role...)
-		default:
-			r.report(follow(r.find(path).value.Content[i]), path, unlike(who, f.namesAndRoles(), "there is no agent and no role %s", who))
-		}
-	}
-	slices.Sort(agents)
-	agents = slices.Compact(agents)
-	return &agents
-}
-
-func (f *File) namesAndRoles() []string {
-	names := f.Names()
-	for _, a := range f.Agents {
-		if a.Role != "" && !slices.Contains(names, a.Role) {
-			names = append(names, a.Role)
-		}
-	}
-	return names
-}
-
-// withRole are the agents that have a role.
-func (f *File) withRole(role string) []string {
-	return f.names(func(a Agent) bool { return role != "" && a.Role == role })
-}
-
-// StoreOptions are how the mailboxes are opened.
-func (f *File) StoreOptions() dropbox.Options {
-	o := dropbox.Options{MaxWaiting: f.MaxWaiting, MaxBody: int64(f.MaxBody()), MaxHops: f.Policy.MaxHops}
-	if o.MaxHops == 0 {
-		o.MaxHops = -1
-	}
-	return o
-}
-
-// MaxBody is the longest body, in bytes.
-func (f *File) MaxBody() int { return cmp.Or(f.Policy.MaxBodyBytes, mostBody) }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +13,16 @@ import (
 	"unicode"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// ToolServer is the name, in the client, of the MCP server that claude-swarm
+// itself gives an agent.
+const ToolServer = "dead-drop"
+
+// What the names of channels have in them for the slug of the project, and for a task.
+const (
+	slugMark = "{slug}"
+	taskMark = "{task-id}"
 )
 
 // A rule gives the value that a text stands for, or says what is wrong with it.
@@ -63,14 +74,6 @@ func fits(problem, try string, good func(string) bool) rule {
 func matches(pattern, problem, try string) rule {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 	return fits(problem, try, func(s string) bool { return compiled().MatchString(s) })
-}
-
-// oneOf says what is wrong with a text that is not one of some words.
-func oneOf(s string, words []string) *Error {
-	if slices.Contains(words, s) {
-		return nil
-	}
-	return unlike(s, words, "%q is not one of %s", s, or(words))
 }
 
 // inFolder makes the path of a folder or file absolute. Without dir it stays as it is.
@@ -185,4 +188,18 @@ func pattern(_ *reader, s string) (string, *Error) {
 		return "", wrong("", "%v", err)
 	}
 	return s, nil
+}
+
+// badName is what is wrong with a name that cannot be an agent's, with the one it
+// might have become.
+func badName(what, name string) *Error {
+	err, ok := errors.AsType[*dropbox.NameError](dropbox.CheckAgent(name))
+	if !ok {
+		return nil
+	}
+	e := wrong("", "%s %q: %s", what, oneLine(name, 40), err.Reason)
+	if low := strings.ToLower(name); low != name && dropbox.CheckAgent(low) == nil {
+		e.Near = []string{low}
+	}
+	return e
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -13,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
 // A reader turns the nodes of one file into values and gathers what is wrong. It
@@ -74,16 +71,6 @@ func below(path, key string) string {
 	return path + "." + key
 }
 
-// wrong is a problem, and what to try, without its place.
-func wrong(try, format string, args ...any) *Error {
-	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
-}
-
-// unlike is a problem with a word that is not known; it names the nearest known one.
-func unlike(word string, known []string, format string, args ...any) *Error {
-	return &Error{Problem: fmt.Sprintf(format, args...), Near: dropbox.Nearest(word, known)}
-}
-
 // fail records a problem with the value of a key.
 func (r *reader) fail(path, try, format string, args ...any) {
 	r.report(r.find(path).value, path, wrong(try, format, args...))
@@ -116,6 +103,10 @@ func (r *reader) failed() error {
 	})
 	return r.errs
 }
+
+// maxBytes is far above any real configuration; it keeps a mistaken path from
+// being read into memory.
+const maxBytes = 1 << 20
 
 // document decodes the one document of a file. It returns nil after a failure
 // and for a file without content.

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+)
+
+// A Key is one line of the reference: docs/configuration.md is made of these.
+type Key struct {
+	// Path is where the key stands: "debounce", "log.max_size_mb",
+	// "agents.NAME.role". What stands at agents.NAME may stand under defaults
+	// as well.
+	Path string
+	// Type is what may be written, in words: "text", "time span", "true or
+	// false", or the words themselves, separated by |.
+	Type string
+	// Default is the value of a key that is not written, as YAML.
+	Default string
+	// Doc says what the key does, with its unit and bounds.
+	Doc string
+}
+
+// Keys is the reference of every key, in the order of the documentation.
+func Keys() []Key { return reference("", fileType) }
+
+// reference is every key of a struct, and of those in it.
+func reference(path string, t reflect.Type) (keys []Key) {
+	nothing := map[string]string{"text": `""`, "number": "0", "time span": "0s", "true or false": "false", "list": "[]", "names with keys": "{}", "keys with values": "{}"}
+	for _, f := range fieldsOf(t) {
+		switch doc, written := t.Field(f.index).Tag.Lookup("doc"); {
+		case written:
+			keys = append(keys, Key{path + f.key, f.what, cmp.Or(f.standard, nothing[f.what], "null"), doc})
+		case f.key == "agents":
+			keys = append(keys, reference("agents.NAME.", agentType)...)
+		case !f.has("later"):
+			keys = append(keys, reference(path+f.key+".", t.Field(f.index).Type)...)
+		}
+	}
+	return keys
+}
+
+// Later are the keys of parts that this version does not have. They are refused
+// by name, so that nobody believes them to work.
+func Later() []string { return slices.Clone(later) }

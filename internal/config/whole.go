@@ -1,0 +1,154 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// named looks at the names of agents and of the lead.
+func (r *reader) named(f *File) {
+	r.namesAgent(f, "lead", f.Lead)
+	if f.Topics.Fallback = f.addressOf(f.Topics.Fallback); f.Topics.Fallback != dropbox.Lead {
+		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
+	}
+	if f.LeadName == "" {
+		return
+	}
+	switch e := badName("lead_name", f.LeadName); {
+	case e != nil:
+		r.report(r.find("lead_name").value, "", e)
+	case f.hasAgent(f.LeadName):
+		r.fail("lead_name", "lead: "+f.LeadName, "%s is an agent; an agent that leads is named by lead", f.LeadName)
+	case f.Lead != "":
+		r.fail("lead_name", "take out lead or lead_name", "the lead is %s, an agent, and goes by that name", f.Lead)
+	}
+}
+
+// namesAgent refuses a key that names an agent which is not there; "" names none.
+func (r *reader) namesAgent(f *File, key, name string) {
+	if name != "" && !f.hasAgent(name) {
+		r.report(r.find(key).value, key, unlike(name, f.Names(), "there is no agent %s", name))
+	}
+}
+
+// acl makes agents of the roles in policy.acl.
+func (r *reader) acl(f *File) {
+	written := f.Policy.ACL
+	f.Policy.ACL = nil
+	for who, access := range written {
+		path, agents := "policy.acl."+who, f.withRole(who)
+		if access.Direct != nil {
+			access.Direct = r.correspondents(f, path+".direct", *access.Direct)
+		}
+		if f.hasAgent(who) {
+			agents = append(agents, who)
+		} else if len(agents) == 0 {
+			e := unlike(who, f.namesAndRoles(), "there is no agent and no role %s", who)
+			if who == "fallback" {
+				e.Try = "topics: {fallback: AGENT}"
+			}
+			r.report(r.find(path).key, "policy.acl", e)
+		}
+		for _, agent := range agents {
+			if f.Policy.ACL == nil {
+				f.Policy.ACL = make(map[string]Access)
+			}
+			if _, own := written[agent]; agent == who || !own {
+				f.Policy.ACL[agent] = access
+			}
+		}
+	}
+}
+
+// correspondents makes names of agents of a list of agents and roles.
+func (r *reader) correspondents(f *File, path string, list []string) *[]string {
+	agents := []string{}
+	for i, who := range list {
+		switch role := f.withRole(who); {
+		case f.Leads(who):
+			// always
+		case f.hasAgent(who), who == dropbox.IRC:
+			agents = append(agents, who)
+		case len(role) > 0:
+			agents = append(agents, role...)
+		default:
+			r.report(follow(r.find(path).value.Content[i]), path, unlike(who, f.namesAndRoles(), "there is no agent and no role %s", who))
+		}
+	}
+	slices.Sort(agents)
+	agents = slices.Compact(agents)
+	return &agents
+}
+
+// irc looks at the whole of the section, when the agents are known.
+func (r *reader) irc(f *File) {
+	i := &f.IRC
+	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))
+	who := append(f.Names(), dropbox.Lead, dropbox.IRC, dropbox.Swarm)
+	if f.LeadName != "" {
+		who = append(who, f.LeadName)
+	}
+	for n := range i.Map {
+		for key, name := range map[string]*string{"from": &i.Map[n].From, "to": &i.Map[n].To} {
+			if at := fmt.Sprintf("irc.map[%d].%s", n, key); *name != "" {
+				r.report(r.find(at).value, at, oneOf(*name, who))
+				*name = f.addressOf(*name)
+			}
+		}
+	}
+	for _, a := range f.Agents {
+		for _, c := range a.Channels {
+			if i.Own == nil {
+				i.Own = map[string][]string{}
+			}
+			i.Own[a.Name] = append(i.Own[a.Name], i.Channel(c))
+		}
+	}
+	if !i.On() {
+		return
+	}
+	here := onThisMachine(i.Server)
+	if tls := r.at["irc.tls"].value; tls == nil || tls.Value == "auto" {
+		i.TLS = !here
+	}
+	for n, p := range i.Allow {
+		if p.Nick != "" && p.Account+p.Mask == "" && !here {
+			r.report(r.find(fmt.Sprintf("irc.allow[%d].nick", n)).key, "irc.allow", wrong("account: "+p.Nick+", on a server with accounts",
+				"anybody can take the nick %s, and the server is not on this machine", p.Nick))
+		}
+	}
+	switch {
+	case i.SASL == "plain" && !i.TLS && !here:
+		r.fail("irc.sasl", "tls: true", "plain would send the password unencrypted to another machine")
+	case i.SASL == "plain" && i.PasswordEnv == "" && i.PasswordFile == "":
+		r.fail("irc.sasl", "password_file: FILE, or password_env: NAME", "plain needs a password")
+	case i.SASL == "external" && (i.CertFile == "" || !i.TLS):
+		r.fail("irc.sasl", "tls: true, cert_file: FILE, key_file: FILE", "external needs TLS and a certificate")
+	case i.PasswordEnv != "" && i.PasswordFile != "":
+		r.fail("irc", "", "the password is either in password_env or in password_file")
+	case i.ServerPasswordEnv != "" && i.ServerPasswordFile != "":
+		r.fail("irc", "", "the password of the server is either in server_password_env or in server_password_file")
+	case (i.CertFile == "") != (i.KeyFile == ""):
+		r.fail("irc", "", "cert_file and key_file belong together")
+	case i.NickPrefix != "" && i.Style != "nicks":
+		r.fail("irc.nick_prefix", "style: nicks", "the agents have nicks with style: nicks only")
+	case i.CertFile != "" && !i.TLS:
+		r.fail("irc", "tls: true", "cert_file is of no use without TLS")
+	}
+}
+
+// onThisMachine tells whether a server, host or host:port, is on this machine.
+func onThisMachine(server string) bool {
+	host := server
+	if h, _, err := net.SplitHostPort(server); err == nil {
+		host = h
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") || ip != nil && ip.IsLoopback()
+}
