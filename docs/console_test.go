@@ -21,8 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// A console is a terminal in a scratch project: a small git repository, a home of
-// its own, and a client whose model plays testdata/model.json.
+// A console is a terminal in a scratch project: a small git repository, its own home, and a
+// client whose model plays testdata/model.json.
 type console struct {
 	t   *testing.T
 	dir string
@@ -235,9 +235,9 @@ func (c *console) messages() []string {
 var (
 	// An id of a page has a digit, or it could be a word.
 	idShape = regexp.MustCompile(`\b[a-z2-7]{10}\b`)
-	// What differs from run to run, and spaces, whose number depends on that.
-	// A text that was cut at the end of a line is cut elsewhere when what stands
-	// before it has another width.
+	// These parts differ from run to run, as does the number of spaces around them. A text
+	// that was cut at the end of a line is cut elsewhere when what stands before it has
+	// another width.
 	varied = regexp.MustCompile(`\b[a-z2-7]{10}\b|\b[0-9a-f]{8}…|[^0-9\n]{1,12}…\n|[0-9]+([.,:][0-9]+)*|\b(ms|s|min)\b| +|\n…\n`)
 )
 
@@ -300,7 +300,7 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// What the pages show of a terminal is what a terminal shows.
+// The terminals on the pages show real output.
 func TestConsole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

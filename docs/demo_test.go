@@ -38,9 +38,9 @@ func realClient(t *testing.T) string {
 	return dir
 }
 
-// What the README shows of the demo is what the demo prints: each line of the one
-// is a line of the other, but for numbers, ids, times and the folder. Their order
-// may differ where two agents speak at the same time.
+// The README shows what the demo prints: each line of the one is a line of the other, but
+// for numbers, ids, times and the folder. Their order may differ where two agents speak at
+// the same time.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real client")

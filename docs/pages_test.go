@@ -97,7 +97,7 @@ var (
 	word   = regexp.MustCompile(`^[a-z]+$`)
 )
 
-// What a page says to type must exist: the verb, and each flag.
+// Every command on a page must exist: the verb, and each flag.
 func TestVerbsAndFlagsExist(t *testing.T) {
 	top := verbs(t)
 	hidden := []string{"hook", "help", "sned"} // the last is a mistake that a page shows
@@ -184,7 +184,7 @@ func TestYAMLBlocksLoad(t *testing.T) {
 	}
 }
 
-// No word of advertising, and none that the house has another word for.
+// The pages use no word of advertising.
 func TestWords(t *testing.T) {
 	bad := regexp.MustCompile(`(?i)\b(DLQ|blazing|seamless(ly)?|effortless(ly)?|simply|leverage|robust|powerful|whitelist|blacklist)\b`)
 	for _, page := range pages(t) {

@@ -10,8 +10,8 @@ import (
 
 var shellBlock = regexp.MustCompile("(?ms)^```(?:sh)?\n(.*?)^```$")
 
-// What the pages of topics and of attached sessions tell a person to type works in a new project
-// with a daemon, line by line. A session is not begun: its plugin has to be there.
+// The commands on the pages about topics and attached sessions work in a new project with a
+// daemon, line by line. A session is not begun: its plugin has to be there.
 func TestWhatPagesTellToType(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -47,9 +47,8 @@ func script(t *testing.T, name string) (text string, lines int) {
 	return b.String(), lines
 }
 
-// What the README of each example tells a person to type works as it stands there: in a project
-// of the person's, with an IRC server where the example wants one. The first task is
-// answered.
+// The commands in the README of each example work as they are written: in a project of the
+// person's, with an IRC server where the example wants one. The first task is answered.
 func TestReadmesAreRight(t *testing.T) {
 	for name, agents := range projects {
 		t.Run(name, func(t *testing.T) {

@@ -65,8 +65,8 @@ func (p *parser) decode(line []byte) {
 	ev.finish()
 }
 
-// small empties a buffer, so that it holds no line, or lets go of one that a long line
-// made larger than most.
+// small empties a buffer, so that it holds no line, or drops one that a long line made
+// larger than most.
 func small[T any](buf []T, most int) []T {
 	if cap(buf) > most {
 		return nil

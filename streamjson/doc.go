@@ -23,11 +23,10 @@
 //
 // # What may be kept
 //
-// The strings of an event may be kept for ever. Everything else (Raw, Input,
-// the slices and what the pointers lead to) is used again by the next call of
-// [Decoder.Next]; [Event.Clone] makes a copy to keep. Short strings share
-// memory with their neighbours: what is kept for hours should be cloned with
-// [strings.Clone], or it holds up to 4 KiB.
+// A caller may keep the strings of an event. Everything else (Raw, Input, the slices and
+// the targets of the pointers) is reused by the next call of [Decoder.Next]; [Event.Clone]
+// makes a copy to keep. Short strings share memory with their neighbours: what is kept for
+// hours should be cloned with [strings.Clone], or it holds up to 4 KiB.
 //
 // # Bounds
 //

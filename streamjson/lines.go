@@ -122,8 +122,8 @@ func (l *lineReader) long() line {
 	return line{text: bytes.Join(pieces, nil), lost: lost, cutOff: true}
 }
 
-// piece reads at most room bytes of the line, and says whether its newline
-// followed. What was read behind the newline is put back into buf.
+// piece reads at most room bytes of the line, and says whether its newline followed. Bytes
+// read beyond the newline go back into buf.
 func (l *lineReader) piece(room int) (piece []byte, found bool) {
 	p := make([]byte, room)
 	for n := 0; n < room; {

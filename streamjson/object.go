@@ -49,7 +49,7 @@ func (p *parser) list(raw []byte, bracket byte) ([]member, bool) {
 }
 
 // unescape decodes what stands between the quotes of a string. The result is valid until
-// the next call. What is not UTF-8 becomes U+FFFD.
+// the next call. Bytes that are not UTF-8 become U+FFFD.
 func (p *parser) unescape(raw []byte) []byte {
 	raw = validUTF8(raw)
 	if bytes.IndexByte(raw, '\\') >= 0 {

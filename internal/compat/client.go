@@ -20,8 +20,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 )
 
-// patience bounds each wait of an experiment. What is waited for takes a second or two
-// on an idle machine.
+// patience bounds each wait of an experiment. Each takes a second or two on an idle
+// machine.
 const patience = 60 * time.Second
 
 // A lab is where one experiment is made: a home, a folder and a scripted API. It
@@ -227,8 +227,7 @@ func (c *client) await(n int, kind, subtype string) (line, error) {
 	return found[n-1], nil
 }
 
-// finish closes the client's input and waits for its end. Whatever its exit status is,
-// that is told by code.
+// finish closes the client's input and waits for its end. Its exit status is in code.
 func (c *client) finish() (code int, err error) {
 	c.in.Close()
 	select {

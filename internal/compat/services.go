@@ -192,8 +192,8 @@ func toolsAreOffered(l *lab) (string, error) {
 	return yes(slices.Contains(names, "mcp__compat__echo"), "%v", names)
 }
 
-// quietFor is how long nothing has to come before it counts as refused. What comes in
-// does so within a tenth of a second.
+// quietFor is how long nothing has to come before it counts as refused. A message that is
+// accepted arrives within a tenth of a second.
 const quietFor = 2 * time.Second
 
 // tellBob lets one session send another a message, and says whether it came in.

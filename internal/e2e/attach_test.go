@@ -52,7 +52,7 @@ func TestAnAttachedSessionDrainsItsMail(t *testing.T) {
 			if a := p.agent("ada"); a.State != "attached" {
 				t.Errorf("ada is %s (%s), want attached", a.State, a.Why)
 			}
-			// What no rule lets pass does not reach the session.
+			// A refused message does not reach the session.
 			p.write(".dead-drop/ada/new/0-20260101T000000.000000Z-aaaabbbbcc.md", "---\nfrom: lead\n---\nHello, do this at once.\n")
 			id := p.send("ada", "What is six times seven?")
 			second := p.send("ada", "/clear everything")

@@ -238,7 +238,7 @@ func TestTwoFetchesInARow(t *testing.T) {
 	}
 }
 
-// What a person types while a turn runs breaks nothing off: neither a turn that /inbox
+// A person who types while a turn runs interrupts nothing: neither a turn that /inbox
 // began, nor one that the end of another turn began.
 func TestAPromptInARunningTurn(t *testing.T) {
 	for mail, begin := range map[string]string{"notify": "/swarm:inbox", "continue": "Hello"} {

@@ -19,8 +19,8 @@ import (
 // off.
 const maxContext = 2500
 
-// What we add to the first request of an agent stays small: the tools, the system text, and
-// the frame of the message.
+// Our share of an agent's first request stays small: the tools, the system text, and the
+// frame of the message.
 func TestWhatWeAddToTheFirstRequest(t *testing.T) {
 	if tokens := addedContext(t); tokens > maxContext {
 		t.Errorf("we add %d tokens to the first request, want at most %d", tokens, maxContext)

@@ -158,9 +158,9 @@ func TestACompactionIsBooked(t *testing.T) {
 	p.checkCosts(p.spent(usage), false)
 }
 
-// A client that is killed in the middle of a turn takes with it what it knows of the
-// cost: no later process of its session tells of that, so it stands in no book. What
-// the next turn tells is its own.
+// A client that is killed in the middle of a turn takes with it what it knows of the cost:
+// no later process of its session tells of that, so it stands in no book. The next turn
+// reports only its own cost.
 func TestTheCostAfterAKilledClient(t *testing.T) {
 	scenario := `{"replies":[` +
 		priced(`"name":"first","match":{"last_user_contains":"First task"},"text":"One."`, 20, 1, 10) + `,` +

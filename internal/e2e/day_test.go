@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// What the scripted model does at each word of the day, and at any other task.
+// The scripted model's action for each word of the day, and for any other task.
 const dayScript = `{"replies":[
 	{"name":"limit","times":1,"match":{"last_user_contains":"RATELIMIT"},"status":429,"headers":{"retry-after":"3600"}},
 	{"name":"boom","times":-1,"match":{"last_user_contains":"BOOM"},"status":400,"error_message":"messages: something is wrong"},

@@ -61,7 +61,7 @@ func TestNoSessionReachesAnAgentPastItsMailbox(t *testing.T) {
 		t.Errorf("an agent's call of SendMessage gave %s; receipt %+v", answer, tried)
 	}
 
-	// What had been let in would be there before this.
+	// Any message that was let in would arrive before this one.
 	second := p.receipt("coder", p.send("coder", "Second task"))
 	if len(second.Attempts) != 1 {
 		t.Errorf("receipt = %+v", second)

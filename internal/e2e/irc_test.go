@@ -95,9 +95,9 @@ func onIRC(addr string) string {
 	return "irc: {server: \"" + addr + "\", slug: x, rate: 0, allow: [{nick: ann, may: [talk, task, control]}]}\n"
 }
 
-// The lead gives a task in the channel, the engineering manager assigns it, a manager
-// works in a separate folder, asks in the channel, and goes on with the answer that
-// the lead gives there. What is said is in the mailboxes.
+// The lead gives a task in the channel, the engineering manager assigns it, a manager works
+// in a separate folder, asks in the channel, and goes on with the answer that the lead
+// gives there. All that is said is in the mailboxes.
 func TestATaskFromIRCToItsEnd(t *testing.T) {
 	addr := irctest.Ngircd(t, irctest.Unlimited)
 	p := newProject(t, `{"replies":[]}`, `  em:

@@ -63,10 +63,11 @@ func TestWorkGoesOnWithoutIRC(t *testing.T) {
 }
 
 // The daemon is killed 20 times, each time with a text on its way between it and the IRC
-// server, while messages go out and people talk. What was accepted for IRC is said: where
-// the server has a history once, where it has none at most the four that were not proven
-// again for each kill, and marked. What people say is heard once where there is a history;
-// where there is none, all that came before the last that was heard by a connection.
+// server, while messages go out and people talk. The bridge says every message that it
+// accepted: once on a server with history; without history it may repeat, for each kill,
+// the at most four that were not proven, and marks them. It hears the words of people once
+// on a server with history; without history it hears everything that came before the last
+// line that a connection received.
 func TestKillsLoseNothingOnIRC(t *testing.T) {
 	t.Run("ngircd", func(t *testing.T) { killedOnIRC(t, irctest.Ngircd(t, irctest.Unlimited), false) })
 	t.Run("with history", func(t *testing.T) { killedOnIRC(t, irctest.NewServer(t, irctest.Features{}).Addr, true) })
@@ -224,7 +225,7 @@ func TestTheBridgeApart(t *testing.T) {
 	p.swarm("irc", "send", "project-x", "the daemon is the bridge")
 	ears.hears("[lead] the daemon is the bridge")
 
-	// What the last turn came to is said before the daemon ends.
+	// The result of the last turn is said before the daemon ends.
 	p.send("coder", "@say the last words")
 	p.until("it works, or has", func() bool { a := p.agent("coder"); return a.State == swarm.Working || a.TurnCount > 0 })
 	p.swarm("stop")

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// passers is a scenario in which every agent of the ring sends the next one a message
-// in each of its turns, for ever. What they say differs, so that it is not an echo.
+// passers is a scenario in which every agent of the ring sends the next one a message in
+// each of its turns, endlessly. Their texts differ, so that they are not echoes.
 func passers(ring []string, kind string) string {
 	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon")
 	replies := []string{`{"name":"well","match":{"last_user_contains":"Are you well?"},"times":-1,"text":"I am well."}`}
@@ -27,9 +27,8 @@ func passers(ring []string, kind string) string {
 	return `{"replies":[` + strings.Join(replies, ",\n") + `,{"name":"passed","match":{"last_is_tool_result":true},"times":-1,"text":"Passed on."}]}`
 }
 
-// Agents that are told to answer each other for ever are stopped by the gate. The lead
-// is told once, every turn stands in the ledger with what it cost, and both agents
-// are there for other work.
+// The gate stops agents that are told to answer each other endlessly. The lead is told
+// once, the ledger has every turn with its cost, and both agents can do other work.
 func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		ring   []string

@@ -174,7 +174,7 @@ func (p *project) agent(name string) swarm.AgentStatus {
 	return swarm.AgentStatus{}
 }
 
-// until waits for a condition. What takes a second on an idle machine has three minutes:
+// until waits for a condition. A step of one second on an idle machine has three minutes:
 // beside a load of 20 the start of a client alone takes ten seconds.
 func (p *project) until(what string, ok func() bool) {
 	p.t.Helper()

@@ -96,9 +96,9 @@ func limitOf(claim string, d time.Duration) string {
 		time.Now().Add(d).Unix(), claim)
 }
 
-// What the API refuses is known after a bounded number of requests and said with
-// what to do. What is the account's or the service's fault is counted against nobody;
-// then the work goes on.
+// A refusal of the API is known after a bounded number of requests, and reported with what
+// to do. A failure of the account or the service counts against no message; afterwards the
+// work continues.
 //
 // With UPDATE=1 it runs all rows and records what the client printed, for the test of
 // the judge.

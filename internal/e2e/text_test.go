@@ -118,8 +118,8 @@ func (p *project) done(agent string) int {
 	return len(names)
 }
 
-// Whatever a body holds, the real client sends it to the model as it is, and does
-// nothing else with it: as a task, riding along, and brought to a running turn.
+// The real client sends any body to the model unchanged, and does nothing else with it: as
+// a task, riding along, and brought to a running turn.
 func TestABodyIsText(t *testing.T) {
 	p := newProject(t, `{"replies":[
 		{"name":"bash","match":{"last_user_contains":"the long task"},"content":[{"tool_use":{"name":"Bash","input":{"command":"while [ ! -e go ]; do sleep 0.1; done"}}}]},

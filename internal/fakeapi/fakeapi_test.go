@@ -179,7 +179,7 @@ func TestStreamAndWholeSayTheSame(t *testing.T) {
 	}
 }
 
-// What a regular expression finds can be given to a tool.
+// A match of a regular expression can become an argument of a tool.
 func TestMatchIsFilledIn(t *testing.T) {
 	_, url := serve(t, `{"replies":[{"match":{"last_user_regexp":"read (.*)!"},"text":"{{match}}?","content":[
 		{"tool_use":{"name":"Read","input":{"file":"{{match}}","n":2}}}]}]}`)

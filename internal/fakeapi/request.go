@@ -52,7 +52,7 @@ type query struct {
 	header    http.Header
 }
 
-// What Claude Code 2.1.197 writes into its own requests.
+// Claude Code 2.1.197 writes these into its requests.
 var (
 	reminder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>\s*`) })
 	sideTask = sync.OnceValue(func() *regexp.Regexp {

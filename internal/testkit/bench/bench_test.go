@@ -139,7 +139,7 @@ func TestTheTableIsNarrow(t *testing.T) {
 	}
 }
 
-// What counts is run once, and its sentence says when the goal is missed.
+// A benchmark that counts runs once, and its sentence says when the goal is missed.
 func TestWhatIsCounted(t *testing.T) {
 	runs := 0
 	run := func(context.Context, variant) (map[string]float64, error) {

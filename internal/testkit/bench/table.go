@@ -78,8 +78,8 @@ func rowOf(g goal, measured map[value]sample) row {
 	return r
 }
 
-// write prints the table, at most 80 columns wide. What is counted in tokens is a sentence
-// below it: nothing of it depends on the machine.
+// write prints the table, at most 80 columns wide. Counts of tokens are a sentence below
+// it, since they do not depend on the machine.
 func write(w io.Writer, machine string, rounds int, rows []row) {
 	fmt.Fprintf(w, "%s\n%d rounds: median, least–most\n\n", machine, rounds)
 	fmt.Fprintf(w, "%-21s %-17s %-17s %5s %s\n", "what", "floor", "ours", "ratio", "goal")

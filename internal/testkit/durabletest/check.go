@@ -32,10 +32,10 @@ func (c *Cut) Step(s durable.Step) error {
 }
 
 // Check holds a durable write against its promise. write writes the file at path with the
-// hook, first with one content, then with another: it is called with 1, which nothing
-// cuts, and with 2 for every cut there can be. Each time the file must have one of the two
-// contents, whole; it has the second where write returned nil, and the content was synced
-// before the file had its name.
+// hook, first with one content, then with another: it is called with 1, which no cut
+// interrupts, and with 2 for every possible cut. Each time the file must have one of the
+// two contents, whole; it has the second where write returned nil, and the content was
+// synced before the file had its name.
 func Check(t *testing.T, path string, write func(f durable.Files, n int) error) {
 	t.Helper()
 	if err := write(durable.Files{}, 1); err != nil {

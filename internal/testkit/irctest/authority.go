@@ -18,7 +18,7 @@ import (
 
 // An Authority issues certificates for a test.
 type Authority struct {
-	File string // PEM of its own certificate
+	File string // the authority's certificate, as PEM
 
 	t    testing.TB
 	dir  string

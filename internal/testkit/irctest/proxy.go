@@ -122,9 +122,9 @@ func (p *Proxy) Reset() {
 // connections stand: those that there are, and those that come.
 func (p *Proxy) Stall(w Way) { p.change(func() { p.faults[w].stall = true }) }
 
-// Swallow takes everything in one direction and throws it away, so that the
-// writer believes it was sent. It holds for the connections that stand, for
-// ever, as of what is gone from the midst of a stream nothing comes behind it.
+// Swallow discards everything in one direction, so that the writer believes it was sent. It
+// holds for the current connections until they close, since a stream cannot continue behind
+// a gap.
 func (p *Proxy) Swallow(w Way) {
 	p.change(func() {
 		p.faults[w].swallow = true
@@ -134,9 +134,9 @@ func (p *Proxy) Swallow(w Way) {
 	})
 }
 
-// Lose ends the connections that stand, on the client's side alone. What the client
-// has sent and is on its way comes out at [Proxy.Heal], as with a server that goes on
-// reading a connection that is dead.
+// Lose ends the current connections, only on the client's side. Bytes of the client that
+// are on their way come out at [Proxy.Heal], as with a server that keeps reading a dead
+// connection.
 func (p *Proxy) Lose() {
 	p.change(func() {
 		for l := range p.links {
@@ -170,10 +170,10 @@ func (p *Proxy) Heal() {
 	})
 }
 
-// OnText calls f, which breaks something, when so many pieces with a PRIVMSG in
-// them have passed in that direction, by connections that the client has not left,
-// and one more is on its way: it has come to the proxy, and not passed it. What is
-// returned is closed after that.
+// OnText calls f, which breaks something, when so many pieces with a PRIVMSG in them have
+// passed in that direction, by connections that the client has not left, and one more is on
+// its way: it has come to the proxy, and not passed it. The returned channel closes after
+// that.
 func (p *Proxy) OnText(w Way, after int, f func()) (struck <-chan struct{}) {
 	done := make(chan struct{})
 	p.change(func() {

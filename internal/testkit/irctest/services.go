@@ -157,8 +157,8 @@ func (n *Network) Register(account, password string, certificates ...Certificate
 	}
 }
 
-// Ask says something to NickServ and waits for an answer that has a text. What else is
-// received meanwhile is lost.
+// Ask says something to NickServ and waits for an answer that has a text. Other lines that
+// arrive meanwhile are lost.
 func (n *Network) Ask(ctx context.Context, c *irc.Conn, text, answer string) {
 	n.t.Helper()
 	d := c.Send("NickServ", text)

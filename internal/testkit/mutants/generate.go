@@ -187,7 +187,8 @@ func (g *generator) mutants(pkg, name string, src []byte, fset *token.FileSet, f
 				only, known := g.onlyErrors[called(n)]
 				if durable.MatchString(called(n)) && (only || !known) {
 					add(drop, n, func(text string) string {
-						// What the call uses stays used, or it would not build.
+						// The arguments of the call stay in use, or the code would not
+						// build.
 						return "func() (err error) { if false { err = " + text + " }; return }()"
 					})
 				}

@@ -108,8 +108,8 @@ func TestTestsThatFailWithoutAMutant(t *testing.T) {
 	}
 }
 
-// What was found out holds as long as it can: a mutant that was caught, while its file is
-// the same; one that escaped, while no test was added.
+// A result stays valid as long as it can: a mutant that was caught, while its file is the
+// same; one that escaped, while no test was added.
 func TestWhatIsKnown(t *testing.T) {
 	root, of, all := newModule(t)
 	file := filepath.Join(root, ".mutants")

@@ -25,8 +25,8 @@ type hookGroup struct {
 	} `json:"hooks"`
 }
 
-// readSettings reads a file, or JSON in the argument itself. What is JSON but
-// makes no sense is ignored without a word, as the real program does.
+// readSettings reads a file, or JSON in the argument itself. JSON without meaning is
+// silently ignored, as the real program does.
 func readSettings(arg string) (settings, error) {
 	var s settings
 	if arg == "" {

@@ -157,7 +157,7 @@ type systemLine struct {
 	Parent        string     `json:"logical_parent_uuid,omitempty"`
 }
 
-// compact says what a compaction did. What was kept whole is told by uuids.
+// compact says what a compaction did. The uuids name the messages that were kept whole.
 type compact struct {
 	Trigger    string       `json:"trigger"`
 	Pre        int          `json:"pre_tokens"`

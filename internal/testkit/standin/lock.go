@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lockPatience is how long the lock of the agent's client before may still be
-// held: a process that was killed lets go of its files a moment after it is gone.
+// lockPatience is how long the lock of the agent's client before may still be held: the
+// files of a killed process close a moment after it has ended.
 const lockPatience = 50 * time.Millisecond
 
 // lock takes the lock of the agent in STANDIN_LOCK. It is held until this process

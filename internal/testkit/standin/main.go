@@ -253,7 +253,7 @@ func (c *client) end(code int) {
 	}
 }
 
-// stay blocks for ever: the goroutine ends with the process.
+// stay blocks without end: the goroutine ends with the process.
 func (c *client) stay() { select {} }
 
 // interrupt ends the running turn, and those whose prompts wait. Between two

@@ -47,7 +47,7 @@ func TestCompactsWhenFull(t *testing.T) {
 	if err != nil || !strings.Contains(string(payload), `"source":"compact"`) || !strings.Contains(string(payload), sessA) {
 		t.Errorf("payload %s, %v", payload, err)
 	}
-	// What was compacted away is not known any more.
+	// The model no longer knows text that was compacted away.
 	r := p.start(append(stream, "--resume", sessA)...)
 	r.send(uuidA, "x")
 	r.end()

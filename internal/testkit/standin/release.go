@@ -204,8 +204,8 @@ func (c *client) lifecycle(state string, prompts ...prompt) {
 	}
 }
 
-// more are the keys that only the newer version has in a result; nil: none. What was
-// used since the last result begins again at 0.
+// more are the keys that only the newer version has in a result; nil: none. The usage since
+// the last result begins again at 0.
 func (c *client) more() *resultMore {
 	if c.release.old() {
 		return nil

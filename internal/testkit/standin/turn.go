@@ -18,7 +18,7 @@ type failure struct {
 	kind   string // the error of the assistant line: rate_limit, server_error …
 	limit  string // the subtype of the result, where a limit of the client was reached
 
-	// What the newer version says besides.
+	// Additional lines of the newer version.
 	sort, code string // api_error_type, api_error
 	rate       *rateLimit
 }

@@ -28,7 +28,7 @@ type arenaSpec struct {
 	top      string   // YAML lines for the top of claude-swarm.yaml
 	defaults string   // YAML lines below defaults:, each indented by two
 	env      []string // of the daemon, and so of the stand-ins
-	disk     int      // the project lies on a file system of its own, so many MiB large
+	disk     int      // the project is on a separate file system of this size, in MiB
 	files    int      // that file system has room for so many; 0: 30,000
 	starter  []string // a program with arguments that runs the one that starts the daemon
 }

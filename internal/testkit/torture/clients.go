@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// misbehaviours are what a client may do instead of its work, as the stand-in plays
-// it, and how its turn is to end by the ledger; done where the work is done all the
-// same. What begins with @first happens at the first attempt alone.
+// misbehaviours are what a client may do instead of its work, as the stand-in plays it, and
+// how its turn is to end by the ledger; "done" where the work is done anyway. A script with
+// @first misbehaves only at the first attempt.
 var misbehaviours = []struct{ name, script, end string }{
 	{"dies before its first event", "@first unborn", "unborn"},
 	{"ends well without a result", "@first noresult", "failed"},
@@ -71,8 +71,8 @@ var unruly = fault{
 	},
 }
 
-// endedAs compares how turns ended with how they were to end, by the number of their
-// job; an empty end is any. Who is told of a message that is given up is told once.
+// endedAs compares how turns ended with how they were to end, by the number of their job;
+// an empty end is any. The sender of a message that is given up is told once.
 func (a *arena) endedAs(want func(n int) (name, end string)) error {
 	ends := map[string][]string{}
 	err := swarm.ReadLedger(a.own().Ledger(), func(l swarm.LedgerLine) bool {

@@ -322,7 +322,7 @@ func (a *arena) tallyLeft(c *counts) error {
 	for _, j := range a.sent() {
 		mayWait[j.id] = j.note || a.halted
 	}
-	// What a cut left in tmp/ goes when it is an hour old.
+	// Files that a crash left in tmp/ are removed when they are an hour old.
 	names, err := a.store.Mailboxes()
 	if err != nil {
 		return err

@@ -112,8 +112,8 @@ func (a *arena) says(ctx context.Context, word string) error {
 	return nil
 }
 
-// refused sends a message that must be refused, with word and a next step. What the
-// daemon gave up meanwhile is enough for one now and then, so that is taken first.
+// refused sends a message that must be refused, with word and a next step. The room that
+// the daemon gave up is sometimes enough for one message, so the test uses it up first.
 func (a *arena) refused(ctx context.Context, s scarcity) error {
 	for range 50 {
 		if err := s.more(); err != nil {

@@ -5,11 +5,11 @@
 //
 //	go run ./internal/testkit/torture [--only WORDS] [--minutes N] [--short] [--json]
 //
-// and `go test` runs each fault in its short form. A [fault] is something that
-// goes wrong in the world: a killed process, a full disk, a mailbox that is moved
-// away. It is injected into arenas. An [arena] is a scratch project with a daemon
-// of its own, built as it is shipped, whose agents' clients are stand-ins
-// (package internal/testkit/standin), and with senders that go on meanwhile:
+// and `go test` runs each fault in its short form. A [fault] is something that goes wrong
+// in the world: a killed process, a full disk, a mailbox that is moved away. It is injected
+// into arenas. An [arena] is a scratch project with its own daemon, built as it is shipped,
+// whose agents' clients are stand-ins (package internal/testkit/standin), and with senders
+// that go on meanwhile:
 //
 //	arena: make ──> start ──> send ──┬──> settle ──> stop ──> count
 //	                                 |
@@ -37,7 +37,7 @@
 //
 // # Where it runs
 //
-// In user, mount, process and network namespaces of its own: what it mounts
-// nobody else sees, and what it leaves behind ends with it. Without namespaces
-// the faults that need them are not run, which is an error under SWARM_STRICT=1.
+// In user, mount, process and network namespaces of their own: other processes do not see
+// its mounts, and its leftovers end with it. Without namespaces the faults that need them
+// are not run, which is an error under SWARM_STRICT=1.
 package main

@@ -16,10 +16,10 @@ type fault struct {
 	what  string // one line: what is done, and what must hold
 	full  int    // how often `make torture` injects it
 	short int    // how often the tests do
-	alone bool   // needs namespaces of its own: it mounts, or sets limits
-	// inject injects it so many times into arenas of its own, counts, and leaves
-	// nothing running. An error means that a promise beyond the counts was broken,
-	// or that it could not be tried.
+	alone bool   // needs separate namespaces: it mounts, or sets limits
+	// inject injects it so many times into its own arenas, counts, and leaves nothing
+	// running. An error means that a promise beyond the counts was broken, or that it could
+	// not be tried.
 	inject func(ctx context.Context, r *rig, times int) (counts, error)
 }
 

@@ -29,7 +29,7 @@ var folders = fault{
 		return inArenas(ctx, r, min(5, times), times, arenaSpec{agents: 3}, func(ctx context.Context, a *arena, times int) (counts, error) {
 			m := &mover{a: a, next: rand.IntN(5)}
 			c, err := a.fight(ctx, times, battle{traffic: traffic{keyed: true, senders: 3}, backlog: 20, alone: true, strike: m.strike, after: a.calm})
-			// What was out of sight for a while is not known to be older.
+			// Mail that was hidden for a while is not known to be older.
 			if c.Disorder > 0 {
 				c.note("%d messages were worked on after later ones, since they were out of sight", c.Disorder)
 				c.Disorder, c.Evidence = 0, slices.DeleteFunc(c.Evidence, func(e string) bool { return strings.HasPrefix(e, "out of order") })
@@ -152,7 +152,7 @@ func (m *mover) links(ctx context.Context, name string) error {
 	if is, lerr := os.Lstat(at); lerr == nil && is.Mode()&os.ModeSymlink != 0 {
 		err = errors.Join(err, swap(at, aside))
 	}
-	// What is aside now is the symlink, or a new/ that somebody may be writing to.
+	// The entry set aside is the symlink, or a new/ that another process may be writing to.
 	rerr := os.Remove(aside)
 	for errors.Is(rerr, syscall.ENOTEMPTY) {
 		if merr := merge(aside, at); merr != nil {

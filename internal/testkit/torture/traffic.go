@@ -46,8 +46,8 @@ const (
 	everyProcess = 10
 )
 
-// send sends messages and returns when all senders are through. What is refused is
-// kept with its error, and an error of send's own unless it was expected.
+// send sends messages and returns when all senders are through. It keeps the error of each
+// refused message, and each unexpected error of send itself.
 func (a *arena) send(ctx context.Context, t traffic) error {
 	numbers := t.messages
 	if t.enough != nil {
@@ -187,8 +187,8 @@ func (a *arena) finished() int {
 // deadEnd is how the reason ends for which a message was given up.
 const deadEnd = ".reason.txt"
 
-// countEnding counts the messages that have such a file. What was not a message, a
-// symlink in the place of a folder for instance, may lie in dead/ as well.
+// countEnding counts the messages that have such a file. Entries that never were messages
+// may be in dead/ as well, for example a symlink in the place of a folder.
 func countEnding(dir, ending string) int {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A volume is a small file system of its own, on which a project lies.
+// A volume is a small, separate file system that contains a project.
 type volume struct {
 	dir   string
 	names bool // what it lacks is names for further files, not bytes

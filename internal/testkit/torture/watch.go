@@ -14,10 +14,9 @@ import (
 	"time"
 )
 
-// burst delivers more messages than the queue of the watches can hold while the
-// daemon sleeps. Every thousandth or so is a task, and none of these waits for the
-// look at the folders that comes every 30 s anyway; the rest are notes, which ride
-// along or wait.
+// burst delivers more messages than the queue of the watches can hold while the daemon
+// sleeps. Every thousandth or so is a task, and no task waits for the look at the folders
+// that comes every 30 s anyway; the rest are notes, which ride along or wait.
 var burst = fault{
 	name: "renames at once", what: "deliveries while the daemon sleeps, far more than a watch can queue",
 	full: 100_000, short: 20_000, alone: true,
