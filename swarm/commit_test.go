@@ -2,6 +2,7 @@ package swarm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -205,7 +206,7 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 			var heal func()
 			f.backend.Script = func(runner.Turn) []runnertest.Step {
 				return append([]runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
-					heal = f.daemon.RefuseLedger()
+					heal = refuse(t, swarm.HomeOf(f.dir).Ledger())
 					return nil
 				})}, last...)
 			}
@@ -390,5 +391,21 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 	if spread == 0 {
 		t.Errorf("all %d wait equally long", len(agents))
+	}
+}
+
+// refuse lets a file be a folder until heal is called, so that nothing can be added to it.
+func refuse(t *testing.T, path string) (heal func()) {
+	t.Helper()
+	kept := path + ".kept"
+	// Each step is one rename: a line that is added meanwhile is in one of both.
+	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := os.Rename(kept, path); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -74,12 +75,11 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 // maxLedgerLine is longer than any line that is written, in bytes.
 const maxLedgerLine = 256 << 10
 
-// ledger is the open ledger of a running daemon. It is safe for several
+// ledger is the ledger of a running daemon. It is safe for several
 // goroutines.
 type ledger struct {
+	home Home
 	mu   sync.Mutex
-	file *os.File
-	torn bool // the last line may be cut off
 	// secrets may stand in no line; nil knows none.
 	secrets *tokens.Source
 	sums    map[string]*agentSum
@@ -107,7 +107,7 @@ type agentSum struct {
 // of the last hour, and of turns that were longer.
 func openLedger(home Home, lately func(LedgerLine)) (*ledger, error) {
 	path := home.Ledger()
-	l := &ledger{secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
+	l := &ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
 	since := time.Now().AddDate(0, 0, -amendDays)
 	err := ReadLedger(path, func(line LedgerLine) bool {
 		l.know(line.Turn)
@@ -127,11 +127,15 @@ func openLedger(home Home, lately func(LedgerLine)) (*ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	l.file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	// What cannot be written is said at the start, not after the first turn.
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	return l, l.endLine()
+	return l, nil
 }
 
 // readSums reads a ledger for what it adds up to. Nothing can be added to it.
@@ -147,68 +151,35 @@ func readSums(home Home) (*ledger, error) {
 const viaAttach = "attach"
 
 // appendLedger adds a line from outside the daemon, whose own lines it may come
-// between. It looks at the end of the file alone.
+// between.
 func appendLedger(home Home, line LedgerLine) error {
+	return (&ledger{home: home, secrets: home.Secrets()}).write(line)
+}
+
+// write puts a line at the end of the file. A line that a crash or a full disk cut off is
+// ended first. It is not durable: see amend.
+func (l *ledger) write(line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
+	if err == nil {
+		err = l.home.files.Append(l.home.Ledger(), durable.Options{Volatile: true}, l.secrets.Hidden(data))
+	}
 	if err != nil {
-		return fmt.Errorf("ledger: %w", err)
-	}
-	data = home.Secrets().Hidden(data)
-	file, err := os.OpenFile(home.Ledger(), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("ledger: %w", err)
-	}
-	l := &ledger{file: file}
-	if err = l.endLine(); err == nil {
-		_, err = file.Write(append(data, '\n'))
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	return nil
 }
 
-// endLine ends a line that a crash cut off, so that the next one stands alone.
-func (l *ledger) endLine() error {
-	info, err := l.file.Stat()
-	if err != nil || info.Size() == 0 {
-		return err
-	}
-	last := make([]byte, 1)
-	if _, err := l.file.ReadAt(last, info.Size()-1); err != nil {
-		return err
-	}
-	if last[0] == '\n' {
-		return nil
-	}
-	_, err = l.file.WriteString("\n")
-	return err
-}
-
 // add appends a line, unless the turn has one.
 func (l *ledger) add(line LedgerLine) error {
-	line.V = 1
-	data, err := json.Marshal(line)
-	if err != nil {
-		return fmt.Errorf("ledger: %w", err)
-	}
-	data = l.secrets.Hidden(data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known[line.Turn] || l.older[line.Turn] {
 		return nil
 	}
-	if l.torn { // else this line would be lost with the rest of that one
-		if err := l.endLine(); err != nil {
-			return fmt.Errorf("ledger: %w", err)
-		}
+	if err := l.write(line); err != nil {
+		return err
 	}
-	if _, err := l.file.Write(append(data, '\n')); err != nil {
-		l.torn = true
-		return fmt.Errorf("ledger: %w", err)
-	}
-	l.torn = false
 	l.know(line.Turn)
 	l.count(line)
 	return nil
@@ -271,8 +242,6 @@ func (l *ledger) cost(agent string, now time.Time) Cost {
 	}
 	return c
 }
-
-func (l *ledger) close() error { return l.file.Close() }
 
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 

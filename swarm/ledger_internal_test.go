@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,9 +26,6 @@ func TestALineThatCannotBeWritten(t *testing.T) {
 	}
 	if err := l.add(LedgerLine{Turn: "a-1", CostUSD: 1}); err != nil {
 		t.Error(err)
-	}
-	if err := l.close(); err != nil {
-		t.Fatal(err)
 	}
 	if err := appendLedger(home, LedgerLine{Turn: "b-1", CostUSD: math.NaN()}); err == nil {
 		t.Error("a cost that is no number was appended")
@@ -69,7 +67,7 @@ func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := errors.Join(l.add(LedgerLine{Turn: "c-1"}), l.close()); err != nil {
+		if err := l.add(LedgerLine{Turn: "c-1"}); err != nil {
 			t.Fatal(err)
 		}
 		var turns []string
@@ -93,23 +91,15 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := l.file
-	l.file, err = os.Open(path) // not for writing
-	if err != nil {
-		t.Fatal(err)
-	}
+	heal := refuse(t, path)
 	if err := l.add(LedgerLine{Turn: "a-1"}); err == nil {
-		t.Fatal("add wrote to a file that is open for reading")
+		t.Fatal("add wrote to a folder")
 	}
-	l.file.Close()
-	l.file = whole
-	if _, err := whole.WriteString(`{"v":1,"turn":"a`); err != nil { // what came of it
+	heal()
+	if err := os.WriteFile(path, []byte(`{"v":1,"turn":"a`), 0o600); err != nil { // what came of it
 		t.Fatal(err)
 	}
 	if err := l.add(LedgerLine{Turn: "a-1"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.close(); err != nil {
 		t.Fatal(err)
 	}
 	var turns []string
@@ -118,5 +108,21 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 	}
 	if len(turns) != 1 || turns[0] != "a-1" {
 		t.Errorf("the ledger has %q, want the line that was added again", turns)
+	}
+}
+
+// refuse lets a file be a folder until heal is called, so that nothing can be added to it.
+func refuse(t *testing.T, path string) (heal func()) {
+	t.Helper()
+	kept := path + ".kept"
+	// Each step is one rename: a line that is added meanwhile is in one of both.
+	if err := errors.Join(os.Link(path, kept), os.Symlink(filepath.Dir(path), path+".folder"), os.Rename(path+".folder", path)); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := os.Rename(kept, path); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -94,18 +94,18 @@ func New(o Options) (*Swarm, error) {
 		s.mirror = &mirroring{Mirror: o.Mirror}
 	}
 	if err := s.openListeners(o.Listeners); err != nil {
-		return nil, errors.Join(err, b.ledger.close())
+		return nil, err
 	}
 	s.intake, s.lookout = newIntake(s), newLookout(&s.house)
 	if lines, err := b.ledger.amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
-		return nil, errors.Join(err, b.ledger.close())
+		return nil, err
 	} else if lines > 0 {
 		s.log.Warn("lines were missing in the ledger", "lines", lines)
 	}
 	for _, spec := range o.Plan.Agents {
 		m, err := s.newMember(spec, o.Plan.Log)
 		if err != nil {
-			return nil, errors.Join(err, b.ledger.close())
+			return nil, err
 		}
 		s.agents[spec.Name] = m
 	}
@@ -182,7 +182,6 @@ func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 // started has ended. A swarm runs once.
 func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
-	defer func() { s.note(s.books.ledger.close()) }()
 	s.started = time.Now().UTC()
 	if e := s.books.damaged; e != nil {
 		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)

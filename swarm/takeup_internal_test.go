@@ -33,7 +33,7 @@ func newIdle(t *testing.T) *Swarm {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(s.books.ledger.close(), store.Close()); err != nil {
+		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
 	})

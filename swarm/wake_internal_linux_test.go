@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -96,7 +95,7 @@ func BenchmarkWake(b *testing.B) {
 		wakes(b, filepath.Join(box, "coder"), woken)
 		cancel()
 		<-woken
-		if err := errors.Join(watcher.Close(), s.books.ledger.close()); err != nil {
+		if err := watcher.Close(); err != nil {
 			b.Fatal(err)
 		}
 	})
