@@ -40,7 +40,11 @@ type house struct {
 	server   *runner.Server // where agents have their tools from; nil: nowhere
 	store    *dropbox.Store
 	backends map[string]runner.Backend
-	books    *books
+	ledger   *ledger
+	holds    *standings
+	sessions *sessions
+	counts   turnCounts
+	tokens   *senderTokens
 	feed     *feed
 	slots    *slots
 	warmth   *WaitingClients
@@ -59,18 +63,6 @@ type house struct {
 	reach         *reach
 	turnsAt       func(time.Time) []*record // the turns that ran at a time
 	secrets       *tokens.Source            // the tokens, which nothing that is written may hold
-}
-
-// books are the daemon's durable notes.
-type books struct {
-	ledger    *ledger
-	standings *standings
-	sessions  *sessions
-	turns     turnCounts
-	damaged   *DamagedError // the sessions' file, when it was set aside
-
-	tokensMu sync.Mutex
-	tokens   Tokens
 }
 
 // An agent owns one mailbox and one session. Its goroutine is the one that runs
@@ -184,7 +176,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.settleLeft(kill); err != nil {
 		return a.diskTrouble(stop, "take up what was left", err)
 	}
-	if o := a.books.standings.of(a.name).Order; o != nil {
+	if o := a.holds.of(a.name).Order; o != nil {
 		return a.obey(stop, kill, o)
 	}
 	if err := a.queue.refresh(a.list); err != nil {
@@ -254,7 +246,7 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		a.show(Away, why, next)
 		return forever, true
 	}
-	st := a.books.standings.of(a.name)
+	st := a.holds.of(a.name)
 	if p := st.Paused; p != nil && p.Since.Sub(now) > clockStep {
 		// The clock was set back: the pause does not last longer for that.
 		back := *p
@@ -263,7 +255,7 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 			back.Until = p.Until.Add(-p.Since.Sub(now)).UTC()
 		}
 		st.Paused = &back
-		a.note(a.books.standings.change(a.name, func(s *standing) { s.Paused = &back }))
+		a.note(a.holds.change(a.name, func(s *standing) { s.Paused = &back }))
 	}
 	switch {
 	case st.Stopped != nil:
@@ -278,11 +270,11 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		a.showSince(Paused, st.Paused.Since, join(st.Paused.Why, st.Paused.By), next)
 		return until(st.Paused.Until, now), true
 	case st.Paused != nil:
-		a.note(a.books.standings.change(a.name, func(s *standing) { s.Paused = nil }))
+		a.note(a.holds.change(a.name, func(s *standing) { s.Paused = nil }))
 	}
 	a.view.breaker(false)
 	account := a.account()
-	if l, end, ok := a.books.standings.limitOf(account, a.name, now); ok {
+	if l, end, ok := a.holds.limitOf(account, a.name, now); ok {
 		a.view.limited(&LimitStatus{Account: account, Until: end.UTC(), Hint: l.Hint})
 		a.showSince(Limited, l.Since, l.Why, afterLimit(l, a.name, end))
 		a.tellLimit(account, l)
@@ -318,7 +310,7 @@ func (a *agent) spec() Spec {
 }
 
 // stopped tells whether the agent is to stay stopped.
-func (a *agent) stopped() bool { return a.books.standings.of(a.name).Stopped != nil }
+func (a *agent) stopped() bool { return a.holds.of(a.name).Stopped != nil }
 
 // attached tells whether a person's session is the agent. A copy of the spec, only to
 // look, would double the stack of every idle agent.
@@ -358,7 +350,7 @@ func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.D
 // halt opens the breaker: the agent stops until a person says so.
 func (a *agent) halt(why, hint string) {
 	now := time.Now().UTC()
-	a.note(a.books.standings.change(a.name, func(s *standing) {
+	a.note(a.holds.change(a.name, func(s *standing) {
 		s.Stopped = &stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
 	}))
 	a.tellLead("stopped:"+a.name+":"+now.Format(time.RFC3339), a.name+" is stopped",

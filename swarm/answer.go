@@ -18,7 +18,7 @@ func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner
 	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm || m.From == a.name {
 		return nil // nor does an agent answer itself
 	}
-	if m.Offer != "" && !a.holds(m.Offer) {
+	if m.Offer != "" && !a.hasOffer(m.Offer) {
 		return nil // it left the work to others
 	}
 	if slices.ContainsFunc(sent, func(s sentNote) bool {
@@ -114,7 +114,7 @@ func undeliverable(err error) bool {
 // deliver sends a message of the daemon's or in an agent's name. The store makes
 // a result that is too long an attachment.
 func (h *house) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
-	token := h.books.token(as)
+	token := h.tokens.of(as)
 	m.Subject, m.Body = h.secrets.Redactor().Text(m.Subject), h.secrets.Hidden(m.Body)
 	return h.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
 		if token == "" {

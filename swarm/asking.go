@@ -3,13 +3,10 @@ package swarm
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -77,17 +74,4 @@ func (h Home) asks(turn string) *asked {
 		}
 	}
 	return nil
-}
-
-// show makes an agent that works one that asks.
-func (q *asked) show(a *AgentStatus, p Plan) {
-	a.State, a.Since = Asking, new(q.Since)
-	a.Why = both(fmt.Sprintf("waits for the answer of %s to %s", screen.Short(p.Called(q.Of), 100), q.ID), a.Why)
-	switch {
-	case a.Next != "":
-	case q.Of == dropbox.Lead:
-		a.Next = fmt.Sprintf("claude-swarm reply %s \"…\"", q.ID)
-	default:
-		a.Next = "goes on with the answer, or without it at " + screen.Ahead(q.Until, time.Now())
-	}
 }

@@ -43,7 +43,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	tokens, err := home.Tokens(name)
+	tokens, err := openTokens(home, name)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	// As much of the daemon as the mail of one agent needs: nobody listens, and the
 	// lead is the person.
 	h := &house{
-		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, books: &books{tokens: tokens}, secrets: home.Secrets(),
+		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, tokens: tokens, secrets: home.Secrets(),
 		feed: new(feed), events: home.events(), trouble: new(trouble), plan: func() Plan { return o.Plan }, turnsAt: home.turnsSince,
 	}
 	if o.Mirror != nil {
@@ -81,7 +81,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 		}
 	}
 	a := &agent{house: h, name: name, box: box, log: log, hidden: newSecrets(h.secrets)}
-	a.diary = newDiary(home, name, LogPolicy{}, h.feed, func(err error) { log.Warn("diary", keyErr, err) })
+	a.diary = newDiary(home, name, LogPolicy{}, h.feed.line(name), func(err error) { log.Warn("diary", keyErr, err) })
 	return &Attached{agent: a, backend: o.Backend}, nil
 }
 

@@ -30,7 +30,7 @@ func (a *agent) clientSpec(spec Spec) runner.Spec {
 
 func (a *agent) environment(spec Spec, turn string) []string {
 	o := runner.EnvOptions{
-		Drop: spec.EnvDrop, Add: spec.Env, Agent: a.name, Dir: a.project, Token: a.books.token(a.name), TurnID: turn,
+		Drop: spec.EnvDrop, Add: spec.Env, Agent: a.name, Dir: a.project, Token: a.tokens.of(a.name), TurnID: turn,
 	}
 	if a.program != "" {
 		o.BinDir = filepath.Dir(a.program)

@@ -72,7 +72,7 @@ func HookCompact(home Home, backends map[string]runner.Backend, mark string, out
 	if from == to {
 		return nil
 	}
-	if err := home.files.WriteJSON(home.handbackFile(turn), handback{From: from, To: to}); err != nil {
+	if err := home.Files().WriteJSON(home.handbackFile(turn), handback{From: from, To: to}); err != nil {
 		return err
 	}
 	answer := map[string]any{"hookSpecificOutput": map[string]any{

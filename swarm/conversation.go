@@ -1,10 +1,6 @@
 package swarm
 
 import (
-	"crypto/rand"
-	"crypto/sha1"
-	"fmt"
-
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -35,30 +31,4 @@ func freshSession(s *sessions, agent string, spec Spec) (runner.Session, error) 
 		return runner.Session{}, err
 	}
 	return runner.Session{ID: to.ID, How: runner.New}, nil
-}
-
-func randomUUID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	return formatUUID(b, 4)
-}
-
-// promptSpace is the name space of the prompts' UUIDs.
-var promptSpace = [16]byte{0x9d, 0x2c, 0x11, 0x5e, 0x4b, 0x8a, 0x4c, 0x0f, 0x8f, 0x21, 0x6a, 0x37, 0xc4, 0x90, 0x5d, 0xe2}
-
-// promptUUID is the version 5 UUID (RFC 9562) of one attempt at a message. The
-// CLI runs a prompt with a UUID that it knows only once, even in a later
-// process; so each attempt has its own, and sending a line twice within one
-// attempt is harmless.
-func promptUUID(turn string) string {
-	h := sha1.New()
-	h.Write(promptSpace[:])
-	h.Write([]byte(turn))
-	return formatUUID([16]byte(h.Sum(nil)[:16]), 5)
-}
-
-func formatUUID(b [16]byte, version byte) string {
-	b[6] = b[6]&0x0f | version<<4
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -10,9 +10,6 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
-	"github.com/claude-swarm/claude-swarm/streamjson"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
-	"github.com/claude-swarm/claude-swarm/window"
 )
 
 // maxDiaryLine bounds what one event adds to an agent's log, in bytes; the whole
@@ -26,14 +23,14 @@ const maxDiaryLine = 8 << 10
 type diary struct {
 	agent string
 	out   io.WriteCloser
-	feed  *feed
+	told  func(at time.Time, id, entry string) // who listens to each entry
 	now   func() time.Time
 	fail  func(error)
 	// secrets may stand in no line; nil knows none.
 	secrets *tokens.Source
 }
 
-func newDiary(home Home, agent string, p LogPolicy, f *feed, fail func(error)) *diary {
+func newDiary(home Home, agent string, p LogPolicy, told func(at time.Time, id, entry string), fail func(error)) *diary {
 	out := &lumberjack.Logger{Filename: home.AgentLog(agent), MaxSize: p.MaxSizeMB, MaxBackups: p.MaxBackups, MaxAge: p.MaxAgeDays}
 	if out.MaxSize == 0 {
 		out.MaxSize = 20
@@ -44,7 +41,7 @@ func newDiary(home Home, agent string, p LogPolicy, f *feed, fail func(error)) *
 	if out.MaxAge == 0 {
 		out.MaxAge = 30
 	}
-	return &diary{agent: agent, out: out, feed: f, now: time.Now, fail: fail, secrets: home.Secrets()}
+	return &diary{agent: agent, out: out, told: told, now: time.Now, fail: fail, secrets: home.Secrets()}
 }
 
 // line writes one entry about a message.
@@ -59,7 +56,7 @@ func (d *diary) line(id, text string) {
 	if _, err := io.WriteString(d.out, entry); err != nil {
 		d.fail(fmt.Errorf("log of %s: %w", d.agent, err))
 	}
-	d.feed.publish(FeedEvent{Kind: FeedLine, At: now.UTC(), Agent: d.agent, ID: id, Text: entry})
+	d.told(now.UTC(), id, entry)
 }
 
 // close lets the file go; the next line opens it again. An idle agent holds no
@@ -68,47 +65,4 @@ func (d *diary) close() {
 	if err := d.out.Close(); err != nil {
 		d.fail(err)
 	}
-}
-
-// event writes what an event is worth telling.
-func (d *diary) event(id string, tools runner.Tools, ev *streamjson.Event) {
-	sub := ""
-	if ev.Parent != "" {
-		sub = "  "
-	}
-	switch ev.Kind {
-	case streamjson.KindAssistant:
-		for _, b := range ev.Blocks {
-			switch b.Kind {
-			case streamjson.BlockText:
-				d.line(id, sub+b.Text)
-			case streamjson.BlockToolUse:
-				d.line(id, sub+strings.ReplaceAll(window.CallText(b.Name, tools.About(b.Name, b.Input), b.Input), "\n", " "))
-			}
-		}
-	case streamjson.KindUser:
-		for _, b := range ev.Blocks {
-			if b.Kind == streamjson.BlockToolResult && b.Failed {
-				d.line(id, sub+"✗ "+screen.Short(b.Text, 200))
-			}
-		}
-	case streamjson.KindCompact:
-		if ev.Compact != nil {
-			d.line(id, fmt.Sprintf("= compacted, %d tokens before", ev.Compact.Pre))
-		}
-	case streamjson.KindRetry:
-		if r := ev.Retry; r != nil {
-			d.line(id, fmt.Sprintf("= the API answered %s, retry %d of %d in %.0f s", retryCause(r), r.Attempt, r.Max, r.Delay.Seconds()))
-		}
-	}
-}
-
-func retryCause(r *streamjson.Retry) string {
-	switch {
-	case r.Status != 0 && r.Error != "":
-		return fmt.Sprintf("%d %s", r.Status, r.Error)
-	case r.Status != 0:
-		return fmt.Sprint(r.Status)
-	}
-	return "nothing"
 }

@@ -42,9 +42,6 @@ func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 			}
 			return (&Binding{Agent: "ada", Session: fmt.Sprint(n)}).write(h)
 		}},
-		"what the next prompt gives back": {func(h Home) string { return h.pendingFile("coder") }, func(h Home, n int) error {
-			return (&memory{home: h, agent: "coder"}).setPending([]byte(fmt.Sprint(n)))
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := HomeOf(t.TempDir())

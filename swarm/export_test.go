@@ -8,7 +8,7 @@ import (
 
 // Waits is when an agent failed last, and until when it waits for that.
 func (s *Swarm) Waits(agent string) (failed, until time.Time) {
-	st := s.books.standings.of(agent)
+	st := s.holds.of(agent)
 	if n := len(st.Failures); n > 0 {
 		failed = st.Failures[n-1].At
 	}
@@ -31,4 +31,4 @@ func MarkedClients(h Home) (map[int]string, error) {
 }
 
 // Failures is how many failures of an agent are remembered.
-func (s *Swarm) Failures(agent string) int { return len(s.books.standings.of(agent).Failures) }
+func (s *Swarm) Failures(agent string) int { return len(s.holds.of(agent).Failures) }

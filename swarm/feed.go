@@ -212,3 +212,10 @@ func (f *feed) closeAll() {
 		s.Close()
 	}
 }
+
+// line publishes the entries of an agent's log.
+func (f *feed) line(agent string) func(at time.Time, id, entry string) {
+	return func(at time.Time, id, entry string) {
+		f.publish(FeedEvent{Kind: FeedLine, At: at, Agent: agent, ID: id, Text: entry})
+	}
+}

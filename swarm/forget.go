@@ -85,7 +85,7 @@ func (a *agent) obey(stop, kill context.Context, o *order) time.Duration {
 	case err != nil:
 		return a.diskTrouble(stop, o.What+" the context", err)
 	}
-	a.note(a.books.standings.change(a.name, func(st *standing) {
+	a.note(a.holds.change(a.name, func(st *standing) {
 		if st.Order != nil && *st.Order == *o {
 			st.Order = nil
 		}
@@ -97,7 +97,7 @@ func (a *agent) obey(stop, kill context.Context, o *order) time.Duration {
 // what was to be forgotten.
 func (a *agent) clear(ctx context.Context, o *order) error {
 	a.letGo(ctx, "the context is cleared")
-	if err := a.books.sessions.clear(a.name); err != nil {
+	if err := a.sessions.clear(a.name); err != nil {
 		return err
 	}
 	for _, file := range []string{a.home.windowFile(a.name), a.home.pendingFile(a.name)} {
@@ -189,7 +189,7 @@ func (a *agent) oldSession(spec Spec) (runner.Session, bool) {
 	case SessionContinue:
 		return runner.Session{How: runner.Continue}, true
 	}
-	se, ok := a.books.sessions.get(a.name)
+	se, ok := a.sessions.get(a.name)
 	if !ok || !se.Used || se.Dir != spec.Client.Dir {
 		return runner.Session{}, false
 	}
@@ -221,7 +221,7 @@ func (a *agent) compactTurn(ctx context.Context, spec Spec, session runner.Sessi
 	if t.unrecorded != nil {
 		return out, fmt.Errorf("record the turn: %w", t.unrecorded)
 	}
-	return out, a.books.ledger.add(LedgerLine{
+	return out, a.ledger.add(LedgerLine{
 		At: out.Ended.UTC(), Turn: turn, Agent: a.name, From: a.name, Subject: "compact the context",
 		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
 		Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,

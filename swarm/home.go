@@ -31,6 +31,9 @@ func (h Home) with(files durable.Files) Home {
 	return h
 }
 
+// Files is how everything in the home is written.
+func (h Home) Files() durable.Files { return h.files }
+
 // Make makes the folders, readable by their owner alone, and keeps git away from them.
 // It is harmless to repeat.
 func (h Home) Make() error {

@@ -3,56 +3,16 @@ package swarm
 import (
 	"bufio"
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
-
-// Tokens prove who sent a message: each name has a separate secret, in a file
-// that only its owner can read. Agents that run as the same user could read
-// each other's; the proof guards against mistakes and against text that claims
-// to be somebody, not against a hostile program of the same user.
-type Tokens map[string]string
-
-// Tokens reads the tokens, and makes those that are missing for names.
-func (h Home) Tokens(names ...string) (Tokens, error) {
-	read, err := tokens.Read(h.dir)
-	if err != nil {
-		return nil, err
-	}
-	t := Tokens(read)
-	missing := false
-	for _, name := range names {
-		if t[name] == "" {
-			t[name] = rand.Text()
-			missing = true
-		}
-	}
-	if !missing {
-		return t, nil
-	}
-	var out bytes.Buffer
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		fmt.Fprintf(&out, "%s %s\n", name, t[name])
-	}
-	if err := h.Make(); err != nil {
-		return nil, err
-	}
-	if err := h.files.Write(tokens.File(h.dir), durable.Options{}, out.Bytes()); err != nil {
-		return nil, fmt.Errorf("write the tokens: %w", err)
-	}
-	return t, nil
-}
 
 // An Identity is whoever uses the command line: the lead, or an agent inside
 // one of its turns.

@@ -47,9 +47,6 @@ const (
 	// longestLimit bounds what a client says of a reset. The longest limits of
 	// subscriptions are those of a week.
 	longestLimit = 8 * 24 * time.Hour
-	// longestDoubt is how long a message is parked for a cause that nobody names.
-	// After that its turns count as failures.
-	longestDoubt = 24 * time.Hour
 )
 
 // spread is how much later than the reset an agent comes back: each at a time of
@@ -208,10 +205,10 @@ func (s *standings) openLimit(account string) bool {
 // account again.
 func (a *agent) liftOpenLimit() {
 	account := a.account()
-	if !a.books.standings.openLimit(account) {
+	if !a.holds.openLimit(account) {
 		return
 	}
-	a.note(a.books.standings.liftLimit(account, time.Now()))
+	a.note(a.holds.liftLimit(account, time.Now()))
 	a.wakeAll(account)
 }
 
@@ -227,7 +224,7 @@ func (a *agent) limited(j *job, out runner.Outcome) error {
 		return err
 	}
 	account := a.account()
-	l, err := a.books.standings.park(account, limitFrom(a.name, out, a.spec().retryDelay(), now), now)
+	l, err := a.holds.park(account, limitFrom(a.name, out, a.spec().retryDelay(), now), now)
 	if err != nil {
 		return err
 	}
@@ -236,13 +233,17 @@ func (a *agent) limited(j *job, out runner.Outcome) error {
 	return nil
 }
 
+// longestDoubt is how long a message is parked for a cause that nobody names.
+// After that its turns count as failures.
+const longestDoubt = 24 * time.Hour
+
 // doubts notes that a message is parked for an unknown cause, and returns for how
 // long it has been.
 func (a *agent) doubts(message string, now time.Time) time.Duration {
-	if d := a.books.standings.of(a.name).Doubt; d != nil && d.Message == message {
+	if d := a.holds.of(a.name).Doubt; d != nil && d.Message == message {
 		return now.Round(0).Sub(d.Since)
 	}
-	a.note(a.books.standings.change(a.name, func(s *standing) {
+	a.note(a.holds.change(a.name, func(s *standing) {
 		s.Doubt = &doubt{Message: message, Since: now.UTC().Round(0)}
 	}))
 	return 0
@@ -265,7 +266,7 @@ func (a *agent) tellLimit(account string, l limit) {
 	a.house.tellLead(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), "parked: "+l.Why, fmt.Sprintf(
 		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and go on by themselves. This is said once; claude-swarm status says since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
 		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(a.sharing(account), ", "), how, todo, l.Agent))
-	a.note(a.books.standings.told(account, l.Since))
+	a.note(a.holds.told(account, l.Since))
 }
 
 // sharing names the agents of an account.

@@ -102,7 +102,7 @@ func (m *memory) setPending(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	return m.home.files.Write(m.home.pendingFile(m.agent), durable.Options{}, text)
+	return m.home.Files().Write(m.home.pendingFile(m.agent), durable.Options{}, text)
 }
 
 // given forgets what a prompt has given back.

@@ -226,7 +226,7 @@ func (l *lookout) run(stop context.Context) {
 
 func (l *lookout) save(now time.Time) {
 	l.file.V, l.saved = 1, now
-	l.note(l.home.files.WriteJSON(l.home.mirrorFile(), l.file))
+	l.note(l.home.Files().WriteJSON(l.home.mirrorFile(), l.file))
 }
 
 // look shows what lies there and was delivered since then.

@@ -57,8 +57,8 @@ func (a *agent) missed(c *dropbox.Claim) (bool, error) {
 	return true, a.box.Finish(c.Entry)
 }
 
-// holds tells whether this agent has claimed a publication.
-func (a *agent) holds(id string) bool {
+// hasOffer tells whether this agent has claimed a publication.
+func (a *agent) hasOffer(id string) bool {
 	g, err := a.store.GrantOf(id)
 	return err == nil && g.Agent == a.name
 }
@@ -66,7 +66,7 @@ func (a *agent) holds(id string) bool {
 // closeOffer closes the publication that a turn was about, if its agent claimed
 // it, and tells those who listen. It is harmless to repeat.
 func (a *agent) closeOffer(m *dropbox.Message, r *Receipt) error {
-	if m.Offer == "" || !a.holds(m.Offer) {
+	if m.Offer == "" || !a.hasOffer(m.Offer) {
 		return nil
 	}
 	closed := Receipt{ID: m.Offer, Turn: r.Turn, Agent: a.name, Outcome: string(runner.Done), Ended: r.Ended, Text: r.Text}
@@ -83,7 +83,7 @@ func (a *agent) closeOffer(m *dropbox.Message, r *Receipt) error {
 
 // dropOffer gives back the publication that a message was about which is given up.
 func (a *agent) dropOffer(m *dropbox.Message, reason string) error {
-	if m == nil || m.Offer == "" || !a.holds(m.Offer) {
+	if m == nil || m.Offer == "" || !a.hasOffer(m.Offer) {
 		return nil
 	}
 	if err := a.store.ReleaseOffer(m.Offer, a.name); err != nil {
@@ -95,25 +95,7 @@ func (a *agent) dropOffer(m *dropbox.Message, reason string) error {
 
 // announce tells those who listen how published work ended. Nobody waits for it.
 func (a *agent) announce(m *dropbox.Message, end, text string) {
-	if err := a.store.Announce(m, a.name, end, text, a.books.sign); err != nil {
+	if err := a.store.Announce(m, a.name, end, text, a.tokens.sign); err != nil {
 		a.log.Warn("nobody could be told how it ended", keyMessage, m.ID, keyErr, err)
 	}
-}
-
-// sign proves a message in the name of its sender; "" where nothing does.
-func (b *books) sign(m *dropbox.Message, to string) string {
-	token := b.token(m.From)
-	if token == "" {
-		return ""
-	}
-	return dropbox.Proof(token, m, to)
-}
-
-// signAgain signs copies of a publication if its sender had signed it.
-func (b *books) signAgain(m *dropbox.Message) func(*dropbox.Message, string) string {
-	token := b.token(m.From)
-	if token == "" || len(m.To) != 1 || !dropbox.Proven(token, m, m.To[0]) {
-		return nil
-	}
-	return b.sign
 }

@@ -127,7 +127,7 @@ func begunOffline(home Home, store *dropbox.Store, p Plan, a *AgentStatus) error
 		a.Message = &MessageStatus{ID: e.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}
 		a.Why, a.Next = "its client outlived the daemon", "claude-swarm start"
 		if q := home.asks(rec.Turn); q != nil {
-			q.show(a, p)
+			showAsked(q, a, p)
 		}
 		return nil
 	}

@@ -62,5 +62,3 @@ func (h Home) LiveClients() ([]Client, error) {
 // removePIDFile says that no process works any more. A file that cannot be
 // removed tells of a process that has ended, which its start time shows.
 func removePIDFile(path string) { _ = os.Remove(path) }
-
-func pid() int { return os.Getpid() }

@@ -20,15 +20,15 @@ func (s *Swarm) Resume(agent, by string) error {
 	if err != nil {
 		return err
 	}
-	if s.books.standings.of(agent).Stopped != nil {
+	if s.holds.of(agent).Stopped != nil {
 		return &StoppedError{Name: agent}
 	}
-	if !s.fromPerson(by) && s.forPerson(s.books.standings.of(agent)) {
+	if !s.fromPerson(by) && s.forPerson(s.holds.of(agent)) {
 		return &PersonError{Name: agent}
 	}
 	now := time.Now()
-	_, _, held := s.books.standings.limitOf(m.account(), agent, now)
-	if err := s.books.standings.liftLimit(m.account(), now); err != nil {
+	_, _, held := s.holds.limitOf(m.account(), agent, now)
+	if err := s.holds.liftLimit(m.account(), now); err != nil {
 		return err
 	}
 	s.wakeAccount(m.account())

@@ -91,8 +91,8 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 		return err
 	}
 	a.comesTo(dropbox.Done)
-	if st := a.books.standings.of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
-		a.note(a.books.standings.change(a.name, func(s *standing) {
+	if st := a.holds.of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
+		a.note(a.holds.change(a.name, func(s *standing) {
 			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil
 		}))
 	}
@@ -106,7 +106,7 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 // finish does what is left after the commit point: ledger, notes, answer, and
 // the files to done/. It is harmless to repeat.
 func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
-	if err := a.books.ledger.add(ledgerLine(m, r)); err != nil {
+	if err := a.ledger.add(ledgerLine(m, r)); err != nil {
 		return err
 	}
 	if err := a.finishNotes(r); err != nil {
@@ -187,7 +187,7 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 	}
 
 	now := time.Now().UTC()
-	st := a.books.standings.of(a.name)
+	st := a.holds.of(a.name)
 	failures := append(append([]Failure(nil), st.Failures...), Failure{At: now, Message: j.claim.ID, Unborn: unborn, Buried: buried, Reason: reason})
 	if len(failures) > maxFailureMemory {
 		failures = failures[len(failures)-maxFailureMemory:]
@@ -198,7 +198,7 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 		return nil
 	}
 	wait := jitter(d.After)
-	return a.books.standings.change(a.name, func(s *standing) {
+	return a.holds.change(a.name, func(s *standing) {
 		s.Failures, s.Until, s.Why = failures, now.Add(wait), reason
 	})
 }
@@ -270,7 +270,7 @@ func (a *agent) recordEnd(j *job, out runner.Outcome, counted bool) error {
 	if err := r.write(a.home); err != nil {
 		return fmt.Errorf("turn record: %w", err)
 	}
-	return a.books.ledger.add(a.attemptLine(j, out))
+	return a.ledger.add(a.attemptLine(j, out))
 }
 
 // attemptLine is the ledger's line of an attempt that ended badly.

@@ -1,9 +1,12 @@
 package swarm
 
 import (
+	"fmt"
 	"math"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -177,4 +180,17 @@ type Cost struct {
 type LastText struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
+}
+
+// showAsked makes an agent that works one that asks.
+func showAsked(q *asked, a *AgentStatus, p Plan) {
+	a.State, a.Since = Asking, new(q.Since)
+	a.Why = both(fmt.Sprintf("waits for the answer of %s to %s", screen.Short(p.Called(q.Of), 100), q.ID), a.Why)
+	switch {
+	case a.Next != "":
+	case q.Of == dropbox.Lead:
+		a.Next = fmt.Sprintf("claude-swarm reply %s \"…\"", q.ID)
+	default:
+		a.Next = "goes on with the answer, or without it at " + screen.Ahead(q.Until, time.Now())
+	}
 }

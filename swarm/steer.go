@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"os"
 	"reflect"
 	"runtime"
 	"slices"
@@ -64,7 +64,7 @@ func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
 	}
-	if !s.fromPerson(by) && s.forPerson(s.books.standings.of(agent)) {
+	if !s.fromPerson(by) && s.forPerson(s.holds.of(agent)) {
 		return &PersonError{Name: agent}
 	}
 	return s.steer(agent, func(st *standing) {
@@ -93,7 +93,7 @@ func (s *Swarm) steer(agent string, f func(*standing)) error {
 	// What was sent just before may not have been heard of yet. Before the change: an
 	// agent that is awake would else go on by it with an older message.
 	m.queue.ring("")
-	if err := s.books.standings.change(agent, f); err != nil {
+	if err := s.holds.change(agent, f); err != nil {
 		return err
 	}
 	m.bell.ring()
@@ -203,7 +203,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
-	if err := s.books.addTokens(s.home, names); err != nil {
+	if err := s.tokens.add(names...); err != nil {
 		return c, err
 	}
 	s.mu.Lock()
@@ -311,7 +311,7 @@ func both(a, b string) string {
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
 		V: 1, Project: s.project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.trouble.list(), s.fullDisks()...),
-		Daemon: &DaemonStatus{PID: pid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
+		Daemon: &DaemonStatus{PID: os.Getpid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}
 	uncounted := error(nil)
@@ -330,11 +330,11 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	for _, m := range members {
 		a := m.view.status()
 		if a.State == Working {
-			if why, next := s.books.standings.of(m.name).pending(m.name); why != "" {
+			if why, next := s.holds.of(m.name).pending(m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next
 			}
 			if q := s.home.asks(m.turn()); q != nil {
-				q.show(&a, s.Plan())
+				showAsked(q, &a, s.Plan())
 			}
 		}
 		if a.Waiting = m.queue.waiting(); m.queue.stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
@@ -348,7 +348,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		if a.Warm != nil {
 			a.Warm.measure()
 		}
-		a.CostUSD = s.books.ledger.cost(m.name, now)
+		a.CostUSD = s.ledger.cost(m.name, now)
 		var err error
 		a.Dead, err = m.box.DeadCount()
 		uncounted = cmp.Or(uncounted, err)
@@ -367,23 +367,4 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		st.Trouble = append(st.Trouble, "not everything could be counted: "+uncounted.Error())
 	}
 	return st, nil
-}
-
-// addTokens makes tokens for names that have none.
-func (b *books) addTokens(home Home, names []string) error {
-	tokens, err := home.Tokens(names...)
-	if err != nil {
-		return err
-	}
-	b.tokensMu.Lock()
-	defer b.tokensMu.Unlock()
-	b.tokens = maps.Clone(tokens)
-	return nil
-}
-
-// token is what proves a sender; "" when nothing does.
-func (b *books) token(name string) string {
-	b.tokensMu.Lock()
-	defer b.tokensMu.Unlock()
-	return b.tokens[name]
 }

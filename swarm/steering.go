@@ -65,7 +65,7 @@ func (a *agent) nextUrgent(j *job) (runner.Steer, bool) {
 		}
 		j.steered = append(j.steered, s)
 		own.proven = a.proves(c.Message)
-		a.books.turns.count(a.name, own.began, own.proven && c.Message.From == dropbox.Lead)
+		a.counts.count(a.name, own.began, own.proven && c.Message.From == dropbox.Lead)
 		a.diary.line(c.ID, fmt.Sprintf("+ %s from %s: %s", c.Message.Type, a.plan().Called(c.Message.From), describe(c.Message)))
 		a.log.Info("message brought to a running turn", keyMessage, c.ID, keyTurn, j.rec.Turn)
 		return runner.Steer{UUID: s.uuid, Prompt: a.steerText(letter{Message: c.Message, Proven: own.proven, Via: own.via})}, true
@@ -75,7 +75,7 @@ func (a *agent) nextUrgent(j *job) (runner.Steer, bool) {
 
 // takeUrgent takes the first message that waits, if it is urgent and begins turns.
 func (a *agent) takeUrgent() (*dropbox.Claim, bool) {
-	if st := a.books.standings.of(a.name); st.Stopped != nil || st.Paused != nil {
+	if st := a.holds.of(a.name); st.Stopped != nil || st.Paused != nil {
 		return nil, false
 	}
 	if err := a.queue.refresh(a.box.List); err != nil {
@@ -90,7 +90,7 @@ func (a *agent) takeUrgent() (*dropbox.Claim, bool) {
 		if m, err := a.box.Read(e); err == nil && !m.Type.Wakes() {
 			a.queue.markNote(e)
 			continue
-		} else if err == nil && a.books.turns.over(a.name, a.plan().TurnsPerHour, a.byLead(m), time.Now()) != "" {
+		} else if err == nil && a.counts.over(a.name, a.plan().TurnsPerHour, a.byLead(m), time.Now()) != "" {
 			return nil, false // it waits for the next turn, which does not begin
 		}
 		a.noteArrival(e)

@@ -92,7 +92,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
 			continue
 		}
-		key, box := fmt.Sprintf("stray:%q:%s", name, utcDay(changed)), filepath.Join(s.store.Dir(), "AGENT")
+		key, box := fmt.Sprintf("stray:%q:%s", name, changed.UTC().Format(time.DateOnly)), filepath.Join(s.store.Dir(), "AGENT")
 		switch {
 		case info.Mode().IsRegular():
 			s.tellLead("", key, "not taken in: "+screen.Short(name, 150), fmt.Sprintf(

@@ -24,8 +24,9 @@ type Swarm struct {
 	listeners []*listening
 	intake    *intake
 	lookout   *lookout
-	lost      doorbell // a watch is gone: look at the watches before the next sweep
-	waits     waits    // of turns that stop other agents
+	damaged   *DamagedError // the file of sessions, where it was set aside
+	lost      doorbell      // a watch is gone: look at the watches before the next sweep
+	waits     waits         // of turns that stop other agents
 
 	telling sync.Mutex // held by TellGone
 
@@ -80,15 +81,14 @@ func New(o Options) (*Swarm, error) {
 			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
-	b, err := openBooks(home, o.Plan)
-	if err != nil {
-		return nil, err
-	}
 	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newDoorbell(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.house = house{
 		home: home, project: o.Project, program: o.Program, environ: o.Environ, server: o.Tools, store: o.Store, backends: o.Backends,
-		books: b, feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: NewWaitingClients(o.Plan.maxWarm()), grown: newGrown(), restart: o.Restart.orDefaults(),
+		feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: NewWaitingClients(o.Plan.maxWarm()), grown: newGrown(), restart: o.Restart.orDefaults(),
 		log: o.Log, events: home.events(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
+	}
+	if err := s.openJournal(o.Plan); err != nil {
+		return nil, err
 	}
 	if o.Mirror != nil {
 		s.mirror = &mirroring{Mirror: o.Mirror}
@@ -97,7 +97,7 @@ func New(o Options) (*Swarm, error) {
 		return nil, err
 	}
 	s.intake, s.lookout = newIntake(s), newLookout(&s.house)
-	if lines, err := b.ledger.amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
+	if lines, err := s.ledger.amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {
 		s.log.Warn("lines were missing in the ledger", "lines", lines)
@@ -112,33 +112,24 @@ func New(o Options) (*Swarm, error) {
 	return s, nil
 }
 
-func openBooks(home Home, p Plan) (*books, error) {
+// openJournal opens the daemon's own files. Sessions that are damaged are set aside.
+func (s *Swarm) openJournal(p Plan) (err error) {
 	names := []string{dropbox.Lead, dropbox.Swarm, dropbox.IRC}
-	for _, spec := range p.Agents {
-		names = append(names, spec.Name)
+	if s.tokens, err = openTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {
+		return err
 	}
-	tokens, err := home.Tokens(names...)
-	if err != nil {
-		return nil, err
+	if s.holds, err = openStandings(s.home); err != nil {
+		return err
 	}
-	st, err := openStandings(home)
-	if err != nil {
-		return nil, err
-	}
-	se, err := openSessions(home)
-	damaged, ok := errors.AsType[*DamagedError](err)
-	if ok {
-		err = damaged.setAside()
+	s.sessions, err = openSessions(s.home)
+	if e, ok := errors.AsType[*DamagedError](err); ok {
+		s.damaged, err = e, e.setAside()
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b := &books{standings: st, sessions: se, tokens: tokens, damaged: damaged}
-	b.ledger, err = openLedger(home, func(line LedgerLine) { b.turns.recall(line, st.of(line.Agent).Word) })
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	s.ledger, err = openLedger(s.home, func(line LedgerLine) { s.counts.recall(line, s.holds.of(line.Agent).Word) })
+	return err
 }
 
 // newMember makes an agent's mailbox and the agent.
@@ -156,13 +147,13 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: newSecrets(s.secrets)}
 	a.reins.spec = spec
 	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
-	if se, ok := s.books.sessions.get(spec.Name); ok {
+	if se, ok := s.sessions.get(spec.Name); ok {
 		a.view.s.Session = se.ID
 	}
-	if l, ok := s.books.ledger.last(spec.Name); ok {
-		a.view.recall(l, s.books.ledger.turns(spec.Name))
+	if l, ok := s.ledger.last(spec.Name); ok {
+		a.view.recall(l, s.ledger.turns(spec.Name))
 	}
-	a.diary = newDiary(s.home, spec.Name, p, s.feed, a.note)
+	a.diary = newDiary(s.home, spec.Name, p, s.feed.line(spec.Name), a.note)
 	return &member{agent: a, gone: make(chan struct{})}, nil
 }
 
@@ -183,9 +174,9 @@ func (s *Swarm) Ready() <-chan struct{} { return s.ready }
 func (s *Swarm) Run(stop, kill context.Context) error {
 	defer s.feed.closeAll()
 	s.started = time.Now().UTC()
-	if e := s.books.damaged; e != nil {
+	if e := s.damaged; e != nil {
 		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
-		s.tellLead("", "damaged:"+utcDay(s.started), "the sessions were damaged", fmt.Sprintf(
+		s.tellLead("", "damaged:"+s.started.Format(time.DateOnly), "the sessions were damaged", fmt.Sprintf(
 			"%v.\n\nThe file is kept as %s. What each agent did is in claude-swarm history AGENT.\n", e, e.aside()))
 	}
 

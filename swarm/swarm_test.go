@@ -34,7 +34,7 @@ type field struct {
 	listeners []swarm.Listener
 	plan      swarm.Plan
 	restart   swarm.RestartPolicy
-	tokens    swarm.Tokens
+	tokens    map[string]string
 	environ   []string
 	tools     *runner.Server // of the swarm, which agents have whose Spec says so; may be nil
 	sweep     time.Duration

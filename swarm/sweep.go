@@ -67,7 +67,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		swept = time.Now()
 		runner.ReapAdopted()
 		s.trouble.mend()
-		s.note(s.books.standings.catchUp())
+		s.note(s.holds.catchUp())
 		s.listLead()
 		s.listBusy()
 		s.mirror.count(s.store)

@@ -135,7 +135,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
 		return a.putBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
 	}
-	a.books.turns.count(a.name, rec.Begun, rec.ByLead) // it has no line in the ledger yet
+	a.counts.count(a.name, rec.Begun, rec.ByLead) // it has no line in the ledger yet
 	return a.follow(kill, j)
 }
 
@@ -189,7 +189,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 	if out.End == runner.Lost {
 		// Cut off, not failed: it is not counted against the message.
 		a.report(j, out)
-		if err := a.books.ledger.add(a.attemptLine(j, out)); err != nil {
+		if err := a.ledger.add(a.attemptLine(j, out)); err != nil {
 			return err
 		}
 		if err := a.putBackNotes(j); err != nil {
@@ -237,7 +237,7 @@ func (a *agent) finishCommitted(e dropbox.Entry) error {
 func (a *agent) finishFailure(j *job) error {
 	line := j.rec.line() // the ledger may have refused it, and takes it once
 	line.From, line.Subject = j.claim.Message.From, j.claim.Message.Subject
-	if err := a.books.ledger.add(line); err != nil {
+	if err := a.ledger.add(line); err != nil {
 		return err
 	}
 	switch j.rec.End {

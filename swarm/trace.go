@@ -179,7 +179,7 @@ func (h Home) recordOf(mark string) (*record, error) {
 // is a [*TraceError].
 func (h Home) claimedTurn(agent, mark string) (*record, error) {
 	if !isTurnID(mark) {
-		return nil, &TraceError{fmt.Sprintf("%s=%q is not the id of a turn", runner.MarkVar, cut(mark, maxTurnID))}
+		return nil, &TraceError{fmt.Sprintf("%s=%q is not the id of a turn", runner.MarkVar, screen.Short(mark, maxTurnID))}
 	}
 	rec, err := h.recordOf(mark)
 	switch {

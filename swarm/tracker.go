@@ -56,7 +56,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 	case streamjson.KindInit:
 		a.view.learn(ev.Session, ev.Model, 0, 0)
 		if ev.Session != "" && t.rec.How != string(runner.Continue) {
-			a.note(a.books.sessions.learned(a.name, ev.Session))
+			a.note(a.sessions.learned(a.name, ev.Session))
 		}
 	case streamjson.KindAssistant:
 		t.assistant(ev)
@@ -82,7 +82,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 	if a.feed.wanted(FeedRaw, a.name) {
 		a.feed.publish(FeedEvent{Kind: FeedRaw, At: time.Now().UTC(), Agent: a.name, ID: t.id, Text: string(ev.Raw)})
 	}
-	a.diary.event(t.id, t.memory.tools, ev)
+	logEvent(a.diary, t.id, t.memory.tools, ev)
 	t.memory.event(ev)
 }
 

@@ -75,7 +75,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 
 // proves tells whether a message is from whom it says it is.
 func (a *agent) proves(m *dropbox.Message) bool {
-	token := a.books.token(m.From)
+	token := a.tokens.of(m.From)
 	return token != "" && dropbox.Proven(token, m, a.name)
 }
 
@@ -212,7 +212,7 @@ func (a *agent) tell(j *job) {
 	}
 	j.told = true
 	m := j.claim.Message
-	a.books.turns.count(a.name, j.began, j.byLead())
+	a.counts.count(a.name, j.began, j.byLead())
 	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, a.plan().Called(m.From), describe(m)))
 	a.begun(m)
 }
@@ -221,7 +221,7 @@ func (a *agent) tell(j *job) {
 // refuses it, the other form; then a fresh one.
 func (a *agent) session(spec Spec, try int, last *record) (runner.Session, error) {
 	if try == 0 {
-		return planSession(a.books.sessions, a.name, spec)
+		return planSession(a.sessions, a.name, spec)
 	}
 	switch {
 	case try == 1 && last.How == string(runner.Resume):
@@ -229,7 +229,7 @@ func (a *agent) session(spec Spec, try int, last *record) (runner.Session, error
 	case try == 1 && last.How == string(runner.New):
 		return runner.Session{ID: last.Session, How: runner.Resume}, nil
 	}
-	return freshSession(a.books.sessions, a.name, spec)
+	return freshSession(a.sessions, a.name, spec)
 }
 
 // attempt runs one client. An error means that it was not started, for a reason
@@ -260,7 +260,7 @@ func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.S
 		// The agent's conversation is gone, if it had one: it gets back all
 		// that we know of it.
 		p.Prior = mem.whole()
-		if handoff := a.handoff(); handoff != "" && (len(p.Prior) > 0 || a.books.sessions.isCleared(a.name)) {
+		if handoff := a.handoff(); handoff != "" && (len(p.Prior) > 0 || a.sessions.isCleared(a.name)) {
 			p.Reread = append(slices.Clone(p.Reread), handoff)
 		}
 	}

@@ -132,12 +132,12 @@ func (a *agent) holdForTurns(m *dropbox.Message) bool {
 		return false
 	}
 	now := time.Now().UTC()
-	why := a.books.turns.over(a.name, perHour, a.byLead(m), now)
+	why := a.counts.over(a.name, perHour, a.byLead(m), now)
 	if why == "" {
 		return false
 	}
 	a.log.Warn("agent is paused", keyWhy, why, keyMessage, m.ID)
-	a.note(a.books.standings.change(a.name, func(s *standing) {
+	a.note(a.holds.change(a.name, func(s *standing) {
 		s.Paused = &pause{By: dropbox.Swarm, Why: why, Since: now, Turns: true}
 	}))
 	a.tellLead("turns:"+a.name+":"+now.Format(time.RFC3339Nano), a.name+" is paused: too many turns", fmt.Sprintf(
@@ -173,7 +173,7 @@ func (s *Swarm) word(agent, by string, st *standing) {
 	if !s.fromPerson(by) {
 		return
 	}
-	if s.books.turns.word(agent) || st.Paused != nil && st.Paused.Turns {
+	if s.counts.word(agent) || st.Paused != nil && st.Paused.Turns {
 		st.Word = time.Now().UTC()
 	}
 }

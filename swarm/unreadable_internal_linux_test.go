@@ -50,11 +50,11 @@ func TestADayThatCannotBeListed(t *testing.T) {
 	if err := os.Mkdir(day, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := s.books.ledger.amend(s.home, s.store, []string{"coder"}, now); err != nil || lines != 0 {
+	if lines, err := s.ledger.amend(s.home, s.store, []string{"coder"}, now); err != nil || lines != 0 {
 		t.Errorf("amend = %v, %v, want nothing", lines, err)
 	}
 	withoutList(t, day, func() {
-		if lines, err := s.books.ledger.amend(s.home, s.store, []string{"coder"}, now); !errors.Is(err, fs.ErrPermission) {
+		if lines, err := s.ledger.amend(s.home, s.store, []string{"coder"}, now); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("amend = %v, %v, want the error", lines, err)
 		}
 	})

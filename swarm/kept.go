@@ -1,0 +1,57 @@
+package swarm
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+func (h Home) keptFile(agent string) string { return filepath.Join(h.dir, "kept", agent) }
+
+// keepsMail tells whether a person decided to keep the mail of an agent that is gone.
+func (h Home) keepsMail(agent string) bool {
+	_, err := os.Stat(h.keptFile(agent))
+	return err == nil
+}
+
+// KeepMail notes that the mail of an agent that is gone stays where it is, so that
+// nobody is reminded of it. It is durable, and holds until the agent is back.
+func (h Home) KeepMail(agent string) error {
+	if err := h.Make(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(h.keptFile(agent)), 0o700); err != nil {
+		return err
+	}
+	return errors.Join(h.files.Write(h.keptFile(agent), durable.Options{}), h.files.SyncDir(h.dir))
+}
+
+// isBack forgets KeepMail and goneSince: the agent is there.
+func (h Home) isBack(agent string) error {
+	for _, file := range []string{h.keptFile(agent), h.goneFile(agent)} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h Home) goneFile(agent string) string { return filepath.Join(h.dir, "gone", agent) }
+
+// goneSince is when the daemon first saw mail of an agent that is gone. It is durable,
+// and the same until the agent is back.
+func (h Home) goneSince(agent string) (string, error) {
+	since, err := os.ReadFile(h.goneFile(agent))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return string(since), err
+	}
+	if err := os.MkdirAll(filepath.Dir(h.goneFile(agent)), 0o700); err != nil {
+		return "", err
+	}
+	now := time.Now().UTC().Format(time.RFC3339Nano)
+	return now, errors.Join(h.files.Write(h.goneFile(agent), durable.Options{}, []byte(now)), h.files.SyncDir(h.dir))
+}

@@ -1,0 +1,98 @@
+package swarm
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
+)
+
+// Tokens prove who sent a message: each name has a separate secret, in a file
+// that only its owner can read. Agents that run as the same user could read
+// each other's; the proof guards against mistakes and against text that claims
+// to be somebody, not against a hostile program of the same user.
+//
+// A senderTokens holds them for a daemon. It is safe for several goroutines.
+type senderTokens struct {
+	home Home
+	mu   sync.Mutex
+	by   map[string]string // name
+}
+
+// openTokens reads the tokens, and makes those that are missing for names.
+func openTokens(home Home, names ...string) (*senderTokens, error) {
+	t := &senderTokens{home: home}
+	return t, t.add(names...)
+}
+
+// add makes tokens for names that have none.
+func (t *senderTokens) add(names ...string) error {
+	all, err := t.home.Tokens(names...)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.by = all
+	return nil
+}
+
+// of is what proves a sender; "" when nothing does.
+func (t *senderTokens) of(name string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.by[name]
+}
+
+// sign proves a message in the name of its sender; "" where nothing does.
+func (t *senderTokens) sign(m *dropbox.Message, to string) string {
+	token := t.of(m.From)
+	if token == "" {
+		return ""
+	}
+	return dropbox.Proof(token, m, to)
+}
+
+// signAgain signs copies of a publication if its sender had signed it.
+func (t *senderTokens) signAgain(m *dropbox.Message) func(*dropbox.Message, string) string {
+	token := t.of(m.From)
+	if token == "" || len(m.To) != 1 || !dropbox.Proven(token, m, m.To[0]) {
+		return nil
+	}
+	return t.sign
+}
+
+// Tokens reads the tokens of all names, and makes those that are missing for names.
+func (h Home) Tokens(names ...string) (map[string]string, error) {
+	t, err := tokens.Read(h.dir)
+	if err != nil {
+		return nil, err
+	}
+	missing := false
+	for _, name := range names {
+		if t[name] == "" {
+			t[name] = rand.Text()
+			missing = true
+		}
+	}
+	if !missing {
+		return t, nil
+	}
+	var out bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(&out, "%s %s\n", name, t[name])
+	}
+	if err := h.Make(); err != nil {
+		return nil, err
+	}
+	if err := h.files.Write(tokens.File(h.dir), durable.Options{}, out.Bytes()); err != nil {
+		return nil, fmt.Errorf("write the tokens: %w", err)
+	}
+	return t, nil
+}
