@@ -51,7 +51,7 @@ func (w *answerWait) next(ctx context.Context) (*client.Outcome, error) {
 		w.holds.of(ctx, w.waiting())
 		for ring := false; !ring; {
 			select {
-			case <-w.Rings():
+			case <-w.Wakes():
 				ring = true
 			case <-w.holds.rung:
 				w.holds.look(ctx)

@@ -57,7 +57,7 @@ func (s textSource) read() ([]byte, error) {
 
 // check refuses what is not text, or too much of it.
 func (s textSource) check(body []byte) error {
-	switch flaw, at := client.Look(body, s.most); flaw {
+	switch flaw, at := client.FlawOf(body, s.most); flaw {
 	case client.Empty:
 		return usagef(s.as+` "what to do"`, "the text is empty")
 	case client.HasNUL:

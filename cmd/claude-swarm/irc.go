@@ -80,7 +80,7 @@ project's.`+examples("claude-swarm irc who", "claude-swarm irc who general --jso
 // withChat runs a verb where IRC is configured.
 func withChat(action func(*cli.Context, *post) error) cli.ActionFunc {
 	return withPost(func(c *cli.Context, p *post) error {
-		if p.Chat == nil {
+		if p.IRC == nil {
 			return noIRC()
 		}
 		return p.ircError(action(c, p))
@@ -119,7 +119,7 @@ func ircSend(c *cli.Context, p *post) error {
 	if err != nil {
 		return err
 	}
-	said, err := p.Say(c.Args().First(), text)
+	said, err := p.Chat().Say(c.Args().First(), text)
 	if err != nil {
 		return err
 	}
@@ -202,10 +202,10 @@ func ircRead(c *cli.Context, p *post) error {
 	}
 	var got ircbridge.Reading
 	if c.Bool("all") {
-		got.Lines, channel, err = p.Recent(channel, time.Time{}, limit)
+		got.Lines, channel, err = p.Chat().Recent(channel, time.Time{}, limit)
 		slices.Reverse(got.Lines)
 	} else {
-		got, channel, err = p.Unread(channel, limit)
+		got, channel, err = p.Chat().Unread(channel, limit)
 	}
 	if err != nil {
 		return err
@@ -247,12 +247,12 @@ func ircAsk(c *cli.Context, p *post) error {
 	if err != nil {
 		return err
 	}
-	sent, at, err := p.Inquire(c.Args().First(), text)
+	sent, at, err := p.Chat().Inquire(c.Args().First(), text)
 	if err != nil {
 		return err
 	}
 	p.sayIfNotSaid(c)
-	m, err := p.AwaitPeople(c.Context, sent, at, patience)
+	m, err := p.Chat().AwaitPeople(c.Context, sent, at, patience)
 	if none, ok := errors.AsType[*client.NoAnswerError](err); ok {
 		return fail(exitFailed, "claude-swarm read "+sent.ID, "%w", none)
 	} else if err != nil {
@@ -288,7 +288,7 @@ func ircTell(c *cli.Context, p *post, do ircbridge.Do) error {
 }
 
 func tellBridge(c *cli.Context, p *post, do ircbridge.Do, text string) error {
-	_, channel, err := p.Tell(do, c.Args().First(), text)
+	_, channel, err := p.Chat().Tell(do, c.Args().First(), text)
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func ircTopic(c *cli.Context, p *post) error {
 		}
 		return tellBridge(c, p, ircbridge.DoTopic, screen.OneLine(text))
 	}
-	ch, err := p.InChannel(c.Args().First())
+	ch, err := p.Chat().InChannel(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -343,11 +343,11 @@ func ircChannels(c *cli.Context, p *post) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	st, err := p.Bridge()
+	st, err := p.Chat().Bridge()
 	if err != nil {
 		return err
 	}
-	unread, err := p.UnreadCounts()
+	unread, err := p.Chat().UnreadCounts()
 	if err != nil {
 		return err
 	}
@@ -382,7 +382,7 @@ func ircWho(c *cli.Context, p *post) error {
 	if c.NArg() > 1 {
 		return usagef("claude-swarm irc who general", "irc who: one channel at a time")
 	}
-	ch, err := p.InChannel(c.Args().First())
+	ch, err := p.Chat().InChannel(c.Args().First())
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func removeAgent(c *cli.Context) error {
 	} else {
 		list, err = p.Forward(name, to)
 	}
-	if errors.Is(err, client.ErrInHand) {
+	if errors.Is(err, client.ErrUnsettled) {
 		return fail(exitFailed, "claude-swarm start, wait until it has ended, then claude-swarm remove "+name+" --to "+to,
 			"%s has begun a message, and its turn is not settled", name)
 	} else if err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Answer makes the envelope of an answer to a message. kind is its type; "" is
-// what is usual.
+// Answer makes the envelope of an answer to a message. kind is its type; "" is the usual one.
 func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Message {
 	return &dropbox.Message{
 		Type:    cmp.Or(kind, answerType(old.Type, c.Me.Name == dropbox.Lead)),
@@ -17,9 +16,9 @@ func (c *Client) Answer(old *dropbox.Message, kind dropbox.Type) *dropbox.Messag
 	}
 }
 
-// answerType decides what an answer is. A result is owed for a task and a
-// question. What a person says to anything else is something to be done; what a
-// program says must not wake another one, or they would never end.
+// answerType decides the type of an answer. The answer to a task or a question is a result. Any
+// other answer is a task from a person; from a program it is a note, since programs that wake
+// each other would never end.
 func answerType(to dropbox.Type, byLead bool) dropbox.Type {
 	switch {
 	case to.WantsAnswer():
@@ -41,8 +40,8 @@ func AnswerSubject(old string) string {
 	return "Re: " + old
 }
 
-// FileAnswered files the message that was answered. What a turn works on is filed
-// by the daemon when the turn ends.
+// FileAnswered files a message that is answered. The daemon files the message of a turn when the
+// turn ends.
 func (c *Client) FileAnswered(found dropbox.Found) error {
 	if found.State != dropbox.Waiting && (found.State != dropbox.Claimed || c.Me.Name != dropbox.Lead) {
 		return nil

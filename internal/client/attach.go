@@ -14,16 +14,15 @@ import (
 // attached.
 var ErrNotRegular = errors.New("no regular file")
 
-// Attach puts a file into the store. The error is a [*FileError] where who is asking
-// may not read it, [os.ErrNotExist] or [ErrNotRegular] when there is none, or one of
-// the store's.
+// Attach puts a file into the store. The error is a [*FileError] where the caller may not read
+// the file, [os.ErrNotExist] or [ErrNotRegular] where there is none, or one of the store's.
 func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 	name := filepath.Base(path)
 	path, err := c.Readable(path)
 	if err != nil {
 		return dropbox.Attachment{}, fmt.Errorf("attach: %w", err)
 	}
-	// Without waiting, since a fifo would wait for somebody who writes.
+	// Without waiting: a named pipe would wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, err)
@@ -35,4 +34,22 @@ func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 		return dropbox.Attachment{}, fmt.Errorf("attach %s: %w", path, ErrNotRegular)
 	}
 	return c.Store.Attach(name, f)
+}
+
+// Readable checks that the caller may send a file, and returns the path to open, without
+// symbolic links. A person may send every file. An agent may send what its tools may read, and
+// never a file in the daemon's folder: the recipient of the message reads the file. The error
+// is a [*FileError], or that of the file system.
+//
+// An agent may send what comes through a pipe from it, as the standard input does: it has read
+// that already.
+func (c *Client) Readable(name string) (string, error) {
+	if c.Me.Name == dropbox.Lead {
+		return name, nil
+	}
+	r, ok := c.Reading[c.Me.Name]
+	if !ok {
+		r = Reading{Allowed: new([]string)}
+	}
+	return r.check(name, agentFolders{c.Me.Name, c.Home.Dir(), c.Store.Dir()})
 }

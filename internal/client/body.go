@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Body makes a body of the words of a command line, at most so many bytes long. It
-// ends with a newline, as a text file does, where there is room for one.
+// Body joins the words of a command line to a body. It ends with a newline, as a text file
+// does, where most, in bytes, leaves room for one.
 func Body(words []string, most int) []byte {
 	body := []byte(strings.Join(words, " "))
 	if len(body) < most && !bytes.HasSuffix(body, []byte("\n")) {
@@ -28,9 +28,8 @@ const (
 	TooLong             // longer than it may be
 )
 
-// Look finds the first flaw of a text that may have so many bytes, and the byte where
-// it is, from 0.
-func Look(body []byte, most int) (flaw Flaw, at int) {
+// FlawOf finds the first flaw of a text that may have most bytes, and the byte where it is, from 0.
+func FlawOf(body []byte, most int) (flaw Flaw, at int) {
 	switch at := bytes.IndexByte(body, 0); {
 	case len(bytes.TrimSpace(body)) == 0:
 		return Empty, 0

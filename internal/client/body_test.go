@@ -11,7 +11,7 @@ import (
 
 const maxBody = 8192
 
-func TestLook(t *testing.T) {
+func TestFlawOf(t *testing.T) {
 	for _, tc := range []struct {
 		body string
 		want client.Flaw
@@ -26,8 +26,8 @@ func TestLook(t *testing.T) {
 		{"é\xe9x", client.NotUTF8, 2},
 		{strings.Repeat("x", maxBody+1), client.TooLong, maxBody},
 	} {
-		if flaw, at := client.Look([]byte(tc.body), maxBody); flaw != tc.want || at != tc.at {
-			t.Errorf("Look(%.20q) = %d at %d, want %d at %d", tc.body, flaw, at, tc.want, tc.at)
+		if flaw, at := client.FlawOf([]byte(tc.body), maxBody); flaw != tc.want || at != tc.at {
+			t.Errorf("FlawOf(%.20q) = %d at %d, want %d at %d", tc.body, flaw, at, tc.want, tc.at)
 		}
 	}
 }
@@ -48,22 +48,22 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// What is sound is text of the right size, and a flaw is where it is said to be.
-func FuzzLook(f *testing.F) {
+// A sound text is text of the right size, and a flaw is at the byte that is named.
+func FuzzFlawOf(f *testing.F) {
 	f.Add([]byte("two\nlines\n"))
 	f.Add([]byte("abc\xff"))
 	f.Add([]byte("é\x00"))
 	f.Add(bytes.Repeat([]byte("€"), maxBody/3+1))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		flaw, at := client.Look(body, maxBody)
+		flaw, at := client.FlawOf(body, maxBody)
 		good := len(bytes.TrimSpace(body)) > 0 && !bytes.ContainsRune(body, 0) && utf8.Valid(body) && len(body) <= maxBody
 		switch {
 		case good != (flaw == client.Sound):
-			t.Fatalf("Look(%q) = %d", body, flaw)
+			t.Fatalf("FlawOf(%q) = %d", body, flaw)
 		case flaw == client.HasNUL && body[at] != 0:
-			t.Fatalf("Look(%q): no NUL at byte %d", body, at)
+			t.Fatalf("FlawOf(%q): no NUL at byte %d", body, at)
 		case flaw == client.NotUTF8 && (!utf8.Valid(body[:at]) || utf8.FullRune(body[at:]) && utf8.Valid(body[:at+1])):
-			t.Fatalf("Look(%q): UTF-8 does not end at byte %d", body, at)
+			t.Fatalf("FlawOf(%q): UTF-8 does not end at byte %d", body, at)
 		}
 	})
 }

@@ -7,52 +7,18 @@ import (
 	"slices"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Project is what a client knows of a swarm: its folders, agents and rules.
-type Project struct {
-	Home   swarm.Home
-	Store  *dropbox.Store // the caller closes it
-	Agents []string       // in the order of the configuration
-	Lead   string         // the agent that gets the lead's mail; "" is the person
-
-	LeadName string   // what the person is called besides lead; "" is nothing
-	CCLead   []string // agents of whose messages to others the lead gets a copy
-	Rules    policy.Policy
-	Chat     *Chat // nil: there is no IRC
-	// Reading says of each agent which files it may send. An agent that is not in it may
-	// send its own alone.
-	Reading map[string]Reading
-}
-
-// lead is what the project knows of the lead.
-func (p Project) lead() swarm.Plan {
-	return swarm.Plan{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
-}
-
-// Called is what people and agents call the owner of a mailbox, see [swarm.Plan.Called].
-func (p Project) Called(mailbox string) string { return p.lead().Called(mailbox) }
-
-// AllCalled is [Project.Called] for each of several mailboxes.
-func (p Project) AllCalled(mailboxes []string) []string {
-	var names []string
-	for _, m := range mailboxes {
-		names = append(names, p.Called(m))
-	}
-	return names
-}
-
-// A Client is a project and who is asking. It is for one goroutine.
+// A Client is a project and its caller: an agent inside its turn, or the lead. It is for one
+// goroutine.
 type Client struct {
 	Project
 	Me     swarm.Identity
 	Halted string // the conversation that the last message halted; "" for none
 }
 
-// Open finds out who is asking: inside the turn of an agent it is that agent, else
-// the lead.
+// Open finds out who the caller is: inside the turn of an agent the agent, else the lead.
 func Open(p Project, getenv func(string) string) (*Client, error) {
 	me, err := swarm.WhoAmI(p.Home, getenv)
 	if err != nil {
@@ -61,11 +27,11 @@ func Open(p Project, getenv func(string) string) (*Client, error) {
 	return &Client{Project: p, Me: me}, nil
 }
 
-// Own is the mailbox of who is asking.
+// Own is the mailbox of the caller.
 func (c *Client) Own() (*dropbox.Mailbox, error) { return c.Mailbox(c.Me.Name) }
 
-// Mailbox opens the mailbox of an agent or the lead, and makes it where no daemon
-// has done so yet.
+// Mailbox opens the mailbox of an agent or the lead, and creates it where no daemon has done
+// so yet.
 func (c *Client) Mailbox(name string) (*dropbox.Mailbox, error) {
 	box, err := c.Store.Mailbox(name)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
@@ -79,22 +45,8 @@ func (c *Client) Mailbox(name string) (*dropbox.Mailbox, error) {
 	return box, nil
 }
 
-// Message finds a message by its id or a part of it, wherever it lies, and reads it.
-// The errors are those of [Client.Find].
-func (c *Client) Message(id string) (dropbox.Found, *dropbox.Message, error) {
-	found, err := c.Find(id)
-	if err != nil {
-		return found, nil, err
-	}
-	m, err := c.Store.Load(found)
-	if err != nil {
-		return found, nil, fmt.Errorf("message %s: %w", found.Entry.ID, err)
-	}
-	return found, m, nil
-}
-
-// Receipt reads what became of a message. The error is [dropbox.ErrNotFound] for
-// one that had no turn.
+// Receipt reads the receipt of a message. The error is [dropbox.ErrNotFound] for a message
+// that had no turn.
 func (c *Client) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
 	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {
@@ -107,8 +59,7 @@ func (c *Client) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
 	return swarm.ParseReceipt(data)
 }
 
-// Reason reads why a dead letter was given up, or a message refused; "" when nobody
-// noted it.
+// Reason reads why a message became a dead letter or was refused; "" where no reason is kept.
 func (c *Client) Reason(found dropbox.Found) string {
 	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {
@@ -134,7 +85,7 @@ func (c *Client) Reason(found dropbox.Found) string {
 	return ""
 }
 
-// AttachmentPath is where the file lies, absolute.
+// AttachmentPath is the absolute path of an attached file.
 func (c *Client) AttachmentPath(a dropbox.Attachment) string {
 	return filepath.Join(c.Store.Dir(), filepath.FromSlash(a.Path))
 }

@@ -1,11 +1,22 @@
-// Package client is what every way into a swarm has in common: the verbs of the
-// command line and the tools of the agents' MCP server. A [Client] knows who asks. It
-// signs what the caller sends, completes it from the turn in which it is sent, and notes
-// it there; it reads the caller's mailbox.
+// Package client is what the command line and the agents' tools have in common. A [Client]
+// knows its caller. It completes what the caller sends from the turn in which that happens,
+// signs it, delivers it, and notes it in the turn; it reads the caller's mailbox, and waits for
+// answers.
 //
-//	who am I ── envelope ── sign ── deliver ── note in the turn
-//	                                   └─ wait: the answer, or why none can come
+//	Open ── envelope ── sign ── deliver ── note in the turn
+//	                               └─ Wait: the answer, or why none can come
 //
-// A client needs no daemon. It prints nothing. Its errors say what is wrong; what to
-// type next is said by the caller, since verbs and tools differ there.
+// A client needs no daemon. It prints nothing. Its errors say what is wrong; the caller adds
+// what to type next, which differs between a verb and a tool.
+//
+// # Layers
+//
+//	chat, chatask, chatread   IRC, as the caller uses it: mail for the bridge, files of the bridge
+//	wait, answer, forward     what comes after a message
+//	topics, task              published work; a task in a line for IRC
+//	send                      envelope, proof, delivery
+//	attach, find, rules       which file, which message, which rule
+//	permission                what an agent may see
+//	client, project, config   the caller, the project, its configuration
+//	reading, channels, body   leaves: files of an agent's tools, names of channels, texts
 package client

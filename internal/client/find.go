@@ -15,7 +15,7 @@ type Candidate struct {
 	Subject      string // or the beginning of the text
 }
 
-// String is a line for a person: whose it is, and what it is about.
+// String is a line for a person.
 func (c Candidate) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s  %s → %s  %s  %s", c.ID, c.From, c.To, c.Type, c.Subject))
 }
@@ -39,9 +39,9 @@ func (e *AmbiguousError) Error() string {
 // Unwrap makes an AmbiguousError a [dropbox.ErrAmbiguous].
 func (e *AmbiguousError) Unwrap() error { return dropbox.ErrAmbiguous }
 
-// Find looks for the one message that part stands for (see [dropbox.MatchID]), among
-// those that who is asking may read. The error is [dropbox.ErrNotFound], or an
-// [*AmbiguousError]. Who names a message by the whole id finds it in any case.
+// Find looks for the one message that part stands for (see [dropbox.MatchID]), among those
+// that the caller may read. A whole id finds its message in any case. The error is
+// [dropbox.ErrNotFound], or an [*AmbiguousError].
 func (c *Client) Find(part string) (dropbox.Found, error) {
 	found, err := c.Store.Find(part)
 	several, ok := errors.AsType[*dropbox.AmbiguousError](err)
@@ -52,7 +52,7 @@ func (c *Client) Find(part string) (dropbox.Found, error) {
 	for _, f := range several.Found {
 		m, err := c.Store.Load(f)
 		if err != nil {
-			m = nil // it is not a message, or moved on: what is known is said
+			m = nil // not a message, or moved meanwhile: the candidate has what is known
 		}
 		if c.MayReadMessage(f, m) != nil {
 			continue
@@ -71,4 +71,18 @@ func (c *Client) Find(part string) (dropbox.Found, error) {
 		return found, nil
 	}
 	return dropbox.Found{}, readable
+}
+
+// Message finds a message by its id or a part of it, wherever it lies, and reads it.
+// The errors are those of [Client.Find].
+func (c *Client) Message(id string) (dropbox.Found, *dropbox.Message, error) {
+	found, err := c.Find(id)
+	if err != nil {
+		return found, nil, err
+	}
+	m, err := c.Store.Load(found)
+	if err != nil {
+		return found, nil, fmt.Errorf("message %s: %w", found.Entry.ID, err)
+	}
+	return found, m, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A DeliveryError says to whom a message could not be delivered.
+// A DeliveryError says which recipient a message could not be delivered to.
 type DeliveryError struct {
 	To  string
 	Err error
@@ -20,13 +20,13 @@ type DeliveryError struct {
 func (e *DeliveryError) Error() string { return e.Err.Error() }
 func (e *DeliveryError) Unwrap() error { return e.Err }
 
-// A TurnError says that the environment speaks of a turn which is not there.
+// A TurnError says that the environment names a turn that does not exist.
 type TurnError struct{ Err error }
 
 func (e *TurnError) Error() string { return e.Err.Error() }
 func (e *TurnError) Unwrap() error { return e.Err }
 
-// ErrAlone says that a message to all has nobody to go to.
+// ErrAlone says that a message to all has no recipient.
 var ErrAlone = errors.New("there is no agent but the sender")
 
 // ErrNobody says that a list of recipients has no name in it.
@@ -49,7 +49,7 @@ func (c *Client) Recipients(list string) ([]string, error) {
 			names = append(names, others...)
 		case c.lead().Leads(name):
 			names = append(names, c.lead().LeadFor(c.Me.Name))
-		case name == dropbox.IRC && c.Chat != nil:
+		case name == dropbox.IRC && c.IRC != nil:
 			names = append(names, name)
 		case !slices.Contains(c.Agents, name):
 			return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, c.addresses())}
@@ -64,7 +64,7 @@ func (c *Client) Recipients(list string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// addresses are what a person may have meant by a name that is unknown.
+// addresses are the names that a person may have meant by an unknown one.
 func (c *Client) addresses() []string {
 	names := append(slices.Clone(c.Agents), dropbox.Lead)
 	if c.LeadName != "" {
@@ -73,15 +73,13 @@ func (c *Client) addresses() []string {
 	return names
 }
 
-// Send signs m and delivers it to everybody in To, and as a note to those in CC.
-// Where the configuration wants it, the lead is one of these.
-// All copies are in one thread. When one of them fails, those before it are
-// delivered, and returned with the error, a [*DeliveryError]. Inside a turn it may
-// be a [*TurnError]. What no rule lets pass is a [*RefusedError], and nothing of it is
-// delivered.
+// Send signs m and delivers it to everybody in To, and as a note to everybody in CC, to which
+// it adds the lead where the configuration wants that. All copies are in one thread. When a
+// copy fails, Send returns the deliveries before it and a [*DeliveryError]. Inside a turn the
+// error may be a [*TurnError]. A [*RefusedError] says that a rule refuses the message and that
+// nothing was delivered.
 //
-// A text that halts its conversation arrives anyway, as a note, which wakes
-// nobody.
+// A text that halts its conversation is delivered as a note, which wakes nobody.
 func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	if err := c.EnsureToken(); err != nil {
 		return nil, err
@@ -95,7 +93,7 @@ func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	if err := c.answersTurn(m); err != nil {
 		return nil, err
 	}
-	c.hide(m)
+	c.redact(m)
 	c.Halted = ""
 	if err := c.MayPass(m); err != nil {
 		refused, ok := errors.AsType[*RefusedError](err)
@@ -106,22 +104,22 @@ func (c *Client) Send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	}
 	sent, err := c.sendAll(m)
 	if len(sent) > 0 {
-		err = errors.Join(err, c.note(sent, m))
+		err = errors.Join(err, c.noteInTurn(sent, m))
 	}
 	return sent, err
 }
 
-// hide takes the tokens of the project out of a message: whoever gets it writes it
-// into receipts, logs and commits.
-func (c *Client) hide(m *dropbox.Message) {
+// redact takes the tokens of the project out of a message: its text goes into receipts, logs
+// and commits.
+func (c *Client) redact(m *dropbox.Message) {
 	r := c.Home.Secrets().Redactor()
 	m.Body, m.Subject = r.Bytes(m.Body), r.Text(m.Subject)
 }
 
-// note tells the running turn what was sent in it. Only a result takes the place
-// of the one that the daemon sends at the end: who was asked something, or told how
-// things stand, still gets that.
-func (c *Client) note(sent []dropbox.Delivery, m *dropbox.Message) error {
+// noteInTurn tells the running turn what was sent in it. Only a result replaces the one that
+// the daemon sends at the end of the turn: after a question or a status the daemon still sends
+// it.
+func (c *Client) noteInTurn(sent []dropbox.Delivery, m *dropbox.Message) error {
 	noted := *m
 	if m.Type != dropbox.Result {
 		noted.ReplyTo = ""
@@ -134,7 +132,7 @@ func (c *Client) note(sent []dropbox.Delivery, m *dropbox.Message) error {
 	return c.Me.Sent(sent[mails:], &noted) // a copy of a result answers nobody
 }
 
-// EnsureToken makes the lead's token, if no daemon has done so yet.
+// EnsureToken makes the lead's token, unless a daemon has done so.
 func (c *Client) EnsureToken() error {
 	if c.Me.Name != dropbox.Lead || c.Me.Token != "" {
 		return nil
@@ -146,9 +144,8 @@ func (c *Client) EnsureToken() error {
 	return err
 }
 
-// answersTurn notes that a result or a question that an agent sends back to
-// whoever gave it the work of its turn answers that message: whoever waits for the
-// answer waits for this one.
+// answersTurn makes a result or a question to the sender of the turn's message an answer to
+// that message: the sender may wait for it.
 func (c *Client) answersTurn(m *dropbox.Message) error {
 	if c.Me.Turn == "" || m.ReplyTo != "" || m.Type != dropbox.Result && m.Type != dropbox.Question {
 		return nil
@@ -160,8 +157,8 @@ func (c *Client) answersTurn(m *dropbox.Message) error {
 	return err
 }
 
-// Work is the message that the turn works on in which we are; nil outside a turn,
-// and when the message was removed under it.
+// Work is the message that the caller's turn works on; nil outside a turn, and when the
+// message was removed meanwhile.
 func (c *Client) Work() (*dropbox.Message, error) {
 	if c.Me.Turn == "" {
 		return nil, nil
@@ -174,7 +171,7 @@ func (c *Client) Work() (*dropbox.Message, error) {
 	}
 	m, err := c.Store.Load(found)
 	if err != nil {
-		return nil, nil // moved, or no message any more
+		return nil, nil // moved, or replaced by something else
 	}
 	return m, nil
 }
@@ -203,7 +200,7 @@ func (c *Client) sendAll(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	return sent, nil
 }
 
-// deliver puts one copy into one mailbox, which it makes when no daemon has done so
+// deliver puts one copy into one mailbox, and creates the mailbox where no daemon has done so
 // yet.
 func (c *Client) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	sign := func(m *dropbox.Message) string { return c.Me.Sign(m, to) }

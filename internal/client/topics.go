@@ -11,10 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Publish signs m and publishes it on its topic. What no rule lets pass is a
-// [*RefusedError], and nothing of it is published. Inside a turn the error may be a
-// [*TurnError]. An error with a publication, one that has an id or was offered to
-// somebody, says that not all who subscribe could be told.
+// Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule refuses the
+// message and that nothing was published. Inside a turn the error may be a [*TurnError]. An
+// error beside a publication with an id or an offer says that not all subscribers were told.
 func (c *Client) Publish(m *dropbox.Message) (dropbox.Published, error) {
 	if err := c.EnsureToken(); err != nil {
 		return dropbox.Published{}, err
@@ -22,7 +21,7 @@ func (c *Client) Publish(m *dropbox.Message) (dropbox.Published, error) {
 	if err := c.Me.Envelope(m); err != nil {
 		return dropbox.Published{}, &TurnError{err}
 	}
-	c.hide(m)
+	c.redact(m)
 	c.Halted = ""
 	if err := c.MayPass(m); err != nil {
 		return dropbox.Published{}, err
@@ -33,28 +32,26 @@ func (c *Client) Publish(m *dropbox.Message) (dropbox.Published, error) {
 		deliveries = []dropbox.Delivery{sent.Delivery}
 	}
 	if len(deliveries) > 0 {
-		err = errors.Join(err, c.note(deliveries, m))
+		err = errors.Join(err, c.noteInTurn(deliveries, m))
 	}
 	return sent, err
 }
 
-// Subscribe lets an agent, or the lead, hear what is published on topics that fit the
-// patterns, and returns all patterns that it has. The error is a [*RefusedError] where
-// the rules do not let it.
+// Subscribe subscribes an agent, or the lead, to the topics that fit the patterns, and returns
+// all its patterns. The error is a [*RefusedError] where a rule refuses a pattern.
 func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 	for _, pattern := range patterns {
 		if v := c.Rules.Subscribe(name, pattern); !v.Pass {
 			return nil, &RefusedError{Verdict: v, To: name}
 		}
 	}
-	if _, err := c.Mailbox(name); err != nil { // makes it where no daemon has done so yet
+	if _, err := c.Mailbox(name); err != nil { // creates it where no daemon has done so yet
 		return nil, err
 	}
 	return c.Store.Subscribe(name, patterns...)
 }
 
-// Unsubscribe takes patterns away, all of them when none is named, and returns what
-// is left.
+// Unsubscribe takes patterns away, all of them when none is named, and returns the rest.
 func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) {
 	if _, err := c.Mailbox(name); err != nil {
 		return nil, err
@@ -62,7 +59,7 @@ func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) 
 	return c.Store.Unsubscribe(name, patterns...)
 }
 
-// Subscriptions are the patterns of all who subscribe to something, by name.
+// Subscriptions are the patterns of all subscribers, by name.
 func (c *Client) Subscriptions() (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, name := range append(slices.Clone(c.Agents), dropbox.Lead) {
@@ -77,7 +74,7 @@ func (c *Client) Subscriptions() (map[string][]string, error) {
 	return all, nil
 }
 
-// An OpenWork is published work that is not done, as a door shows it.
+// An OpenWork is published work that is not done, as the command line and the tools show it.
 type OpenWork struct {
 	ID      string    `json:"id"`
 	Topic   string    `json:"topic"`
@@ -124,9 +121,9 @@ func (c *Client) Published(id string) (dropbox.Publication, error) {
 	return open, nil
 }
 
-// Claim takes published work for whoever is asking; of all who do, one gets it. The
-// others get a [*dropbox.TakenError]. Who may not hear of its topic may not take it
-// either: a [*RefusedError].
+// Claim claims published work for the caller. One of several callers gets it, the others get a
+// [*dropbox.TakenError]. The error is a [*RefusedError] where the caller may not subscribe to
+// the topic of the work.
 func (c *Client) Claim(work dropbox.Publication) (dropbox.Grant, error) {
 	if v := c.Rules.Subscribe(c.Me.Name, work.Message.Topic); !v.Pass {
 		return dropbox.Grant{}, &RefusedError{Verdict: v, To: c.Me.Name, Thread: work.Message.Thread}
@@ -134,8 +131,8 @@ func (c *Client) Claim(work dropbox.Publication) (dropbox.Grant, error) {
 	return c.Store.ClaimOffer(work.ID, c.Me.Name, c.Me.Turn)
 }
 
-// ClaimFor claims published work for an agent that did not ask, and delivers it to it
-// as a task. Anyone who does that must be allowed to write to that agent.
+// ClaimFor claims published work for another agent, and delivers it to the agent as a task. The
+// caller must be allowed to write to the agent.
 func (c *Client) ClaimFor(work dropbox.Publication, agent string) (dropbox.Grant, error) {
 	order := *work.Message
 	order.From, order.To, order.CC, order.Topic = c.Me.Name, []string{agent}, nil, ""
@@ -156,10 +153,9 @@ func (c *Client) ClaimFor(work dropbox.Publication, agent string) (dropbox.Grant
 	return g, c.Store.Assign(work, agent, sign)
 }
 
-// Ack closes published work that whoever is asking has claimed, or now claims; end is
-// [dropbox.Completed] or [dropbox.Failed]. text is the result, which goes to whoever
-// published it; "" is none. Who subscribes to the ends of such work is told. To repeat
-// it after an error is harmless.
+// Ack closes published work that the caller has claimed, or claims now; end is
+// [dropbox.Completed] or [dropbox.Failed]. text is the result for the publisher; "" is none.
+// Subscribers to the ends of such work are told. A repetition after an error is harmless.
 func (c *Client) Ack(work dropbox.Publication, end, text string) error {
 	if _, err := c.Claim(work); err != nil {
 		return err
@@ -183,7 +179,7 @@ func (c *Client) Ack(work dropbox.Publication, end, text string) error {
 	return c.Store.Announce(work.Message, c.Me.Name, end, firstOf(c.Me.Name+": "+strings.Join(strings.Fields(text), " ")), c.Me.Sign)
 }
 
-// answerPublished sends the result to whoever published the work.
+// answerPublished sends the result to the publisher of the work.
 func (c *Client) answerPublished(work dropbox.Publication, text string) error {
 	if text == "" || work.Message.From == c.Me.Name {
 		return nil

@@ -15,20 +15,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// lookAgain is how often who waits looks by itself, for what the watcher did not
-// tell: a file system may drop events.
+// lookAgain is how often a wait looks without an event: a file system may drop events.
 const lookAgain = 2 * time.Second
 
-// noAnswerAfter is how long after the good end of a turn its answer may come. The
-// daemon delivers it right after the receipt; a restart may lie between.
+// noAnswerAfter is how long after the good end of a turn its answer may come. The daemon
+// delivers the answer right after the receipt, but may be restarted between the two.
 const noAnswerAfter = 10 * time.Second
 
 // A NoAnswerError says why there is no answer to a message.
 type NoAnswerError struct {
 	Sent   dropbox.Delivery
 	Bounce *dropbox.Message // the daemon's word, if it came
-	State  dropbox.State    // else: dead, refused, or done without a word
-	Reason string           // of a dead or refused one; "" when none is kept
+	State  dropbox.State    // else: dead, refused, or done without an answer
+	Reason string           // of a dead or refused message; "" when none is kept
 }
 
 func (e *NoAnswerError) Error() string {
@@ -43,7 +42,7 @@ func (e *NoAnswerError) Error() string {
 	return fmt.Sprintf("%s finished %s without an answer", e.Sent.To, e.Sent.ID)
 }
 
-// An Answer is a message that answers, where it lies in the mailbox of who asked.
+// An Answer is a message that answers, in the mailbox of the asker.
 type Answer struct {
 	*dropbox.Message
 	entry dropbox.Entry
@@ -53,26 +52,24 @@ type Answer struct {
 // File files the answer, so that it wakes nobody.
 func (a *Answer) File() error { return a.box.File(a.entry) }
 
-// An Outcome is what one message has come to.
+// An Outcome is what became of one message.
 type Outcome struct {
 	Answer *Answer        // a result or a question
 	None   *NoAnswerError // or why there is none
 }
 
-// A Wait looks for the answers to messages in the mailbox of who sent them. It is
-// for one goroutine.
+// A Wait looks for the answers to messages in the mailbox of their sender. It is for one
+// goroutine.
 type Wait struct {
-	// Pending is what has no outcome yet, and States where each of it was at the last
-	// look.
+	// Pending are the messages without an outcome, and States their states at the last look.
 	Pending []dropbox.Delivery
 	States  map[string]dropbox.State
 
 	client *Client
 	box    *dropbox.Mailbox // the sender's
-	rings  <-chan struct{}
+	wakes  <-chan struct{}
 	stop   func()
-	// seen are the files that are known to be no answer, so that each is read once
-	// only.
+	// seen are the files that are no answer, so that each is read only once.
 	seen map[string]bool
 	// ended is when each message was first seen to be finished.
 	ended map[string]time.Time
@@ -88,32 +85,32 @@ func (c *Client) Wait(sent []dropbox.Delivery) (*Wait, error) {
 		Pending: slices.Clone(sent), States: map[string]dropbox.State{},
 		client: c, box: box, seen: map[string]bool{}, ended: map[string]time.Time{},
 	}
-	w.rings, w.stop = watchFolder(filepath.Join(c.Store.Dir(), c.Me.Name, "new"))
+	w.wakes, w.stop = watchFolder(filepath.Join(c.Store.Dir(), c.Me.Name, "new"))
 	return w, nil
 }
 
 // Close ends the listening.
 func (w *Wait) Close() { w.stop() }
 
-// Rings tells when it is worth looking again.
-func (w *Wait) Rings() <-chan struct{} { return w.rings }
+// Wakes tells when there may be something new.
+func (w *Wait) Wakes() <-chan struct{} { return w.wakes }
 
-// Next waits for the outcome of one of the messages, which is then no longer
-// pending. The error is that of ctx, or one of the store's.
+// Next waits for the outcome of one of the messages, and takes it from Pending. The error is
+// that of ctx, or one of the store's.
 func (w *Wait) Next(ctx context.Context) (*Outcome, error) {
 	for {
 		if got, err := w.Look(time.Now()); got != nil || err != nil {
 			return got, err
 		}
 		select {
-		case <-w.rings:
+		case <-w.wakes:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// Look looks for an outcome now; nil is none yet.
+// Look looks for an outcome now; nil for none yet.
 func (w *Wait) Look(now time.Time) (*Outcome, error) {
 	if got, err := w.look(); got != nil || err != nil {
 		return got, err
@@ -121,9 +118,9 @@ func (w *Wait) Look(now time.Time) (*Outcome, error) {
 	return w.fate(now)
 }
 
-// watchFolder rings when something appears in dir, and now and then by itself: the
-// limits of the machine may be reached, so that nothing can be watched.
-func watchFolder(dir string) (rings <-chan struct{}, stop func()) {
+// watchFolder wakes the receiver when something appears in dir, and every [lookAgain], also
+// where the limits of the machine let nothing be watched.
+func watchFolder(dir string) (wakes <-chan struct{}, stop func()) {
 	out := make(chan struct{}, 1)
 	quit, done := make(chan struct{}), make(chan struct{})
 	var events chan fsnotify.Event
@@ -162,8 +159,8 @@ func watchFolder(dir string) (rings <-chan struct{}, stop func()) {
 	return out, stop
 }
 
-// look finds the first answer among what lies in the sender's mailbox: what is new
-// there, and what was marked as read in another terminal meanwhile.
+// look finds the first answer in the sender's mailbox, among the new messages and those that
+// another terminal has marked as read meanwhile.
 func (w *Wait) look() (*Outcome, error) {
 	fresh, err := w.box.Peek()
 	if err != nil {
@@ -179,7 +176,7 @@ func (w *Wait) look() (*Outcome, error) {
 		}
 		m, err := w.box.Read(e)
 		if errors.Is(err, dropbox.ErrGone) {
-			continue // moved while we looked: seen at the next look
+			continue // moved meanwhile: the next look sees it
 		}
 		w.seen[e.Base()] = true
 		at := slices.IndexFunc(w.Pending, func(d dropbox.Delivery) bool { return err == nil && d.ID == m.ReplyTo })
@@ -200,7 +197,7 @@ func (w *Wait) settled(id string) {
 	w.Pending = slices.DeleteFunc(w.Pending, func(d dropbox.Delivery) bool { return d.ID == id })
 }
 
-// fate looks what became of the messages, and whether no answer to one can come.
+// fate looks at what became of the messages, and finds one to which no answer can come.
 func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	for _, d := range w.Pending {
 		found, err := w.client.Store.Find(d.ID)
@@ -214,7 +211,7 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 			none.Reason = w.client.Reason(found)
 		case dropbox.Done:
 			if d.To == dropbox.IRC {
-				continue // it was said; people take their time
+				continue // the bridge has said it; people need time
 			}
 			first := w.ended[d.ID].IsZero()
 			if first {
@@ -232,8 +229,8 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 		default:
 			continue
 		}
-		// The bounce is a better answer than ours; it is delivered before or right
-		// after the message is buried.
+		// The bounce of the daemon says more; it is delivered before or right after the
+		// message becomes a dead letter.
 		if got, err := w.look(); got != nil || err != nil {
 			return got, err
 		}
@@ -243,9 +240,9 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	return nil, nil
 }
 
-// filed looks for the answer to a message among what the sender has filed: an
-// earlier wait for the same key has printed it, or somebody read it meanwhile. A
-// question that was filed is answered, so it is none.
+// filed looks for the answer to a message among the filed messages of the sender: an earlier
+// wait for the same key may have printed it, or a person has read it meanwhile. A filed
+// question is answered, so it is no answer.
 func (w *Wait) filed(sent dropbox.Delivery, since, now time.Time) (*Outcome, error) {
 	// From the day before: the clocks of two machines may differ.
 	for day := since.AddDate(0, 0, -1); !day.After(now.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {

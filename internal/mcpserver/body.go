@@ -9,7 +9,7 @@ import (
 
 // checkBody says what is wrong with a text, and of one that is too long what to do.
 func checkBody(body []byte, most int, tooLong string) error {
-	switch flaw, at := client.Look(body, most); flaw {
+	switch flaw, at := client.FlawOf(body, most); flaw {
 	case client.Empty:
 		return fmt.Errorf("the text is empty")
 	case client.HasNUL:

@@ -36,7 +36,7 @@ func (c chat) readMessages(_ context.Context, in readMessagesArguments) (*talk, 
 			return nil, fmt.Errorf("since: %q is not a time; write it like 2026-11-21T09:00:00Z", in.Since)
 		}
 	}
-	lines, at, err := c.Recent(in.Channel, since, cmp.Or(in.Limit, 50))
+	lines, at, err := c.irc.Recent(in.Channel, since, cmp.Or(in.Limit, 50))
 	if err != nil {
 		return nil, err
 	}

@@ -16,10 +16,11 @@ import (
 // chat is IRC, as one caller uses it.
 type chat struct {
 	*client.Client
+	irc  client.Chat
 	turn ownTurn
 }
 
-func chatOf(c *call) chat { return chat{c.Client, ownTurnOf(c)} }
+func chatOf(c *call) chat { return chat{c.Client, c.Chat(), ownTurnOf(c)} }
 
 type ircSendArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel, or the nick of a person"`
@@ -53,7 +54,7 @@ func (c chat) say(channel, text string) (*saying, error) {
 	if err := c.checkSaid(text); err != nil {
 		return nil, err
 	}
-	said, err := c.Say(channel, text)
+	said, err := c.irc.Say(channel, text)
 	if err != nil {
 		return nil, withNext(err)
 	}
@@ -70,7 +71,7 @@ func (c chat) say(channel, text string) (*saying, error) {
 // that it has not looked at its channels for long, or what was said in that channel
 // meanwhile.
 func (c chat) ircNote(channel string) (string, error) {
-	st, err := c.Bridge()
+	st, err := c.irc.Bridge()
 	if err != nil {
 		return "", err
 	}
@@ -81,14 +82,14 @@ func (c chat) ircNote(channel string) (string, error) {
 	case !st.Connected:
 		notes = append(notes, "IRC is away ("+cmp.Or(st.Why, "not connected")+"): it waits to be said.")
 	}
-	advice, err := c.CheckIn()
+	advice, err := c.irc.CheckIn()
 	if err != nil {
 		return "", err
 	}
 	if advice != "" {
 		return strings.Join(append(notes, advice), " "), nil
 	}
-	unread, err := c.UnreadCounts()
+	unread, err := c.irc.UnreadCounts()
 	for name, n := range unread {
 		if n > 0 && strings.EqualFold(name, channel) {
 			notes = append(notes, fmt.Sprintf("%s in %s that you have not read (irc_read).", screen.Several(n, "line", "lines"), name))
@@ -137,7 +138,7 @@ func (c chat) ircLines(lines []ircbridge.Line) []ircLine {
 }
 
 func (c chat) read(_ context.Context, in ircReadArguments) (*talk, error) {
-	got, at, err := c.Unread(in.Channel, cmp.Or(in.Limit, 50))
+	got, at, err := c.irc.Unread(in.Channel, cmp.Or(in.Limit, 50))
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func (c chat) deaf(lines []ircbridge.Line) string {
 	if len(lines) > 0 {
 		return ""
 	}
-	switch st, err := c.Bridge(); {
+	switch st, err := c.irc.Bridge(); {
 	case err != nil:
 		return ""
 	case !st.Running:
@@ -203,12 +204,12 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 		return nil, err
 	}
 	patience := time.Duration(cmp.Or(in.Timeout, 300)) * time.Second
-	sent, at, err := c.Inquire(in.Channel, in.Question)
+	sent, at, err := c.irc.Inquire(in.Channel, in.Question)
 	if err != nil {
 		return nil, withNext(err)
 	}
 	a := &ircAnswer{ID: sent.ID, Channel: at}
-	m, err := c.AwaitPeople(ctx, sent, at, patience)
+	m, err := c.irc.AwaitPeople(ctx, sent, at, patience)
 	if none, ok := errors.AsType[*client.NoAnswerError](err); ok {
 		a.Outcome, a.Note = refused, none.Error()
 		return a, nil

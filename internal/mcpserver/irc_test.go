@@ -21,7 +21,7 @@ import (
 func newChat(t *testing.T) *place {
 	t.Helper()
 	p := newPlace(t, asAgent("coder"))
-	p.chat = &client.Chat{Project: "#project-x", Alerts: "#alerts", Buffer: 500, Known: []string{"#project-x", "#alerts"}}
+	p.chat = &client.Channels{Project: "#project-x", Alerts: "#alerts", Buffer: 500, Known: []string{"#project-x", "#alerts"}}
 	if err := p.store.MakeMailbox(dropbox.IRC); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func (c chat) part(_ context.Context, in channelArguments) (*saying, error) {
 
 // tell asks the bridge for something.
 func (c chat) tell(do ircbridge.Do, channel, text string) (*saying, error) {
-	sent, at, err := c.Tell(do, channel, text)
+	sent, at, err := c.irc.Tell(do, channel, text)
 	if err != nil {
 		return nil, withNext(err)
 	}
@@ -57,7 +57,7 @@ func (c chat) topic(_ context.Context, in ircTopicArguments) (*channelTopic, err
 		}
 		return &channelTopic{Channel: s.Channel, Topic: text, Note: strings.TrimSpace("It is set when the bridge can, if the channel lets it. " + s.Note)}, nil
 	}
-	ch, err := c.InChannel(in.Channel)
+	ch, err := c.irc.InChannel(in.Channel)
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +85,11 @@ type channelView struct {
 }
 
 func (c chat) channels(context.Context, noArguments) (*channelList, error) {
-	st, err := c.Bridge()
+	st, err := c.irc.Bridge()
 	if err != nil {
 		return nil, err
 	}
-	unread, err := c.UnreadCounts()
+	unread, err := c.irc.UnreadCounts()
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ type member struct {
 }
 
 func (c chat) who(_ context.Context, in ircWhoArguments) (*attendance, error) {
-	ch, err := c.InChannel(in.Channel)
+	ch, err := c.irc.InChannel(in.Channel)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A place is a project in which somebody calls tools.
 type place struct {
-	chat   *client.Chat // nil: no IRC
+	chat   *client.Channels // nil: no IRC
 	t      *testing.T
 	dir    string
 	home   swarm.Home
@@ -97,7 +97,7 @@ func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 func (p *place) open() (*mcpserver.Caller, error) {
 	bound := client.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
 	d, err := client.Open(client.Project{
-		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, Chat: p.chat,
+		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, IRC: p.chat,
 		Reading: map[string]client.Reading{"coder": bound, "reviewer": bound},
 	}, func(name string) string { return p.env[name] })
 	if err != nil {

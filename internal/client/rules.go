@@ -13,17 +13,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A RefusedError says by which rule a message may not pass.
+// A RefusedError says which rule refuses a message.
 type RefusedError struct {
 	Verdict policy.Verdict
-	To      string // the recipient whom it is about
-	Thread  string // the conversation; "" when it is a new one
+	To      string // the recipient that the rule refuses
+	Thread  string // the conversation; "" for a new one
 }
 
 func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict.String() }
 
-// PolicyOf is the policy of a project, with what it says of roles put down for
-// agents.
+// PolicyOf is the policy of a project. What the configuration says of a role stands there for
+// each agent of the role.
 func PolicyOf(file *config.File) policy.Policy {
 	c := file.Policy
 	p := policy.Policy{
@@ -46,10 +46,9 @@ func PolicyOf(file *config.File) policy.Policy {
 	return p
 }
 
-// MayPass asks the policy about a message that is complete but for its delivery,
-// only to answer sooner: the daemon decides again. What goes round, or asks for it,
-// halts its conversation here, since the daemon will not see it. The error is a
-// [*RefusedError].
+// MayPass asks the policy about a message before its delivery, only to answer sooner: the
+// daemon decides again. A message that goes round, or has the stop sentinel, halts its
+// conversation here, since the daemon will not see it. The error is a [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
 	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}
 	halted, err := c.Store.ThreadHalted(m.Thread)
@@ -84,8 +83,8 @@ func (c *Client) MayPass(m *dropbox.Message) error {
 	return nil
 }
 
-// why is the reason for which a conversation is halted. The lead is not told again
-// of what the lead did.
+// why is the reason for which a conversation is halted. ByLead keeps the daemon from telling
+// the lead what the lead did.
 func (c *Client) why(reason string) string {
 	if c.Me.Name == dropbox.Lead {
 		return swarm.ByLead + ": " + reason
@@ -102,9 +101,9 @@ func (c *Client) HaltThread(thread, why string) error {
 	return c.Store.HaltThread(thread, text)
 }
 
-// UnhaltThread lets a conversation go on. What was refused only because it was halted
-// is given back; it returns how many messages that are. The kept reason tells it: a file
-// that an agent wrote belongs to the conversation of the turn that wrote it.
+// UnhaltThread lets a conversation go on. It gives back the messages that were refused only
+// because the conversation was halted, and returns their number. The kept reason tells which
+// these are: a file that an agent wrote counts to the conversation of the turn that wrote it.
 func (c *Client) UnhaltThread(thread string) (back int, err error) {
 	if err := c.Store.UnhaltThread(thread); err != nil {
 		return 0, err
@@ -128,7 +127,7 @@ func (c *Client) UnhaltThread(thread string) (back int, err error) {
 			}
 			err := box.Readmit(r.Entry, false)
 			if errors.Is(err, dropbox.ErrGone) {
-				continue // somebody let it through meanwhile
+				continue // let through meanwhile
 			} else if err != nil {
 				return back, fmt.Errorf("give back %s: %w", r.ID, err)
 			}

@@ -8,17 +8,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A Saying is what came of words for IRC.
-type Saying struct {
-	dropbox.Delivery                    // for the bridge
-	At               string             // the channel, or the nick of a person
-	Tasks            []dropbox.Delivery // that the words gave, to agents
-	Note             string             // why words that look like a task gave none; "" when they do not
-}
-
-// give sends the task that words for a channel give to agents: "TASK: @coder fix the build"
-// is a task when the lead says it, with all that the policy demands of a task.
-func (c *Client) give(at, text string) (tasks []dropbox.Delivery, note string, err error) {
+// sendTask sends the task that a text for a channel gives to agents: "TASK: @coder fix the
+// build" is a task when the lead says it, and the policy judges it like every task. note says
+// why a text that looks like a task gives none.
+func (c *Client) sendTask(at, text string) (tasks []dropbox.Delivery, note string, err error) {
 	to, what, ok := ircbridge.TaskFor(text, c.Agents)
 	if !ok || !isChannel(at) {
 		return nil, "", nil

@@ -14,12 +14,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A yard is a project with files inside and outside of it.
-type yard struct{ dir, outside string }
+// A project is a folder with files inside and outside of it.
+type project struct{ dir, outside string }
 
-func newYard(t *testing.T) yard {
+func newProject(t *testing.T) project {
 	t.Helper()
-	y := yard{filepath.Join(t.TempDir(), "project"), t.TempDir()}
+	y := project{filepath.Join(t.TempDir(), "project"), t.TempDir()}
 	t.Setenv("HOME", y.outside)
 	if err := dropbox.Create(y.in(".dead-drop")); err != nil {
 		t.Fatal(err)
@@ -48,11 +48,11 @@ func newYard(t *testing.T) yard {
 	return y
 }
 
-func (y yard) in(path string) string  { return filepath.Join(y.dir, path) }
-func (y yard) out(path string) string { return filepath.Join(y.outside, path) }
+func (y project) in(path string) string  { return filepath.Join(y.dir, path) }
+func (y project) out(path string) string { return filepath.Join(y.outside, path) }
 
-// door is what an agent with such tools comes in by.
-func (y yard) door(t *testing.T, who string, allowed, denied *[]string, mode string) *client.Client {
+// client is that of an agent with such tools.
+func (y project) client(t *testing.T, who string, allowed, denied *[]string, mode string) *client.Client {
 	t.Helper()
 	store, err := dropbox.Open(y.in(".dead-drop"), dropbox.Options{})
 	if err != nil {
@@ -67,7 +67,7 @@ func (y yard) door(t *testing.T, who string, allowed, denied *[]string, mode str
 }
 
 func TestReadable(t *testing.T) {
-	y := newYard(t)
+	y := newProject(t)
 	t.Chdir(y.dir)
 	open, err := os.Open(y.in(".claude-swarm/tokens"))
 	if err != nil {
@@ -112,7 +112,7 @@ func TestReadable(t *testing.T) {
 		"bypass":                {allowed: list("Glob"), mode: "bypassPermissions", yes: [][]string{own, folder, others}, no: [][]string{never}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := y.door(t, "coder", tc.allowed, tc.denied, tc.mode)
+			d := y.client(t, "coder", tc.allowed, tc.denied, tc.mode)
 			for _, paths := range tc.yes {
 				for _, path := range paths {
 					if _, err := d.Readable(path); err != nil {
@@ -132,13 +132,13 @@ func TestReadable(t *testing.T) {
 		})
 	}
 
-	lead := y.door(t, dropbox.Lead, nil, nil, "")
+	lead := y.client(t, dropbox.Lead, nil, nil, "")
 	for _, path := range append(never, others...) {
 		if _, err := lead.Readable(path); err != nil {
 			t.Errorf("a person may not send %s: %v", path, err)
 		}
 	}
-	gone := y.door(t, "nobody", nil, nil, "")
+	gone := y.client(t, "nobody", nil, nil, "")
 	if _, err := gone.Readable("notes.md"); err == nil {
 		t.Error("an agent that is not in the configuration may send a file")
 	}
@@ -146,7 +146,7 @@ func TestReadable(t *testing.T) {
 
 // Another configuration is a file, and says itself what the agent may read.
 func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
-	y := newYard(t)
+	y := newProject(t)
 	for path, text := range map[string]string{
 		y.in("claude-swarm.yaml"): "agents:\n  coder: {allowed_tools: Glob}\n  free: {}\n", y.in("other.yaml"): "agents: {coder: {}}\n",
 	} {

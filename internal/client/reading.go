@@ -11,20 +11,19 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// Reading says which files the tools of an agent may read, beside its own part of the
-// mailboxes.
+// Reading says which files the tools of an agent may read, and so which files it may attach,
+// besides those in its mailbox.
 type Reading struct {
 	Dir     string   // the working folder of its client, absolute
-	Folders []string // further folders of its own, absolute
+	Folders []string // further folders of the agent, absolute
 	// Allowed is its list of tools, in the words of Claude Code; nil is no list, so
 	// all tools are allowed.
 	Allowed *[]string
-	Denied  []string // the tools that it may not use, in the same words
+	Denied  []string // the tools that the agent may not use, in the same words
 }
 
 // ReadingOf is what the configuration says of an agent.
@@ -45,7 +44,7 @@ func ReadingOf(a config.Agent) Reading {
 // A FileError says that an agent may not send a file.
 type FileError struct {
 	Path    string   // as it was named
-	Daemons bool     // it belongs to the daemon, and no agent may send it
+	Daemons bool     // the file belongs to the daemon, and no agent may send it
 	Within  []string // where the files lie that the agent may send
 }
 
@@ -56,30 +55,11 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("%s lies outside of what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
 }
 
-// Readable checks that who is asking may send a file, and returns the path to open,
-// without symbolic links. A person may send every file. An agent may send what its
-// own tools may read, and never what lies in the daemon's folder: whoever gets the
-// message reads the file. The error is a [*FileError], or that of the file system.
-//
-// What the standard input or another descriptor of this process is a pipe to has been
-// read by the agent already.
-func (c *Client) Readable(name string) (string, error) {
-	if c.Me.Name == dropbox.Lead {
-		return name, nil
-	}
-	r, ok := c.Reading[c.Me.Name]
-	if !ok {
-		r = Reading{Allowed: new([]string)}
-	}
-	return r.check(name, agentPlace{c.Me.Name, c.Home.Dir(), c.Store.Dir()})
-}
-
-// An agentPlace is an agent in a project: its name, the daemon's folder, and the folder
-// of the mailboxes.
-type agentPlace struct{ agent, home, store string }
+// agentFolders are an agent's name, the daemon's folder, and the folder of the mailboxes.
+type agentFolders struct{ agent, home, store string }
 
 // check is [Client.Readable] for an agent.
-func (r Reading) check(name string, p agentPlace) (string, error) {
+func (r Reading) check(name string, in agentFolders) (string, error) {
 	if ownPipe(name) {
 		return name, nil
 	}
@@ -90,16 +70,16 @@ func (r Reading) check(name string, p agentPlace) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if secret, err := daemons(file, p.home); err != nil {
+	if secret, err := daemons(file, in.home); err != nil {
 		return "", err
 	} else if secret {
 		return "", &FileError{Path: name, Daemons: true}
 	}
-	own := []string{filepath.Join(p.store, p.agent), filepath.Join(p.store, "attach")}
+	own := []string{filepath.Join(in.store, in.agent), filepath.Join(in.store, "attach")}
 	if slices.ContainsFunc(own, func(folder string) bool { return inside(folder, file) }) {
 		return file, nil
 	}
-	if r.allows(file, p.store) {
+	if r.allows(file, in.store) {
 		return file, nil
 	}
 	within := own[:1:1]
@@ -109,9 +89,9 @@ func (r Reading) check(name string, p agentPlace) (string, error) {
 	return "", &FileError{Path: name, Within: slices.DeleteFunc(within, func(f string) bool { return f == "" })}
 }
 
-// daemons tells whether a file, named without symbolic links, lies in the daemon's
-// folder, of this project or another one: by its name, by the folder itself, which may
-// have a second name, or as a second name of a file in there.
+// daemons tells whether a file, named without symbolic links, lies in the daemon's folder of
+// this project or another one. It looks at the names in the path, at the folder itself, which
+// may have a second name, and for a file in the folder that has this one as a second name.
 func daemons(file, folder string) (bool, error) {
 	for part := range strings.SplitSeq(file, string(filepath.Separator)) {
 		if strings.EqualFold(part, rendezvous.HomeName) {
@@ -120,7 +100,7 @@ func daemons(file, folder string) (bool, error) {
 	}
 	home, err := os.Stat(folder)
 	if err != nil {
-		return false, nil // nothing is there that could be sent
+		return false, nil // there is no such folder
 	}
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && os.SameFile(info, home) {
@@ -140,7 +120,7 @@ func daemons(file, folder string) (bool, error) {
 	found := false
 	err = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil // gone meanwhile, or no file that a second name can have
+			return nil // gone meanwhile, or not a regular file
 		}
 		if one, err := e.Info(); err == nil && os.SameFile(one, info) {
 			found = true
@@ -151,8 +131,8 @@ func daemons(file, folder string) (bool, error) {
 	return found, err
 }
 
-// ownPipe tells whether a name is that of a pipe or a socket which this process was
-// started with, such as /dev/stdin and what a shell makes of <(command).
+// ownPipe tells whether a name stands for a pipe or a socket that this process was started
+// with, such as /dev/stdin or the name that a shell makes of <(command).
 func ownPipe(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) == 0 {
@@ -193,8 +173,8 @@ func inside(folder, file string) bool {
 func (r Reading) reads() bool { return !slices.ContainsFunc(r.Denied, isWhole("Read")) }
 
 // allows tells whether the tools of the agent may read a file, named without symbolic
-// links, outside of its own mailbox. store is the folder of the mailboxes: those of
-// others are nobody's working folder.
+// links, outside of its mailbox. store is the folder of the mailboxes: the working folder of
+// an agent gives no right to the mailboxes of others in it.
 func (r Reading) allows(file, store string) bool {
 	if !r.reads() || slices.ContainsFunc(r.Denied, func(t string) bool { return r.covers(t, file, true) }) {
 		return false
@@ -213,8 +193,8 @@ func (r Reading) unbound() bool {
 	return r.Allowed == nil || slices.ContainsFunc(*r.Allowed, isWhole("Bash"))
 }
 
-// isWhole gives what knows the entries of a list of tools that allow or deny all uses
-// of a tool.
+// isWhole returns a function that recognizes an entry of a list of tools which is about all
+// uses of a tool.
 func isWhole(tool string) func(string) bool {
 	return func(entry string) bool {
 		return slices.Contains([]string{tool, tool + "()", tool + "(*)", tool + "(**)", tool + "(:*)"}, strings.TrimSpace(entry))
@@ -257,7 +237,7 @@ func cutEnd(s string, ok bool) (string, bool) {
 	return s, ok && end && s != ""
 }
 
-// glob makes a pattern of a path to an expression: ** stands for any folders, * and ?
+// glob translates a pattern of a path into an expression: ** stands for any folders, * and ?
 // for what is in one name.
 func glob(pattern string) *regexp.Regexp {
 	expr := regexp.QuoteMeta(pattern)

@@ -6,21 +6,19 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
-	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ConfigVar names the configuration inside a turn where its file has another name
-// than claude-swarm.yaml, so that an agent's own claude-swarm finds the project from
-// wherever the agent works.
+// ConfigVar is the variable that names the configuration inside a turn where its file has
+// another name than claude-swarm.yaml, so that a claude-swarm that the agent starts finds the
+// project in every folder.
 const ConfigVar = "CLAUDE_SWARM_CONFIG"
 
-// A NoProjectError says where no configuration is.
+// A NoProjectError says that there is no configuration.
 type NoProjectError struct {
-	From  string // the folder from which it was looked for; "" when a file was named
+	From  string // the folder where the search began; "" when a file was named
 	Named string
 }
 
@@ -31,9 +29,9 @@ func (e *NoProjectError) Error() string {
 	return fmt.Sprintf("no %s in %s or a folder above it", config.Name, e.From)
 }
 
-// FindConfig finds the configuration: the one that was named; inside an agent's turn
-// that of its project; else claude-swarm.yaml in this folder or the nearest one above
-// it. Where there is none the error is a [*NoProjectError].
+// FindConfig finds the configuration: the named one; else, inside an agent's turn, that of the
+// agent's project; else claude-swarm.yaml in this folder or the nearest folder above it. Where
+// there is none the error is a [*NoProjectError].
 func FindConfig(named string, getenv func(string) string) (string, error) {
 	if named != "" {
 		info, err := os.Stat(named)
@@ -63,9 +61,9 @@ func FindConfig(named string, getenv func(string) string) (string, error) {
 	return path, err
 }
 
-// mayName checks that an agent may name a configuration. Another one than that of its
-// project is a file that it makes us read, and says itself what the agent may read: an
-// agent that is bound by a list of tools may not name it. The error is a [*FileError].
+// mayName checks that an agent may name a configuration. Any other than that of its project is
+// a file that the program reads for the agent, and that itself says what the agent may read:
+// an agent that is bound by a list of tools may not name it. The error is a [*FileError].
 func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	agent := getenv(runner.AgentVar)
 	if agent == "" {
@@ -73,7 +71,7 @@ func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	}
 	own, err := FindConfig("", getenv)
 	if err != nil {
-		return nil // the turn is in no project, so it is of none of our agents
+		return nil // the turn is in no project, so its agent is not in a configuration
 	}
 	if its, err := os.Stat(own); err == nil && os.SameFile(its, info) {
 		return nil
@@ -87,22 +85,8 @@ func mayName(named string, info os.FileInfo, getenv func(string) string) error {
 	}
 	a, ok := file.Agent(agent)
 	if r := ReadingOf(a); ok && r.unbound() {
-		_, err := r.check(named, agentPlace{agent, file.Home(), file.DeadDropDir})
+		_, err := r.check(named, agentFolders{agent, file.Home(), file.DeadDropDir})
 		return err
 	}
 	return &FileError{Path: named, Within: []string{own}}
-}
-
-// OpenStore opens the mailboxes of a project. The caller closes the store.
-func OpenStore(file *config.File) (*dropbox.Store, error) {
-	return dropbox.Open(file.DeadDropDir, file.StoreOptions())
-}
-
-// ProjectOf is a project as somebody finds it who comes in.
-func ProjectOf(file *config.File, store *dropbox.Store) Project {
-	p := Project{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), Chat: chatOf(file), Reading: map[string]Reading{}}
-	for _, a := range file.Agents {
-		p.Reading[a.Name] = ReadingOf(a)
-	}
-	return p
 }

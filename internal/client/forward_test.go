@@ -126,7 +126,7 @@ func TestForwardOfWhatIsInHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &client.Client{Project: client.Project{Home: swarm.HomeOf(filepath.Dir(drop)), Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
-	if _, err := d.Forward("idle", "coder"); !errors.Is(err, client.ErrInHand) {
+	if _, err := d.Forward("idle", "coder"); !errors.Is(err, client.ErrUnsettled) {
 		t.Errorf("Forward = %v, want that a turn is not settled", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Forward is one message that was given to another agent.
+// A Forward is one message that went to another agent.
 type Forward struct {
 	ID string `json:"id"`             // of the message as it was
 	As string `json:"as,omitempty"`   // its id in the other mailbox; "" for an offer, which was given back
@@ -17,17 +17,16 @@ type Forward struct {
 	By string `json:"from,omitempty"` // the sender, who stays that
 }
 
-// ErrInHand says that an agent has a turn that is not settled.
-var ErrInHand = errors.New("a turn of it is not settled")
+// ErrUnsettled says that an agent has a turn that is not settled.
+var ErrUnsettled = errors.New("a turn of it is not settled")
 
-// Forward gives what waits in the mailbox of an agent that is gone to another one, each
-// message once however often it is repeated: it is durable in the other mailbox, under
-// a key made of its id, before the old one is filed with a receipt that says where it
-// went. Sender, thread, subject and text stay. A message that was proven to be from its
-// sender is proven again, for the new recipient; another one stays unproven. An offer
-// of published work is given back instead. The error is [ErrInHand] where a turn of the
-// agent runs, or was cut off and not settled; what cannot be read is passed over, and
-// named in the error at the end.
+// Forward gives the waiting messages of a removed agent to another agent. However often it is
+// repeated, each message arrives once: the copy is durable, under a key made of the id, before
+// the message is filed with a receipt that says where it went. Sender, thread, subject and text
+// stay. A proven message gets a proof for the new recipient; any other stays unproven. An offer
+// of published work is given back instead. The error is [ErrUnsettled] where a turn of the
+// agent runs, or was cut off and not settled. Forward passes over a message that it cannot
+// read, and names it in the error at the end.
 func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	box, err := c.Mailbox(agent)
 	if err != nil {
@@ -36,12 +35,12 @@ func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	if claimed, err := box.Claimed(); err != nil {
 		return nil, err
 	} else if len(claimed) > 0 {
-		return nil, ErrInHand
+		return nil, ErrUnsettled
 	}
 	if left, err := box.Receipts(); err != nil {
 		return nil, err
 	} else if slices.ContainsFunc(left, func(e dropbox.Entry) bool { return !isRemoval(box, e) }) {
-		return nil, ErrInHand // its answer is not sent yet
+		return nil, ErrUnsettled // its answer is not sent yet
 	}
 	tokens, err := c.Home.Tokens()
 	if err != nil {
@@ -88,7 +87,7 @@ func (c *Client) Forward(agent, to string) ([]Forward, error) {
 	return list, errors.Join(bad, finishForwarded(box))
 }
 
-// finishForwarded files the receipts that a crash left beside messages which are filed.
+// finishForwarded files the receipts that a crash left after their messages were filed.
 func finishForwarded(box *dropbox.Mailbox) error {
 	left, err := box.Receipts()
 	if err != nil {
@@ -102,7 +101,7 @@ func finishForwarded(box *dropbox.Mailbox) error {
 	return nil
 }
 
-// isRemoval tells whether a receipt in cur/ is one that Forward made.
+// isRemoval tells whether a receipt in cur/ was made by [Client.Forward].
 func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 	data, err := box.Receipt(e)
 	if err != nil {
@@ -126,8 +125,8 @@ func (c *Client) forward(m *dropbox.Message, agent, to, token string) (id string
 	return sent.ID, err
 }
 
-// HandBack takes the subscriptions of an agent that is gone away, and its claims of
-// published work, so that others may have both.
+// HandBack ends the subscriptions of a removed agent, and its claims of published work, so that
+// others may claim it.
 func (c *Client) HandBack(agent string) error {
 	if _, err := c.Store.Unsubscribe(agent); err != nil {
 		return err

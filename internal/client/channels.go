@@ -1,0 +1,77 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/config"
+)
+
+// Channels are what the configuration says of IRC.
+type Channels struct {
+	Project string              // the default channel
+	Alerts  string              // the channel that tells people who waits for them; "" for none
+	Buffer  int                 // lines of a channel that are kept
+	Known   []string            // the channels of the configuration
+	Own     map[string][]string // the channels of the agents that have some, by name
+}
+
+// ErrNoIRC says that the configuration has no IRC.
+var ErrNoIRC = errors.New("IRC is not configured")
+
+// channelsOf is what a configuration says of IRC; nil where it has none.
+func channelsOf(file *config.File) *Channels {
+	i := file.IRC
+	if !i.On() {
+		return nil
+	}
+	c := &Channels{Project: i.Channel(i.Channels.Project), Alerts: i.Channel(i.Channels.Alerts), Buffer: i.BufferSize, Own: i.Own}
+	for _, t := range append([]string{i.Channels.Project, i.Channels.Standup, i.Channels.Alerts, i.Channels.Errors}, i.Join...) {
+		if t != "" {
+			c.Known = append(c.Known, i.Channel(t))
+		}
+	}
+	for _, own := range i.Own {
+		c.Known = append(c.Known, own...)
+	}
+	for _, rule := range i.Map {
+		if rule.Channel != "" {
+			c.Known = append(c.Known, i.Channel(rule.Channel))
+		}
+	}
+	return c
+}
+
+// projectOf is the default channel of an agent.
+func (c *Channels) projectOf(agent string) string {
+	if own := c.Own[agent]; len(own) > 0 {
+		return own[0]
+	}
+	return c.Project
+}
+
+// isChannel tells a channel from a nick.
+func isChannel(name string) bool { return name != "" && strings.ContainsRune("#&+!", rune(name[0])) }
+
+func checkTarget(name string) error {
+	if !isChannel(name) && strings.ContainsAny(name, "!@$*?%") || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ',' || r == ':' || r == 0x7f }) || name == "#" {
+		return &TargetError{name}
+	}
+	return nil
+}
+
+// A TargetError says that a name can be neither a channel nor a person.
+type TargetError struct{ Name string }
+
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("%q can be neither a channel nor a nick: those have no spaces, commas and colons, a nick none of ! @ $ * ? %% either, and 64 bytes at most", e.Name)
+}
+
+// A StaysError says that the bridge does not leave a channel of the configuration: nobody would
+// be heard there.
+type StaysError struct{ Channel string }
+
+func (e *StaysError) Error() string {
+	return e.Channel + " is a channel of the configuration, and the bridge stays there"
+}

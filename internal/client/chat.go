@@ -1,0 +1,113 @@
+package client
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// A Chat is IRC, as the caller uses it: what it says there it leaves as mail for the bridge,
+// and it reads what the bridge keeps in files. So it works while the network is away, and
+// without a bridge. Where the configuration has no IRC its methods return [ErrNoIRC].
+type Chat struct {
+	client   *Client
+	channels *Channels // nil: there is no IRC
+}
+
+// Chat is IRC for this client.
+func (c *Client) Chat() Chat { return Chat{c, c.IRC} }
+
+// Channel is the whole name of a channel. "" stands for the default channel, and a # may be
+// left out.
+func (c Chat) Channel(name string) (string, error) {
+	switch name = strings.TrimSpace(name); {
+	case c.channels == nil:
+		return "", ErrNoIRC
+	case name == "":
+		return c.channels.projectOf(c.client.Me.Name), nil
+	case !isChannel(name):
+		name = "#" + name
+	}
+	return name, checkTarget(name)
+}
+
+// target is a channel, or the nick of a person. A channel of the configuration, or one
+// that the bridge is in, may be written without its #.
+func (c Chat) target(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	if name == "" || isChannel(name) || c.channels == nil {
+		return c.Channel(name)
+	}
+	st, err := ircbridge.ReadState(c.client.Home.Dir())
+	if err != nil {
+		return "", err
+	}
+	known := slices.Clone(c.channels.Known)
+	for _, ch := range st.Channels {
+		known = append(known, ch.Name)
+	}
+	if slices.ContainsFunc(known, func(ch string) bool { return strings.EqualFold(ch, "#"+name) }) {
+		name = "#" + name
+	}
+	return name, checkTarget(name)
+}
+
+// A Said is what came of a text for IRC.
+type Said struct {
+	dropbox.Delivery                    // for the bridge
+	At               string             // the channel, or the nick of a person
+	Tasks            []dropbox.Delivery // that the text gave to agents
+	Note             string             // why a text that looks like a task gave none; "" for none
+}
+
+// Say leaves text for a channel, or for a person privately; "" is the default channel. A nil
+// error says that the text is durable; the bridge says it when it can. Where the lead gives a
+// task with the text, Say sends the task first. A text that the policy refuses is not said.
+func (c Chat) Say(to, text string) (s Said, err error) {
+	if s.At, err = c.target(to); err != nil {
+		return s, err
+	}
+	if s.Tasks, s.Note, err = c.client.sendTask(s.At, text); err != nil {
+		return s, err
+	}
+	s.Delivery, s.At, err = c.post(dropbox.Note, ircbridge.Origin{}, s.At, text)
+	return s, err
+}
+
+// Tell asks the bridge to join or leave a channel, or to make text its topic.
+func (c Chat) Tell(do ircbridge.Do, channel, text string) (sent dropbox.Delivery, at string, err error) {
+	name, err := c.Channel(channel)
+	if err != nil {
+		return sent, "", err
+	}
+	if do == ircbridge.DoPart && slices.ContainsFunc(c.channels.Known, func(ch string) bool { return strings.EqualFold(ch, name) }) {
+		return sent, "", &StaysError{name}
+	}
+	if text == "" {
+		text = string(do) + " " + name
+	}
+	return c.post(dropbox.Note, ircbridge.Origin{Do: do}, name, text)
+}
+
+// post delivers a message for the bridge.
+func (c Chat) post(t dropbox.Type, note ircbridge.Origin, to, text string) (sent dropbox.Delivery, at string, err error) {
+	if note.Channel, err = c.target(to); err != nil {
+		return sent, "", err
+	}
+	if strings.TrimSpace(text) == "" {
+		return sent, "", errors.New("the text is empty")
+	}
+	body := strings.TrimRight(text, "\n")
+	if len(body) < c.client.Rules.BodyLimit() { // else there is no room for a newline
+		body += "\n"
+	}
+	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: t, Body: []byte(body), Extra: note.Extra()}
+	all, err := c.client.Send(m)
+	if len(all) > 0 {
+		sent = all[0]
+	}
+	return sent, note.Channel, err
+}

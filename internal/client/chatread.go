@@ -1,0 +1,103 @@
+package client
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
+)
+
+// reader reads what the bridge keeps, for the caller.
+func (c Chat) reader() ircbridge.Reader {
+	return ircbridge.Reader{Home: c.client.Home.Dir(), Name: c.client.Me.Name, Size: c.channels.Buffer, Own: c.channels.Own[c.client.Me.Name]}
+}
+
+// Unread returns up to limit lines of a channel that the caller has not read yet, and marks
+// them as read.
+func (c Chat) Unread(channel string, limit int) (ircbridge.Reading, string, error) {
+	name, err := c.target(channel)
+	if err != nil {
+		return ircbridge.Reading{}, "", err
+	}
+	got, err := c.reader().New(name, limit)
+	return got, name, err
+}
+
+// Recent returns the newest lines of a channel, the newest first, whether they were read or
+// not.
+func (c Chat) Recent(channel string, since time.Time, limit int) ([]ircbridge.Line, string, error) {
+	name, err := c.target(channel)
+	if err != nil {
+		return nil, "", err
+	}
+	lines, err := c.reader().Recent(name, since, limit)
+	return lines, name, err
+}
+
+// UnreadCounts counts the lines of each channel that the caller has not read.
+func (c Chat) UnreadCounts() (map[string]int, error) {
+	if c.channels == nil {
+		return nil, ErrNoIRC
+	}
+	return c.reader().Unread()
+}
+
+// CheckIn is advice for an agent with the tools for IRC that has not looked at its channels for
+// long, although they have something new; "" for none.
+func (c Chat) CheckIn() (string, error) {
+	if c.channels == nil || c.client.Me.Name == dropbox.Lead {
+		return "", nil
+	}
+	return c.reader().CheckIn(time.Now(), c.channels.projectOf(c.client.Me.Name), true)
+}
+
+// Bridge is the state of the bridge.
+func (c Chat) Bridge() (ircbridge.State, error) {
+	if c.channels == nil {
+		return ircbridge.State{}, ErrNoIRC
+	}
+	return ircbridge.ReadState(c.client.Home.Dir())
+}
+
+// InChannel is what the bridge knows of a channel. The error is a [*NotThereError] where the
+// bridge is not in it.
+func (c Chat) InChannel(channel string) (ircbridge.Channel, error) {
+	name, err := c.Channel(channel)
+	if err != nil {
+		return ircbridge.Channel{}, err
+	}
+	st, err := c.Bridge()
+	if err != nil {
+		return ircbridge.Channel{}, err
+	}
+	i := slices.IndexFunc(st.Channels, func(ch ircbridge.Channel) bool { return strings.EqualFold(ch.Name, name) })
+	if i < 0 || !st.Channels[i].Joined {
+		return ircbridge.Channel{}, &NotThereError{Channel: name, Why: whyNotIn(st, i)}
+	}
+	return st.Channels[i], nil
+}
+
+func whyNotIn(st ircbridge.State, i int) string {
+	switch {
+	case !st.Running:
+		return "no bridge runs"
+	case !st.Connected:
+		return "it is not connected: " + st.Why
+	case i >= 0:
+		return st.Channels[i].Why
+	}
+	return ""
+}
+
+// A NotThereError says that the bridge is not in a channel.
+type NotThereError struct{ Channel, Why string }
+
+func (e *NotThereError) Error() string {
+	s := "the bridge is not in " + e.Channel
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	return s
+}

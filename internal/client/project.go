@@ -1,0 +1,55 @@
+package client
+
+import (
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
+	"github.com/claude-swarm/claude-swarm/swarm"
+)
+
+// A Project is a swarm as a client knows it: its folders, agents and rules.
+type Project struct {
+	Home   swarm.Home
+	Store  *dropbox.Store // the caller closes it
+	Agents []string       // in the order of the configuration
+	Lead   string         // the agent that gets the lead's mail; "" is the person
+
+	LeadName string   // a second name of the person; "" for none
+	CCLead   []string // agents whose messages to others go to the lead as a copy
+	Rules    policy.Policy
+	IRC      *Channels // nil: there is no IRC
+	// Reading says which files each agent may send. An agent that is missing here may send
+	// only what lies in its mailbox.
+	Reading map[string]Reading
+}
+
+// lead is what the configuration says of the lead.
+func (p Project) lead() swarm.Plan {
+	return swarm.Plan{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
+}
+
+// Called is what people and agents call the owner of a mailbox, see [swarm.Plan.Called].
+func (p Project) Called(mailbox string) string { return p.lead().Called(mailbox) }
+
+// AllCalled is [Project.Called] for each of several mailboxes.
+func (p Project) AllCalled(mailboxes []string) []string {
+	var names []string
+	for _, m := range mailboxes {
+		names = append(names, p.Called(m))
+	}
+	return names
+}
+
+// OpenStore opens the mailboxes of a project. The caller closes the store.
+func OpenStore(file *config.File) (*dropbox.Store, error) {
+	return dropbox.Open(file.DeadDropDir, file.StoreOptions())
+}
+
+// ProjectOf makes a project of its configuration.
+func ProjectOf(file *config.File, store *dropbox.Store) Project {
+	p := Project{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), IRC: channelsOf(file), Reading: map[string]Reading{}}
+	for _, a := range file.Agents {
+		p.Reading[a.Name] = ReadingOf(a)
+	}
+	return p
+}
