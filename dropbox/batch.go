@@ -2,7 +2,6 @@ package dropbox
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -10,168 +9,172 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxBatch is how many files a batch has open at once.
+// maxBatch is how many messages are on their way together. Each has an open file.
 const maxBatch = 64
 
-// A Draft is a message that is to be delivered.
-type Draft struct {
-	To      string
-	Message *Message
-	Sign    func(*Message) string // nil for no proof; see [Store.DeliverSigned]
-}
-
-// An Outcome is what became of a [Draft].
-type Outcome struct {
+// An outgoing is a message on its way into a mailbox.
+type outgoing struct {
 	Delivery
-	Err error // as of [Store.Deliver]; nil: the message survives a crash of this machine
+	key  string
+	data []byte
+
+	folders *boxFolders
+	over    bool  // it was delivered, or failed for good
+	err     error // why it failed; while it is not over, why this batch cannot deliver it
 }
 
-// DeliverBatch delivers several messages, in their order, and is to be preferred
-// where many come at once: one by one each waits for the disk three times, here all
-// of them wait together. What is promised for each of them is what [Store.Deliver]
-// promises, and the failure of one leaves the others alone.
-func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
-	outcomes := make([]Outcome, len(drafts))
-	for at := 0; at < len(drafts); at += maxBatch {
-		end := min(at+maxBatch, len(drafts))
-		(&batch{store: s}).deliver(drafts[at:end], outcomes[at:end])
+func (o *outgoing) scratch() string { return o.To + "/" + tmpFolder + "/" + o.Name }
+func (o *outgoing) path() string    { return o.To + "/" + newFolder + "/" + o.Name }
+
+func (o *outgoing) end(err error) { o.over, o.err = true, err }
+
+// mayGoAlone says whether a message may be delivered alone after this error: when its
+// mailbox is repaired, with fewer files open, or by finishing what has its key.
+func mayGoAlone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) ||
+		errors.Is(err, errForgotten)
+}
+
+// deliverAll delivers messages together as far as they can be, and then the others, one
+// by one: those whose key is known, or is that of an earlier one, and those of a mailbox
+// that lacks a folder.
+func (s *Store) deliverAll(all []*outgoing) {
+	if len(all) > 1 {
+		(&batch{store: s, disk: s.disk, mail: s.together(all)}).deliver()
 	}
-	for i := range outcomes {
-		if err := outcomes[i].Err; err != nil {
-			outcomes[i] = Outcome{Err: fmt.Errorf("deliver to %s: %w", drafts[i].To, err)}
+	for _, o := range all {
+		if !o.over {
+			s.deliverAlone(o)
 		}
 	}
-	return outcomes
 }
 
-// A batch delivers what can be delivered together. Its steps are those of a single
-// delivery, each taken for all messages before the next one:
+// together picks the messages that can be delivered together.
+func (s *Store) together(all []*outgoing) (mail []*outgoing) {
+	for _, o := range all {
+		if o.over {
+			continue
+		}
+		if o.key != "" {
+			known, err := s.disk.exists(keyFile(o.To, o.key))
+			if err != nil {
+				o.end(err)
+				continue
+			}
+			if known || slices.ContainsFunc(mail, func(m *outgoing) bool { return m.To == o.To && m.key == o.key }) {
+				continue
+			}
+		}
+		mail = append(mail, o)
+	}
+	return mail
+}
+
+// deliverAlone delivers one message: it finishes an earlier delivery with the same key,
+// and repairs the mailbox where that is needed.
+func (s *Store) deliverAlone(o *outgoing) {
+	repaired := false
+	// Anyone who takes a guard away, since it is old or no guard, does it once. Ten are
+	// more than can meet.
+	for range 10 {
+		if o.err = s.finishKnown(o); errors.Is(o.err, errForgotten) {
+			o.err = nil
+			(&batch{store: s, disk: s.disk, mail: []*outgoing{o}}).deliver()
+		}
+		switch {
+		case o.over:
+			return
+		case errors.Is(o.err, fs.ErrNotExist) && !repaired:
+			repaired = true
+			if err := s.repair(o.To); err != nil {
+				o.end(err)
+				return
+			}
+		case !errors.Is(o.err, errForgotten):
+			return
+		}
+	}
+}
+
+// finishKnown finishes the delivery of the first message with the key of this one. The
+// error is [errForgotten] when there is none.
+func (s *Store) finishKnown(o *outgoing) error {
+	if o.key == "" {
+		return errForgotten
+	}
+	first, err := s.finish(o.To, o.key)
+	if err != nil {
+		return err
+	}
+	first.Duplicate = first.ID != o.ID
+	o.Delivery = first
+	o.end(nil)
+	return nil
+}
+
+// A batch delivers messages together. Each step is taken for all messages before the next
+// one, so that all of them wait for the disk together:
 //
 //	write all in tmp/ -> sync them -> link those with a key to keys/ -> sync keys/
 //	-> move all to new/, in order -> sync new/
-//
-// What does not go this way without trouble (a key that is known, a mailbox that is to
-// be made whole) is delivered by itself, after the others.
 type batch struct {
-	store   *Store
-	boxes   []*batchBox
-	letters []*letter
-	alone   []*letter
+	store *Store
+	disk  *disk
+	boxes []*boxFolders
+	mail  []*outgoing // what is on its way
 }
 
-// A batchBox holds open the folders of a mailbox that messages come to.
-type batchBox struct {
+// boxFolders are the folders of a mailbox that a batch holds open.
+type boxFolders struct {
 	name        string
-	fresh, keys *os.File
+	fresh, keys *os.File // keys is nil until a message with a key is linked there
 	tmp         spot
-	guards      map[string]bool // of the messages with keys
+
+	taken, moved []*outgoing // what was linked to keys/, and what came to new/
 }
 
-// A letter is one message of a batch.
-type letter struct {
-	*Draft
-	out  *Outcome
-	box  *batchBox
-	d    Delivery
-	key  string
-	data []byte
-	over bool // delivered, failed, or to be delivered alone
-}
-
-func (l *letter) scratch() string { return l.To + "/" + tmpFolder + "/" + l.d.Name }
-func (l *letter) path() string    { return l.To + "/" + newFolder + "/" + l.d.Name }
-
-func (b *batch) deliver(drafts []Draft, outcomes []Outcome) {
-	for i := range drafts {
-		b.add(&letter{Draft: &drafts[i], out: &outcomes[i]})
-	}
-	b.write()
-	b.guard()
-	b.move()
-	b.close() // who goes alone may need the files that it held
-	for _, l := range b.alone {
-		l.out.Delivery, l.out.Err = b.store.deliver(l.To, l.Message, l.Sign)
+func (b *batch) deliver() {
+	defer b.close()
+	for _, step := range []func(){b.open, b.write, b.guard, b.move} {
+		step()
+		b.mail = slices.DeleteFunc(b.mail, func(o *outgoing) bool { return o.over || o.err != nil })
 	}
 }
 
-// fail ends a letter whose file lies in tmp/.
-func (b *batch) fail(l *letter, err error) {
-	l.over = true
-	l.out.Err = errors.Join(err, ignoreMissing(b.store.disk.removeAt(l.box.tmp.with(l.d.Name), l.scratch())))
-}
+// stop takes a message that left no file behind out of the batch.
+func (b *batch) stop(o *outgoing, err error) { o.over, o.err = !mayGoAlone(err), err }
 
-// apart lets a letter of which there is no file be delivered by itself.
-func (b *batch) apart(l *letter) {
-	l.over = true
-	b.alone = append(b.alone, l)
-}
-
-// mayGoAlone says whether a single delivery may succeed where a batch had this error: it
-// makes the mailbox whole again, and holds few files open.
-func mayGoAlone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE)
-}
-
-// goApart is apart for a letter whose file lies in tmp/.
-func (b *batch) goApart(l *letter) {
-	if b.fail(l, nil); l.out.Err == nil {
-		b.apart(l)
-	}
-}
-
-// add looks whether a message may be delivered, and whether together with others.
-func (b *batch) add(l *letter) {
-	out, err := b.store.prepare(l.To, l.Message)
-	if err != nil {
-		l.out.Err = err
+// drop takes a message whose file lies in tmp/ out of the batch.
+func (b *batch) drop(o *outgoing, err error) {
+	if left := ignoreMissing(b.disk.removeAt(o.folders.tmp.with(o.Name), o.scratch())); left != nil {
+		o.end(errors.Join(err, left))
 		return
 	}
-	l.box, err = b.open(l.To)
-	if mayGoAlone(err) {
-		b.apart(l)
-		return
-	} else if err != nil {
-		l.out.Err = err
-		return
-	}
-	if l.key = out.Key; l.key != "" {
-		guard := keyFile(l.To, l.key)
-		known, err := b.store.disk.exists(guard)
-		if err != nil {
-			l.out.Err = err
-			return
+	b.stop(o, err)
+}
+
+func (b *batch) open() {
+	for _, o := range b.mail {
+		var err error
+		if o.folders, err = b.foldersOf(o.To); err != nil {
+			b.stop(o, err)
 		}
-		if known || l.box.guards[guard] {
-			b.apart(l)
-			return
-		}
-		l.box.guards[guard] = true
 	}
-	if l.d, l.data, err = b.store.compose(l.To, out, l.Sign); err != nil {
-		l.out.Err = err
-		return
-	}
-	b.letters = append(b.letters, l)
 }
 
-func (b *batch) open(to string) (*batchBox, error) {
-	if i := slices.IndexFunc(b.boxes, func(box *batchBox) bool { return box.name == to }); i >= 0 {
+func (b *batch) foldersOf(to string) (*boxFolders, error) {
+	if i := slices.IndexFunc(b.boxes, func(box *boxFolders) bool { return box.name == to }); i >= 0 {
 		return b.boxes[i], nil
 	}
-	disk := b.store.disk
-	fresh, err := disk.folder(to + "/" + newFolder)
+	fresh, err := b.disk.folder(to + "/" + newFolder)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := disk.folder(to + "/" + keysFolder)
+	tmp, err := b.disk.spot(to + "/" + tmpFolder + "/-")
 	if err != nil {
 		return nil, errors.Join(err, fresh.Close())
 	}
-	tmp, err := disk.spot(to + "/" + tmpFolder + "/-")
-	if err != nil {
-		return nil, errors.Join(err, fresh.Close(), keys.Close())
-	}
-	box := &batchBox{name: to, fresh: fresh, keys: keys, tmp: tmp, guards: map[string]bool{}}
+	box := &boxFolders{name: to, fresh: fresh, tmp: tmp}
 	b.boxes = append(b.boxes, box)
 	return box, nil
 }
@@ -179,111 +182,106 @@ func (b *batch) open(to string) (*batchBox, error) {
 func (b *batch) close() {
 	for _, box := range b.boxes {
 		box.fresh.Close()
-		box.keys.Close()
 		box.tmp.close()
+		if box.keys != nil {
+			box.keys.Close()
+		}
 	}
-}
-
-// left are the letters that go on together.
-func (b *batch) left() []*letter {
-	return slices.DeleteFunc(b.letters, func(l *letter) bool { return l.over })
 }
 
 func (b *batch) write() {
-	files := make([]*os.File, len(b.letters))
-	for i, l := range b.letters {
+	files := make([]*os.File, len(b.mail))
+	for i, o := range b.mail {
 		var err error
-		files[i], err = b.store.disk.fillAt(l.box.tmp.with(l.d.Name), l.scratch(), l.data)
-		switch {
-		case mayGoAlone(err):
-			b.apart(l)
-		case err != nil:
-			l.over, l.out.Err = true, err
+		if files[i], err = b.disk.fillAt(o.folders.tmp.with(o.Name), o.scratch(), o.data); err != nil {
+			b.stop(o, err)
 		}
 	}
-	for i, err := range b.store.disk.syncFiles(files) {
+	for i, err := range b.disk.syncFiles(files) {
 		if err != nil {
-			b.fail(b.letters[i], err)
+			b.drop(b.mail[i], err)
 		}
 	}
 }
 
 // guard takes the keys; see [keyFile].
 func (b *batch) guard() {
-	b.letters = b.left()
-	disk := b.store.disk
-	for _, l := range b.letters {
-		if l.key == "" {
+	for _, o := range b.mail {
+		if o.key == "" {
 			continue
 		}
-		guard := keyFile(l.To, l.key)
-		switch err := disk.linkAt(l.box.tmp.with(l.d.Name), spotIn(l.box.keys, guard), l.scratch(), guard, l.data); {
-		case errors.Is(err, fs.ErrExist): // another caller was quicker
-			b.goApart(l)
-		case err != nil:
-			b.fail(l, err)
+		guard := keyFile(o.To, o.key)
+		err := b.openKeys(o.folders)
+		if err == nil {
+			err = b.disk.linkAt(o.folders.tmp.with(o.Name), spotIn(o.folders.keys, guard), o.scratch(), guard, o.data)
 		}
+		if errors.Is(err, fs.ErrExist) {
+			err = errForgotten // not yet: another caller was quicker
+		}
+		if err != nil {
+			b.drop(o, err)
+			continue
+		}
+		o.folders.taken = append(o.folders.taken, o)
 	}
-	b.letters = b.left()
 	for _, box := range b.boxes {
-		mine := func(l *letter) bool { return l.box == box && l.key != "" }
-		if !slices.ContainsFunc(b.letters, mine) {
+		if len(box.taken) == 0 {
 			continue
 		}
-		if err := disk.syncFolder(box.keys); err != nil {
-			for _, l := range b.letters {
-				if mine(l) { // whoever tries again finishes it
-					l.over, l.out.Err = true, err
-				}
+		if err := b.disk.syncFolder(box.keys); err != nil {
+			for _, o := range box.taken {
+				o.end(err) // the next caller with that key finishes it
 			}
 		}
 	}
 }
 
-// finished deals with a letter with a key that is in tmp/ no more.
-func (b *batch) finished(l *letter) {
-	first, err := b.store.finish(l.To, l.key) // a second caller finished this very delivery
-	if errors.Is(err, errForgotten) {
-		b.apart(l)
-		return
+func (b *batch) openKeys(box *boxFolders) (err error) {
+	if box.keys == nil {
+		box.keys, err = b.disk.folder(box.name + "/" + keysFolder)
 	}
-	first.Duplicate = first.ID != l.d.ID
-	l.over, l.out.Delivery, l.out.Err = true, first, err
+	return err
 }
 
 // move makes the messages visible, in their order.
 func (b *batch) move() {
-	b.letters = b.left()
-	disk := b.store.disk
-	for _, l := range b.letters {
-		err := disk.moveAt(l.box.tmp.with(l.d.Name), spotIn(l.box.fresh, l.d.Name), l.scratch(), l.path())
+	for _, o := range b.mail {
+		err := b.disk.moveAt(o.folders.tmp.with(o.Name), spotIn(o.folders.fresh, o.Name), o.scratch(), o.path())
 		switch {
-		case l.key != "" && errors.Is(err, fs.ErrNotExist):
-			b.finished(l)
-		case err != nil && l.key != "":
-			l.over, l.out.Err = true, err
-		case errors.Is(err, fs.ErrNotExist): // somebody deleted a folder
-			b.goApart(l)
-		case err != nil:
-			b.fail(l, err)
+		case err == nil:
+			o.folders.moved = append(o.folders.moved, o)
+		case o.key == "":
+			b.drop(o, err)
+		case errors.Is(err, fs.ErrNotExist):
+			// A second caller was quicker and finished this very delivery, or somebody
+			// emptied tmp/. Either way the guard knows.
+			if err := b.store.finishKnown(o); err != nil {
+				b.stop(o, err)
+			}
+		default:
+			o.end(err) // the next caller with that key finishes it
 		}
 	}
-	b.letters = b.left()
 	for _, box := range b.boxes {
-		if !slices.ContainsFunc(b.letters, func(l *letter) bool { return l.box == box }) {
+		if len(box.moved) == 0 {
 			continue
 		}
-		err := disk.syncFolder(box.fresh)
-		for _, l := range b.letters {
-			switch {
-			case l.box != box:
-			case err == nil:
-				l.out.Delivery = l.d
-			case l.key != "":
-				l.out.Err = err
-			default:
-				l.out.Err = b.store.takeBack(l.box.tmp.with(l.d.Name), spotIn(box.fresh, l.d.Name), l.scratch(), l.path(), err)
+		err := b.disk.syncFolder(box.fresh)
+		for _, o := range box.moved {
+			o.end(err)
+			if err != nil && o.key == "" {
+				o.end(b.takeBack(o, err))
 			}
 		}
 	}
+}
+
+// takeBack removes a message whose move to new/ did not become durable, for that
+// reason, and returns the error of its delivery.
+func (b *batch) takeBack(o *outgoing, reason error) error {
+	tmp, fresh := o.folders.tmp.with(o.Name), spotIn(o.folders.fresh, o.Name)
+	if back := b.disk.moveAt(fresh, tmp, o.path(), o.scratch()); back != nil {
+		return errors.Join(reason, ErrNotDurable, back) // or somebody has claimed it
+	}
+	return errors.Join(reason, b.disk.removeAt(tmp, o.scratch()))
 }

@@ -196,3 +196,35 @@ func texts(n int) (list []*dropbox.Message) {
 	}
 	return list
 }
+
+// A folder that is removed while a batch is on its way is made again, and the messages
+// that needed it come as well.
+func TestDeliverBatchIntoAMailboxThatLosesAFolder(t *testing.T) {
+	for _, at := range []dropbox.Op{dropbox.OpCreate, dropbox.OpLink, dropbox.OpMove} {
+		for _, folder := range []string{"tmp", "new", "keys"} {
+			for n := 1; n <= 2; n++ {
+				s := newStore(t, dropbox.Options{}, "coder")
+				removed := false
+				lossy := reopen(t, s.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+					if st.Op == at && !removed {
+						removed = true
+						return os.RemoveAll(filepath.Join(s.Dir(), "coder", folder))
+					}
+					return nil
+				}})
+				batch := drafts("coder", text("one"), text("two"))[:n]
+				for i := range batch {
+					batch[i].Message.Key = fmt.Sprint("key ", i)
+				}
+				for i, o := range lossy.DeliverBatch(batch) {
+					if o.Err != nil {
+						t.Errorf("%s is lost at %s: message %d of %d: %v", folder, at, i+1, n, o.Err)
+					}
+				}
+				if got := len(list(t, mailbox(t, s, "coder"))); got != n {
+					t.Errorf("%s is lost at %s: %d messages, want %d", folder, at, got, n)
+				}
+			}
+		}
+	}
+}

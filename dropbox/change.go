@@ -111,20 +111,22 @@ func (d *disk) syncFiles(files []*os.File) []error {
 		}
 	}
 	var next atomic.Int64
-	var all sync.WaitGroup
-	for range min(syncers, len(files)) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
-				if files[i] == nil {
-					continue
-				}
-				if errs[i] == nil {
-					errs[i] = files[i].Sync()
-				}
-				errs[i] = errors.Join(errs[i], files[i].Close())
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
+			if files[i] == nil {
+				continue
 			}
-		})
+			if errs[i] == nil {
+				errs[i] = files[i].Sync()
+			}
+			errs[i] = errors.Join(errs[i], files[i].Close())
+		}
 	}
+	var all sync.WaitGroup
+	for range min(syncers, len(files)) - 1 {
+		all.Go(work)
+	}
+	work()
 	all.Wait()
 	return errs
 }

@@ -1,10 +1,6 @@
 package dropbox
 
-import (
-	"errors"
-	"fmt"
-	"io/fs"
-)
+import "fmt"
 
 // A Delivery says where a message went.
 type Delivery struct {
@@ -41,24 +37,58 @@ func (s *Store) Deliver(to string, m *Message) (Delivery, error) {
 // DeliverSigned is Deliver with a proof. sign gets the message as it will be
 // written, all but the proof, and returns that; see [Proof].
 func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string) (Delivery, error) {
-	d, err := s.deliver(to, m, sign)
-	if err != nil {
-		return Delivery{}, fmt.Errorf("deliver to %s: %w", to, err)
-	}
-	return d, nil
+	out := s.DeliverBatch([]Draft{{To: to, Message: m, Sign: sign}})[0]
+	return out.Delivery, out.Err
 }
 
-func (s *Store) deliver(to string, m *Message, sign func(*Message) string) (Delivery, error) {
-	out, err := s.prepare(to, m)
-	if err != nil {
-		return Delivery{}, err
+// A Draft is a message that is to be delivered.
+type Draft struct {
+	To      string
+	Message *Message
+	Sign    func(*Message) string // nil for no proof; see [Store.DeliverSigned]
+}
+
+// An Outcome is what became of a [Draft].
+type Outcome struct {
+	Delivery
+	Err error // as of [Store.Deliver]; nil: the message survives a crash of this machine
+}
+
+// DeliverBatch delivers several messages, in their order, and is to be preferred
+// where many come at once: one by one each waits for the disk three times, here all
+// of them wait together. What is promised for each of them is what [Store.Deliver]
+// promises, and the failure of one leaves the others alone.
+func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
+	outcomes := make([]Outcome, len(drafts))
+	for at := 0; at < len(drafts); at += maxBatch {
+		end := min(at+maxBatch, len(drafts))
+		s.deliver(drafts[at:end], outcomes[at:end])
 	}
-	var d Delivery
-	err = s.whole(to, func() (err error) {
-		d, err = s.post(to, out, sign)
-		return err
-	})
-	return d, err
+	for i := range outcomes {
+		if err := outcomes[i].Err; err != nil {
+			outcomes[i].Err = fmt.Errorf("deliver to %s: %w", drafts[i].To, err)
+		}
+	}
+	return outcomes
+}
+
+// deliver is DeliverBatch for at most maxBatch messages.
+func (s *Store) deliver(drafts []Draft, outcomes []Outcome) {
+	all := make([]*outgoing, len(drafts))
+	for i, d := range drafts {
+		m, err := s.prepare(d.To, d.Message)
+		if err != nil {
+			all[i] = &outgoing{over: true, err: err}
+			continue
+		}
+		all[i] = s.compose(d.To, m, d.Sign)
+	}
+	s.deliverAll(all)
+	for i, o := range all {
+		if outcomes[i].Err = o.err; o.err == nil {
+			outcomes[i].Delivery = o.Delivery
+		}
+	}
 }
 
 // prepare looks whether a message may be delivered, and returns what is to be: a copy
@@ -85,91 +115,36 @@ func (s *Store) prepare(to string, m *Message) (Message, error) {
 	return out, nil
 }
 
-// post writes one message and makes it visible.
-func (s *Store) post(to string, out Message, sign func(*Message) string) (Delivery, error) {
-	d, data, err := s.compose(to, out, sign)
-	if err != nil {
-		return Delivery{}, err
-	}
-	if out.Key != "" {
-		return s.postOnce(d, out.Key, data)
-	}
-	return d, s.place(to, d.Name, data)
-}
-
 // compose stamps and signs a message that was prepared, and makes its file's bytes.
-// Each time it is another message, with another id.
-func (s *Store) compose(to string, out Message, sign func(*Message) string) (Delivery, []byte, error) {
-	out.V, out.ID, out.Created, out.Proof = Version, NewID(), s.stamp(), ""
-	setIfEmpty(&out.From, Lead)
-	setIfEmpty(&out.Thread, out.ID)
-	setIfEmpty(&out.Trace, out.ID)
-	if out.Type == "" {
-		out.Type = Task
+func (s *Store) compose(to string, m Message, sign func(*Message) string) *outgoing {
+	m.V, m.ID, m.Created, m.Proof = Version, NewID(), s.stamp(), ""
+	setIfEmpty(&m.From, Lead)
+	setIfEmpty(&m.Thread, m.ID)
+	setIfEmpty(&m.Trace, m.ID)
+	if m.Type == "" {
+		m.Type = Task
 	}
-	if len(out.To) == 0 {
-		out.To = []string{to}
+	if len(m.To) == 0 {
+		m.To = []string{to}
 	}
 	if sign != nil {
-		out.Proof = sign(&out)
+		m.Proof = sign(&m)
 	}
-	data, err := out.Encode()
-	return Delivery{ID: out.ID, To: to, Name: out.entry().Name, Thread: out.Thread}, data, err
+	o := &outgoing{Delivery: Delivery{ID: m.ID, To: to, Name: m.entry().Name, Thread: m.Thread}, key: m.Key}
+	o.data, o.err = m.Encode()
+	o.over = o.err != nil
+	return o
 }
 
-// place makes a message visible: written and synced in tmp/, moved to new/ by one
-// rename that replaces nothing, and that rename made durable. If that fails it is
-// taken back.
-func (s *Store) place(to, name string, data []byte) error {
-	fresh, err := s.disk.folder(to + "/" + newFolder)
-	if err != nil {
-		return err
-	}
-	defer fresh.Close()
-	scratch, path := to+"/"+tmpFolder+"/"+name, to+"/"+newFolder+"/"+name
-	from, err := s.disk.spot(scratch)
-	if err != nil {
-		return err
-	}
-	defer from.close()
-	into := spotIn(fresh, name)
-	if err := s.disk.writeAt(from, scratch, data); err != nil {
-		return err
-	}
-	if err := s.disk.moveAt(from, into, scratch, path); err != nil {
-		return errors.Join(err, ignoreMissing(s.disk.removeAt(from, scratch)))
-	}
-	if err = s.disk.syncFolder(fresh); err != nil {
-		return s.takeBack(from, into, scratch, path, err)
-	}
-	return nil
-}
-
-// takeBack removes a message whose move to new/ did not become durable, for that
-// reason, and returns the error of its delivery.
-func (s *Store) takeBack(from, into spot, scratch, path string, reason error) error {
-	if back := s.disk.moveAt(into, from, path, scratch); back != nil {
-		return errors.Join(reason, ErrNotDurable, back) // or somebody has claimed it
-	}
-	return errors.Join(reason, s.disk.removeAt(from, scratch))
-}
-
-// whole runs f, and once more after making the mailbox whole again if a folder of
-// it was missing. A mailbox without any folder does not exist.
-func (s *Store) whole(to string, f func() error) error {
-	err := f()
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if some, err := s.hasSome(to); err != nil {
+// repair makes the missing folders of a mailbox. A mailbox without any folder does not
+// exist: then the error is an [*UnknownError].
+func (s *Store) repair(name string) error {
+	if some, err := s.hasSome(name); err != nil {
 		return err
 	} else if !some {
-		return s.unknown(to)
+		return s.unknown(name)
 	}
-	if err := makeMailbox(s.disk, to); err != nil {
-		return err
-	}
-	return f()
+	return makeMailbox(s.disk, name)
 }
 
 // hasSome says whether a folder was a mailbox once.

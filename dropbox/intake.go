@@ -88,7 +88,9 @@ func (b *Mailbox) takeIn(st Stray, d Defaults) (Delivery, error) {
 			return Delivery{}, err
 		}
 	}
-	delivery, err := b.store.deliver(b.name, m, nil)
+	var out [1]Outcome
+	b.store.deliver([]Draft{{To: b.name, Message: m}}, out[:])
+	delivery, err := out[0].Delivery, out[0].Err
 	if errors.Is(err, ErrHops) || errors.Is(err, ErrTooLarge) {
 		err = invalid("%v", err)
 	}

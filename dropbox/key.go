@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -23,61 +22,6 @@ const keyLife = 7 * 24 * time.Hour
 func keyFile(mailbox, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return mailbox + "/" + keysFolder + "/" + hex.EncodeToString(sum[:])
-}
-
-func (s *Store) postOnce(d Delivery, key string, data []byte) (Delivery, error) {
-	keys, err := s.disk.folder(d.To + "/" + keysFolder)
-	if err != nil {
-		return Delivery{}, err
-	}
-	defer keys.Close()
-	// Anyone who takes a guard away, since it is old or no guard, does it once. Ten are
-	// more than can meet.
-	for range 10 {
-		var first Delivery
-		if first, err = s.tryOnce(keys, d, key, data); !errors.Is(err, errForgotten) {
-			return first, err
-		}
-	}
-	return Delivery{}, err
-}
-
-// tryOnce is postOnce until the guard goes away: then it is [errForgotten].
-func (s *Store) tryOnce(keys *os.File, d Delivery, key string, data []byte) (Delivery, error) {
-	guard := keyFile(d.To, key)
-	scratch := d.To + "/" + tmpFolder + "/" + d.Name
-	if there, err := s.disk.exists(guard); err != nil {
-		return Delivery{}, err
-	} else if there { // spare the disk a message that will not be needed
-		first, err := s.finish(d.To, key)
-		if !errors.Is(err, errForgotten) {
-			return first, err
-		}
-	}
-	if err := s.disk.write(scratch, data); err != nil {
-		return Delivery{}, err
-	}
-	if err := s.disk.link(scratch, guard, data); err != nil {
-		var first Delivery
-		if errors.Is(err, fs.ErrExist) {
-			first, err = s.finish(d.To, key)
-		}
-		return first, errors.Join(err, ignoreMissing(s.disk.remove(scratch)))
-	}
-	if err := s.disk.syncFolder(keys); err != nil {
-		return Delivery{}, err
-	}
-	err := s.disk.move(scratch, d.To+"/"+newFolder+"/"+d.Name)
-	if errors.Is(err, fs.ErrNotExist) {
-		// A second caller was quicker and finished this very delivery; or somebody
-		// emptied tmp/. Either way the guard knows.
-		first, err := s.finish(d.To, key)
-		first.Duplicate = first.ID != d.ID
-		return first, err
-	} else if err != nil {
-		return Delivery{}, err
-	}
-	return d, s.disk.syncDir(d.To + "/" + newFolder)
 }
 
 // errForgotten says that a key is not remembered any more: its turn is free.

@@ -56,10 +56,12 @@ func (s *Store) publish(m *Message, sign func(*Message, string) string) (Publish
 		return s.tellSubscribers(&out, sign)
 	}
 	out.To = []string{topicsDir}
-	d, err := s.post(topicsDir, out, signFor(sign, topicsDir))
-	if err != nil {
-		return Published{}, err
+	o := s.compose(topicsDir, out, signFor(sign, topicsDir))
+	s.deliverAll([]*outgoing{o})
+	if o.err != nil {
+		return Published{}, o.err
 	}
+	d := o.Delivery
 	if d.Duplicate {
 		// What was published first is what is offered to those who lack it, until
 		// somebody has it.
