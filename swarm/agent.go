@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"math/rand/v2"
+	"path/filepath"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -34,12 +35,8 @@ const (
 // several goroutines.
 type house struct {
 	home     Home
-	project  string
-	program  string
 	environ  []string
-	server   *runner.Server // where agents have their tools from; nil: nowhere
 	store    *dropbox.Store
-	backends map[string]runner.Backend
 	ledger   *ledger
 	holds    *standings
 	sessions *sessions
@@ -47,8 +44,7 @@ type house struct {
 	tokens   *senderTokens
 	feed     *feed
 	slots    *slots
-	warmth   *WaitingClients
-	grown    *grown
+	deps     *Deps // of the turns
 	restart  RestartPolicy
 	log      *slog.Logger
 	events   *journal.Events // what happened, for the listeners
@@ -69,13 +65,14 @@ type house struct {
 // run; fields below own are touched by nothing else.
 type agent struct {
 	*house
-	name  string
-	box   *dropbox.Mailbox
-	bell  doorbell
-	queue queue
-	view  view
-	reins reins
-	doors doors
+	name    string
+	box     *dropbox.Mailbox
+	bell    doorbell
+	queue   queue
+	view    view
+	turns   *Turns
+	control control
+	doors   doors
 
 	// own
 	log   *slog.Logger
@@ -83,8 +80,7 @@ type agent struct {
 	// unsettled says that cur/ may hold what is to be taken up: at the start, and
 	// after the disk refused to file what came of a turn.
 	unsettled bool
-	hidden    *secrets
-	warm      *warm // the client of the last turn, while it waits for the next; nil when there is none
+	hidden    *Secrets
 }
 
 // Why a turn is ended before its end; the causes of its context.
@@ -121,11 +117,11 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 			a.show(Stopped, why, hint)
 		}
 	}()
-	defer func() { a.letGo(kill, "its agent ends") }()
+	defer func() { a.turns.Close(kill, "its agent ends") }()
 	a.show(Starting, "", "")
 	a.queue.ring("")
 	a.unsettled = true
-	if !a.attached() { // what lies in cur/ of an attached agent is its session's
+	if !a.control.attached() { // what lies in cur/ of an attached agent is its session's
 		if err := a.settleLeft(kill); err != nil {
 			a.diskTrouble(stop, "take up what was left", err)
 		}
@@ -168,9 +164,11 @@ func (b doorbell) waitFor(ctx context.Context, d time.Duration) {
 // step does the next thing that is to be done, and says how long nothing will
 // be; 0 means look again at once.
 func (a *agent) step(stop, kill context.Context) time.Duration {
-	a.tend(kill)
+	if a.turns.HasClient() {
+		a.tend(kill)
+	}
 	if wait, held := a.held(time.Now()); held {
-		a.letGo(kill, "the agent is held")
+		a.turns.Close(kill, "the agent is held")
 		return wait
 	}
 	if err := a.settleLeft(kill); err != nil {
@@ -184,7 +182,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	e, ok := a.queue.head()
 	if !ok {
-		a.waits()
+		a.turns.ClientWaits()
 		a.show(Idle, "", "")
 		return forever
 	}
@@ -198,11 +196,11 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		}
 	}
 	if a.slots.full() {
-		a.waits()
+		a.turns.ClientWaits()
 		a.show(Queued, "all places for running turns are taken", "runs as soon as one is free")
 	}
 	var wake doorbell
-	if a.warm != nil {
+	if a.turns.HasClient() {
 		wake = a.bell // it may have to be closed meanwhile
 	}
 	switch err := a.slots.acquire(stop, e.Base(), wake); {
@@ -240,7 +238,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 // held tells whether something keeps the agent from working now, shows it, and
 // says when to look again.
 func (a *agent) held(now time.Time) (time.Duration, bool) {
-	if a.attached() {
+	if a.control.attached() {
 		a.unsettled = true // for the day when it is the daemon's again
 		why, next := attachedStatus(a.home, a.name)
 		a.show(Away, why, next)
@@ -303,22 +301,42 @@ func until(t, now time.Time) time.Duration {
 	return max(t.Sub(now), time.Millisecond)
 }
 
-func (a *agent) spec() Spec {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	return a.reins.spec
+func (a *agent) spec() Spec { return a.control.settings() }
+
+// settings are how the agent's next turn is run.
+func (a *agent) settings() Settings {
+	s := a.spec()
+	s.Tools = a.hasTools(s)
+	client := s.Client
+	client.System = systemText(s, a.plan(), filepath.Join(a.store.Dir(), a.name))
+	return Settings{
+		Backend: s.Backend, Client: client, Env: s.Env, EnvDrop: s.EnvDrop,
+		Session: s.Session, Linger: s.Linger, WindowTokens: s.windowTokens(), Tools: s.Tools,
+	}
+}
+
+// kind is what is known of the agent's kind of client.
+func (a *agent) kind() *runner.Kind { return BackendOf(a.deps.Backends, a.spec().Backend).Kind() }
+
+// hasTools tells whether the agent's client gets the tools of the swarm.
+func (a *agent) hasTools(s Spec) bool { return s.Tools && a.deps.Tools != nil }
+
+// tend closes the client that waits when it is to wait no longer.
+func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
+
+// rest waits until there may be something to do, d at most. This and what it calls
+// for an idle agent have small frames: a stack of 4 KiB does for them.
+func (a *agent) rest(ctx context.Context, d time.Duration) {
+	a.turns.ClientWaits()
+	if !a.turns.HasClient() {
+		a.bell.wait(ctx, d)
+		return
+	}
+	a.turns.Rest(ctx, a.bell, d)
 }
 
 // stopped tells whether the agent is to stay stopped.
 func (a *agent) stopped() bool { return a.holds.of(a.name).Stopped != nil }
-
-// attached tells whether a person's session is the agent. A copy of the spec, only to
-// look, would double the stack of every idle agent.
-func (a *agent) attached() bool {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	return a.reins.spec.Attached
-}
 
 // show publishes a change of state.
 func (a *agent) show(s State, why, next string) { a.showSince(s, time.Now(), why, next) }

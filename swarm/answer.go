@@ -28,7 +28,7 @@ func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner
 	}
 	ans := &Answer{
 		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: answeredPath(m.Path, a.name, m.From),
-		Subject: a.hidden.text(answerSubject(m)), Body: out.Text,
+		Subject: a.hidden.Text(answerSubject(m)), Body: out.Text,
 	}
 	if strings.TrimSpace(ans.Body) == "" {
 		ans.Body = "(done, without a word)\n"

@@ -80,7 +80,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 			_, _ = h.hear(context.Background(), l) // logged; they hear it the next time
 		}
 	}
-	a := &agent{house: h, name: name, box: box, log: log, hidden: newSecrets(h.secrets)}
+	a := &agent{house: h, name: name, box: box, log: log, hidden: NewSecrets(h.secrets)}
 	a.diary = newDiary(home, name, LogPolicy{}, h.feed.line(name), func(err error) { log.Warn("diary", keyErr, err) })
 	return &Attached{agent: a, backend: o.Backend}, nil
 }

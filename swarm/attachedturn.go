@@ -139,7 +139,7 @@ func (s *Attached) brokenOff(b *Binding) error {
 
 func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
 	a := s.agent
-	last = a.hidden.text(last)
+	last = a.hidden.Text(last)
 	c, err := a.box.Open(e)
 	if err != nil || c.Message == nil {
 		return errors.Join(err, c.Bad)

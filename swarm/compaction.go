@@ -57,7 +57,7 @@ func HookCompact(home Home, backends map[string]runner.Backend, mark string, out
 	if _, err := os.Stat(home.handbackFile(turn)); err == nil {
 		return nil
 	}
-	b := backendOf(backends, rec.Backend)
+	b := BackendOf(backends, rec.Backend)
 	if b == nil {
 		return fmt.Errorf("turn %s: no backend %q", turn, rec.Backend)
 	}
@@ -65,7 +65,7 @@ func HookCompact(home Home, backends map[string]runner.Backend, mark string, out
 	if err != nil && !errors.Is(err, window.ErrBroken) {
 		return err
 	}
-	if err := replay(win, b.Kind().Tools, newSecrets(home.Secrets()), home.Stream(rec.mark()), rec.From.Offset); err != nil {
+	if err := replay(win, b.Kind().Tools, NewSecrets(home.Secrets()), home.Stream(rec.mark()), rec.From.Offset); err != nil {
 		return err
 	}
 	from, to, text := newestQuoted(win)
@@ -100,7 +100,7 @@ func newestQuoted(win *window.Buffer) (from, to int64, text []byte) {
 // replay feeds a stream to a window, from an offset on and as far as it is written,
 // without the secrets, as the daemon does. What stands before the offset may say which
 // those of the client are.
-func replay(win *window.Buffer, tools runner.Tools, hidden *secrets, stream string, from int64) error {
+func replay(win *window.Buffer, tools runner.Tools, hidden *Secrets, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -6,16 +6,16 @@ import (
 
 // planSession says with which session the next turn of an agent runs, and writes it
 // down before the client can know of it.
-func planSession(s *sessions, agent string, spec Spec) (runner.Session, error) {
-	got, ok := s.get(agent)
+func planSession(all *sessions, agent string, s Settings) (runner.Session, error) {
+	got, ok := all.get(agent)
 	switch {
-	case spec.Session == SessionFresh:
-		return freshSession(s, agent, spec)
-	case spec.Session == SessionContinue && !got.Cleared:
+	case s.Session == SessionFresh:
+		return freshSession(all, agent, s)
+	case s.Session == SessionContinue && !got.Cleared:
 		return runner.Session{How: runner.Continue}, nil
 	}
-	if !ok || got.ID == "" || got.Dir != spec.Client.Dir {
-		return freshSession(s, agent, spec)
+	if !ok || got.ID == "" || got.Dir != s.Client.Dir {
+		return freshSession(all, agent, s)
 	}
 	if got.Used {
 		return runner.Session{ID: got.ID, How: runner.Resume}, nil
@@ -24,10 +24,10 @@ func planSession(s *sessions, agent string, spec Spec) (runner.Session, error) {
 }
 
 // freshSession begins a new session.
-func freshSession(s *sessions, agent string, spec Spec) (runner.Session, error) {
-	was, _ := s.get(agent)
-	to := session{ID: randomUUID(), Dir: spec.Client.Dir, Cleared: was.Cleared}
-	if err := s.set(agent, to); err != nil {
+func freshSession(all *sessions, agent string, s Settings) (runner.Session, error) {
+	was, _ := all.get(agent)
+	to := session{ID: randomUUID(), Dir: s.Client.Dir, Cleared: was.Cleared}
+	if err := all.set(agent, to); err != nil {
 		return runner.Session{}, err
 	}
 	return runner.Session{ID: to.ID, How: runner.New}, nil

@@ -14,7 +14,7 @@ func TestASessionIsDurableOrNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := planSession(s, "coder", Spec{}); err == nil {
+	if _, err := planSession(s, "coder", Settings{}); err == nil {
 		t.Fatal("plan wrote into a folder that is not there")
 	}
 	if got, ok := s.get("coder"); ok {
@@ -33,7 +33,7 @@ func TestASessionKeepsItsFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := Spec{Client: runner.Spec{Dir: "/one"}}
+	spec := Settings{Client: runner.Spec{Dir: "/one"}}
 	planned, err := planSession(s, "coder", spec)
 	if err != nil {
 		t.Fatal(err)

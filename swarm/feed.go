@@ -151,6 +151,21 @@ func (f *feed) wanted(kind FeedKind, agent string) bool {
 	return false
 }
 
+// Wants tells whether anybody would get the pieces of texts, or the raw lines, of an agent.
+func (f *feed) Wants(agent string) (partial, raw bool) {
+	return f.wanted(FeedPartial, agent), f.wanted(FeedRaw, agent)
+}
+
+// Partial publishes a piece of text that is still being written.
+func (f *feed) Partial(agent, message, text string) {
+	f.publish(FeedEvent{Kind: FeedPartial, At: time.Now().UTC(), Agent: agent, ID: message, Text: text})
+}
+
+// Raw publishes a line of the client's stream.
+func (f *feed) Raw(agent, message, line string) {
+	f.publish(FeedEvent{Kind: FeedRaw, At: time.Now().UTC(), Agent: agent, ID: message, Text: line})
+}
+
 func (f *feed) publish(ev FeedEvent) {
 	f.mu.Lock()
 	f.follow(ev)

@@ -2,12 +2,8 @@ package swarm
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -52,7 +48,7 @@ func (s *Swarm) Compact(agent, by string) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := m.backend(m.spec()).(runner.Compacter); !ok && !m.spec().Attached {
+	if _, ok := m.turns.Backend(m.settings()).(runner.Compacter); !ok && !m.control.attached() {
 		return fmt.Errorf("%s: %w", agent, ErrCannotCompact)
 	}
 	return s.order(agent, orderCompact, by)
@@ -61,7 +57,7 @@ func (s *Swarm) Compact(agent, by string) error {
 func (s *Swarm) order(agent, what, by string) error {
 	if m, err := s.member(agent); err != nil {
 		return err
-	} else if m.spec().Attached {
+	} else if m.control.attached() {
 		return &AttachedError{Name: agent} // nobody would obey
 	}
 	return s.steer(agent, func(st *standing) {
@@ -93,19 +89,11 @@ func (a *agent) obey(stop, kill context.Context, o *order) time.Duration {
 	return 0
 }
 
-// clear lets the agent's session go, and the window with it: that would bring back
-// what was to be forgotten.
+// clear lets the agent's session go.
 func (a *agent) clear(ctx context.Context, o *order) error {
-	a.letGo(ctx, "the context is cleared")
-	if err := a.sessions.clear(a.name); err != nil {
+	if err := a.turns.Forget(ctx); err != nil {
 		return err
 	}
-	for _, file := range []string{a.home.windowFile(a.name), a.home.pendingFile(a.name)} {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	a.view.cleared()
 	a.diary.line("", "= context cleared, by "+o.By)
 	a.diary.close()
 	return nil
@@ -114,34 +102,40 @@ func (a *agent) clear(ctx context.Context, o *order) error {
 // compact runs a turn without a message. It is tried once: what keeps it from its
 // end will keep the next message too, which says so.
 func (a *agent) compact(stop, kill context.Context, o *order) error {
-	spec := a.spec()
-	session, ok := a.oldSession(spec)
-	c, can := a.backend(spec).(runner.Compacter)
-	if !ok || !can {
+	settings := a.settings()
+	if !a.turns.CanCompact(settings) {
 		a.diary.line("", "= nothing to compact")
 		a.diary.close()
 		return nil
 	}
 	// A client that waits is ended: one that has compacted could not stay anyway.
-	a.letGo(kill, "the context is compacted")
+	a.turns.Close(kill, "the context is compacted")
 	if err := a.slots.acquire(stop, "", nil); err != nil { // before all messages
 		return errStopping
 	}
 	defer a.slots.release()
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
-	a.takeReins("", end)
-	defer a.dropReins()
+	a.control.turnBegins("", end)
+	defer a.control.turnEnded()
 	if _, held := a.held(time.Now()); held || stop.Err() != nil { // since it was asked
 		return errStopping
 	}
 	began := time.Now().UTC()
-	a.view.begin(&MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
+	a.turns.View.Begin(&MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
 	a.show(Working, "", "")
-	defer a.view.end()
+	defer a.turns.View.End()
 	defer a.diary.close()
 
-	out, err := a.compactTurn(ctx, spec, session, c.CompactPrompt())
+	out, turn, err := a.turns.Compact(ctx, settings)
+	if err == nil {
+		err = a.ledger.add(LedgerLine{
+			At: out.Ended.UTC(), Turn: turn, Agent: a.name, From: a.name, Subject: "compact the context",
+			Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
+			Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
+			Context: Context{out.ContextTokens, out.ContextLimit},
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -153,11 +147,11 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 	a.log.Info("context compacted", "end", string(out.End), keyWhy, out.Reason, "compactions", out.Compactions, keyCost, out.CostUSD)
 	switch cause := context.Cause(ctx); {
 	case out.End == runner.Done:
-		a.comesTo(dropbox.Done)
+		a.control.comesTo(dropbox.Done)
 	case out.End == runner.Stopped && (errors.Is(cause, context.Canceled) || errors.Is(cause, errStopping)):
 		return errStopping // with the daemon or the agent; the order stays
 	default:
-		a.comesTo(dropbox.Dead)
+		a.control.comesTo(dropbox.Dead)
 	}
 	return nil
 }
@@ -180,54 +174,3 @@ func often(n int) string {
 	}
 	return fmt.Sprintf("%d times", n)
 }
-
-// oldSession is the conversation that there is something of.
-func (a *agent) oldSession(spec Spec) (runner.Session, bool) {
-	switch spec.Session {
-	case SessionFresh:
-		return runner.Session{}, false
-	case SessionContinue:
-		return runner.Session{How: runner.Continue}, true
-	}
-	se, ok := a.sessions.get(a.name)
-	if !ok || !se.Used || se.Dir != spec.Client.Dir {
-		return runner.Session{}, false
-	}
-	return runner.Session{ID: se.ID, How: runner.Resume}, true
-}
-
-// compactTurn runs the client, and writes down what it has cost.
-func (a *agent) compactTurn(ctx context.Context, spec Spec, session runner.Session, prompt string) (runner.Outcome, error) {
-	mem, err := openMemory(a.home, a.kind().Tools, a.name, window40(spec), a.log)
-	if err != nil {
-		return runner.Outcome{}, err
-	}
-	turn := compactTurns + "-" + strings.ToLower(rand.Text()[:10])
-	rec := &record{
-		Turn: turn, Agent: a.name, Backend: spec.Backend, UUID: promptUUID(turn), Session: session.ID, How: string(session.How),
-		WindowBytes: window40(spec), Begun: time.Now().UTC(),
-	}
-	if err := rec.jot(a.home); err != nil {
-		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
-	}
-	a.nowRuns(rec)
-	defer a.hasRun()
-	t := &tracker{agent: a, memory: mem, rec: rec, begun: func() {}, compactions: compactions{home: a.home, turn: turn}}
-	out := a.runIn(ctx, spec, nil, runner.Turn{
-		ID: turn, Agent: a.name, UUID: rec.UUID, Prompt: prompt, Session: session,
-		Files: a.turnFiles(turn), Tools: a.tools(spec), Hook: a.hook(), Started: t.started, Event: t.event,
-	})
-	t.end(&out, a.warm != nil)
-	if t.unrecorded != nil {
-		return out, fmt.Errorf("record the turn: %w", t.unrecorded)
-	}
-	return out, a.ledger.add(LedgerLine{
-		At: out.Ended.UTC(), Turn: turn, Agent: a.name, From: a.name, Subject: "compact the context",
-		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
-		Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
-		Context: Context{out.ContextTokens, out.ContextLimit},
-	})
-}
-
-// compactTurns begins the names of turns without a message.
-const compactTurns = "compact"

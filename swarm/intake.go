@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -219,12 +217,12 @@ func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 // cut off is set aside. It is false when that has to wait.
 func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	log := a.log.With("file", st.Name)
-	if a.ownWork(st.Name) {
+	if a.turns.Runs.WroteFile(st.Name) {
 		if err := a.box.MoveToWork(st); err != nil {
 			log.Warn("file could not be moved to work/", keyErr, err)
 			return false
 		}
-		a.forgetWork(st.Name)
+		a.turns.Runs.ForgetFile(st.Name)
 		log.Info("the agent's own file was moved to work/")
 		return true
 	}
@@ -256,40 +254,4 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 func (h *house) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
 	h.tellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
 		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
-}
-
-// ownWorkMemory is how long a write of the agent is remembered. The file comes
-// to rest within seconds after it.
-const ownWorkMemory = 10 * time.Minute
-
-// ownWork tells whether a turn of the agent wrote the file by its own tools.
-func (a *agent) ownWork(name string) bool {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	now := time.Now()
-	for n, at := range a.reins.wrote {
-		if now.Sub(at).Abs() > ownWorkMemory {
-			delete(a.reins.wrote, n)
-		}
-	}
-	_, ok := a.reins.wrote[name]
-	return ok
-}
-
-// forgetWork is called when that file was moved: what comes under its name later
-// is mail, unless the agent writes it again.
-func (a *agent) forgetWork(name string) {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	delete(a.reins.wrote, name)
-}
-
-// sameFolder compares two folders, also where one is reached through a link.
-func sameFolder(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }

@@ -38,9 +38,7 @@ func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.T
 			Why: WhyNoDaemon, Next: "claude-swarm start", CostUSD: sums.cost(spec.Name, now),
 		}
 		if l, ok := sums.last(spec.Name); ok {
-			var v view
-			v.recall(l, sums.turns(spec.Name))
-			a.Model, a.Context, a.Last, a.LastActivation, a.TurnCount = v.s.Model, v.s.Context, v.s.Last, v.s.LastActivation, v.s.TurnCount
+			a.paint(Recalled(l, sums.turns(spec.Name)))
 		}
 		if s, ok := se.get(spec.Name); ok {
 			a.Session = s.ID

@@ -12,32 +12,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxPastTurns is how many turns of an agent are remembered, for files that have waited
-// since one of them.
-const maxPastTurns = 64
-
-// A pastTurn is a turn that an agent has ended.
-type pastTurn struct {
-	rec   *record
-	ended time.Time // its client
-}
-
-// turnAt is the turn of the agent in which a file was written at that time: the
-// running one, or one before; nil when it was none of them.
-func (r *reins) turnAt(written time.Time) *record {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.current != nil && r.current.begunBy(written) {
-		return r.current
-	}
-	for _, past := range slices.Backward(r.past) {
-		if !written.After(past.ended) && past.rec.begunBy(written) {
-			return past.rec
-		}
-	}
-	return nil
-}
-
 // An origin is what is known of the hand that left a file which nobody proves to have
 // sent, from the turns that ran when it appeared.
 //
@@ -143,7 +117,7 @@ func (a *agent) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 func (s *Swarm) turnsAt(at time.Time) []*record {
 	var all []*record
 	for _, m := range s.members() {
-		if rec := m.reins.turnAt(at); rec != nil {
+		if rec := m.turns.Runs.At(at); rec != nil {
 			all = append(all, rec)
 		}
 	}
@@ -207,7 +181,7 @@ func newReach(store string) *reach {
 }
 
 // called notes the mailboxes that a call of one of an agent's tools names.
-func (r *reach) called(by *agent, input []byte) {
+func (r *reach) called(by string, input []byte) {
 	found := r.folder.FindAllSubmatch(input, 16)
 	if len(found) == 0 {
 		return
@@ -216,13 +190,13 @@ func (r *reach) called(by *agent, input []byte) {
 	defer r.mu.Unlock()
 	for _, m := range found {
 		name := string(m[1])
-		if name == by.name || dropbox.CheckAgent(name) != nil {
+		if name == by || dropbox.CheckAgent(name) != nil {
 			continue
 		}
 		if r.by[name] == nil {
 			r.by[name] = map[string]bool{}
 		}
-		r.by[name][by.name] = true
+		r.by[name][by] = true
 	}
 }
 

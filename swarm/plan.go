@@ -84,15 +84,6 @@ type Retention struct {
 	RefusedMB   int64
 }
 
-// SessionMode says which conversation a turn continues.
-type SessionMode string
-
-const (
-	SessionResume   SessionMode = "resume"   // the agent's own session, by its id; the default
-	SessionContinue SessionMode = "continue" // the newest session of the folder, whoever made it
-	SessionFresh    SessionMode = "fresh"    // a new session for every message
-)
-
 // A Spec says how one agent works. It does not change while a turn runs.
 type Spec struct {
 	Name    string

@@ -11,11 +11,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// secrets takes out of what a client says the tokens of the project and those by which
+// Secrets takes out of what a client says the tokens of the project and those by which
 // the client talks to others of its kind, before anything of it is written: log,
 // receipt, answer, ledger, window, status and IRC are made of what is left. The stream
 // of the client itself stays as it is. It belongs to the goroutine that runs the turn.
-type secrets struct {
+type Secrets struct {
 	tokens *tokens.Source // those of the project
 	// clients are the values of the client's own, by which other clients reach it. They
 	// are learned from what it prints.
@@ -27,15 +27,15 @@ type secrets struct {
 // has ended by then.
 const maxClientSecrets = 64
 
-// newSecrets takes out the tokens of source, and what it learns of the client.
-func newSecrets(source *tokens.Source) *secrets { return &secrets{tokens: source} }
+// NewSecrets takes out the tokens of source, and what it learns of the client.
+func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source} }
 
-// text is a text without secrets.
-func (s *secrets) text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }
+// Text is a text without secrets.
+func (s *Secrets) Text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }
 
 // event is an event without secrets. One that has none is returned as it is, else a
 // copy.
-func (s *secrets) event(ev *streamjson.Event) *streamjson.Event {
+func (s *Secrets) event(ev *streamjson.Event) *streamjson.Event {
 	s.learn(ev)
 	r := s.tokens.Redactor() // once an event, since it looks at the file
 	has := func(b []byte) bool { return r.In(b) || s.own.In(b) }
@@ -54,15 +54,15 @@ func (s *secrets) event(ev *streamjson.Event) *streamjson.Event {
 }
 
 // outcome takes the secrets out of what came of a turn.
-func (s *secrets) outcome(out *runner.Outcome) {
-	out.Reason, out.Hint, out.Text = s.text(out.Reason), s.text(out.Hint), s.text(out.Text)
+func (s *Secrets) outcome(out *runner.Outcome) {
+	out.Reason, out.Hint, out.Text = s.Text(out.Reason), s.Text(out.Hint), s.Text(out.Text)
 	r := s.tokens.Redactor()
 	for i := range out.Denied {
 		d := &out.Denied[i]
-		d.Input, d.Allow = s.own.Bytes(r.Bytes(d.Input)), s.text(d.Allow)
+		d.Input, d.Allow = s.own.Bytes(r.Bytes(d.Input)), s.Text(d.Allow)
 	}
 	for i := range out.Files {
-		out.Files[i] = s.text(out.Files[i])
+		out.Files[i] = s.Text(out.Files[i])
 	}
 }
 
@@ -75,7 +75,7 @@ var clientSecrets = map[string]string{
 
 // learn looks for values of a client's own: the first event names its socket, and what
 // a tool prints of the environment names both.
-func (s *secrets) learn(ev *streamjson.Event) {
+func (s *Secrets) learn(ev *streamjson.Event) {
 	if ev.Kind == streamjson.KindInit && bytes.Contains(ev.Raw, []byte("messaging_socket_path")) {
 		var init struct {
 			Socket string `json:"messaging_socket_path"`
@@ -102,7 +102,7 @@ func (s *secrets) learn(ev *streamjson.Event) {
 	}
 }
 
-func (s *secrets) keep(value, mark string) {
+func (s *Secrets) keep(value, mark string) {
 	if value == "" || s.clients[value] != "" {
 		return
 	}

@@ -26,7 +26,7 @@ func TestSecretsOfEvents(t *testing.T) {
 		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"CLAUDE_SWARM_TOKEN=` + token + `\nCLAUDE_CODE_MESSAGING_TOKEN=abcdef0123456789\nCLAUDE_CODE_MESSAGING_SOCKET=/run/cc-socks/4711.sock\nHOME=/root"}]}}`,
 		`{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"It is ` + token + `, abcdef0123456789 at /run/cc-socks/4711.sock."}]}}`,
 	}
-	s := secrets{tokens: tokens.NewSource(home)}
+	s := NewSecrets(tokens.NewSource(home))
 	dec := streamjson.NewDecoder(strings.NewReader(strings.Join(lines, "\n")+"\n"), 0)
 	var all strings.Builder
 	for {

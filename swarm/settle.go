@@ -55,21 +55,21 @@ func (a *agent) report(j *job, out runner.Outcome) {
 // with the next one, and the message can be tried again from dead/.
 func (a *agent) aborted(j *job, out runner.Outcome) error {
 	a.report(j, out)
-	out.Reason = "aborted by " + a.endedBy()
+	out.Reason = "aborted by " + a.control.endedBy()
 	if err := a.recordEnd(j, out, false); err != nil {
 		return err
 	}
 	if err := a.putBackNotes(j); err != nil {
 		return err
 	}
-	a.comesTo(dropbox.Dead)
+	a.control.comesTo(dropbox.Dead)
 	return a.bury(j.claim, out.Reason)
 }
 
 // interrupted puts the message of a turn back that a person ended for something
 // more urgent: its turn begins again after that.
 func (a *agent) interrupted(j *job, out runner.Outcome) error {
-	out.Reason = "interrupted by " + a.endedBy()
+	out.Reason = "interrupted by " + a.control.endedBy()
 	a.report(j, out)
 	a.queue.ring("") // the event of the urgent message may still be on its way
 	return a.putBackAll(j, out, false)
@@ -90,7 +90,7 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 	if err := a.box.Commit(j.claim.Entry, data); err != nil {
 		return err
 	}
-	a.comesTo(dropbox.Done)
+	a.control.comesTo(dropbox.Done)
 	if st := a.holds.of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
 		a.note(a.holds.change(a.name, func(s *standing) {
 			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil
@@ -178,7 +178,7 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 		return err
 	}
 	if buried {
-		a.comesTo(dropbox.Dead)
+		a.control.comesTo(dropbox.Dead)
 		if err := a.bury(j.claim, failedTimes(j.claim.Failed+1, reason)); err != nil {
 			return err
 		}

@@ -2,12 +2,10 @@ package swarm
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // A State is where an agent is in its life; the package comment draws it.
@@ -118,39 +116,11 @@ type AgentStatus struct {
 	Description    string   `json:"description"` // of the running task, one line
 }
 
-// MessageStatus names the message of a running turn.
-type MessageStatus struct {
-	ID      string    `json:"id"`
-	From    string    `json:"from"`
-	Subject string    `json:"subject"`
-	Since   time.Time `json:"since"`
-}
-
 // LimitStatus is the limit of an account, or its outage, that parks an agent.
 type LimitStatus struct {
 	Account string    `json:"account"` // the same for all agents of it, and no secret
 	Until   time.Time `json:"until"`   // when this agent is tried again
 	Hint    string    `json:"hint"`    // what a person can do about it; "" for nothing
-}
-
-// WarmStatus is a client that waits for the next message of its agent.
-type WarmStatus struct {
-	PID   int       `json:"pid"`
-	Since time.Time `json:"since"` // it waits
-	// What it uses, with what its turns have left running. A client that waits
-	// should use next to no processor time.
-	RSSBytes   int64   `json:"rss_bytes"`   // memory, in whole MiB
-	CPUSeconds float64 `json:"cpu_seconds"` // processor time since then, in tenths
-
-	mark   string
-	before time.Duration // processor time that it had used by then
-}
-
-// measure fills in what it uses.
-func (w *WarmStatus) measure() {
-	u := runner.UsageOf(w.mark)
-	w.RSSBytes = u.RSS >> 20 << 20
-	w.CPUSeconds = math.Floor(max(0, u.CPU-w.before).Seconds()*10) / 10
 }
 
 // Waiting counts the messages in new/.
@@ -174,12 +144,6 @@ type Context struct {
 type Cost struct {
 	Today float64 `json:"today"`
 	Total float64 `json:"total"`
-}
-
-// LastText is the last thing that an agent said, cut to one line.
-type LastText struct {
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
 }
 
 // showAsked makes an agent that works one that asks.

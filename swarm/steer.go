@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"runtime"
 	"slices"
 	"time"
@@ -126,62 +125,22 @@ func (s *Swarm) Interrupt(ctx context.Context, agent, by, urgent string) (Cut, e
 	return s.cutShort(ctx, agent, by, urgent, errInterrupted)
 }
 
-// cutShort ends the turn of an agent, unless it is about the message but.
-func (s *Swarm) cutShort(ctx context.Context, agent, by, but string, why error) (Cut, error) {
+// cutShort ends the turn of an agent, unless it is about the message except.
+func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why error) (Cut, error) {
 	m, err := s.member(agent)
 	if err != nil {
 		return Cut{}, err
 	}
-	m.reins.mu.Lock()
-	ended, end, cut := m.reins.ended, m.reins.end, m.reins.cut
-	if end == nil || but != "" && m.reins.message == but {
-		m.reins.mu.Unlock()
+	ended, cut, ok := m.control.cutShort(by, except, why)
+	if !ok {
 		return Cut{}, fmt.Errorf("%s: %w", agent, ErrNoTurn)
 	}
-	m.reins.ender = by
-	end(why)
-	m.reins.mu.Unlock()
 	select {
 	case <-ended:
 		return *cut, nil // nobody writes it any more
 	case <-ctx.Done():
 		return Cut{}, ctx.Err()
 	}
-}
-
-// comesTo notes what became of the message of the running turn.
-func (a *agent) comesTo(state dropbox.State) {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	if a.reins.cut != nil {
-		a.reins.cut.State = state
-	}
-}
-
-func (a *agent) endedBy() string {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	return orElse(a.reins.ender, dropbox.Lead)
-}
-
-// runningTurn is closed when the turn that runs now has ended; nil when none
-// runs.
-func (a *agent) runningTurn() <-chan struct{} {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	return a.reins.ended
-}
-
-// endTurn ends the running turn, and returns what will have become of its message when
-// the turn has ended; nil when no turn runs.
-func (a *agent) endTurn(why error) *Cut {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	if a.reins.end == nil {
-		return nil
-	}
-	a.reins.end(why)
-	return a.reins.cut
 }
 
 // Changes say what a new plan changed.
@@ -199,7 +158,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	names := []string{dropbox.Lead, dropbox.Swarm}
 	for _, spec := range p.Agents {
 		names = append(names, spec.Name)
-		if backendOf(s.backends, spec.Backend) == nil {
+		if BackendOf(s.deps.Backends, spec.Backend) == nil {
 			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
@@ -234,7 +193,8 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 			c.Removed = append(c.Removed, name)
 			continue
 		}
-		if m.setSpec(spec) {
+		if m.control.set(spec) {
+			m.view.described(spec)
 			c.Changed = append(c.Changed, name)
 		}
 		m.bell.ring()
@@ -254,31 +214,12 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	}
 	s.current = p
 	s.slots.resize(p.maxRunning())
-	s.warmth.Resize(p.maxWarm())
+	s.deps.Waiting.Resize(p.maxWarm())
 	s.intake.bell.ring() // what lies in the folder of a new agent, and another debounce
 	slices.Sort(c.Added)
 	slices.Sort(c.Removed)
 	slices.Sort(c.Changed)
 	return c, nil
-}
-
-// setSpec gives an agent new settings, from its next turn on. It tells whether
-// they differ.
-func (a *agent) setSpec(to Spec) bool {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	if reflect.DeepEqual(a.reins.spec, to) {
-		return false
-	}
-	a.reins.spec = to
-	a.view.described(to)
-	return true
-}
-
-func (v *view) described(s Spec) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Role, v.s.Backend, v.s.Channels = s.Role, s.Backend, append([]string{}, s.Channels...)
 }
 
 // Subscribe begins to listen to what happens. The caller closes the
@@ -310,7 +251,7 @@ func both(a, b string) string {
 // agents do and why is known anyway.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
-		V: 1, Project: s.project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.trouble.list(), s.fullDisks()...),
+		V: 1, Project: s.deps.Project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.trouble.list(), s.fullDisks()...),
 		Daemon: &DaemonStatus{PID: os.Getpid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}
@@ -328,12 +269,12 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	}
 	now := time.Now()
 	for _, m := range members {
-		a := m.view.status()
+		a := m.view.status(m.turns.View.Picture())
 		if a.State == Working {
 			if why, next := s.holds.of(m.name).pending(m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next
 			}
-			if q := s.home.asks(m.turn()); q != nil {
+			if q := s.home.asks(m.turns.Runs.Turn()); q != nil {
 				showAsked(q, &a, s.Plan())
 			}
 		}
@@ -346,7 +287,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			}
 		}
 		if a.Warm != nil {
-			a.Warm.measure()
+			a.Warm.Measure()
 		}
 		a.CostUSD = s.ledger.cost(m.name, now)
 		var err error

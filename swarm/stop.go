@@ -30,7 +30,7 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 	if err := s.steer(agent, func(st *standing) { st.Stopped = &stop{By: by, Since: time.Now().UTC()} }); err != nil {
 		return nil, err
 	}
-	if ended := m.runningTurn(); ended != nil {
+	if ended := m.control.runningTurn(); ended != nil {
 		if !now {
 			done, ok := s.waits.begin(by, s.turnOf(by), agent)
 			if !ok {
@@ -44,11 +44,11 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 			done()
 		}
 		if now {
-			cut = m.endTurn(errStopping)
+			cut = m.control.endTurn(errStopping)
 			<-ended // nobody writes the cut any more
 		}
 	}
-	if gone := m.clientGone(); gone != nil {
+	if gone := m.turns.Runs.ClientGone(); gone != nil {
 		select { // it has no work to end, so it is waited for as long as the caller likes
 		case <-gone:
 		case <-ctx.Done():
@@ -64,7 +64,7 @@ func (s *Swarm) turnOf(name string) <-chan struct{} {
 	if err != nil {
 		return nil
 	}
-	return m.runningTurn()
+	return m.control.runningTurn()
 }
 
 // waits says which turns wait for the end of which others. Anyone who waits for one that

@@ -57,7 +57,7 @@ func (s *Swarm) listLead() {
 // and those that may not work. For senders are refused by what a listing finds.
 func (s *Swarm) listBusy() {
 	for _, m := range s.members() {
-		if m.view.status().State != Idle {
+		if m.view.state() != Idle {
 			_, _ = m.list() // what is wrong there the agent says when it has to do with it
 		}
 	}

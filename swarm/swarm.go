@@ -77,18 +77,23 @@ func New(o Options) (*Swarm, error) {
 		return nil, err
 	}
 	for _, spec := range o.Plan.Agents {
-		if backendOf(o.Backends, spec.Backend) == nil {
+		if BackendOf(o.Backends, spec.Backend) == nil {
 			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
 	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newDoorbell(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.house = house{
-		home: home, project: o.Project, program: o.Program, environ: o.Environ, server: o.Tools, store: o.Store, backends: o.Backends,
-		feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), warmth: NewWaitingClients(o.Plan.maxWarm()), grown: newGrown(), restart: o.Restart.orDefaults(),
+		home: home, environ: o.Environ, store: o.Store,
+		feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
 		log: o.Log, events: home.events(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
 	}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
+	}
+	s.deps = &Deps{
+		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
+		Sessions: s.sessions, Waiting: NewWaitingClients(o.Plan.maxWarm()), Streams: NewStreamWatch(), Mailboxes: o.Store.Dir(),
+		Feed: s.feed, Token: s.tokens.of, Called: s.reach.called, Note: s.note,
 	}
 	if o.Mirror != nil {
 		s.mirror = &mirroring{Mirror: o.Mirror}
@@ -144,16 +149,19 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: newSecrets(s.secrets)}
-	a.reins.spec = spec
+	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: NewSecrets(s.secrets)}
+	a.control.spec = spec
 	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
-	if se, ok := s.sessions.get(spec.Name); ok {
-		a.view.s.Session = se.ID
-	}
-	if l, ok := s.ledger.last(spec.Name); ok {
-		a.view.recall(l, s.ledger.turns(spec.Name))
-	}
 	a.diary = newDiary(s.home, spec.Name, p, s.feed.line(spec.Name), a.note)
+	a.turns = NewTurns(s.deps, spec.Name, a.log, a.diary, a.hidden, a.bell.ring)
+	var known Picture
+	if l, ok := s.ledger.last(spec.Name); ok {
+		known = Recalled(l, s.ledger.turns(spec.Name))
+	}
+	if se, ok := s.sessions.get(spec.Name); ok {
+		known.Session = se.ID
+	}
+	a.turns.View.Recall(known)
 	return &member{agent: a, gone: make(chan struct{})}, nil
 }
 
@@ -190,7 +198,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	var agents, rest sync.WaitGroup
 	serving, done := context.WithCancel(kill)
 	defer done()
-	s.grown.start(s.home.Turns(), &rest, serving)
+	s.deps.Streams.Start(s.home.Turns(), &rest, serving)
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher) })
 	if s.mirror != nil {

@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -141,51 +140,30 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 
 // endLeft ends what carries a mark.
 func (h *house) endLeft(mark string) {
-	if n := runner.EndLeftovers(mark, leftoverGrace); n > 0 {
+	if n := EndLeft(mark); n > 0 {
 		h.log.Info("ended what was left of a turn", keyTurn, mark, "processes", n)
 	}
 }
 
-// leftoverGrace is the time from SIGTERM to SIGKILL for what a dead client left.
-const leftoverGrace = time.Second
-
 // follow goes on with a client that was started by an earlier daemon: to its
 // end if it lives, from its file if not.
 func (a *agent) follow(kill context.Context, j *job) error {
-	spec := a.spec()
 	rec, m := j.rec, j.claim.Message
-	mem, err := openMemory(a.home, a.kind().Tools, a.name, rec.WindowBytes, a.log)
-	if err != nil {
-		return err
-	}
-	a.view.begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, describe(m))
-	defer a.view.end()
+	a.turns.View.Begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, describe(m))
+	defer a.turns.View.End()
 	defer a.diary.close()
 	if rec.Process.Alive() {
 		a.show(Working, "its client outlived an earlier daemon", "")
-		a.view.process(rec.Process.PID)
 	}
-
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
-	a.takeReins(m.ID, end)
-	defer a.dropReins()
-	a.nowRuns(rec)
-	files := a.turnFiles(rec.mark())
-	grown := a.grown.watch(files.Stdout)
-	defer a.grown.unwatch(files.Stdout)
+	a.control.turnBegins(m.ID, end)
+	defer a.control.turnEnded()
 
-	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, compactions: compactions{home: a.home, turn: rec.Turn, reinjected: rec.Reinjected}}
-	event := t.event
-	if mem.win.Mark() == rec.Turn {
-		event = nil // the window has this turn already; what else it told was told then
+	out, err := a.turns.Follow(ctx, a.settings(), rec, uuids(j.steered))
+	if err != nil {
+		return err
 	}
-	out := a.backend(spec).Follow(ctx, runner.Turn{
-		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: a.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
-		Spec: a.clientSpec(spec), Env: a.environment(spec, rec.mark()), Files: files, Tools: a.toolsOf(rec), Grown: grown, Steered: uuids(j.steered), Event: event,
-	}, rec.Process)
-	a.hasRun()
-	t.end(&out, false)
 	if out.End == runner.Lost {
 		// Cut off, not failed: it is not counted against the message.
 		a.report(j, out)
@@ -197,15 +175,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 		}
 		return a.putBack(j.claim, false)
 	}
-	if out.End == runner.Stopped {
-		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, errAborted):
-			return a.aborted(j, out)
-		case errors.Is(cause, errInterrupted):
-			return a.interrupted(j, out)
-		}
-	}
-	return a.settle(j, out)
+	return a.settleEnd(ctx, j, out)
 }
 
 // finishCommitted files a message whose receipt lies beside it.
@@ -328,11 +298,5 @@ func (s *Swarm) hasClaimed(rec *record) bool {
 
 // has tells whether the client with that mark is one that an agent works with.
 func (s *Swarm) has(mark string) bool {
-	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.hasMark(mark) })
-}
-
-func (a *agent) hasMark(mark string) bool {
-	a.reins.mu.Lock()
-	defer a.reins.mu.Unlock()
-	return a.reins.client != nil && a.reins.client.mark == mark || a.reins.current != nil && a.reins.current.mark() == mark
+	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.turns.Runs.HasMark(mark) })
 }

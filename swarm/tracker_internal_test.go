@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
 
-func TestAgainWhy(t *testing.T) {
+func TestRetryWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		ev   streamjson.Event
 		want string
@@ -20,11 +20,11 @@ func TestAgainWhy(t *testing.T) {
 		"no answer":      {streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{Attempt: 7, Max: 10}}, "the API does not answer (retry 7 of 10)"},
 		"another kind":   {streamjson.Event{Kind: streamjson.KindAssistant, Retry: &streamjson.Retry{Attempt: 7, Max: 10}}, ""},
 	} {
-		if got := againWhy(&c.ev); got != c.want {
+		if got := retryWhy(&c.ev); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := againWhy(&streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{Status: 529, Attempt: 1, Max: 10}}); !strings.HasPrefix(got, "the API answers ") {
+	if got := retryWhy(&streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{Status: 529, Attempt: 1, Max: 10}}); !strings.HasPrefix(got, "the API answers ") {
 		t.Errorf("an answer with an error: %q", got)
 	}
 }

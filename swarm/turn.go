@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,7 +18,6 @@ const (
 	maxNotes    = 16    // messages that ride along with one turn
 	maxNoteSize = 32768 // bytes of their bodies together
 	maxBegun    = 10    // times a message may be begun without an end: then it kills the machine
-	maxTries    = 4     // clients started within one claim, for sessions that are refused
 )
 
 // A job is one claimed message on its way through a turn.
@@ -45,7 +46,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 		return 0
 	}
 	a.noteArrival(e)
-	claim, err := a.box.Take(e) // durable before the prompt is sent: tracker.started
+	claim, err := a.box.Take(e)
 	a.queue.remove(e)
 	switch {
 	case errors.Is(err, dropbox.ErrGone):
@@ -143,56 +144,61 @@ func later(a, b time.Time) time.Time {
 // and settles it. When the agent was told to hold since the claim, it gives the
 // message back.
 func (a *agent) runJob(stop, kill context.Context, j *job) error {
-	spec := a.spec()
 	ctx, end := context.WithCancelCause(kill)
 	defer end(nil)
-	a.takeReins(j.claim.ID, end)
-	defer a.dropReins()
-	// Anyone who stopped the agent before it had the reins was told that no turn runs.
+	a.control.turnBegins(j.claim.ID, end)
+	defer a.control.turnEnded()
+	// Anyone who stopped the agent before the turn could be ended was told that none runs.
 	if _, held := a.held(time.Now()); held || stop.Err() != nil {
 		return a.giveBack(j, nil)
 	}
 	a.takeNotes(j)
+	// The claims are durable before the client is sent the prompt.
+	if err := a.box.SyncClaims(); err != nil {
+		return a.giveBack(j, err)
+	}
+	settings := a.settings()
 	if a.advise != nil {
-		asked := spec
-		asked.Tools = a.tools(spec) != nil
+		asked := a.spec()
+		asked.Tools = settings.Tools
 		j.advice = a.advise(asked)
 	}
 	m := j.claim.Message
-	a.view.begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
+	a.turns.View.Begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
 	a.show(Working, "", "")
-	defer a.view.end()
+	defer a.turns.View.End()
 	defer a.diary.close()
 
-	// A dead letter that was given another chance has attempts of its earlier
-	// life on record: its turns must not bear their names.
-	earlier, err := triesOf(a.home, m.ID, j.claim.Begun)
-	if err != nil {
+	var unfiled error
+	out, rec, err := a.turns.Run(ctx, settings, Task{
+		Record: record{
+			Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
+			Notes: ids(j.notes), ByLead: j.byLead(),
+		},
+		Begun:   j.claim.Begun,
+		Prompt:  func(r Recall) string { return a.promptFor(j, settings, r) },
+		Started: func() { a.tell(j) },
+		Steer: func(rec *record) *runner.Helm {
+			j.rec = rec
+			return a.helm(j)
+		},
+		Unusable: func(rec *record, out runner.Outcome) error {
+			j.rec = rec
+			unfiled = a.recordEnd(j, out, false)
+			return unfiled
+		},
+	})
+	a.bell.ring() // the turn may have heard what the agent is to hear
+	if j.rec = rec; unfiled != nil {
+		return unfiled
+	} else if err != nil {
 		return a.giveBack(j, err)
 	}
-	var out runner.Outcome
-	for try, refused := len(earlier), 0; ; try++ {
-		session, err := a.session(spec, refused, j.rec)
-		if err != nil {
-			return a.giveBack(j, err)
-		}
-		out, err = a.attempt(ctx, j, spec, session, try)
-		if err != nil {
-			return a.giveBack(j, err)
-		}
-		if out.End == runner.NoSession || out.End == runner.Unheard {
-			refused++
-		} else if out.End != runner.Gone { // the next client is a new one, which cannot be gone
-			break
-		}
-		a.log.Info("client not usable, trying otherwise", keyTurn, j.rec.Turn, "end", string(out.End), keyWhy, out.Reason)
-		if refused == maxTries {
-			break
-		}
-		if err := a.recordEnd(j, out, false); err != nil {
-			return err
-		}
-	}
+	return a.settleEnd(ctx, j, out)
+}
+
+// settleEnd settles a turn, also one that a person has ended.
+func (a *agent) settleEnd(ctx context.Context, j *job, out runner.Outcome) error {
 	if out.End == runner.Stopped {
 		switch cause := context.Cause(ctx); {
 		case errors.Is(cause, errAborted):
@@ -202,6 +208,37 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 		}
 	}
 	return a.settle(j, out)
+}
+
+// promptFor makes the prompt of a turn.
+func (a *agent) promptFor(j *job, s Settings, r Recall) string {
+	p := prompt{
+		Agent:   a.name,
+		Plan:    a.plan(),
+		Prior:   r.Prior,
+		Reread:  a.spec().Reread,
+		Advice:  j.advice,
+		Message: letter{Message: j.claim.Message, Proven: j.proven, Via: j.via},
+		CutOff:  j.cutOff,
+		Tools:   s.Tools,
+	}
+	for _, n := range j.notes {
+		p.Notes = append(p.Notes, letter{Message: n.Message, Proven: a.proves(n.Message), Via: a.doors.of(n.ID)})
+	}
+	if handoff := a.handoff(); r.Successor && handoff != "" {
+		p.Reread = append(slices.Clone(p.Reread), handoff)
+	}
+	return p.text(randomMark)
+}
+
+// handoff is the file that an earlier session left for its successor; "" when there is
+// none.
+func (a *agent) handoff() string {
+	path := filepath.Join(a.store.Dir(), "board", "handoff", a.name+".md")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }
 
 // tell writes into the agent's log what a turn works on, once. It is not written
@@ -215,100 +252,6 @@ func (a *agent) tell(j *job) {
 	a.counts.count(a.name, j.began, j.byLead())
 	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, a.plan().Called(m.From), describe(m)))
 	a.begun(m)
-}
-
-// session chooses the session of a try: the agent's own; when the client
-// refuses it, the other form; then a fresh one.
-func (a *agent) session(spec Spec, try int, last *record) (runner.Session, error) {
-	if try == 0 {
-		return planSession(a.sessions, a.name, spec)
-	}
-	switch {
-	case try == 1 && last.How == string(runner.Resume):
-		return runner.Session{ID: last.Session, How: runner.New}, nil
-	case try == 1 && last.How == string(runner.New):
-		return runner.Session{ID: last.Session, How: runner.Resume}, nil
-	}
-	return freshSession(a.sessions, a.name, spec)
-}
-
-// attempt runs one client. An error means that it was not started, for a reason
-// of ours.
-func (a *agent) attempt(ctx context.Context, j *job, spec Spec, session runner.Session, try int) (runner.Outcome, error) {
-	m := j.claim.Message
-	mem, err := openMemory(a.home, a.kind().Tools, a.name, window40(spec), a.log)
-	if err != nil {
-		return runner.Outcome{}, err
-	}
-	turn := turnID(m.ID, j.claim.Begun, try)
-	p := prompt{
-		Agent:   a.name,
-		Plan:    a.plan(),
-		Reread:  spec.Reread,
-		Advice:  j.advice,
-		Message: letter{Message: m, Proven: j.proven, Via: j.via},
-		CutOff:  j.cutOff,
-		Tools:   a.tools(spec) != nil,
-	}
-	for _, n := range j.notes {
-		p.Notes = append(p.Notes, letter{Message: n.Message, Proven: a.proves(n.Message), Via: a.doors.of(n.ID)})
-	}
-	if p.Prior, err = mem.pending(); err != nil {
-		return runner.Outcome{}, err
-	}
-	if session.How == runner.New && spec.Session != SessionFresh {
-		// The agent's conversation is gone, if it had one: it gets back all
-		// that we know of it.
-		p.Prior = mem.whole()
-		if handoff := a.handoff(); handoff != "" && (len(p.Prior) > 0 || a.sessions.isCleared(a.name)) {
-			p.Reread = append(slices.Clone(p.Reread), handoff)
-		}
-	}
-
-	rec := &record{
-		Turn: turn, Agent: a.name, Backend: spec.Backend, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
-		UUID: promptUUID(turn), Session: session.ID, How: string(session.How), Notes: ids(j.notes),
-		Reinjected: len(p.Prior) > 0, WindowBytes: window40(spec), Begun: time.Now().UTC(),
-		ByLead: j.byLead(), Tools: a.tools(spec) != nil,
-	}
-	// The client writes the stream into a file that is kept, and cannot change its mind
-	// while it runs. Pieces make that file nine times as long, and reading them costs
-	// eight times as much; so only a turn that somebody follows has them.
-	partial := a.feed.wanted(FeedPartial, a.name)
-	w := a.warmFor(ctx, spec, session, partial)
-	a.view.streams(partial || w != nil && w.partial)
-	if w != nil {
-		rec.Client, rec.From = w.mark, w.client.Place()
-		err = a.home.setNow(w.mark, turn) // the client runs, so nothing is started before the record is durable
-	} else {
-		err = rec.jot(a.home)
-	}
-	if err != nil {
-		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
-	}
-	last := j.rec
-	j.rec = rec
-
-	a.nowRuns(rec)
-	defer a.hasRun()
-	t := &tracker{agent: a, id: m.ID, memory: mem, rec: rec, begun: func() { a.tell(j) }, compactions: compactions{home: a.home, turn: turn, reinjected: rec.Reinjected}}
-	out := a.runIn(ctx, spec, w, runner.Turn{
-		ID: turn, Client: rec.Client, From: rec.From, Agent: a.name, UUID: rec.UUID, Prompt: p.text(randomMark), Session: session,
-		Files: a.turnFiles(rec.mark()), Tools: a.tools(spec),
-		Hook: a.hook(), Partial: partial, Helm: a.helm(j), Started: t.started, Event: t.event,
-	})
-	a.bell.ring() // the helm may have heard what the agent is to hear
-	t.end(&out, a.warm != nil)
-	if t.unrecorded != nil {
-		err = fmt.Errorf("record the turn: %w", t.unrecorded)
-	} else if out.End == runner.Short {
-		err = fmt.Errorf("start the client: %s", out.Reason)
-	}
-	if err != nil {
-		j.rec = last // nothing was sent, so nothing was begun
-		return runner.Outcome{}, errors.Join(err, rec.remove(a.home))
-	}
-	return out, nil
 }
 
 // takeNotes claims what rides along. A note that cannot be had waits for the

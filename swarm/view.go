@@ -1,20 +1,15 @@
 package swarm
 
 import (
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// view is what the status shows of one agent. Its agent writes it, anybody may
-// read it.
+// view is what the status shows of one agent besides its turns. Its agent writes it; it
+// is safe for several goroutines.
 type view struct {
-	mu      sync.Mutex
-	s       AgentStatus
-	limitOf string // the model whose context limit is known, without what stands in brackets
-	again   string // why the client of the running turn asks the API again; "" when it does not
+	mu sync.Mutex
+	s  AgentStatus
 }
 
 // set changes the state; it tells whether anything is new. The time of the
@@ -52,131 +47,26 @@ func (v *view) limited(l *LimitStatus) {
 	v.s.Limit = l
 }
 
-// begin notes that a turn begins.
-func (v *view) begin(m *MessageStatus, description string) {
+// described notes what the settings say of the agent.
+func (v *view) described(s Spec) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.Message, v.s.Description = m, description
-	v.s.TurnCount++
-	epoch := float64(m.Since.UnixMilli()) / 1000
-	v.s.LastActivation = &epoch
+	v.s.Role, v.s.Backend, v.s.Channels = s.Role, s.Backend, append([]string{}, s.Channels...)
 }
 
-// process notes the client of the running turn; 0 when it runs no more, while what it
-// has done is still written down.
-func (v *view) process(pid int) {
+// state is where the agent is in its life.
+func (v *view) state() State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.s.PID = nil
-	if pid != 0 {
-		v.s.PID = &pid
-	}
+	return v.s.State
 }
 
-// streams notes whether the running turn tells its text while it is written.
-func (v *view) streams(does bool) {
+// status is a copy with the picture of the agent's turns, and what follows from both.
+func (v *view) status(p Picture) AgentStatus {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Streams = does
-}
-
-// asksAgain notes why the client of the running turn asks the API again; "" when it
-// does not.
-func (v *view) asksAgain(why string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.again = why
-}
-
-// setWarm notes the client that waits; nil when none does.
-func (v *view) setWarm(w *WarmStatus) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Warm = w
-}
-
-// end notes that no turn runs any more.
-func (v *view) end() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Message, v.s.PID, v.s.Description, v.again, v.s.Streams = nil, nil, "", "", false
-}
-
-// learn notes what the client said of itself. Empty values and zeros are "not
-// said".
-func (v *view) learn(session, model string, tokens, limit int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if session != "" {
-		v.s.Session = session
-	}
-	if model != "" {
-		v.s.Model = model
-	}
-	if tokens > 0 {
-		v.s.Context.Tokens = tokens
-	}
-	if limit > 0 {
-		v.s.Context.Limit = limit
-	}
-}
-
-// limitFor is the context limit to go by when the client says that it is limit tokens.
-// named tells that the configuration names the model. Where it does not, Claude Code
-// 2.1.197 takes claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window,
-// in every session that it resumes: the largest that was said of the model stays.
-func (v *view) limitFor(limit int, named bool) int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if limit == 0 {
-		return 0
-	}
-	model, _, _ := strings.Cut(v.s.Model, "[")
-	if !named && model == v.limitOf {
-		limit = max(limit, v.s.Context.Limit)
-	}
-	v.limitOf = model
-	return limit
-}
-
-// cleared notes that the client's conversation was let go.
-func (v *view) cleared() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Session, v.s.Context.Tokens = "", 0
-}
-
-// said notes the agent's last words.
-func (v *view) said(at time.Time, text string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.Last = &LastText{At: at.UTC(), Text: screen.Short(text, maxLastText)}
-}
-
-// recall fills in what an earlier daemon knew, from the newest line of the
-// ledger and the number of its lines.
-func (v *view) recall(l LedgerLine, turns int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.s.TurnCount = turns
-	v.s.Model, v.s.Context = l.Model, l.Context
-	v.limitOf, _, _ = strings.Cut(l.Model, "[")
-	if l.Text != "" {
-		v.s.Last = &LastText{At: l.At, Text: l.Text}
-	}
-	epoch := float64(l.At.UnixMilli())/1000 - l.Seconds
-	v.s.LastActivation = &epoch
-}
-
-// status is a copy with what follows from the rest filled in.
-func (v *view) status() AgentStatus {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	s := v.s
-	if s.Warm != nil {
-		copied := *s.Warm
-		s.Warm = &copied
-	}
+	v.mu.Unlock()
+	s.paint(p)
 	if s.State != Limited {
 		s.Limit = nil
 	}
@@ -184,8 +74,8 @@ func (v *view) status() AgentStatus {
 	if s.Running && s.Message != nil {
 		s.Since = new(s.Message.Since.UTC()) // one turn may follow another without a pause
 	}
-	if s.Running && v.again != "" {
-		s.Why = v.again
+	if s.Running && p.Retries != "" {
+		s.Why = p.Retries
 	}
 	s.Paused = s.State == Paused
 	switch s.State {
@@ -197,4 +87,11 @@ func (v *view) status() AgentStatus {
 		s.Activity = "idle"
 	}
 	return s
+}
+
+// paint fills in the picture of the agent's turns.
+func (a *AgentStatus) paint(p Picture) {
+	a.Message, a.Description, a.PID, a.Streams, a.Warm = p.Message, p.Description, p.PID, p.Streams, p.Warm
+	a.Session, a.Model, a.Context, a.Last = p.Session, p.Model, p.Context, p.Last
+	a.TurnCount, a.LastActivation = p.Turns, p.Begun
 }

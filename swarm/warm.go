@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Clients that stay. An agent with Spec.Linger keeps the client of a turn that went
+// Clients that stay. An agent with [Settings].Linger keeps the client of a turn that went
 // well; the next message goes to the same process, which spares its start.
 //
 //	                      mail
@@ -44,7 +44,7 @@ type warm struct {
 	partial bool            // it tells text while it is written
 	born    time.Time       // the client
 	rested  time.Time       // the end of its last turn
-	grown   <-chan struct{} // rings when it prints something
+	grown   <-chan struct{} // gets a value when it prints something
 	waiting *waiting        // among the clients that wait; nil until the agent has nothing to do for it
 	spoke   bool            // it may have printed something unasked
 }
@@ -52,30 +52,23 @@ type warm struct {
 // made is what a client was started with. Another one is started when that has
 // changed.
 type made struct {
-	spec   Spec
-	client runner.Spec // with the system text, which tells of the other agents too
-	env    []string
-}
-
-// lingers tells whether clients are to stay: they know one session, so not where
-// every turn has another, or the newest of the folder, whoever made that.
-func (s Spec) lingers() bool {
-	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)
+	settings Settings // with the system text, which tells of the other agents too
+	env      []string
 }
 
 // madeOf is what a client is started with that carries this mark.
-func (a *agent) madeOf(spec Spec, mark string) made {
-	return made{spec: spec, client: a.clientSpec(spec), env: a.environment(spec, mark)}
+func (t *Turns) madeOf(s Settings, mark string) made {
+	return made{settings: s, env: t.environment(s, mark)}
 }
 
 // warmFor is the client that waits and can take a turn in that session. nil means
 // that a new one is to be started, and then nothing of an old one runs any more.
-func (a *agent) warmFor(ctx context.Context, spec Spec, session runner.Session, partial bool) *warm {
-	w := a.warm
+func (t *Turns) warmFor(ctx context.Context, s Settings, session runner.Session, partial bool) *warm {
+	w := t.warm
 	if w == nil {
 		return nil
 	}
-	why := a.outworn(w, time.Now())
+	why := t.outworn(s, w, time.Now())
 	switch {
 	case why != "":
 	case session.How != runner.Resume || session.ID != w.session:
@@ -85,44 +78,44 @@ func (a *agent) warmFor(ctx context.Context, spec Spec, session runner.Session, 
 	default:
 		return w
 	}
-	a.letGo(ctx, why)
+	t.Close(ctx, why)
 	return nil
 }
 
 // runIn runs a turn in the client that waits, or in a new one when that is nil. If
 // it stays, it is the agent's client that waits.
-func (a *agent) runIn(ctx context.Context, spec Spec, w *warm, t runner.Turn) runner.Outcome {
+func (t *Turns) runIn(ctx context.Context, s Settings, w *warm, turn runner.Turn) runner.Outcome {
 	if w == nil {
-		w = &warm{mark: t.ID, session: t.Session.ID, made: a.madeOf(spec, t.ID), partial: t.Partial, born: time.Now(), grown: a.grown.watch(t.Stdout)}
+		w = &warm{mark: turn.ID, session: turn.Session.ID, made: t.madeOf(s, turn.ID), partial: turn.Partial, born: time.Now(), grown: t.Streams.watch(turn.Stdout)}
 	}
 	client := w.client
-	a.warmth.remove(w.waiting)
-	a.warm, w.client, w.waiting, w.spoke = nil, nil, nil, false
-	a.view.setWarm(nil)
-	a.hasClient(w.mark)
+	t.Waiting.remove(w.waiting)
+	t.warm, w.client, w.waiting, w.spoke = nil, nil, nil, false
+	t.View.setWarm(nil)
+	t.Runs.setClient(w.mark)
 	defer func() {
-		if a.warm == nil { // also after a panic of the backend
-			a.grown.unwatch(t.Stdout)
-			a.hasClient("")
+		if t.warm == nil { // also after a panic of the backend
+			t.Streams.unwatch(turn.Stdout)
+			t.Runs.setClient("")
 		}
 	}()
 
-	t.Spec, t.Env, t.Grown = w.made.client, w.made.env, w.grown
-	b := a.backend(spec)
+	turn.Spec, turn.Env, turn.Grown = w.made.settings.Client, w.made.env, w.grown
+	b := t.Backend(s)
 	r, ok := b.(runner.Resident)
-	if !ok || !spec.lingers() {
-		return b.Run(ctx, t)
+	if !ok || !s.lingers() {
+		return b.Run(ctx, turn)
 	}
-	out, stays := r.Serve(ctx, t, client)
+	out, stays := r.Serve(ctx, turn, client)
 	if stays != nil {
 		w.client, w.rested = stays, time.Now()
-		a.warm = w
+		t.warm = w
 	}
 	return out
 }
 
 // due is when a client has waited long enough.
-func (w *warm) due() time.Time { return dueAt(w.born, w.rested, w.made.spec.Linger) }
+func (w *warm) due() time.Time { return dueAt(w.born, w.rested, w.made.settings.Linger) }
 
 func dueAt(born, rested time.Time, linger time.Duration) time.Time {
 	due := rested.Add(linger)
@@ -133,7 +126,7 @@ func dueAt(born, rested time.Time, linger time.Duration) time.Time {
 }
 
 // outworn says why a client cannot take another turn; "" if it can.
-func (a *agent) outworn(w *warm, now time.Time) string {
+func (t *Turns) outworn(s Settings, w *warm, now time.Time) string {
 	select {
 	case <-w.client.Exited():
 		return "it has ended by itself"
@@ -146,82 +139,75 @@ func (a *agent) outworn(w *warm, now time.Time) string {
 		return "it is a day old"
 	case spoke && w.client.Stirs():
 		return "it does something that nobody asked for"
-	case !a.spec().lingers():
+	case !s.lingers():
 		return "clients do not linger any more"
-	case !reflect.DeepEqual(a.madeOf(a.spec(), w.mark), w.made):
+	case !reflect.DeepEqual(t.madeOf(s, w.mark), w.made):
 		return "the settings have changed"
 	}
 	return ""
 }
 
-// tend closes the agent's client when it is to wait no longer.
-func (a *agent) tend(ctx context.Context) {
-	w := a.warm
-	if w == nil {
-		return
-	}
-	why := a.outworn(w, time.Now())
+// HasClient tells whether a client waits for the next turn.
+func (t *Turns) HasClient() bool { return t.warm != nil }
+
+// Tend closes the agent's client when it is to wait no longer. settings are those of the
+// next turn; unsettled says that what came of the last one could not be filed. It is
+// called where HasClient.
+func (t *Turns) Tend(ctx context.Context, settings Settings, unsettled bool) {
+	w := t.warm
+	why := t.outworn(settings, w, time.Now())
 	switch {
 	case why != "":
-	case a.unsettled:
+	case unsettled:
 		why = "what came of its turn could not be filed" // it is read again, to the end of the client
-	case a.warmth.tooMany(w.waiting):
+	case t.Waiting.tooMany(w.waiting):
 		why = "too many clients wait"
 	case !time.Now().Before(w.due()):
 		why = "no message came"
 	default:
 		return
 	}
-	a.letGo(ctx, why)
+	t.Close(ctx, why)
 }
 
-// letGo closes the agent's client, if it has one that waits, and returns when
+// Close closes the agent's client, if it has one that waits, and returns when
 // nothing of it runs any more. When ctx is done the client is killed.
-func (a *agent) letGo(ctx context.Context, why string) {
-	w := a.warm
+func (t *Turns) Close(ctx context.Context, why string) {
+	w := t.warm
 	if w == nil {
 		return
 	}
-	a.warm = nil
-	a.warmth.remove(w.waiting)
+	t.warm = nil
+	t.Waiting.remove(w.waiting)
 	exit := w.client.Close(ctx)
-	a.grown.unwatch(a.home.Stream(w.mark))
-	removePIDFile(a.home.PIDFile(a.name))
-	a.view.setWarm(nil)
-	a.hasClient("")
-	a.log.Info("client closed", keyWhy, why, keyTurn, w.mark, "leftovers", exit.Leftovers)
+	t.Streams.unwatch(t.Home.Stream(w.mark))
+	removePIDFile(t.Home.PIDFile(t.name))
+	t.View.setWarm(nil)
+	t.Runs.setClient("")
+	t.log.Info("client closed", keyWhy, why, keyTurn, w.mark, "leftovers", exit.Leftovers)
 }
 
-// waits says that the agent has nothing to do for its client, which shows in the
+// ClientWaits says that the agent has nothing to do for its client, which shows in the
 // status, and counts against those of the other agents.
-func (a *agent) waits() {
-	w := a.warm
+func (t *Turns) ClientWaits() {
+	w := t.warm
 	if w == nil || w.waiting != nil {
 		return
 	}
 	p := w.client.Process()
-	a.view.setWarm(&WarmStatus{PID: p.PID, Since: w.rested.UTC(), mark: w.mark, before: p.Usage().CPU})
-	w.waiting = a.warmth.add(a.bell.ring)
+	t.View.setWarm(&WarmStatus{PID: p.PID, Since: w.rested.UTC(), mark: w.mark, before: p.Usage().CPU})
+	w.waiting = t.Waiting.add(t.wake)
 }
 
-// rest waits until there may be something to do, d at most. This and what it calls
-// for an idle agent have small frames: a stack of 4 KiB does for them.
-func (a *agent) rest(ctx context.Context, d time.Duration) {
-	a.waits()
-	if a.warm == nil {
-		a.bell.wait(ctx, d)
-		return
-	}
-	a.restWarm(ctx, d)
-}
-
-func (a *agent) restWarm(ctx context.Context, d time.Duration) {
-	w := a.warm
-	t := time.NewTimer(min(d, time.Until(w.due())))
-	defer t.Stop()
+// Rest waits until woken, or until there may be something to do for the client, d at
+// most. It is called where HasClient.
+func (t *Turns) Rest(ctx context.Context, woken <-chan struct{}, d time.Duration) {
+	w := t.warm
+	timer := time.NewTimer(min(d, time.Until(w.due())))
+	defer timer.Stop()
 	select {
-	case <-a.bell:
-	case <-t.C:
+	case <-woken:
+	case <-timer.C:
 	case <-w.client.Exited():
 	case <-w.grown:
 		w.spoke = true

@@ -4,20 +4,20 @@ import "testing"
 
 // A client that has ended has no pid, also while its turn is still written down.
 func TestNoProcessHasNoPID(t *testing.T) {
-	v := new(view)
+	v := new(View)
 	v.process(7)
-	if v.s.PID == nil || *v.s.PID != 7 {
-		t.Fatalf("pid = %v, want 7", v.s.PID)
+	if v.p.PID == nil || *v.p.PID != 7 {
+		t.Fatalf("pid = %v, want 7", v.p.PID)
 	}
-	if v.process(0); v.s.PID != nil {
-		t.Errorf("pid = %d, want none", *v.s.PID)
+	if v.process(0); v.p.PID != nil {
+		t.Errorf("pid = %d, want none", *v.p.PID)
 	}
 }
 
 // The limit of a model does not jump with what the client calls it in a session that it
 // resumes, and is another one for another model.
 func TestLimitFor(t *testing.T) {
-	said := func(v *view, model string, limit int, named bool) int {
+	said := func(v *View, model string, limit int, named bool) int {
 		v.learn("", model, 0, 0)
 		got := v.limitFor(limit, named)
 		v.learn("", "", 0, got)
@@ -36,7 +36,7 @@ func TestLimitFor(t *testing.T) {
 		"named by hand":  {{"claude-opus-4-8[1m]", 1_000_000, false, 1_000_000}, {"claude-opus-4-8", 200_000, true, 200_000}},
 		"never said yet": {{"", 0, false, 0}, {"claude-opus-4-8", 200_000, false, 200_000}},
 	} {
-		v := &view{}
+		v := &View{}
 		for i, turn := range turns {
 			if got := said(v, turn.model, turn.limit, turn.named); got != turn.want {
 				t.Errorf("%s: after turn %d the limit is %d, want %d", name, i+1, got, turn.want)
@@ -44,8 +44,8 @@ func TestLimitFor(t *testing.T) {
 		}
 	}
 	// An earlier daemon knew it.
-	v := &view{}
-	v.recall(LedgerLine{Model: "claude-opus-4-8", Context: Context{5_000, 1_000_000}}, 1)
+	v := &View{}
+	v.Recall(Recalled(LedgerLine{Model: "claude-opus-4-8", Context: Context{5_000, 1_000_000}}, 1))
 	if got := said(v, "claude-opus-4-8", 200_000, false); got != 1_000_000 {
 		t.Errorf("after a restart the limit is %d, want 1000000", got)
 	}

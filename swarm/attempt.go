@@ -1,0 +1,149 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// maxTries is how many clients are started within one claim, for sessions that are refused.
+const maxTries = 4
+
+// A Task is what a turn works on.
+type Task struct {
+	// Record says which message it is, and what rides along; Run fills in the rest for
+	// each client that it starts.
+	Record record
+	Begun  int // times the message was claimed, with this one
+
+	// Prompt makes the prompt of a client.
+	Prompt func(Recall) string
+	// Started is called once the client runs.
+	Started func()
+	// Steer brings what is to reach the turn with this record while it runs.
+	Steer func(*record) *runner.Helm
+	// Unusable is called when a client could not be used, and another one is tried. An
+	// error ends the attempts.
+	Unusable func(*record, runner.Outcome) error
+}
+
+// A Recall is what a client has to be told again, since its session does not know it.
+type Recall struct {
+	Prior []byte // the window after a compaction, or all of it in a new session; empty: nothing
+	// Successor says that the session follows one that is gone: what that one left for
+	// its successor is to be read.
+	Successor bool
+}
+
+// Run runs clients until one has an end that counts. It returns the record of the last
+// one that was sent the prompt; nil where none was. An error means that no further one
+// could be started, for a reason of ours.
+func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *record, error) {
+	// A dead letter that was given another chance has attempts of its earlier
+	// life on record: its turns must not bear their names.
+	earlier, err := triesOf(t.Home, task.Record.Message, task.Begun)
+	if err != nil {
+		return runner.Outcome{}, nil, err
+	}
+	var last *record
+	for try, refused := len(earlier), 0; ; try++ {
+		session, err := t.session(s, refused, last)
+		if err != nil {
+			return runner.Outcome{}, last, err
+		}
+		rec := task.Record
+		rec.Turn = turnID(rec.Message, task.Begun, try)
+		out, err := t.attempt(ctx, s, task, &rec, session)
+		if err != nil {
+			return runner.Outcome{}, last, err
+		}
+		last = &rec
+		if out.End == runner.NoSession || out.End == runner.Unheard {
+			refused++
+		} else if out.End != runner.Gone { // the next client is a new one, which cannot be gone
+			return out, last, nil
+		}
+		t.log.Info("client not usable, trying otherwise", keyTurn, rec.Turn, "end", string(out.End), keyWhy, out.Reason)
+		if refused == maxTries {
+			return out, last, nil
+		}
+		if err := task.Unusable(last, out); err != nil {
+			return runner.Outcome{}, last, err
+		}
+	}
+}
+
+// session chooses the session of a try: the agent's own; when the client
+// refuses it, the other form; then a fresh one.
+func (t *Turns) session(s Settings, try int, last *record) (runner.Session, error) {
+	if try == 0 {
+		return planSession(t.Sessions, t.name, s)
+	}
+	switch {
+	case try == 1 && last.How == string(runner.Resume):
+		return runner.Session{ID: last.Session, How: runner.New}, nil
+	case try == 1 && last.How == string(runner.New):
+		return runner.Session{ID: last.Session, How: runner.Resume}, nil
+	}
+	return freshSession(t.Sessions, t.name, s)
+}
+
+// attempt runs one client, with the record rec. An error means that it was not started,
+// for a reason of ours; then nothing of it is left.
+func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *record, session runner.Session) (runner.Outcome, error) {
+	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
+	if err != nil {
+		return runner.Outcome{}, err
+	}
+	var recall Recall
+	if recall.Prior, err = mem.pending(); err != nil {
+		return runner.Outcome{}, err
+	}
+	if session.How == runner.New && s.Session != SessionFresh {
+		// The agent's conversation is gone, if it had one: it gets back all
+		// that we know of it.
+		recall.Prior = mem.whole()
+		recall.Successor = len(recall.Prior) > 0 || t.Sessions.isCleared(t.name)
+	}
+	prompt := task.Prompt(recall)
+
+	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, promptUUID(rec.Turn), session.ID, string(session.How)
+	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
+	// The client writes the stream into a file that is kept, and cannot change its mind
+	// while it runs. Pieces make that file nine times as long, and reading them costs
+	// eight times as much; so only a turn that somebody follows has them.
+	partial, _ := t.Feed.Wants(t.name)
+	w := t.warmFor(ctx, s, session, partial)
+	t.View.streams(partial || w != nil && w.partial)
+	if w != nil {
+		rec.Client, rec.From = w.mark, w.client.Place()
+		err = t.Home.setNow(w.mark, rec.Turn) // the client runs, so nothing is started before the record is durable
+	} else {
+		err = rec.jot(t.Home)
+	}
+	if err != nil {
+		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
+	}
+
+	t.Runs.begin(rec)
+	defer t.Runs.end()
+	follow := t.track(s, mem, rec, task.Started)
+	out := t.runIn(ctx, s, w, runner.Turn{
+		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
+		Files: t.files(rec.mark()), Tools: t.tools(s),
+		Hook: t.hook(), Partial: partial, Helm: task.Steer(rec), Started: follow.started, Event: follow.event,
+	})
+	follow.end(&out, t.warm != nil)
+	if follow.unrecorded != nil {
+		err = fmt.Errorf("record the turn: %w", follow.unrecorded)
+	} else if out.End == runner.Short {
+		err = fmt.Errorf("start the client: %s", out.Reason)
+	}
+	if err != nil { // nothing was sent, so nothing was begun
+		return runner.Outcome{}, errors.Join(err, rec.remove(t.Home))
+	}
+	return out, nil
+}

@@ -1,0 +1,112 @@
+package swarm
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// control is how others steer an agent: its settings, and the running turn to
+// end. It is safe for several goroutines.
+type control struct {
+	mu      sync.Mutex
+	spec    Spec
+	end     context.CancelCauseFunc // ends the running turn; nil when none runs
+	message string                  // of the running turn, or of the last one
+	ended   chan struct{}           // closed when the running turn has ended
+	cut     *Cut                    // what became of its message, complete once ended is closed
+	ender   string                  // who aborted or interrupted the running turn
+}
+
+// turnBegins lets others end the turn that begins.
+func (c *control) turnBegins(message string, end context.CancelCauseFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.message, c.end, c.ended = message, end, make(chan struct{})
+	c.cut = &Cut{Message: message, State: dropbox.Waiting}
+}
+
+// turnEnded tells those who wait that the turn has ended.
+func (c *control) turnEnded() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.ended)
+	c.end, c.ended, c.cut = nil, nil, nil
+}
+
+// comesTo notes what became of the message of the running turn.
+func (c *control) comesTo(state dropbox.State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cut != nil {
+		c.cut.State = state
+	}
+}
+
+// endedBy says who aborted or interrupted the turn.
+func (c *control) endedBy() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return orElse(c.ender, dropbox.Lead)
+}
+
+// runningTurn is closed when the turn that runs now has ended; nil when none
+// runs.
+func (c *control) runningTurn() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
+// endTurn ends the running turn, and returns what will have become of its message when
+// the turn has ended; nil when no turn runs.
+func (c *control) endTurn(why error) *Cut {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.end == nil {
+		return nil
+	}
+	c.end(why)
+	return c.cut
+}
+
+// cutShort ends the running turn for somebody, unless it is about the message except. cut is
+// what became of its message once ended is closed. It is false when there is no turn to end.
+func (c *control) cutShort(by, except string, why error) (ended <-chan struct{}, cut *Cut, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.end == nil || except != "" && c.message == except {
+		return nil, nil, false
+	}
+	c.ender = by
+	c.end(why)
+	return c.ended, c.cut, true
+}
+
+// settings are those for the next turn.
+func (c *control) settings() Spec {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spec
+}
+
+// attached tells whether a person's session is the agent. A copy of the spec, only to
+// look, would double the stack of every idle agent.
+func (c *control) attached() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spec.Attached
+}
+
+// set gives the agent new settings, from its next turn on. It tells whether they differ.
+func (c *control) set(to Spec) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if reflect.DeepEqual(c.spec, to) {
+		return false
+	}
+	c.spec = to
+	return true
+}

@@ -1,0 +1,125 @@
+package swarm
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Follow goes on with a client that was started by an earlier daemon: to its
+// end if it lives, from its file if not. steered are the UUIDs of what that daemon had
+// brought to the turn.
+func (t *Turns) Follow(ctx context.Context, s Settings, rec *record, steered []string) (runner.Outcome, error) {
+	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, rec.WindowBytes, t.log)
+	if err != nil {
+		return runner.Outcome{}, err
+	}
+	if rec.Process.Alive() {
+		t.View.process(rec.Process.PID)
+	}
+	t.Runs.begin(rec)
+	files := t.files(rec.mark())
+	grown := t.Streams.watch(files.Stdout)
+	defer t.Streams.unwatch(files.Stdout)
+
+	follow := t.track(s, mem, rec, nil)
+	event := follow.event
+	if mem.win.Mark() == rec.Turn {
+		event = nil // the window has this turn already; what else it told was told then
+	}
+	out := t.Backend(s).Follow(ctx, runner.Turn{
+		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
+		Spec: s.Client, Env: t.environment(s, rec.mark()), Files: files, Tools: t.toolsOf(rec), Grown: grown, Steered: steered, Event: event,
+	}, rec.Process)
+	t.Runs.end()
+	follow.end(&out, false)
+	return out, nil
+}
+
+// leftoverGrace is the time from SIGTERM to SIGKILL for what a dead client left.
+const leftoverGrace = time.Second
+
+// EndLeft ends what carries a mark, and returns how many processes that were.
+func EndLeft(mark string) int { return runner.EndLeftovers(mark, leftoverGrace) }
+
+// compactTurns begins the names of turns without a message.
+const compactTurns = "compact"
+
+// CanCompact tells whether there is something to compact, and a client that can.
+func (t *Turns) CanCompact(s Settings) bool {
+	_, ok := t.oldSession(s)
+	_, can := t.Backend(s).(runner.Compacter)
+	return ok && can
+}
+
+// oldSession is the conversation that there is something of.
+func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
+	switch s.Session {
+	case SessionFresh:
+		return runner.Session{}, false
+	case SessionContinue:
+		return runner.Session{How: runner.Continue}, true
+	}
+	se, ok := t.Sessions.get(t.name)
+	if !ok || !se.Used || se.Dir != s.Client.Dir {
+		return runner.Session{}, false
+	}
+	return runner.Session{ID: se.ID, How: runner.Resume}, true
+}
+
+// Compact runs a turn without a message, in which the client summarizes its
+// conversation, and returns the name of that turn. It is called where CanCompact.
+func (t *Turns) Compact(ctx context.Context, s Settings) (out runner.Outcome, turn string, err error) {
+	session, _ := t.oldSession(s)
+	c, ok := t.Backend(s).(runner.Compacter)
+	if !ok {
+		return out, "", errors.New("the client of the agent cannot compact")
+	}
+	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
+	if err != nil {
+		return out, "", err
+	}
+	turn = compactTurns + "-" + strings.ToLower(rand.Text()[:10])
+	rec := &record{
+		Turn: turn, Agent: t.name, Backend: s.Backend, UUID: promptUUID(turn), Session: session.ID, How: string(session.How),
+		WindowBytes: s.windowLimit(), Begun: time.Now().UTC(),
+	}
+	if err := rec.jot(t.Home); err != nil {
+		return out, turn, fmt.Errorf("turn record: %w", err)
+	}
+	t.Runs.begin(rec)
+	defer t.Runs.end()
+	follow := t.track(s, mem, rec, nil)
+	out = t.runIn(ctx, s, nil, runner.Turn{
+		ID: turn, Agent: t.name, UUID: rec.UUID, Prompt: c.CompactPrompt(), Session: session,
+		Files: t.files(turn), Tools: t.tools(s), Hook: t.hook(), Started: follow.started, Event: follow.event,
+	})
+	follow.end(&out, t.warm != nil)
+	if follow.unrecorded != nil {
+		return out, turn, fmt.Errorf("record the turn: %w", follow.unrecorded)
+	}
+	return out, turn, nil
+}
+
+// Forget lets the agent's session go, and the window with it: that would bring back
+// what was to be forgotten.
+func (t *Turns) Forget(ctx context.Context) error {
+	t.Close(ctx, "the context is cleared")
+	if err := t.Sessions.clear(t.name); err != nil {
+		return err
+	}
+	for _, file := range []string{t.Home.windowFile(t.name), t.Home.pendingFile(t.name)} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	t.View.forgot()
+	return nil
+}

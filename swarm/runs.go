@@ -1,0 +1,153 @@
+package swarm
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxPastTurns is how many turns of an agent are remembered, for files that have waited
+// since one of them.
+const maxPastTurns = 64
+
+// ownFileMemory is how long a file is remembered that an agent wrote. The file comes
+// to rest within seconds after it.
+const ownFileMemory = 10 * time.Minute
+
+// Runs are the turns of one agent that run or ran, and its client: what others ask of
+// them. It is safe for several goroutines.
+type Runs struct {
+	mu      sync.Mutex
+	current *record              // of the running turn; its fields do not change once it is here
+	past    []pastTurn           // those before, the newest last, at most maxPastTurns
+	client  *liveClient          // the client that works, or waits; nil when there is none
+	wrote   map[string]time.Time // files that the agent's turns wrote into the mailbox folder, by name
+}
+
+// A pastTurn is a turn that an agent has ended.
+type pastTurn struct {
+	rec   *record
+	ended time.Time // its client
+}
+
+// A liveClient is the client of an agent, from its start until nothing of it runs.
+type liveClient struct {
+	mark string
+	gone chan struct{} // closed when nothing of it runs any more
+}
+
+// begin says which attempt runs: what the agent drops by hand inherits from it.
+func (r *Runs) begin(rec *record) {
+	copied := *rec
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.current = &copied
+}
+
+// end says that the client of the attempt has ended, or waits.
+func (r *Runs) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current != nil {
+		if len(r.past) >= maxPastTurns {
+			r.past = slices.Delete(r.past, 0, 1)
+		}
+		r.past = append(r.past, pastTurn{r.current, time.Now()})
+	}
+	r.current = nil
+}
+
+// Turn is the attempt that runs; "" when none does.
+func (r *Runs) Turn() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current == nil {
+		return ""
+	}
+	return r.current.Turn
+}
+
+// At is the turn of the agent in which a file was written at that time: the running
+// one, or one before; nil when it was none of them.
+func (r *Runs) At(written time.Time) *record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current != nil && r.current.begunBy(written) {
+		return r.current
+	}
+	for _, past := range slices.Backward(r.past) {
+		if !written.After(past.ended) && past.rec.begunBy(written) {
+			return past.rec
+		}
+	}
+	return nil
+}
+
+// setClient says which client the agent has, by its mark; "" says that nothing of it
+// runs any more.
+func (r *Runs) setClient(mark string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.client; c != nil {
+		if c.mark == mark {
+			return
+		}
+		close(c.gone)
+	}
+	r.client = nil
+	if mark != "" {
+		r.client = &liveClient{mark, make(chan struct{})}
+	}
+}
+
+// ClientGone is closed when nothing of the agent's client runs any more; nil when it
+// has none.
+func (r *Runs) ClientGone() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.client == nil {
+		return nil
+	}
+	return r.client.gone
+}
+
+// HasMark tells whether the agent works with the client of that mark.
+func (r *Runs) HasMark(mark string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.client != nil && r.client.mark == mark || r.current != nil && r.current.mark() == mark
+}
+
+// noteFile notes a file that a tool is about to write into the mailbox's folder: when
+// it comes to rest there it is the agent's work, not its mail.
+func (r *Runs) noteFile(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.wrote == nil {
+		r.wrote = map[string]time.Time{}
+	}
+	r.wrote[name] = time.Now()
+}
+
+// WroteFile tells whether a turn of the agent wrote the file into the mailbox's folder
+// by its tools.
+func (r *Runs) WroteFile(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	for n, at := range r.wrote {
+		if now.Sub(at).Abs() > ownFileMemory {
+			delete(r.wrote, n)
+		}
+	}
+	_, ok := r.wrote[name]
+	return ok
+}
+
+// ForgetFile is called when that file was moved: what comes under its name later is
+// mail, unless the agent writes it again.
+func (r *Runs) ForgetFile(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.wrote, name)
+}

@@ -1,0 +1,78 @@
+package swarm
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// A StreamWatch tells when the stream of a running turn has grown: one watch of the
+// turns' folder for all of them. Without it, as where the system's watches are
+// used up, the backends look by themselves.
+type StreamWatch struct {
+	mu    sync.Mutex
+	wakes map[string]chan struct{} // by file name
+}
+
+// NewStreamWatch watches nothing until Start.
+func NewStreamWatch() *StreamWatch { return &StreamWatch{wakes: map[string]chan struct{}{}} }
+
+// Start watches dir until ctx is done; its goroutine belongs to wg.
+func (s *StreamWatch) Start(dir string, wg *sync.WaitGroup, ctx context.Context) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return
+	}
+	if err := w.Add(dir); err != nil {
+		w.Close()
+		return
+	}
+	wg.Go(func() {
+		defer w.Close()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case ev, ok := <-w.Events:
+				if !ok {
+					return
+				}
+				s.wake(filepath.Base(ev.Name))
+			case _, ok := <-w.Errors: // lost events: the backends look now and then anyway
+				if !ok {
+					return
+				}
+			}
+		}
+	})
+}
+
+func (s *StreamWatch) wake(name string) {
+	s.mu.Lock()
+	wake := s.wakes[name]
+	s.mu.Unlock()
+	if wake == nil {
+		return
+	}
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+// watch returns a channel that gets a value when path grows, until unwatch.
+func (s *StreamWatch) watch(path string) <-chan struct{} {
+	wake := make(chan struct{}, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wakes[filepath.Base(path)] = wake
+	return wake
+}
+
+func (s *StreamWatch) unwatch(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.wakes, filepath.Base(path))
+}

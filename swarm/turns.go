@@ -1,0 +1,161 @@
+package swarm
+
+import (
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/window"
+)
+
+// Deps are what the turns of all agents share. Everything in it is safe for several
+// goroutines.
+type Deps struct {
+	Home      Home
+	Project   string                    // the folder of the project, as clients are told
+	Program   string                    // our own program, which agents find in their PATH, and the hook of a compaction; "" for neither
+	Environ   []string                  // the environment that clients inherit
+	Tools     *runner.Server            // where agents have their tools from; nil: nowhere
+	Backends  map[string]runner.Backend // by the names that Settings give
+	Sessions  *sessions
+	Waiting   *WaitingClients
+	Streams   *StreamWatch
+	Mailboxes string // the folder of the mailboxes
+	Feed      Feed
+	// Token is what proves an agent as a sender.
+	Token func(agent string) string
+	// Called is told the input of each call of a tool.
+	Called func(agent string, input []byte)
+	// Note gets errors of files that cannot be acted on here.
+	Note func(error)
+}
+
+// A Feed is told what an agent writes this moment, if anybody listens.
+type Feed interface {
+	// Wants tells whether anybody listens to the pieces of texts, or to the raw lines of
+	// the client's stream.
+	Wants(agent string) (partial, raw bool)
+	Partial(agent, message, text string)
+	Raw(agent, message, line string)
+}
+
+// SessionMode says which conversation a turn continues.
+type SessionMode string
+
+const (
+	SessionResume   SessionMode = "resume"   // the agent's own session, by its id; the default
+	SessionContinue SessionMode = "continue" // the newest session of the folder, whoever made it
+	SessionFresh    SessionMode = "fresh"    // a new session for every message
+)
+
+// Settings say how the turns of an agent are run. They do not change while a turn runs.
+type Settings struct {
+	Backend      string // key of Deps.Backends; "" means the only one there is
+	Client       runner.Spec
+	Env          map[string]string // added to the client's environment
+	EnvDrop      []string          // names, or prefixes with *, that are taken out of it
+	Session      SessionMode
+	Linger       time.Duration // how long a client stays for the next message, where Session is resume; 0: a client for each turn
+	WindowTokens int           // size of the window, in tokens of 4 bytes
+	Tools        bool          // its client gets Deps.Tools
+}
+
+// lingers tells whether clients are to stay: they know one session, so not where
+// every turn has another, or the newest of the folder, whoever made that.
+func (s Settings) lingers() bool {
+	return s.Linger > 0 && (s.Session == "" || s.Session == SessionResume)
+}
+
+// windowLimit bounds an agent's window, in bytes.
+func (s Settings) windowLimit() int { return window.Limit(s.WindowTokens, s.Client.CompactWindow) }
+
+// Turns runs the turns of one agent, one after the other, and keeps its client between
+// two of them. It belongs to the goroutine of the agent, but for View and Runs.
+type Turns struct {
+	*Deps
+	View View
+	Runs Runs
+
+	name    string
+	log     *slog.Logger
+	diary   *diary
+	secrets *Secrets
+	wake    func() // wakes the agent's goroutine
+	warm    *warm  // the client of the last turn, while it waits for the next; nil when there is none
+}
+
+// NewTurns are the turns of the agent of that name. wake wakes its goroutine, which then
+// calls Tend.
+func NewTurns(d *Deps, name string, log *slog.Logger, diary *diary, secrets *Secrets, wake func()) *Turns {
+	return &Turns{Deps: d, name: name, log: log, diary: diary, secrets: secrets, wake: wake}
+}
+
+// files are the files of a client in the home.
+func (t *Turns) files(mark string) runner.Files {
+	return runner.Files{
+		Stdout:   t.Home.Stream(mark),
+		Stderr:   t.Home.turnFile(mark, ".stderr"),
+		Private:  t.Home.Dir(),
+		Settings: t.Home.clientFile(t.name, ".settings.json"),
+		System:   t.Home.clientFile(t.name, ".system.md"),
+		Servers:  t.Home.clientFile(t.name, ".mcp.json"),
+	}
+}
+
+func (t *Turns) environment(s Settings, turn string) []string {
+	o := runner.EnvOptions{
+		Drop: s.EnvDrop, Add: s.Env, Agent: t.name, Dir: t.Project, Token: t.Token(t.name), TurnID: turn,
+	}
+	if t.Program != "" {
+		o.BinDir = filepath.Dir(t.Program)
+	}
+	return runner.Environ(t.Environ, o)
+}
+
+// tools is the server through which the agent's client reaches the swarm; nil where
+// it is to have none.
+func (t *Turns) tools(s Settings) *runner.Server {
+	if !s.Tools {
+		return nil
+	}
+	return t.Tools
+}
+
+// toolsOf is the tools with which a turn began, for the next daemon, which may have other
+// settings.
+func (t *Turns) toolsOf(rec *record) *runner.Server {
+	switch {
+	case !rec.Tools:
+		return nil
+	case t.Tools == nil:
+		return new(runner.Server) // today's daemon gives none, and its client has them
+	}
+	return t.Tools
+}
+
+// hook is the command that the client runs after a compaction.
+func (t *Turns) hook() string {
+	if t.Program == "" {
+		return ""
+	}
+	return screen.ShellWord(t.Program) + " hook compact"
+}
+
+// kind is what is known of the agent's kind of client.
+func (d *Deps) kind(s Settings) *runner.Kind { return d.Backend(s).Kind() }
+
+// Backend is the backend of an agent with these settings; nil when there is none.
+func (d *Deps) Backend(s Settings) runner.Backend { return BackendOf(d.Backends, s.Backend) }
+
+// BackendOf finds a backend by its name; nil when there is none of that name. Without a
+// name it is the only one there is.
+func BackendOf(all map[string]runner.Backend, name string) runner.Backend {
+	if name == "" && len(all) == 1 {
+		for _, b := range all {
+			return b
+		}
+	}
+	return all[name]
+}

@@ -1,0 +1,208 @@
+package swarm
+
+import (
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A View is what the status shows of an agent's turns and of its client. The agent's
+// goroutine writes it; it is safe for several goroutines.
+type View struct {
+	mu      sync.Mutex
+	p       Picture
+	limitOf string // the model whose context limit is known, without what stands in brackets
+}
+
+// A Picture is a View at one moment.
+type Picture struct {
+	Message     *MessageStatus // what the running turn works on; nil when no turn runs
+	Description string         // of the running task, one line
+	PID         *int           // of the running turn's client
+	Streams     bool           // the running turn tells its text while it is written
+	Retries     string         // why the client of the running turn asks the API again; "" when it does not
+	Warm        *WarmStatus    // the client that stays for the next message; nil when there is none, or when it works
+
+	Session string
+	Model   string
+	Context Context
+	Last    *LastText
+
+	Turns int      // turns begun: all of the ledger, and the one that runs
+	Begun *float64 // when the last one began, in seconds since 1970
+}
+
+// MessageStatus names the message of a running turn.
+type MessageStatus struct {
+	ID      string    `json:"id"`
+	From    string    `json:"from"`
+	Subject string    `json:"subject"`
+	Since   time.Time `json:"since"`
+}
+
+// WarmStatus is a client that waits for the next message of its agent.
+type WarmStatus struct {
+	PID   int       `json:"pid"`
+	Since time.Time `json:"since"` // it waits
+	// What it uses, with what its turns have left running. A client that waits
+	// should use next to no processor time.
+	RSSBytes   int64   `json:"rss_bytes"`   // memory, in whole MiB
+	CPUSeconds float64 `json:"cpu_seconds"` // processor time since then, in tenths
+
+	mark   string
+	before time.Duration // processor time that it had used by then
+}
+
+// Measure fills in what it uses.
+func (w *WarmStatus) Measure() {
+	u := runner.UsageOf(w.mark)
+	w.RSSBytes = u.RSS >> 20 << 20
+	w.CPUSeconds = math.Floor(max(0, u.CPU-w.before).Seconds()*10) / 10
+}
+
+// LastText is the last thing that an agent said, cut to one line.
+type LastText struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// Recalled is the picture of what an earlier daemon knew, from the newest line of the
+// ledger and the number of an agent's lines.
+func Recalled(l LedgerLine, turns int) Picture {
+	began := float64(l.At.UnixMilli())/1000 - l.Seconds
+	p := Picture{Turns: turns, Model: l.Model, Context: l.Context, Begun: &began}
+	if l.Text != "" {
+		p.Last = &LastText{At: l.At, Text: l.Text}
+	}
+	return p
+}
+
+// Recall begins with what an earlier daemon knew.
+func (v *View) Recall(p Picture) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p, v.limitOf = p, plainModel(p.Model)
+}
+
+// Begin notes that a turn begins.
+func (v *View) Begin(m *MessageStatus, description string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Message, v.p.Description = m, description
+	v.p.Turns++
+	began := float64(m.Since.UnixMilli()) / 1000
+	v.p.Begun = &began
+}
+
+// End notes that no turn runs any more.
+func (v *View) End() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Message, v.p.PID, v.p.Description, v.p.Retries, v.p.Streams = nil, nil, "", "", false
+}
+
+// Picture is a copy.
+func (v *View) Picture() Picture {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p := v.p
+	if p.Warm != nil {
+		copied := *p.Warm
+		p.Warm = &copied
+	}
+	return p
+}
+
+// process notes the client of the running turn; 0 when it runs no more, while what it
+// has done is still written down.
+func (v *View) process(pid int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.PID = nil
+	if pid != 0 {
+		v.p.PID = &pid
+	}
+}
+
+// streams notes whether the running turn tells its text while it is written.
+func (v *View) streams(does bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Streams = does
+}
+
+// retries notes why the client of the running turn asks the API again; "" when it
+// does not.
+func (v *View) retries(why string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Retries = why
+}
+
+// setWarm notes the client that waits; nil when none does.
+func (v *View) setWarm(w *WarmStatus) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Warm = w
+}
+
+// learn notes what the client said of itself. Empty values and zeros are "not
+// said".
+func (v *View) learn(session, model string, tokens, limit int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if session != "" {
+		v.p.Session = session
+	}
+	if model != "" {
+		v.p.Model = model
+	}
+	if tokens > 0 {
+		v.p.Context.Tokens = tokens
+	}
+	if limit > 0 {
+		v.p.Context.Limit = limit
+	}
+}
+
+// limitFor is the context limit to go by when the client says that it is limit tokens.
+// named tells that the configuration names the model. Where it does not, Claude Code
+// 2.1.197 takes claude-opus-4-8[1m], and calls it claude-opus-4-8, with a smaller window,
+// in every session that it resumes: the largest that was said of the model stays.
+func (v *View) limitFor(limit int, named bool) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if limit == 0 {
+		return 0
+	}
+	model := plainModel(v.p.Model)
+	if !named && model == v.limitOf {
+		limit = max(limit, v.p.Context.Limit)
+	}
+	v.limitOf = model
+	return limit
+}
+
+// plainModel is the name of a model without what stands in brackets.
+func plainModel(model string) string {
+	plain, _, _ := strings.Cut(model, "[")
+	return plain
+}
+
+// forgot notes that the client's conversation was let go.
+func (v *View) forgot() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Session, v.p.Context.Tokens = "", 0
+}
+
+// said notes the agent's last words.
+func (v *View) said(at time.Time, text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.p.Last = &LastText{At: at.UTC(), Text: screen.Short(text, maxLastText)}
+}
