@@ -11,14 +11,13 @@ import (
 // memory: what a verb needs it opens itself.
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
-		Name:                 "claude-swarm",
-		Usage:                "files in folders wake coding agents",
-		HideVersion:          true,
-		HideHelp:             true, // help.go
-		EnableBashCompletion: true,
-		Reader:               stdin,
-		Writer:               stdout,
-		ErrWriter:            stderr,
+		Name:        "claude-swarm",
+		Usage:       "files in folders wake coding agents",
+		HideVersion: true,
+		HideHelp:    true, // help.go
+		Reader:      stdin,
+		Writer:      stdout,
+		ErrWriter:   stderr,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "read the configuration from `FILE`, not from the claude-swarm.yaml of this folder or one above it"},
 		},

@@ -7,8 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A commandLine is a command line put in the order that the flag parser wants:
-// it stops at the first argument, people write `logs coder -f`.
+// A commandLine is a command line in the order that the flag parser of the library wants:
+// flags first. People write `logs coder -f`. The parser of version 3 of the library takes
+// flags anywhere, but it ends at a text such as "- one", whatever flags follow, and takes
+// "-a list" and " --json " for flags; see the texts in TestArrange.
 type commandLine struct {
 	args  []string
 	chain []*cli.Command // the verb, and the verb below it
@@ -21,10 +23,6 @@ type commandLine struct {
 func arrange(app *cli.App, args []string) (commandLine, error) {
 	line := commandLine{args: args[:1:1]}
 	rest := args[1:]
-	if len(rest) > 0 && rest[len(rest)-1] == "--generate-bash-completion" {
-		line.args = args
-		return line, nil
-	}
 	if len(rest) > 0 && rest[0] == "--version" { // as most programs have it
 		rest = append([]string{"version"}, rest[1:]...)
 	}
