@@ -1,10 +1,12 @@
 package fakeapi
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
-	"net/http"
+	"net/textproto"
 	"regexp"
 	"strings"
 	"sync"
@@ -49,7 +51,7 @@ type query struct {
 	hasResult bool
 	tools     map[string]bool
 	raw       []byte
-	header    http.Header
+	header    textproto.MIMEHeader
 }
 
 // Claude Code 2.1.197 writes these into its requests.
@@ -62,7 +64,7 @@ var (
 )
 
 // parseQuery takes the body of a Messages request apart.
-func parseQuery(body []byte, header http.Header) (*query, error) {
+func parseQuery(body []byte, header textproto.MIMEHeader) (*query, error) {
 	var in struct {
 		Model     string          `json:"model"`
 		MaxTokens int             `json:"max_tokens"`
@@ -137,16 +139,19 @@ func flatten(content json.RawMessage) (text, result string, hasResult bool) {
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 64 << 20
 
-// readBody reads the body, which the client may have compressed. A body above
-// maxBody is an error.
-func readBody(r *http.Request) ([]byte, error) {
-	src := http.MaxBytesReader(nil, r.Body, maxBody)
-	if r.Header.Get("Content-Encoding") != "gzip" {
-		return io.ReadAll(src)
+// unzip undoes the compression of a body, if it has one. A body that has more than
+// maxBody bytes then is an error.
+func (r *request) unzip(body []byte) ([]byte, error) {
+	if r.header.Get("Content-Encoding") != "gzip" {
+		return body, nil
 	}
-	zr, err := gzip.NewReader(src)
+	zr, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(http.MaxBytesReader(nil, zr, maxBody))
+	data, err := io.ReadAll(io.LimitReader(zr, maxBody+1))
+	if err == nil && len(data) > maxBody {
+		err = errors.New("the body is too large")
+	}
+	return data, err
 }
