@@ -25,9 +25,9 @@ type batch struct {
 // batches are the open ones, by reference. The reader owns them.
 type batches map[string]*batch
 
-// take adds a message to its batch. If that was the last, done is the batch.
+// add adds a message to its batch. If that was the last, done is the batch.
 // alone is false for a message that belongs to a batch.
-func (b *batches) take(m Message) (done *batch, alone, dropped bool) {
+func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if m.Command == "BATCH" && len(m.Params) > 0 {
 		ref := m.Param(0)
 		switch {

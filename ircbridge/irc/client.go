@@ -248,12 +248,3 @@ func (c *Client) Handled(t Text) error {
 	}
 	return err
 }
-
-// tell queues a command whose answer nobody waits for.
-func (c *Conn) tell(m Message) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.st.phase == Registered {
-		c.bare(m)
-	}
-}

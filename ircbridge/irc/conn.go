@@ -30,23 +30,18 @@ const writeTimeout = 60 * time.Second
 // when the connection does, and [Conn.Close] waits for them.
 type Conn struct {
 	cfg    Config
-	mask   *Masker
 	log    *slog.Logger
 	nc     net.Conn
 	below  net.Conn // TLS, or nc itself
 	isTLS  bool
 	in     chan Message
-	bell   chan struct{} // rings for the writer
-	ready  chan struct{} // closed at the end of registering
 	ending sync.Once
 	done   chan struct{}
 	wg     sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
-	st     session
-	out    *outbox
-	timers timers
-	err    error // why it ended
+	mu  sync.Mutex // guards what follows
+	p   protocol
+	err error // why it ended
 }
 
 // Dial connects, registers and returns when the server has said what it can
@@ -61,26 +56,27 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.RegisterTimeout, ErrTimeout)
 	defer cancel()
 	c := &Conn{
-		cfg: cfg, mask: cfg.masker(), log: cfg.Log,
-		in:    make(chan Message, maxIncoming),
-		bell:  make(chan struct{}, 1),
-		ready: make(chan struct{}),
-		done:  make(chan struct{}),
-		st:    newSession(cfg.Nick),
-		out:   newOutbox(cfg.Flood, time.Now()),
+		cfg: cfg, log: cfg.Log,
+		in:   make(chan Message, maxIncoming),
+		done: make(chan struct{}),
+		p: protocol{
+			cfg: cfg, mask: cfg.masker(), log: cfg.Log,
+			bell: make(chan struct{}, 1), ready: make(chan struct{}),
+			st: newSession(cfg.Nick), out: newOutbox(cfg.Flood, time.Now()),
+		},
 	}
 	if c.nc, err = c.connect(ctx); err != nil {
 		return nil, &connectError{cfg.Addr, err}
 	}
-	c.timers = timers{heard: time.Now()}
+	c.p.timers = timers{heard: time.Now()}
 	c.wg.Go(c.read)
 	c.wg.Go(c.write)
 	select {
-	case <-c.ready:
+	case <-c.p.ready:
 		return c, nil
 	case <-c.done:
 		select {
-		case <-c.ready:
+		case <-c.p.ready:
 			return c, nil // it has ended since; what it said is there
 		default:
 		}
@@ -145,10 +141,10 @@ func (c *Conn) Err() error {
 // deliveries first.
 func (c *Conn) Close(ctx context.Context, reason string) error {
 	c.mu.Lock()
-	if c.st.refused == nil {
-		c.st.leaving = true
+	if c.p.st.refused == nil {
+		c.p.st.leaving = true
 	}
-	c.urgent(Msg("QUIT", reason))
+	c.p.urgent(Msg("QUIT", reason))
 	c.mu.Unlock()
 	for open := true; open; {
 		select {
@@ -166,63 +162,31 @@ func (c *Conn) Close(ctx context.Context, reason string) error {
 func (c *Conn) end(err error) {
 	c.ending.Do(func() {
 		if errors.Is(err, ErrTimeout) {
-			c.takeBack() // before anybody is told, who may send it again
+			c.discard() // before a caller hears of it, who may send it again
 		}
 		c.mu.Lock()
 		switch {
-		case c.st.leaving:
+		case c.p.st.leaving:
 			err = ErrClosed
-		case c.st.refused != nil:
-			err = c.st.refused
+		case c.p.st.refused != nil:
+			err = c.p.st.refused
 		}
 		c.err = err
-		c.st.phase = Closed
-		c.out.end(err)
+		c.p.st.phase = Closed
+		c.p.out.end(err)
 		c.mu.Unlock()
 		close(c.done)
 		c.nc.Close()
 	})
 }
 
-// takeBack throws away what the other side has not taken yet. The kernel would go on
-// sending it for minutes after the end, so that it came out behind what was sent again.
-func (c *Conn) takeBack() {
+// discard throws away what the other side has not acknowledged. The kernel would send it for
+// minutes after the end, so that it would arrive after a repetition.
+func (c *Conn) discard() {
 	if tcp, ok := c.below.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0)
 	}
 	c.below.Close() // before the goodbye of TLS, which would wait
-}
-
-// ring wakes the writer.
-func (c *Conn) ring() {
-	select {
-	case c.bell <- struct{}{}:
-	default: // it will look at everything anyway
-	}
-}
-
-// urgent puts a line before all others, past the bucket. It is called with mu
-// held; a message that is not a line is dropped and logged, since the package
-// itself made it.
-func (c *Conn) urgent(m Message) {
-	line, err := m.Append(nil)
-	if err != nil {
-		c.log.Error("line was not written", "err", err)
-		return
-	}
-	c.out.urgent = append(c.out.urgent, line)
-	c.ring()
-}
-
-// bare queues a command whose answer nobody waits for; with mu held.
-func (c *Conn) bare(m Message) {
-	line, err := m.Append(nil)
-	if err != nil || len(line) > c.st.lineLen(c.cfg.LineLen) {
-		c.log.Error("line was not written", "command", m.Command, "err", err)
-		return
-	}
-	c.out.push(&entry{data: line, lines: 1, command: m.Command, target: "", priority: Answer})
-	c.ring()
 }
 
 func (c *Conn) write() {
@@ -231,8 +195,8 @@ func (c *Conn) write() {
 	for {
 		c.mu.Lock()
 		now := time.Now()
-		rest, err := c.timers.run(c, now)
-		data, wait := c.out.next(now)
+		rest, err := c.p.runTimers(now)
+		data, wait := c.p.out.next(now)
 		c.mu.Unlock()
 		if err != nil {
 			c.end(err)
@@ -252,7 +216,7 @@ func (c *Conn) write() {
 		}
 		timer.Reset(rest)
 		select {
-		case <-c.bell:
+		case <-c.p.bell:
 		case <-timer.C:
 		case <-c.done:
 			return
@@ -276,7 +240,7 @@ func (c *Conn) read() {
 	var batches batches
 	reg := newRegistration(c.cfg)
 	c.mu.Lock()
-	reg.begin(c)
+	reg.begin(&c.p)
 	c.mu.Unlock()
 	for {
 		line, err := r.ReadSlice('\n')
@@ -305,7 +269,9 @@ func (c *Conn) read() {
 			c.drop("line was not understood")
 			continue
 		}
-		seen, err := c.take(m, &batches, reg)
+		c.mu.Lock()
+		seen, err := c.p.handle(m, &batches, reg)
+		c.mu.Unlock()
 		for _, m := range seen {
 			select {
 			case c.in <- m:
@@ -330,15 +296,15 @@ func (c *Conn) read() {
 func (c *Conn) blocked(now bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.timers.blocked = now
-	c.timers.heard = time.Now()
+	c.p.timers.blocked = now
+	c.p.timers.heard = time.Now()
 }
 
 func (c *Conn) drop(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.st.dropped++
-	c.log.Warn(why, "dropped", c.st.dropped)
+	c.p.st.dropped++
+	c.log.Warn(why, "dropped", c.p.st.dropped)
 }
 
 func (c *Conn) logLines(way string, data []byte) {
@@ -346,6 +312,6 @@ func (c *Conn) logLines(way string, data []byte) {
 		return
 	}
 	for line := range strings.Lines(string(data)) {
-		c.log.Debug("line", "way", way, "text", c.mask.Line(strings.TrimRight(line, "\r\n")))
+		c.log.Debug("line", "way", way, "text", c.p.mask.Line(strings.TrimRight(line, "\r\n")))
 	}
 }

@@ -2,12 +2,15 @@
 // IRCv3, one connection, and a client that keeps a connection up. It knows
 // nothing of what it is used for.
 //
-//	Client   dials again, gets into channels again, fetches what was missed: a stream of Event
-//	  Conn     one connection: registration, capabilities, flood limit, proof of delivery
-//	    Message  one line, parsed and written
+//	Client     dials again, gets into channels again, fetches what was missed: a stream of Event
+//	  Conn       one connection: a socket, a reader and a writer
+//	    protocol   the same without a socket: registration, answers, timers
+//	      session    what is known: nick, capabilities, channels and their members
+//	      outbox     what waits to be written, and what is not proven: flood limit, Delivery
+//	        Message    one line, parsed and written
 //
-// Message, Split, Mentions, Masker, CaseMapping and the like are plain
-// functions and values, of use without a connection.
+// Each layer uses those below it alone. Message, Split, Mentions, Masker, CaseMapping and the
+// like are plain functions and values, of use without a connection.
 //
 // # A client
 //

@@ -1,7 +1,6 @@
 package irc
 
 import (
-	"strings"
 	"time"
 )
 
@@ -123,70 +122,3 @@ func (CaughtUp) event()     {}
 func (Gap) event()          {}
 func (Failed) event()       {}
 func (Invited) event()      {}
-
-// eventSource is the service as which ergo 2.20 puts events, such as that somebody joined,
-// into the history of clients without draft/event-playback. Nobody can take that nick there.
-// Elsewhere somebody might: but nothing of theirs is hidden beyond the history of a channel,
-// and that only while they are not logged in.
-const eventSource = "HistServ!HistServ@localhost"
-
-// newText makes a Text of a PRIVMSG or NOTICE; ok is false for a CTCP other
-// than ACTION, for an event that the history tells in words, and for what is not text.
-func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
-	if (m.Command != "PRIVMSG" && m.Command != "NOTICE") || len(m.Params) < 2 {
-		return Text{}, false
-	}
-	if m.Source == eventSource && isHistory(m.Tags["batch"]) && m.Tags["account"] == "" {
-		return Text{}, false
-	}
-	fold := st.CaseMapping()
-	target := m.Param(0)
-	if signs := st.ISupport["STATUSMSG"]; signs != "" {
-		if bare := strings.TrimLeft(target, signs); st.ISupport.IsChannel(bare) {
-			target = bare
-		}
-	}
-	t = Text{
-		Time: messageTime(m, now), Target: target, Source: m.Source, Nick: m.Nick(),
-		Account: m.Tags["account"], MsgID: m.Tags["msgid"], Body: m.Last(), Tags: m.Tags,
-		Private: !st.ISupport.IsChannel(target), Notice: m.Command == "NOTICE",
-		History: isHistory(m.Tags["batch"]),
-	}
-	_, t.Bot = m.Tags["bot"]
-	if _, drafted := m.Tags["draft/bot"]; drafted {
-		t.Bot = true
-	}
-	relayedBy, relayed := m.Tags["draft/relaymsg"]
-	t.Relayed = relayed
-	t.Own = fold.Same(t.Nick, st.Nick) || relayed && fold.Same(relayedBy, st.Nick)
-	if command, args, ctcp := CTCP(t.Body); ctcp {
-		if command != "ACTION" {
-			return Text{}, false
-		}
-		t.Emote, t.Body = true, args
-	}
-	t.Body = StripFormat(t.Body)
-	return t, true
-}
-
-// isHistory says whether batches of a type hold old news: what was asked for, and what a
-// bouncer plays back by itself.
-func isHistory(batch string) bool {
-	return strings.HasSuffix(batch, "chathistory") || strings.HasSuffix(batch, "/playback")
-}
-
-func messageTime(m Message, now time.Time) time.Time {
-	if at := parseTime(m.Tags["time"]); !at.IsZero() {
-		return at
-	}
-	return now
-}
-
-// parseTime reads a time as servers write it; what is none is zero.
-func parseTime(s string) time.Time {
-	at, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return at
-}

@@ -4,16 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
-
-// Remembered is how many message ids are kept for a target, to drop doubles.
-const Remembered = 1000
 
 // maxPages bounds how much history is fetched at once for one target.
 const maxPages = 100
@@ -21,121 +15,21 @@ const maxPages = 100
 // ErrNoHistory says that the server keeps none that can be asked for.
 var ErrNoHistory = errors.New("the server has no history")
 
-// A Mark is a place in the history of a target.
-type Mark struct {
-	ID   string // the server's msgid; "" where only the time is known
-	Time time.Time
-	Sum  uint64 // of a text without id, see [Sum]; 0 is not known
-}
-
-// Sum stands for who said what, so that a text without id that a bouncer plays back can
-// be known again by its time and its words.
-func Sum(nick, text string) uint64 {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, nick+"\x00"+text)
-	return h.Sum64()
-}
-
-// key is what a mark is known by; "" if by nothing.
-func (m Mark) key() string {
-	switch {
-	case m.ID != "":
-		return m.ID
-	case m.Sum != 0:
-		return fmt.Sprintf("\x00%d %x", m.Time.UnixMilli(), m.Sum)
-	}
-	return ""
-}
-
-// A Memory keeps marks over restarts of the program: those of the texts that
-// were dealt with for good. Its methods are called by [Client.Run] and
-// [Client.Handled]; targets are folded, and "" stands for all private talk.
-type Memory interface {
-	// Marks returns the last ones added, oldest first, at most Remembered.
-	Marks(target string) ([]Mark, error)
-	Add(target string, m Mark) error
-}
-
-// A RAM is a Memory that ends with the program. It is safe for several
-// goroutines, and its zero value is ready to use.
-type RAM struct {
-	mu    sync.Mutex
-	marks map[string][]Mark
-}
-
-// Marks implements [Memory].
-func (r *RAM) Marks(target string) ([]Mark, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]Mark(nil), r.marks[target]...), nil
-}
-
-// Add implements [Memory].
-func (r *RAM) Add(target string, m Mark) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.marks == nil {
-		r.marks = make(map[string][]Mark)
-	}
-	all := append(r.marks[target], m)
-	if len(all) > 2*Remembered {
-		all = append([]Mark(nil), all[len(all)-Remembered:]...)
-	}
-	r.marks[target] = all
-	return nil
-}
-
-// A ring knows the last texts of one target by their keys.
-type ring struct {
-	ids   []string // oldest first
-	known map[string]bool
-	last  Mark
-	id    Mark      // the newest of those with an id
-	alive time.Time // until when we heard what was said there
-}
-
-func newRing(marks []Mark) *ring {
-	r := &ring{known: make(map[string]bool)}
-	for _, m := range marks {
-		r.add(m, false)
-	}
-	return r
-}
-
-// add says whether the mark is new. Without id only what is played back can be known:
-// somebody may say the same twice in one instant.
-func (r *ring) add(m Mark, played bool) bool {
-	key := m.key()
-	known := key != "" && r.known[key]
-	if known && (m.ID != "" || played) {
-		return false
-	}
-	if key != "" && !known {
-		r.known[key] = true
-		r.ids = append(r.ids, key)
-		if len(r.ids) > Remembered {
-			delete(r.known, r.ids[0])
-			r.ids = r.ids[1:]
-		}
-	}
-	r.last = m
-	if m.ID != "" && !m.Time.Before(r.id.Time) {
-		r.id = m
-	}
-	return true
-}
+// overlap is how much of what we know is asked for once more where a history is asked for
+// by time: clocks differ, and what comes twice is told once.
+const overlap = time.Minute
 
 // HistoryLimit is how many messages the server gives at once, 0 if it keeps no
 // history that can be asked for.
 func (c *Conn) HistoryLimit() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.st.has("draft/chathistory", "batch") {
+	if !c.p.st.has("draft/chathistory", "batch") {
 		return 0
 	}
-	n := c.st.isup.Number("CHATHISTORY", 0)
+	n := c.p.st.isup.Number("CHATHISTORY", 0)
 	if n == 0 {
-		n = c.st.isup.Number("DRAFT/CHATHISTORY", 100)
+		n = c.p.st.isup.Number("DRAFT/CHATHISTORY", 100)
 	}
 	return min(n, 100)
 }
@@ -272,15 +166,4 @@ func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, erro
 		*bound = next
 	}
 	return nicks, fmt.Errorf("targets of the history: more than %d pages", maxPages)
-}
-
-// timeFormat is that of server-time and of references.
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
-// reference is the mark as CHATHISTORY writes it.
-func (m Mark) reference() string {
-	if m.ID != "" {
-		return "msgid=" + m.ID
-	}
-	return "timestamp=" + m.Time.UTC().Format(timeFormat)
 }

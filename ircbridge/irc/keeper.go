@@ -253,10 +253,6 @@ func (v *visit) fetch(ctx context.Context, f fetched) {
 	})
 }
 
-// overlap is how much of what we know is asked for once more where a history is asked for
-// by time: clocks differ, and what comes twice is told once.
-const overlap = time.Minute
-
 // fetchPrivate catches up with private talk, of which nobody tells a newcomer:
 // the server names those who wrote, and then each history is asked for. Without
 // history there is nothing to tell: who writes to an absent nick learns that.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -281,4 +282,21 @@ func unescapeTag(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// messageTime is the time of a message by the server's clock, where it tells, else now.
+func messageTime(m Message, now time.Time) time.Time {
+	if at := parseTime(m.Tags["time"]); !at.IsZero() {
+		return at
+	}
+	return now
+}
+
+// parseTime reads a time as servers write it; what is none is zero.
+func parseTime(s string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }

@@ -42,34 +42,34 @@ func newRegistration(cfg Config) *registration {
 	return r
 }
 
-func (r *registration) begin(c *Conn) {
-	c.st.phase = Registering
-	c.urgent(Msg("CAP", "LS", "302"))
+func (r *registration) begin(p *protocol) {
+	p.st.phase = Registering
+	p.urgent(Msg("CAP", "LS", "302"))
 	if r.cfg.Pass != "" {
-		c.urgent(Msg("PASS", r.cfg.Pass))
+		p.urgent(Msg("PASS", r.cfg.Pass))
 	}
-	c.urgent(Msg("NICK", r.cfg.Nick))
-	c.urgent(Msg("USER", r.cfg.User, "0", "*", r.cfg.RealName))
+	p.urgent(Msg("NICK", r.cfg.Nick))
+	p.urgent(Msg("USER", r.cfg.User, "0", "*", r.cfg.RealName))
 }
 
-// take deals with one message and says whether it is done with.
-func (r *registration) take(c *Conn, m Message) (done bool, err error) {
+// handle follows one message. done says that the message is for the registration alone.
+func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	switch m.Command {
 	case "CAP":
-		return true, r.caps(c, m)
+		return true, r.caps(p, m)
 	case "AUTHENTICATE":
-		r.authenticate(c, m)
+		r.authenticate(p, m)
 		return true, nil
 	case "903":
 		r.loggedIn = true
-		if want := r.cfg.SASL; want != nil && want.User != "" && c.st.account != "" && !c.st.fold.Same(want.User, c.st.account) {
-			c.urgent(Msg("QUIT", "another account"))
-			return true, fmt.Errorf("%w: it logged us in as %s, not as %s", ErrSASL, c.st.account, want.User)
+		if want := r.cfg.SASL; want != nil && want.User != "" && p.st.account != "" && !p.st.fold.Same(want.User, p.st.account) {
+			p.urgent(Msg("QUIT", "another account"))
+			return true, fmt.Errorf("%w: it logged us in as %s, not as %s", ErrSASL, p.st.account, want.User)
 		}
-		return true, r.proceed(c)
+		return true, r.proceed(p)
 	case "902", "904", "905", "906", "907", "908":
-		if c.st.phase == Registering && r.cfg.SASL != nil {
-			c.urgent(Msg("QUIT", "login refused"))
+		if p.st.phase == Registering && r.cfg.SASL != nil {
+			p.urgent(Msg("QUIT", "login refused"))
 			why := ErrSASL
 			if m.Command == "906" { // the server gave up, such as when its services have gone
 				why = ErrNoSASL
@@ -77,33 +77,33 @@ func (r *registration) take(c *Conn, m Message) (done bool, err error) {
 			return true, fmt.Errorf("%w: %s (%s)", why, m.Last(), m.Command)
 		}
 	}
-	if c.st.phase != Registering {
+	if p.st.phase != Registering {
 		return false, nil
 	}
 	switch m.Command {
 	case "001":
 		if r.cfg.SASL != nil && !r.loggedIn {
-			c.urgent(Msg("QUIT", "no login"))
+			p.urgent(Msg("QUIT", "no login"))
 			return true, fmt.Errorf("%w: it has no SASL", ErrNoSASL)
 		}
 		r.ended = true
-		c.st.since = time.Now()
-		c.st.nick = m.Param(0)
+		p.st.since = time.Now()
+		p.st.nick = m.Param(0)
 		if words := strings.Fields(m.Last()); len(words) > 0 {
-			c.st.learn(words[len(words)-1])
+			p.st.learn(words[len(words)-1])
 		}
 	case "376", "422":
-		c.becomeReady()
+		p.becomeReady()
 	case "433", "436", "437":
-		return true, r.nextNick(c, m)
+		return true, r.nextNick(p, m)
 	case "432":
-		if !c.st.since.IsZero() {
+		if !p.st.since.IsZero() {
 			break
 		}
 		if r.tries == 0 && len(r.cfg.Nick) > 9 {
 			r.tries++ // RFC 1459 allows for 9 bytes, and some servers for no more
-			c.st.nick = r.cfg.Nick[:9]
-			c.urgent(Msg("NICK", c.st.nick))
+			p.st.nick = r.cfg.Nick[:9]
+			p.urgent(Msg("NICK", p.st.nick))
 			return true, nil
 		}
 		return true, fmt.Errorf("%w: %w", ErrConfig, &Refused{Code: m.Command, Text: m.Last()})
@@ -115,55 +115,55 @@ func (r *registration) take(c *Conn, m Message) (done bool, err error) {
 
 // nextNick tries nick_, nick__, nick___, then some by chance. ircd-hybrid cuts
 // a long nick in silence, so those are short.
-func (r *registration) nextNick(c *Conn, m Message) error {
-	if !c.st.since.IsZero() {
+func (r *registration) nextNick(p *protocol, m Message) error {
+	if !p.st.since.IsZero() {
 		return nil
 	}
 	r.tries++
 	switch {
 	case r.tries <= 3:
-		c.st.nick = r.cfg.Nick + strings.Repeat("_", r.tries)
+		p.st.nick = r.cfg.Nick + strings.Repeat("_", r.tries)
 	case r.tries <= 8:
-		c.st.nick = fmt.Sprintf("%.6s%03d", r.cfg.Nick, rand.IntN(1000))
+		p.st.nick = fmt.Sprintf("%.6s%03d", r.cfg.Nick, rand.IntN(1000))
 	default:
 		return &Refused{Code: m.Command, Text: m.Last()}
 	}
-	c.urgent(Msg("NICK", c.st.nick))
+	p.urgent(Msg("NICK", p.st.nick))
 	return nil
 }
 
-func (r *registration) caps(c *Conn, m Message) error {
+func (r *registration) caps(p *protocol, m Message) error {
 	list := strings.Fields(m.Last())
 	switch m.Param(1) {
 	case "LS":
-		addCaps(c.st.offered, list)
+		addCaps(p.st.offered, list)
 		if len(m.Params) > 3 && m.Param(2) == "*" {
 			return nil // more lines come
 		}
 		r.listed = true
-		r.request(c, r.want)
+		r.request(p, r.want)
 	case "NEW":
-		addCaps(c.st.offered, list)
+		addCaps(p.st.offered, list)
 		var fresh []string
 		for _, token := range list {
 			if name, _, _ := strings.Cut(token, "="); name != "sasl" && slices.Contains(r.want, name) {
 				fresh = append(fresh, name)
 			}
 		}
-		r.request(c, fresh)
+		r.request(p, fresh)
 	case "DEL":
 		for _, name := range list {
-			delete(c.st.offered, name)
-			delete(c.st.caps, name)
+			delete(p.st.offered, name)
+			delete(p.st.caps, name)
 		}
 	case "ACK":
 		for _, name := range list {
 			if off, ok := strings.CutPrefix(name, "-"); ok {
-				delete(c.st.caps, off)
+				delete(p.st.caps, off)
 				continue
 			}
 			name = strings.TrimLeft(name, "~=")
-			c.st.caps[name] = c.st.offered[name]
+			p.st.caps[name] = p.st.offered[name]
 			r.answered(name)
 		}
 	case "NAK":
@@ -173,12 +173,12 @@ func (r *registration) caps(c *Conn, m Message) error {
 			r.asked = r.asked[1:]
 			if len(refused) > 1 { // one of them: find out which
 				for _, name := range refused {
-					r.ask(c, []string{name})
+					r.ask(p, []string{name})
 				}
 			}
 		}
 	}
-	return r.proceed(c)
+	return r.proceed(p)
 }
 
 func addCaps(caps map[string]string, list []string) {
@@ -189,28 +189,28 @@ func addCaps(caps map[string]string, list []string) {
 }
 
 // request asks for what is offered and not on yet, in lines below 510 bytes.
-func (r *registration) request(c *Conn, names []string) {
+func (r *registration) request(p *protocol, names []string) {
 	var line []string
 	size := 0
 	for _, name := range names {
-		if _, ok := c.st.offered[name]; !ok || c.st.has(name) {
+		if _, ok := p.st.offered[name]; !ok || p.st.has(name) {
 			continue
 		}
 		if size+len(name) > 400 {
-			r.ask(c, line)
+			r.ask(p, line)
 			line, size = nil, 0
 		}
 		line = append(line, name)
 		size += len(name) + 1
 	}
 	if len(line) > 0 {
-		r.ask(c, line)
+		r.ask(p, line)
 	}
 }
 
-func (r *registration) ask(c *Conn, names []string) {
+func (r *registration) ask(p *protocol, names []string) {
 	r.asked = append(r.asked, names)
-	c.urgent(Msg("CAP", "REQ", strings.Join(names, " ")))
+	p.urgent(Msg("CAP", "REQ", strings.Join(names, " ")))
 }
 
 func (r *registration) answered(name string) {
@@ -226,35 +226,35 @@ func (r *registration) answered(name string) {
 }
 
 // proceed takes the next step when nothing is left to wait for.
-func (r *registration) proceed(c *Conn) error {
-	if c.st.phase != Registering || r.ended || !r.listed || len(r.asked) > 0 {
+func (r *registration) proceed(p *protocol) error {
+	if p.st.phase != Registering || r.ended || !r.listed || len(r.asked) > 0 {
 		return nil
 	}
 	if r.cfg.SASL != nil && !r.loggedIn {
 		if r.login {
 			return nil
 		}
-		mechanisms, ok := c.st.caps["sasl"]
+		mechanisms, ok := p.st.caps["sasl"]
 		if !ok {
-			c.urgent(Msg("QUIT", "no login"))
+			p.urgent(Msg("QUIT", "no login"))
 			return fmt.Errorf("%w: it has no SASL now", ErrNoSASL)
 		}
 		if mechanisms != "" && !slices.Contains(strings.Split(mechanisms, ","), r.cfg.SASL.Mechanism) {
-			c.urgent(Msg("QUIT", "no login"))
+			p.urgent(Msg("QUIT", "no login"))
 			return fmt.Errorf("%w: it has SASL %s, and not %s", ErrSASL, mechanisms, r.cfg.SASL.Mechanism)
 		}
 		r.login = true
-		c.urgent(Msg("AUTHENTICATE", r.cfg.SASL.Mechanism))
+		p.urgent(Msg("AUTHENTICATE", r.cfg.SASL.Mechanism))
 		return nil
 	}
 	r.ended = true
-	c.urgent(Msg("CAP", "END"))
+	p.urgent(Msg("CAP", "END"))
 	return nil
 }
 
 // authenticate answers the server's + with the credentials in pieces of 400
 // bytes of base64; a last piece of exactly 400, or none, is followed by +.
-func (r *registration) authenticate(c *Conn, m Message) {
+func (r *registration) authenticate(p *protocol, m Message) {
 	if r.cfg.SASL == nil || !r.login || r.loggedIn || m.Param(0) != "+" {
 		return
 	}
@@ -265,7 +265,7 @@ func (r *registration) authenticate(c *Conn, m Message) {
 		secret = r.cfg.SASL.User + "\x00" + r.cfg.SASL.User + "\x00" + r.cfg.SASL.Password
 	}
 	for _, piece := range saslPieces(secret) {
-		c.urgent(Msg("AUTHENTICATE", piece))
+		p.urgent(Msg("AUTHENTICATE", piece))
 	}
 }
 
@@ -281,18 +281,4 @@ func saslPieces(secret string) []string {
 		rest = "+"
 	}
 	return append(pieces, rest)
-}
-
-// becomeReady ends the registration; with mu held.
-func (c *Conn) becomeReady() {
-	if c.st.phase != Registering {
-		return
-	}
-	c.st.phase = Registered
-	c.timers.nickAt, c.timers.nickWait = time.Now().Add(c.cfg.NickAfter), c.cfg.NickAfter
-	if mode := c.st.isup["BOT"]; c.cfg.Bot && mode != "" {
-		c.bare(Msg("MODE", c.st.nick, "+"+mode))
-	}
-	close(c.ready)
-	c.ring()
 }

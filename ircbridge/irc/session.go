@@ -1,48 +1,10 @@
 package irc
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// A Phase is how far a connection has come.
-type Phase string
-
-// The phases of a connection; a [Client] is also Closed between two.
-const (
-	Connecting  Phase = "connecting"
-	Registering Phase = "registering"
-	Registered  Phase = "registered"
-	Closed      Phase = "closed"
-)
-
-// A State is what is known of a connection at one moment. It is a copy.
-type State struct {
-	Phase    Phase
-	TLS      bool
-	Bouncer  bool   // ZNC or soju: it stands for a server elsewhere, and its PONG for itself
-	Nick     string // what the server calls us, which may not be what we asked for
-	Source   string // nick!user@host as others see it; "" until we learn it
-	Account  string // "" without a login
-	Caps     map[string]string
-	ISupport ISupport
-	Channels []string
-	Lag      time.Duration // of the last PING
-	Since    time.Time     // registered since
-	Heard    time.Time     // when the last line came, by the server's clock where it tells
-	Dropped  int           // lines that were too long or made no sense
-	Waiting  int           // pieces that wait to be written
-	Unproven int           // lines written and not proven yet
-}
-
-// Cap says whether a capability is on.
-func (s State) Cap(name string) bool { _, ok := s.Caps[name]; return ok }
-
-// CaseMapping is the server's.
-func (s State) CaseMapping() CaseMapping { return s.ISupport.CaseMapping() }
 
 // session is what we know of ourselves at this server.
 type session struct {
@@ -161,33 +123,4 @@ func (s *session) multiline() (maxBytes, maxLines int, ok bool) {
 		}
 	}
 	return maxBytes, maxLines, true
-}
-
-// State returns what is known at this moment.
-func (c *Conn) State() State {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := &c.st
-	state := State{
-		Phase: s.phase, TLS: c.isTLS, Bouncer: s.bouncer(), Nick: s.nick, Source: s.source, Account: s.account,
-		Caps: maps.Clone(s.caps), ISupport: s.isup.clone(), Lag: s.lag, Since: s.since, Heard: s.heard, Dropped: s.dropped,
-		Waiting: c.out.size(), Unproven: len(c.out.flying),
-	}
-	for _, r := range s.rooms {
-		state.Channels = append(state.Channels, r.name)
-	}
-	slices.Sort(state.Channels)
-	return state
-}
-
-// Members returns the nicks in a channel that we are in, sorted, and its topic.
-// ok is false for any other.
-func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r, ok := c.st.rooms[c.st.fold.Fold(channel)]
-	if !ok {
-		return nil, "", false
-	}
-	return slices.Sorted(maps.Values(r.members)), r.topic, true
 }

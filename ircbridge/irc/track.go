@@ -2,10 +2,9 @@ package irc
 
 import "strings"
 
-// track keeps the session up to date with what the server says of us, of
-// itself and of the channels that we are in.
-func (c *Conn) track(m Message) {
-	s := &c.st
+// track keeps the session up to date with what the server says of this connection, of itself and
+// of the joined channels. free says that the wanted nick may be free now.
+func (s *session) track(m Message) (free bool) {
 	mine := s.me(m.Nick())
 	room := s.rooms[s.fold.Fold(m.Param(0))]
 	who := s.fold.Fold(m.Nick())
@@ -36,7 +35,7 @@ func (c *Conn) track(m Message) {
 		for _, r := range s.rooms {
 			delete(r.members, who)
 		}
-		c.mayBeFree(m.Nick())
+		free = s.wants(m.Nick())
 	case "KILL":
 		if s.me(m.Param(0)) && s.refused == nil {
 			s.refused = &Refused{Code: "KILL", Text: m.Last()}
@@ -51,7 +50,7 @@ func (c *Conn) track(m Message) {
 		if mine {
 			s.rename(m.Param(0), "", "")
 		} else {
-			c.mayBeFree(m.Nick())
+			free = s.wants(m.Nick())
 		}
 	case "CHGHOST":
 		if mine {
@@ -87,15 +86,14 @@ func (c *Conn) track(m Message) {
 			}
 		}
 	}
+	return free
 }
 
 func newRoom(name, folded, nick string) *room {
 	return &room{name: name, members: map[string]string{folded: nick}}
 }
 
-// mayBeFree asks for the wanted nick when the one who had it lets go of it.
-func (c *Conn) mayBeFree(nick string) {
-	if !c.st.me(c.st.wanted) && c.st.fold.Same(nick, c.st.wanted) {
-		c.timers.nickFree(c)
-	}
+// wants says whether nick is the wanted one, which another client has.
+func (s *session) wants(nick string) bool {
+	return !s.me(s.wanted) && s.fold.Same(nick, s.wanted)
 }

@@ -1,0 +1,20 @@
+package irc
+
+// maxAnswer bounds the messages that are kept as the answer to one command.
+const maxAnswer = 10_000
+
+// A call waits for the answer to a command.
+type call struct {
+	answer []Message
+	err    error
+	done   chan struct{}
+}
+
+func (k *call) finish(err error) {
+	select {
+	case <-k.done:
+	default:
+		k.err = err
+		close(k.done)
+	}
+}

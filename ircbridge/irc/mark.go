@@ -1,0 +1,87 @@
+package irc
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"sync"
+	"time"
+)
+
+// Remembered is how many message ids are kept for a target, to drop doubles.
+const Remembered = 1000
+
+// A Mark is a place in the history of a target.
+type Mark struct {
+	ID   string // the server's msgid; "" where only the time is known
+	Time time.Time
+	Sum  uint64 // of a text without id, see [Sum]; 0 is not known
+}
+
+// Sum stands for who said what, so that a text without id that a bouncer plays back can
+// be known again by its time and its words.
+func Sum(nick, text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, nick+"\x00"+text)
+	return h.Sum64()
+}
+
+// key is what a mark is known by; "" if by nothing.
+func (m Mark) key() string {
+	switch {
+	case m.ID != "":
+		return m.ID
+	case m.Sum != 0:
+		return fmt.Sprintf("\x00%d %x", m.Time.UnixMilli(), m.Sum)
+	}
+	return ""
+}
+
+// A Memory keeps marks over restarts of the program: those of the texts that
+// were dealt with for good. Its methods are called by [Client.Run] and
+// [Client.Handled]; targets are folded, and "" stands for all private talk.
+type Memory interface {
+	// Marks returns the last ones added, oldest first, at most Remembered.
+	Marks(target string) ([]Mark, error)
+	Add(target string, m Mark) error
+}
+
+// A RAM is a Memory that ends with the program. It is safe for several
+// goroutines, and its zero value is ready to use.
+type RAM struct {
+	mu    sync.Mutex
+	marks map[string][]Mark
+}
+
+// Marks implements [Memory].
+func (r *RAM) Marks(target string) ([]Mark, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Mark(nil), r.marks[target]...), nil
+}
+
+// Add implements [Memory].
+func (r *RAM) Add(target string, m Mark) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.marks == nil {
+		r.marks = make(map[string][]Mark)
+	}
+	all := append(r.marks[target], m)
+	if len(all) > 2*Remembered {
+		all = append([]Mark(nil), all[len(all)-Remembered:]...)
+	}
+	r.marks[target] = all
+	return nil
+}
+
+// timeFormat is that of server-time and of references.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// reference is the mark as CHATHISTORY writes it.
+func (m Mark) reference() string {
+	if m.ID != "" {
+		return "msgid=" + m.ID
+	}
+	return "timestamp=" + m.Time.UTC().Format(timeFormat)
+}

@@ -1,0 +1,89 @@
+package irc
+
+import (
+	"log/slog"
+	"time"
+)
+
+// A protocol is one connection without its socket: what is known, what waits to be written, and
+// what is due by the clock. It reads no socket and starts no goroutine. The connection feeds it
+// received messages (handle) and the time (runTimers), takes lines from its outbox, and guards
+// all of it with its mutex.
+type protocol struct {
+	cfg   Config
+	mask  *Masker
+	log   *slog.Logger
+	bell  chan struct{} // wakes the writer
+	ready chan struct{} // closed at the end of registering
+
+	st     session
+	out    *outbox
+	timers timers
+}
+
+// timers are what a connection does by the clock. The writer runs them.
+type timers struct {
+	heard    time.Time // the last line, or the end of waiting for our consumer
+	pinged   time.Time // our own PING since then; zero for none
+	asked    time.Time // when that PING was written; for the lag
+	blocked  bool      // the reader waits for our consumer: silence proves nothing
+	nickAt   time.Time // when to ask for the wanted nick
+	nickWait time.Duration
+}
+
+// alive is the token of the PING that asks whether the server is there.
+const alive = "alive"
+
+// hear notes a line.
+func (t *timers) hear(now time.Time) { t.heard, t.pinged = now, time.Time{} }
+
+// wake wakes the writer.
+func (p *protocol) wake() {
+	select {
+	case p.bell <- struct{}{}:
+	default: // the writer looks at everything
+	}
+}
+
+// urgent puts a line before all others, past the bucket. A message that is not a line is dropped
+// and logged, since the package itself made it.
+func (p *protocol) urgent(m Message) {
+	line, err := m.Append(nil)
+	if err != nil {
+		p.log.Error("line was not written", "err", err)
+		return
+	}
+	p.out.urgent = append(p.out.urgent, line)
+	p.wake()
+}
+
+// bare queues a command without an answer.
+func (p *protocol) bare(m Message) {
+	line, err := m.Append(nil)
+	if err != nil || len(line) > p.st.lineLen(p.cfg.LineLen) {
+		p.log.Error("line was not written", "command", m.Command, "err", err)
+		return
+	}
+	p.out.push(&entry{data: line, lines: 1, command: m.Command, target: "", priority: Answer})
+	p.wake()
+}
+
+// becomeReady ends the registration.
+func (p *protocol) becomeReady() {
+	if p.st.phase != Registering {
+		return
+	}
+	p.st.phase = Registered
+	p.timers.nickAt, p.timers.nickWait = time.Now().Add(p.cfg.NickAfter), p.cfg.NickAfter
+	if mode := p.st.isup["BOT"]; p.cfg.Bot && mode != "" {
+		p.bare(Msg("MODE", p.st.nick, "+"+mode))
+	}
+	close(p.ready)
+	p.wake()
+}
+
+// nickFree asks for the wanted nick at the next turn of the writer.
+func (p *protocol) nickFree() {
+	p.timers.nickAt = time.Time{}
+	p.wake()
+}

@@ -1,0 +1,43 @@
+package irc
+
+import "time"
+
+// A ring knows the last texts of one target by their keys.
+type ring struct {
+	ids   []string // oldest first
+	known map[string]bool
+	last  Mark
+	id    Mark      // the newest of those with an id
+	alive time.Time // until when we heard what was said there
+}
+
+func newRing(marks []Mark) *ring {
+	r := &ring{known: make(map[string]bool)}
+	for _, m := range marks {
+		r.add(m, false)
+	}
+	return r
+}
+
+// add says whether the mark is new. Without id only what is played back can be known:
+// somebody may say the same twice in one instant.
+func (r *ring) add(m Mark, played bool) bool {
+	key := m.key()
+	known := key != "" && r.known[key]
+	if known && (m.ID != "" || played) {
+		return false
+	}
+	if key != "" && !known {
+		r.known[key] = true
+		r.ids = append(r.ids, key)
+		if len(r.ids) > Remembered {
+			delete(r.known, r.ids[0])
+			r.ids = r.ids[1:]
+		}
+	}
+	r.last = m
+	if m.ID != "" && !m.Time.Before(r.id.Time) {
+		r.id = m
+	}
+	return true
+}

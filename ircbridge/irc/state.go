@@ -1,0 +1,39 @@
+package irc
+
+import "time"
+
+// A Phase is how far a connection has come.
+type Phase string
+
+// The phases of a connection; a [Client] is also Closed between two.
+const (
+	Connecting  Phase = "connecting"
+	Registering Phase = "registering"
+	Registered  Phase = "registered"
+	Closed      Phase = "closed"
+)
+
+// A State is what is known of a connection at one moment. It is a copy.
+type State struct {
+	Phase    Phase
+	TLS      bool
+	Bouncer  bool   // ZNC or soju: it stands for a server elsewhere, and its PONG for itself
+	Nick     string // what the server calls us, which may not be what we asked for
+	Source   string // nick!user@host as others see it; "" until we learn it
+	Account  string // "" without a login
+	Caps     map[string]string
+	ISupport ISupport
+	Channels []string
+	Lag      time.Duration // of the last PING
+	Since    time.Time     // registered since
+	Heard    time.Time     // when the last line came, by the server's clock where it tells
+	Dropped  int           // lines that were too long or made no sense
+	Waiting  int           // pieces that wait to be written
+	Unproven int           // lines written and not proven yet
+}
+
+// Cap says whether a capability is on.
+func (s State) Cap(name string) bool { _, ok := s.Caps[name]; return ok }
+
+// CaseMapping is the server's.
+func (s State) CaseMapping() CaseMapping { return s.ISupport.CaseMapping() }
