@@ -53,3 +53,27 @@ func ProjectOf(file *config.File, store *dropbox.Store) Project {
 	}
 	return p
 }
+
+// PolicyOf is the policy of a project. What the configuration says of a role stands there for
+// each agent of the role.
+func PolicyOf(file *config.File) policy.Policy {
+	c := file.Policy
+	p := policy.Policy{
+		MaxBody: c.MaxBodyBytes, PerSender: c.SenderPerMin, PerThread: c.ThreadPerMin, MaxHops: c.MaxHops,
+		MaxReturns: c.MaxReturns, MaxEchoes: c.MaxEchoes, Sentinel: c.StopSentinel,
+		RefuseUnproven: c.Unproven == config.UnprovenRefuse, Agents: file.Names(), Access: map[string]policy.Access{},
+	}
+	for _, t := range c.AllowedTypes {
+		p.Types = append(p.Types, dropbox.Type(t))
+	}
+	of := func(list *[]string) []string {
+		if list == nil {
+			return nil
+		}
+		return append([]string{}, *list...)
+	}
+	for agent, a := range c.ACL {
+		p.Access[agent] = policy.Access{Publish: of(a.Publish), Subscribe: of(a.Subscribe), Direct: of(a.Direct), NoBroadcast: !a.Broadcast}
+	}
+	return p
+}

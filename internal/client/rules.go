@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
@@ -21,30 +20,6 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict.String() }
-
-// PolicyOf is the policy of a project. What the configuration says of a role stands there for
-// each agent of the role.
-func PolicyOf(file *config.File) policy.Policy {
-	c := file.Policy
-	p := policy.Policy{
-		MaxBody: c.MaxBodyBytes, PerSender: c.SenderPerMin, PerThread: c.ThreadPerMin, MaxHops: c.MaxHops,
-		MaxReturns: c.MaxReturns, MaxEchoes: c.MaxEchoes, Sentinel: c.StopSentinel,
-		RefuseUnproven: c.Unproven == config.UnprovenRefuse, Agents: file.Names(), Access: map[string]policy.Access{},
-	}
-	for _, t := range c.AllowedTypes {
-		p.Types = append(p.Types, dropbox.Type(t))
-	}
-	of := func(list *[]string) []string {
-		if list == nil {
-			return nil
-		}
-		return append([]string{}, *list...)
-	}
-	for agent, a := range c.ACL {
-		p.Access[agent] = policy.Access{Publish: of(a.Publish), Subscribe: of(a.Subscribe), Direct: of(a.Direct), NoBroadcast: !a.Broadcast}
-	}
-	return p
-}
 
 // MayPass asks the policy about a message before its delivery, only to answer sooner: the
 // daemon decides again. A message that goes round, or has the stop sentinel, halts its

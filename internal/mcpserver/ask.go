@@ -37,18 +37,6 @@ type askArguments struct {
 // maxDefault is how long the answer may be, in bytes, that the asker gives itself.
 const maxDefault = 1024
 
-// The ways in which an ask ends.
-const (
-	answered   = "answered"
-	refused    = "refused" // nobody will answer
-	atDefault  = "default"
-	atDeny     = "deny"
-	atPause    = "pause"
-	atAbort    = "abort"
-	atContinue = "continue"   // of irc_ask
-	notWaiting = "not waited" // nobody can answer now
-)
-
 // takeForNo is the note where no answer means no.
 const takeForNo = " Take it for a no: do not do what you have asked for."
 

@@ -19,6 +19,18 @@ type ownTurn struct {
 
 func ownTurnOf(c *call) ownTurn { return ownTurn{c.Caller, c.daemon, boardOf(c)} }
 
+// The ways in which an ask ends.
+const (
+	answered   = "answered"
+	refused    = "refused" // nobody will answer
+	atDefault  = "default"
+	atDeny     = "deny"
+	atPause    = "pause"
+	atAbort    = "abort"
+	atContinue = "continue"   // of irc_ask
+	notWaiting = "not waited" // nobody can answer now
+)
+
 type clearArguments struct {
 	Handoff string `json:"handoff,omitempty" jsonschema:"what your next session should know, in Markdown"`
 }
