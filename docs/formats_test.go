@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -40,8 +41,8 @@ func TestFieldsAreDescribed(t *testing.T) {
 		value any
 		tag   string
 	}{
-		"protocol.md":       {{swarm.Status{}, "json"}, {view.Need{}, "json"}, {swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {swarm.LedgerLine{}, "json"}},
-		"message-format.md": {{swarm.Receipt{}, "yaml"}},
+		"protocol.md":       {{swarm.Status{}, "json"}, {view.Need{}, "json"}, {swarm.FeedEvent{}, "json"}, {swarm.Changes{}, "json"}, {control.Error{}, "json"}, {journal.LedgerLine{}, "json"}},
+		"message-format.md": {{journal.Receipt{}, "yaml"}},
 	} {
 		text := read(t, page)
 		for _, v := range values {

@@ -34,14 +34,14 @@ const (
 // house is what all agents of a daemon share. Everything in it is safe for
 // several goroutines.
 type house struct {
-	home     Home
+	home     journal.Home
 	environ  []string
 	store    *dropbox.Store
-	ledger   *ledger
-	holds    *standings
-	sessions *sessions
-	counts   turnCounts
-	tokens   *senderTokens
+	ledger   *journal.Ledger
+	holds    *journal.Holds
+	sessions *journal.Sessions
+	counts   journal.TurnCounts
+	tokens   *journal.Tokens
 	feed     *feed
 	slots    *slots
 	deps     *Deps // of the turns
@@ -57,8 +57,8 @@ type house struct {
 	mirror        *mirroring        // nil: nobody looks
 	advise        func(Spec) string // nil: nothing
 	reach         *reach
-	turnsAt       func(time.Time) []*record // the turns that ran at a time
-	secrets       *tokens.Source            // the tokens, which nothing that is written may hold
+	turnsAt       func(time.Time) []*journal.Record // the turns that ran at a time
+	secrets       *tokens.Source                    // the tokens, which nothing that is written may hold
 }
 
 // An agent owns one mailbox and one session. Its goroutine is the one that runs
@@ -76,7 +76,7 @@ type agent struct {
 
 	// own
 	log   *slog.Logger
-	diary *diary
+	diary *journal.AgentLog
 	// unsettled says that cur/ may hold what is to be taken up: at the start, and
 	// after the disk refused to file what came of a turn.
 	unsettled bool
@@ -95,7 +95,7 @@ var (
 // and then calls ready. A panic is a broken promise of ours: it stops this
 // agent alone, until a person starts it again.
 func (a *agent) run(stop, kill context.Context, ready func()) {
-	defer a.diary.close()
+	defer a.diary.Close()
 	ready = sync.OnceFunc(ready)
 	for a.serve(stop, kill, ready) {
 		ready()
@@ -174,7 +174,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.settleLeft(kill); err != nil {
 		return a.diskTrouble(stop, "take up what was left", err)
 	}
-	if o := a.holds.of(a.name).Order; o != nil {
+	if o := a.holds.Of(a.name).Order; o != nil {
 		return a.obey(stop, kill, o)
 	}
 	if err := a.queue.refresh(a.list); err != nil {
@@ -244,8 +244,8 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		a.show(Away, why, next)
 		return forever, true
 	}
-	st := a.holds.of(a.name)
-	if p := st.Paused; p != nil && p.Since.Sub(now) > clockStep {
+	st := a.holds.Of(a.name)
+	if p := st.Paused; p != nil && p.Since.Sub(now) > journal.ClockStep {
 		// The clock was set back: the pause does not last longer for that.
 		back := *p
 		back.Since = now.UTC()
@@ -253,14 +253,14 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 			back.Until = p.Until.Add(-p.Since.Sub(now)).UTC()
 		}
 		st.Paused = &back
-		a.note(a.holds.change(a.name, func(s *standing) { s.Paused = &back }))
+		a.note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = &back }))
 	}
 	switch {
 	case st.Stopped != nil:
 		a.view.breaker(st.Stopped.Breaker)
 		a.showSince(Stopped, st.Stopped.Since, join(st.Stopped.Why, st.Stopped.By), orElse(st.Stopped.Hint, "claude-swarm start "+a.name))
 		return forever, true
-	case st.Paused.holds(now):
+	case st.Paused.Holds(now):
 		next := "claude-swarm resume " + a.name
 		if !st.Paused.Until.IsZero() {
 			next = "goes on by itself at " + screen.Ahead(st.Paused.Until, time.Now()) + ", or " + next
@@ -268,11 +268,11 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 		a.showSince(Paused, st.Paused.Since, join(st.Paused.Why, st.Paused.By), next)
 		return until(st.Paused.Until, now), true
 	case st.Paused != nil:
-		a.note(a.holds.change(a.name, func(s *standing) { s.Paused = nil }))
+		a.note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
 	}
 	a.view.breaker(false)
 	account := a.account()
-	if l, end, ok := a.holds.limitOf(account, a.name, now); ok {
+	if l, end, ok := a.holds.LimitOf(account, a.name, now); ok {
 		a.view.limited(&LimitStatus{Account: account, Until: end.UTC(), Hint: l.Hint})
 		a.showSince(Limited, l.Since, l.Why, afterLimit(l, a.name, end))
 		a.tellLimit(account, l)
@@ -336,7 +336,7 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 }
 
 // stopped tells whether the agent is to stay stopped.
-func (a *agent) stopped() bool { return a.holds.of(a.name).Stopped != nil }
+func (a *agent) stopped() bool { return a.holds.Of(a.name).Stopped != nil }
 
 // show publishes a change of state.
 func (a *agent) show(s State, why, next string) { a.showSince(s, time.Now(), why, next) }
@@ -368,8 +368,8 @@ func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.D
 // halt opens the breaker: the agent stops until a person says so.
 func (a *agent) halt(why, hint string) {
 	now := time.Now().UTC()
-	a.note(a.holds.change(a.name, func(s *standing) {
-		s.Stopped = &stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
+	a.note(a.holds.Change(a.name, func(s *journal.Hold) {
+		s.Stopped = &journal.Stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
 	}))
 	a.tellLead("stopped:"+a.name+":"+now.Format(time.RFC3339), a.name+" is stopped",
 		fmt.Sprintf("%s is stopped: %s.\n\nIts mail waits. To go on: %s\n", a.name, why, hint))

@@ -8,13 +8,14 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // ledger reads the turns of the ledger, and what they cost.
 func (f *field) ledger() (turns []string, cost float64) {
 	f.t.Helper()
-	err := swarm.ReadLedger(swarm.HomeOf(f.dir).Ledger(), func(l swarm.LedgerLine) bool {
+	err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
 		turns = append(turns, l.Turn)
 		cost += l.CostUSD
 		return true
@@ -51,7 +52,7 @@ func TestLinesThatAPowerCutTookAreMadeAgain(t *testing.T) {
 		t.Fatalf("the ledger has %v, %v USD", want, cost)
 	}
 
-	path := swarm.HomeOf(f.dir).Ledger()
+	path := journal.HomeOf(f.dir).Ledger()
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

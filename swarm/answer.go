@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -14,20 +15,20 @@ import (
 // ended well: the agent's last words, for a task or a question, unless the
 // agent answered by itself. Nothing ever answers a result, so two agents cannot
 // keep each other awake with answers to answers.
-func (a *agent) owed(m *dropbox.Message, r *Receipt, sent []sentNote, out runner.Outcome) *Answer {
+func (a *agent) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.SentNote, out runner.Outcome) *journal.Answer {
 	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm || m.From == a.name {
 		return nil // nor does an agent answer itself
 	}
 	if m.Offer != "" && !a.hasOffer(m.Offer) {
 		return nil // it left the work to others
 	}
-	if slices.ContainsFunc(sent, func(s sentNote) bool {
+	if slices.ContainsFunc(sent, func(s journal.SentNote) bool {
 		return s.To == m.From && s.Type == dropbox.Result && (s.ReplyTo == "" || s.ReplyTo == m.ID || s.ReplyTo == m.Offer)
 	}) {
 		return nil
 	}
-	ans := &Answer{
-		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: answeredPath(m.Path, a.name, m.From),
+	ans := &journal.Answer{
+		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: journal.AnsweredPath(m.Path, a.name, m.From),
 		Subject: a.hidden.Text(answerSubject(m)), Body: out.Text,
 	}
 	if strings.TrimSpace(ans.Body) == "" {
@@ -52,7 +53,7 @@ func answerSubject(m *dropbox.Message) string {
 
 // answer delivers what a receipt says is owed, and returns its id; "" when nothing
 // was delivered. Its key makes it the same answer however often it is delivered.
-func (a *agent) answer(m *dropbox.Message, r *Receipt) (id string, err error) {
+func (a *agent) answer(m *dropbox.Message, r *journal.Receipt) (id string, err error) {
 	ans := r.Answer
 	if ans == nil {
 		return "", nil
@@ -94,7 +95,7 @@ func (a *agent) copyTo(lead string, result *dropbox.Message) error {
 }
 
 // answerTo is the answer that a receipt says is owed to the sender of m.
-func answerTo(m *dropbox.Message, r *Receipt) *dropbox.Message {
+func answerTo(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	ans := r.Answer
 	asked := orElse(m.Offer, m.ID) // who published knows the publication alone
 	return &dropbox.Message{
@@ -114,7 +115,7 @@ func undeliverable(err error) bool {
 // deliver sends a message of the daemon's or in an agent's name. The store makes
 // a result that is too long an attachment.
 func (h *house) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
-	token := h.tokens.of(as)
+	token := h.tokens.Of(as)
 	m.Subject, m.Body = h.secrets.Redactor().Text(m.Subject), h.secrets.Hidden(m.Body)
 	return h.store.DeliverSigned(to, m, func(m *dropbox.Message) string {
 		if token == "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -84,7 +85,7 @@ func TestAnAnswerToAnotherMessageIsNoAnswerToThis(t *testing.T) {
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{
 			runnertest.Do(func(context.Context, runner.Turn) error {
-				who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
+				who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
 					return map[string]string{runner.AgentVar: "coder", runner.MarkVar: turn.ID}[name]
 				})
 				if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // An Attached does the mail of an agent whose session a person runs: what the
@@ -38,12 +39,12 @@ type AttachedOptions struct {
 
 // OpenAttached is ready to do the mail of an agent. The caller closes the Attached, and
 // the store.
-func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOptions) (*Attached, error) {
+func OpenAttached(home journal.Home, store *dropbox.Store, name string, o AttachedOptions) (*Attached, error) {
 	log := o.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	tokens, err := openTokens(home, name)
+	tokens, err := journal.OpenTokens(home, name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 	// lead is the person.
 	h := &house{
 		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, tokens: tokens, secrets: home.Secrets(),
-		feed: new(feed), events: home.events(), trouble: new(trouble), plan: func() Plan { return o.Plan }, turnsAt: home.turnsSince,
+		feed: new(feed), events: home.Events(), trouble: new(trouble), plan: func() Plan { return o.Plan }, turnsAt: home.TurnsSince,
 	}
 	if o.Mirror != nil {
 		h.mirror = &mirroring{Mirror: o.Mirror, waiting: mostCopies} // it counts before the first copy
@@ -81,12 +82,12 @@ func OpenAttached(home Home, store *dropbox.Store, name string, o AttachedOption
 		}
 	}
 	a := &agent{house: h, name: name, box: box, log: log, hidden: NewSecrets(h.secrets)}
-	a.diary = newDiary(home, name, LogPolicy{}, h.feed.line(name), func(err error) { log.Warn("diary", keyErr, err) })
+	a.diary = journal.OpenAgentLog(home, name, journal.LogPolicy{}, h.feed.line(name), func(err error) { log.Warn("diary", keyErr, err) })
 	return &Attached{agent: a, backend: o.Backend}, nil
 }
 
 // Close lets the agent's log go.
-func (s *Attached) Close() { s.agent.diary.close() }
+func (s *Attached) Close() { s.agent.diary.Close() }
 
 // A StopEvent is what the client tells its Stop hook.
 type StopEvent struct {
@@ -117,7 +118,7 @@ type StopReply struct {
 // earlier session left is put back. While another one runs, it keeps the mail, and
 // the notice says so.
 func (s *Attached) Begin(pid int, session string) (notice string, err error) {
-	unlock, err := s.agent.home.lockBinding(s.agent.name)
+	unlock, err := s.agent.home.LockBinding(s.agent.name)
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +139,7 @@ func (s *Attached) Begin(pid int, session string) (notice string, err error) {
 	return notice, err
 }
 
-func (s *Attached) taken(other *Binding) string {
+func (s *Attached) taken(other *journal.Binding) string {
 	if other == nil {
 		return ""
 	}
@@ -147,12 +148,12 @@ func (s *Attached) taken(other *Binding) string {
 
 // bind returns the binding of the client that called the hook. Where another
 // client has the agent and lives, it returns that one's as other.
-func (s *Attached) bind(pid int, session string) (b, other *Binding, err error) {
+func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err error) {
 	client, err := clientAbove(pid)
 	if err != nil {
 		return nil, nil, err
 	}
-	have, err := s.agent.home.lastBinding(s.agent.name)
+	have, err := s.agent.home.LastBinding(s.agent.name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,13 +169,13 @@ func (s *Attached) bind(pid int, session string) (b, other *Binding, err error) 
 	case have != nil && have.Process.Alive():
 		return nil, have, nil
 	default:
-		b = &Binding{Agent: s.agent.name, Process: client, Since: time.Now().UTC()}
+		b = &journal.Binding{Agent: s.agent.name, Process: client, Since: time.Now().UTC()}
 		if err := s.putBackLeft(); err != nil {
 			return nil, nil, err
 		}
 	}
 	b.Session = session
-	return b, nil, b.write(s.agent.home)
+	return b, nil, b.Write(s.agent.home)
 }
 
 // Stop is the end of a turn of the session. The message that it worked on is done:
@@ -182,7 +183,7 @@ func (s *Attached) bind(pid int, session string) (b, other *Binding, err error) 
 // message work on in the background, it is done at the end of the turn in which the
 // session is told that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
-	unlock, err := s.agent.home.lockBinding(s.agent.name)
+	unlock, err := s.agent.home.LockBinding(s.agent.name)
 	if err != nil {
 		return reply, err
 	}
@@ -197,9 +198,9 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 		// end of another prompt's turn, or of one that has no id, proves that the turn of
 		// the message was broken off, or proves nothing: the message waits again.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
-		if b.Awaits = b.awaitsTasks(done); b.Awaits {
+		if b.Awaits = b.AwaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt
-			return reply, b.write(s.agent.home)
+			return reply, b.Write(s.agent.home)
 		}
 		if err := s.settle(b, ev.Last, done); err != nil {
 			return reply, err
@@ -221,7 +222,7 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 		}
 		if reply.Prompt != "" {
 			b.Blocks++
-			return reply, b.write(s.agent.home)
+			return reply, b.Write(s.agent.home)
 		}
 	}
 	n, err := s.waiting()
@@ -231,14 +232,14 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	case n > 0:
 		reply.Notice = fmt.Sprintf("%s has mail: %s waiting. Type /inbox.", s.agent.name, screen.Count(n, "message"))
 	}
-	return reply, errors.Join(err, b.write(s.agent.home))
+	return reply, errors.Join(err, b.Write(s.agent.home))
 }
 
 // Fetch gives the person's session its next message, as a prompt; "" when nothing
 // waits. The end of the turn files it. Where no Stop hook runs that would tell of
 // the end, fileLast files the one that was fetched before.
 func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string, err error) {
-	unlock, err := s.agent.home.lockBinding(s.agent.name)
+	unlock, err := s.agent.home.LockBinding(s.agent.name)
 	if err != nil {
 		return "", err
 	}
@@ -260,13 +261,13 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	if held, err := s.held(time.Now()); err != nil {
 		return "", err
 	} else if held != "" {
-		return "", errors.Join(errors.New(held), b.write(s.agent.home))
+		return "", errors.Join(errors.New(held), b.Write(s.agent.home))
 	}
 	if prompt, err = s.next(b); err != nil || prompt == "" {
-		return "", errors.Join(err, b.write(s.agent.home))
+		return "", errors.Join(err, b.Write(s.agent.home))
 	}
 	b.Asked = true
-	return prompt, b.write(s.agent.home)
+	return prompt, b.Write(s.agent.home)
 }
 
 // Prompted notes the prompt that the session is given, by the client's id of it. The hooks
@@ -281,7 +282,7 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 // sub-agent in the background has ended (2.1.330); a message that waits for that goes on
 // with it. What the person types before breaks nothing off.
 func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
-	unlock, err := s.agent.home.lockBinding(s.agent.name)
+	unlock, err := s.agent.home.LockBinding(s.agent.name)
 	if err != nil {
 		return err
 	}
@@ -294,10 +295,10 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	if b.Awaits {
 		if ended := endedTask(text); ended != "" && !slices.Contains(b.Before, ended) {
 			b.Prompt, b.Asked, b.Awaits = prompt, true, false // the Stop hook did not begin this turn
-			return b.write(s.agent.home)
+			return b.Write(s.agent.home)
 		}
-		if len(b.helpers()) > 0 {
-			return b.write(s.agent.home)
+		if len(b.Helpers()) > 0 {
+			return b.Write(s.agent.home)
 		}
 	}
 	if b.Message != "" && (prompt == "" || b.Prompt != prompt) {
@@ -305,7 +306,7 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 			return err
 		}
 	}
-	return b.write(s.agent.home)
+	return b.Write(s.agent.home)
 }
 
 // endedTask is the id of the sub-agent, or of other work in the background, of whose end a
@@ -321,33 +322,33 @@ func endedTask(text string) string {
 
 // End is the end of the session: what it did not finish waits again.
 func (s *Attached) End(pid int) (err error) {
-	unlock, err := s.agent.home.lockBinding(s.agent.name)
+	unlock, err := s.agent.home.LockBinding(s.agent.name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	b, err := s.agent.home.lastBinding(s.agent.name)
+	b, err := s.agent.home.LastBinding(s.agent.name)
 	if b == nil || err != nil {
 		return err
 	}
 	if client, err := clientAbove(pid); err != nil || client != b.Process {
 		return err
 	}
-	return errors.Join(s.putBackLeft(), os.Remove(s.agent.home.bindingFile(s.agent.name)))
+	return errors.Join(s.putBackLeft(), os.Remove(s.agent.home.BindingFile(s.agent.name)))
 }
 
 // held says why the session gets no mail now, and what to do; "" when it gets some. A
 // person's word holds for the person's own session too.
 func (s *Attached) held(now time.Time) (string, error) {
 	name := s.agent.name
-	all, err := openStandings(s.agent.home)
+	all, err := journal.OpenHolds(s.agent.home)
 	if err != nil {
 		return "", err
 	}
-	switch st := all.of(name); {
+	switch st := all.Of(name); {
 	case st.Stopped != nil && !st.Stopped.Breaker:
 		return fmt.Sprintf("%s is stopped (%s; claude-swarm start %s)", name, join(st.Stopped.Why, st.Stopped.By), name), nil
-	case st.Paused.holds(now):
+	case st.Paused.Holds(now):
 		return fmt.Sprintf("%s is paused (%s; claude-swarm resume %s)", name, join(st.Paused.Why, st.Paused.By), name), nil
 	case s.agent.store.Halted():
 		return "everything is halted (claude-swarm unhalt)", nil
@@ -369,7 +370,7 @@ func (s *Attached) waiting() (n int, err error) {
 // attachedStatus says which session does the mail of an attached agent, and what
 // to do where none does. The plugin of attach lies beside the daemon's files; the path is as
 // seen from the project.
-func attachedStatus(home Home, name string) (why, next string) {
+func attachedStatus(home journal.Home, name string) (why, next string) {
 	if b, err := home.BindingOf(name); err == nil && b != nil {
 		return fmt.Sprintf("your own session does its mail: pid %d", b.Process.PID), ""
 	}

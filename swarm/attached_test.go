@@ -15,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -22,7 +23,7 @@ import (
 // of: the hooks are called as if by a child of it.
 type attachedPost struct {
 	*testing.T
-	home  swarm.Home
+	home  journal.Home
 	store *dropbox.Store
 	s     *swarm.Attached
 	hook  int // pid of a child of this process
@@ -39,7 +40,7 @@ func newAttached(t *testing.T) *attachedPost {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	p := &attachedPost{T: t, home: swarm.HomeOf(dir), store: store, hook: child(t)}
+	p := &attachedPost{T: t, home: journal.HomeOf(dir), store: store, hook: child(t)}
 	if p.s, err = swarm.OpenAttached(p.home, store, "ada", swarm.AttachedOptions{Backend: "editor"}); err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +257,7 @@ func TestASecondSessionGetsNoMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, _ := json.Marshal(swarm.Binding{V: 1, Agent: "ada", Process: other})
+	data, _ := json.Marshal(journal.Binding{V: 1, Agent: "ada", Process: other})
 	if err := os.MkdirAll(filepath.Join(p.home.Dir(), "attached"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +341,7 @@ func TestWhoAmIByAncestry(t *testing.T) {
 		in.Close()
 		_ = cmd.Wait()
 	}
-	id, err := swarm.WhoAmI(p.home, func(string) string { return "" })
+	id, err := journal.WhoAmI(p.home, func(string) string { return "" })
 	if err != nil || id.Name != dropbox.Lead {
 		t.Errorf("the session's own process: %+v, %v", id, err)
 	}
@@ -491,7 +492,7 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 				t.Errorf("the answer: %+v", m)
 			}
 			var lines []string
-			if err := swarm.ReadLedger(p.home.Ledger(), func(l swarm.LedgerLine) bool {
+			if err := journal.ReadLedger(p.home.Ledger(), func(l journal.LedgerLine) bool {
 				lines = append(lines, l.Turn+" "+l.Outcome+" "+l.Via)
 				return true
 			}); err != nil {

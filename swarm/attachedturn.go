@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // next claims the message that is first in line, and what rides along with it.
-func (s *Attached) next(b *Binding) (string, error) {
+func (s *Attached) next(b *journal.Binding) (string, error) {
 	entries, err := s.agent.box.List()
 	if err != nil {
 		return "", err
@@ -73,26 +74,26 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 }
 
 // begin writes down that the session works on a message, and makes its prompt.
-func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, error) {
+func (s *Attached) begin(b *journal.Binding, j *job, notes []*dropbox.Claim) (string, error) {
 	c, m := j.claim, j.claim.Message
 	p := prompt{Agent: s.agent.name, Plan: s.agent.plan(), Tools: true, Message: letter{Message: m, Proven: s.agent.proves(m), Via: viaMailbox}, CutOff: j.cutOff}
 	if s.agent.advise != nil {
 		p.Advice = s.agent.advise(Spec{Name: s.agent.name, Tools: true, Attached: true})
 	}
-	rec := &record{
-		Turn: turnID(m.ID, c.Begun, 0), Agent: s.agent.name, Message: m.ID, Thread: orElse(m.Thread, m.ID), Trace: orElse(m.Trace, m.ID),
-		Hops: m.Hops, Path: m.Path, Session: b.Session, Via: viaAttach, Begun: time.Now().UTC(),
+	rec := &journal.Record{
+		Turn: journal.TurnID(m.ID, c.Begun, 0), Agent: s.agent.name, Message: m.ID, Thread: orElse(m.Thread, m.ID), Trace: orElse(m.Trace, m.ID),
+		Hops: m.Hops, Path: m.Path, Session: b.Session, Via: journal.ViaAttach, Begun: time.Now().UTC(),
 	}
 	for _, n := range notes {
 		p.Notes = append(p.Notes, letter{Message: n.Message, Proven: s.agent.proves(n.Message), Via: viaMailbox})
 		rec.Notes = append(rec.Notes, n.ID)
 	}
-	if err := rec.write(s.agent.home); err != nil {
+	if err := rec.Write(s.agent.home); err != nil {
 		return "", err
 	}
 	b.Message, b.Turn, b.Notes, b.Asked, b.Prompt = m.ID, rec.Turn, rec.Notes, false, b.Latest
 	b.Before, b.Awaits = b.Tasks, false
-	if err := b.write(s.agent.home); err != nil {
+	if err := b.Write(s.agent.home); err != nil {
 		return "", err
 	}
 	s.agent.begun(m)
@@ -100,12 +101,12 @@ func (s *Attached) begin(b *Binding, j *job, notes []*dropbox.Claim) (string, er
 }
 
 // settle ends the work on a message: well, or broken off, and then it waits again.
-func (s *Attached) settle(b *Binding, last string, done bool) error {
+func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 	if !done {
 		if err := s.brokenOff(b); err != nil {
 			return err
 		}
-		b.forget()
+		b.Forget()
 		return s.putBackLeft()
 	}
 	claimed, err := s.agent.box.Claimed()
@@ -118,26 +119,26 @@ func (s *Attached) settle(b *Binding, last string, done bool) error {
 			return fmt.Errorf("message %s: %w", b.Message, err)
 		}
 	}
-	b.forget()
+	b.Forget()
 	return s.putBackLeft()
 }
 
 // brokenOff notes the end of a turn that did not come to its own.
-func (s *Attached) brokenOff(b *Binding) error {
-	rec, err := readRecord(s.agent.home, b.Turn)
+func (s *Attached) brokenOff(b *journal.Binding) error {
+	rec, err := journal.ReadRecord(s.agent.home, b.Turn)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.End != "" {
 		return nil
 	} else if err != nil {
 		return err
 	}
 	rec.End, rec.Reason, rec.Ended = runner.Stopped, "broken off in the session", time.Now().UTC()
-	if err := rec.write(s.agent.home); err != nil {
+	if err := rec.Write(s.agent.home); err != nil {
 		return err
 	}
-	return appendLedger(s.agent.home, rec.line())
+	return journal.AppendLedger(s.agent.home, rec.Line())
 }
 
-func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
+func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) error {
 	a := s.agent
 	last = a.hidden.Text(last)
 	c, err := a.box.Open(e)
@@ -145,11 +146,11 @@ func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
 		return errors.Join(err, c.Bad)
 	}
 	now := time.Now().UTC()
-	r := &Receipt{
+	r := &journal.Receipt{
 		ID: e.ID, Turn: b.Turn, Agent: a.name, Backend: s.backend, Session: b.Session, Via: viaMailbox, Attached: true, Proven: a.proves(c.Message),
 		Outcome: string(runner.Done), Ended: now, Notes: b.Notes, Text: cut(last, 4096),
 	}
-	tried, err := records(a.home, e.ID, c.Begun)
+	tried, err := journal.Records(a.home, e.ID, c.Begun)
 	if err != nil {
 		return err
 	}
@@ -159,10 +160,10 @@ func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
 			begun = rec.Begun
 			continue
 		}
-		r.Attempts = append(r.Attempts, rec.attempt())
+		r.Attempts = append(r.Attempts, rec.Attempt())
 	}
-	r.Attempts = append(r.Attempts, Attempt{Start: begun, End: now, Outcome: string(runner.Done)})
-	sent, err := sentIn(a.home, b.Turn)
+	r.Attempts = append(r.Attempts, journal.Attempt{Start: begun, End: now, Outcome: string(runner.Done)})
+	sent, err := journal.SentIn(a.home, b.Turn)
 	if err != nil {
 		return err
 	}
@@ -179,14 +180,14 @@ func (s *Attached) commit(e dropbox.Entry, b *Binding, last string) error {
 	}
 	// A crash before this leaves the line to the daemon's next start, which makes it
 	// from the receipt.
-	if err := appendLedger(a.home, ledgerLine(c.Message, r)); err != nil {
+	if err := journal.AppendLedger(a.home, journal.LineOf(c.Message, r)); err != nil {
 		a.log.Warn("a line is missing in the ledger until the daemon starts", keyErr, err)
 	}
 	return s.finish(e, c.Message, r)
 }
 
 // finish does what is left after the commit point. It is harmless to repeat.
-func (s *Attached) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
+func (s *Attached) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	a := s.agent
 	if err := s.fileNotes(r); err != nil {
 		return err
@@ -204,7 +205,7 @@ func (s *Attached) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error
 	return a.box.Finish(e)
 }
 
-func (s *Attached) fileNotes(r *Receipt) error {
+func (s *Attached) fileNotes(r *journal.Receipt) error {
 	claimed, err := s.agent.box.Claimed()
 	if err != nil {
 		return err
@@ -213,7 +214,7 @@ func (s *Attached) fileNotes(r *Receipt) error {
 		if !slices.Contains(r.Notes, e.ID) {
 			continue
 		}
-		data, err := (&Receipt{ID: e.ID, Turn: r.Turn, Agent: r.Agent, Via: viaMailbox, Outcome: "rode along", Ended: r.Ended}).Encode()
+		data, err := (&journal.Receipt{ID: e.ID, Turn: r.Turn, Agent: r.Agent, Via: viaMailbox, Outcome: "rode along", Ended: r.Ended}).Encode()
 		if err == nil {
 			err = s.agent.box.Commit(e, data)
 		}
@@ -235,7 +236,7 @@ func (s *Attached) putBackCut() error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(live, func(c Client) bool { return c.Agent == s.agent.name }) {
+	if slices.ContainsFunc(live, func(c journal.Client) bool { return c.Agent == s.agent.name }) {
 		return nil
 	}
 	return s.putBackLeft()
@@ -274,7 +275,7 @@ func (s *Attached) finishLeft(e dropbox.Entry) error {
 	if err != nil {
 		return err
 	}
-	r, err := ParseReceipt(data)
+	r, err := journal.ParseReceipt(data)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -16,7 +17,7 @@ const maxTries = 4
 type Task struct {
 	// Record says which message it is, and what rides along; Run fills in the rest for
 	// each client that it starts.
-	Record record
+	Record journal.Record
 	Begun  int // times the message was claimed, with this one
 
 	// Prompt makes the prompt of a client.
@@ -24,10 +25,10 @@ type Task struct {
 	// Started is called once the client runs.
 	Started func()
 	// Steer brings what is to reach the turn with this record while it runs.
-	Steer func(*record) *runner.Helm
+	Steer func(*journal.Record) *runner.Helm
 	// Unusable is called when a client could not be used, and another one is tried. An
 	// error ends the attempts.
-	Unusable func(*record, runner.Outcome) error
+	Unusable func(*journal.Record, runner.Outcome) error
 }
 
 // A Recall is what a client has to be told again, since its session does not know it.
@@ -41,21 +42,21 @@ type Recall struct {
 // Run runs clients until one has an end that counts. It returns the record of the last
 // one that was sent the prompt; nil where none was. An error means that no further one
 // could be started, for a reason of ours.
-func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *record, error) {
+func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome, *journal.Record, error) {
 	// A dead letter that was given another chance has attempts of its earlier
 	// life on record: its turns must not bear their names.
-	earlier, err := triesOf(t.Home, task.Record.Message, task.Begun)
+	earlier, err := journal.TriesOf(t.Home, task.Record.Message, task.Begun)
 	if err != nil {
 		return runner.Outcome{}, nil, err
 	}
-	var last *record
+	var last *journal.Record
 	for try, refused := len(earlier), 0; ; try++ {
 		session, err := t.session(s, refused, last)
 		if err != nil {
 			return runner.Outcome{}, last, err
 		}
 		rec := task.Record
-		rec.Turn = turnID(rec.Message, task.Begun, try)
+		rec.Turn = journal.TurnID(rec.Message, task.Begun, try)
 		out, err := t.attempt(ctx, s, task, &rec, session)
 		if err != nil {
 			return runner.Outcome{}, last, err
@@ -78,7 +79,7 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 
 // session chooses the session of a try: the agent's own; when the client
 // refuses it, the other form; then a fresh one.
-func (t *Turns) session(s Settings, try int, last *record) (runner.Session, error) {
+func (t *Turns) session(s Settings, try int, last *journal.Record) (runner.Session, error) {
 	if try == 0 {
 		return planSession(t.Sessions, t.name, s)
 	}
@@ -93,7 +94,7 @@ func (t *Turns) session(s Settings, try int, last *record) (runner.Session, erro
 
 // attempt runs one client, with the record rec. An error means that it was not started,
 // for a reason of ours; then nothing of it is left.
-func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *record, session runner.Session) (runner.Outcome, error) {
+func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal.Record, session runner.Session) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, s.windowLimit(), t.log)
 	if err != nil {
 		return runner.Outcome{}, err
@@ -106,11 +107,11 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *record,
 		// The agent's conversation is gone, if it had one: it gets back all
 		// that we know of it.
 		recall.Prior = mem.whole()
-		recall.Successor = len(recall.Prior) > 0 || t.Sessions.isCleared(t.name)
+		recall.Successor = len(recall.Prior) > 0 || t.Sessions.IsCleared(t.name)
 	}
 	prompt := task.Prompt(recall)
 
-	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, promptUUID(rec.Turn), session.ID, string(session.How)
+	rec.Backend, rec.UUID, rec.Session, rec.How = s.Backend, journal.PromptUUID(rec.Turn), session.ID, string(session.How)
 	rec.Reinjected, rec.WindowBytes, rec.Begun, rec.Tools = len(recall.Prior) > 0, s.windowLimit(), time.Now().UTC(), t.tools(s) != nil
 	// The client writes the stream into a file that is kept, and cannot change its mind
 	// while it runs. Pieces make that file nine times as long, and reading them costs
@@ -120,9 +121,9 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *record,
 	t.View.streams(partial || w != nil && w.partial)
 	if w != nil {
 		rec.Client, rec.From = w.mark, w.client.Place()
-		err = t.Home.setNow(w.mark, rec.Turn) // the client runs, so nothing is started before the record is durable
+		err = t.Home.SetNow(w.mark, rec.Turn) // the client runs, so nothing is started before the record is durable
 	} else {
-		err = rec.jot(t.Home)
+		err = rec.WriteVolatile(t.Home)
 	}
 	if err != nil {
 		return runner.Outcome{}, fmt.Errorf("turn record: %w", err)
@@ -133,7 +134,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *record,
 	follow := t.track(s, mem, rec, task.Started)
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
-		Files: t.files(rec.mark()), Tools: t.tools(s),
+		Files: t.files(rec.Mark()), Tools: t.tools(s),
 		Hook: t.hook(), Partial: partial, Helm: task.Steer(rec), Started: follow.started, Event: follow.event,
 	})
 	follow.end(&out, t.warm != nil)
@@ -143,7 +144,7 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *record,
 		err = fmt.Errorf("start the client: %s", out.Reason)
 	}
 	if err != nil { // nothing was sent, so nothing was begun
-		return runner.Outcome{}, errors.Join(err, rec.remove(t.Home))
+		return runner.Outcome{}, errors.Join(err, rec.Remove(t.Home))
 	}
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
@@ -63,7 +64,7 @@ func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string
 // turns are the turns that have left a record, in the order of their names.
 func (f *field) turns() []string {
 	f.t.Helper()
-	names, err := filepath.Glob(filepath.Join(swarm.HomeOf(f.dir).Turns(), "*.json"))
+	names, err := filepath.Glob(filepath.Join(journal.HomeOf(f.dir).Turns(), "*.json"))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 				t.Fatalf("turns = %v, want one", turns)
 			}
 			for _, file := range []string{".stderr", ".jsonl"} {
-				info, err := os.Stat(filepath.Join(swarm.HomeOf(f.dir).Turns(), turns[0]+file))
+				info, err := os.Stat(filepath.Join(journal.HomeOf(f.dir).Turns(), turns[0]+file))
 				if c.command == nil && (err != nil || info.Size() > 5<<20 && !strings.Contains(c.body, "@big")) {
 					t.Errorf("%s was not bounded: %v, %v", file, info, err)
 				}
@@ -221,7 +222,7 @@ func TestClientsThatMisbehave(t *testing.T) {
 func (f *field) ledgerSays(id string, outcomes ...string) {
 	f.t.Helper()
 	var got []string
-	err := swarm.ReadLedger(swarm.HomeOf(f.dir).Ledger(), func(l swarm.LedgerLine) bool {
+	err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
 		if l.Message == id {
 			got = append(got, l.Outcome)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A daemon under another clock left times that are an hour ahead, where the clock was
@@ -26,7 +26,7 @@ func TestAClockThatWasSet(t *testing.T) {
 		} {
 			t.Run(what+", set "+name, func(t *testing.T) {
 				f := newField(t, "coder")
-				home := swarm.HomeOf(f.dir)
+				home := journal.HomeOf(f.dir)
 				if err := home.Make(); err != nil {
 					t.Fatal(err)
 				}

@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -55,7 +56,7 @@ func TestTheOrderOfAGoodTurn(t *testing.T) {
 		return nil
 	}})
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
-		rec, err := os.ReadFile(filepath.Join(swarm.HomeOf(f.dir).Turns(), turn.ID+".json"))
+		rec, err := os.ReadFile(filepath.Join(journal.HomeOf(f.dir).Turns(), turn.ID+".json"))
 		if err != nil || !strings.Contains(string(rec), `"pid":`) {
 			t.Errorf("when the prompt is sent the record is %s, %v", rec, err)
 		}
@@ -206,7 +207,7 @@ func TestALedgerThatTakesNothingIsWaitedFor(t *testing.T) {
 			var heal func()
 			f.backend.Script = func(runner.Turn) []runnertest.Step {
 				return append([]runnertest.Step{runnertest.Say("did it"), runnertest.Do(func(context.Context, runner.Turn) error {
-					heal = refuse(t, swarm.HomeOf(f.dir).Ledger())
+					heal = refuse(t, journal.HomeOf(f.dir).Ledger())
 					return nil
 				})}, last...)
 			}

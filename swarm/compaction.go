@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
@@ -31,8 +32,6 @@ type handback struct {
 	To   int64 `json:"to"`
 }
 
-func (h Home) handbackFile(turn string) string { return h.turnFile(turn, ".hook.json") }
-
 // HookCompact is what the client runs, in a separate process, while it
 // compacts in the middle of a turn: it prints the newest part of the agent's
 // window in the form of a SessionStart hook's answer, so that the agent goes on
@@ -42,37 +41,37 @@ func (h Home) handbackFile(turn string) string { return h.turnFile(turn, ".hook.
 //
 // It prints nothing when the turn's prompt carried the window already, or when
 // it was asked before in this turn.
-func HookCompact(home Home, backends map[string]runner.Backend, mark string, out io.Writer) error {
-	turn, err := home.turnOf(mark)
+func HookCompact(home journal.Home, backends map[string]runner.Backend, mark string, out io.Writer) error {
+	turn, err := home.TurnOf(mark)
 	if err != nil {
 		return err
 	}
-	rec, err := readRecord(home, turn)
+	rec, err := journal.ReadRecord(home, turn)
 	if err != nil {
 		return fmt.Errorf("turn %s: %w", turn, err)
 	}
 	if rec.Reinjected {
 		return nil
 	}
-	if _, err := os.Stat(home.handbackFile(turn)); err == nil {
+	if _, err := os.Stat(home.HandbackFile(turn)); err == nil {
 		return nil
 	}
 	b := BackendOf(backends, rec.Backend)
 	if b == nil {
 		return fmt.Errorf("turn %s: no backend %q", turn, rec.Backend)
 	}
-	win, err := window.Load(home.windowFile(rec.Agent), windowOptions(rec.WindowBytes))
+	win, err := window.Load(home.WindowFile(rec.Agent), windowOptions(rec.WindowBytes))
 	if err != nil && !errors.Is(err, window.ErrBroken) {
 		return err
 	}
-	if err := replay(win, b.Kind().Tools, NewSecrets(home.Secrets()), home.Stream(rec.mark()), rec.From.Offset); err != nil {
+	if err := replay(win, b.Kind().Tools, NewSecrets(home.Secrets()), home.Stream(rec.Mark()), rec.From.Offset); err != nil {
 		return err
 	}
 	from, to, text := newestQuoted(win)
 	if from == to {
 		return nil
 	}
-	if err := home.Files().WriteJSON(home.handbackFile(turn), handback{From: from, To: to}); err != nil {
+	if err := home.Files().WriteJSON(home.HandbackFile(turn), handback{From: from, To: to}); err != nil {
 		return err
 	}
 	answer := map[string]any{"hookSpecificOutput": map[string]any{
@@ -134,7 +133,7 @@ func eachEvent(r io.Reader, do func(*streamjson.Event)) error {
 
 // compactions follows the compactions of one turn.
 type compactions struct {
-	home       Home
+	home       journal.Home
 	turn       string
 	reinjected bool // the turn's prompt carried the window
 	hookDone   bool // our hook was seen to succeed since the last boundary
@@ -163,7 +162,7 @@ func (c *compactions) boundary(win *window.Buffer) ([]byte, error) {
 		return win.AppendRange(nil, win.Start(), end), nil
 	}
 	var h handback
-	data, err := os.ReadFile(c.home.handbackFile(c.turn))
+	data, err := os.ReadFile(c.home.HandbackFile(c.turn))
 	if errors.Is(err, fs.ErrNotExist) {
 		// Our hook answered, and had nothing to give, or it was another's hook.
 		return win.AppendRange(nil, win.Start(), end), nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -90,7 +91,7 @@ func TestStopDuringACompaction(t *testing.T) {
 				t.Errorf("the session is %q, want %q", got, session)
 			}
 			done := false
-			if err := swarm.ReadLedger(swarm.HomeOf(f.dir).Ledger(), func(l swarm.LedgerLine) bool {
+			if err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool {
 				done = done || l.Message == "" && l.Outcome == "done"
 				return true
 			}); err != nil {

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // completed is the task of a person that is complete with the turn on m, whose receipt is
 // r: nothing else that came of the task is to be done. It is nil where there is none.
-func (a *agent) completed(m *dropbox.Message, r *Receipt) *dropbox.Message {
+func (a *agent) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	task, err := m, error(nil)
 	if root := orElse(m.Trace, m.ID); root != m.ID {
 		if task, err = a.message(root); errors.Is(err, dropbox.ErrNotFound) {

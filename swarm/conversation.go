@@ -1,13 +1,14 @@
 package swarm
 
 import (
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // planSession says with which session the next turn of an agent runs, and writes it
 // down before the client can know of it.
-func planSession(all *sessions, agent string, s Settings) (runner.Session, error) {
-	got, ok := all.get(agent)
+func planSession(all *journal.Sessions, agent string, s Settings) (runner.Session, error) {
+	got, ok := all.Get(agent)
 	switch {
 	case s.Session == SessionFresh:
 		return freshSession(all, agent, s)
@@ -24,10 +25,10 @@ func planSession(all *sessions, agent string, s Settings) (runner.Session, error
 }
 
 // freshSession begins a new session.
-func freshSession(all *sessions, agent string, s Settings) (runner.Session, error) {
-	was, _ := all.get(agent)
-	to := session{ID: randomUUID(), Dir: s.Client.Dir, Cleared: was.Cleared}
-	if err := all.set(agent, to); err != nil {
+func freshSession(all *journal.Sessions, agent string, s Settings) (runner.Session, error) {
+	was, _ := all.Get(agent)
+	to := journal.Session{ID: journal.RandomUUID(), Dir: s.Client.Dir, Cleared: was.Cleared}
+	if err := all.Set(agent, to); err != nil {
 		return runner.Session{}, err
 	}
 	return runner.Session{ID: to.ID, How: runner.New}, nil

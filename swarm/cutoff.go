@@ -3,6 +3,7 @@ package swarm
 import (
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -10,10 +11,10 @@ import (
 // have no end, maxBegun at most, and when the last attempt ended, or began if its
 // end is not known. A record that is missing counts as cut off before it was
 // written; older ones, which may have been rotated away, are not looked at.
-func cutOffs(home Home, message string, begun int) (inARow int, last time.Time, err error) {
+func cutOffs(home journal.Home, message string, begun int) (inARow int, last time.Time, err error) {
 	counting := true
 	for n := begun; n > 0 && n > begun-maxBegun; n-- {
-		tries, err := triesOf(home, message, n)
+		tries, err := journal.TriesOf(home, message, n)
 		if err != nil {
 			return 0, last, err
 		}
@@ -30,7 +31,7 @@ func cutOffs(home Home, message string, begun int) (inARow int, last time.Time, 
 
 // ended tells whether a claim came to an end: its last client did, and no other
 // was to follow for another session.
-func ended(tries []*record) bool {
+func ended(tries []*journal.Record) bool {
 	if len(tries) == 0 {
 		return false
 	}

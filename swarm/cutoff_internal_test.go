@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A record that cannot be read is not taken for an attempt that was cut off.
 func TestCutOffsOfARecordThatCannotBeRead(t *testing.T) {
-	home := HomeOf(t.TempDir())
+	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(filepath.Join(home.Turns(), "aaaaaaaaaa-2.json"), 0o700); err != nil {
 		t.Fatal(err)
 	}

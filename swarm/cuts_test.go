@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -191,7 +192,7 @@ func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 		f.plan.Agents[0].Tools = tools
 		recorded := make(chan string, 1)
 		f.before = func(turn runner.Turn) {
-			data, err := os.ReadFile(filepath.Join(swarm.HomeOf(f.dir).Turns(), turn.ID+".json"))
+			data, err := os.ReadFile(filepath.Join(journal.HomeOf(f.dir).Turns(), turn.ID+".json"))
 			recorded <- fmt.Sprint(string(data), err)
 		}
 		f.start()
@@ -210,7 +211,7 @@ func TestAFollowedTurnKeepsItsTools(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeRecord(f, turn, id, self)
-		file := filepath.Join(swarm.HomeOf(f.dir).Turns(), turn+".json")
+		file := filepath.Join(journal.HomeOf(f.dir).Turns(), turn+".json")
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -241,7 +242,7 @@ func TestOfflineStatusOfWhatWasBegun(t *testing.T) {
 	writeRecord(f, claim(f, "coder", lives), lives, self)
 	dead := f.send("reviewer", "work")
 	writeRecord(f, claim(f, "reviewer", dead), dead, runner.Process{PID: 1 << 22, Start: 1})
-	st, err := swarm.Offline(swarm.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())
+	st, err := swarm.Offline(journal.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +377,7 @@ func claim(f *field, name, id string) string {
 
 func writeRecord(f *field, turn, id string, p runner.Process) {
 	f.t.Helper()
-	home := swarm.HomeOf(f.dir)
+	home := journal.HomeOf(f.dir)
 	if err := home.Make(); err != nil {
 		f.t.Fatal(err)
 	}

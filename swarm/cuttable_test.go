@@ -105,7 +105,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			if len(r.Attempts) != 2 || r.Attempts[0].Outcome != "cut off" || r.Attempts[1].Outcome != "done" {
 				f.t.Errorf("attempts = %+v, want one that was cut off and a good one", r.Attempts)
 			}
-			stream, err := os.ReadFile(swarm.HomeOf(f.dir).Stream(id + "-2"))
+			stream, err := os.ReadFile(journal.HomeOf(f.dir).Stream(id + "-2"))
 			if err != nil || !strings.Contains(string(stream), "This was begun before and cut off at ") {
 				f.t.Errorf("the second prompt does not say that it was begun before (%v)", err)
 			}
@@ -136,7 +136,7 @@ func TestTheTableOfCuts(t *testing.T) {
 		},
 		"ledger line missing, all filed": func(f *field) { // as after a power cut
 			id := f.cut("receipt moved", task)
-			if err := os.Truncate(swarm.HomeOf(f.dir).Ledger(), 0); err != nil {
+			if err := os.Truncate(journal.HomeOf(f.dir).Ledger(), 0); err != nil {
 				f.t.Fatal(err)
 			}
 			f.start()

@@ -146,7 +146,7 @@ func (s *Swarm) escalate(p dropbox.Publication, w *wait, now time.Time) {
 	}
 	switch next {
 	case urged:
-		_, err = s.store.OfferAgain(p, dropbox.Urgent, s.tokens.signAgain(p.Message))
+		_, err = s.store.OfferAgain(p, dropbox.Urgent, s.tokens.SignAgain(p.Message))
 	case fellBack:
 		err = s.fallBack(p, plan.Topics.Fallback)
 	case told:
@@ -163,7 +163,7 @@ func (s *Swarm) fallBack(p dropbox.Publication, agent string) error {
 	if _, err := s.store.ClaimOffer(p.ID, agent, ""); err != nil {
 		return err
 	}
-	err := s.store.Assign(p, agent, s.tokens.signAgain(p.Message))
+	err := s.store.Assign(p, agent, s.tokens.SignAgain(p.Message))
 	if err != nil { // a claim without a message would keep it from everybody
 		err = errors.Join(err, s.store.ReleaseOffer(p.ID, agent))
 	}

@@ -10,13 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // Follow goes on with a client that was started by an earlier daemon: to its
 // end if it lives, from its file if not. steered are the UUIDs of what that daemon had
 // brought to the turn.
-func (t *Turns) Follow(ctx context.Context, s Settings, rec *record, steered []string) (runner.Outcome, error) {
+func (t *Turns) Follow(ctx context.Context, s Settings, rec *journal.Record, steered []string) (runner.Outcome, error) {
 	mem, err := openMemory(t.Home, t.kind(s).Tools, t.name, rec.WindowBytes, t.log)
 	if err != nil {
 		return runner.Outcome{}, err
@@ -25,7 +26,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *record, steered []s
 		t.View.process(rec.Process.PID)
 	}
 	t.Runs.begin(rec)
-	files := t.files(rec.mark())
+	files := t.files(rec.Mark())
 	grown := t.Streams.watch(files.Stdout)
 	defer t.Streams.unwatch(files.Stdout)
 
@@ -36,7 +37,7 @@ func (t *Turns) Follow(ctx context.Context, s Settings, rec *record, steered []s
 	}
 	out := t.Backend(s).Follow(ctx, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Session: runner.Session{ID: rec.Session, How: runner.How(rec.How)},
-		Spec: s.Client, Env: t.environment(s, rec.mark()), Files: files, Tools: t.toolsOf(rec), Grown: grown, Steered: steered, Event: event,
+		Spec: s.Client, Env: t.environment(s, rec.Mark()), Files: files, Tools: t.toolsOf(rec), Grown: grown, Steered: steered, Event: event,
 	}, rec.Process)
 	t.Runs.end()
 	follow.end(&out, false)
@@ -67,7 +68,7 @@ func (t *Turns) oldSession(s Settings) (runner.Session, bool) {
 	case SessionContinue:
 		return runner.Session{How: runner.Continue}, true
 	}
-	se, ok := t.Sessions.get(t.name)
+	se, ok := t.Sessions.Get(t.name)
 	if !ok || !se.Used || se.Dir != s.Client.Dir {
 		return runner.Session{}, false
 	}
@@ -87,11 +88,11 @@ func (t *Turns) Compact(ctx context.Context, s Settings) (out runner.Outcome, tu
 		return out, "", err
 	}
 	turn = compactTurns + "-" + strings.ToLower(rand.Text()[:10])
-	rec := &record{
-		Turn: turn, Agent: t.name, Backend: s.Backend, UUID: promptUUID(turn), Session: session.ID, How: string(session.How),
+	rec := &journal.Record{
+		Turn: turn, Agent: t.name, Backend: s.Backend, UUID: journal.PromptUUID(turn), Session: session.ID, How: string(session.How),
 		WindowBytes: s.windowLimit(), Begun: time.Now().UTC(),
 	}
-	if err := rec.jot(t.Home); err != nil {
+	if err := rec.WriteVolatile(t.Home); err != nil {
 		return out, turn, fmt.Errorf("turn record: %w", err)
 	}
 	t.Runs.begin(rec)
@@ -112,10 +113,10 @@ func (t *Turns) Compact(ctx context.Context, s Settings) (out runner.Outcome, tu
 // what was to be forgotten.
 func (t *Turns) Forget(ctx context.Context) error {
 	t.Close(ctx, "the context is cleared")
-	if err := t.Sessions.clear(t.name); err != nil {
+	if err := t.Sessions.Clear(t.name); err != nil {
 		return err
 	}
-	for _, file := range []string{t.Home.windowFile(t.name), t.Home.pendingFile(t.name)} {
+	for _, file := range []string{t.Home.WindowFile(t.name), t.Home.PendingFile(t.name)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -20,25 +21,13 @@ import (
 //	compact   a separate turn, in which the client sums its conversation up; the
 //	          window comes back as after any compaction
 
-// An order is what is to be done with the memory of an agent's client.
-type order struct {
-	What  string    `json:"what"` // orderClear or orderCompact
-	By    string    `json:"by"`
-	Since time.Time `json:"since"`
-}
-
-const (
-	orderClear   = "clear"
-	orderCompact = "compact"
-)
-
 // ErrCannotCompact says that the client of an agent does not compact when it is
 // told to.
 var ErrCannotCompact = errors.New("its client does not compact when it is told to")
 
 // Clear makes an agent's next message begin a fresh session. The error is an
 // [*AttachedError] where a person runs it.
-func (s *Swarm) Clear(agent, by string) error { return s.order(agent, orderClear, by) }
+func (s *Swarm) Clear(agent, by string) error { return s.order(agent, journal.OrderClear, by) }
 
 // Compact makes an agent's client summarize its conversation before the next message.
 // The error is [ErrCannotCompact] where it cannot, and an [*AttachedError] where a
@@ -51,7 +40,7 @@ func (s *Swarm) Compact(agent, by string) error {
 	if _, ok := m.turns.Backend(m.settings()).(runner.Compacter); !ok && !m.control.attached() {
 		return fmt.Errorf("%s: %w", agent, ErrCannotCompact)
 	}
-	return s.order(agent, orderCompact, by)
+	return s.order(agent, journal.OrderCompact, by)
 }
 
 func (s *Swarm) order(agent, what, by string) error {
@@ -60,17 +49,17 @@ func (s *Swarm) order(agent, what, by string) error {
 	} else if m.control.attached() {
 		return &AttachedError{Name: agent} // nobody would obey
 	}
-	return s.steer(agent, func(st *standing) {
-		if st.Order == nil || st.Order.What != orderClear { // what is cleared need not be compacted
-			st.Order = &order{What: what, By: by, Since: time.Now().UTC()}
+	return s.steer(agent, func(st *journal.Hold) {
+		if st.Order == nil || st.Order.What != journal.OrderClear { // what is cleared need not be compacted
+			st.Order = &journal.Order{What: what, By: by, Since: time.Now().UTC()}
 		}
 	})
 }
 
 // obey does what was ordered, and forgets the order. It is called between two turns.
-func (a *agent) obey(stop, kill context.Context, o *order) time.Duration {
+func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration {
 	var err error
-	if o.What == orderClear {
+	if o.What == journal.OrderClear {
 		err = a.clear(kill, o)
 	} else {
 		err = a.compact(stop, kill, o)
@@ -81,7 +70,7 @@ func (a *agent) obey(stop, kill context.Context, o *order) time.Duration {
 	case err != nil:
 		return a.diskTrouble(stop, o.What+" the context", err)
 	}
-	a.note(a.holds.change(a.name, func(st *standing) {
+	a.note(a.holds.Change(a.name, func(st *journal.Hold) {
 		if st.Order != nil && *st.Order == *o {
 			st.Order = nil
 		}
@@ -90,22 +79,22 @@ func (a *agent) obey(stop, kill context.Context, o *order) time.Duration {
 }
 
 // clear lets the agent's session go.
-func (a *agent) clear(ctx context.Context, o *order) error {
+func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 	if err := a.turns.Forget(ctx); err != nil {
 		return err
 	}
-	a.diary.line("", "= context cleared, by "+o.By)
-	a.diary.close()
+	a.diary.Line("", "= context cleared, by "+o.By)
+	a.diary.Close()
 	return nil
 }
 
 // compact runs a turn without a message. It is tried once: what keeps it from its
 // end will keep the next message too, which says so.
-func (a *agent) compact(stop, kill context.Context, o *order) error {
+func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	settings := a.settings()
 	if !a.turns.CanCompact(settings) {
-		a.diary.line("", "= nothing to compact")
-		a.diary.close()
+		a.diary.Line("", "= nothing to compact")
+		a.diary.Close()
 		return nil
 	}
 	// A client that waits is ended: one that has compacted could not stay anyway.
@@ -125,15 +114,15 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 	a.turns.View.Begin(&MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
 	a.show(Working, "", "")
 	defer a.turns.View.End()
-	defer a.diary.close()
+	defer a.diary.Close()
 
 	out, turn, err := a.turns.Compact(ctx, settings)
 	if err == nil {
-		err = a.ledger.add(LedgerLine{
+		err = a.ledger.Add(journal.LedgerLine{
 			At: out.Ended.UTC(), Turn: turn, Agent: a.name, From: a.name, Subject: "compact the context",
 			Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
-			Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
-			Context: Context{out.ContextTokens, out.ContextLimit},
+			Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
+			Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
 		})
 	}
 	if err != nil {
@@ -143,7 +132,7 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 	if out.End != runner.Done {
 		text = fmt.Sprintf("= not compacted: %s", orElse(out.Reason, string(out.End)))
 	}
-	a.diary.line("", text)
+	a.diary.Line("", text)
 	a.log.Info("context compacted", "end", string(out.End), keyWhy, out.Reason, "compactions", out.Compactions, keyCost, out.CostUSD)
 	switch cause := context.Cause(ctx); {
 	case out.End == runner.Done:
@@ -158,13 +147,13 @@ func (a *agent) compact(stop, kill context.Context, o *order) error {
 
 // ToBeCompacted tells whether the context of an agent is still to be compacted, as the
 // files of a project say in which no daemon runs.
-func ToBeCompacted(home Home, agent string) (bool, error) {
-	st, err := openStandings(home)
+func ToBeCompacted(home journal.Home, agent string) (bool, error) {
+	st, err := journal.OpenHolds(home)
 	if err != nil {
 		return false, err
 	}
-	o := st.of(agent).Order
-	return o != nil && o.What == orderCompact, nil
+	o := st.Of(agent).Order
+	return o != nil && o.What == journal.OrderCompact, nil
 }
 
 // often says how many times.

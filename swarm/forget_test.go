@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -130,10 +131,10 @@ func TestCompact(t *testing.T) {
 	if err := f.daemon.Compact("coder", "lead"); err != nil {
 		t.Fatal(err)
 	}
-	var lines []swarm.LedgerLine
+	var lines []journal.LedgerLine
 	f.until("the compaction", func() bool {
 		lines = nil
-		if err := swarm.ReadLedger(swarm.HomeOf(f.dir).Ledger(), func(l swarm.LedgerLine) bool { lines = append(lines, l); return true }); err != nil {
+		if err := journal.ReadLedger(journal.HomeOf(f.dir).Ledger(), func(l journal.LedgerLine) bool { lines = append(lines, l); return true }); err != nil {
 			t.Fatal(err)
 		}
 		return len(lines) == 3

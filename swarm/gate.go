@@ -89,7 +89,7 @@ func (a *agent) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	}
 	a.doors.forget(c.ID)
 	a.log.Warn("message refused", keyMessage, c.ID, "rule", v.Rule, keyWhy, v.Reason)
-	a.diary.line(c.ID, fmt.Sprintf("= refused, %s from %s: %s", c.Message.Type, a.plan().Called(c.Message.From), v))
+	a.diary.Line(c.ID, fmt.Sprintf("= refused, %s from %s: %s", c.Message.Type, a.plan().Called(c.Message.From), v))
 	return a.box.Refuse(c.Entry, v.String())
 }
 

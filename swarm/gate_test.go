@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -37,7 +38,7 @@ func newGated(t *testing.T, rules policy.Policy, agents ...string) *field {
 // line asks before the delivery, or unasked.
 func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(*dropbox.Message)) runnertest.Step {
 	return runnertest.Do(func(context.Context, runner.Turn) error {
-		who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
+		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
 			return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
 		})
 		if err != nil {
@@ -463,11 +464,11 @@ func TestGateStatusOffline(t *testing.T) {
 	f.start()
 	f.until("it is refused", func() bool { return len(f.refused("coder")) == 1 })
 	f.halt()
-	st, err := swarm.Offline(swarm.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())
+	st, err := swarm.Offline(journal.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())
 	if err != nil || st.Gate.Refused != (swarm.RefusedCount{Today: 1, Kept: 1}) || len(st.Gate.Threads) != 1 || st.Gate.Threads[0].Why != "ring: by itself" {
 		t.Errorf("%+v, %v", st.Gate, err)
 	}
-	if st, err = swarm.Offline(swarm.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now().Add(48*time.Hour)); err != nil || st.Gate.Refused != (swarm.RefusedCount{Kept: 1}) {
+	if st, err = swarm.Offline(journal.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now().Add(48*time.Hour)); err != nil || st.Gate.Refused != (swarm.RefusedCount{Kept: 1}) {
 		t.Errorf("two days later: %+v, %v", st.Gate, err)
 	}
 }

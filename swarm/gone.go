@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A GoneAgent is one that left the configuration while mail waits in its mailbox.
@@ -24,7 +25,7 @@ func (g GoneAgent) Text() string {
 
 // Gone lists the agents that are not among names, but have mail that nobody works on.
 // What a person decided to keep ([Home.KeepMail]) is left out.
-func Gone(home Home, store *dropbox.Store, names []string) ([]GoneAgent, error) {
+func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent, error) {
 	here := map[string]bool{}
 	for _, name := range names {
 		here[name] = true
@@ -33,7 +34,7 @@ func Gone(home Home, store *dropbox.Store, names []string) ([]GoneAgent, error) 
 		if !isAgent(mailbox) || here[mailbox] {
 			return false
 		}
-		return !home.keepsMail(mailbox)
+		return !home.KeepsMail(mailbox)
 	}
 	var gone []GoneAgent
 	err := store.Unfinished(isGone, func(box *dropbox.Mailbox, _ dropbox.Entry) bool {
@@ -50,7 +51,7 @@ func Gone(home Home, store *dropbox.Store, names []string) ([]GoneAgent, error) 
 }
 
 // goneTrouble are the sentences of the status about agents that are gone.
-func goneTrouble(home Home, store *dropbox.Store, specs []Spec) ([]string, error) {
+func goneTrouble(home journal.Home, store *dropbox.Store, specs []Spec) ([]string, error) {
 	gone, err := Gone(home, store, specNames(specs))
 	var list []string
 	for _, g := range gone {
@@ -81,7 +82,7 @@ func (s *Swarm) TellGone() {
 		if s.stillLeaves(g.Name) {
 			continue // its turn ends first
 		}
-		since, err := s.home.goneSince(g.Name)
+		since, err := s.home.GoneSince(g.Name)
 		if err != nil {
 			s.log.Warn("it could not be noted that an agent is gone", keyAgent, g.Name, keyErr, err)
 			continue // the next look at the folders tries again
@@ -110,11 +111,11 @@ func (s *Swarm) stillLeaves(name string) bool {
 const forwardedTo = "forwarded to "
 
 // Forwarded is the receipt of a message that a person gave to another agent, as id.
-func Forwarded(e dropbox.Entry, agent, to, id string) *Receipt {
-	return &Receipt{ID: e.ID, Agent: agent, Via: viaMailbox, Outcome: forwardedTo + to + " as " + id, Ended: time.Now().UTC()}
+func Forwarded(e dropbox.Entry, agent, to, id string) *journal.Receipt {
+	return &journal.Receipt{ID: e.ID, Agent: agent, Via: viaMailbox, Outcome: forwardedTo + to + " as " + id, Ended: time.Now().UTC()}
 }
 
 // GivenBack is the receipt of an offer of published work whose agent is gone.
-func GivenBack(e dropbox.Entry, agent string) *Receipt {
-	return &Receipt{ID: e.ID, Agent: agent, Via: viaMailbox, Outcome: "given back, since " + agent + " was removed", Ended: time.Now().UTC()}
+func GivenBack(e dropbox.Entry, agent string) *journal.Receipt {
+	return &journal.Receipt{ID: e.ID, Agent: agent, Via: viaMailbox, Outcome: "given back, since " + agent + " was removed", Ended: time.Now().UTC()}
 }

@@ -23,7 +23,7 @@ func (a *agent) begun(m *dropbox.Message) {
 
 // ended says what came of a turn that ended well. answer is the id of the answer that the
 // daemon sent; "" where it sent none.
-func (a *agent) ended(m *dropbox.Message, r *Receipt, answer string) error {
+func (a *agent) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
 	if r.Outcome != string(runner.Done) {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (a *agent) ended(m *dropbox.Message, r *Receipt, answer string) error {
 	if r.Answer != nil {
 		shown.Body = []byte(r.Answer.Body)
 	}
-	line := ledgerLine(m, r)
+	line := journal.LineOf(m, r)
 	ev := journal.Event{
 		Kind: journal.Result, Key: eventKey(journal.Result, m.ID), Agent: a.name, To: m.From, About: orElse(answer, m.ID),
 		Message: journal.Keep(shown), Of: journal.Keep(m),
@@ -44,7 +44,7 @@ func (a *agent) ended(m *dropbox.Message, r *Receipt, answer string) error {
 }
 
 // failedTurn says that a turn did not end well. line is what the ledger has about it.
-func (a *agent) failedTurn(m *dropbox.Message, line LedgerLine, why string) error {
+func (a *agent) failedTurn(m *dropbox.Message, line journal.LedgerLine, why string) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: describe(m), Thread: m.Thread, Trace: m.Trace,
 		Body: []byte(cut(why, maxReason) + "\n"),

@@ -129,7 +129,7 @@ func (h *house) canWork(lead string) bool {
 	if !ok {
 		return false
 	}
-	st := h.holds.of(lead)
-	_, _, limited := h.holds.limitOf(accountOf(h.environ, spec), lead, time.Now())
+	st := h.holds.Of(lead)
+	_, _, limited := h.holds.LimitOf(accountOf(h.environ, spec), lead, time.Now())
 	return st.Stopped == nil && st.Paused == nil && !limited
 }

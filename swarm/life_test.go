@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -546,7 +547,7 @@ func TestNotesThatAreOfNoUseDoNotRide(t *testing.T) {
 func TestATurnNeedsNoPIDFile(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
-	pids := filepath.Join(swarm.HomeOf(f.dir).Dir(), "pids")
+	pids := filepath.Join(journal.HomeOf(f.dir).Dir(), "pids")
 	if err := os.Remove(pids); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -214,7 +215,7 @@ func (f *field) park(since, until time.Time) {
 // state lets change edit state.json, while no daemon runs.
 func (f *field) state(change func(map[string]any)) {
 	f.t.Helper()
-	path := filepath.Join(swarm.HomeOf(f.dir).Dir(), "state.json")
+	path := filepath.Join(journal.HomeOf(f.dir).Dir(), "state.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		f.t.Fatal(err)

@@ -115,7 +115,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	f.start()
 	f.halt()
 	before := h.calls
-	list := journal.Open(swarm.HomeOf(f.dir).Dir(), durable.Files{}, nil)
+	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
 	alert := journal.Event{Kind: journal.Alert, Key: "house:1", To: dropbox.Lead, Message: &journal.Message{
 		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "the house burns", Key: "house:1", Body: "Come.\n",
 	}}
@@ -138,7 +138,7 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 // An alert for an agent that led, and is gone, goes to the person.
 func TestAnAlertForAnAgentThatIsGone(t *testing.T) {
 	f := newField(t, "coder")
-	list := journal.Open(swarm.HomeOf(f.dir).Dir(), durable.Files{}, nil)
+	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
 	f.start()
 	f.halt()
 	if err := list.Add(journal.Event{Kind: journal.Alert, Key: "house:1", To: "planner", Message: &journal.Message{

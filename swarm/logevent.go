@@ -6,12 +6,13 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
 // logEvent writes what an event is worth telling.
-func logEvent(d *diary, id string, tools runner.Tools, ev *streamjson.Event) {
+func logEvent(d *journal.AgentLog, id string, tools runner.Tools, ev *streamjson.Event) {
 	sub := ""
 	if ev.Parent != "" {
 		sub = "  "
@@ -21,24 +22,24 @@ func logEvent(d *diary, id string, tools runner.Tools, ev *streamjson.Event) {
 		for _, b := range ev.Blocks {
 			switch b.Kind {
 			case streamjson.BlockText:
-				d.line(id, sub+b.Text)
+				d.Line(id, sub+b.Text)
 			case streamjson.BlockToolUse:
-				d.line(id, sub+strings.ReplaceAll(window.CallText(b.Name, tools.About(b.Name, b.Input), b.Input), "\n", " "))
+				d.Line(id, sub+strings.ReplaceAll(window.CallText(b.Name, tools.About(b.Name, b.Input), b.Input), "\n", " "))
 			}
 		}
 	case streamjson.KindUser:
 		for _, b := range ev.Blocks {
 			if b.Kind == streamjson.BlockToolResult && b.Failed {
-				d.line(id, sub+"✗ "+screen.Short(b.Text, 200))
+				d.Line(id, sub+"✗ "+screen.Short(b.Text, 200))
 			}
 		}
 	case streamjson.KindCompact:
 		if ev.Compact != nil {
-			d.line(id, fmt.Sprintf("= compacted, %d tokens before", ev.Compact.Pre))
+			d.Line(id, fmt.Sprintf("= compacted, %d tokens before", ev.Compact.Pre))
 		}
 	case streamjson.KindRetry:
 		if r := ev.Retry; r != nil {
-			d.line(id, fmt.Sprintf("= the API answered %s, retry %d of %d in %.0f s", retryCause(r), r.Attempt, r.Max, r.Delay.Seconds()))
+			d.Line(id, fmt.Sprintf("= the API answered %s, retry %d of %d in %.0f s", retryCause(r), r.Attempt, r.Max, r.Delay.Seconds()))
 		}
 	}
 }

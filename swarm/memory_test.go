@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -86,7 +87,7 @@ func TestTheHookGivesTheNewestPartAndThePromptTheRest(t *testing.T) {
 			return []runnertest.Step{
 				runnertest.Do(func(context.Context, runner.Turn) error {
 					var out strings.Builder
-					if err := swarm.HookCompact(swarm.HomeOf(f.dir), map[string]runner.Backend{"scripted": f.backend}, turn.ID, &out); err != nil {
+					if err := swarm.HookCompact(journal.HomeOf(f.dir), map[string]runner.Backend{"scripted": f.backend}, turn.ID, &out); err != nil {
 						return err
 					}
 					hookText = out.String()

@@ -203,7 +203,7 @@ func newLookout(h *house) *lookout {
 }
 
 func (l *lookout) run(stop context.Context) {
-	if err := readJSON(l.home.mirrorFile(), &l.file); err != nil {
+	if err := journal.ReadJSON(l.home.MirrorFile(), &l.file); err != nil {
 		l.log.Warn("mail of the lead may be shown late, or not", keyErr, err)
 	}
 	if now := time.Now().UTC(); l.file.Until.IsZero() || l.file.Until.After(now) {
@@ -226,7 +226,7 @@ func (l *lookout) run(stop context.Context) {
 
 func (l *lookout) save(now time.Time) {
 	l.file.V, l.saved = 1, now
-	l.note(l.home.Files().WriteJSON(l.home.mirrorFile(), l.file))
+	l.note(l.home.Files().WriteJSON(l.home.MirrorFile(), l.file))
 }
 
 // look shows what lies there and was delivered since then.

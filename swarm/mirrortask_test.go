@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -33,7 +34,7 @@ func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 	release := make(chan struct{})
 	delegate := func(to string) runnertest.Step {
 		return runnertest.Do(func(_ context.Context, turn runner.Turn) error {
-			who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
+			who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
 				return map[string]string{runner.AgentVar: "planner", runner.MarkVar: turn.Mark()}[name]
 			})
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -22,7 +23,7 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			}
 			f := newFieldIn(t, dir, "coder")
 			f.plan.Agents[0].MaxFailures = 1
-			home := swarm.HomeOf(dir)
+			home := journal.HomeOf(dir)
 			f.backend.Script = func(runner.Turn) []runnertest.Step { return []runnertest.Step{runnertest.Fail("no luck")} }
 			f.start()
 			id := f.send("coder", "work")
@@ -52,13 +53,13 @@ func TestAProjectWithAnOddPath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := swarm.WritePIDFile(home, "coder", self, "bbbbbbbbbb-1"); err != nil {
+			if err := journal.WritePIDFile(home.PIDFile("coder"), self, "bbbbbbbbbb-1"); err != nil {
 				t.Fatal(err)
 			}
 			if live, err := home.LiveClients(); err != nil || len(live) != 1 || live[0].Agent != "coder" || live[0].Process != self {
 				t.Errorf("LiveClients = %+v, %v, want coder's", live, err)
 			}
-			if marked, err := swarm.MarkedClients(home); err != nil || marked[self.PID] != "coder bbbbbbbbbb-1" {
+			if marked, err := home.MarkedClients(); err != nil || marked[self.PID].Agent != "coder" || marked[self.PID].Mark != "bbbbbbbbbb-1" {
 				t.Errorf("the marked clients are %v, %v, want coder's", marked, err)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -45,7 +46,7 @@ func (a *agent) missed(c *dropbox.Claim) (bool, error) {
 		taken = &dropbox.TakenError{Grant: *p.Grant}
 	}
 	a.log.Info("offer was taken by another", keyMessage, c.ID, "by", taken.Agent)
-	r := Receipt{ID: c.ID, Agent: a.name, Via: a.doors.of(c.ID), Outcome: "taken by " + taken.Agent, Ended: time.Now().UTC()}
+	r := journal.Receipt{ID: c.ID, Agent: a.name, Via: a.doors.of(c.ID), Outcome: "taken by " + taken.Agent, Ended: time.Now().UTC()}
 	data, err := r.Encode()
 	if err != nil {
 		return true, err
@@ -65,11 +66,11 @@ func (a *agent) hasOffer(id string) bool {
 
 // closeOffer closes the publication that a turn was about, if its agent claimed
 // it, and tells those who listen. It is harmless to repeat.
-func (a *agent) closeOffer(m *dropbox.Message, r *Receipt) error {
+func (a *agent) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if m.Offer == "" || !a.hasOffer(m.Offer) {
 		return nil
 	}
-	closed := Receipt{ID: m.Offer, Turn: r.Turn, Agent: a.name, Outcome: string(runner.Done), Ended: r.Ended, Text: r.Text}
+	closed := journal.Receipt{ID: m.Offer, Turn: r.Turn, Agent: a.name, Outcome: string(runner.Done), Ended: r.Ended, Text: r.Text}
 	data, err := closed.Encode()
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (a *agent) dropOffer(m *dropbox.Message, reason string) error {
 
 // announce tells those who listen how published work ended. Nobody waits for it.
 func (a *agent) announce(m *dropbox.Message, end, text string) {
-	if err := a.store.Announce(m, a.name, end, text, a.tokens.sign); err != nil {
+	if err := a.store.Announce(m, a.name, end, text, a.tokens.Sign); err != nil {
 		a.log.Warn("nobody could be told how it ended", keyMessage, m.ID, keyErr, err)
 	}
 }

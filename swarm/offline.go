@@ -7,43 +7,44 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // Offline is the status of a project in which no daemon runs, as far as the
 // files tell: what waits, what was begun, what is dead, what was paused or stopped,
 // what it has cost. An agent whose client outlived the daemon works. Daemon is nil
 // in it.
-func Offline(home Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
+func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, now time.Time) (Status, error) {
 	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
-	paused, err := openStandings(home)
-	if e, ok := errors.AsType[*DamagedError](err); ok {
+	paused, err := journal.OpenHolds(home)
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
-		paused = &standings{} // what can be known is shown
+		paused = &journal.Holds{} // what can be known is shown
 	} else if err != nil {
 		return st, err
 	}
-	se, err := openSessions(home)
-	if e, ok := errors.AsType[*DamagedError](err); ok {
+	se, err := journal.OpenSessions(home)
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
 	} else if err != nil {
 		return st, err
 	}
-	sums, err := readSums(home)
+	sums, err := journal.ReadSums(home)
 	if err != nil {
 		return st, err
 	}
 	for _, spec := range p.Agents {
 		a := AgentStatus{
 			Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Stopped, Activity: "paused",
-			Why: WhyNoDaemon, Next: "claude-swarm start", CostUSD: sums.cost(spec.Name, now),
+			Why: WhyNoDaemon, Next: "claude-swarm start", CostUSD: sums.Cost(spec.Name, now),
 		}
-		if l, ok := sums.last(spec.Name); ok {
-			a.paint(Recalled(l, sums.turns(spec.Name)))
+		if l, ok := sums.Last(spec.Name); ok {
+			a.paint(Recalled(l, sums.Turns(spec.Name)))
 		}
-		if s, ok := se.get(spec.Name); ok {
+		if s, ok := se.Get(spec.Name); ok {
 			a.Session = s.ID
 		}
-		switch was := paused.of(spec.Name); {
+		switch was := paused.Of(spec.Name); {
 		case spec.Attached:
 			a.State, a.Activity = Away, "idle"
 			a.Why, a.Next = attachedStatus(home, spec.Name)
@@ -84,7 +85,7 @@ const WhyNoDaemon = "no daemon runs"
 
 // begunOffline fills in what an agent had begun when its daemon ended: its client may
 // work on; else the message lies in cur/ until the next daemon looks what became of it.
-func begunOffline(home Home, store *dropbox.Store, p Plan, a *AgentStatus) error {
+func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatus) error {
 	box, err := store.Mailbox(a.Name)
 	if _, ok := errors.AsType[*dropbox.UnknownError](err); ok {
 		return nil
@@ -124,7 +125,7 @@ func begunOffline(home Home, store *dropbox.Store, p Plan, a *AgentStatus) error
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, describe(m)
 		a.Message = &MessageStatus{ID: e.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}
 		a.Why, a.Next = "its client outlived the daemon", "claude-swarm start"
-		if q := home.asks(rec.Turn); q != nil {
+		if q := home.Asks(rec.Turn); q != nil {
 			showAsked(q, a, p)
 		}
 		return nil

@@ -1,15 +1,14 @@
 package swarm
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // An origin is what is known of the hand that left a file which nobody proves to have
@@ -26,8 +25,8 @@ import (
 // But such a file is no person's word either: it is held to the lists of those who were
 // at work. What loops in that way ends at [Plan.TurnsPerHour].
 type origin struct {
-	rec      *record  // of the turn that wrote it; nil where there is no evidence
-	suspects []string // the agents that were at work, sorted
+	rec      *journal.Record // of the turn that wrote it; nil where there is no evidence
+	suspects []string        // the agents that were at work, sorted
 }
 
 // originOf looks for the turn that left a file in the agent's mailbox at that time.
@@ -100,7 +99,7 @@ func (a *agent) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 		o = &found
 	case o == nil:
 		// It was begun before this daemon, whose record knows what was found out then.
-		tried, err := records(a.home, c.ID, c.Begun-1)
+		tried, err := journal.Records(a.home, c.ID, c.Begun-1)
 		if err != nil || len(tried) == 0 {
 			return nil, err
 		}
@@ -114,55 +113,14 @@ func (a *agent) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 }
 
 // turnsAt are the turns that ran at a time, in the whole swarm.
-func (s *Swarm) turnsAt(at time.Time) []*record {
-	var all []*record
+func (s *Swarm) turnsAt(at time.Time) []*journal.Record {
+	var all []*journal.Record
 	for _, m := range s.members() {
 		if rec := m.turns.Runs.At(at); rec != nil {
 			all = append(all, rec)
 		}
 	}
-	return append(all, s.home.attachedTurns(at)...)
-}
-
-// turnsSince are the turns that run now and were begun before a time, as far as the
-// files tell: for whoever is not the daemon.
-func (h Home) turnsSince(at time.Time) []*record {
-	all := h.attachedTurns(at)
-	clients, err := h.markedClients()
-	if err != nil {
-		return all // nothing is known of them
-	}
-	for _, c := range clients {
-		rec, err := h.recordOf(c.mark)
-		if err == nil && rec != nil && c.Process.Alive() && rec.begunBy(at) {
-			all = append(all, rec)
-		}
-	}
-	return all
-}
-
-// attachedTurns are the turns of sessions that people run, which were begun before a
-// time and run still.
-func (h Home) attachedTurns(at time.Time) []*record {
-	files, err := os.ReadDir(h.bindings())
-	if err != nil {
-		return nil // no session was ever attached
-	}
-	var all []*record
-	for _, f := range files {
-		name, ok := strings.CutSuffix(f.Name(), ".json")
-		if !ok {
-			continue
-		}
-		b, err := h.BindingOf(name)
-		if err != nil || b == nil || b.Turn == "" {
-			continue
-		}
-		if rec, err := readRecord(h, b.Turn); err == nil && rec.begunBy(at) {
-			all = append(all, rec)
-		}
-	}
-	return all
+	return append(all, s.home.AttachedTurns(at)...)
 }
 
 // reach remembers whose turns named the folder of a mailbox in a call of a tool. It is

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -60,19 +61,13 @@ type Plan struct {
 	MaxRunning int           // turns at once; 0 means 4
 	MaxWarm    int           // clients that wait for their agent's next message; 0 means 4
 	Debounce   time.Duration // rest of a hand-dropped file before it is taken in; 0 means 1 s
-	Log        LogPolicy
+	Log        journal.LogPolicy
 	Topics     TopicPolicy
 	Retention  Retention
 	IRC        string // the channel in which the agents and people talk; "" is none
 	// TurnsPerHour is how many turns an agent may begin within an hour without a word of
 	// a person; 0 is any number.
 	TurnsPerHour int
-}
-
-// LogPolicy bounds the log of each agent and the kept streams of its turns.
-// Zero values mean 20 MB, 5 backups and 30 days.
-type LogPolicy struct {
-	MaxSizeMB, MaxBackups, MaxAgeDays int
 }
 
 // Retention bounds done/ and refused/. Zero values keep everything.

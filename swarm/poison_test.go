@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -157,7 +158,7 @@ func TestAMessageThatIsOftenPutBackIsKept(t *testing.T) {
 		f.untilState("coder", swarm.Limited)
 		if n > 11 { // they were rotated away
 			for _, end := range []string{".json", ".jsonl"} {
-				if err := os.Remove(filepath.Join(swarm.HomeOf(f.dir).Turns(), fmt.Sprintf("%s-%d%s", id, n-11, end))); err != nil {
+				if err := os.Remove(filepath.Join(journal.HomeOf(f.dir).Turns(), fmt.Sprintf("%s-%d%s", id, n-11, end))); err != nil {
 					t.Fatal(err)
 				}
 			}

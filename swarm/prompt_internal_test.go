@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
@@ -153,8 +154,8 @@ func TestSystemTextGolden(t *testing.T) {
 }
 
 func TestPromptUUIDsDiffer(t *testing.T) {
-	a, b := promptUUID("k7f3q9m2xd-1"), promptUUID("k7f3q9m2xd-2")
-	if a == b || a != promptUUID("k7f3q9m2xd-1") || len(a) != 36 || a[14] != '5' {
+	a, b := journal.PromptUUID("k7f3q9m2xd-1"), journal.PromptUUID("k7f3q9m2xd-2")
+	if a == b || a != journal.PromptUUID("k7f3q9m2xd-1") || len(a) != 36 || a[14] != '5' {
 		t.Errorf("uuids %s and %s", a, b)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -28,7 +29,7 @@ func TestAStartSaysWhatWasMissing(t *testing.T) {
 	if strings.Contains(f.log.String(), missing) {
 		t.Error("a start says that lines were missing, and none was")
 	}
-	if err := os.Truncate(swarm.HomeOf(f.dir).Ledger(), 0); err != nil {
+	if err := os.Truncate(journal.HomeOf(f.dir).Ledger(), 0); err != nil {
 		t.Fatal(err)
 	}
 	f.start()
@@ -55,7 +56,7 @@ func TestAGoodTurnChangesNoStanding(t *testing.T) {
 	if n := f.daemon.Failures("coder"); n != 0 {
 		t.Errorf("after a good turn %d failures are remembered", n)
 	}
-	path := swarm.HomeOf(f.dir).Dir() + "/state.json"
+	path := journal.HomeOf(f.dir).Dir() + "/state.json"
 	before, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -19,7 +20,7 @@ func TestARecordThatWasCutOff(t *testing.T) {
 			id := f.send("coder", "work")
 			turn := claim(f, "coder", id)
 			writeRecord(f, turn, id, runner.Process{})
-			if err := os.WriteFile(filepath.Join(swarm.HomeOf(f.dir).Turns(), turn+".json"), []byte(left), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(journal.HomeOf(f.dir).Turns(), turn+".json"), []byte(left), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			f.start()
@@ -42,7 +43,7 @@ func TestNothingIsSentWithoutARecord(t *testing.T) {
 			return
 		}
 		// A folder with something in it cannot be replaced by a file.
-		inTheWay = filepath.Join(swarm.HomeOf(f.dir).Turns(), turn.ID+".json")
+		inTheWay = filepath.Join(journal.HomeOf(f.dir).Turns(), turn.ID+".json")
 		if err := os.Remove(inTheWay); err != nil {
 			t.Error(err)
 		}

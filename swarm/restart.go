@@ -3,6 +3,8 @@ package swarm
 import (
 	"fmt"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A RestartPolicy says when an agent goes on after failures. Zero fields have
@@ -15,15 +17,6 @@ type RestartPolicy struct {
 	MaxDelay     time.Duration // bound of the doubling wait after failed turns; 10 min
 	MaxMessages  int           // so many different messages failed in a row open the breaker; 3
 	Disk         time.Duration // wait before files that could not be used are tried again; 5 s
-}
-
-// A Failure is a turn that did not end well, since the last one that did.
-type Failure struct {
-	At      time.Time `json:"at"`
-	Message string    `json:"message"`
-	Unborn  bool      `json:"unborn,omitempty"` // the client died before its first event
-	Buried  bool      `json:"buried,omitempty"` // the message was given up with this failure
-	Reason  string    `json:"reason"`
 }
 
 // A Decision is what follows a failure: wait, or stop.
@@ -58,7 +51,7 @@ func (p RestartPolicy) orDefaults() RestartPolicy {
 // Decide looks at the failures since the last good turn, oldest first, and says
 // what comes next. first is the agent's wait after a first failed turn. It
 // reads no clock and starts nothing.
-func (p RestartPolicy) Decide(failures []Failure, first time.Duration, now time.Time) Decision {
+func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, now time.Time) Decision {
 	p = p.orDefaults()
 	if len(failures) == 0 {
 		return Decision{Reason: "no failure"}
@@ -90,12 +83,12 @@ func (p RestartPolicy) Decide(failures []Failure, first time.Duration, now time.
 		return Decision{After: min(first, p.MaxDelay), Reason: "the message was given up; the next one gets one try"}
 	}
 	return Decision{
-		After:  backoff(first, failed-1, p.MaxDelay),
+		After:  journal.Backoff(first, failed-1, p.MaxDelay),
 		Reason: fmt.Sprintf("%d failed in a row", failed),
 	}
 }
 
-func (p RestartPolicy) afterUnborn(failures []Failure, now time.Time) Decision {
+func (p RestartPolicy) afterUnborn(failures []journal.Failure, now time.Time) Decision {
 	recent := 0
 	for _, f := range failures {
 		// A clock that was set back must not hide failures: what lies ahead of now
@@ -108,17 +101,6 @@ func (p RestartPolicy) afterUnborn(failures []Failure, now time.Time) Decision {
 		return Decision{Open: true, Reason: fmt.Sprintf("the client did not get to work %d times within %v", recent, p.UnbornWindow)}
 	}
 	return Decision{After: p.Unborn, Reason: "the client did not get to work"}
-}
-
-// backoff is the wait d, doubled so many times, at most limit.
-func backoff(d time.Duration, times int, limit time.Duration) time.Duration {
-	for range times {
-		if d >= limit/2 {
-			return limit
-		}
-		d *= 2
-	}
-	return min(d, limit)
 }
 
 // jittered lengthens d by up to a fifth, so that agents that failed together do

@@ -5,40 +5,41 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 func TestRestartDecisions(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	at := func(secondsAgo int) time.Time { return now.Add(-time.Duration(secondsAgo) * time.Second) }
-	failed := func(message string, ago int) swarm.Failure { return swarm.Failure{At: at(ago), Message: message} }
-	buried := func(message string, ago int) swarm.Failure {
-		return swarm.Failure{At: at(ago), Message: message, Buried: true}
+	failed := func(message string, ago int) journal.Failure { return journal.Failure{At: at(ago), Message: message} }
+	buried := func(message string, ago int) journal.Failure {
+		return journal.Failure{At: at(ago), Message: message, Buried: true}
 	}
-	unborn := func(message string, ago int) swarm.Failure {
-		return swarm.Failure{At: at(ago), Message: message, Unborn: true}
+	unborn := func(message string, ago int) journal.Failure {
+		return journal.Failure{At: at(ago), Message: message, Unborn: true}
 	}
 	const first = 30 * time.Second
 	for name, c := range map[string]struct {
-		failures []swarm.Failure
+		failures []journal.Failure
 		open     bool
 		after    time.Duration
 	}{
 		"none":                              {nil, false, 0},
-		"first failure":                     {[]swarm.Failure{failed("a", 0)}, false, first},
-		"second failure doubles":            {[]swarm.Failure{failed("a", 60), failed("a", 0)}, false, 2 * first},
-		"third gives the message up":        {[]swarm.Failure{failed("a", 120), failed("a", 60), buried("a", 0)}, false, first},
-		"next message fails after that":     {[]swarm.Failure{failed("a", 120), failed("a", 60), buried("a", 30), failed("b", 0)}, true, 0},
-		"two messages are not three":        {[]swarm.Failure{failed("a", 60), failed("b", 0)}, false, 2 * first},
-		"three different messages":          {[]swarm.Failure{failed("a", 90), failed("b", 60), failed("c", 0)}, true, 0},
-		"doubling has an end":               {[]swarm.Failure{failed("a", 9), failed("a", 8), failed("a", 7), failed("a", 6), failed("a", 5), failed("a", 4), failed("a", 0)}, false, 10 * time.Minute},
-		"client died at once":               {[]swarm.Failure{unborn("a", 0)}, false, 5 * time.Second},
-		"twice":                             {[]swarm.Failure{unborn("a", 10), unborn("a", 0)}, false, 5 * time.Second},
-		"three times in 300 s":              {[]swarm.Failure{unborn("a", 299), unborn("b", 10), unborn("a", 0)}, true, 0},
-		"three times, the first 300 s ago":  {[]swarm.Failure{unborn("a", 300), unborn("a", 10), unborn("a", 0)}, false, 5 * time.Second},
-		"clock set back does not hide them": {[]swarm.Failure{unborn("a", -200), unborn("a", -100), unborn("a", 0)}, true, 0},
-		"clock set back an hour between":    {[]swarm.Failure{unborn("a", -3599), unborn("a", -3598), unborn("a", 0)}, true, 0},
-		"clock put right by a year":         {[]swarm.Failure{unborn("a", -365*24*3600), unborn("a", -1), unborn("a", 0)}, true, 0},
-		"unborn ones count no message":      {[]swarm.Failure{unborn("a", 20), unborn("b", 10), failed("c", 0)}, false, first},
+		"first failure":                     {[]journal.Failure{failed("a", 0)}, false, first},
+		"second failure doubles":            {[]journal.Failure{failed("a", 60), failed("a", 0)}, false, 2 * first},
+		"third gives the message up":        {[]journal.Failure{failed("a", 120), failed("a", 60), buried("a", 0)}, false, first},
+		"next message fails after that":     {[]journal.Failure{failed("a", 120), failed("a", 60), buried("a", 30), failed("b", 0)}, true, 0},
+		"two messages are not three":        {[]journal.Failure{failed("a", 60), failed("b", 0)}, false, 2 * first},
+		"three different messages":          {[]journal.Failure{failed("a", 90), failed("b", 60), failed("c", 0)}, true, 0},
+		"doubling has an end":               {[]journal.Failure{failed("a", 9), failed("a", 8), failed("a", 7), failed("a", 6), failed("a", 5), failed("a", 4), failed("a", 0)}, false, 10 * time.Minute},
+		"client died at once":               {[]journal.Failure{unborn("a", 0)}, false, 5 * time.Second},
+		"twice":                             {[]journal.Failure{unborn("a", 10), unborn("a", 0)}, false, 5 * time.Second},
+		"three times in 300 s":              {[]journal.Failure{unborn("a", 299), unborn("b", 10), unborn("a", 0)}, true, 0},
+		"three times, the first 300 s ago":  {[]journal.Failure{unborn("a", 300), unborn("a", 10), unborn("a", 0)}, false, 5 * time.Second},
+		"clock set back does not hide them": {[]journal.Failure{unborn("a", -200), unborn("a", -100), unborn("a", 0)}, true, 0},
+		"clock set back an hour between":    {[]journal.Failure{unborn("a", -3599), unborn("a", -3598), unborn("a", 0)}, true, 0},
+		"clock put right by a year":         {[]journal.Failure{unborn("a", -365*24*3600), unborn("a", -1), unborn("a", 0)}, true, 0},
+		"unborn ones count no message":      {[]journal.Failure{unborn("a", 20), unborn("b", 10), failed("c", 0)}, false, first},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := swarm.RestartPolicy{}.Decide(c.failures, first, now)
@@ -56,8 +57,8 @@ func TestRestartDecisions(t *testing.T) {
 // wait must be.
 func TestNoWaitIsLongerThanTheLongest(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for name, last := range map[string]swarm.Failure{"failed": {At: now, Message: "a"}, "given up": {At: now, Message: "a", Buried: true}} {
-		if d := (swarm.RestartPolicy{}).Decide([]swarm.Failure{last}, time.Hour, now); d.After != 10*time.Minute {
+	for name, last := range map[string]journal.Failure{"failed": {At: now, Message: "a"}, "given up": {At: now, Message: "a", Buried: true}} {
+		if d := (swarm.RestartPolicy{}).Decide([]journal.Failure{last}, time.Hour, now); d.After != 10*time.Minute {
 			t.Errorf("%s: after %v, want 10m", name, d.After)
 		}
 	}

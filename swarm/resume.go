@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // ErrNotPaused says that nothing keeps an agent from its mail, so that there was nothing
@@ -20,20 +22,20 @@ func (s *Swarm) Resume(agent, by string) error {
 	if err != nil {
 		return err
 	}
-	if s.holds.of(agent).Stopped != nil {
+	if s.holds.Of(agent).Stopped != nil {
 		return &StoppedError{Name: agent}
 	}
-	if !s.fromPerson(by) && s.forPerson(s.holds.of(agent)) {
+	if !s.fromPerson(by) && s.forPerson(s.holds.Of(agent)) {
 		return &PersonError{Name: agent}
 	}
 	now := time.Now()
-	_, _, held := s.holds.limitOf(m.account(), agent, now)
-	if err := s.holds.liftLimit(m.account(), now); err != nil {
+	_, _, held := s.holds.LimitOf(m.account(), agent, now)
+	if err := s.holds.LiftLimit(m.account(), now); err != nil {
 		return err
 	}
 	s.wakeAccount(m.account())
-	err = s.steer(agent, func(st *standing) {
-		held = held || st.Paused.holds(now) || st.Until.After(now)
+	err = s.steer(agent, func(st *journal.Hold) {
+		held = held || st.Paused.Holds(now) || st.Until.After(now)
 		s.word(agent, by, st)
 		st.Paused, st.Until, st.Why = nil, time.Time{}, ""
 	})

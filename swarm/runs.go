@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // maxPastTurns is how many turns of an agent are remembered, for files that have waited
@@ -18,7 +20,7 @@ const ownFileMemory = 10 * time.Minute
 // them. It is safe for several goroutines.
 type Runs struct {
 	mu      sync.Mutex
-	current *record              // of the running turn; its fields do not change once it is here
+	current *journal.Record      // of the running turn; its fields do not change once it is here
 	past    []pastTurn           // those before, the newest last, at most maxPastTurns
 	client  *liveClient          // the client that works, or waits; nil when there is none
 	wrote   map[string]time.Time // files that the agent's turns wrote into the mailbox folder, by name
@@ -26,7 +28,7 @@ type Runs struct {
 
 // A pastTurn is a turn that an agent has ended.
 type pastTurn struct {
-	rec   *record
+	rec   *journal.Record
 	ended time.Time // its client
 }
 
@@ -37,7 +39,7 @@ type liveClient struct {
 }
 
 // begin says which attempt runs: what the agent drops by hand inherits from it.
-func (r *Runs) begin(rec *record) {
+func (r *Runs) begin(rec *journal.Record) {
 	copied := *rec
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,14 +71,14 @@ func (r *Runs) Turn() string {
 
 // At is the turn of the agent in which a file was written at that time: the running
 // one, or one before; nil when it was none of them.
-func (r *Runs) At(written time.Time) *record {
+func (r *Runs) At(written time.Time) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.current != nil && r.current.begunBy(written) {
+	if r.current != nil && r.current.BegunBy(written) {
 		return r.current
 	}
 	for _, past := range slices.Backward(r.past) {
-		if !written.After(past.ended) && past.rec.begunBy(written) {
+		if !written.After(past.ended) && past.rec.BegunBy(written) {
 			return past.rec
 		}
 	}
@@ -115,7 +117,7 @@ func (r *Runs) ClientGone() <-chan struct{} {
 func (r *Runs) HasMark(mark string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.client != nil && r.client.mark == mark || r.current != nil && r.current.mark() == mark
+	return r.client != nil && r.client.mark == mark || r.current != nil && r.current.Mark() == mark
 }
 
 // noteFile notes a file that a tool is about to write into the mailbox's folder: when

@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -46,7 +47,7 @@ func (a *agent) report(j *job, out runner.Outcome) {
 	if out.Reason != "" {
 		text += ": " + out.Reason
 	}
-	a.diary.line(j.claim.ID, text)
+	a.diary.Line(j.claim.ID, text)
 	a.log.Info("turn ended", keyMessage, j.claim.ID, keyTurn, j.rec.Turn, "end", string(out.End), keyWhy, out.Reason, keyTook, took, keyCost, out.CostUSD)
 	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.claim.ID, Text: string(out.End), Cost: out.CostUSD})
 }
@@ -91,8 +92,8 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 		return err
 	}
 	a.control.comesTo(dropbox.Done)
-	if st := a.holds.of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
-		a.note(a.holds.change(a.name, func(s *standing) {
+	if st := a.holds.Of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
+		a.note(a.holds.Change(a.name, func(s *journal.Hold) {
 			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil
 		}))
 	}
@@ -105,8 +106,8 @@ func (a *agent) done(j *job, out runner.Outcome) error {
 
 // finish does what is left after the commit point: ledger, notes, answer, and
 // the files to done/. It is harmless to repeat.
-func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
-	if err := a.ledger.add(ledgerLine(m, r)); err != nil {
+func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
+	if err := a.ledger.Add(journal.LineOf(m, r)); err != nil {
 		return err
 	}
 	if err := a.finishNotes(r); err != nil {
@@ -134,7 +135,7 @@ func (a *agent) finish(e dropbox.Entry, m *dropbox.Message, r *Receipt) error {
 }
 
 // finishNotes files the notes that rode along with the turn.
-func (a *agent) finishNotes(r *Receipt) error {
+func (a *agent) finishNotes(r *journal.Receipt) error {
 	claimed, err := a.box.Claimed()
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func (a *agent) finishNotes(r *Receipt) error {
 		if !slices.Contains(r.Notes, e.ID) {
 			continue
 		}
-		note := Receipt{ID: e.ID, Turn: r.Turn, Agent: a.name, Via: a.doors.of(e.ID), Outcome: "rode along", Ended: r.Ended}
+		note := journal.Receipt{ID: e.ID, Turn: r.Turn, Agent: a.name, Via: a.doors.of(e.ID), Outcome: "rode along", Ended: r.Ended}
 		data, err := note.Encode()
 		if err != nil {
 			return err
@@ -187,10 +188,10 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 	}
 
 	now := time.Now().UTC()
-	st := a.holds.of(a.name)
-	failures := append(append([]Failure(nil), st.Failures...), Failure{At: now, Message: j.claim.ID, Unborn: unborn, Buried: buried, Reason: reason})
-	if len(failures) > maxFailureMemory {
-		failures = failures[len(failures)-maxFailureMemory:]
+	st := a.holds.Of(a.name)
+	failures := append(append([]journal.Failure(nil), st.Failures...), journal.Failure{At: now, Message: j.claim.ID, Unborn: unborn, Buried: buried, Reason: reason})
+	if len(failures) > journal.MaxFailureMemory {
+		failures = failures[len(failures)-journal.MaxFailureMemory:]
 	}
 	d := a.restart.Decide(failures, a.spec().retryDelay(), now)
 	if d.Open {
@@ -198,7 +199,7 @@ func (a *agent) failed(j *job, out runner.Outcome) error {
 		return nil
 	}
 	wait := jitter(d.After)
-	return a.holds.change(a.name, func(s *standing) {
+	return a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Failures, s.Until, s.Why = failures, now.Add(wait), reason
 	})
 }
@@ -267,33 +268,33 @@ func (a *agent) putBack(c *dropbox.Claim, failed bool) error {
 func (a *agent) recordEnd(j *job, out runner.Outcome, counted bool) error {
 	r := j.rec
 	r.End, r.Reason, r.Ended, r.CostUSD, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, counted
-	if err := r.write(a.home); err != nil {
+	if err := r.Write(a.home); err != nil {
 		return fmt.Errorf("turn record: %w", err)
 	}
-	return a.ledger.add(a.attemptLine(j, out))
+	return a.ledger.Add(a.attemptLine(j, out))
 }
 
 // attemptLine is the ledger's line of an attempt that ended badly.
-func (a *agent) attemptLine(j *job, out runner.Outcome) LedgerLine {
+func (a *agent) attemptLine(j *job, out runner.Outcome) journal.LedgerLine {
 	m := j.claim.Message
-	return LedgerLine{
+	return journal.LedgerLine{
 		At: out.Ended.UTC(), Turn: j.rec.Turn, Agent: a.name, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
-		Tokens: tally(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
-		Context: Context{out.ContextTokens, out.ContextLimit}, Text: screen.Short(out.Text, maxLastText),
+		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
+		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Text: screen.Short(out.Text, journal.MaxLastText),
 	}
 }
 
 // receipt says what became of a message whose turn ended well.
-func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
+func (a *agent) receipt(j *job, out runner.Outcome) (*journal.Receipt, error) {
 	m := j.claim.Message
-	r := &Receipt{
+	r := &journal.Receipt{
 		ID: m.ID, Turn: j.rec.Turn, Agent: a.name, Backend: a.kind().Name, Model: out.Model, Session: out.Session,
 		Via: j.via, Proven: j.proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
-		Context: Context{out.ContextTokens, out.ContextLimit}, Tokens: tally(out), ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
+		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Tokens: journal.TallyOf(out), ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
 		Notes: j.rec.Notes, Steered: j.steeredDone(out), Text: cut(out.Text, 4096),
 	}
-	old, err := records(a.home, m.ID, j.claim.Begun)
+	old, err := journal.Records(a.home, m.ID, j.claim.Begun)
 	if err != nil {
 		return nil, err
 	}
@@ -301,15 +302,15 @@ func (a *agent) receipt(j *job, out runner.Outcome) (*Receipt, error) {
 		if o.Turn == j.rec.Turn {
 			continue
 		}
-		r.Attempts = append(r.Attempts, o.attempt())
+		r.Attempts = append(r.Attempts, o.Attempt())
 		r.CostUSD += o.CostUSD
 	}
-	r.Attempts = append(r.Attempts, Attempt{Start: j.rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD})
+	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD})
 	r.CostUSD += out.CostUSD
 	for _, d := range out.Denied {
 		r.Denied = append(r.Denied, denial(d))
 	}
-	sent, err := sentIn(a.home, j.rec.Turn)
+	sent, err := journal.SentIn(a.home, j.rec.Turn)
 	if err != nil {
 		return nil, err
 	}

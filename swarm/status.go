@@ -6,6 +6,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A State is where an agent is in its life; the package comment draws it.
@@ -90,16 +91,16 @@ type AgentStatus struct {
 	Why      string     `json:"why"`   // why it is in this state
 	Next     string     `json:"next"`  // what happens next, or what to type
 	// Message is what the running turn works on.
-	Message *MessageStatus `json:"message"`
-	Waiting Waiting        `json:"waiting"`
-	Drops   int            `json:"drops"` // files left in the mailbox by hand and not taken in yet, up to [dropbox.MaxDrops]
-	Dead    int            `json:"dead"`
-	PID     *int           `json:"pid"` // of the running turn's CLI
-	Session string         `json:"session"`
-	Model   string         `json:"model"`
-	Context Context        `json:"context"`
-	CostUSD Cost           `json:"cost_usd"`
-	Last    *LastText      `json:"last"`
+	Message *MessageStatus  `json:"message"`
+	Waiting Waiting         `json:"waiting"`
+	Drops   int             `json:"drops"` // files left in the mailbox by hand and not taken in yet, up to [dropbox.MaxDrops]
+	Dead    int             `json:"dead"`
+	PID     *int            `json:"pid"` // of the running turn's CLI
+	Session string          `json:"session"`
+	Model   string          `json:"model"`
+	Context journal.Context `json:"context"`
+	CostUSD journal.Cost    `json:"cost_usd"`
+	Last    *LastText       `json:"last"`
 	// Warm is the client that stays for the next message; null when there is none,
 	// or when it works.
 	Warm *WarmStatus `json:"warm"`
@@ -133,21 +134,8 @@ type Waiting struct {
 // Total is the number of waiting messages.
 func (w Waiting) Total() int { return w.Urgent + w.Normal + w.Low }
 
-// Context is how full an agent's session is, in tokens; 0 when not known.
-type Context struct {
-	Tokens int `json:"tokens" yaml:"tokens"`
-	Limit  int `json:"limit" yaml:"limit"`
-}
-
-// Cost is what an agent has cost, in US dollars, as its CLI estimates it. A day
-// is a UTC day.
-type Cost struct {
-	Today float64 `json:"today"`
-	Total float64 `json:"total"`
-}
-
 // showAsked makes an agent that works one that asks.
-func showAsked(q *asked, a *AgentStatus, p Plan) {
+func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
 	a.State, a.Since = Asking, new(q.Since)
 	a.Why = both(fmt.Sprintf("waits for the answer of %s to %s", screen.Short(p.Called(q.Of), 100), q.ID), a.Why)
 	switch {

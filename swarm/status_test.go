@@ -11,13 +11,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // offline is the status of an agent while no daemon runs.
 func (f *field) offline(name string) swarm.AgentStatus {
 	f.t.Helper()
-	st, err := swarm.Offline(swarm.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())
+	st, err := swarm.Offline(journal.HomeOf(f.dir), f.store, f.plan, f.dir, time.Now())
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	asked := time.Now().Add(-time.Minute)
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
-			who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
+			who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
 				return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
 			})
 			if err != nil {

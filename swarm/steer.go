@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // ErrNoTurn says that an agent has no running turn to end.
@@ -45,12 +46,12 @@ type PauseOrder struct {
 // its end. It lives through a restart.
 func (s *Swarm) Pause(agent string, o PauseOrder) error {
 	now := time.Now().UTC().Round(0) // by the clock on the wall, also on a machine that slept
-	p := &pause{By: o.By, Why: o.Why, Since: now}
+	p := &journal.Pause{By: o.By, Why: o.Why, Since: now}
 	if o.For > 0 {
 		p.Until = now.Add(o.For)
 	}
-	return s.steer(agent, func(st *standing) {
-		if s.fromPerson(o.By) || !s.forPerson(standing{Paused: st.Paused}) { // else an agent could end that pause
+	return s.steer(agent, func(st *journal.Hold) {
+		if s.fromPerson(o.By) || !s.forPerson(journal.Hold{Paused: st.Paused}) { // else an agent could end that pause
 			st.Paused = p
 		}
 	})
@@ -63,11 +64,11 @@ func (s *Swarm) StartAgent(agent, by string) error {
 	if s.stopping() {
 		return ErrStopping
 	}
-	if !s.fromPerson(by) && s.forPerson(s.holds.of(agent)) {
+	if !s.fromPerson(by) && s.forPerson(s.holds.Of(agent)) {
 		return &PersonError{Name: agent}
 	}
-	return s.steer(agent, func(st *standing) {
-		fresh := standing{Paused: st.Paused, Order: st.Order, Word: st.Word}
+	return s.steer(agent, func(st *journal.Hold) {
+		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word}
 		s.word(agent, by, &fresh)
 		if fresh.Paused != nil && fresh.Paused.Turns {
 			fresh.Paused = nil
@@ -84,7 +85,7 @@ func (s *Swarm) stopping() bool {
 }
 
 // steer changes what is remembered of an agent, and wakes it.
-func (s *Swarm) steer(agent string, f func(*standing)) error {
+func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	m, err := s.member(agent)
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (s *Swarm) steer(agent string, f func(*standing)) error {
 	// What was sent just before may not have been heard of yet. Before the change: an
 	// agent that is awake would else go on by it with an older message.
 	m.queue.ring("")
-	if err := s.holds.change(agent, f); err != nil {
+	if err := s.holds.Change(agent, f); err != nil {
 		return err
 	}
 	m.bell.ring()
@@ -162,7 +163,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
-	if err := s.tokens.add(names...); err != nil {
+	if err := s.tokens.Add(names...); err != nil {
 		return c, err
 	}
 	s.mu.Lock()
@@ -226,13 +227,13 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 // subscription.
 func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }
 
-// pending is what a running turn does not show: what holds the agent when the turn has
+// pendingHold is what a running turn does not show: what holds the agent when the turn has
 // ended; "" for nothing.
-func (st standing) pending(agent string) (why, next string) {
+func pendingHold(st journal.Hold, agent string) (why, next string) {
 	switch {
 	case st.Stopped != nil:
 		return "stops when this turn has ended: " + join(st.Stopped.Why, st.Stopped.By), "claude-swarm start " + agent + ", if it is to go on"
-	case st.Paused.holds(time.Now()):
+	case st.Paused.Holds(time.Now()):
 		return "is paused when this turn has ended: " + join(st.Paused.Why, st.Paused.By), "claude-swarm resume " + agent + ", if it is to go on"
 	}
 	return "", ""
@@ -271,10 +272,10 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	for _, m := range members {
 		a := m.view.status(m.turns.View.Picture())
 		if a.State == Working {
-			if why, next := s.holds.of(m.name).pending(m.name); why != "" {
+			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next
 			}
-			if q := s.home.asks(m.turns.Runs.Turn()); q != nil {
+			if q := s.home.Asks(m.turns.Runs.Turn()); q != nil {
 				showAsked(q, &a, s.Plan())
 			}
 		}
@@ -289,7 +290,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		if a.Warm != nil {
 			a.Warm.Measure()
 		}
-		a.CostUSD = s.ledger.cost(m.name, now)
+		a.CostUSD = s.ledger.Cost(m.name, now)
 		var err error
 		a.Dead, err = m.box.DeadCount()
 		uncounted = cmp.Or(uncounted, err)

@@ -1,17 +1,13 @@
 package swarm
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -54,9 +50,9 @@ func (a *agent) nextUrgent(j *job) (runner.Steer, bool) {
 		if err == nil && refused {
 			continue
 		}
-		s := steered{claim: c, uuid: promptUUID(j.rec.Turn + "+" + c.ID)}
+		s := steered{claim: c, uuid: journal.PromptUUID(j.rec.Turn + "+" + c.ID)}
 		if err == nil {
-			err = errors.Join(a.home.noteSteered(j.rec.Turn, s.claim.ID, s.uuid), a.box.SyncClaims())
+			err = errors.Join(a.home.NoteSteered(j.rec.Turn, s.claim.ID, s.uuid), a.box.SyncClaims())
 		}
 		if err != nil {
 			a.note(err)
@@ -65,8 +61,8 @@ func (a *agent) nextUrgent(j *job) (runner.Steer, bool) {
 		}
 		j.steered = append(j.steered, s)
 		own.proven = a.proves(c.Message)
-		a.counts.count(a.name, own.began, own.proven && c.Message.From == dropbox.Lead)
-		a.diary.line(c.ID, fmt.Sprintf("+ %s from %s: %s", c.Message.Type, a.plan().Called(c.Message.From), describe(c.Message)))
+		a.counts.Count(a.name, own.began, own.proven && c.Message.From == dropbox.Lead)
+		a.diary.Line(c.ID, fmt.Sprintf("+ %s from %s: %s", c.Message.Type, a.plan().Called(c.Message.From), describe(c.Message)))
 		a.log.Info("message brought to a running turn", keyMessage, c.ID, keyTurn, j.rec.Turn)
 		return runner.Steer{UUID: s.uuid, Prompt: a.steerText(letter{Message: c.Message, Proven: own.proven, Via: own.via})}, true
 	}
@@ -75,7 +71,7 @@ func (a *agent) nextUrgent(j *job) (runner.Steer, bool) {
 
 // takeUrgent takes the first message that waits, if it is urgent and begins turns.
 func (a *agent) takeUrgent() (*dropbox.Claim, bool) {
-	if st := a.holds.of(a.name); st.Stopped != nil || st.Paused != nil {
+	if st := a.holds.Of(a.name); st.Stopped != nil || st.Paused != nil {
 		return nil, false
 	}
 	if err := a.queue.refresh(a.box.List); err != nil {
@@ -90,7 +86,7 @@ func (a *agent) takeUrgent() (*dropbox.Claim, bool) {
 		if m, err := a.box.Read(e); err == nil && !m.Type.Wakes() {
 			a.queue.markNote(e)
 			continue
-		} else if err == nil && a.counts.over(a.name, a.plan().TurnsPerHour, a.byLead(m), time.Now()) != "" {
+		} else if err == nil && a.counts.Over(a.name, a.plan().TurnsPerHour, a.byLead(m), time.Now()) != "" {
 			return nil, false // it waits for the next turn, which does not begin
 		}
 		a.noteArrival(e)
@@ -126,7 +122,7 @@ func (j *job) steeredDone(out runner.Outcome) []string {
 
 // finishSteered files what was done in a turn beside its own message. It is
 // harmless to repeat.
-func (a *agent) finishSteered(r *Receipt) error {
+func (a *agent) finishSteered(r *journal.Receipt) error {
 	if len(r.Steered) == 0 {
 		return nil
 	}
@@ -154,8 +150,8 @@ func (a *agent) finishSteered(r *Receipt) error {
 
 // finishOne files one of them, with a receipt and a separate answer. What it
 // cost is part of the turn.
-func (a *agent) finishOne(c *dropbox.Claim, turn *Receipt) error {
-	sent, err := sentIn(a.home, turn.Turn)
+func (a *agent) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
+	sent, err := journal.SentIn(a.home, turn.Turn)
 	if err != nil {
 		return err
 	}
@@ -163,7 +159,7 @@ func (a *agent) finishOne(c *dropbox.Claim, turn *Receipt) error {
 	if turn.Answer != nil {
 		text = turn.Answer.Body
 	}
-	r := &Receipt{
+	r := &journal.Receipt{
 		ID: c.ID, Turn: turn.Turn, Agent: a.name, Backend: turn.Backend, Model: turn.Model, Session: turn.Session,
 		Via: a.doors.of(c.ID), Proven: a.proves(c.Message), Outcome: string(runner.Done), Ended: turn.Ended, Into: turn.ID, Text: turn.Text,
 	}
@@ -216,47 +212,9 @@ func (a *agent) release(c *dropbox.Claim) error {
 	return nil
 }
 
-// A steeredNote is a line of a turn's .steered file.
-type steeredNote struct {
-	ID   string `json:"id"` // of the message
-	UUID string `json:"uuid"`
-}
-
-// noteSteered writes down what is brought to a turn, before it is: for whoever
-// follows the client after this process has died.
-func (h Home) noteSteered(turn, id, uuid string) error {
-	f, err := os.OpenFile(h.turnFile(turn, ".steered"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(steeredNote{id, uuid})
-	if err == nil {
-		_, err = f.Write(append(data, '\n'))
-	}
-	return errors.Join(err, f.Close())
-}
-
-// steeredIn lists what was brought to a turn.
-func (h Home) steeredIn(turn string) ([]steeredNote, error) {
-	data, err := os.ReadFile(h.turnFile(turn, ".steered"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	var all []steeredNote
-	for lines := bufio.NewScanner(strings.NewReader(string(data))); lines.Scan(); {
-		var n steeredNote
-		if json.Unmarshal(lines.Bytes(), &n) == nil { // else it was cut off: it was not brought
-			all = append(all, n)
-		}
-	}
-	return all, nil
-}
-
 // claimedSteered are those that were brought to a turn and are still in cur/.
-func (a *agent) claimedSteered(rec *record) ([]steered, error) {
-	notes, err := a.home.steeredIn(rec.Turn)
+func (a *agent) claimedSteered(rec *journal.Record) ([]steered, error) {
+	notes, err := a.home.SteeredIn(rec.Turn)
 	if err != nil || len(notes) == 0 {
 		return nil, err
 	}
@@ -266,7 +224,7 @@ func (a *agent) claimedSteered(rec *record) ([]steered, error) {
 	}
 	var all []steered
 	for _, e := range claimed {
-		i := slices.IndexFunc(notes, func(n steeredNote) bool { return n.ID == e.ID })
+		i := slices.IndexFunc(notes, func(n journal.SteeredNote) bool { return n.ID == e.ID })
 		if i < 0 {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -93,7 +94,7 @@ func TestSteeredMessagesLiveThroughACrash(t *testing.T) {
 				t.Fatal(err)
 			}
 			writeRecord(f, turn, task, self)
-			home := swarm.HomeOf(f.dir)
+			home := journal.HomeOf(f.dir)
 			line := `{"id":"` + now + `","uuid":"` + uuid + `"}` + "\n" + `{"id":"cut`
 			if err := os.WriteFile(filepath.Join(home.Turns(), turn+".steered"), []byte(line), 0o600); err != nil {
 				t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A LaterError says that an agent is told to stop, but that its turn waits for the end
@@ -27,7 +29,7 @@ func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.steer(agent, func(st *standing) { st.Stopped = &stop{By: by, Since: time.Now().UTC()} }); err != nil {
+	if err := s.steer(agent, func(st *journal.Hold) { st.Stopped = &journal.Stop{By: by, Since: time.Now().UTC()} }); err != nil {
 		return nil, err
 	}
 	if ended := m.control.runningTurn(); ended != nil {

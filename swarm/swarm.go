@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A Swarm is the daemon of one project. Its methods are safe for several
@@ -24,9 +25,9 @@ type Swarm struct {
 	listeners []*listening
 	intake    *intake
 	lookout   *lookout
-	damaged   *DamagedError // the file of sessions, where it was set aside
-	lost      doorbell      // a watch is gone: look at the watches before the next sweep
-	waits     waits         // of turns that stop other agents
+	damaged   *journal.DamagedError // the file of sessions, where it was set aside
+	lost      doorbell              // a watch is gone: look at the watches before the next sweep
+	waits     waits                 // of turns that stop other agents
 
 	telling sync.Mutex // held by TellGone
 
@@ -72,7 +73,7 @@ func New(o Options) (*Swarm, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	home := HomeOf(o.Project)
+	home := journal.HomeOf(o.Project)
 	if err := home.Make(); err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func New(o Options) (*Swarm, error) {
 	s.house = house{
 		home: home, environ: o.Environ, store: o.Store,
 		feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
-		log: o.Log, events: home.events(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
+		log: o.Log, events: home.Events(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
 	}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func New(o Options) (*Swarm, error) {
 	s.deps = &Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Waiting: NewWaitingClients(o.Plan.maxWarm()), Streams: NewStreamWatch(), Mailboxes: o.Store.Dir(),
-		Feed: s.feed, Token: s.tokens.of, Called: s.reach.called, Note: s.note,
+		Feed: s.feed, Token: s.tokens.Of, Called: s.reach.called, Note: s.note,
 	}
 	if o.Mirror != nil {
 		s.mirror = &mirroring{Mirror: o.Mirror}
@@ -102,7 +103,7 @@ func New(o Options) (*Swarm, error) {
 		return nil, err
 	}
 	s.intake, s.lookout = newIntake(s), newLookout(&s.house)
-	if lines, err := s.ledger.amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
+	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {
 		s.log.Warn("lines were missing in the ledger", "lines", lines)
@@ -120,29 +121,29 @@ func New(o Options) (*Swarm, error) {
 // openJournal opens the daemon's own files. Sessions that are damaged are set aside.
 func (s *Swarm) openJournal(p Plan) (err error) {
 	names := []string{dropbox.Lead, dropbox.Swarm, dropbox.IRC}
-	if s.tokens, err = openTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {
+	if s.tokens, err = journal.OpenTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {
 		return err
 	}
-	if s.holds, err = openStandings(s.home); err != nil {
+	if s.holds, err = journal.OpenHolds(s.home); err != nil {
 		return err
 	}
-	s.sessions, err = openSessions(s.home)
-	if e, ok := errors.AsType[*DamagedError](err); ok {
-		s.damaged, err = e, e.setAside()
+	s.sessions, err = journal.OpenSessions(s.home)
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+		s.damaged, err = e, e.SetAside()
 	}
 	if err != nil {
 		return err
 	}
-	s.ledger, err = openLedger(s.home, func(line LedgerLine) { s.counts.recall(line, s.holds.of(line.Agent).Word) })
+	s.ledger, err = journal.OpenLedger(s.home, func(line journal.LedgerLine) { s.counts.Recall(line, s.holds.Of(line.Agent).Word) })
 	return err
 }
 
 // newMember makes an agent's mailbox and the agent.
-func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
+func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	if err := s.store.MakeMailbox(spec.Name); err != nil {
 		return nil, err
 	}
-	if err := s.home.isBack(spec.Name); err != nil {
+	if err := s.home.IsBack(spec.Name); err != nil {
 		return nil, err
 	}
 	box, err := s.store.Mailbox(spec.Name)
@@ -152,13 +153,13 @@ func (s *Swarm) newMember(spec Spec, p LogPolicy) (*member, error) {
 	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: NewSecrets(s.secrets)}
 	a.control.spec = spec
 	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
-	a.diary = newDiary(s.home, spec.Name, p, s.feed.line(spec.Name), a.note)
+	a.diary = journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), a.note)
 	a.turns = NewTurns(s.deps, spec.Name, a.log, a.diary, a.hidden, a.bell.ring)
 	var known Picture
-	if l, ok := s.ledger.last(spec.Name); ok {
-		known = Recalled(l, s.ledger.turns(spec.Name))
+	if l, ok := s.ledger.Last(spec.Name); ok {
+		known = Recalled(l, s.ledger.Turns(spec.Name))
 	}
-	if se, ok := s.sessions.get(spec.Name); ok {
+	if se, ok := s.sessions.Get(spec.Name); ok {
 		known.Session = se.ID
 	}
 	a.turns.View.Recall(known)
@@ -185,7 +186,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	if e := s.damaged; e != nil {
 		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
 		s.tellLead("", "damaged:"+s.started.Format(time.DateOnly), "the sessions were damaged", fmt.Sprintf(
-			"%v.\n\nThe file is kept as %s. What each agent did is in claude-swarm history AGENT.\n", e, e.aside()))
+			"%v.\n\nThe file is kept as %s. What each agent did is in claude-swarm history AGENT.\n", e, e.Aside()))
 	}
 
 	watcher, err := s.store.Watch(s.ring)

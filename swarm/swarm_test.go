@@ -78,7 +78,7 @@ func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 		}
 	}
 	f.plan.Debounce = 50 * time.Millisecond
-	f.tokens, err = swarm.HomeOf(dir).Tokens(append(agents, dropbox.Lead)...)
+	f.tokens, err = journal.HomeOf(dir).Tokens(append(agents, dropbox.Lead)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func (f *field) until(what string, ok func() bool) {
 // alertsDelivered waits until the daemon has delivered its alerts, or a while where it
 // cannot.
 func (f *field) alertsDelivered() {
-	events, waits := journal.Open(swarm.HomeOf(f.dir).Dir(), durable.Files{}, nil), errors.New("an alert waits")
+	events, waits := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil), errors.New("an alert waits")
 	for deadline := time.Now().Add(time.Second); f.daemon != nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		err := events.Tell("lead", func(events []journal.Event, _ int64) error {
 			if slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Alert }) {
@@ -324,7 +324,7 @@ func (f *field) nothingLeft(name string) {
 }
 
 // receipt waits for the receipt of a message that is done, and reads it.
-func (f *field) receipt(name, id string) *swarm.Receipt {
+func (f *field) receipt(name, id string) *journal.Receipt {
 	f.t.Helper()
 	path := ""
 	f.until("a receipt of "+id, func() bool {
@@ -336,7 +336,7 @@ func (f *field) receipt(name, id string) *swarm.Receipt {
 		}
 		return false
 	})
-	r, err := swarm.ReadReceipt(path)
+	r, err := journal.ReadReceipt(path)
 	if err != nil {
 		f.t.Fatal(err)
 	}

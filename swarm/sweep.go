@@ -67,7 +67,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		swept = time.Now()
 		runner.ReapAdopted()
 		s.trouble.mend()
-		s.note(s.holds.catchUp())
+		s.note(s.holds.CatchUp())
 		s.listLead()
 		s.listBusy()
 		s.mirror.count(s.store)
@@ -130,7 +130,7 @@ func (s *Swarm) tidy(now time.Time) {
 			s.log.Info("old messages were removed from refused/", "messages", removed)
 		}
 	}
-	if err := s.home.rotateTurns(p.Log.MaxAgeDays, now); err != nil {
+	if err := s.home.RotateTurns(p.Log.MaxAgeDays, now); err != nil {
 		s.log.Warn("turns could not be tidied", keyErr, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -61,7 +62,7 @@ func (a *agent) takeUp(kill context.Context) error {
 		return err
 	}
 	riders := map[string]bool{}
-	waited := markInPIDFile(a.home.PIDFile(a.name))
+	waited := journal.MarkInPIDFile(a.home.PIDFile(a.name))
 	for _, e := range claimed {
 		rec, err := lastRecord(a.home, e)
 		if err != nil {
@@ -71,21 +72,21 @@ func (a *agent) takeUp(kill context.Context) error {
 			for _, id := range rec.Notes {
 				riders[id] = true
 			}
-			brought, err := a.home.steeredIn(rec.Turn)
+			brought, err := a.home.SteeredIn(rec.Turn)
 			if err != nil {
 				return err
 			}
 			for _, s := range brought {
 				riders[s.ID] = true
 			}
-			if rec.mark() == waited {
+			if rec.Mark() == waited {
 				waited = "" // it has a turn, which is taken up below
 			}
 		}
 	}
 	if waited != "" {
 		a.endLeft(waited)
-		removePIDFile(a.home.PIDFile(a.name))
+		journal.RemovePIDFile(a.home.PIDFile(a.name))
 	}
 	for _, e := range claimed {
 		if riders[e.ID] {
@@ -127,14 +128,14 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.begun(c.Message) // if the daemon was cut off before it did
 	}
 	if !rec.Process.Alive() {
-		a.endLeft(rec.mark())
+		a.endLeft(rec.Mark())
 	}
 	if rec.Process.PID == 0 {
 		// The record is there, the process is not: nothing was sent.
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
 		return a.putBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
 	}
-	a.counts.count(a.name, rec.Begun, rec.ByLead) // it has no line in the ledger yet
+	a.counts.Count(a.name, rec.Begun, rec.ByLead) // it has no line in the ledger yet
 	return a.follow(kill, j)
 }
 
@@ -151,7 +152,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 	rec, m := j.rec, j.claim.Message
 	a.turns.View.Begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, describe(m))
 	defer a.turns.View.End()
-	defer a.diary.close()
+	defer a.diary.Close()
 	if rec.Process.Alive() {
 		a.show(Working, "its client outlived an earlier daemon", "")
 	}
@@ -167,7 +168,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 	if out.End == runner.Lost {
 		// Cut off, not failed: it is not counted against the message.
 		a.report(j, out)
-		if err := a.ledger.add(a.attemptLine(j, out)); err != nil {
+		if err := a.ledger.Add(a.attemptLine(j, out)); err != nil {
 			return err
 		}
 		if err := a.putBackNotes(j); err != nil {
@@ -187,7 +188,7 @@ func (a *agent) finishCommitted(e dropbox.Entry) error {
 	if err != nil {
 		return err
 	}
-	r, err := ParseReceipt(data)
+	r, err := journal.ParseReceipt(data)
 	if err != nil {
 		return err
 	}
@@ -205,9 +206,9 @@ func (a *agent) finishCommitted(e dropbox.Entry) error {
 // finishFailure puts a message back whose attempt ended and was written down,
 // as it would have been.
 func (a *agent) finishFailure(j *job) error {
-	line := j.rec.line() // the ledger may have refused it, and takes it once
+	line := j.rec.Line() // the ledger may have refused it, and takes it once
 	line.From, line.Subject = j.claim.Message.From, j.claim.Message.Subject
-	if err := a.ledger.add(line); err != nil {
+	if err := a.ledger.Add(line); err != nil {
 		return err
 	}
 	switch j.rec.End {
@@ -227,7 +228,7 @@ func (a *agent) finishFailure(j *job) error {
 }
 
 // claimedNotes are the riders of a turn that are still in cur/.
-func (a *agent) claimedNotes(rec *record) ([]*dropbox.Claim, error) {
+func (a *agent) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	if len(rec.Notes) == 0 {
 		return nil, nil
 	}
@@ -251,8 +252,8 @@ func (a *agent) claimedNotes(rec *record) ([]*dropbox.Claim, error) {
 
 // lastRecord is the newest record of the claim that e shows; nil when there is
 // none.
-func lastRecord(home Home, e dropbox.Entry) (*record, error) {
-	tries, err := triesOf(home, e.ID, e.Begun)
+func lastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
+	tries, err := journal.TriesOf(home, e.ID, e.Begun)
 	if err != nil || len(tries) == 0 {
 		return nil, err
 	}
@@ -263,25 +264,25 @@ func lastRecord(home Home, e dropbox.Entry) (*record, error) {
 // after a mailbox was deleted while its client worked, or an agent was taken out
 // of the configuration.
 func (s *Swarm) endOrphans() {
-	turns, err := s.home.recorded()
+	turns, err := s.home.Recorded()
 	if err != nil {
 		s.log.Warn("turns could not be looked at", keyErr, err)
 		return
 	}
 	for _, turn := range turns {
-		rec, err := readRecord(s.home, turn)
+		rec, err := journal.ReadRecord(s.home, turn)
 		// Asked last: the agents work already, and a turn is known to run before
 		// its process stands in its record.
-		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.mark()) {
+		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
 			continue
 		}
-		s.endLeft(rec.mark())
+		s.endLeft(rec.Mark())
 	}
 }
 
 // hasClaimed tells whether the message of a turn, or of a later one in the same
 // client, lies in cur/ of its agent, who will take that up if it has not yet.
-func (s *Swarm) hasClaimed(rec *record) bool {
+func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	m, err := s.member(rec.Agent)
 	if err != nil {
 		return false
@@ -292,7 +293,7 @@ func (s *Swarm) hasClaimed(rec *record) bool {
 			return true
 		}
 		last, err := lastRecord(m.home, e)
-		return err != nil || last != nil && last.mark() == rec.mark()
+		return err != nil || last != nil && last.Mark() == rec.Mark()
 	})
 }
 

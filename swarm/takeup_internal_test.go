@@ -74,7 +74,7 @@ func count(t *testing.T, a *member, want ...int) {
 func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	s := newIdle(t)
 	a := s.agents["coder"]
-	first := &record{V: 1, Turn: "aaaaaaaaaa-1", Agent: "coder", Message: "aaaaaaaaaa"}
+	first := &journal.Record{V: 1, Turn: "aaaaaaaaaa-1", Agent: "coder", Message: "aaaaaaaaaa"}
 	if s.hasClaimed(first) {
 		t.Error("cur/ is empty, and the client belongs to the agent")
 	}
@@ -82,16 +82,16 @@ func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	if s.hasClaimed(first) {
 		t.Error("a message without a turn makes the client the agent's")
 	}
-	later := &record{V: 1, Turn: turnID(now.ID, now.Begun, 0), Agent: "coder", Message: now.ID, Client: first.Turn}
-	for _, rec := range []*record{first, later} {
-		if err := rec.write(a.home); err != nil {
+	later := &journal.Record{V: 1, Turn: journal.TurnID(now.ID, now.Begun, 0), Agent: "coder", Message: now.ID, Client: first.Turn}
+	for _, rec := range []*journal.Record{first, later} {
+		if err := rec.Write(a.home); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if !s.hasClaimed(first) || !s.hasClaimed(later) {
 		t.Errorf("the client has a turn: %v by its first record, %v by its last, want both", s.hasClaimed(first), s.hasClaimed(later))
 	}
-	if s.hasClaimed(&record{V: 1, Turn: "bbbbbbbbbb-1", Agent: "coder", Message: "bbbbbbbbbb"}) {
+	if s.hasClaimed(&journal.Record{V: 1, Turn: "bbbbbbbbbb-1", Agent: "coder", Message: "bbbbbbbbbb"}) {
 		t.Error("another client belongs to the agent")
 	}
 }
@@ -116,7 +116,7 @@ func TestAListOfEventsThatTakesNothingIsWaitedFor(t *testing.T) {
 	t.Run("done", func(t *testing.T) {
 		a := newIdle(t).agents["coder"]
 		task := claimed(t, a, dropbox.Task)
-		r := &Receipt{ID: task.ID, Turn: turnID(task.ID, task.Begun, 0), Agent: "coder", Outcome: string(runner.Done), Ended: time.Now()}
+		r := &journal.Receipt{ID: task.ID, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Outcome: string(runner.Done), Ended: time.Now()}
 		data, err := r.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -135,8 +135,8 @@ func TestAListOfEventsThatTakesNothingIsWaitedFor(t *testing.T) {
 	t.Run("failed", func(t *testing.T) {
 		a := newIdle(t).agents["coder"]
 		task := claimed(t, a, dropbox.Task)
-		rec := &record{V: 1, Turn: turnID(task.ID, task.Begun, 0), Agent: "coder", Message: task.ID, Begun: time.Now(), End: runner.Failed, Reason: "no luck", Ended: time.Now(), Counted: true}
-		if err := rec.write(a.home); err != nil {
+		rec := &journal.Record{V: 1, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Message: task.ID, Begun: time.Now(), End: runner.Failed, Reason: "no luck", Ended: time.Now(), Counted: true}
+		if err := rec.Write(a.home); err != nil {
 			t.Fatal(err)
 		}
 		takeUp := func() error { return a.takeUpOne(t.Context(), task.Entry) }

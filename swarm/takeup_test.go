@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -74,12 +75,12 @@ func TestTheNotesOfAFailedTurnWaitAgain(t *testing.T) {
 // A client that waited for a message when its daemon died is ended at the next start.
 func TestAClientThatWaitedForADeadDaemonIsEnded(t *testing.T) {
 	f := newField(t, "coder")
-	home := swarm.HomeOf(f.dir)
+	home := journal.HomeOf(f.dir)
 	if err := home.Make(); err != nil {
 		t.Fatal(err)
 	}
 	ended, p := leftover(t, "aaaaaaaaaa-1")
-	if err := swarm.WritePIDFile(home, "coder", p, "aaaaaaaaaa-1"); err != nil {
+	if err := journal.WritePIDFile(home.PIDFile("coder"), p, "aaaaaaaaaa-1"); err != nil {
 		t.Fatal(err)
 	}
 	f.start()
@@ -99,7 +100,7 @@ func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
 	f := newField(t, "coder")
 	ended, p := leftover(t, "bbbbbbbbbb-1")
 	writeRecord(f, "bbbbbbbbbb-1", "bbbbbbbbbb", p)
-	if err := os.WriteFile(filepath.Join(swarm.HomeOf(f.dir).Turns(), "aaaaaaaaaa-1.json"), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(journal.HomeOf(f.dir).Turns(), "aaaaaaaaaa-1.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.start()
@@ -113,23 +114,23 @@ func TestAnOrphanBesideARecordThatCannotBeRead(t *testing.T) {
 // Without a window, or a place for the record, no client is started and nothing is counted.
 func TestNoClientIsStartedWithoutItsFiles(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil, heal func(swarm.Home) error
+		spoil, heal func(journal.Home) error
 		why         string
 	}{
 		"window": {
-			func(h swarm.Home) error { return os.Mkdir(filepath.Join(h.Dir(), "window/coder"), 0o700) },
-			func(h swarm.Home) error { return os.Remove(filepath.Join(h.Dir(), "window/coder")) },
+			func(h journal.Home) error { return os.Mkdir(filepath.Join(h.Dir(), "window/coder"), 0o700) },
+			func(h journal.Home) error { return os.Remove(filepath.Join(h.Dir(), "window/coder")) },
 			"window",
 		},
 		"record": {
-			func(h swarm.Home) error { return os.Rename(h.Turns(), h.Turns()+".away") },
-			func(h swarm.Home) error { return os.Rename(h.Turns()+".away", h.Turns()) },
+			func(h journal.Home) error { return os.Rename(h.Turns(), h.Turns()+".away") },
+			func(h journal.Home) error { return os.Rename(h.Turns()+".away", h.Turns()) },
 			"turn record",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t, "coder")
-			home := swarm.HomeOf(f.dir)
+			home := journal.HomeOf(f.dir)
 			f.start()
 			if err := c.spoil(home); err != nil {
 				t.Fatal(err)

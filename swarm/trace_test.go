@@ -15,15 +15,15 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // traced is a home with a turn of a and one of b, which was passed on more often. The pid
 // file is of a client that has ended.
-func traced(t *testing.T) swarm.Home {
+func traced(t *testing.T) journal.Home {
 	t.Helper()
-	home := swarm.HomeOf(t.TempDir())
+	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
 		t.Fatal(err)
 	}
@@ -184,10 +184,10 @@ func TestAnEnvironmentOfNoTurn(t *testing.T) {
 		{"a", "bbbbbbbbbb-1", "turn bbbbbbbbbb-1 is of b, not of a"},
 		{"a", "dddddddddd-1", "turn dddddddddd-1 has ended"},
 	} {
-		id, err := swarm.WhoAmI(home, func(name string) string {
+		id, err := journal.WhoAmI(home, func(name string) string {
 			return map[string]string{runner.AgentVar: c.agent, runner.MarkVar: c.turn, runner.TokenVar: "x"}[name]
 		})
-		_, isTrace := errors.AsType[*swarm.TraceError](err)
+		_, isTrace := errors.AsType[*journal.TraceError](err)
 		switch {
 		case c.want == "" && (err != nil || id.Name != "a" || id.Turn != c.turn):
 			t.Errorf("%q in turn %q: %+v, %v", c.agent, c.turn, id, err)

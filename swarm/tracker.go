@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -17,7 +18,7 @@ type tracker struct {
 	turns       *Turns
 	settings    Settings
 	memory      *memory
-	rec         *record
+	rec         *journal.Record
 	compactions compactions
 	begun       func() // called once the client runs; may be nil
 	heard       bool   // the client has said something: it has the prompt
@@ -25,7 +26,7 @@ type tracker struct {
 }
 
 // track follows the turn of a record.
-func (t *Turns) track(s Settings, mem *memory, rec *record, begun func()) *tracker {
+func (t *Turns) track(s Settings, mem *memory, rec *journal.Record, begun func()) *tracker {
 	return &tracker{
 		turns: t, settings: s, memory: mem, rec: rec, begun: begun,
 		compactions: compactions{home: t.Home, turn: rec.Turn, reinjected: rec.Reinjected},
@@ -36,14 +37,14 @@ func (t *Turns) track(s Settings, mem *memory, rec *record, begun func()) *track
 // meanwhile, and without a prompt it does nothing.
 func (t *tracker) started(p runner.Process) error {
 	t.rec.Process = p
-	if t.unrecorded = t.rec.write(t.turns.Home); t.unrecorded != nil {
+	if t.unrecorded = t.rec.Write(t.turns.Home); t.unrecorded != nil {
 		return t.unrecorded
 	}
 	if t.begun != nil {
 		t.begun()
 	}
 	t.turns.View.process(p.PID)
-	t.turns.Note(writePIDFile(t.turns.Home.PIDFile(t.turns.name), p, t.rec.mark()))
+	t.turns.Note(journal.WritePIDFile(t.turns.Home.PIDFile(t.turns.name), p, t.rec.Mark()))
 	return nil
 }
 
@@ -62,7 +63,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 	case streamjson.KindInit:
 		t.turns.View.learn(ev.Session, ev.Model, 0, 0)
 		if ev.Session != "" && t.rec.How != string(runner.Continue) {
-			t.turns.Note(t.turns.Sessions.learned(t.turns.name, ev.Session))
+			t.turns.Note(t.turns.Sessions.Learned(t.turns.name, ev.Session))
 		}
 	case streamjson.KindAssistant:
 		t.assistant(ev)
@@ -134,7 +135,7 @@ func (t *tracker) end(out *runner.Outcome, stays bool) {
 	t.turns.View.learn("", "", 0, out.ContextLimit)
 	t.turns.View.process(0)
 	if !stays {
-		removePIDFile(t.turns.Home.PIDFile(t.turns.name))
+		journal.RemovePIDFile(t.turns.Home.PIDFile(t.turns.name))
 	}
 }
 

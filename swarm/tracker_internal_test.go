@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 func TestRetryWhy(t *testing.T) {
@@ -31,7 +32,7 @@ func TestRetryWhy(t *testing.T) {
 
 // Turns that cannot be looked at are told of: what is left of them may run on.
 func TestTurnsThatCannotBeLookedAt(t *testing.T) {
-	home := HomeOf(t.TempDir())
+	home := journal.HomeOf(t.TempDir())
 	if err := os.MkdirAll(home.Dir(), 0o700); err != nil {
 		t.Fatal(err)
 	}

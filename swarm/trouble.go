@@ -105,7 +105,7 @@ func (h *house) folderOf(err error) string {
 	// A store names its files relative to itself, a window to its folder.
 	mailbox, _, inside := strings.Cut(path, "/")
 	if !inside {
-		return filepath.Dir(h.home.windowFile("any"))
+		return filepath.Dir(h.home.WindowFile("any"))
 	}
 	return filepath.Join(h.store.Dir(), mailbox, "tmp")
 }

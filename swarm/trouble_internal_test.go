@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // The folder that is tried again is the one where it went wrong, however the error
@@ -24,7 +25,7 @@ func TestTheFolderOfAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	h := &house{home: HomeOf(dir), store: store}
+	h := &house{home: journal.HomeOf(dir), store: store}
 	for want, err := range map[string]error{
 		filepath.Join(h.home.Dir(), "pids"):   &fs.PathError{Op: "open", Path: h.home.PIDFile("coder"), Err: syscall.ENOSPC},
 		filepath.Join(h.home.Dir(), "window"): &fs.PathError{Op: "openat", Path: ".coder.JTUTLCJBRC", Err: syscall.ENOSPC},

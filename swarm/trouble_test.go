@@ -12,6 +12,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // troubled tells whether the status complains of something.
@@ -30,7 +31,7 @@ func TestAComplaintAboutFilesGoes(t *testing.T) {
 	f := newField(t, "coder")
 	f.sweep = time.Hour
 	f.start()
-	pids := filepath.Join(swarm.HomeOf(f.dir).Dir(), "pids")
+	pids := filepath.Join(journal.HomeOf(f.dir).Dir(), "pids")
 	if err := os.Remove(pids); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func TestMailboxesThatAreBackAreSeenSoon(t *testing.T) {
 func TestWhatIsStoppedIsWrittenDownLater(t *testing.T) {
 	f := newField(t, "coder")
 	f.start()
-	state := filepath.Join(swarm.HomeOf(f.dir).Dir(), "state.json")
+	state := filepath.Join(journal.HomeOf(f.dir).Dir(), "state.json")
 	if err := os.MkdirAll(filepath.Join(state, "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -29,8 +30,8 @@ type job struct {
 	advice  string
 	via     string
 	proven  bool
-	cutOff  time.Time // when an earlier attempt was cut off
-	rec     *record   // of the attempt that runs, or ran last
+	cutOff  time.Time       // when an earlier attempt was cut off
+	rec     *journal.Record // of the attempt that runs, or ran last
 	began   time.Time
 	told    bool // the agent's log has it
 	// stranded says that a note was claimed and could neither be taken along nor
@@ -76,7 +77,7 @@ func (a *agent) work(stop, kill context.Context) time.Duration {
 
 // proves tells whether a message is from whom it says it is.
 func (a *agent) proves(m *dropbox.Message) bool {
-	token := a.tokens.of(m.From)
+	token := a.tokens.Of(m.From)
 	return token != "" && dropbox.Proven(token, m, a.name)
 }
 
@@ -167,22 +168,22 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 	a.turns.View.Begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
 	a.show(Working, "", "")
 	defer a.turns.View.End()
-	defer a.diary.close()
+	defer a.diary.Close()
 
 	var unfiled error
 	out, rec, err := a.turns.Run(ctx, settings, Task{
-		Record: record{
+		Record: journal.Record{
 			Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
 			Notes: ids(j.notes), ByLead: j.byLead(),
 		},
 		Begun:   j.claim.Begun,
 		Prompt:  func(r Recall) string { return a.promptFor(j, settings, r) },
 		Started: func() { a.tell(j) },
-		Steer: func(rec *record) *runner.Helm {
+		Steer: func(rec *journal.Record) *runner.Helm {
 			j.rec = rec
 			return a.helm(j)
 		},
-		Unusable: func(rec *record, out runner.Outcome) error {
+		Unusable: func(rec *journal.Record, out runner.Outcome) error {
 			j.rec = rec
 			unfiled = a.recordEnd(j, out, false)
 			return unfiled
@@ -249,8 +250,8 @@ func (a *agent) tell(j *job) {
 	}
 	j.told = true
 	m := j.claim.Message
-	a.counts.count(a.name, j.began, j.byLead())
-	a.diary.line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, a.plan().Called(m.From), describe(m)))
+	a.counts.Count(a.name, j.began, j.byLead())
+	a.diary.Line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, a.plan().Called(m.From), describe(m)))
 	a.begun(m)
 }
 

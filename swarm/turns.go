@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
@@ -13,13 +14,13 @@ import (
 // Deps are what the turns of all agents share. Everything in it is safe for several
 // goroutines.
 type Deps struct {
-	Home      Home
+	Home      journal.Home
 	Project   string                    // the folder of the project, as clients are told
 	Program   string                    // our own program, which agents find in their PATH, and the hook of a compaction; "" for neither
 	Environ   []string                  // the environment that clients inherit
 	Tools     *runner.Server            // where agents have their tools from; nil: nowhere
 	Backends  map[string]runner.Backend // by the names that Settings give
-	Sessions  *sessions
+	Sessions  *journal.Sessions
 	Waiting   *WaitingClients
 	Streams   *StreamWatch
 	Mailboxes string // the folder of the mailboxes
@@ -80,7 +81,7 @@ type Turns struct {
 
 	name    string
 	log     *slog.Logger
-	diary   *diary
+	diary   *journal.AgentLog
 	secrets *Secrets
 	wake    func() // wakes the agent's goroutine
 	warm    *warm  // the client of the last turn, while it waits for the next; nil when there is none
@@ -88,7 +89,7 @@ type Turns struct {
 
 // NewTurns are the turns of the agent of that name. wake wakes its goroutine, which then
 // calls Tend.
-func NewTurns(d *Deps, name string, log *slog.Logger, diary *diary, secrets *Secrets, wake func()) *Turns {
+func NewTurns(d *Deps, name string, log *slog.Logger, diary *journal.AgentLog, secrets *Secrets, wake func()) *Turns {
 	return &Turns{Deps: d, name: name, log: log, diary: diary, secrets: secrets, wake: wake}
 }
 
@@ -96,11 +97,11 @@ func NewTurns(d *Deps, name string, log *slog.Logger, diary *diary, secrets *Sec
 func (t *Turns) files(mark string) runner.Files {
 	return runner.Files{
 		Stdout:   t.Home.Stream(mark),
-		Stderr:   t.Home.turnFile(mark, ".stderr"),
+		Stderr:   t.Home.TurnFile(mark, ".stderr"),
 		Private:  t.Home.Dir(),
-		Settings: t.Home.clientFile(t.name, ".settings.json"),
-		System:   t.Home.clientFile(t.name, ".system.md"),
-		Servers:  t.Home.clientFile(t.name, ".mcp.json"),
+		Settings: t.Home.ClientFile(t.name, ".settings.json"),
+		System:   t.Home.ClientFile(t.name, ".system.md"),
+		Servers:  t.Home.ClientFile(t.name, ".mcp.json"),
 	}
 }
 
@@ -125,7 +126,7 @@ func (t *Turns) tools(s Settings) *runner.Server {
 
 // toolsOf is the tools with which a turn began, for the next daemon, which may have other
 // settings.
-func (t *Turns) toolsOf(rec *record) *runner.Server {
+func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	switch {
 	case !rec.Tools:
 		return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -29,7 +30,7 @@ type Picture struct {
 
 	Session string
 	Model   string
-	Context Context
+	Context journal.Context
 	Last    *LastText
 
 	Turns int      // turns begun: all of the ledger, and the one that runs
@@ -72,7 +73,7 @@ type LastText struct {
 
 // Recalled is the picture of what an earlier daemon knew, from the newest line of the
 // ledger and the number of an agent's lines.
-func Recalled(l LedgerLine, turns int) Picture {
+func Recalled(l journal.LedgerLine, turns int) Picture {
 	began := float64(l.At.UnixMilli())/1000 - l.Seconds
 	p := Picture{Turns: turns, Model: l.Model, Context: l.Context, Begun: &began}
 	if l.Text != "" {
@@ -204,5 +205,5 @@ func (v *View) forgot() {
 func (v *View) said(at time.Time, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.p.Last = &LastText{At: at.UTC(), Text: screen.Short(text, maxLastText)}
+	v.p.Last = &LastText{At: at.UTC(), Text: screen.Short(text, journal.MaxLastText)}
 }

@@ -1,6 +1,10 @@
 package swarm
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
 
 // A client that has ended has no pid, also while its turn is still written down.
 func TestNoProcessHasNoPID(t *testing.T) {
@@ -45,7 +49,7 @@ func TestLimitFor(t *testing.T) {
 	}
 	// An earlier daemon knew it.
 	v := &View{}
-	v.Recall(Recalled(LedgerLine{Model: "claude-opus-4-8", Context: Context{5_000, 1_000_000}}, 1))
+	v.Recall(Recalled(journal.LedgerLine{Model: "claude-opus-4-8", Context: journal.Context{Tokens: 5_000, Limit: 1_000_000}}, 1))
 	if got := said(v, "claude-opus-4-8", 200_000, false); got != 1_000_000 {
 		t.Errorf("after a restart the limit is %d, want 1000000", got)
 	}

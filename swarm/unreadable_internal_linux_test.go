@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -50,11 +51,11 @@ func TestADayThatCannotBeListed(t *testing.T) {
 	if err := os.Mkdir(day, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := s.ledger.amend(s.home, s.store, []string{"coder"}, now); err != nil || lines != 0 {
+	if lines, err := s.ledger.Amend(s.home, s.store, []string{"coder"}, now); err != nil || lines != 0 {
 		t.Errorf("amend = %v, %v, want nothing", lines, err)
 	}
 	withoutList(t, day, func() {
-		if lines, err := s.ledger.amend(s.home, s.store, []string{"coder"}, now); !errors.Is(err, fs.ErrPermission) {
+		if lines, err := s.ledger.Amend(s.home, s.store, []string{"coder"}, now); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("amend = %v, %v, want the error", lines, err)
 		}
 	})
@@ -65,11 +66,11 @@ func TestADayThatCannotBeListed(t *testing.T) {
 func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 	a := newIdle(t).agents["coder"]
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
-	rec := &record{
-		V: 1, Turn: turnID(task.ID, task.Begun, 0), Agent: "coder", Message: task.ID, Notes: []string{note.ID},
+	rec := &journal.Record{
+		V: 1, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Message: task.ID, Notes: []string{note.ID},
 		Begun: time.Now(), End: runner.Failed, Reason: "no luck", Ended: time.Now(), Counted: true,
 	}
-	if err := rec.write(a.home); err != nil {
+	if err := rec.Write(a.home); err != nil {
 		t.Fatal(err)
 	}
 	withoutList(t, filepath.Join(a.store.Dir(), "coder/cur"), func() {
@@ -89,10 +90,10 @@ func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	a := newIdle(t).agents["coder"]
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
-	r := &Receipt{
-		ID: task.ID, Turn: turnID(task.ID, task.Begun, 0), Agent: "coder", Outcome: string(runner.Done),
+	r := &journal.Receipt{
+		ID: task.ID, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Outcome: string(runner.Done),
 		Notes: []string{note.ID}, Ended: time.Now(),
-		Answer: &Answer{To: dropbox.Lead, Thread: task.Message.Thread, Trace: task.Message.Trace, Body: "did it"},
+		Answer: &journal.Answer{To: dropbox.Lead, Thread: task.Message.Thread, Trace: task.Message.Trace, Body: "did it"},
 	}
 	data, err := r.Encode()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -181,7 +182,7 @@ func (t *Turns) Close(ctx context.Context, why string) {
 	t.Waiting.remove(w.waiting)
 	exit := w.client.Close(ctx)
 	t.Streams.unwatch(t.Home.Stream(w.mark))
-	removePIDFile(t.Home.PIDFile(t.name))
+	journal.RemovePIDFile(t.Home.PIDFile(t.name))
 	t.View.setWarm(nil)
 	t.Runs.setClient("")
 	t.log.Info("client closed", keyWhy, why, keyTurn, w.mark, "leftovers", exit.Leftovers)

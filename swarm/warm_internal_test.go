@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -29,7 +30,7 @@ func TestDueAt(t *testing.T) {
 // The hook of a compaction gives back what the turn has said that runs now: what the
 // earlier ones in the same stream said stands in the window as it was kept.
 func TestTheHookInALaterTurnOfAClient(t *testing.T) {
-	home := HomeOf(t.TempDir())
+	home := journal.HomeOf(t.TempDir())
 	if err := home.Make(); err != nil {
 		t.Fatal(err)
 	}
@@ -40,15 +41,15 @@ func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	if err := os.WriteFile(home.Stream("first-1"), []byte(first+second+say("now")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, rec := range []*record{
+	for _, rec := range []*journal.Record{
 		{Turn: "first-1", Agent: "coder", WindowBytes: 4000},
 		{Turn: "second-1", Agent: "coder", WindowBytes: 4000, Client: "first-1", From: runner.Place{Offset: int64(len(first))}},
 		{Turn: "now-1", Agent: "coder", WindowBytes: 4000, Client: "first-1", From: runner.Place{Offset: int64(len(first + second))}},
 	} {
-		if err := rec.write(home); err != nil {
+		if err := rec.Write(home); err != nil {
 			t.Fatal(err)
 		}
-		if err := home.setNow("first-1", rec.Turn); err != nil {
+		if err := home.SetNow("first-1", rec.Turn); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -87,7 +88,7 @@ func TestAClientStaysForTheNextMessages(t *testing.T) {
 	if left := f.backend.Waiting(); len(left) != 0 {
 		t.Errorf("the daemon has ended, and %v wait", left)
 	}
-	if _, err := os.Stat(swarm.HomeOf(f.dir).PIDFile("coder")); err == nil {
+	if _, err := os.Stat(journal.HomeOf(f.dir).PIDFile("coder")); err == nil {
 		t.Error("the pid file is still there")
 	}
 }
@@ -285,7 +286,7 @@ func TestWhatIsSentBelongsToTheTurnThatRuns(t *testing.T) {
 	sent := map[string]*dropbox.Message{}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
-			who, err := swarm.WhoAmI(swarm.HomeOf(f.dir), func(name string) string {
+			who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
 				return map[string]string{runner.AgentVar: "coder", runner.MarkVar: turn.Mark()}[name]
 			})
 			if err != nil {

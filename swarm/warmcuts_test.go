@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -44,7 +45,7 @@ func TestTheTableOfCutsInAClientThatStays(t *testing.T) {
 			first := f.send("coder", "@cost 0.25\n@say first")
 			id := f.send("coder", row.task)
 			f.dies(row.at, victimLinger+"=1")
-			data, err := os.ReadFile(swarm.HomeOf(f.dir).PIDFile("coder"))
+			data, err := os.ReadFile(journal.HomeOf(f.dir).PIDFile("coder"))
 			if there := strings.HasSuffix(string(data), " "+first+"-1\n"); there != (row.at != "put back") { // a client that failed is gone
 				t.Errorf("the pid file holds %q (%v), want the mark %s-1", data, err, first)
 			}
@@ -78,7 +79,7 @@ func TestWhatAClientThatWaitedLeftIsEnded(t *testing.T) {
 	f.start()
 	f.work("coder", "one")
 	f.halt()
-	home := swarm.HomeOf(f.dir)
+	home := journal.HomeOf(f.dir)
 	mark := f.backend.Runs()[0].Turn.Mark()
 	left := exec.Command("sleep", "600")
 	left.Env = append(os.Environ(), runner.MarkVar+"="+mark)

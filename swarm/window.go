@@ -9,6 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/streamjson"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
@@ -17,7 +18,7 @@ import (
 // that the next prompt gives back. It is loaded for a turn and let go after it,
 // so that an idle agent holds no buffers. It belongs to one goroutine.
 type memory struct {
-	home  Home
+	home  journal.Home
 	agent string
 	tools runner.Tools
 	win   *window.Buffer
@@ -32,8 +33,8 @@ func windowOptions(bytes int) window.Options { return window.Options{MaxBytes: b
 
 // openMemory loads an agent's window. A broken one is begun again, which is
 // logged and costs the agent some memory, but no mail.
-func openMemory(home Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
-	win, err := window.Load(home.windowFile(agent), windowOptions(bytes))
+func openMemory(home journal.Home, tools runner.Tools, agent string, bytes int, log *slog.Logger) (*memory, error) {
+	win, err := window.Load(home.WindowFile(agent), windowOptions(bytes))
 	if errors.Is(err, window.ErrBroken) {
 		log.Warn("window was broken and begun again", keyErr, err)
 	} else if err != nil {
@@ -77,7 +78,7 @@ func feedWindow(win *window.Buffer, tools runner.Tools, calls callNames, ev *str
 // save keeps the window as it is after a turn.
 func (m *memory) save(turn string) error {
 	m.win.SetMark(turn)
-	if err := m.win.Save(m.home.windowFile(m.agent)); err != nil {
+	if err := m.win.Save(m.home.WindowFile(m.agent)); err != nil {
 		return fmt.Errorf("window of %s: %w", m.agent, err)
 	}
 	return nil
@@ -90,7 +91,7 @@ func (m *memory) whole() []byte {
 
 // pending is what the last compaction took and no prompt has given back yet.
 func (m *memory) pending() ([]byte, error) {
-	data, err := os.ReadFile(m.home.pendingFile(m.agent))
+	data, err := os.ReadFile(m.home.PendingFile(m.agent))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -102,12 +103,12 @@ func (m *memory) setPending(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	return m.home.Files().Write(m.home.pendingFile(m.agent), durable.Options{}, text)
+	return m.home.Files().Write(m.home.PendingFile(m.agent), durable.Options{}, text)
 }
 
 // given forgets what a prompt has given back.
 func (m *memory) given() error {
-	err := os.Remove(m.home.pendingFile(m.agent))
+	err := os.Remove(m.home.PendingFile(m.agent))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

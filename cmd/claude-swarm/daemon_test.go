@@ -7,7 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // shortProject is a project with a short path, for its socket.
@@ -25,7 +25,7 @@ func shortProject(t *testing.T) *project {
 	}
 	t.Setenv("XDG_RUNTIME_DIR", filepath.Join(dir, "r"))
 	t.Setenv("HOME", filepath.Join(dir, "h"))
-	p := &project{dir: filepath.Join(dir, "p"), home: swarm.HomeOf(filepath.Join(dir, "p"))}
+	p := &project{dir: filepath.Join(dir, "p"), home: journal.HomeOf(filepath.Join(dir, "p"))}
 	if err := p.home.Make(); err != nil {
 		t.Fatal(err)
 	}

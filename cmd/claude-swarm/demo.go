@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // demoLimit is how long the demo waits for the answer. With the scripted model
@@ -269,7 +269,7 @@ func (s *stage) showReceipts() error {
 	if err != nil {
 		return err
 	}
-	p, err := (&project{file: file, home: swarm.HomeOf(file.Dir)}).openPost()
+	p, err := (&project{file: file, home: journal.HomeOf(file.Dir)}).openPost()
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // demoAgents are the agents whose logs are shown.
@@ -87,7 +87,7 @@ func (t *timeline) messages(which func(*dropbox.Message) bool) {
 
 // log shows what an agent's log has got.
 func (t *timeline) log(agent string) {
-	f, err := os.Open(swarm.HomeOf(t.s.path("")).AgentLog(agent))
+	f, err := os.Open(journal.HomeOf(t.s.path("")).AgentLog(agent))
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	} else if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -132,13 +133,13 @@ func nextStep(err error) string {
 	if e, ok := errors.AsType[*rendezvous.PathError](err); ok {
 		return e.Hint
 	}
-	if e, ok := errors.AsType[*swarm.DamagedError](err); ok {
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
 		return e.Next
 	}
 	if e, ok := errors.AsType[*provision.BrokenError](err); ok {
 		return e.Hint
 	}
-	if _, ok := errors.AsType[*swarm.TraceError](err); ok {
+	if _, ok := errors.AsType[*journal.TraceError](err); ok {
 		return "unset " + runner.AgentVar + " " + runner.MarkVar
 	}
 	if errors.Is(err, dropbox.ErrVersion) {

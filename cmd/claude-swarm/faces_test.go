@@ -23,6 +23,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // facts are what a face says of a project, each under its name.
@@ -175,19 +176,19 @@ func mailInEveryState(t *testing.T, p *project, store *dropbox.Store) (done stri
 
 	box, e = claimed()
 	now := time.Now().UTC()
-	turn := func(agent, outcome string, ago time.Duration, cost float64, n int) swarm.Attempt {
-		l := swarm.LedgerLine{V: 1, At: now.Add(-ago), Turn: fmt.Sprintf("%s-%d", e.ID, n), Agent: agent, Message: e.ID, From: dropbox.Lead, Outcome: outcome, Seconds: 2, CostUSD: cost}
+	turn := func(agent, outcome string, ago time.Duration, cost float64, n int) journal.Attempt {
+		l := journal.LedgerLine{V: 1, At: now.Add(-ago), Turn: fmt.Sprintf("%s-%d", e.ID, n), Agent: agent, Message: e.ID, From: dropbox.Lead, Outcome: outcome, Seconds: 2, CostUSD: cost}
 		if agent != "coder" {
 			l.Message, l.Turn = "aaaaaaaaaa", "aaaaaaaaaa-1"
 		}
 		data, err := json.Marshal(l)
 		must(err)
 		appendTo(t, p.home.Ledger(), string(data)+"\n")
-		return swarm.Attempt{Start: l.At.Add(-2 * time.Second), End: l.At, Outcome: outcome, CostUSD: cost}
+		return journal.Attempt{Start: l.At.Add(-2 * time.Second), End: l.At, Outcome: outcome, CostUSD: cost}
 	}
-	attempts := []swarm.Attempt{turn("coder", "failed", 48*time.Hour, 2, 1), turn("coder", view.OutcomeDone, 0, 0.75, 2)}
+	attempts := []journal.Attempt{turn("coder", "failed", 48*time.Hour, 2, 1), turn("coder", view.OutcomeDone, 0, 0.75, 2)}
 	turn("reviewer", view.OutcomeDone, 0, 0.5, 1)
-	receipt := &swarm.Receipt{ID: e.ID, Turn: e.ID + "-2", Agent: "coder", Outcome: view.OutcomeDone, Ended: now, Attempts: attempts, CostUSD: 2.75}
+	receipt := &journal.Receipt{ID: e.ID, Turn: e.ID + "-2", Agent: "coder", Outcome: view.OutcomeDone, Ended: now, Attempts: attempts, CostUSD: 2.75}
 	data, err := receipt.Encode()
 	must(err)
 	must(box.Commit(e, data))

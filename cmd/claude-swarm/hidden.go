@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -22,7 +23,7 @@ func hookCommand() *cli.Command {
 				if turn == "" || dir == "" {
 					return usagef("claude-swarm help", "hook compact: not inside a turn")
 				}
-				return swarm.HookCompact(swarm.HomeOf(dir), backends(), turn, c.App.Writer)
+				return swarm.HookCompact(journal.HomeOf(dir), backends(), turn, c.App.Writer)
 			},
 		}}, sessionHooks()...),
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -25,7 +25,7 @@ func loadInForce(c *cli.Context) (*project, error) {
 	if missing != nil {
 		return nil, err
 	}
-	home := swarm.HomeOf(filepath.Dir(path))
+	home := journal.HomeOf(filepath.Dir(path))
 	if os.Getenv(runner.AgentVar) == "" && !lockHeld(home) {
 		return nil, err
 	}
@@ -40,14 +40,14 @@ func loadInForce(c *cli.Context) (*project, error) {
 // openFolder opens the mailboxes for what needs nothing but their folder, and finds
 // out who asks. With a bad configuration it is the folder of the one in force, else
 // the usual one. The caller closes the store.
-func openFolder(c *cli.Context) (*dropbox.Store, swarm.Identity, error) {
-	var nobody swarm.Identity
+func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
+	var nobody journal.Identity
 	path, err := findConfig(c)
 	if err != nil {
 		return nil, nobody, err
 	}
 	dir := filepath.Dir(path)
-	me, err := swarm.WhoAmI(swarm.HomeOf(dir), os.Getenv)
+	me, err := journal.WhoAmI(journal.HomeOf(dir), os.Getenv)
 	if err != nil {
 		return nil, nobody, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 func initCommand() *cli.Command {
@@ -194,7 +194,7 @@ func checkInit(c *cli.Context, dir string) error {
 }
 
 func removeInit(c *cli.Context, dir string) error {
-	if lockHeld(swarm.HomeOf(dir)) {
+	if lockHeld(journal.HomeOf(dir)) {
 		return fail(exitFailed, "claude-swarm stop && "+again(c), "the daemon of this project runs")
 	}
 	// A client outlives a daemon that was killed, with its message and its files.

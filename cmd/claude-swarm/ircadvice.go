@@ -7,12 +7,13 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // advice makes of the configuration, as it is when it is asked, the advice to look at
 // the channels, for agents that can: see [ircbridge.Reader.CheckIn].
-func (m *ircMirror) advice(home swarm.Home, log *slog.Logger) func(swarm.Spec) string {
+func (m *ircMirror) advice(home journal.Home, log *slog.Logger) func(swarm.Spec) string {
 	return func(s swarm.Spec) string {
 		i := m.section.Load()
 		if !i.On() || !mayRead(s) {

@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -30,7 +31,7 @@ func TestAdviceToReadChannels(t *testing.T) {
 		{"with that tool denied", section, true, []string{"WebFetch", "mcp__dead-drop__irc_read"}, ""},
 		{"with the shell denied", section, false, []string{"Bash"}, ""},
 	} {
-		home := swarm.HomeOf(t.TempDir())
+		home := journal.HomeOf(t.TempDir())
 		dir := ircbridge.Folder(home.Dir())
 		for path, data := range map[string]string{
 			"state.json":                `{"v":1,"connected":true,"channels":[{"name":"#project-x","joined":true}]}`,

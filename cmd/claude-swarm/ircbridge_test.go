@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // What the configuration says of IRC reaches the bridge, with the passwords, and the
@@ -49,7 +49,7 @@ agents: {coder: {env_drop: [EDITOR], channels: ["api-{slug}"]}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &project{dir: dir, home: swarm.HomeOf(dir), file: file}
+	p := &project{dir: dir, home: journal.HomeOf(dir), file: file}
 	if err := p.home.Make(); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestNickPrefix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &project{dir: dir, home: swarm.HomeOf(dir), file: file}
+		p := &project{dir: dir, home: journal.HomeOf(dir), file: file}
 		if err := p.home.Make(); err != nil {
 			t.Fatal(err)
 		}

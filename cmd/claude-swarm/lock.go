@@ -10,7 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A runningError says that another daemon has the project.
@@ -36,7 +36,7 @@ const lockPatience = 500 * time.Millisecond
 
 // lockDaemon takes the lock that the one daemon of a project holds, until
 // release or the end of the process. A second one gets a [runningError].
-func lockDaemon(home swarm.Home) (release func() error, err error) {
+func lockDaemon(home journal.Home) (release func() error, err error) {
 	lock := flock.New(home.LockFile(), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	for deadline := time.Now().Add(lockPatience); ; time.Sleep(20 * time.Millisecond) {
 		got, err := lock.TryLock()
@@ -53,7 +53,7 @@ func lockDaemon(home swarm.Home) (release func() error, err error) {
 }
 
 // lockHeld tells whether a daemon holds the lock of a project.
-func lockHeld(home swarm.Home) bool {
+func lockHeld(home journal.Home) bool {
 	_, held := rendezvous.Holder(home.LockFile())
 	return held
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -322,7 +323,7 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 
 // turnFiles finds the streams of an agent's turns. Each record is read once.
 type turnFiles struct {
-	home  swarm.Home
+	home  journal.Home
 	agent string
 	seen  map[string]bool
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // loopBound is policy.turns_per_hour in these tests.
@@ -298,7 +299,7 @@ func TestAPersonWhoSendsWhileTurnsRun(t *testing.T) {
 	l := newLoop(t, way, "a: {direct: []}, b: {direct: []}")
 	l.run("send", "b", "@sh sh ./pass.sh")
 	if !poll(func() bool {
-		clients, err := swarm.HomeOf(l.dir).LiveClients()
+		clients, err := journal.HomeOf(l.dir).LiveClients()
 		return err == nil && len(clients) == 2
 	}) {
 		t.Fatal("the turns do not run")

@@ -19,6 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // toolsProject makes a project with the agents coder and reviewer.
@@ -148,7 +149,7 @@ func TestACopyHasNoDaemon(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	home := swarm.HomeOf(dir)
+	home := journal.HomeOf(dir)
 	if err := errors.Join(home.Make(), rendezvous.Note{PID: 1, Socket: l.Addr().String()}.Write(home.LockFile())); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // sayIfNobodyWorks warns that what was sent to these mailboxes waits: no daemon
@@ -19,7 +19,7 @@ func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...s
 		return
 	}
 	listens, moved := false, false
-	if lockHeld(swarm.HomeOf(project)) { // else there is no socket to look for
+	if lockHeld(journal.HomeOf(project)) { // else there is no socket to look for
 		if listens = rendezvous.Knock(project, os.Getenv); !listens {
 			listens, moved = rendezvous.Elsewhere(project, os.Getenv)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -235,7 +236,7 @@ func (p *post) recipients(list, next string) ([]string, error) {
 // leadOnly refuses an agent what is for the person to decide.
 func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
 
-func leadOnly(me swarm.Identity, what string) error {
+func leadOnly(me journal.Identity, what string) error {
 	if me.Name == dropbox.Lead {
 		return nil
 	}

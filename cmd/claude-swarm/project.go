@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // findConfig finds the configuration, see [client.FindConfig].
@@ -30,7 +30,7 @@ func findConfig(c *cli.Context) (string, error) {
 // A project is a swarm's files, as a verb sees them. It needs no daemon.
 type project struct {
 	dir  string // of the configuration
-	home swarm.Home
+	home journal.Home
 	file *config.File // nil after locate
 }
 
@@ -42,7 +42,7 @@ func locate(c *cli.Context) (*project, error) {
 		return nil, err
 	}
 	dir := filepath.Dir(path)
-	return &project{dir: dir, home: swarm.HomeOf(dir)}, nil
+	return &project{dir: dir, home: journal.HomeOf(dir)}, nil
 }
 
 // loadProject finds and reads the configuration. A bad one is exit status 78.
@@ -55,7 +55,7 @@ func loadProject(c *cli.Context) (*project, error) {
 	if err != nil {
 		return nil, badConfig(err)
 	}
-	return &project{dir: file.Dir, home: swarm.HomeOf(file.Dir), file: file}, nil
+	return &project{dir: file.Dir, home: journal.HomeOf(file.Dir), file: file}, nil
 }
 
 // badConfig gives the errors of a configuration their exit status and the next
@@ -86,8 +86,8 @@ func (p *project) storeOptions() dropbox.Options {
 }
 
 // whoAmI is the agent inside whose turn we run, or the lead.
-func (p *project) whoAmI() (swarm.Identity, error) {
-	return swarm.WhoAmI(p.home, os.Getenv)
+func (p *project) whoAmI() (journal.Identity, error) {
+	return journal.WhoAmI(p.home, os.Getenv)
 }
 
 // agent checks that the project has an agent of that name. next is what to type

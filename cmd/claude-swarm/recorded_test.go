@@ -19,6 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // TestRecordedProject opens projects that earlier versions of this program have made,
@@ -270,7 +271,7 @@ func (p *recordedProject) await(what string, so func() bool) {
 
 // end ends the daemon, also after a failure.
 func (p *recordedProject) end() {
-	home := swarm.HomeOf(p.dir)
+	home := journal.HomeOf(p.dir)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGKILL} {
 		if !lockHeld(home) {
 			return

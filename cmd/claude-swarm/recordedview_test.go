@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // opened is what the verbs say of a recording before a daemon runs, in lines. Times and
@@ -95,8 +96,8 @@ type tracedHop struct {
 	ID, From, To, State, Parent, Reason string
 	Type                                string
 	Hops                                int
-	Attempts                            []swarm.Attempt
-	Receipt                             *swarm.Receipt
+	Attempts                            []journal.Attempt
+	Receipt                             *journal.Receipt
 }
 
 type tracedTask struct {

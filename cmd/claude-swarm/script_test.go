@@ -18,7 +18,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // The test binary is the program and the stand-in for the agents' client, so
@@ -132,7 +132,7 @@ func endDaemons(env *testscript.Env) {
 		if err != nil || d.Name() != "daemon.lock" {
 			return nil // what cannot be looked at holds no daemon of ours
 		}
-		home := swarm.HomeOf(filepath.Dir(filepath.Dir(path)))
+		home := journal.HomeOf(filepath.Dir(filepath.Dir(path)))
 		pid := rendezvous.ReadNote(home.LockFile()).PID
 		if pid == 0 || !lockHeld(home) {
 			return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 func TestWriteStatus(t *testing.T) {
@@ -28,10 +29,10 @@ func TestWriteStatus(t *testing.T) {
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: new(ago(12 * time.Second)), PID: new(4712), Session: "0f3a1b2c-aaaa",
 				Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: "Do PERF-015\nand\x1b[2J do it well, please, before the others come back from lunch"},
-				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: swarm.Cost{Today: 0.04, Total: 1.5}, Model: "opus",
-				Context: swarm.Context{Tokens: 68_000, Limit: 200_000}, Last: &swarm.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
+				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: journal.Cost{Today: 0.04, Total: 1.5}, Model: "opus",
+				Context: journal.Context{Tokens: 68_000, Limit: 200_000}, Last: &swarm.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
 			{Name: "reviewer", State: swarm.Paused, Since: new(ago(3 * time.Minute)), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
-			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), Drops: 6417, CostUSD: swarm.Cost{Today: 0.0012, Total: 0.0012}},
+			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), Drops: 6417, CostUSD: journal.Cost{Today: 0.0012, Total: 0.0012}},
 		},
 		Lead: swarm.LeadStatus{Unread: 2, Questions: 1},
 	}
@@ -76,9 +77,9 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 		Trouble: []string{"/home/ann/tts/" + strings.Repeat("folder/", 20) + "claude-swarm.yaml:3:1: unknown key"},
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: ago(125 * time.Minute), Waiting: swarm.Waiting{Urgent: 1, Normal: 20}, Dead: 12,
-				CostUSD: swarm.Cost{Today: 1234.01}, Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: strings.Repeat("word ", 50)},
+				CostUSD: journal.Cost{Today: 1234.01}, Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: strings.Repeat("word ", 50)},
 				Why: "it stops when this turn has ended, and starts again by itself after claude-swarm resume coder"},
-			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Stopped, Since: ago(100 * time.Hour), Dead: 1, CostUSD: swarm.Cost{Today: 0.01},
+			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Stopped, Since: ago(100 * time.Hour), Dead: 1, CostUSD: journal.Cost{Today: 0.01},
 				Why:   "the key of its account is refused: put ANTHROPIC_API_KEY in env: of agents: in claude-swarm.yaml",
 				Next:  "claude-swarm start an-agent-with-a-very-long-name-32 (after the key is right)",
 				Model: "claudex", Last: &swarm.LastText{At: now, Text: strings.Repeat("last ", 50)}},

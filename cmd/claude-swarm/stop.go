@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 func stopCommand() *cli.Command {
@@ -185,7 +186,7 @@ func stopDaemon(c *cli.Context, p *project) error {
 
 // sayStopped says that the daemon has ended, and what became of the messages on which
 // turns ran when it was told to: the files know it now.
-func sayStopped(c *cli.Context, home swarm.Home, agents []swarm.AgentStatus) error {
+func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
 		if a.Message == nil {
@@ -212,7 +213,7 @@ func sayStopped(c *cli.Context, home swarm.Home, agents []swarm.AgentStatus) err
 // cutIn reads from the mailboxes what became of the message of a turn that was to be
 // ended; nil where the message is gone, or was left to the daemon's next start. Without a
 // message the turn compacted the context, which is done if it is not to be done still.
-func cutIn(c *cli.Context, home swarm.Home, agent, id string) (*swarm.Cut, error) {
+func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, error) {
 	store, _, err := openFolder(c)
 	if err != nil {
 		return nil, err

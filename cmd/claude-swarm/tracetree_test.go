@@ -9,7 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/view"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // family is a task, a question asked in its turn, the answer to that, and the
@@ -20,14 +20,14 @@ func family(at time.Time) []*view.TracedMessage {
 		{ID: "resultresu", From: "coder", To: "lead", Type: dropbox.Result, Subject: "Re: greet the world", ReplyTo: "tasktaskta", Turn: "tasktaskta-1", Created: second(9), State: view.StateUnread},
 		{ID: "answeransw", From: "reviewer", To: "coder", Type: dropbox.Result, Subject: "Re: whom?", ReplyTo: "questionqu", Turn: "questionqu-1", Created: second(5), State: view.StateDone},
 		{ID: "tasktaskta", From: "lead", To: "coder", Type: dropbox.Task, Subject: "greet the world", Created: second(0), State: view.StateDone,
-			Attempts: []swarm.Attempt{
+			Attempts: []journal.Attempt{
 				{Start: second(1), End: second(2), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01},
 				{Start: second(3), End: second(8), Outcome: "done", CostUSD: 0.04},
 			},
-			Receipt: &swarm.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"/p/greet.sh", "/p/test.sh"}, Denied: []string{"Bash(rm x)"}}},
+			Receipt: &journal.Receipt{Outcome: "done", ToolCalls: 5, Sent: []string{"questionqu"}, Files: []string{"/p/greet.sh", "/p/test.sh"}, Denied: []string{"Bash(rm x)"}}},
 		{ID: "questionqu", From: "coder", To: "reviewer", Type: dropbox.Question, Subject: "whom?", Created: second(4), State: view.StateDone,
-			Attempts: []swarm.Attempt{{Start: second(4), End: second(5), Outcome: "done", CostUSD: 0.02}},
-			Receipt:  &swarm.Receipt{Outcome: "done"}},
+			Attempts: []journal.Attempt{{Start: second(4), End: second(5), Outcome: "done", CostUSD: 0.02}},
+			Receipt:  &journal.Receipt{Outcome: "done"}},
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAnUrgentMessageNamesTheTurnThatTookItIn(t *testing.T) {
 	at := time.Date(2026, 11, 21, 5, 12, 0, 0, time.Local)
 	trace := view.NewTrace("urgenturge", []*view.TracedMessage{{
 		ID: "urgenturge", From: "lead", To: "coder", Type: dropbox.Task, Subject: "hurry", Created: at, State: view.StateDone,
-		Receipt: &swarm.Receipt{ID: "urgenturge", Turn: "tasktaskta-1", Outcome: "done", Into: "tasktaskta"},
+		Receipt: &journal.Receipt{ID: "urgenturge", Turn: "tasktaskta-1", Outcome: "done", Into: "tasktaskta"},
 	}})
 	var out strings.Builder
 	tree{asked: "urgenturge", now: at, columns: 80}.write(&out, trace)

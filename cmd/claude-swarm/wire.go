@@ -30,7 +30,7 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]swarm.L
 	if !f.Audit.Git {
 		return nil, nil
 	}
-	audit, err := git.OpenAudit(ctx, f.DeadDropDir, git.Options{Log: log, Secrets: swarm.HomeOf(f.Dir).Secrets()})
+	audit, err := git.OpenAudit(ctx, f.DeadDropDir, git.Options{Log: log, Secrets: journal.HomeOf(f.Dir).Secrets()})
 	if err != nil {
 		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
 	}
@@ -91,7 +91,7 @@ func planOf(f *config.File) swarm.Plan {
 		Debounce:   f.Debounce,
 
 		TurnsPerHour: f.Policy.TurnsPerHour,
-		Log:          swarm.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
+		Log:          journal.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
 		Retention: swarm.Retention{
 			Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB),
 			RefusedDays: f.Retention.RefusedDays, RefusedMB: int64(f.Retention.RefusedMB),

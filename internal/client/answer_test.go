@@ -5,12 +5,12 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 func TestAnswer(t *testing.T) {
-	lead := &client.Client{Me: swarm.Identity{Name: dropbox.Lead}}
-	agent := &client.Client{Me: swarm.Identity{Name: "coder"}}
+	lead := &client.Client{Me: journal.Identity{Name: dropbox.Lead}}
+	agent := &client.Client{Me: journal.Identity{Name: "coder"}}
 	for _, tc := range []struct {
 		to            dropbox.Type
 		lead, program dropbox.Type

@@ -7,20 +7,20 @@ import (
 	"slices"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A Client is a project and its caller: an agent inside its turn, or the lead. It is for one
 // goroutine.
 type Client struct {
 	Project
-	Me     swarm.Identity
+	Me     journal.Identity
 	Halted string // the conversation that the last message halted; "" for none
 }
 
 // Open finds out who the caller is: inside the turn of an agent the agent, else the lead.
 func Open(p Project, getenv func(string) string) (*Client, error) {
-	me, err := swarm.WhoAmI(p.Home, getenv)
+	me, err := journal.WhoAmI(p.Home, getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (c *Client) Mailbox(name string) (*dropbox.Mailbox, error) {
 
 // Receipt reads the receipt of a message. The error is [dropbox.ErrNotFound] for a message
 // that had no turn.
-func (c *Client) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
+func (c *Client) Receipt(found dropbox.Found) (*journal.Receipt, error) {
 	box, err := c.Mailbox(found.Mailbox)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (c *Client) Receipt(found dropbox.Found) (*swarm.Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return swarm.ParseReceipt(data)
+	return journal.ParseReceipt(data)
 }
 
 // Reason reads why a message became a dead letter or was refused; "" where no reason is kept.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A Forward is one message that went to another agent.
@@ -107,7 +108,7 @@ func isRemoval(box *dropbox.Mailbox, e dropbox.Entry) bool {
 	if err != nil {
 		return false
 	}
-	r, err := swarm.ParseReceipt(data)
+	r, err := journal.ParseReceipt(data)
 	return err == nil && r.Turn == ""
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/view"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // What waits in the mailbox of an agent that is gone comes to another one once, also
@@ -36,7 +36,7 @@ func TestForward(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer store.Close()
-			home := swarm.HomeOf(dir)
+			home := journal.HomeOf(dir)
 			tokens, err := home.Tokens(dropbox.Lead, "idle", "coder")
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +63,7 @@ func TestForward(t *testing.T) {
 			proven := send(dropbox.Message{From: dropbox.Lead, Subject: "the parser", Body: []byte("Port it.\n")}, true)
 			send(dropbox.Message{From: dropbox.Lead, Subject: "forged", Body: []byte("Give me the key.\n")}, false)
 
-			d := &client.Client{Project: client.Project{Home: home, Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+			d := &client.Client{Project: client.Project{Home: home, Store: store}, Me: journal.Identity{Name: dropbox.Lead}}
 			list, err := d.Forward("idle", "coder")
 			if err != nil || len(list) != 2 || list[0].ID != proven {
 				t.Fatalf("Forward = %+v, %v", list, err)
@@ -89,7 +89,7 @@ func TestForward(t *testing.T) {
 			if left, err := view.Inbox(d, "idle", false); err != nil || len(left) > 0 {
 				t.Errorf("%d are left, %v", len(left), err)
 			}
-			receipt, err := swarm.ReadReceipt(strings.TrimSuffix(found[0], ".md") + ".receipt.yaml")
+			receipt, err := journal.ReadReceipt(strings.TrimSuffix(found[0], ".md") + ".receipt.yaml")
 			if err != nil || receipt.Outcome != "forwarded to coder as "+list[0].As {
 				t.Errorf("the receipt says %+v, %v", receipt, err)
 			}
@@ -125,7 +125,7 @@ func TestForwardOfWhatIsInHand(t *testing.T) {
 	if _, err := box.Claim(list[0]); err != nil {
 		t.Fatal(err)
 	}
-	d := &client.Client{Project: client.Project{Home: swarm.HomeOf(filepath.Dir(drop)), Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+	d := &client.Client{Project: client.Project{Home: journal.HomeOf(filepath.Dir(drop)), Store: store}, Me: journal.Identity{Name: dropbox.Lead}}
 	if _, err := d.Forward("idle", "coder"); !errors.Is(err, client.ErrUnsettled) {
 		t.Errorf("Forward = %v, want that a turn is not settled", err)
 	}

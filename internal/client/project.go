@@ -5,11 +5,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A Project is a swarm as a client knows it: its folders, agents and rules.
 type Project struct {
-	Home   swarm.Home
+	Home   journal.Home
 	Store  *dropbox.Store // the caller closes it
 	Agents []string       // in the order of the configuration
 	Lead   string         // the agent that gets the lead's mail; "" is the person
@@ -47,7 +48,7 @@ func OpenStore(file *config.File) (*dropbox.Store, error) {
 
 // ProjectOf makes a project of its configuration.
 func ProjectOf(file *config.File, store *dropbox.Store) Project {
-	p := Project{Home: swarm.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), IRC: channelsOf(file), Reading: map[string]Reading{}}
+	p := Project{Home: journal.HomeOf(file.Dir), Store: store, Agents: file.Names(), Lead: file.Lead, LeadName: file.LeadName, CCLead: file.CCLead(), Rules: PolicyOf(file), IRC: channelsOf(file), Reading: map[string]Reading{}}
 	for _, a := range file.Agents {
 		p.Reading[a.Name] = ReadingOf(a)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A project is a folder with files inside and outside of it.
@@ -61,8 +61,8 @@ func (y project) client(t *testing.T, who string, allowed, denied *[]string, mod
 	t.Cleanup(func() { store.Close() })
 	a := config.Agent{Name: "coder", Cwd: y.dir, AllowedTools: allowed, DisallowedTools: denied, PermissionMode: mode}
 	return &client.Client{
-		Project: client.Project{Home: swarm.HomeOf(y.dir), Store: store, Agents: []string{"coder"}, Reading: map[string]client.Reading{"coder": client.ReadingOf(a)}},
-		Me:      swarm.Identity{Name: who, Turn: "aaaaaaaaaa-1"},
+		Project: client.Project{Home: journal.HomeOf(y.dir), Store: store, Agents: []string{"coder"}, Reading: map[string]client.Reading{"coder": client.ReadingOf(a)}},
+		Me:      journal.Identity{Name: who, Turn: "aaaaaaaaaa-1"},
 	}
 }
 
@@ -173,8 +173,8 @@ func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
 }
 
 func TestMayRead(t *testing.T) {
-	d := &client.Client{Me: swarm.Identity{Name: "coder"}}
-	lead := &client.Client{Me: swarm.Identity{Name: dropbox.Lead}}
+	d := &client.Client{Me: journal.Identity{Name: "coder"}}
+	lead := &client.Client{Me: journal.Identity{Name: dropbox.Lead}}
 	for _, tc := range []struct {
 		mailbox, from string
 		ok            bool
@@ -204,7 +204,7 @@ func TestMayTakeBack(t *testing.T) {
 		{"coder", &dropbox.Message{From: "coder"}, true}, {"coder", &dropbox.Message{From: "lead"}, false}, {"coder", nil, false},
 		{dropbox.Lead, &dropbox.Message{From: "coder"}, true}, {dropbox.Lead, nil, true},
 	} {
-		d := &client.Client{Me: swarm.Identity{Name: tc.who}}
+		d := &client.Client{Me: journal.Identity{Name: tc.who}}
 		if err := d.MayTakeBack(found, tc.m); (err == nil) != tc.ok {
 			t.Errorf("%s takes back %+v: %v", tc.who, tc.m, err)
 		} else if err != nil && !strings.Contains(err.Error(), "k7f3q9m2xd is not for coder to take back") {

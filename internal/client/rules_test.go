@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // What was refused since a conversation was halted is given back when that goes on, also
@@ -24,7 +24,7 @@ func TestUnhaltGivesBackByTheReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	d := &client.Client{Project: client.Project{Store: store}, Me: swarm.Identity{Name: dropbox.Lead}}
+	d := &client.Client{Project: client.Project{Store: store}, Me: journal.Identity{Name: dropbox.Lead}}
 	box, err := d.Mailbox("coder")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A DeliveryError says which recipient a message could not be delivered to.
@@ -139,7 +140,7 @@ func (c *Client) EnsureToken() error {
 	}
 	_, err := c.Home.Tokens(dropbox.Lead)
 	if err == nil {
-		c.Me, err = swarm.WhoAmI(c.Home, func(string) string { return "" })
+		c.Me, err = journal.WhoAmI(c.Home, func(string) string { return "" })
 	}
 	return err
 }

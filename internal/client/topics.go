@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule refuses the
@@ -165,7 +165,7 @@ func (c *Client) Ack(work dropbox.Publication, end, text string) error {
 	if err := c.answerPublished(work, text); err != nil {
 		return err
 	}
-	r := swarm.Receipt{ID: work.ID, Turn: c.Me.Turn, Agent: c.Me.Name, Outcome: end, Ended: time.Now().UTC(), Text: firstOf(text)}
+	r := journal.Receipt{ID: work.ID, Turn: c.Me.Turn, Agent: c.Me.Name, Outcome: end, Ended: time.Now().UTC(), Text: firstOf(text)}
 	receipt, err := r.Encode()
 	if err != nil {
 		return err

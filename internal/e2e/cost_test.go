@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // priced is a reply of the scripted API with so many thousand tokens each read, written
@@ -70,7 +71,7 @@ func (p *project) checkCosts(want float64, receipts bool) {
 		p.t.Fatal(err)
 	}
 	got["history"] = history.CostUSD
-	if err := swarm.ReadLedger(filepath.Join(p.dir, ".claude-swarm/ledger.jsonl"), func(l swarm.LedgerLine) bool {
+	if err := journal.ReadLedger(filepath.Join(p.dir, ".claude-swarm/ledger.jsonl"), func(l journal.LedgerLine) bool {
 		if l.CostUSD < 0 {
 			p.t.Errorf("the ledger has a turn of %v USD", l.CostUSD)
 		}
@@ -85,7 +86,7 @@ func (p *project) checkCosts(want float64, receipts bool) {
 			p.t.Fatal(err)
 		}
 		for _, f := range files {
-			r, err := swarm.ReadReceipt(f)
+			r, err := journal.ReadReceipt(f)
 			if err != nil {
 				p.t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // The scripted model's action for each word of the day, and for any other task.
@@ -360,7 +361,7 @@ func (d *day) sameCosts() {
 	for _, a := range d.status().Agents {
 		shown += a.CostUSD.Total
 	}
-	if err := swarm.ReadLedger(filepath.Join(d.dir, ".claude-swarm/ledger.jsonl"), func(l swarm.LedgerLine) bool {
+	if err := journal.ReadLedger(filepath.Join(d.dir, ".claude-swarm/ledger.jsonl"), func(l journal.LedgerLine) bool {
 		if l.Agent != "docs" { // it is gone
 			booked += l.CostUSD
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // passers is a scenario in which every agent of the ring sends the next one a message in
@@ -88,7 +89,7 @@ func (p *project) ledgerHolds(agents []string, turns int) {
 	p.t.Helper()
 	cost, n := map[string]float64{}, 0
 	for line := range strings.Lines(p.read(".claude-swarm/ledger.jsonl")) {
-		var l swarm.LedgerLine
+		var l journal.LedgerLine
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			p.t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/fakeapi"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A project is a scratch project with a separate home and a scripted API.
@@ -203,14 +204,14 @@ func (p *project) within(limit time.Duration, what string, ok func() bool) {
 }
 
 // receipt waits for the receipt of a message.
-func (p *project) receipt(agent, id string) *swarm.Receipt {
+func (p *project) receipt(agent, id string) *journal.Receipt {
 	p.t.Helper()
 	var found []string
 	p.until("a receipt of "+id, func() bool {
 		found, _ = filepath.Glob(filepath.Join(p.dir, ".dead-drop", agent, "done", "*", "*"+id+".receipt.yaml"))
 		return len(found) == 1
 	})
-	r, err := swarm.ReadReceipt(found[0])
+	r, err := journal.ReadReceipt(found[0])
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A commit is what is handed to git.
@@ -98,9 +98,9 @@ func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 		c.files = append(c.files, file{path: p.base + receiptEnd, data: receipt})
 		c.files = append(c.files, h.attachments()...)
 		if i == 0 {
-			r, err := swarm.ParseReceipt(receipt)
+			r, err := journal.ParseReceipt(receipt)
 			if err != nil {
-				r = new(swarm.Receipt) // told when it was found
+				r = new(journal.Receipt) // told when it was found
 			}
 			c.text = turnText(t, r, h, body)
 		}
@@ -114,11 +114,11 @@ const (
 )
 
 // turnText is the message of a turn's commit.
-func turnText(t *turn, r *swarm.Receipt, h head, body []byte) string {
+func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
 	id := cmp.Or(r.ID, h.ID, idOf(t.papers[0].base))
 	answer := r.Answer
 	if answer == nil {
-		answer = new(swarm.Answer)
+		answer = new(journal.Answer)
 	}
 	var b strings.Builder
 	title := cmp.Or(screen.OneLine(h.Subject), screen.OneLine(firstLine(body)), screen.OneLine(answer.Subject), "message "+screen.OneLine(id))

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 const (
@@ -176,10 +176,10 @@ func (a *Audit) addReceipt(root *os.Root, mailbox, base string, turns map[string
 	if !ok {
 		return
 	}
-	r, err := swarm.ParseReceipt(data)
+	r, err := journal.ParseReceipt(data)
 	if err != nil {
 		a.warn(base+receiptEnd, err)
-		r = new(swarm.Receipt)
+		r = new(journal.Receipt)
 	}
 	p := paper{base: base, note: r.Outcome == "rode along"}
 	ended := r.Ended

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/internal/git"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 const token = "NDGFHCVWAUMSOU4NHL3JBTNHQD"
@@ -27,7 +27,7 @@ func TestNoTokenIsCommitted(t *testing.T) {
 	o := p.options()
 	o.Secrets = hidden{}
 	a := p.auditWith(o)
-	base := p.turn("coder", 1, p.now, func(r *swarm.Receipt) { r.Text = "as asked" })
+	base := p.turn("coder", 1, p.now, func(r *journal.Receipt) { r.Text = "as asked" })
 	message := filepath.Join(p.drop, base+".md")
 	data := "---\nid: k000000001\nfrom: lead\nsubject: is it " + token + "?\n---\nIt is " + token + ".\n"
 	p.write(message, data)

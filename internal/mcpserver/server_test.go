@@ -21,6 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -31,7 +32,7 @@ type place struct {
 	chat   *client.Channels // nil: no IRC
 	t      *testing.T
 	dir    string
-	home   swarm.Home
+	home   journal.Home
 	store  *dropbox.Store
 	daemon *daemon // nil: none runs
 	env    map[string]string
@@ -48,7 +49,7 @@ type place struct {
 func newPlace(t *testing.T, env map[string]string) *place {
 	t.Helper()
 	dir := t.TempDir()
-	p := &place{t: t, dir: dir, home: swarm.HomeOf(dir), env: env, rules: policy.Default()}
+	p := &place{t: t, dir: dir, home: journal.HomeOf(dir), env: env, rules: policy.Default()}
 	dropDir := filepath.Join(dir, ".dead-drop")
 	if err := dropbox.Create(dropDir); err != nil {
 		t.Fatal(err)

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"golang.org/x/sys/unix"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A Grade says how bad a finding is.
@@ -66,7 +68,7 @@ type DoctorOptions struct {
 type checkup struct {
 	DoctorOptions
 	file     *config.File
-	home     swarm.Home
+	home     journal.Home
 	status   *swarm.Status // of the running daemon, if any
 	findings []Finding
 }

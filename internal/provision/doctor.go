@@ -11,7 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // Examine looks at everything that a swarm needs: configuration, clients,
@@ -22,7 +22,7 @@ func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	if o.ClientTimeout == 0 {
 		o.ClientTimeout = 10 * time.Second
 	}
-	e := &checkup{DoctorOptions: o, home: swarm.HomeOf(filepath.Dir(o.Config))}
+	e := &checkup{DoctorOptions: o, home: journal.HomeOf(filepath.Dir(o.Config))}
 	e.configuration()
 	if e.file != nil {
 		e.permissions()

@@ -6,22 +6,22 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A PastTurn is one line of a history.
 type PastTurn struct {
-	Agent   string         `json:"agent"`
-	At      time.Time      `json:"at"` // the end
-	Turn    string         `json:"turn"`
-	Message string         `json:"message"`
-	From    string         `json:"from"`
-	Subject string         `json:"subject,omitempty"` // or the beginning of the text
-	Outcome string         `json:"outcome"`
-	Reason  string         `json:"reason,omitempty"`
-	Seconds float64        `json:"seconds"`
-	CostUSD float64        `json:"cost_usd"`
-	Receipt *swarm.Receipt `json:"receipt,omitempty"` // of a turn that ended well
+	Agent   string           `json:"agent"`
+	At      time.Time        `json:"at"` // the end
+	Turn    string           `json:"turn"`
+	Message string           `json:"message"`
+	From    string           `json:"from"`
+	Subject string           `json:"subject,omitempty"` // or the beginning of the text
+	Outcome string           `json:"outcome"`
+	Reason  string           `json:"reason,omitempty"`
+	Seconds float64          `json:"seconds"`
+	CostUSD float64          `json:"cost_usd"`
+	Receipt *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
 }
 
 // A History is what an agent did.
@@ -41,7 +41,7 @@ const OutcomeDone = "done"
 // is all. Agent "" is all agents.
 func HistoryOf(d *client.Client, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
-	err := swarm.ReadLedger(d.Home.Ledger(), func(l swarm.LedgerLine) bool {
+	err := journal.ReadLedger(d.Home.Ledger(), func(l journal.LedgerLine) bool {
 		if agent != "" && l.Agent != agent || l.At.Before(since) {
 			return true
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // RestartDaemon is the next step where the daemon runs without its bridge.
@@ -13,7 +14,7 @@ const RestartDaemon = "claude-swarm restart"
 
 // IRCOf is how things stand with IRC, as far as the bridge's files tell; nil where the
 // configuration has none. The status of the daemon, or of the files, has it as its IRC.
-func IRCOf(f *config.File, home swarm.Home) (*swarm.IRCStatus, error) {
+func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	if !f.IRC.On() {
 		return nil, nil
 	}
@@ -74,14 +75,14 @@ func waitingForIRC(f *config.File) (int, error) {
 }
 
 // hasDaemon tells whether a daemon holds the project.
-func hasDaemon(home swarm.Home) bool {
+func hasDaemon(home journal.Home) bool {
 	_, held := rendezvous.Holder(home.LockFile())
 	return held
 }
 
 // OpenQuestions are the newest of those that people on IRC were asked and have not
 // answered, by the agent that asked. It is empty where the bridge's files do not tell.
-func OpenQuestions(home swarm.Home) map[string]ircbridge.OpenQuestion {
+func OpenQuestions(home journal.Home) map[string]ircbridge.OpenQuestion {
 	open := map[string]ircbridge.OpenQuestion{}
 	st, err := ircbridge.ReadState(home.Dir())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // StartDaemon is the next step where only a daemon is missing.
@@ -22,8 +23,8 @@ type Status struct {
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
 // Cost is what all agents have cost together, in US dollars.
-func (s *Status) Cost() swarm.Cost {
-	var sum swarm.Cost
+func (s *Status) Cost() journal.Cost {
+	var sum journal.Cost
 	for _, a := range s.Agents {
 		sum.Today += a.CostUSD.Today
 		sum.Total += a.CostUSD.Total

@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -92,8 +93,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 		swarm.AgentStatus{Name: "a", State: swarm.Limited, Why: "weekly limit", Next: "goes on by itself", Limit: limit("x", 9)},
 		swarm.AgentStatus{Name: "b", State: swarm.Limited, Why: "no credit", Next: "claude-swarm resume b", Limit: limit("y", 1)},
 		swarm.AgentStatus{Name: "c", State: swarm.Limited, Why: "weekly limit", Next: "goes on by itself", Limit: limit("x", 7), Dead: 1},
-		swarm.AgentStatus{Name: "d", State: swarm.Idle, CostUSD: swarm.Cost{Today: 0.25, Total: 1}, Context: swarm.Context{Tokens: 68_000, Limit: 200_000}, Dead: 3},
-		swarm.AgentStatus{Name: "e", State: swarm.Paused, CostUSD: swarm.Cost{Today: 0.5, Total: 2}, Next: "claude-swarm resume e", Context: swarm.Context{Limit: 200_000}, Dead: 1},
+		swarm.AgentStatus{Name: "d", State: swarm.Idle, CostUSD: journal.Cost{Today: 0.25, Total: 1}, Context: journal.Context{Tokens: 68_000, Limit: 200_000}, Dead: 3},
+		swarm.AgentStatus{Name: "e", State: swarm.Paused, CostUSD: journal.Cost{Today: 0.5, Total: 2}, Next: "claude-swarm resume e", Context: journal.Context{Limit: 200_000}, Dead: 1},
 	))
 	want := []view.Limit{
 		{Agents: []string{"a", "c"}, Why: "weekly limit", Until: noon.Add(7 * time.Minute), Hint: "nothing has to be done"},
@@ -117,7 +118,7 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	if diff := cmp.Diff(rows, got); diff != "" {
 		t.Errorf("agents (-want +got):\n%s", diff)
 	}
-	if got := st.Cost(); got != (swarm.Cost{Today: 0.75, Total: 3}) {
+	if got := st.Cost(); got != (journal.Cost{Today: 0.75, Total: 3}) {
 		t.Errorf("all agents have cost %+v", got)
 	}
 	if st.Agents[0].Why == "" || st.Agents[3].Next != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A TracedMessage is one message of a trace, with everything that became of it.
@@ -26,12 +26,12 @@ type TracedMessage struct {
 	Hops    int          `json:"hops"`
 	Created time.Time    `json:"created"`
 
-	State    string          `json:"state"`            // waiting, working, done, read, unread, dead, refused
-	Reason   string          `json:"reason,omitempty"` // why it is dead or refused
-	Parent   string          `json:"parent,omitempty"` // the message that it came of
-	Copy     bool            `json:"copy,omitempty"`   // it only shows another message on IRC, or asks the bridge for something
-	Attempts []swarm.Attempt `json:"attempts,omitempty"`
-	Receipt  *swarm.Receipt  `json:"receipt,omitempty"`
+	State    string            `json:"state"`            // waiting, working, done, read, unread, dead, refused
+	Reason   string            `json:"reason,omitempty"` // why it is dead or refused
+	Parent   string            `json:"parent,omitempty"` // the message that it came of
+	Copy     bool              `json:"copy,omitempty"`   // it only shows another message on IRC, or asks the bridge for something
+	Attempts []journal.Attempt `json:"attempts,omitempty"`
+	Receipt  *journal.Receipt  `json:"receipt,omitempty"`
 
 	Offer string           `json:"-"` // the publication that it offers
 	About string           `json:"-"` // of a copy: the message that it shows
@@ -40,7 +40,7 @@ type TracedMessage struct {
 
 // A TracedTurn is one begun turn of a message.
 type TracedTurn struct {
-	swarm.Attempt // its reason is "" where it is done
+	journal.Attempt // its reason is "" where it is done
 	// The receipt counts these for the last turn alone.
 	ToolCalls, Compactions int
 }
@@ -113,11 +113,11 @@ func TraceOf(d *client.Client, found dropbox.Found) (*Trace, error) {
 }
 
 // attempts are the turns that ended, by message, as the ledger has them.
-func attempts(d *client.Client) (map[string][]swarm.Attempt, error) {
-	all := map[string][]swarm.Attempt{}
-	err := swarm.ReadLedger(d.Home.Ledger(), func(l swarm.LedgerLine) bool {
+func attempts(d *client.Client) (map[string][]journal.Attempt, error) {
+	all := map[string][]journal.Attempt{}
+	err := journal.ReadLedger(d.Home.Ledger(), func(l journal.LedgerLine) bool {
 		took := time.Duration(l.Seconds * float64(time.Second))
-		all[l.Message] = append(all[l.Message], swarm.Attempt{
+		all[l.Message] = append(all[l.Message], journal.Attempt{
 			Start: l.At.Add(-took), End: l.At, Outcome: l.Outcome, Reason: l.Reason, CostUSD: l.CostUSD,
 		})
 		return true
@@ -127,7 +127,7 @@ func attempts(d *client.Client) (map[string][]swarm.Attempt, error) {
 
 // traced is a message with what became of it. A receipt knows all attempts;
 // without one the ledger does.
-func traced(d *client.Client, f dropbox.Found, m *dropbox.Message, attempts []swarm.Attempt) *TracedMessage {
+func traced(d *client.Client, f dropbox.Found, m *dropbox.Message, attempts []journal.Attempt) *TracedMessage {
 	t := &TracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
 		Turn: m.Turn, Offer: m.Offer, Hops: m.Hops, Created: m.Created, State: StateOf(f.Mailbox, f.State), Attempts: attempts,

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/claude-swarm/claude-swarm/internal/view"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // family is a task, a question asked in its turn, the answer to that, the result, and the
@@ -20,13 +20,13 @@ func family(at time.Time) []*view.TracedMessage {
 		{ID: "resultresu", ReplyTo: "tasktaskta", Turn: "tasktaskta-1", Created: second(9)},
 		{ID: "answeransw", ReplyTo: "questionqu", Turn: "questionqu-1", Created: second(5)},
 		{ID: "tasktaskta", Created: second(0),
-			Attempts: []swarm.Attempt{
+			Attempts: []journal.Attempt{
 				{Start: second(1), End: second(2), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01},
 				{Start: second(3), End: second(8), Outcome: "done", Reason: "end_turn", CostUSD: 0.04},
 			},
-			Receipt: &swarm.Receipt{Outcome: "done", ToolCalls: 5, Compactions: 1, Sent: []string{"questionqu"}}},
+			Receipt: &journal.Receipt{Outcome: "done", ToolCalls: 5, Compactions: 1, Sent: []string{"questionqu"}}},
 		{ID: "questionqu", Created: second(4),
-			Attempts: []swarm.Attempt{{Start: second(4), End: second(12), Outcome: "done", CostUSD: 0.02}}},
+			Attempts: []journal.Attempt{{Start: second(4), End: second(12), Outcome: "done", CostUSD: 0.02}}},
 	}
 }
 
@@ -57,14 +57,14 @@ func TestTurnsOfAMessage(t *testing.T) {
 		message view.TracedMessage
 		want    []view.TracedTurn
 	}{
-		"none, and a receipt": {view.TracedMessage{Receipt: &swarm.Receipt{ToolCalls: 3}}, []view.TracedTurn{}},
+		"none, and a receipt": {view.TracedMessage{Receipt: &journal.Receipt{ToolCalls: 3}}, []view.TracedTurn{}},
 		"no receipt": {
-			view.TracedMessage{Attempts: []swarm.Attempt{{Start: at, Outcome: "failed", Reason: "no space"}}},
-			[]view.TracedTurn{{Attempt: swarm.Attempt{Start: at, Outcome: "failed", Reason: "no space"}}},
+			view.TracedMessage{Attempts: []journal.Attempt{{Start: at, Outcome: "failed", Reason: "no space"}}},
+			[]view.TracedTurn{{Attempt: journal.Attempt{Start: at, Outcome: "failed", Reason: "no space"}}},
 		},
 		"a failure, then done": {*family(at)[3], []view.TracedTurn{
-			{Attempt: swarm.Attempt{Start: at.Add(time.Second), End: at.Add(2 * time.Second), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01}},
-			{Attempt: swarm.Attempt{Start: at.Add(3 * time.Second), End: at.Add(8 * time.Second), Outcome: "done", CostUSD: 0.04}, ToolCalls: 5, Compactions: 1},
+			{Attempt: journal.Attempt{Start: at.Add(time.Second), End: at.Add(2 * time.Second), Outcome: "failed", Reason: "the API is overloaded", CostUSD: 0.01}},
+			{Attempt: journal.Attempt{Start: at.Add(3 * time.Second), End: at.Add(8 * time.Second), Outcome: "done", CostUSD: 0.04}, ToolCalls: 5, Compactions: 1},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestOffersAreBranchesOfTheirPublication(t *testing.T) {
 			{ID: "resultresu", From: "coder", To: "boss", Turn: "urgenturge-1", ReplyTo: "publishpub", Created: at.Add(2 * time.Minute)},
 		}
 		if turn != "" {
-			messages[0].Receipt = &swarm.Receipt{Sent: []string{"publishpub"}}
+			messages[0].Receipt = &journal.Receipt{Sent: []string{"publishpub"}}
 		}
 		parents := map[string]string{}
 		for _, m := range view.NewTrace("tasktaskta", messages).Messages {

@@ -15,10 +15,14 @@ var targets = []target{
 	}, first: "^Test(StepsOnDisk|EverySync|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ATwin|DiskTrouble)"},
 	{pkg: "swarm", files: []string{
 		"turn.go", "tracker.go", // claim
-		"settle.go", "receipt.go", // receipt
+		"settle.go", // receipt
+		"takeup.go", // take-up
+	}, first: "^Test(TheOrder|EachChange|ALedger|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"},
+	{pkg: "swarm/journal", files: []string{
+		"receipt.go",            // receipt
 		"ledger.go", "amend.go", // ledger
-		"takeup.go", "record.go", // take-up
-	}, first: "^Test(TheOrder|EachChange|ALedger|ALine|ARecord|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"},
+		"record.go", // take-up
+	}},
 	{pkg: "internal/durable", files: []string{"write.go"}},
 	{pkg: "window", files: []string{
 		"banner.go", "base64.go", "buffer.go", "call.go", "file.go", "quote.go", "render.go", "ring.go",

@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // An arenaSpec says how an arena is made. The zero value is one agent.
@@ -105,7 +106,7 @@ func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
 
 func (a *arena) journal() string        { return filepath.Join(filepath.Dir(a.dir), "turns.log") }
 func (a *arena) mail() string           { return filepath.Join(a.dir, ".dead-drop") }
-func (a *arena) own() swarm.Home        { return swarm.HomeOf(a.dir) }
+func (a *arena) own() journal.Home      { return journal.HomeOf(a.dir) }
 func (a *arena) box(name string) string { return filepath.Join(a.mail(), name) }
 
 // close ends whatever still runs in the arena, without a word.

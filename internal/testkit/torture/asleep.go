@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // asleep stops the daemon for a while, as a laptop does that is closed: clients end
@@ -97,9 +97,9 @@ func nap(ctx context.Context, a *arena, r role, d time.Duration) error {
 
 // badEnds are the attempts in the ledger that did not end well. That a client was
 // killed before it had written its session is none.
-func (a *arena) badEnds() ([]swarm.LedgerLine, error) {
-	var bad []swarm.LedgerLine
-	err := swarm.ReadLedger(a.own().Ledger(), func(l swarm.LedgerLine) bool {
+func (a *arena) badEnds() ([]journal.LedgerLine, error) {
+	var bad []journal.LedgerLine
+	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {
 		if l.Outcome != "done" && l.Outcome != "no-session" {
 			bad = append(bad, l)
 		}

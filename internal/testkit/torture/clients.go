@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // misbehaviours are what a client may do instead of its work, as the stand-in plays it, and
@@ -75,7 +75,7 @@ var unruly = fault{
 // an empty end is any. The sender of a message that is given up is told once.
 func (a *arena) endedAs(want func(n int) (name, end string)) error {
 	ends := map[string][]string{}
-	err := swarm.ReadLedger(a.own().Ledger(), func(l swarm.LedgerLine) bool {
+	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {
 		ends[l.Message] = append(ends[l.Message], l.Outcome)
 		return true
 	})

@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -21,7 +21,7 @@ const sameCost = 1e-6
 // A client tells the total of its session too, which has the earlier turns in it.
 func (a *arena) tallyCosts(c *counts, turns map[string]turn) error {
 	booked, done := map[string]float64{}, map[string]bool{}
-	err := swarm.ReadLedger(a.own().Ledger(), func(l swarm.LedgerLine) bool {
+	err := journal.ReadLedger(a.own().Ledger(), func(l journal.LedgerLine) bool {
 		booked[l.Turn] += l.CostUSD
 		done[l.Turn] = done[l.Turn] || l.Outcome == string(runner.Done)
 		return true

@@ -69,8 +69,8 @@ type begin struct {
 	n    int // of the job
 }
 
-// A journal is what the stand-ins wrote down.
-type journal struct {
+// A turnLog is what the stand-ins wrote down.
+type turnLog struct {
 	begins   map[string][]begin // by agent, in their order
 	runs     map[int][]begin    // by job
 	overlaps []string
@@ -78,8 +78,8 @@ type journal struct {
 
 // readJournal reads the lines WORD AGENT UUID PID FIRST-LINE. Which job a turn is for
 // stands in its record, and in the first line, unless notes ride along.
-func (a *arena) readJournal(numbers map[string]int) (*journal, error) {
-	j := &journal{begins: map[string][]begin{}, runs: map[int][]begin{}}
+func (a *arena) readJournal(numbers map[string]int) (*turnLog, error) {
+	j := &turnLog{begins: map[string][]begin{}, runs: map[int][]begin{}}
 	f, err := os.Open(a.journal())
 	if errors.Is(err, fs.ErrNotExist) {
 		return j, nil
@@ -132,7 +132,7 @@ func numbers(turns map[string]turn, jobs []*job) map[string]int {
 }
 
 // tallyTurns finds what ran twice, in a wrong order, or at the same time.
-func (a *arena) tallyTurns(c *counts, j *journal, jobs []*job, turns map[string]turn) {
+func (a *arena) tallyTurns(c *counts, j *turnLog, jobs []*job, turns map[string]turn) {
 	by := map[int]*job{}
 	for _, o := range jobs {
 		by[o.n] = o
@@ -221,7 +221,7 @@ func (a *arena) succeeded(t turn) bool {
 }
 
 // tallyAnswers finds what is not done, and what was answered not once.
-func (a *arena) tallyAnswers(c *counts, j *journal, jobs []*job) error {
+func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 	answers, bounces, err := a.answers()
 	if err != nil {
 		return err

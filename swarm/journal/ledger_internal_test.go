@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"errors"
@@ -17,17 +17,17 @@ func TestALineThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := home.Ledger()
-	l, err := openLedger(home, nil)
+	l, err := OpenLedger(home, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.add(LedgerLine{Turn: "a-1", CostUSD: math.NaN()}); err == nil {
+	if err := l.Add(LedgerLine{Turn: "a-1", CostUSD: math.NaN()}); err == nil {
 		t.Error("a cost that is no number was written")
 	}
-	if err := l.add(LedgerLine{Turn: "a-1", CostUSD: 1}); err != nil {
+	if err := l.Add(LedgerLine{Turn: "a-1", CostUSD: 1}); err != nil {
 		t.Error(err)
 	}
-	if err := appendLedger(home, LedgerLine{Turn: "b-1", CostUSD: math.NaN()}); err == nil {
+	if err := AppendLedger(home, LedgerLine{Turn: "b-1", CostUSD: math.NaN()}); err == nil {
 		t.Error("a cost that is no number was appended")
 	}
 	if data, err := os.ReadFile(path); err != nil || strings.Count(string(data), "\n") != 1 {
@@ -37,10 +37,10 @@ func TestALineThatCannotBeWritten(t *testing.T) {
 	if err := os.MkdirAll(other.Ledger(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := appendLedger(other, LedgerLine{Turn: "b-1"}); !errors.Is(err, syscall.EISDIR) {
+	if err := AppendLedger(other, LedgerLine{Turn: "b-1"}); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("appendLedger to a folder = %v, want %v", err, syscall.EISDIR)
 	}
-	if _, err := openLedger(other, nil); !errors.Is(err, syscall.EISDIR) {
+	if _, err := OpenLedger(other, nil); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("openLedger of a folder = %v, want %v", err, syscall.EISDIR)
 	}
 }
@@ -62,12 +62,12 @@ func TestALedgerThatWasSpoiltIsRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(good+spoilt), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := openLedger(home, nil)
+		l, err := OpenLedger(home, nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := l.add(LedgerLine{Turn: "c-1"}); err != nil {
+		if err := l.Add(LedgerLine{Turn: "c-1"}); err != nil {
 			t.Fatal(err)
 		}
 		var turns []string
@@ -87,19 +87,19 @@ func TestALineAfterOneThatWasCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := home.Ledger()
-	l, err := openLedger(home, nil)
+	l, err := OpenLedger(home, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	heal := refuse(t, path)
-	if err := l.add(LedgerLine{Turn: "a-1"}); err == nil {
+	if err := l.Add(LedgerLine{Turn: "a-1"}); err == nil {
 		t.Fatal("add wrote to a folder")
 	}
 	heal()
 	if err := os.WriteFile(path, []byte(`{"v":1,"turn":"a`), 0o600); err != nil { // what came of it
 		t.Fatal(err)
 	}
-	if err := l.add(LedgerLine{Turn: "a-1"}); err != nil {
+	if err := l.Add(LedgerLine{Turn: "a-1"}); err != nil {
 		t.Fatal(err)
 	}
 	var turns []string

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"errors"
@@ -25,19 +25,19 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// aside is the name under which a damaged file is kept.
-func (e *DamagedError) aside() string { return e.Path + ".damaged" }
+// Aside is the name under which a damaged file is kept.
+func (e *DamagedError) Aside() string { return e.Path + ".damaged" }
 
-// setAside moves the file out of the way.
-func (e *DamagedError) setAside() error { return os.Rename(e.Path, e.aside()) }
+// SetAside moves the file out of the way.
+func (e *DamagedError) SetAside() error { return os.Rename(e.Path, e.Aside()) }
 
 // Damaged lists the files of the daemon's that hold something else than it wrote. A
 // start refuses to do without state.json, since it would wake who is paused or stopped;
 // it does without the sessions, since a new one loses nothing that must be kept.
 func (h Home) Damaged() []*DamagedError {
 	var list []*DamagedError
-	_, standing := openStandings(h)
-	_, session := openSessions(h)
+	_, standing := OpenHolds(h)
+	_, session := OpenSessions(h)
 	for _, err := range []error{standing, session} {
 		if e, ok := errors.AsType[*DamagedError](err); ok {
 			list = append(list, e)

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"fmt"
@@ -12,15 +12,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 )
 
-// maxDiaryLine bounds what one event adds to an agent's log, in bytes; the whole
+// maxLogLine bounds what one event adds to an agent's log, in bytes; the whole
 // stands in the stream of the turn.
-const maxDiaryLine = 8 << 10
+const maxLogLine = 8 << 10
 
-// diary is an agent's readable log: a line per thing said or done, with the
+// AgentLog is an agent's readable log: a line per thing said or done, with the
 // time, the agent and the message; further lines of one text are indented.
 // What is written is also published to whoever listens. It belongs to the
 // agent's goroutine.
-type diary struct {
+type AgentLog struct {
 	agent string
 	out   io.WriteCloser
 	told  func(at time.Time, id, entry string) // who listens to each entry
@@ -30,7 +30,7 @@ type diary struct {
 	secrets *tokens.Source
 }
 
-func newDiary(home Home, agent string, p LogPolicy, told func(at time.Time, id, entry string), fail func(error)) *diary {
+func OpenAgentLog(home Home, agent string, p LogPolicy, told func(at time.Time, id, entry string), fail func(error)) *AgentLog {
 	out := &lumberjack.Logger{Filename: home.AgentLog(agent), MaxSize: p.MaxSizeMB, MaxBackups: p.MaxBackups, MaxAge: p.MaxAgeDays}
 	if out.MaxSize == 0 {
 		out.MaxSize = 20
@@ -41,14 +41,14 @@ func newDiary(home Home, agent string, p LogPolicy, told func(at time.Time, id, 
 	if out.MaxAge == 0 {
 		out.MaxAge = 30
 	}
-	return &diary{agent: agent, out: out, told: told, now: time.Now, fail: fail, secrets: home.Secrets()}
+	return &AgentLog{agent: agent, out: out, told: told, now: time.Now, fail: fail, secrets: home.Secrets()}
 }
 
-// line writes one entry about a message.
-func (d *diary) line(id, text string) {
+// Line writes one entry about a message.
+func (d *AgentLog) Line(id, text string) {
 	text = d.secrets.Redactor().Text(text)
-	if len(text) > maxDiaryLine {
-		text = strings.ToValidUTF8(text[:maxDiaryLine], "") + fmt.Sprintf(" … (%d bytes in all)", len(text))
+	if len(text) > maxLogLine {
+		text = strings.ToValidUTF8(text[:maxLogLine], "") + fmt.Sprintf(" … (%d bytes in all)", len(text))
 	}
 	now := d.now()
 	text = strings.ReplaceAll(screen.Plain(strings.TrimRight(text, "\n")), "\n", "\n    ")
@@ -59,10 +59,16 @@ func (d *diary) line(id, text string) {
 	d.told(now.UTC(), id, entry)
 }
 
-// close lets the file go; the next line opens it again. An idle agent holds no
+// Close lets the file go; the next line opens it again. An idle agent holds no
 // file open.
-func (d *diary) close() {
+func (d *AgentLog) Close() {
 	if err := d.out.Close(); err != nil {
 		d.fail(err)
 	}
+}
+
+// LogPolicy bounds the log of each agent and the kept streams of its turns.
+// Zero values mean 20 MB, 5 backups and 30 days.
+type LogPolicy struct {
+	MaxSizeMB, MaxBackups, MaxAgeDays int
 }

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"fmt"
@@ -20,27 +20,27 @@ func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 		write func(h Home, n int) error
 	}{
 		"what is paused and stopped": {Home.stateFile, func(h Home, n int) error {
-			s, err := openStandings(h)
+			s, err := OpenHolds(h)
 			if err != nil {
 				return err
 			}
-			return s.change("coder", func(st *standing) { st.Until = at.Add(time.Duration(n) * time.Hour) })
+			return s.Change("coder", func(st *Hold) { st.Until = at.Add(time.Duration(n) * time.Hour) })
 		}},
 		"sessions": {Home.sessionsFile, func(h Home, n int) error {
-			s, err := openSessions(h)
+			s, err := OpenSessions(h)
 			if err != nil {
 				return err
 			}
-			return s.set("coder", session{ID: fmt.Sprint(n)})
+			return s.Set("coder", Session{ID: fmt.Sprint(n)})
 		}},
-		"the record of a turn": {func(h Home) string { return h.turnFile("m-1", ".json") }, func(h Home, n int) error {
-			return (&record{Turn: "m-1", Agent: "coder", Hops: n}).write(h)
+		"the record of a turn": {func(h Home) string { return h.TurnFile("m-1", ".json") }, func(h Home, n int) error {
+			return (&Record{Turn: "m-1", Agent: "coder", Hops: n}).Write(h)
 		}},
-		"who is attached": {func(h Home) string { return h.bindingFile("ada") }, func(h Home, n int) error {
+		"who is attached": {func(h Home) string { return h.BindingFile("ada") }, func(h Home, n int) error {
 			if err := os.MkdirAll(h.bindings(), 0o700); err != nil {
 				return err
 			}
-			return (&Binding{Agent: "ada", Session: fmt.Sprint(n)}).write(h)
+			return (&Binding{Agent: "ada", Session: fmt.Sprint(n)}).Write(h)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestThePowerCutsInEveryFileOfTheDaemon(t *testing.T) {
 			if err := home.Make(); err != nil {
 				t.Fatal(err)
 			}
-			durabletest.Check(t, c.file(home), func(f durable.Files, n int) error { return c.write(home.with(f), n) })
+			durabletest.Check(t, c.file(home), func(f durable.Files, n int) error { return c.write(home.With(f), n) })
 		})
 	}
 }
@@ -63,7 +63,7 @@ func TestThePowerCutsInTheTokens(t *testing.T) {
 	}
 	for n := range 5 {
 		cut := &durabletest.Cut{Before: n}
-		if _, err := home.with(durable.Files{Step: cut.Step}).Tokens("coder", fmt.Sprint("agent", n)); err == nil {
+		if _, err := home.With(durable.Files{Step: cut.Step}).Tokens("coder", fmt.Sprint("agent", n)); err == nil {
 			t.Errorf("cut before change %d: no error", n)
 		}
 		read, err := tokens.Read(home.dir)

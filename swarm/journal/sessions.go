@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A session is the conversation of an agent inside its CLI. It can be taken up
+// A Session is the conversation of an agent inside its CLI. It can be taken up
 // from the same folder only.
-type session struct {
+type Session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
 	Used bool   `json:"used"` // a client has said that it has this session
@@ -19,42 +19,42 @@ type session struct {
 	Cleared bool `json:"cleared,omitempty"`
 }
 
-// sessions remembers the session of each agent, durably in sessions.json, so
+// Sessions remembers the session of each agent, durably in sessions.json, so
 // that a turn after a restart continues the same conversation. It is safe for
 // several goroutines.
-type sessions struct {
+type Sessions struct {
 	path  string
 	files durable.Files
 	mu    sync.Mutex
-	of    map[string]session
+	of    map[string]Session
 }
 
-// openSessions reads the file. A [*DamagedError] comes with sessions that can be used: no
+// OpenSessions reads the file. A [*DamagedError] comes with sessions that can be used: no
 // agent has one.
-func openSessions(home Home) (*sessions, error) {
-	s := &sessions{path: home.sessionsFile(), files: home.files}
-	err := readJSON(s.path, &s.of)
+func OpenSessions(home Home) (*Sessions, error) {
+	s := &Sessions{path: home.sessionsFile(), files: home.files}
+	err := ReadJSON(s.path, &s.of)
 	if e, ok := errors.AsType[*DamagedError](err); ok {
 		e.Lost, e.Next = "each agent begins a new conversation", "claude-swarm start, which sets it aside"
-		s.of = map[string]session{}
+		s.of = map[string]Session{}
 		return s, e
 	} else if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}
 	if s.of == nil { // the file says null
-		s.of = map[string]session{}
+		s.of = map[string]Session{}
 	}
 	return s, nil
 }
 
-func (s *sessions) get(agent string) (session, bool) {
+func (s *Sessions) Get(agent string) (Session, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	got, ok := s.of[agent]
 	return got, ok
 }
 
-func (s *sessions) set(agent string, to session) error {
+func (s *Sessions) Set(agent string, to Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was, had := s.of[agent]
@@ -73,18 +73,18 @@ func (s *sessions) set(agent string, to session) error {
 	return err
 }
 
-// learned notes the session that a client said it has, in the folder for which
+// Learned notes the session that a client said it has, in the folder for which
 // it was planned: the settings may have changed since.
-func (s *sessions) learned(agent, id string) error {
-	planned, _ := s.get(agent)
-	return s.set(agent, session{ID: id, Dir: planned.Dir, Used: true})
+func (s *Sessions) Learned(agent, id string) error {
+	planned, _ := s.Get(agent)
+	return s.Set(agent, Session{ID: id, Dir: planned.Dir, Used: true})
 }
 
-// clear lets the conversation go: the next turn begins another.
-func (s *sessions) clear(agent string) error { return s.set(agent, session{Cleared: true}) }
+// Clear lets the conversation go: the next turn begins another.
+func (s *Sessions) Clear(agent string) error { return s.Set(agent, Session{Cleared: true}) }
 
-// isCleared tells whether no turn has begun since.
-func (s *sessions) isCleared(agent string) bool {
-	got, _ := s.get(agent)
+// IsCleared tells whether no turn has begun since.
+func (s *Sessions) IsCleared(agent string) bool {
+	got, _ := s.Get(agent)
 	return got.Cleared
 }

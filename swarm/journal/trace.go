@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"errors"
@@ -63,8 +63,8 @@ func isTurnID(s string) bool {
 
 // trace finds the turn below which a process runs; nil for none. carried is the mark
 // in the caller's own environment, which tells orphans of several turns apart.
-func (h Home) trace(pid int, carried string) (*record, error) {
-	clients, err := h.markedClients()
+func (h Home) trace(pid int, carried string) (*Record, error) {
+	clients, err := h.MarkedClients()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (h Home) trace(pid int, carried string) (*record, error) {
 	for _, pid := range slices.Backward(above) {
 		mark := lineage.Variable(pid, runner.MarkVar)
 		if c, ok := clients[pid]; ok && c.Process.Alive() {
-			mark = c.mark
+			mark = c.Mark
 		}
 		rec, err := h.recordOf(mark)
 		if rec != nil || err != nil {
@@ -101,17 +101,17 @@ func (h Home) trace(pid int, carried string) (*record, error) {
 // the one whose mark the process carries, if its client lives; else, of the clients
 // that live, the turn that was passed on most often, since it ends soonest; else the
 // last turn that there was.
-func (h Home) adoptedTurn(clients map[int]markedClient, carried string) (*record, error) {
-	var found *record
+func (h Home) adoptedTurn(clients map[int]MarkedClient, carried string) (*Record, error) {
+	var found *Record
 	for _, c := range clients {
 		if !c.Process.Alive() {
 			continue
 		}
-		rec, err := h.recordOf(c.mark)
+		rec, err := h.recordOf(c.Mark)
 		if err != nil {
 			return nil, err
 		}
-		if rec != nil && c.mark == carried {
+		if rec != nil && c.Mark == carried {
 			return rec, nil
 		}
 		if rec != nil && (found == nil || rec.Hops > found.Hops) {
@@ -129,7 +129,7 @@ func (h Home) adoptedTurn(clients map[int]markedClient, carried string) (*record
 }
 
 // lastTurn is the turn whose record was written last; nil when there is none.
-func (h Home) lastTurn() (*record, error) {
+func (h Home) lastTurn() (*Record, error) {
 	entries, err := os.ReadDir(h.Turns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -147,7 +147,7 @@ func (h Home) lastTurn() (*record, error) {
 	if last == "" {
 		return nil, nil
 	}
-	rec, err := readRecord(h, last)
+	rec, err := ReadRecord(h, last)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -156,18 +156,18 @@ func (h Home) lastTurn() (*record, error) {
 
 // recordOf is the turn that the processes with a mark work for; nil when this project
 // has no such turn.
-func (h Home) recordOf(mark string) (*record, error) {
+func (h Home) recordOf(mark string) (*Record, error) {
 	if !isTurnID(mark) {
 		return nil, nil
 	}
-	turn, err := h.turnOf(mark)
+	turn, err := h.TurnOf(mark)
 	if err != nil {
 		return nil, err
 	}
 	if !isTurnID(turn) {
 		return nil, nil
 	}
-	rec, err := readRecord(h, turn)
+	rec, err := ReadRecord(h, turn)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -177,7 +177,7 @@ func (h Home) recordOf(mark string) (*record, error) {
 // claimedTurn is the turn of which the caller's own environment speaks. It must be the
 // turn of that agent, and its client must run: an older one has fewer hops. The error
 // is a [*TraceError].
-func (h Home) claimedTurn(agent, mark string) (*record, error) {
+func (h Home) claimedTurn(agent, mark string) (*Record, error) {
 	if !isTurnID(mark) {
 		return nil, &TraceError{fmt.Sprintf("%s=%q is not the id of a turn", runner.MarkVar, screen.Short(mark, maxTurnID))}
 	}
@@ -189,7 +189,7 @@ func (h Home) claimedTurn(agent, mark string) (*record, error) {
 		return nil, &TraceError{fmt.Sprintf("turn %s: there is no such turn here", mark)}
 	case agent != "" && rec.Agent != agent:
 		return nil, &TraceError{fmt.Sprintf("turn %s is of %s, not of %s", mark, rec.Agent, screen.Short(agent, maxTurnID))}
-	case rec.mark() != mark, rec.End != "", !h.hasClient(rec):
+	case rec.Mark() != mark, rec.End != "", !h.hasClient(rec):
 		return nil, &TraceError{fmt.Sprintf("turn %s has ended", mark)}
 	}
 	return rec, nil
@@ -197,24 +197,24 @@ func (h Home) claimedTurn(agent, mark string) (*record, error) {
 
 // hasClient tells whether the client of a turn runs, as far as is known: a client
 // that is just being started, and an attached session, stand in no record.
-func (h Home) hasClient(rec *record) bool {
-	return rec.Process.PID == 0 || markInPIDFile(h.PIDFile(rec.Agent)) == rec.mark() || rec.Process.Alive()
+func (h Home) hasClient(rec *Record) bool {
+	return rec.Process.PID == 0 || MarkInPIDFile(h.PIDFile(rec.Agent)) == rec.Mark() || rec.Process.Alive()
 }
 
-// A markedClient is a client with its mark.
-type markedClient struct {
+// A MarkedClient is a client with its mark.
+type MarkedClient struct {
 	Client
-	mark string
+	Mark string
 }
 
-// markedClients lists the clients that the pid files name, by their pids, whether they
+// MarkedClients lists the clients that the pid files name, by their pids, whether they
 // run or not.
-func (h Home) markedClients() (map[int]markedClient, error) {
+func (h Home) MarkedClients() (map[int]MarkedClient, error) {
 	agents, err := h.withPIDFile()
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int]markedClient, len(agents))
+	all := make(map[int]MarkedClient, len(agents))
 	for _, agent := range agents {
 		data, err := os.ReadFile(h.PIDFile(agent))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -222,8 +222,8 @@ func (h Home) markedClients() (map[int]markedClient, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		c := markedClient{Client: Client{Agent: agent}}
-		if _, err := fmt.Sscan(string(data), &c.Process.PID, &c.Process.Start, &c.mark); err == nil {
+		c := MarkedClient{Client: Client{Agent: agent}}
+		if _, err := fmt.Sscan(string(data), &c.Process.PID, &c.Process.Start, &c.Mark); err == nil {
 			all[c.Process.PID] = c
 		}
 	}
@@ -256,4 +256,45 @@ func (h Home) CallerOf(pid int) (agent string, inTurn bool, err error) {
 		return b.Agent, false, err
 	}
 	return "", false, err
+}
+
+// TurnsSince are the turns that run now and were begun before a time, as far as the
+// files tell: for whoever is not the daemon.
+func (h Home) TurnsSince(at time.Time) []*Record {
+	all := h.AttachedTurns(at)
+	clients, err := h.MarkedClients()
+	if err != nil {
+		return all // nothing is known of them
+	}
+	for _, c := range clients {
+		rec, err := h.recordOf(c.Mark)
+		if err == nil && rec != nil && c.Process.Alive() && rec.BegunBy(at) {
+			all = append(all, rec)
+		}
+	}
+	return all
+}
+
+// AttachedTurns are the turns of sessions that people run, which were begun before a
+// time and run still.
+func (h Home) AttachedTurns(at time.Time) []*Record {
+	files, err := os.ReadDir(h.bindings())
+	if err != nil {
+		return nil // no session was ever attached
+	}
+	var all []*Record
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".json")
+		if !ok {
+			continue
+		}
+		b, err := h.BindingOf(name)
+		if err != nil || b == nil || b.Turn == "" {
+			continue
+		}
+		if rec, err := ReadRecord(h, b.Turn); err == nil && rec.BegunBy(at) {
+			all = append(all, rec)
+		}
+	}
+	return all
 }

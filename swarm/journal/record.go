@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"cmp"
@@ -12,10 +12,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A record is the note of one attempt at a message, written before its client
+// A Record is the note of one attempt at a message, written before its client
 // starts and durable before the prompt is sent. With it a later daemon finds a client that outlived this one,
 // and with its end the receipt lists what was tried before.
-type record struct {
+type Record struct {
 	V       int      `json:"v"`
 	Turn    string   `json:"turn"`
 	Agent   string   `json:"agent"`
@@ -29,7 +29,7 @@ type record struct {
 	Session string   `json:"session"`
 	How     string   `json:"how"` // new, resume or continue
 	Notes   []string `json:"notes,omitempty"`
-	Via     string   `json:"via,omitempty"`     // viaAttach, where a person's session does the turn
+	Via     string   `json:"via,omitempty"`     // ViaAttach, where a person's session does the turn
 	ByLead  bool     `json:"by_lead,omitempty"` // the message is proven to be the lead's
 	// Reinjected says that the prompt carried the window: a compaction in such
 	// a turn is not answered by another window.
@@ -51,40 +51,40 @@ type record struct {
 	Counted bool       `json:"counted,omitempty"` // it counts as a failure of the message
 }
 
-// turnID names the client that is started for a message, in the begun-th claim
+// TurnID names the client that is started for a message, in the begun-th claim
 // of it: k7f3q9m2xd-1, and further ones inside the same claim k7f3q9m2xd-1-2, …
-func turnID(message string, begun, try int) string {
+func TurnID(message string, begun, try int) string {
 	if try == 0 {
 		return fmt.Sprintf("%s-%d", message, begun)
 	}
 	return fmt.Sprintf("%s-%d-%d", message, begun, try+1)
 }
 
-// jot writes the record before its client starts. It outlives this process, so
+// WriteVolatile writes the record before its client starts. It outlives this process, so
 // a later daemon finds the client; it need not outlive a power cut, which leaves
 // no client. Before the prompt is sent, write makes it durable.
-func (r *record) jot(home Home) error {
+func (r *Record) WriteVolatile(home Home) error {
 	r.V = 1
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(home.turnFile(r.Turn, ".json"), data, 0o600)
+	return os.WriteFile(home.TurnFile(r.Turn, ".json"), data, 0o600)
 }
 
-// write makes the record durable.
-func (r *record) write(home Home) error {
+// Write makes the record durable.
+func (r *Record) Write(home Home) error {
 	r.V = 1
-	return home.files.WriteJSON(home.turnFile(r.Turn, ".json"), r)
+	return home.files.WriteJSON(home.TurnFile(r.Turn, ".json"), r)
 }
 
-// attempt is what a receipt says of a turn that did not end well.
-func (r *record) attempt() Attempt {
+// Attempt is what a receipt says of a turn that did not end well.
+func (r *Record) Attempt() Attempt {
 	return Attempt{Start: r.Begun, End: r.Ended, Outcome: cmp.Or(string(r.End), "cut off"), Reason: r.Reason, CostUSD: r.CostUSD}
 }
 
-// line is the ledger's line of such a turn, as far as the record knows.
-func (r *record) line() LedgerLine {
+// Line is the ledger's line of such a turn, as far as the record knows.
+func (r *Record) Line() LedgerLine {
 	return LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: r.Message, Via: r.Via, Outcome: string(r.End), Reason: r.Reason,
 		Seconds: r.Ended.Sub(r.Begun).Seconds(), CostUSD: r.CostUSD, Session: r.Session,
@@ -92,35 +92,35 @@ func (r *record) line() LedgerLine {
 	}
 }
 
-// remove takes back the record of a turn that was not begun.
-func (r *record) remove(home Home) error {
-	err := os.Remove(home.turnFile(r.Turn, ".json"))
+// Remove takes back the record of a turn that was not begun.
+func (r *Record) Remove(home Home) error {
+	err := os.Remove(home.TurnFile(r.Turn, ".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// readRecord returns [fs.ErrNotExist] for a turn without a record, or with one
+// ReadRecord returns [fs.ErrNotExist] for a turn without a record, or with one
 // that was cut off while it was jotted down: no prompt was sent for that.
-func readRecord(home Home, turn string) (*record, error) {
-	data, err := os.ReadFile(home.turnFile(turn, ".json"))
+func ReadRecord(home Home, turn string) (*Record, error) {
+	data, err := os.ReadFile(home.TurnFile(turn, ".json"))
 	if err != nil {
 		return nil, err
 	}
-	r := new(record)
+	r := new(Record)
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("turn record %s: %w: %w", turn, fs.ErrNotExist, err)
 	}
 	return r, nil
 }
 
-// records lists what is known of the attempts at a message that was begun so
+// Records lists what is known of the attempts at a message that was begun so
 // many times, oldest first. Records that were rotated away are missing.
-func records(home Home, message string, begun int) ([]*record, error) {
-	var all []*record
+func Records(home Home, message string, begun int) ([]*Record, error) {
+	var all []*Record
 	for n := 1; n <= begun; n++ {
-		tries, err := triesOf(home, message, n)
+		tries, err := TriesOf(home, message, n)
 		if err != nil {
 			return nil, err
 		}
@@ -129,11 +129,11 @@ func records(home Home, message string, begun int) ([]*record, error) {
 	return all, nil
 }
 
-// triesOf lists the records of the clients that were started within one claim.
-func triesOf(home Home, message string, begun int) ([]*record, error) {
-	var all []*record
+// TriesOf lists the records of the clients that were started within one claim.
+func TriesOf(home Home, message string, begun int) ([]*Record, error) {
+	var all []*Record
 	for try := 0; ; try++ {
-		r, err := readRecord(home, turnID(message, begun, try))
+		r, err := ReadRecord(home, TurnID(message, begun, try))
 		if errors.Is(err, fs.ErrNotExist) {
 			return all, nil
 		} else if err != nil {
@@ -147,5 +147,5 @@ func triesOf(home Home, message string, begun int) ([]*record, error) {
 // by a clock that ticks every few milliseconds.
 const clockSlack = 20 * time.Millisecond
 
-// begunBy tells whether the turn ran when a file was written, as the file's time says.
-func (r *record) begunBy(written time.Time) bool { return !written.Before(r.Begun.Add(-clockSlack)) }
+// BegunBy tells whether the turn ran when a file was written, as the file's time says.
+func (r *Record) BegunBy(written time.Time) bool { return !written.Before(r.Begun.Add(-clockSlack)) }

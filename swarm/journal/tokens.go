@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"bytes"
@@ -18,21 +18,21 @@ import (
 // each other's; the proof guards against mistakes and against text that claims
 // to be somebody, not against a hostile program of the same user.
 //
-// A senderTokens holds them for a daemon. It is safe for several goroutines.
-type senderTokens struct {
+// A Tokens holds them for a daemon. It is safe for several goroutines.
+type Tokens struct {
 	home Home
 	mu   sync.Mutex
 	by   map[string]string // name
 }
 
-// openTokens reads the tokens, and makes those that are missing for names.
-func openTokens(home Home, names ...string) (*senderTokens, error) {
-	t := &senderTokens{home: home}
-	return t, t.add(names...)
+// OpenTokens reads the tokens, and makes those that are missing for names.
+func OpenTokens(home Home, names ...string) (*Tokens, error) {
+	t := &Tokens{home: home}
+	return t, t.Add(names...)
 }
 
-// add makes tokens for names that have none.
-func (t *senderTokens) add(names ...string) error {
+// Add makes tokens for names that have none.
+func (t *Tokens) Add(names ...string) error {
 	all, err := t.home.Tokens(names...)
 	if err != nil {
 		return err
@@ -43,29 +43,29 @@ func (t *senderTokens) add(names ...string) error {
 	return nil
 }
 
-// of is what proves a sender; "" when nothing does.
-func (t *senderTokens) of(name string) string {
+// Of is what proves a sender; "" when nothing does.
+func (t *Tokens) Of(name string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.by[name]
 }
 
-// sign proves a message in the name of its sender; "" where nothing does.
-func (t *senderTokens) sign(m *dropbox.Message, to string) string {
-	token := t.of(m.From)
+// Sign proves a message in the name of its sender; "" where nothing does.
+func (t *Tokens) Sign(m *dropbox.Message, to string) string {
+	token := t.Of(m.From)
 	if token == "" {
 		return ""
 	}
 	return dropbox.Proof(token, m, to)
 }
 
-// signAgain signs copies of a publication if its sender had signed it.
-func (t *senderTokens) signAgain(m *dropbox.Message) func(*dropbox.Message, string) string {
-	token := t.of(m.From)
+// SignAgain signs copies of a publication if its sender had signed it.
+func (t *Tokens) SignAgain(m *dropbox.Message) func(*dropbox.Message, string) string {
+	token := t.Of(m.From)
 	if token == "" || len(m.To) != 1 || !dropbox.Proven(token, m, m.To[0]) {
 		return nil
 	}
-	return t.sign
+	return t.Sign
 }
 
 // Tokens reads the tokens of all names, and makes those that are missing for names.

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 
 func (h Home) keptFile(agent string) string { return filepath.Join(h.dir, "kept", agent) }
 
-// keepsMail tells whether a person decided to keep the mail of an agent that is gone.
-func (h Home) keepsMail(agent string) bool {
+// KeepsMail tells whether a person decided to keep the mail of an agent that is gone.
+func (h Home) KeepsMail(agent string) bool {
 	_, err := os.Stat(h.keptFile(agent))
 	return err == nil
 }
@@ -30,8 +30,8 @@ func (h Home) KeepMail(agent string) error {
 	return errors.Join(h.files.Write(h.keptFile(agent), durable.Options{}), h.files.SyncDir(h.dir))
 }
 
-// isBack forgets KeepMail and goneSince: the agent is there.
-func (h Home) isBack(agent string) error {
+// IsBack forgets KeepMail and goneSince: the agent is there.
+func (h Home) IsBack(agent string) error {
 	for _, file := range []string{h.keptFile(agent), h.goneFile(agent)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -42,9 +42,9 @@ func (h Home) isBack(agent string) error {
 
 func (h Home) goneFile(agent string) string { return filepath.Join(h.dir, "gone", agent) }
 
-// goneSince is when the daemon first saw mail of an agent that is gone. It is durable,
+// GoneSince is when the daemon first saw mail of an agent that is gone. It is durable,
 // and the same until the agent is back.
-func (h Home) goneSince(agent string) (string, error) {
+func (h Home) GoneSince(agent string) (string, error) {
 	since, err := os.ReadFile(h.goneFile(agent))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return string(since), err

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 
 // meet parks an account as a turn does that began then and met an outage, and tells
 // of it.
-func (s *standings) meet(t *testing.T, why, hint string, began, now time.Time) (l limit, told bool) {
+func (s *Holds) meet(t *testing.T, why, hint string, began, now time.Time) (l Limit, told bool) {
 	t.Helper()
 	out := runner.Outcome{End: runner.Limited, Reason: why, Hint: hint, Began: began}
-	l, err := s.park("account", limitFrom("coder", out, time.Second, now), now)
+	l, err := s.Park("account", LimitFrom("coder", out, time.Second, now), now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	told = !l.Told
-	if err := s.told("account", l.Since); err != nil {
+	if err := s.LimitTold("account", l.Since); err != nil {
 		t.Fatal(err)
 	}
 	return l, told
@@ -33,9 +33,9 @@ func newHome(t *testing.T) Home {
 	return home
 }
 
-func opened(t *testing.T, home Home) *standings {
+func opened(t *testing.T, home Home) *Holds {
 	t.Helper()
-	again, err := openStandings(home)
+	again, err := OpenHolds(home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestOneOutage(t *testing.T) {
 				t.Error("a second agent's failure was counted as another try")
 			}
 		}
-		_, now, _ = s.limitOf("account", "coder", now)
+		_, now, _ = s.LimitOf("account", "coder", now)
 	}
 	if want := "[30s 1m0s 2m0s 4m0s 8m0s 10m0s 10m0s]"; fmt.Sprint(waits[:7]) != want {
 		t.Errorf("waits %v, want %s", waits, want)
@@ -91,10 +91,10 @@ func TestAnOutageThatFlickers(t *testing.T) {
 	}
 	lift := func() {
 		t.Helper()
-		if err := s.liftLimit("account", now); err != nil {
+		if err := s.LiftLimit("account", now); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, parked := s.limitOf("account", "coder", now); parked || s.openLimit("account") {
+		if _, _, parked := s.LimitOf("account", "coder", now); parked || s.HasOpenLimit("account") {
 			t.Error("still parked")
 		}
 	}
@@ -119,7 +119,7 @@ func TestALongTurnInAnOutage(t *testing.T) {
 		later := now.Add(2 * time.Hour)
 		out := runner.Outcome{End: runner.Limited, Reason: "529", Hint: "wait", Began: now.Add(35 * time.Second)}
 		out.ContextTokens = answered
-		l, err := s.park("account", limitFrom("coder", out, time.Second, later), later)
+		l, err := s.Park("account", LimitFrom("coder", out, time.Second, later), later)
 		if err != nil {
 			t.Fatal(err)
 		}

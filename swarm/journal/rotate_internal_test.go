@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"os"
@@ -22,7 +22,7 @@ func TestRotationKeepsTheStreamOfAClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.HasSuffix(name, ".now") {
-			if err := home.setNow(strings.TrimSuffix(name, ".now"), "later-1"); err != nil {
+			if err := home.SetNow(strings.TrimSuffix(name, ".now"), "later-1"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -35,7 +35,7 @@ func TestRotationKeepsTheStreamOfAClient(t *testing.T) {
 		age(name, 11*day)
 	}
 	age("later-1.json", 9*day)
-	if err := home.rotateTurns(10, now); err != nil {
+	if err := home.RotateTurns(10, now); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(home.Turns())

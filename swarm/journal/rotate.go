@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"cmp"
@@ -15,11 +15,11 @@ import (
 // together with the policy's days.
 const keptTurns = 1000
 
-// rotateTurns removes the files of old turns: what is older than so many days (0 means
+// RotateTurns removes the files of old turns: what is older than so many days (0 means
 // 30), and all but the newest keptTurns. A turn whose record has a
 // living process is left alone, and so is whatever is younger than an hour. What
 // the client of several turns printed is kept as long as the last of them.
-func (h Home) rotateTurns(days int, now time.Time) error {
+func (h Home) RotateTurns(days int, now time.Time) error {
 	if days == 0 {
 		days = 30
 	}
@@ -57,7 +57,7 @@ func (h Home) rotateTurns(days int, now time.Time) error {
 		if !slices.Contains(t.files, filepath.Base(h.nowFile(t.name))) {
 			continue
 		}
-		if last, err := h.turnOf(t.name); err == nil && turns[last] != nil && turns[last].last.After(t.last) {
+		if last, err := h.TurnOf(t.name); err == nil && turns[last] != nil && turns[last].last.After(t.last) {
 			t.last = turns[last].last
 		}
 	}
@@ -68,7 +68,7 @@ func (h Home) rotateTurns(days int, now time.Time) error {
 		if age < time.Hour || i < keptTurns && age < time.Duration(days)*24*time.Hour {
 			continue
 		}
-		if rec, err := readRecord(h, t.name); err == nil && rec.Process.Alive() {
+		if rec, err := ReadRecord(h, t.name); err == nil && rec.Process.Alive() {
 			continue
 		}
 		for _, f := range t.files {

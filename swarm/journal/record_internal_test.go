@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"errors"
@@ -14,19 +14,19 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	if err := home.Make(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(home.turnFile("aaaaaaaaaa-2", ".json"), 0o700); err != nil {
+	if err := os.Mkdir(home.TurnFile("aaaaaaaaaa-2", ".json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readRecord(home, "aaaaaaaaaa-1"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadRecord(home, "aaaaaaaaaa-1"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no record: %v", err)
 	}
-	if _, err := readRecord(home, "aaaaaaaaaa-2"); !errors.Is(err, syscall.EISDIR) || errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadRecord(home, "aaaaaaaaaa-2"); !errors.Is(err, syscall.EISDIR) || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("readRecord of a folder = %v, want %v", err, syscall.EISDIR)
 	}
-	if got, err := records(home, "aaaaaaaaaa", 2); err == nil {
+	if got, err := Records(home, "aaaaaaaaaa", 2); err == nil {
 		t.Errorf("records = %v, want the error", got)
 	}
-	if got, err := records(home, "aaaaaaaaaa", 1); err != nil || len(got) != 0 {
+	if got, err := Records(home, "aaaaaaaaaa", 1); err != nil || len(got) != 0 {
 		t.Errorf("records of the first claim = %v, %v, want none", got, err)
 	}
 }

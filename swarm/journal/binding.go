@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"encoding/json"
@@ -42,30 +42,30 @@ type Binding struct {
 	Awaits bool     `json:"awaits,omitempty"` // the turn of the message has ended, and the message waits for its sub-agents
 }
 
-// helpers are the sub-agents that work for the message.
-func (b *Binding) helpers() []string {
+// Helpers are the sub-agents that work for the message.
+func (b *Binding) Helpers() []string {
 	return slices.DeleteFunc(slices.Clone(b.Tasks), func(id string) bool { return slices.Contains(b.Before, id) })
 }
 
-// awaitsTasks tells whether the message waits for its sub-agents at the end of a turn. done says
+// AwaitsTasks tells whether the message waits for its sub-agents at the end of a turn. done says
 // that it was the turn of the message, else it was one beside it: then the session may not
 // have been told yet of sub-agents that have ended.
-func (b *Binding) awaitsTasks(done bool) bool {
+func (b *Binding) AwaitsTasks(done bool) bool {
 	if done {
-		return len(b.helpers()) > 0
+		return len(b.Helpers()) > 0
 	}
 	return b.Awaits
 }
 
-// forget says that the session works on no message.
-func (b *Binding) forget() {
+// Forget says that the session works on no message.
+func (b *Binding) Forget() {
 	b.Message, b.Turn, b.Notes, b.Before, b.Awaits = "", "", nil, nil, false
 }
 
 // bindings is the folder of the bindings, a file for each attached agent.
 func (h Home) bindings() string { return filepath.Join(h.dir, "attached") }
 
-func (h Home) bindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }
+func (h Home) BindingFile(agent string) string { return filepath.Join(h.bindings(), agent+".json") }
 
 // SessionGateFile is [Home.GateFile] for the mail that an attached session takes.
 func (h Home) SessionGateFile(agent string) string { return filepath.Join(h.bindings(), agent+".gate") }
@@ -73,16 +73,16 @@ func (h Home) SessionGateFile(agent string) string { return filepath.Join(h.bind
 // BindingOf reads the binding of an agent; nil when no session is bound, or the
 // one that was has ended.
 func (h Home) BindingOf(agent string) (*Binding, error) {
-	b, err := h.lastBinding(agent)
+	b, err := h.LastBinding(agent)
 	if b == nil || err != nil || !b.Process.Alive() {
 		return nil, err
 	}
 	return b, nil
 }
 
-// lastBinding is BindingOf, of a session that may have ended.
-func (h Home) lastBinding(agent string) (*Binding, error) {
-	data, err := os.ReadFile(h.bindingFile(agent))
+// LastBinding is BindingOf, of a session that may have ended.
+func (h Home) LastBinding(agent string) (*Binding, error) {
+	data, err := os.ReadFile(h.BindingFile(agent))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -90,7 +90,7 @@ func (h Home) lastBinding(agent string) (*Binding, error) {
 	}
 	b := new(Binding)
 	if err := json.Unmarshal(data, b); err != nil {
-		return nil, fmt.Errorf("%s: %w", h.bindingFile(agent), err)
+		return nil, fmt.Errorf("%s: %w", h.BindingFile(agent), err)
 	}
 	return b, nil
 }
@@ -113,7 +113,7 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 		if !ok {
 			continue
 		}
-		b, err := h.lastBinding(name)
+		b, err := h.LastBinding(name)
 		if err != nil || b == nil {
 			continue // being written, or gone: it is nobody's
 		}
@@ -127,8 +127,8 @@ func (h Home) AttachedTo(pid int) (*Binding, error) {
 	return nil, nil
 }
 
-// lockBinding keeps two hooks of one agent apart. The caller calls the function.
-func (h Home) lockBinding(agent string) (func() error, error) {
+// LockBinding keeps two hooks of one agent apart. The caller calls the function.
+func (h Home) LockBinding(agent string) (func() error, error) {
 	if err := rendezvous.MakeHome(h.dir); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (h Home) lockBinding(agent string) (func() error, error) {
 	return l.Close, nil
 }
 
-func (b *Binding) write(h Home) error {
+func (b *Binding) Write(h Home) error {
 	b.V = 1
-	return h.files.WriteJSON(h.bindingFile(b.Agent), b)
+	return h.files.WriteJSON(h.BindingFile(b.Agent), b)
 }

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"cmp"
@@ -26,19 +26,19 @@ import (
 // the turn that runs when it speaks: its messages have that one's thread, and stand
 // in that one's receipt. It is ended with the client.
 
-// mark is what the processes of the turn carry.
-func (r *record) mark() string { return cmp.Or(r.Client, r.Turn) }
+// Mark is what the processes of the turn carry.
+func (r *Record) Mark() string { return cmp.Or(r.Client, r.Turn) }
 
-func (h Home) nowFile(mark string) string { return h.turnFile(mark, ".now") }
+func (h Home) nowFile(mark string) string { return h.TurnFile(mark, ".now") }
 
-// setNow says which turn of a client runs. It must be there before the client is
+// SetNow says which turn of a client runs. It must be there before the client is
 // sent the prompt, and need not outlive a power cut: no process does.
-func (h Home) setNow(mark, turn string) error {
+func (h Home) SetNow(mark, turn string) error {
 	return h.files.Write(h.nowFile(mark), durable.Options{Volatile: true}, []byte(turn+"\n"))
 }
 
-// turnOf is the turn that a process works for which carries a mark.
-func (h Home) turnOf(mark string) (string, error) {
+// TurnOf is the turn that a process works for which carries a mark.
+func (h Home) TurnOf(mark string) (string, error) {
 	data, err := os.ReadFile(h.nowFile(mark))
 	if errors.Is(err, fs.ErrNotExist) {
 		return mark, nil // the client had one turn so far

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"bufio"
@@ -40,8 +40,8 @@ type LedgerLine struct {
 	ByLead  bool      `json:"by_lead,omitempty"` // its message was proven to be the lead's
 }
 
-// maxLastText bounds the last words in the ledger and the status, in runes.
-const maxLastText = 200
+// MaxLastText bounds the last words in the ledger and the status, in runes.
+const MaxLastText = 200
 
 // ReadLedger calls yield for every line of a ledger, oldest first, until yield
 // returns false. What a crash cut off or spoilt is passed over. No ledger is an
@@ -75,9 +75,9 @@ func ReadLedger(path string, yield func(LedgerLine) bool) error {
 // maxLedgerLine is longer than any line that is written, in bytes.
 const maxLedgerLine = 256 << 10
 
-// ledger is the ledger of a running daemon. It is safe for several
+// Ledger is the ledger of a running daemon. It is safe for several
 // goroutines.
-type ledger struct {
+type Ledger struct {
 	home Home
 	mu   sync.Mutex
 	// secrets may stand in no line; nil knows none.
@@ -103,11 +103,11 @@ type agentSum struct {
 	last         LedgerLine
 }
 
-// openLedger reads what is there and opens it for more. lately, if set, gets the lines
+// OpenLedger reads what is there and opens it for more. lately, if set, gets the lines
 // of the last hour, and of turns that were longer.
-func openLedger(home Home, lately func(LedgerLine)) (*ledger, error) {
+func OpenLedger(home Home, lately func(LedgerLine)) (*Ledger, error) {
 	path := home.Ledger()
-	l := &ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
+	l := &Ledger{home: home, secrets: home.Secrets(), sums: map[string]*agentSum{}, known: map[string]bool{}, recent: map[string]bool{}}
 	since := time.Now().AddDate(0, 0, -amendDays)
 	err := ReadLedger(path, func(line LedgerLine) bool {
 		l.know(line.Turn)
@@ -138,27 +138,27 @@ func openLedger(home Home, lately func(LedgerLine)) (*ledger, error) {
 	return l, nil
 }
 
-// readSums reads a ledger for what it adds up to. Nothing can be added to it.
-func readSums(home Home) (*ledger, error) {
-	l := &ledger{sums: map[string]*agentSum{}}
+// ReadSums reads a ledger for what it adds up to. Nothing can be added to it.
+func ReadSums(home Home) (*Ledger, error) {
+	l := &Ledger{sums: map[string]*agentSum{}}
 	if err := ReadLedger(home.Ledger(), func(line LedgerLine) bool { l.count(line); return true }); err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	return l, nil
 }
 
-// viaAttach marks the turns of a person's own session.
-const viaAttach = "attach"
+// ViaAttach marks the turns of a person's own session.
+const ViaAttach = "attach"
 
-// appendLedger adds a line from outside the daemon, whose own lines it may come
+// AppendLedger adds a line from outside the daemon, whose own lines it may come
 // between.
-func appendLedger(home Home, line LedgerLine) error {
-	return (&ledger{home: home, secrets: home.Secrets()}).write(line)
+func AppendLedger(home Home, line LedgerLine) error {
+	return (&Ledger{home: home, secrets: home.Secrets()}).write(line)
 }
 
 // write puts a line at the end of the file. A line that a crash or a full disk cut off is
 // ended first. It is not durable: see amend.
-func (l *ledger) write(line LedgerLine) error {
+func (l *Ledger) write(line LedgerLine) error {
 	line.V = 1
 	data, err := json.Marshal(line)
 	if err == nil {
@@ -170,8 +170,8 @@ func (l *ledger) write(line LedgerLine) error {
 	return nil
 }
 
-// add appends a line, unless the turn has one.
-func (l *ledger) add(line LedgerLine) error {
+// Add appends a line, unless the turn has one.
+func (l *Ledger) Add(line LedgerLine) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known[line.Turn] || l.older[line.Turn] {
@@ -185,14 +185,14 @@ func (l *ledger) add(line LedgerLine) error {
 	return nil
 }
 
-func (l *ledger) know(turn string) {
+func (l *Ledger) know(turn string) {
 	if len(l.known) >= maxKnown {
 		l.known, l.older = map[string]bool{}, l.known
 	}
 	l.known[turn] = true
 }
 
-func (l *ledger) count(line LedgerLine) {
+func (l *Ledger) count(line LedgerLine) {
 	sum := l.sums[line.Agent]
 	if sum == nil {
 		sum = &agentSum{}
@@ -207,8 +207,8 @@ func (l *ledger) count(line LedgerLine) {
 	sum.last = line
 }
 
-// last is the newest line of an agent.
-func (l *ledger) last(agent string) (LedgerLine, bool) {
+// Last is the newest line of an agent.
+func (l *Ledger) Last(agent string) (LedgerLine, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	sum := l.sums[agent]
@@ -218,8 +218,8 @@ func (l *ledger) last(agent string) (LedgerLine, bool) {
 	return sum.last, true
 }
 
-// turns is how many turns of an agent have a line.
-func (l *ledger) turns(agent string) int {
+// Turns is how many turns of an agent have a line.
+func (l *Ledger) Turns(agent string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if sum := l.sums[agent]; sum != nil {
@@ -228,8 +228,8 @@ func (l *ledger) turns(agent string) int {
 	return 0
 }
 
-// cost is what an agent has cost, today and in all.
-func (l *ledger) cost(agent string, now time.Time) Cost {
+// Cost is what an agent has cost, today and in all.
+func (l *Ledger) Cost(agent string, now time.Time) Cost {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	sum := l.sums[agent]
@@ -245,20 +245,33 @@ func (l *ledger) cost(agent string, now time.Time) Cost {
 
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// ledgerLine is the ledger's line of a turn that ended well.
-func ledgerLine(m *dropbox.Message, r *Receipt) LedgerLine {
+// LineOf is the ledger's line of a turn that ended well.
+func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	l := LedgerLine{
 		At: r.Ended, Turn: r.Turn, Agent: r.Agent, Message: m.ID, From: m.From, Subject: m.Subject,
 		Outcome: r.Outcome, Tokens: r.Tokens, Model: r.Model, Session: r.Session,
-		Context: r.Context, Text: screen.Short(r.Text, maxLastText),
+		Context: r.Context, Text: screen.Short(r.Text, MaxLastText),
 		ByLead: r.Proven && m.From == dropbox.Lead,
 	}
 	if r.Attached {
-		l.Via = viaAttach
+		l.Via = ViaAttach
 	}
 	if n := len(r.Attempts); n > 0 {
 		last := r.Attempts[n-1]
 		l.Seconds, l.CostUSD = last.End.Sub(last.Start).Seconds(), last.CostUSD
 	}
 	return l
+}
+
+// Context is how full an agent's session is, in tokens; 0 when not known.
+type Context struct {
+	Tokens int `json:"tokens" yaml:"tokens"`
+	Limit  int `json:"limit" yaml:"limit"`
+}
+
+// Cost is what an agent has cost, in US dollars, as its CLI estimates it. A day
+// is a UTC day.
+type Cost struct {
+	Today float64 `json:"today"`
+	Total float64 `json:"total"`
 }

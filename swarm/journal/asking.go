@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An asked line of a turn's .asks file says that a process of the turn waits for an
+// An Asked line of a turn's .asks file says that a process of the turn waits for an
 // answer, or waits no more. The file only grows: several questions can wait at once, and
 // a crash leaves a process that is gone.
-type asked struct {
+type Asked struct {
 	ID      string         `json:"id"`           // of the question
 	Of      string         `json:"of,omitempty"` // an agent, the lead, or a channel or nick of IRC
 	Since   time.Time      `json:"since,omitzero"`
@@ -34,36 +34,36 @@ func (id Identity) Asks(question, of string, patience time.Duration) (over func(
 		return func() {}
 	}
 	now := time.Now().UTC()
-	note := func(a asked) {
+	note := func(a Asked) {
 		data, err := json.Marshal(a)
 		if err != nil {
 			return
 		}
-		f, err := os.OpenFile(id.home.turnFile(id.Turn, ".asks"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		f, err := os.OpenFile(id.home.TurnFile(id.Turn, ".asks"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			return
 		}
 		defer f.Close()
 		_, _ = f.Write(append(data, '\n'))
 	}
-	note(asked{ID: question, Of: of, Since: now, Until: now.Add(patience), Process: p})
-	return func() { note(asked{ID: question, Over: true}) }
+	note(Asked{ID: question, Of: of, Since: now, Until: now.Add(patience), Process: p})
+	return func() { note(Asked{ID: question, Over: true}) }
 }
 
-// asks is the question for whose answer a turn has waited longest; nil when it waits for
+// Asks is the question for whose answer a turn has waited longest; nil when it waits for
 // none.
-func (h Home) asks(turn string) *asked {
-	data, err := os.ReadFile(h.turnFile(turn, ".asks"))
+func (h Home) Asks(turn string) *Asked {
+	data, err := os.ReadFile(h.TurnFile(turn, ".asks"))
 	if err != nil {
 		return nil
 	}
-	var open []asked
+	var open []Asked
 	for line := range bytes.Lines(data) {
-		var a asked
+		var a Asked
 		if json.Unmarshal(line, &a) != nil {
 			continue // cut off by a crash
 		}
-		open = slices.DeleteFunc(open, func(o asked) bool { return o.ID == a.ID })
+		open = slices.DeleteFunc(open, func(o Asked) bool { return o.ID == a.ID })
 		if !a.Over {
 			open = append(open, a)
 		}

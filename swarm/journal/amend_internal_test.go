@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ func TestAMailboxThatCannotBeLookedAt(t *testing.T) {
 	if err := store.MakeMailbox("coder"); err != nil {
 		t.Fatal(err)
 	}
-	l := new(ledger)
+	l := new(Ledger)
 	if lines, err := l.unwritten(store, "coder", time.Now()); err != nil || len(lines) != 0 {
 		t.Errorf("unwritten = %v, %v, want nothing", lines, err)
 	}

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"bufio"
@@ -95,7 +95,7 @@ func (id Identity) Envelope(m *dropbox.Message) error {
 		return nil
 	}
 	m.Turn = id.Turn
-	rec, err := readRecord(id.home, id.Turn)
+	rec, err := ReadRecord(id.home, id.Turn)
 	if err != nil {
 		return fmt.Errorf("turn %s: %w", id.Turn, err)
 	}
@@ -106,7 +106,7 @@ func (id Identity) Envelope(m *dropbox.Message) error {
 	m.Hops = rec.Hops + 1
 	m.Path = append(slices.Clone(rec.Path), id.Name)
 	if m.Type == dropbox.Result {
-		m.Path = answeredPath(rec.Path, id.Name, m.To...)
+		m.Path = AnsweredPath(rec.Path, id.Name, m.To...)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (id Identity) Sent(sent []dropbox.Delivery, m *dropbox.Message) error {
 	for _, d := range sent {
 		fmt.Fprintf(&lines, "%s %s %s %s\n", d.ID, d.To, m.Type, orDash(m.ReplyTo))
 	}
-	f, err := os.OpenFile(id.home.turnFile(id.Turn, ".sent"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(id.home.TurnFile(id.Turn, ".sent"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("note what was sent: %w", err)
 	}
@@ -130,28 +130,28 @@ func (id Identity) Sent(sent []dropbox.Delivery, m *dropbox.Message) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// A sentNote is a line of a turn's .sent file.
-type sentNote struct {
+// A SentNote is a line of a turn's .sent file.
+type SentNote struct {
 	ID, To  string
 	Type    dropbox.Type
 	ReplyTo string
 }
 
-// sentIn lists what a turn sent by itself.
-func sentIn(home Home, turn string) ([]sentNote, error) {
-	data, err := os.ReadFile(home.turnFile(turn, ".sent"))
+// SentIn lists what a turn sent by itself.
+func SentIn(home Home, turn string) ([]SentNote, error) {
+	data, err := os.ReadFile(home.TurnFile(turn, ".sent"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	var notes []sentNote
+	var notes []SentNote
 	for sc := bufio.NewScanner(bytes.NewReader(data)); sc.Scan(); {
 		f := strings.Fields(sc.Text())
 		if len(f) != 4 { // a line cut off by a crash: its message is in the mailbox anyway
 			continue
 		}
-		n := sentNote{ID: f[0], To: f[1], Type: dropbox.Type(f[2]), ReplyTo: f[3]}
+		n := SentNote{ID: f[0], To: f[1], Type: dropbox.Type(f[2]), ReplyTo: f[3]}
 		if n.ReplyTo == "-" {
 			n.ReplyTo = ""
 		}
@@ -167,10 +167,10 @@ func orDash(s string) string {
 	return s
 }
 
-// answeredPath is the path of an answer. A path names those who passed a request on
+// AnsweredPath is the path of an answer. A path names those who passed a request on
 // and have no answer yet; so an answer to one of them leads back to where it was
 // before that one.
-func answeredPath(path []string, from string, to ...string) []string {
+func AnsweredPath(path []string, from string, to ...string) []string {
 	if len(to) == 1 {
 		for i := len(path) - 1; i >= 0; i-- {
 			if path[i] == to[0] {

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"errors"
@@ -18,12 +18,12 @@ const amendDays = 2
 // newest. Only those whose message has no line are read.
 const maxAmend = 500
 
-// amend adds the lines that are missing at the end of the ledger, and says how many. It is not
+// Amend adds the lines that are missing at the end of the ledger, and says how many. It is not
 // made durable line by line, as that would cost each turn another wait for the
 // disk; a power cut takes its end, and kill -9 between two steps the line of a
 // turn that failed. The receipts and the records of the turns are durable, so the
 // lines are made from them.
-func (l *ledger) amend(home Home, store *dropbox.Store, agents []string, now time.Time) (added int, err error) {
+func (l *Ledger) Amend(home Home, store *dropbox.Store, agents []string, now time.Time) (added int, err error) {
 	var lost []LedgerLine
 	for _, agent := range agents {
 		lines, err := l.unwritten(store, agent, now)
@@ -40,7 +40,7 @@ func (l *ledger) amend(home Home, store *dropbox.Store, agents []string, now tim
 	l.recent = nil
 	slices.SortStableFunc(lost, func(a, b LedgerLine) int { return a.At.Compare(b.At) })
 	for _, line := range lost {
-		if err := l.add(line); err != nil {
+		if err := l.Add(line); err != nil {
 			return added, err
 		}
 		added++
@@ -49,7 +49,7 @@ func (l *ledger) amend(home Home, store *dropbox.Store, agents []string, now tim
 }
 
 // unwritten makes the missing lines of an agent's newest good turns.
-func (l *ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([]LedgerLine, error) {
+func (l *Ledger) unwritten(store *dropbox.Store, agent string, now time.Time) ([]LedgerLine, error) {
 	box, err := store.Mailbox(agent)
 	if errors.Is(err, dropbox.ErrNoMailbox) {
 		return nil, nil
@@ -92,25 +92,25 @@ func lineOf(store *dropbox.Store, box *dropbox.Mailbox, e dropbox.Entry, day tim
 	if err != nil {
 		m = &dropbox.Message{ID: e.ID} // somebody removed it; what it cost is still true
 	}
-	return ledgerLine(m, r), true
+	return LineOf(m, r), true
 }
 
 // unwrittenFailures makes the missing lines of attempts that ended badly.
-func (l *ledger) unwrittenFailures(home Home, now time.Time) ([]LedgerLine, error) {
-	turns, err := home.recorded()
+func (l *Ledger) unwrittenFailures(home Home, now time.Time) ([]LedgerLine, error) {
+	turns, err := home.Recorded()
 	if err != nil {
 		return nil, err
 	}
 	var lost []LedgerLine
 	for _, turn := range turns {
-		rec, err := readRecord(home, turn)
+		rec, err := ReadRecord(home, turn)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil || rec.End == "" || now.Sub(rec.Ended) > amendDays*24*time.Hour || l.recent[rec.Turn] {
 			continue
 		}
-		lost = append(lost, rec.line())
+		lost = append(lost, rec.Line())
 	}
 	return lost, nil
 }

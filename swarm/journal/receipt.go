@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"fmt"
@@ -74,7 +74,7 @@ type Answer struct {
 	Refused string   `yaml:"refused,omitempty" json:"refused,omitempty"` // why it is not sent
 }
 
-func tally(o runner.Outcome) Tally {
+func TallyOf(o runner.Outcome) Tally {
 	return Tally{In: o.Tokens.Input, Out: o.Tokens.Output, CacheRead: o.Tokens.CacheRead, CacheWrite: o.Tokens.CacheWrite}
 }
 

@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // A Home is the folder .claude-swarm of one project: the daemon's own files.
@@ -25,8 +24,8 @@ type Home struct {
 // HomeOf names the home of a project; nothing is made.
 func HomeOf(project string) Home { return Home{dir: filepath.Join(project, ".claude-swarm")} }
 
-// with is the same home, with another way to write its files.
-func (h Home) with(files durable.Files) Home {
+// With is the same home, with another way to write its files.
+func (h Home) With(files durable.Files) Home {
 	h.files = files
 	return h
 }
@@ -71,14 +70,14 @@ func (h Home) Turns() string { return filepath.Join(h.dir, "turns") }
 
 // Stream is the standard output of the client that a turn has started. A later turn
 // of the same client has none of its own.
-func (h Home) Stream(turn string) string { return h.turnFile(turn, ".jsonl") }
+func (h Home) Stream(turn string) string { return h.TurnFile(turn, ".jsonl") }
 
-func (h Home) turnFile(turn, ending string) string {
+func (h Home) TurnFile(turn, ending string) string {
 	return filepath.Join(h.dir, "turns", turn+ending)
 }
 
-// recorded lists the turns that have a record.
-func (h Home) recorded() ([]string, error) { return filesWith(h.Turns(), ".json") }
+// Recorded lists the turns that have a record.
+func (h Home) Recorded() ([]string, error) { return filesWith(h.Turns(), ".json") }
 
 // withPIDFile lists the agents that have a pid file.
 func (h Home) withPIDFile() ([]string, error) { return filesWith(filepath.Join(h.dir, "pids"), ".pid") }
@@ -99,16 +98,16 @@ func filesWith(dir, ending string) ([]string, error) {
 	return names, nil
 }
 
-// clientFile is what an agent's client is told by file. It is the same in every
+// ClientFile is what an agent's client is told by file. It is the same in every
 // turn, until the configuration changes.
-func (h Home) clientFile(agent, ending string) string {
+func (h Home) ClientFile(agent, ending string) string {
 	return filepath.Join(h.dir, "clients", agent+ending)
 }
 
-func (h Home) windowFile(agent string) string { return filepath.Join(h.dir, "window", agent) }
+func (h Home) WindowFile(agent string) string { return filepath.Join(h.dir, "window", agent) }
 
-// pendingFile holds what a compaction took and the next prompt gives back.
-func (h Home) pendingFile(agent string) string {
+// PendingFile holds what a compaction took and the next prompt gives back.
+func (h Home) PendingFile(agent string) string {
 	return filepath.Join(h.dir, "window", agent+".pending")
 }
 
@@ -117,19 +116,19 @@ func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json
 // GateFile holds what was said lately, as far as the gate needs it.
 func (h Home) GateFile() string { return filepath.Join(h.dir, "gate.json") }
 
-// events is the list of what happened.
-func (h Home) events() *journal.Events { return journal.Open(h.dir, h.files, h.Secrets().Hidden) }
+// Events is the list of what happened.
+func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden) }
 
 // Secrets takes the tokens of the project out of what is written.
 func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
 
-// mirrorFile says how far the lead's mail was shown.
-func (h Home) mirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
+// MirrorFile says how far the lead's mail was shown.
+func (h Home) MirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
 
 func (h Home) stateFile() string { return filepath.Join(h.dir, "state.json") }
 
-// readJSON fills v from path. A missing file leaves v as it is.
-func readJSON(path string, v any) error {
+// ReadJSON fills v from path. A missing file leaves v as it is.
+func ReadJSON(path string, v any) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -141,3 +140,5 @@ func readJSON(path string, v any) error {
 	}
 	return nil
 }
+
+func (h Home) HandbackFile(turn string) string { return h.TurnFile(turn, ".hook.json") }

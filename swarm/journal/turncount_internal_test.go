@@ -1,4 +1,4 @@
-package swarm
+package journal
 
 import (
 	"strings"
@@ -22,14 +22,14 @@ func TestHonestTurnsAreNotHeld(t *testing.T) {
 		"a script that sends 1,000 within an hour": {time.Hour / 1000, 3, func(int) bool { return true }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var counts turnCounts
+			var counts TurnCounts
 			now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
 			end := now.Add(time.Duration(c.hours) * time.Hour)
 			for n := 0; now.Before(end); n++ {
-				if why := counts.over("lead", 120, c.person(n), now); why != "" {
+				if why := counts.Over("lead", 120, c.person(n), now); why != "" {
 					t.Fatalf("turn %d is held: %s", n, why)
 				}
-				counts.count("lead", now, c.person(n))
+				counts.Count("lead", now, c.person(n))
 				now = now.Add(c.every)
 			}
 			if kept := len(counts.by["lead"]); kept > 1201 {
@@ -42,46 +42,46 @@ func TestHonestTurnsAreNotHeld(t *testing.T) {
 // The second bound holds for what is proven to be the lead's as well: an agent can read
 // the lead's secret.
 func TestTheSecondBoundHoldsForAll(t *testing.T) {
-	var counts turnCounts
+	var counts TurnCounts
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
 	for range 1200 {
-		if why := counts.over("a", 120, true, now); why != "" {
+		if why := counts.Over("a", 120, true, now); why != "" {
 			t.Fatal(why)
 		}
-		counts.count("a", now, true)
+		counts.Count("a", now, true)
 		now = now.Add(time.Second)
 	}
 	const want = "1200 turns within an hour, ten times policy.turns_per_hour; it can go on after "
-	if why := counts.over("a", 120, true, now); !strings.HasPrefix(why, want) {
+	if why := counts.Over("a", 120, true, now); !strings.HasPrefix(why, want) {
 		t.Errorf("over = %q, want %q…", why, want)
 	}
 	// Nor does an order lift it, which somebody could give once a minute.
-	if !counts.word("a") || !strings.HasPrefix(counts.over("a", 120, true, now), want) {
+	if !counts.Word("a") || !strings.HasPrefix(counts.Over("a", 120, true, now), want) {
 		t.Error("an order lifts the second bound")
 	}
-	if why := counts.over("a", 0, true, now); why != "" {
+	if why := counts.Over("a", 0, true, now); why != "" {
 		t.Errorf("switched off: %q", why)
 	}
-	if why := counts.over("b", 120, false, now); why != "" {
+	if why := counts.Over("b", 120, false, now); why != "" {
 		t.Errorf("another agent: %q", why)
 	}
-	if why := counts.over("a", 120, true, now.Add(time.Hour)); why != "" {
+	if why := counts.Over("a", 120, true, now.Add(time.Hour)); why != "" {
 		t.Errorf("an hour later: %q", why)
 	}
 }
 
 // A clock that is set back neither empties the count nor makes it last longer.
 func TestACountOfTurnsWhenTheClockIsSetBack(t *testing.T) {
-	var counts turnCounts
+	var counts TurnCounts
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
 	for range 3 {
-		counts.count("a", now, false)
+		counts.Count("a", now, false)
 	}
 	back := now.Add(-48 * time.Hour)
-	if why := counts.over("a", 3, false, back); why == "" {
+	if why := counts.Over("a", 3, false, back); why == "" {
 		t.Error("the count is empty")
 	}
-	if why := counts.over("a", 3, false, back.Add(time.Hour)); why != "" {
+	if why := counts.Over("a", 3, false, back.Add(time.Hour)); why != "" {
 		t.Errorf("an hour later: %s", why)
 	}
 }

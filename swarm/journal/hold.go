@@ -1,0 +1,168 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+)
+
+// A Hold is what must be known of an agent after a restart of the daemon:
+// who paused or stopped it, and how its last turns failed.
+type Hold struct {
+	Paused   *Pause    `json:"paused,omitempty"`
+	Stopped  *Stop     `json:"stopped,omitempty"`
+	Failures []Failure `json:"failures,omitempty"` // since the last good turn, at most MaxFailureMemory
+	Until    time.Time `json:"backoff_until,omitzero"`
+	Why      string    `json:"backoff_why,omitempty"`
+	Order    *Order    `json:"order,omitempty"` // what is to be done before the next message
+	Word     time.Time `json:"word,omitzero"`   // when a person began the count of its turns again
+	Doubt    *Doubt    `json:"doubt,omitempty"` // a message that is parked for an unknown cause
+}
+
+// A Doubt is a message whose turns end Limited for a cause that the client does not
+// name: it may be the message's fault.
+type Doubt struct {
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"`
+}
+
+// MaxFailureMemory bounds the remembered failures of an agent; more than enough
+// for every rule of [RestartPolicy.Decide].
+const MaxFailureMemory = 20
+
+type Pause struct {
+	By    string    `json:"by"`
+	Why   string    `json:"why,omitempty"`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until,omitzero"`  // zero: until somebody resumes it
+	Turns bool      `json:"turns,omitempty"` // it began too many turns: only a person lets it go on
+}
+
+// Holds tells whether it is a pause that has not ended by itself.
+func (p *Pause) Holds(now time.Time) bool {
+	return p != nil && (p.Until.IsZero() || p.Until.After(now))
+}
+
+type Stop struct {
+	By      string    `json:"by"`
+	Why     string    `json:"why,omitempty"`
+	Hint    string    `json:"hint,omitempty"`
+	Since   time.Time `json:"since"`
+	Breaker bool      `json:"breaker,omitempty"` // not by hand
+}
+
+// Holds keeps the standing of every agent and the limits of every account,
+// durably in state.json. It is safe for several goroutines.
+type Holds struct {
+	path  string
+	files durable.Files
+	mu    sync.Mutex
+	file  holdsFile
+	stale bool // the last change could not be written down
+}
+
+type holdsFile struct {
+	V      int              `json:"v"`
+	Agents map[string]Hold  `json:"agents"`
+	Limits map[string]Limit `json:"limits,omitempty"`
+}
+
+func OpenHolds(home Home) (*Holds, error) {
+	s := &Holds{path: home.stateFile(), files: home.files}
+	err := ReadJSON(s.path, &s.file)
+	if e, ok := errors.AsType[*DamagedError](err); ok {
+		e.Lost = "it is not known who was paused or stopped"
+		e.Next = fmt.Sprintf("mv %s %s, claude-swarm start, and pause or stop again who was", screen.ShellWord(s.path), screen.ShellWord(e.Aside()))
+		return nil, e
+	} else if err != nil {
+		return nil, fmt.Errorf("what was paused and stopped: %w", err)
+	}
+	if s.file.Agents == nil {
+		s.file.Agents = map[string]Hold{}
+	}
+	if s.file.Limits == nil {
+		s.file.Limits = map[string]Limit{}
+	}
+	for name, st := range s.file.Agents {
+		if time.Since(st.Word) > countedFor { // what it began before does not count any more
+			st.Word = time.Time{}
+			s.file.Agents[name] = st
+		}
+	}
+	return s, nil
+}
+
+// Of returns the standing of an agent. What it points to must not be changed.
+func (s *Holds) Of(agent string) Hold {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file.Agents[agent]
+}
+
+// Change lets f change an agent's standing and writes it down. f must set new
+// values, not change what the old ones point to.
+func (s *Holds) Change(agent string, f func(*Hold)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.file.Agents[agent]
+	was := st
+	f(&st)
+	if was.empty() && st.empty() && !s.stale {
+		return nil // as after every good turn
+	}
+	s.file.Agents[agent] = st
+	if st.empty() {
+		delete(s.file.Agents, agent)
+	}
+	return s.write()
+}
+
+func (st Hold) empty() bool {
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil
+}
+
+// CatchUp writes down what could not be written when it changed.
+func (s *Holds) CatchUp() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.stale {
+		return nil
+	}
+	return s.write()
+}
+
+func (s *Holds) write() error {
+	s.file.V = 1
+	err := s.files.WriteJSON(s.path, holdsFile{V: 1, Agents: maps.Clone(s.file.Agents), Limits: s.file.Limits})
+	s.stale = err != nil
+	if err != nil {
+		return fmt.Errorf("write what was paused and stopped: %w", err)
+	}
+	return nil
+}
+
+// An Order is what is to be done with the memory of an agent's client.
+type Order struct {
+	What  string    `json:"what"` // OrderClear or OrderCompact
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
+}
+
+const (
+	OrderClear   = "clear"
+	OrderCompact = "compact"
+)
+
+// A Failure is a turn that did not end well, since the last one that did.
+type Failure struct {
+	At      time.Time `json:"at"`
+	Message string    `json:"message"`
+	Unborn  bool      `json:"unborn,omitempty"` // the client died before its first event
+	Buried  bool      `json:"buried,omitempty"` // the message was given up with this failure
+	Reason  string    `json:"reason"`
+}

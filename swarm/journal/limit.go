@@ -1,0 +1,202 @@
+package journal
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// A Limit parks all agents of one account: its usage limit is reached, or the
+// account or the service is at fault in another way. Nobody is to blame for it, so
+// nothing is counted, and it ends by itself:
+//
+//	closed: the client said until when      Until is that time
+//	open:   nobody knows until when         Until is the next try; the waits double
+//	over:   a good turn, or a person's word  nobody is parked; kept for what the lead
+//	        was told, since an outage that flickers is one outage
+type Limit struct {
+	Since time.Time `json:"since,omitzero"`  // when an agent ran into it
+	Until time.Time `json:"until"`           // when it is tried again, before the spread
+	Open  bool      `json:"open,omitempty"`  // nobody said until when it holds
+	Tries int       `json:"tries,omitempty"` // parkings in a row, of an open one
+	Over  bool      `json:"over,omitempty"`
+	Why   string    `json:"why"`
+	Hint  string    `json:"hint,omitempty"` // what a person can do about it
+	Agent string    `json:"agent,omitempty"`
+	Told  bool      `json:"told,omitempty"`    // the lead knows
+	Hints []string  `json:"told_of,omitempty"` // of this outage: with these hints the lead was told of it
+
+	began time.Time     // since when its turn had no answer of the API
+	first time.Duration // the wait after the first parking, of an open one
+}
+
+const (
+	// FirstWait and LongestWait bound the pauses between two tries where nobody said
+	// until when a limit holds. They double.
+	FirstWait   = 30 * time.Second
+	LongestWait = 10 * time.Minute
+	// sameOutage is how long after a try the next one may fail and still belong to
+	// the same outage.
+	sameOutage = time.Hour
+	// longestLimit bounds what a client says of a reset. The longest limits of
+	// subscriptions are those of a week.
+	longestLimit = 8 * 24 * time.Hour
+)
+
+// spread is how much later than the reset an agent comes back: each at a time of
+// its own, the same after a restart, so that they do not all ask at once.
+func (l Limit) spread(agent string) time.Duration {
+	span := l.Until.Sub(l.Since)
+	if l.Open {
+		span = Backoff(FirstWait, l.Tries-1, LongestWait)
+	}
+	most := min(max(span/10, 2*time.Second), time.Minute)
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d", agent, l.Until.UnixNano())
+	return time.Second + time.Duration(h.Sum64()%uint64(most))
+}
+
+// LimitFrom makes the limit of a turn that ended Limited. Its times are those of
+// the clock on the wall: a machine may sleep meanwhile.
+func LimitFrom(agent string, out runner.Outcome, atLeast time.Duration, now time.Time) Limit {
+	now = now.UTC().Round(0)
+	l := Limit{Since: now, Why: cmp.Or(out.Reason, "the usage limit is reached"), Hint: out.Hint, Agent: agent, began: now}
+	if out.ContextTokens == 0 && out.Began.Before(now) && !out.Began.IsZero() {
+		l.began = out.Began.UTC().Round(0)
+	}
+	switch longest := now.Add(longestLimit); {
+	case out.ResetAt.IsZero():
+		l.Open, l.first = true, FirstWait
+	case !out.ResetAt.After(now):
+		// It is said to be over already, as where two clocks differ. It must not be
+		// tried repeatedly without a pause.
+		l.Open, l.first = true, min(atLeast, LongestWait)
+	case out.ResetAt.After(longest):
+		l.Until = longest
+	default:
+		l.Until = out.ResetAt.UTC().Round(0)
+		if first := now.Add(atLeast); l.Until.Before(first) {
+			l.Until = first
+		}
+	}
+	return l
+}
+
+// sameLimit is how far two agents may be apart in what they say of one limit.
+const sameLimit = 10 * time.Minute
+
+// Park notes that an account is at its limit, and returns what holds from now on:
+// where it was parked already, that goes on, as long as either says; a limit that
+// holds much longer is another one. An open limit that is met again goes on with a
+// longer wait.
+func (s *Holds) Park(account string, l Limit, now time.Time) (Limit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, known := s.file.Limits[account]
+	switch longer := l.Until.Sub(old.Until); {
+	case !known:
+	case !old.Over && old.Until.After(now): // it holds
+		switch {
+		case l.Open:
+			return old, nil
+		case old.Open:
+		case longer <= 0:
+			return old, nil
+		case longer < sameLimit:
+			old.Until = l.Until
+			l = old
+		}
+	case l.Open && old.Open && l.began.Sub(old.Until) < sameOutage:
+		l.Hints = old.Hints
+		l.Told = slices.Contains(old.Hints, l.Hint)
+		if !old.Over {
+			l.Since, l.Tries = old.Since, old.Tries
+		}
+	case !l.Open && !old.Open && longer.Abs() < sameLimit:
+		l.Told = old.Told
+	}
+	if l.Open {
+		l.Tries++
+		l.Until = now.UTC().Round(0).Add(Backoff(l.first, l.Tries-1, LongestWait))
+	}
+	s.file.Limits[account] = l
+	return l, s.write()
+}
+
+// LimitOf returns the limit that still parks an agent of an account, and until
+// when.
+func (s *Holds) LimitOf(account, agent string, now time.Time) (Limit, time.Time, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.file.Limits[account]
+	if !ok || l.Over {
+		return l, time.Time{}, false
+	}
+	if ahead := l.Since.Sub(now); ahead > ClockStep {
+		// The clock was set back. How long it is parked already is not known; it is
+		// not parked longer than that once more.
+		l.Since, l.Until = l.Since.Add(-ahead), l.Until.Add(-ahead)
+		s.file.Limits[account] = l
+		_ = s.write() // catchUp tries again
+	}
+	until := l.Until.Add(l.spread(agent))
+	return l, until, until.After(now)
+}
+
+// ClockStep is how much a clock may be set back by its daily corrections.
+const ClockStep = time.Minute
+
+// LimitTold notes that the lead knows of a limit.
+func (s *Holds) LimitTold(account string, since time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.file.Limits[account]
+	if !ok || !l.Since.Equal(since) || l.Told {
+		return nil
+	}
+	l.Told = true
+	if l.Open && !slices.Contains(l.Hints, l.Hint) {
+		l.Hints = append(slices.Clone(l.Hints), l.Hint)
+	}
+	s.file.Limits[account] = l
+	return s.write()
+}
+
+// LiftLimit lets the agents of an account go on before its limit ends.
+func (s *Holds) LiftLimit(account string, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.file.Limits[account]
+	if !ok || l.Over {
+		return nil
+	}
+	l.Over = true
+	if l.Open {
+		l.Until = now.UTC().Round(0) // from here on an outage is another one after a while
+	}
+	s.file.Limits[account] = l
+	return s.write()
+}
+
+// HasOpenLimit tells whether an account has a limit that nobody knows the end of.
+func (s *Holds) HasOpenLimit(account string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.file.Limits[account]
+	return l.Open && !l.Over
+}
+
+// Backoff is the wait d, doubled so many times, at most limit.
+func Backoff(d time.Duration, times int, limit time.Duration) time.Duration {
+	for range times {
+		if d >= limit/2 {
+			return limit
+		}
+		d *= 2
+	}
+	return min(d, limit)
+}
