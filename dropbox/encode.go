@@ -12,6 +12,39 @@ const maxFront = 16 << 10
 // fence begins and ends the front matter.
 const fence = "---\n"
 
+// An envelopeKey is one key of the front matter, and the field of a message that it is.
+type envelopeKey struct {
+	name  string
+	field func(m *Message) any // a pointer to the field
+}
+
+// envelope are all keys, in the order in which [Message.Encode] writes them. [Parse] reads
+// these, and a [Proof] covers them, but for v, attachments and proof: v is fixed, and of an
+// attachment it covers the content and the name.
+var envelope = []envelopeKey{
+	{"v", func(m *Message) any { return &m.V }},
+	{"id", func(m *Message) any { return &m.ID }},
+	{"from", func(m *Message) any { return &m.From }},
+	{"to", func(m *Message) any { return &m.To }},
+	{"cc", func(m *Message) any { return &m.CC }},
+	{"type", func(m *Message) any { return &m.Type }},
+	{"priority", func(m *Message) any { return &m.Priority }},
+	{"subject", func(m *Message) any { return &m.Subject }},
+	{"thread", func(m *Message) any { return &m.Thread }},
+	{"reply_to", func(m *Message) any { return &m.ReplyTo }},
+	{"trace", func(m *Message) any { return &m.Trace }},
+	{"key", func(m *Message) any { return &m.Key }},
+	{"turn", func(m *Message) any { return &m.Turn }},
+	{"topic", func(m *Message) any { return &m.Topic }},
+	{"offer", func(m *Message) any { return &m.Offer }},
+	{"hops", func(m *Message) any { return &m.Hops }},
+	{"path", func(m *Message) any { return &m.Path }},
+	{"created", func(m *Message) any { return &m.Created }},
+	{"expires", func(m *Message) any { return &m.Expires }},
+	{"attachments", func(m *Message) any { return &m.Attachments }},
+	{"proof", func(m *Message) any { return &m.Proof }},
+}
+
 // Encode writes the message as a file: YAML front matter between two lines "---",
 // then the body, byte for byte. Empty fields are left out, so that a person reads
 // what is there. [Parse] undoes it. The error is an [*InvalidError], or a
@@ -28,46 +61,51 @@ func (m *Message) Encode() ([]byte, error) {
 	b := make([]byte, 0, 512+len(m.Body))
 	b = append(b, fence...)
 	b = append(b, "v: 1\n"...)
-	b = appendString(b, "id: ", m.ID)
-	b = appendString(b, "from: ", m.From)
-	b = appendList(b, "to: ", m.To)
-	b = appendList(b, "cc: ", m.CC)
-	b = appendString(b, "type: ", string(m.Type))
-	b = appendString(b, "priority: ", m.Priority.String())
-	b = appendString(b, "subject: ", m.Subject)
-	b = appendString(b, "thread: ", m.Thread)
-	b = appendString(b, "reply_to: ", m.ReplyTo)
-	b = appendString(b, "trace: ", m.Trace)
-	b = appendString(b, "key: ", m.Key)
-	b = appendString(b, "turn: ", m.Turn)
-	b = appendString(b, "topic: ", m.Topic)
-	b = appendString(b, "offer: ", m.Offer)
-	if m.Hops > 0 {
-		b = append(b, "hops: "...)
-		b = strconv.AppendInt(b, int64(m.Hops), 10)
-		b = append(b, '\n')
+	for _, k := range envelope[1:] {
+		b = appendField(b, k.name+": ", k.field(m))
 	}
-	b = appendList(b, "path: ", m.Path)
-	b = appendTime(b, "created: ", m.Created)
-	b = appendTime(b, "expires: ", m.Expires)
-	if len(m.Attachments) > 0 {
-		b = append(b, "attachments:\n"...)
-	}
-	for _, a := range m.Attachments {
-		b = appendString(b, "  - name: ", a.Name)
-		b = appendString(b, "    path: ", a.Path)
-		b = append(b, "    size: "...)
-		b = strconv.AppendInt(b, a.Size, 10)
-		b = append(b, '\n')
-		b = appendString(b, "    sha256: ", a.SHA256)
-	}
-	b = appendString(b, "proof: ", m.Proof)
 	b = append(b, m.Extra...)
 	if n := len(b) - len(fence); n > maxFront {
 		return nil, &TooLargeError{What: "front matter", Size: int64(n), Max: maxFront}
 	}
 	b = append(b, fence...)
 	return append(b, m.Body...), nil
+}
+
+// appendField writes the key of a field with its value; nothing where that is empty.
+func appendField(b []byte, key string, field any) []byte {
+	switch v := field.(type) {
+	case *string:
+		return appendString(b, key, *v)
+	case *Type:
+		return appendString(b, key, string(*v))
+	case *Priority:
+		return appendString(b, key, v.String())
+	case *[]string:
+		return appendList(b, key, *v)
+	case *int:
+		if *v > 0 {
+			b = append(b, key...)
+			b = append(strconv.AppendInt(b, int64(*v), 10), '\n')
+		}
+	case *time.Time:
+		if !v.IsZero() {
+			b = append(b, key...)
+			b = append(v.UTC().AppendFormat(b, time.RFC3339Nano), '\n')
+		}
+	case *[]Attachment:
+		if len(*v) > 0 {
+			b = append(b, "attachments:\n"...)
+		}
+		for _, a := range *v {
+			b = appendString(b, "  - name: ", a.Name)
+			b = appendString(b, "    path: ", a.Path)
+			b = append(b, "    size: "...)
+			b = append(strconv.AppendInt(b, a.Size, 10), '\n')
+			b = appendString(b, "    sha256: ", a.SHA256)
+		}
+	}
+	return b
 }
 
 func appendString(b []byte, key, s string) []byte {
@@ -92,15 +130,6 @@ func appendList(b []byte, key string, list []string) []byte {
 		b = appendScalar(b, s)
 	}
 	return append(b, "]\n"...)
-}
-
-func appendTime(b []byte, key string, t time.Time) []byte {
-	if t.IsZero() {
-		return b
-	}
-	b = append(b, key...)
-	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
-	return append(b, '\n')
 }
 
 // appendScalar writes a word as it is, and all else in double quotes, with the

@@ -3,6 +3,7 @@ package dropbox
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -193,56 +194,30 @@ func checkExtra(text string) error {
 
 // set gives one field its value. It says whether the key is known.
 func (m *Message) set(key string, n *yaml.Node) (known bool, err error) {
-	switch key {
-	case "v":
-		m.V, err = yamlInt(n)
-	case "id":
-		m.ID, err = yamlString(n)
-	case "from":
-		m.From, err = yamlString(n)
-	case "to":
-		m.To, err = yamlList(n)
-	case "cc":
-		m.CC, err = yamlList(n)
-	case "type":
+	i := slices.IndexFunc(envelope, func(k envelopeKey) bool { return k.name == key })
+	if i < 0 {
+		return false, nil
+	}
+	switch v := envelope[i].field(m).(type) {
+	case *string:
+		*v, err = yamlString(n)
+	case *Type:
 		var s string
 		s, err = yamlString(n)
-		m.Type = Type(s)
-	case "priority":
+		*v = Type(s)
+	case *Priority:
 		var s string
 		if s, err = yamlString(n); err == nil {
-			m.Priority, err = ParsePriority(s)
+			*v, err = ParsePriority(s)
 		}
-	case "subject":
-		m.Subject, err = yamlString(n)
-	case "thread":
-		m.Thread, err = yamlString(n)
-	case "reply_to":
-		m.ReplyTo, err = yamlString(n)
-	case "trace":
-		m.Trace, err = yamlString(n)
-	case "key":
-		m.Key, err = yamlString(n)
-	case "turn":
-		m.Turn, err = yamlString(n)
-	case "topic":
-		m.Topic, err = yamlString(n)
-	case "offer":
-		m.Offer, err = yamlString(n)
-	case "proof":
-		m.Proof, err = yamlString(n)
-	case "hops":
-		m.Hops, err = yamlInt(n)
-	case "path":
-		m.Path, err = yamlList(n)
-	case "created":
-		m.Created, err = yamlTime(n)
-	case "expires":
-		m.Expires, err = yamlTime(n)
-	case "attachments":
-		m.Attachments, err = yamlAttachments(n)
-	default:
-		return false, nil
+	case *[]string:
+		*v, err = yamlList(n)
+	case *int:
+		*v, err = yamlInt(n)
+	case *time.Time:
+		*v, err = yamlTime(n)
+	case *[]Attachment:
+		*v, err = yamlAttachments(n)
 	}
 	if err != nil {
 		return true, fmt.Errorf("front matter line %d, %s: %w", n.Line, key, err)

@@ -39,26 +39,26 @@ func Proof(token string, m *Message, to string) string {
 		}
 	}
 	line("mailbox", to)
-	line("id", m.ID)
-	line("from", m.From)
-	line("to", m.To...)
-	line("cc", m.CC...)
-	line("type", string(m.Type))
-	line("priority", m.Priority.String())
-	line("subject", m.Subject)
-	line("thread", m.Thread)
-	line("reply_to", m.ReplyTo)
-	line("trace", m.Trace)
-	line("key", m.Key)
-	line("turn", m.Turn)
-	line("topic", m.Topic)
-	line("offer", m.Offer)
-	if m.Hops > 0 {
-		line("hops", strconv.Itoa(m.Hops))
+	for _, k := range envelope {
+		switch v := k.field(m).(type) {
+		case *string:
+			if v != &m.Proof {
+				line(k.name, *v)
+			}
+		case *Type:
+			line(k.name, string(*v))
+		case *Priority:
+			line(k.name, v.String())
+		case *[]string:
+			line(k.name, *v...)
+		case *int:
+			if v != &m.V && *v > 0 {
+				line(k.name, strconv.Itoa(*v))
+			}
+		case *time.Time:
+			line(k.name, proofTime(*v))
+		}
 	}
-	line("path", m.Path...)
-	line("created", proofTime(m.Created))
-	line("expires", proofTime(m.Expires))
 	for _, a := range m.Attachments {
 		line("attachment", a.SHA256+" "+a.Name)
 	}
