@@ -4,31 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
-
-// maxEvents is how many events wait to be taken. When nobody takes them the
-// connection is not read, and the server waits.
-const maxEvents = 1024
-
-// goodbye is how long a server may take to hang up after QUIT.
-const goodbye = 2 * time.Second
-
-// A Channel is one to be in.
-type Channel struct{ Name, Key string }
-
-// Options are what a [Client] needs besides a [Config].
-type Options struct {
-	Channels []Channel
-	Backoff  Backoff // between connections, and between the first tries to get into a channel
-	Memory   Memory  // nil is a [RAM]
-
-	// RejoinAfter are the pauses between later tries; the last one is kept up. nil is
-	// 1, 2, 5 and 10 minutes.
-	RejoinAfter []time.Duration
-}
 
 // A Client keeps a connection up: it dials again with a [Backoff], gets into its
 // channels again, fetches what was said meanwhile, and tells all of it as one
@@ -36,24 +14,12 @@ type Options struct {
 type Client struct {
 	cfg    Config
 	o      Options
-	events chan Event
-	bell   chan struct{} // rings when wanted has changed
+	events events
+	wanted *wanted
 
 	mu     sync.Mutex // guards what follows
-	wanted []Channel
-	again  map[string]bool // channels that Join asked for again after they failed
-	conn   *Conn           // nil while there is none
-	status Status
-}
-
-// Status is how a client stands.
-type Status struct {
-	Up     bool
-	Err    error             // why not; nil while it is up or has not tried
-	Retry  time.Time         // of the next try; zero while it is up
-	Tries  int               // connections that were tried
-	Conn   State             // of the connection; its Phase is Closed without one
-	Failed map[string]string // channels that we cannot get into, and why
+	conn   *Conn      // nil while there is none
+	status Status     // without Failed
 }
 
 // NewClient makes a client. Nothing happens before Run.
@@ -62,8 +28,7 @@ func NewClient(cfg Config, o Options) *Client {
 		o.Memory = &RAM{}
 	}
 	return &Client{
-		cfg: cfg, o: o, events: make(chan Event, maxEvents), bell: make(chan struct{}, 1),
-		wanted: slices.Clone(o.Channels), again: make(map[string]bool),
+		cfg: cfg, o: o, events: make(events, maxEvents), wanted: newWanted(o.Channels),
 		status: Status{Conn: State{Phase: Closed, Nick: cfg.Nick}},
 	}
 }
@@ -77,7 +42,9 @@ func (c *Client) Events() <-chan Event { return c.events }
 // see [Final]. It is called once; no goroutine is left when it returns.
 func (c *Client) Run(ctx context.Context) error {
 	defer close(c.events)
-	keep := &keeper{Client: c, rings: make(map[string]*ring)}
+	keep := &keeper{
+		o: c.o, log: orDiscard(c.cfg.Log), events: c.events, wanted: c.wanted, recents: make(map[string]*recent),
+	}
 	for {
 		c.mu.Lock()
 		c.status.Tries++
@@ -97,11 +64,11 @@ func (c *Client) Run(ctx context.Context) error {
 		wait, stop := c.o.Backoff.Next(err, stood)
 		if stop {
 			c.down(err, time.Time{})
-			c.emit(ctx, Down{Err: err, Was: stood > 0})
+			c.events.emit(ctx, Down{Err: err, Was: stood > 0})
 			return err
 		}
 		c.down(err, time.Now().Add(wait))
-		c.emit(ctx, Down{Err: err, Retry: wait, Was: stood > 0})
+		c.events.emit(ctx, Down{Err: err, Retry: wait, Was: stood > 0})
 		select {
 		case <-ctx.Done():
 			return nil
@@ -114,7 +81,8 @@ func (c *Client) up(conn *Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = conn
-	c.status.Up, c.status.Err, c.status.Retry, c.status.Failed = true, nil, time.Time{}, nil
+	c.status.Up, c.status.Err, c.status.Retry = true, nil, time.Time{}
+	c.wanted.begin()
 }
 
 func (c *Client) down(err error, retry time.Time) {
@@ -125,14 +93,6 @@ func (c *Client) down(err error, retry time.Time) {
 	c.status.Conn = State{Phase: Closed, Nick: c.cfg.Nick}
 }
 
-// emit waits until there is room.
-func (c *Client) emit(ctx context.Context, e Event) {
-	select {
-	case c.events <- e:
-	case <-ctx.Done():
-	}
-}
-
 // Status tells how the client stands now.
 func (c *Client) Status() Status {
 	c.mu.Lock()
@@ -141,11 +101,7 @@ func (c *Client) Status() Status {
 	if c.conn != nil {
 		s.Conn = c.conn.State()
 	}
-	failed := make(map[string]string, len(s.Failed))
-	for name, why := range s.Failed {
-		failed[name] = why
-	}
-	s.Failed = failed
+	s.Failed = c.wanted.failures()
 	return s
 }
 
@@ -199,26 +155,17 @@ func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text
 func (c *Client) Join(ch Channel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(ch.Name)
-	c.wanted = append(c.wanted, ch)
-	c.again[c.fold().Fold(ch.Name)] = true
-	c.ring()
+	c.wanted.add(ch, c.fold())
 }
 
 // Part leaves a channel for good.
 func (c *Client) Part(channel, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(channel)
+	c.wanted.remove(channel, c.fold())
 	if c.conn != nil {
 		c.conn.tell(Msg("PART", channel, reason))
 	}
-	c.ring()
-}
-
-func (c *Client) forget(channel string) {
-	fold := c.fold()
-	c.wanted = slices.DeleteFunc(c.wanted, func(w Channel) bool { return fold.Same(w.Name, channel) })
 }
 
 func (c *Client) fold() CaseMapping {
@@ -226,13 +173,6 @@ func (c *Client) fold() CaseMapping {
 		return c.conn.State().CaseMapping()
 	}
 	return ASCII
-}
-
-func (c *Client) ring() {
-	select {
-	case c.bell <- struct{}{}:
-	default: // whoever hears it looks at everything
-	}
 }
 
 // Handled notes in the [Memory] that a text was dealt with for good: after a

@@ -153,3 +153,11 @@ func userOf(nick string) string {
 	}, nick)
 	return cmp.Or(strings.TrimLeft(plain, "-_."), "user")
 }
+
+// orDiscard is the log, or one that writes nothing.
+func orDiscard(log *slog.Logger) *slog.Logger {
+	if log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return log
+}

@@ -1,6 +1,7 @@
 package irc
 
 import (
+	"context"
 	"time"
 )
 
@@ -122,3 +123,18 @@ func (CaughtUp) event()     {}
 func (Gap) event()          {}
 func (Failed) event()       {}
 func (Invited) event()      {}
+
+// maxEvents is how many events wait for a receiver. When they are that many, the connection is
+// not read, and the server waits.
+const maxEvents = 1024
+
+// events is the stream of events of a client.
+type events chan Event
+
+// emit waits until there is room.
+func (q events) emit(ctx context.Context, e Event) {
+	select {
+	case q <- e:
+	case <-ctx.Done():
+	}
+}

@@ -1,31 +1,29 @@
 package irc
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 )
 
-// maxRejoins is how often we try to get into a channel again before a person
-// is told. After that it is tried now and then: a channel that is shut may be opened.
+// maxRejoins is how many tries to get into a channel come before the event [Failed]. Later tries
+// are rare: a closed channel may be opened.
 const maxRejoins = 5
 
-// rejoinAfter are the pauses then; the last one is kept up.
+// rejoinAfter are the pauses between these; the last one repeats.
 var rejoinAfter = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute}
 
 type wishState int
 
 const (
-	out wishState = iota // to be asked for at wish.at
-	asked
-	in
+	wishOut wishState = iota // to be asked for at wish.at
+	wishAsked
+	wishIn
 )
 
-// A wish is a channel that we want to be in.
+// A wish is a wanted channel and how far this connection has come with it.
 //
-//	out --JOIN--> asked --JOIN of ours--> in --KICK--> out
+//	out --JOIN--> asked --our JOIN comes back--> in --KICK--> out
 //	               \--470-477--> out
 type wish struct {
 	Channel
@@ -36,47 +34,8 @@ type wish struct {
 	backoff Backoff
 }
 
-// enter asks for the channels that are due and says how long until the next is.
-func (v *visit) enter(now time.Time) time.Duration {
-	fold := v.st.CaseMapping()
-	v.mu.Lock()
-	wanted := make(map[string]bool)
-	for _, ch := range v.wanted {
-		key := fold.Fold(ch.Name)
-		wanted[key] = true
-		w := v.wishes[key]
-		if w == nil || v.again[key] && w.state != in {
-			v.wishes[key] = &wish{Channel: ch, backoff: Backoff{Min: v.o.Backoff.Min, Max: v.o.Backoff.Max, Stand: v.o.Backoff.Stand, Chance: v.o.Backoff.Chance}}
-		}
-	}
-	clear(v.again)
-	v.mu.Unlock()
-	rest := time.Hour
-	var due []Channel
-	for key, w := range v.wishes {
-		if !wanted[key] {
-			delete(v.wishes, key)
-			continue
-		}
-		if w.state != out {
-			continue
-		}
-		if d := w.at.Sub(now); d > 0 {
-			rest = min(rest, d)
-			continue
-		}
-		w.state = asked
-		due = append(due, w.Channel)
-	}
-	for _, m := range joins(due, v.st.ISupport) {
-		v.conn.tell(m)
-	}
-	return rest
-}
-
-// joins puts channels together to few JOIN lines, as every line counts for the
-// flood limit; TARGMAX may allow fewer at once. A channel with a key has a
-// line of its own.
+// joins puts channels together to few JOIN lines, as every line counts for the flood limit;
+// TARGMAX may allow fewer in one line. A channel with a key has a separate line.
 func joins(channels []Channel, support ISupport) []Message {
 	most := support.MaxTargets("JOIN")
 	if !strings.Contains(","+support["TARGMAX"], ",JOIN:") || most == 0 {
@@ -106,80 +65,121 @@ func joins(channels []Channel, support ISupport) []Message {
 	return all
 }
 
-// joined notes that we are in. A channel that we did not ask for is one that
-// the server has put us into.
-func (v *visit) joined(key, name string) {
-	w := v.wishes[key]
+// A rejoiner gets one connection into the wanted channels.
+type rejoiner struct {
+	conn   *Conn
+	o      Options // Backoff and RejoinAfter
+	wanted *wanted
+	wishes map[string]*wish // by folded name
+}
+
+// enter asks for the channels that are due and says how long until the next is.
+func (r *rejoiner) enter(now time.Time, support ISupport) time.Duration {
+	fold := support.CaseMapping()
+	list, again := r.wanted.take()
+	wanted := make(map[string]bool)
+	for _, ch := range list {
+		key := fold.Fold(ch.Name)
+		wanted[key] = true
+		w := r.wishes[key]
+		if w == nil || again[key] && w.state != wishIn {
+			b := r.o.Backoff
+			r.wishes[key] = &wish{Channel: ch, backoff: Backoff{Min: b.Min, Max: b.Max, Stand: b.Stand, Chance: b.Chance}}
+		}
+	}
+	rest := time.Hour
+	var due []Channel
+	for key, w := range r.wishes {
+		if !wanted[key] {
+			delete(r.wishes, key)
+			continue
+		}
+		if w.state != wishOut {
+			continue
+		}
+		if d := w.at.Sub(now); d > 0 {
+			rest = min(rest, d)
+			continue
+		}
+		w.state = wishAsked
+		due = append(due, w.Channel)
+	}
+	for _, m := range joins(due, support) {
+		r.conn.tell(m)
+	}
+	return rest
+}
+
+// in are the folded names of the channels that this connection is in.
+func (r *rejoiner) in() []string {
+	var keys []string
+	for key, w := range r.wishes {
+		if w.state == wishIn {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// joined notes that this connection is in a channel. It leaves an unwanted channel, into which
+// the server has put it.
+func (r *rejoiner) joined(key, name string) {
+	w := r.wishes[key]
 	if w == nil {
-		v.conn.tell(Msg("PART", name))
+		r.conn.tell(Msg("PART", name))
 		return
 	}
-	w.state, w.since = in, time.Now()
-	v.mu.Lock()
-	delete(v.status.Failed, w.Name)
-	v.mu.Unlock()
+	w.state, w.since = wishIn, time.Now()
+	r.wanted.joined(w.Name)
 }
 
-// parted deals with our own going; err is nil where it was ours.
-func (v *visit) parted(ctx context.Context, name string, err error) {
-	key := v.st.CaseMapping().Fold(name)
-	now := time.Now()
-	w := v.wishes[key]
-	if w == nil || w.state != in {
-		return
+// parted notes that this connection is out of a channel; err is nil where it left by itself.
+// was says that it was in the channel, failed that tries are rare from now on.
+func (r *rejoiner) parted(key string, err error) (was bool, failed *Failed) {
+	w := r.wishes[key]
+	if w == nil || w.state != wishIn {
+		return false, nil
 	}
-	v.ring(key).alive = now
-	w.state = out
+	w.state = wishOut
 	if err != nil {
-		v.later(ctx, w, err, now.Sub(w.since))
+		failed = r.later(w, err, time.Since(w.since))
 	}
+	return true, failed
 }
 
-// refused takes the numerics that keep us out of a channel.
-func (v *visit) refused(ctx context.Context, m Message) {
+// refused handles the numerics that keep this connection out of a channel.
+func (r *rejoiner) refused(m Message, fold CaseMapping) *Failed {
 	switch m.Command {
 	case "403", "405", "437", "470", "471", "472", "473", "474", "475", "476", "477", "489", "520":
 	default:
-		return
+		return nil
 	}
-	w := v.wishes[v.st.CaseMapping().Fold(m.Param(1))]
-	if w == nil || w.state != asked {
-		return
+	w := r.wishes[fold.Fold(m.Param(1))]
+	if w == nil || w.state != wishAsked {
+		return nil
 	}
-	w.state = out
-	v.later(ctx, w, &Rejected{Code: m.Command, Target: w.Name, Text: m.Last()}, 0)
+	w.state = wishOut
+	return r.later(w, &Rejected{Code: m.Command, Target: w.Name, Text: m.Last()}, 0)
 }
 
-// later tries again after a while, and tells when that is a long while.
-func (v *visit) later(ctx context.Context, w *wish, err error, stood time.Duration) {
-	if stood >= orDefault(v.o.Backoff.Stand, time.Minute) {
+// later plans the next try. It returns an event where that is a long time away.
+func (r *rejoiner) later(w *wish, err error, stood time.Duration) *Failed {
+	if stood >= orDefault(r.o.Backoff.Stand, time.Minute) {
 		w.tries = 0
 	}
 	w.tries++
 	if n := w.tries - maxRejoins; n > 0 {
-		pauses := v.o.RejoinAfter
+		pauses := r.o.RejoinAfter
 		if len(pauses) == 0 {
 			pauses = rejoinAfter
 		}
 		wait := pauses[min(n, len(pauses))-1]
 		w.at = time.Now().Add(wait)
 		err = fmt.Errorf("tried %d times: %w", w.tries-1, err)
-		v.mu.Lock()
-		if v.status.Failed == nil {
-			v.status.Failed = make(map[string]string)
-		}
-		v.status.Failed[w.Name] = err.Error()
-		v.mu.Unlock()
-		v.emit(ctx, Failed{Channel: w.Name, Err: err, Retry: wait})
-		return
+		r.wanted.fail(w.Name, err.Error())
+		return &Failed{Channel: w.Name, Err: err, Retry: wait}
 	}
 	wait, _ := w.backoff.Next(nil, stood)
 	w.at = time.Now().Add(wait)
-}
-
-func (c *Client) logger() *slog.Logger {
-	if c.cfg.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return c.cfg.Log
+	return nil
 }

@@ -2,26 +2,26 @@ package irc
 
 import "time"
 
-// A ring knows the last texts of one target by their keys.
-type ring struct {
+// recent are the last texts of one target, by their keys.
+type recent struct {
 	ids   []string // oldest first
 	known map[string]bool
 	last  Mark
 	id    Mark      // the newest of those with an id
-	alive time.Time // until when we heard what was said there
+	alive time.Time // until when this client heard the target
 }
 
-func newRing(marks []Mark) *ring {
-	r := &ring{known: make(map[string]bool)}
+func newRecent(marks []Mark) *recent {
+	r := &recent{known: make(map[string]bool)}
 	for _, m := range marks {
 		r.add(m, false)
 	}
 	return r
 }
 
-// add says whether the mark is new. Without id only what is played back can be known:
-// somebody may say the same twice in one instant.
-func (r *ring) add(m Mark, played bool) bool {
+// add adds a mark, and says whether it is new. A live text without an id always is: somebody may
+// say the same twice in one instant.
+func (r *recent) add(m Mark, played bool) bool {
 	key := m.key()
 	known := key != "" && r.known[key]
 	if known && (m.ID != "" || played) {

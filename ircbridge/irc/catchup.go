@@ -1,0 +1,133 @@
+package irc
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// fetched is the history of a target, or why there is none.
+type fetched struct {
+	target   string // folded channel; "" for private talk
+	name     string // as the server writes it; "" is the end of all private talk, and err why some is missing
+	messages []Message
+	byTime   bool // see [Conn.history]
+	after    Mark // where the history of a channel begins
+	from, to time.Time
+	err      error
+}
+
+// entered begins to catch up with a channel that this client has joined.
+func (v *visit) entered(ctx, fetching context.Context, channel string, at time.Time) {
+	key := v.st.CaseMapping().Fold(channel)
+	v.rejoin.joined(key, channel)
+	r := v.recent(key)
+	from := r.last
+	if from == (Mark{}) {
+		// The first time in this channel: its history begins here.
+		r.last = Mark{Time: at}
+		v.events.emit(ctx, CaughtUp{channel})
+		return
+	}
+	since := from.Time
+	if r.alive.After(since) {
+		since = r.alive
+	}
+	if v.conn.HistoryLimit() == 0 {
+		v.events.emit(ctx, Gap{Target: channel, From: since, To: at})
+		v.events.emit(ctx, CaughtUp{channel})
+		return
+	}
+	v.held[key] = []Message{}
+	v.fetch(fetching, fetched{target: key, name: channel, after: from, from: since, to: at})
+}
+
+// fetch gets a history; the messages of other targets go on meanwhile.
+func (v *visit) fetch(ctx context.Context, f fetched) {
+	v.wg.Go(func() {
+		f.messages, f.byTime, f.err = v.conn.history(ctx, f.name, f.after)
+		select {
+		case v.fetched <- f:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// fetchPrivate catches up with private talk: the server names those who wrote, and fetchPrivate
+// asks for the history of each. Without history nothing is missing: the server tells a person who
+// writes to an absent nick.
+func (v *visit) fetchPrivate(ctx, fetching context.Context) {
+	from := v.private
+	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {
+		from = marks[len(marks)-1].Time
+	}
+	if from.IsZero() || v.conn.HistoryLimit() == 0 {
+		v.caughtUp(ctx, fetched{})
+		return
+	}
+	v.wg.Go(func() {
+		after := Mark{Time: from.Add(-overlap)}
+		nicks, err := v.conn.PrivateSince(fetching, after.Time)
+		for _, nick := range append(nicks, "") {
+			f := fetched{name: nick, from: from}
+			if nick == "" {
+				f.err = err
+			} else {
+				f.messages, f.err = v.conn.History(fetching, nick, after)
+			}
+			select {
+			case v.fetched <- f:
+			case <-fetching.Done():
+				return
+			}
+		}
+	})
+}
+
+// caughtUp emits a history, and then what was held back for it.
+func (v *visit) caughtUp(ctx context.Context, f fetched) {
+	if f.target != "" && f.byTime {
+		known := v.knows(f)
+		f.messages = since(f.messages, f.after)
+		if !known && f.err == nil {
+			if len(f.messages) > 0 {
+				f.to = messageTime(f.messages[0], f.to)
+			}
+			if f.to.Before(f.from) {
+				f.from = f.after.Time // by the server's clock, too
+			}
+			v.events.emit(ctx, Gap{Target: f.name, From: f.from, To: f.to})
+		}
+	}
+	for _, m := range f.messages {
+		t, ok := newText(m, &v.st, time.Now())
+		if !ok {
+			continue
+		}
+		t.History = true
+		v.tell(ctx, v.st.CaseMapping().Fold(t.Peer()), t)
+	}
+	if v.conn.Err() != nil && (f.err != nil || f.name == "") {
+		// What is held back is not emitted, so that the mark stays where it is, and the
+		// next connection asks again from there.
+		return
+	}
+	if f.err != nil {
+		v.events.emit(ctx, Gap{Target: f.name, From: f.from, To: time.Now(), Err: f.err})
+	}
+	v.events.emit(ctx, CaughtUp{f.name})
+	v.caught = v.caught || f.name == "" // all nicks are through
+	if f.target != "" {
+		v.release(ctx, f.target)
+	}
+}
+
+// knows says whether a history reaches back to the known texts, so that nothing is missing
+// before it: one of its texts is known, or there is no known text that it would have to hold.
+func (v *visit) knows(f fetched) bool {
+	r := v.recent(f.target)
+	if f.after.ID == "" && (r.id.ID == "" || r.id.Time.Before(f.after.Time)) {
+		return true
+	}
+	return slices.ContainsFunc(f.messages, func(m Message) bool { return m.Tags["msgid"] != "" && r.known[m.Tags["msgid"]] })
+}

@@ -1,0 +1,27 @@
+package irc
+
+import "time"
+
+// A Channel is a channel to be in.
+type Channel struct{ Name, Key string }
+
+// Options are what a [Client] needs besides a [Config].
+type Options struct {
+	Channels []Channel
+	Backoff  Backoff // between connections, and between the first tries to get into a channel
+	Memory   Memory  // nil is a [RAM]
+
+	// RejoinAfter are the pauses between later tries; the last one repeats. nil is
+	// 1, 2, 5 and 10 minutes.
+	RejoinAfter []time.Duration
+}
+
+// Status is how a client stands.
+type Status struct {
+	Up     bool
+	Err    error             // why not; nil while it is up or has not tried
+	Retry  time.Time         // when the next try is; zero while it is up
+	Tries  int               // how many connections were tried
+	Conn   State             // of the connection; its Phase is Closed without one
+	Failed map[string]string // channels that do not let this client in, and why
+}

@@ -1,0 +1,90 @@
+package irc
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// wanted are the channels that a client is to be in. It is safe for several goroutines.
+type wanted struct {
+	changed chan struct{} // wakes the keeper
+
+	mu     sync.Mutex // guards what follows
+	list   []Channel
+	again  map[string]bool   // folded names that Join asked for again
+	failed map[string]string // channels that did not let us in, and why
+}
+
+func newWanted(channels []Channel) *wanted {
+	return &wanted{changed: make(chan struct{}, 1), list: slices.Clone(channels), again: make(map[string]bool)}
+}
+
+// add adds a channel, or asks for it once more.
+func (w *wanted) add(ch Channel, fold CaseMapping) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drop(ch.Name, fold)
+	w.list = append(w.list, ch)
+	w.again[fold.Fold(ch.Name)] = true
+	w.wake()
+}
+
+// remove takes a channel away.
+func (w *wanted) remove(channel string, fold CaseMapping) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drop(channel, fold)
+	w.wake()
+}
+
+func (w *wanted) drop(channel string, fold CaseMapping) {
+	w.list = slices.DeleteFunc(w.list, func(ch Channel) bool { return fold.Same(ch.Name, channel) })
+}
+
+func (w *wanted) wake() {
+	select {
+	case w.changed <- struct{}{}:
+	default: // the keeper looks at the whole list
+	}
+}
+
+// take returns the list, and the folded names that Join asked for again since the last time.
+func (w *wanted) take() (list []Channel, again map[string]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	again, w.again = w.again, make(map[string]bool)
+	return slices.Clone(w.list), again
+}
+
+// fail notes why a channel does not let us in; joined takes that back.
+func (w *wanted) fail(channel, why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed == nil {
+		w.failed = make(map[string]string)
+	}
+	w.failed[channel] = why
+}
+
+func (w *wanted) joined(channel string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.failed, channel)
+}
+
+// begin forgets the failures of the connection before.
+func (w *wanted) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = nil
+}
+
+// failures are the channels that do not let us in, and why.
+func (w *wanted) failures() map[string]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make(map[string]string, len(w.failed))
+	maps.Copy(all, w.failed)
+	return all
+}
