@@ -48,8 +48,9 @@ func Reserved(name string) bool { return slices.Contains(reserved, name) }
 // programs call the person. No agent can be called so, and lead alone has a mailbox.
 func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
-// checkMailbox is CheckAgent for a folder: lead and irc have one.
-func checkMailbox(name string) error {
+// CheckMailbox says whether a mailbox may be called so: as an agent, lead or irc. The
+// error is a [*NameError].
+func CheckMailbox(name string) error {
 	if name == Lead || name == IRC {
 		return nil
 	}

@@ -123,8 +123,8 @@ func (b *Mailbox) cleanKeys(now time.Time) (removed int, err error) {
 }
 
 // Clean removes what crashes left behind outside the mailboxes: files that are an
-// hour old and were never finished, and the grants of publications that were closed
-// a week ago. To repeat it is harmless. It returns how many files it removed.
+// hour old and were never finished. To repeat it is harmless. It returns how many files it
+// removed.
 func (s *Store) Clean(now time.Time) (removed int, err error) {
 	if removed, err = s.clean(now); err != nil {
 		return removed, fmt.Errorf("clean: %w", err)
@@ -158,11 +158,5 @@ func (s *Store) clean(now time.Time) (removed int, err error) {
 			removed++
 		}
 	}
-	n, err := s.topics().Clean(now)
-	removed += n
-	if err == nil {
-		n, err = s.cleanGrants(now)
-		removed += n
-	}
-	return removed, err
+	return removed, nil
 }

@@ -36,13 +36,6 @@ var programs = map[string]func(dir string, args []string) error{
 		fmt.Println(d.ID)
 		return err
 	},
-	"claim": func(dir string, args []string) error {
-		s, err := dropbox.Open(dir, dropbox.Options{})
-		if err != nil {
-			return err
-		}
-		return claimAll(s, args[0], args[1], args[2])
-	},
 	"lock": func(dir string, _ []string) error {
 		s, err := dropbox.Open(dir, dropbox.Options{})
 		if err != nil {

@@ -341,7 +341,7 @@ func parseAside(name string) (DeadLetter, bool) {
 	}
 	at, ok := parseTime(name[:len(timeLayout)])
 	id := name[len(timeLayout)+1 : head-1]
-	if !ok || !validID(id) {
+	if !ok || !ValidID(id) {
 		return DeadLetter{}, false
 	}
 	return DeadLetter{Entry: Entry{Created: at, ID: id, Name: name}, Original: name[head:]}, true

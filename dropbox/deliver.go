@@ -41,6 +41,25 @@ func (s *Store) DeliverSigned(to string, m *Message, sign func(*Message) string)
 	return out.Delivery, out.Err
 }
 
+// Deliver is [Store.DeliverSigned] to this mailbox. Only so a message comes to the mailbox
+// of the topics.
+func (b *Mailbox) Deliver(m *Message, sign func(*Message) string) (Delivery, error) {
+	d, err := b.deliver(m, sign)
+	return d, b.wrap("deliver", err)
+}
+
+func (b *Mailbox) deliver(m *Message, sign func(*Message) string) (Delivery, error) {
+	out, err := b.store.prepare(b.name, m)
+	if err != nil {
+		return Delivery{}, err
+	}
+	o := b.store.compose(b.name, out, sign)
+	if b.store.deliverAll([]*outgoing{o}); o.err != nil {
+		return Delivery{}, o.err
+	}
+	return o.Delivery, nil
+}
+
 // A Draft is a message that is to be delivered.
 type Draft struct {
 	To      string
@@ -76,7 +95,13 @@ func (s *Store) DeliverBatch(drafts []Draft) []Outcome {
 func (s *Store) deliver(drafts []Draft, outcomes []Outcome) {
 	all := make([]*outgoing, len(drafts))
 	for i, d := range drafts {
-		m, err := s.prepare(d.To, d.Message)
+		var m Message
+		err := CheckMailbox(d.To)
+		if err != nil {
+			err = s.misnamed(d.To, err)
+		} else {
+			m, err = s.prepare(d.To, d.Message)
+		}
 		if err != nil {
 			all[i] = &outgoing{over: true, err: err}
 			continue
@@ -94,9 +119,6 @@ func (s *Store) deliver(drafts []Draft, outcomes []Outcome) {
 // prepare looks whether a message may be delivered, and returns what is to be: a copy
 // of it, whose body is not too long.
 func (s *Store) prepare(to string, m *Message) (Message, error) {
-	if err := checkMailbox(to); err != nil {
-		return Message{}, s.misnamed(to, err)
-	}
 	if s.TooManyHops(m.Hops) {
 		return Message{}, fmt.Errorf("%w: %d hops, %d at most", ErrHops, m.Hops, s.opts.MaxHops)
 	}
@@ -156,6 +178,15 @@ func (s *Store) hasSome(name string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// Known is nil when an agent, lead or irc has a mailbox of that name. The error is an
+// [*UnknownError] or a [*NameError].
+func (s *Store) Known(name string) error {
+	if err := CheckMailbox(name); err != nil {
+		return s.misnamed(name, err)
+	}
+	return s.known(name)
 }
 
 // known is an error unless the name is that of a mailbox, or was: an

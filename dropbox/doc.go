@@ -49,7 +49,7 @@
 //	attach/<sha256>/NAME                 attachments
 //	refused/coder/                       what was refused, each with its reason: see [Mailbox.Refuse]
 //	halted/THREAD                        conversations that are halted: see [Store.HaltThread]
-//	topics/                              what was published and who subscribes: see [Store.Publish]
+//	topics/                              what was published and who subscribes: see the package topic
 //	board/                               for those who use the store
 //
 // Folders have mode 0700 and files 0600. No symlink is ever followed.

@@ -37,8 +37,6 @@ var (
 	ErrNotFound = errors.New("no such message")
 	// ErrAmbiguous says that a part of an id stands for several. See [AmbiguousError].
 	ErrAmbiguous = errors.New("several messages")
-	// ErrTaken says that another agent has claimed a publication. See [TakenError].
-	ErrTaken = errors.New("claimed by another agent")
 	// ErrWatches says that the system lets this user, or this process, watch no more
 	// folders. What is not watched is found when it is looked at.
 	ErrWatches = errors.New("the system's limit of watches is reached")

@@ -50,6 +50,11 @@ func (s *Store) All() iter.Seq2[Found, error] {
 	}
 }
 
+// All goes through every message of this mailbox, as [Store.All] does.
+func (b *Mailbox) All() iter.Seq2[Found, error] {
+	return func(yield func(Found, error) bool) { b.store.allIn(b.name, yield) }
+}
+
 // allIn yields the messages of one mailbox, and says whether to go on.
 func (s *Store) allIn(mailbox string, yield func(Found, error) bool) bool {
 	days, err := s.disk.names(mailbox + "/" + doneFolder)

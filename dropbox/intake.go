@@ -88,9 +88,7 @@ func (b *Mailbox) takeIn(st Stray, d Defaults) (Delivery, error) {
 			return Delivery{}, err
 		}
 	}
-	var out [1]Outcome
-	b.store.deliver([]Draft{{To: b.name, Message: m}}, out[:])
-	delivery, err := out[0].Delivery, out[0].Err
+	delivery, err := b.deliver(m, nil)
 	if errors.Is(err, ErrHops) || errors.Is(err, ErrTooLarge) {
 		err = invalid("%v", err)
 	}
@@ -186,7 +184,7 @@ func guessFrom(data []byte) string {
 	for line := range bytes.Lines(data[:min(len(data), maxFront)]) {
 		if v, ok := bytes.CutPrefix(line, []byte("from:")); ok {
 			name := string(bytes.Trim(v, " \t\r\n\"'"))
-			if checkMailbox(name) == nil {
+			if CheckMailbox(name) == nil {
 				return name
 			}
 		}

@@ -20,14 +20,19 @@ type Mailbox struct {
 // Mailbox opens the mailbox of an agent, of lead or of irc. The error is an
 // [*UnknownError] or a [*NameError]. There is nothing to close.
 func (s *Store) Mailbox(name string) (*Mailbox, error) {
-	if err := checkMailbox(name); err != nil {
-		return nil, fmt.Errorf("mailbox: %w", s.misnamed(name, err))
-	}
-	if err := s.known(name); err != nil {
+	if err := s.Known(name); err != nil {
 		return nil, fmt.Errorf("mailbox: %w", err)
 	}
 	return &Mailbox{store: s, disk: s.disk, name: name}, nil
 }
+
+// Topics is the mailbox of what was published: work that is open waits there, and work
+// that is closed is done. It belongs to no agent, and nobody can send to it by name. See
+// the package topic; [Mailbox.Make] makes it.
+func (s *Store) Topics() *Mailbox { return &Mailbox{store: s, disk: s.disk, name: topicsDir} }
+
+// Make makes the folders of the mailbox that are missing. To repeat it is harmless.
+func (b *Mailbox) Make() error { return b.wrap("make the folders", makeMailbox(b.disk, b.name)) }
 
 // Name is the agent's name.
 func (b *Mailbox) Name() string { return b.name }

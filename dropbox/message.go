@@ -98,7 +98,7 @@ type Message struct {
 	Trace    string // id of the message that is the first cause of this one
 	Key      string // the sender's own name for it: delivered once per recipient within 7 days
 	Turn     string // the turn in which it was sent
-	Topic    string // what it was published on; see [Store.Publish]
+	Topic    string // what it was published on; see the package topic
 	Offer    string // id of the publication that this offers to a subscriber
 	Proof    string // see [Proof]
 	Hops     int    // how often programs passed it on; at most [MaxHops]
@@ -174,7 +174,7 @@ func (m *Message) check() error {
 	if m.Hops < 0 {
 		return invalid("hops %d: want 0 or more", m.Hops)
 	}
-	if m.ID != "" && !validID(m.ID) {
+	if m.ID != "" && !ValidID(m.ID) {
 		return invalid("id %q: want 10 of a-z and 0-9", m.ID)
 	}
 	words := []struct{ name, value string }{

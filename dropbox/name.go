@@ -77,7 +77,7 @@ func parseBase(base string) (Entry, bool) {
 	}
 	at, ok := parseTime(base[2 : 2+len(timeLayout)])
 	id := base[baseLen-idLen:]
-	if !ok || !validID(id) {
+	if !ok || !ValidID(id) {
 		return Entry{}, false
 	}
 	return Entry{Priority: Priority(base[0]-'0') + Urgent, Created: at, ID: id}, true
@@ -160,7 +160,8 @@ func NewID() string {
 	return idEncoding.EncodeToString(raw[:])[:idLen]
 }
 
-func validID(id string) bool {
+// ValidID says whether this may be the id of a message: 10 of a-z and 0-9.
+func ValidID(id string) bool {
 	if len(id) != idLen {
 		return false
 	}

@@ -168,7 +168,7 @@ func (s *Store) refusedFiles() ([]*refusedFile, error) {
 	}
 	var files []*refusedFile
 	for _, mailbox := range mailboxes {
-		if checkMailbox(mailbox) != nil {
+		if CheckMailbox(mailbox) != nil {
 			continue // none of ours
 		}
 		names, err := s.disk.names(refusedDir + "/" + mailbox)

@@ -85,7 +85,7 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 	}
 	for _, name := range names {
 		if name != All {
-			if err := checkMailbox(name); err != nil {
+			if err := CheckMailbox(name); err != nil {
 				return nil, s.misnamed(name, err)
 			}
 			add(name)
@@ -108,7 +108,7 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 // is who has the message itself. The key makes it harmless to repeat.
 func (s *Store) copies(first string, m *Message, thread string) error {
 	names, err := s.expand(slices.DeleteFunc(slices.Clone(m.CC), func(name string) bool {
-		return name != All && checkMailbox(name) != nil
+		return name != All && CheckMailbox(name) != nil
 	}), m.From)
 	if err != nil {
 		return err

@@ -172,6 +172,12 @@ func (s *Store) Close() error { return s.disk.close() }
 // Dir is the absolute path of the store's folder.
 func (s *Store) Dir() string { return s.dir }
 
+// Now is the time as the store tells it; see [Options].
+func (s *Store) Now() time.Time { return s.opts.Now() }
+
+// MaxBody is the longest body of a message, in bytes; see [Options].
+func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
+
 // TooManyHops says whether a message was passed on more often than may be.
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
@@ -180,7 +186,7 @@ func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops >
 // symlink, is moved beside them, where it is a [Stray]. To repeat it is harmless and
 // cheap.
 func (s *Store) MakeMailbox(name string) error {
-	if err := checkMailbox(name); err != nil {
+	if err := CheckMailbox(name); err != nil {
 		return fmt.Errorf("make mailbox: %w", err)
 	}
 	if err := makeMailbox(s.disk, name); err != nil {
@@ -246,7 +252,7 @@ func (s *Store) survey() (mailboxes, strangers []string, err error) {
 	slices.Sort(names)
 	for _, name := range names {
 		is := false
-		if checkMailbox(name) == nil {
+		if CheckMailbox(name) == nil {
 			if is, err = s.isMailbox(name); err != nil {
 				return nil, nil, fmt.Errorf("list mailboxes: %w", err)
 			}

@@ -236,7 +236,7 @@ func (w *Watcher) ring(ev fsnotify.Event) (Ring, bool) {
 	case rel == haltFile:
 		return Ring{Halt: true}, true
 	case !inside: // a folder came or went
-		if checkMailbox(mailbox) != nil {
+		if CheckMailbox(mailbox) != nil {
 			return Ring{}, false
 		}
 		return Ring{All: true, Lost: gone}, gone || ev.Has(fsnotify.Create)

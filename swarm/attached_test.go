@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -371,14 +372,14 @@ func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p.deliver(&dropbox.Message{Type: dropbox.Note, Body: []byte("no note\n")})
 	p.deliver(&dropbox.Message{Type: dropbox.Note, Body: []byte("a good word\n")})
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("too late\n"), Expires: time.Now().Add(-time.Minute)})
-	if _, err := p.store.Subscribe("ada", "task.*"); err != nil {
+	if _, err := topic.Of(p.store).Subscribe("ada", "task.*"); err != nil {
 		t.Fatal(err)
 	}
-	work, err := p.store.Publish(&dropbox.Message{From: dropbox.Lead, Topic: "task.created", Body: []byte("taken\n")}, nil)
+	work, err := topic.Of(p.store).Publish(&dropbox.Message{From: dropbox.Lead, Topic: "task.created", Body: []byte("taken\n")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.store.ClaimOffer(work.ID, dropbox.Lead, ""); err != nil {
+	if _, err := topic.Of(p.store).Claim(work.ID, dropbox.Lead, ""); err != nil {
 		t.Fatal(err)
 	}
 	p.deliver(&dropbox.Message{Type: dropbox.Task, Body: []byte("a good task\n")})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
@@ -60,9 +61,9 @@ func (u unclaimed) hold(id string, now time.Time) {
 }
 
 // keep forgets the publications that are not open any more.
-func (u unclaimed) keep(open []dropbox.Publication) {
+func (u unclaimed) keep(open []topic.Publication) {
 	for id := range u {
-		if !slices.ContainsFunc(open, func(p dropbox.Publication) bool { return p.ID == id }) {
+		if !slices.ContainsFunc(open, func(p topic.Publication) bool { return p.ID == id }) {
 			delete(u, id)
 		}
 	}
@@ -89,8 +90,8 @@ func (w *wait) took(s step, now time.Time, err error) {
 
 // followUp sees to the published work that nobody has claimed for too long.
 func (s *Swarm) followUp(waits unclaimed, now time.Time) {
-	s.note(s.store.FinishOffers())
-	open, err := s.store.OpenOffers()
+	s.note(topic.Of(s.store).Finish())
+	open, err := topic.Of(s.store).Open()
 	if err != nil {
 		s.log.Warn("publications could not be looked at", keyErr, err)
 		return
@@ -111,18 +112,18 @@ func (s *Swarm) followUp(waits unclaimed, now time.Time) {
 }
 
 // abandoned takes a claim back from an agent that has left the swarm.
-func (s *Swarm) abandoned(p dropbox.Publication) {
+func (s *Swarm) abandoned(p topic.Publication) {
 	if _, err := s.member(p.Grant.Agent); err == nil || p.Grant.Agent == dropbox.Lead {
 		return
 	}
 	s.log.Info("claim of an agent that has left is taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
-	s.note(s.store.ReleaseOffer(p.ID, p.Grant.Agent))
+	s.note(topic.Of(s.store).Release(p.ID, p.Grant.Agent))
 }
 
 // escalate passes a publication on that nobody has claimed for so long.
-func (s *Swarm) escalate(p dropbox.Publication, w *wait, now time.Time) {
+func (s *Swarm) escalate(p topic.Publication, w *wait, now time.Time) {
 	plan := s.Plan()
-	subscribers, err := s.store.Subscribers(p.Message.Topic)
+	subscribers, err := topic.Of(s.store).Subscribers(p.Message.Topic)
 	if err != nil {
 		s.log.Warn("publications could not be looked at", keyErr, err)
 		return
@@ -135,7 +136,7 @@ func (s *Swarm) escalate(p dropbox.Publication, w *wait, now time.Time) {
 		return
 	}
 	if next == fellBack && next != w.step {
-		had, err := s.store.WasAssigned(p.ID, plan.Topics.Fallback)
+		had, err := topic.Of(s.store).WasAssigned(p.ID, plan.Topics.Fallback)
 		if err != nil {
 			s.log.Warn("publications could not be looked at", keyErr, err)
 			return
@@ -146,7 +147,7 @@ func (s *Swarm) escalate(p dropbox.Publication, w *wait, now time.Time) {
 	}
 	switch next {
 	case urged:
-		_, err = s.store.OfferAgain(p, dropbox.Urgent, s.tokens.SignAgain(p.Message))
+		_, err = topic.Of(s.store).OfferAgain(p, dropbox.Urgent, s.tokens.SignAgain(p.Message))
 	case fellBack:
 		err = s.fallBack(p, plan.Topics.Fallback)
 	case told:
@@ -159,19 +160,19 @@ func (s *Swarm) escalate(p dropbox.Publication, w *wait, now time.Time) {
 }
 
 // fallBack gives a publication to the agent that gets what nobody takes.
-func (s *Swarm) fallBack(p dropbox.Publication, agent string) error {
-	if _, err := s.store.ClaimOffer(p.ID, agent, ""); err != nil {
+func (s *Swarm) fallBack(p topic.Publication, agent string) error {
+	if _, err := topic.Of(s.store).Claim(p.ID, agent, ""); err != nil {
 		return err
 	}
-	err := s.store.Assign(p, agent, s.tokens.SignAgain(p.Message))
+	err := topic.Of(s.store).Assign(p, agent, s.tokens.SignAgain(p.Message))
 	if err != nil { // a claim without a message would keep it from everybody
-		err = errors.Join(err, s.store.ReleaseOffer(p.ID, agent))
+		err = errors.Join(err, topic.Of(s.store).Release(p.ID, agent))
 	}
 	return err
 }
 
 // tellUnclaimed tells the lead of a publication that nobody takes, once.
-func (s *Swarm) tellUnclaimed(p dropbox.Publication, now time.Time) {
+func (s *Swarm) tellUnclaimed(p topic.Publication, now time.Time) {
 	s.tellLead("", "unclaimed:"+p.ID, "nobody takes "+p.ID, fmt.Sprintf(
 		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
 		p.Message.From, p.Message.Topic, screen.Took(now.Sub(p.Message.Created)), cut(string(p.Message.Body), maxReason), p.ID, p.ID))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -32,8 +33,8 @@ func (a *agent) missed(c *dropbox.Claim) (bool, error) {
 	if id == "" {
 		return false, nil
 	}
-	p, err := a.store.OfferOf(id)
-	taken, ok := errors.AsType[*dropbox.TakenError](err)
+	p, err := topic.Of(a.store).Find(id)
+	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {
 	case errors.Is(err, dropbox.ErrNotFound):
 		return true, a.bury(c, "it offers "+id+", which was never published")
@@ -43,7 +44,7 @@ func (a *agent) missed(c *dropbox.Claim) (bool, error) {
 	case p.Grant == nil || p.Grant.Agent == a.name:
 		return false, nil
 	default:
-		taken = &dropbox.TakenError{Grant: *p.Grant}
+		taken = &topic.TakenError{Grant: *p.Grant}
 	}
 	a.log.Info("offer was taken by another", keyMessage, c.ID, "by", taken.Agent)
 	r := journal.Receipt{ID: c.ID, Agent: a.name, Via: a.doors.of(c.ID), Outcome: "taken by " + taken.Agent, Ended: time.Now().UTC()}
@@ -60,7 +61,7 @@ func (a *agent) missed(c *dropbox.Claim) (bool, error) {
 
 // hasOffer tells whether this agent has claimed a publication.
 func (a *agent) hasOffer(id string) bool {
-	g, err := a.store.GrantOf(id)
+	g, err := topic.Of(a.store).GrantOf(id)
 	return err == nil && g.Agent == a.name
 }
 
@@ -75,10 +76,10 @@ func (a *agent) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if err != nil {
 		return err
 	}
-	if err := a.store.CloseOffer(m.Offer, a.name, data); err != nil {
+	if err := topic.Of(a.store).Close(m.Offer, a.name, data); err != nil {
 		return err
 	}
-	a.announce(m, dropbox.Completed, a.name+" has done it.")
+	a.announce(m, topic.Completed, a.name+" has done it.")
 	return nil
 }
 
@@ -87,16 +88,16 @@ func (a *agent) dropOffer(m *dropbox.Message, reason string) error {
 	if m == nil || m.Offer == "" || !a.hasOffer(m.Offer) {
 		return nil
 	}
-	if err := a.store.ReleaseOffer(m.Offer, a.name); err != nil {
+	if err := topic.Of(a.store).Release(m.Offer, a.name); err != nil {
 		return err
 	}
-	a.announce(m, dropbox.Failed, a.name+" has given it up: "+cut(reason, maxReason))
+	a.announce(m, topic.Failed, a.name+" has given it up: "+cut(reason, maxReason))
 	return nil
 }
 
 // announce tells those who listen how published work ended. Nobody waits for it.
 func (a *agent) announce(m *dropbox.Message, end, text string) {
-	if err := a.store.Announce(m, a.name, end, text, a.tokens.Sign); err != nil {
+	if err := topic.Of(a.store).Announce(m, a.name, end, text, a.tokens.Sign); err != nil {
 		a.log.Warn("nobody could be told how it ended", keyMessage, m.ID, keyErr, err)
 	}
 }

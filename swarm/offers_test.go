@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // publish publishes work in the name of an agent, or of the lead.
-func (f *field) publish(from, topic, body string) dropbox.Published {
+func (f *field) publish(from, name, body string) topic.Published {
 	f.t.Helper()
-	p, err := f.store.Publish(&dropbox.Message{From: from, Topic: topic, Body: []byte(body)}, func(m *dropbox.Message, to string) string {
+	p, err := topic.Of(f.store).Publish(&dropbox.Message{From: from, Topic: name, Body: []byte(body)}, func(m *dropbox.Message, to string) string {
 		return dropbox.Proof(f.tokens[m.From], m, to)
 	})
 	if err != nil {
@@ -30,7 +31,7 @@ func (f *field) publish(from, topic, body string) dropbox.Published {
 
 func (f *field) subscribe(agent string, patterns ...string) {
 	f.t.Helper()
-	if _, err := f.store.Subscribe(agent, patterns...); err != nil {
+	if _, err := topic.Of(f.store).Subscribe(agent, patterns...); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -44,12 +45,12 @@ func (f *field) claims(keen ...string) func(runner.Turn) []runnertest.Step {
 					if name != turn.Agent {
 						continue
 					}
-					open, err := f.store.OpenOffers()
+					open, err := topic.Of(f.store).Open()
 					if err != nil {
 						return err
 					}
 					for _, p := range open {
-						if _, err := f.store.ClaimOffer(p.ID, name, turn.ID); err != nil && !errors.Is(err, dropbox.ErrTaken) {
+						if _, err := topic.Of(f.store).Claim(p.ID, name, turn.ID); err != nil && !errors.Is(err, topic.ErrTaken) {
 							return err
 						}
 					}
@@ -65,10 +66,10 @@ func (f *field) claims(keen ...string) func(runner.Turn) []runnertest.Step {
 func (f *field) closed(id string) string {
 	f.t.Helper()
 	f.until("the publication is closed", func() bool {
-		_, err := f.store.OfferOf(id)
-		return errors.Is(err, dropbox.ErrTaken)
+		_, err := topic.Of(f.store).Find(id)
+		return errors.Is(err, topic.ErrTaken)
 	})
-	g, err := f.store.GrantOf(id)
+	g, err := topic.Of(f.store).GrantOf(id)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func TestAClaimThatComesToNothing(t *testing.T) {
 	f.start()
 	p := f.publish(dropbox.Lead, "task.created", "work")
 	f.until("who listens is told", func() bool { return len(f.mail("watcher")) == 1 })
-	if open, err := f.store.OfferOf(p.ID); err != nil || open.Grant != nil {
+	if open, err := topic.Of(f.store).Find(p.ID); err != nil || open.Grant != nil {
 		t.Errorf("publication = %+v, %v, want one that can be claimed", open, err)
 	}
 }
@@ -274,7 +275,7 @@ func TestNoStepOfUnclaimedWorkIsSkipped(t *testing.T) {
 	if n := turns(p.ID); n != 3 {
 		t.Errorf("%d turns for the first after the next start, want 3", n)
 	}
-	if open, err := f.store.OfferOf(p.ID); err != nil || open.Grant != nil {
+	if open, err := topic.Of(f.store).Find(p.ID); err != nil || open.Grant != nil {
 		t.Errorf("publication = %+v, %v, want one that can be claimed", open, err)
 	}
 }

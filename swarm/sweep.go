@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -111,6 +112,9 @@ func (s *Swarm) tidy(now time.Time) {
 		}
 	}
 	if _, err := s.store.Clean(now); err != nil {
+		s.log.Warn("what crashes left behind could not be removed", keyErr, err)
+	}
+	if _, err := topic.Of(s.store).Clean(now); err != nil {
 		s.log.Warn("topics could not be tidied", keyErr, err)
 	}
 	p := s.Plan()

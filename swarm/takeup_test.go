@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -233,7 +234,7 @@ func TestAPublicationIsClosedBeforeItsMessageIsFiled(t *testing.T) {
 	f.start()
 	p := f.publish(dropbox.Lead, "work", "fix it")
 	f.until("the message is filed", func() bool { return len(f.files("coder", "done")) == 2 && f.status("coder").State == swarm.Idle })
-	if _, err := f.store.OfferOf(p.ID); !errors.Is(err, dropbox.ErrTaken) {
+	if _, err := topic.Of(f.store).Find(p.ID); !errors.Is(err, topic.ErrTaken) {
 		t.Errorf("the message is filed, and its publication: %v", err)
 	}
 	if n := len(f.bodies()); n != 1 || !refused.Load() {

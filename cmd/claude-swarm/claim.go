@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
@@ -42,7 +43,7 @@ func claim(c *cli.Context, p *post, id string) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
-			dropbox.Grant
+			topic.Grant
 			Message string        `json:"message,omitempty"` // by which it was given before
 			State   dropbox.State `json:"state,omitempty"`   // of that
 		}{1, g, before.Entry.ID, before.State})
@@ -63,7 +64,7 @@ var becameOf = map[dropbox.State]string{
 
 // take claims work for an agent, or for whoever asks when none is named. before is the
 // message by which that agent was given it already; it gets no second one.
-func (p *post) take(work dropbox.Publication, agent, id string) (g dropbox.Grant, before dropbox.Found, err error) {
+func (p *post) take(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
 	next := "claude-swarm claim " + shellWord(id) + " --for %s"
 	if p.file.Leads(agent) {
 		names, err := p.recipients(agent, next)
@@ -80,7 +81,7 @@ func (p *post) take(work dropbox.Publication, agent, id string) (g dropbox.Grant
 		g, err = p.Claim(work)
 		return g, before, p.notYours(err)
 	}
-	given, ok, err := p.Store.Assigned(work.ID, agent)
+	given, ok, err := topic.Of(p.Store).Assigned(work.ID, agent)
 	if err != nil {
 		return g, before, err
 	}
@@ -94,7 +95,7 @@ func (p *post) take(work dropbox.Publication, agent, id string) (g dropbox.Grant
 }
 
 // published finds published work by a part of its id, or of that of an offer.
-func (p *post) published(id string) (dropbox.Publication, error) {
+func (p *post) published(id string) (topic.Publication, error) {
 	work, err := p.Published(id)
 	if e, ok := errors.AsType[*client.NotPublishedError](err); ok {
 		return work, fail(exitUnknown, "claude-swarm topics", "%w", error(e))
@@ -104,7 +105,7 @@ func (p *post) published(id string) (dropbox.Publication, error) {
 
 // notYours says what to do when another was quicker, or a rule forbids it.
 func (p *post) notYours(err error) error {
-	taken, ok := errors.AsType[*dropbox.TakenError](err)
+	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {
 	case !ok:
 		return p.refused(err, "")
@@ -147,9 +148,9 @@ func ack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	end, text := dropbox.Completed, strings.Join(c.Args().Tail(), " ")
+	end, text := topic.Completed, strings.Join(c.Args().Tail(), " ")
 	if c.Bool("failed") {
-		end = dropbox.Failed
+		end = topic.Failed
 	}
 	if err := p.Ack(work, end, text); err != nil {
 		return p.notYours(err)

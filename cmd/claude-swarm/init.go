@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
@@ -160,21 +161,21 @@ func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error)
 	}
 	known, rules := append(file.Names(), dropbox.Lead), client.PolicyOf(file)
 	for _, said := range c.StringSlice("subscribe") {
-		agent, topic, ok := strings.Cut(said, "=")
+		agent, pattern, ok := strings.Cut(said, "=")
 		if !ok {
 			return nil, usagef("claude-swarm init --subscribe 'coder=task.*'", "--subscribe %s: want AGENT=TOPIC", said)
 		}
 		if !slices.Contains(known, agent) {
-			return nil, unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --subscribe "+shellWord("%s="+topic))
+			return nil, unknownAgent(agent, dropbox.Nearest(agent, known), "claude-swarm init --subscribe "+shellWord("%s="+pattern))
 		}
-		if err := dropbox.CheckPattern(topic); err != nil {
+		if err := topic.CheckPattern(pattern); err != nil {
 			return nil, usagef("claude-swarm init --subscribe "+shellWord(agent+"=task.*"), "%w", err)
 		}
-		if v := rules.Subscribe(agent, topic); !v.Pass {
+		if v := rules.Subscribe(agent, pattern); !v.Pass {
 			err := &client.RefusedError{Verdict: v, To: agent}
 			return nil, &hintError{err: err, code: exitRefused, hint: v.Next}
 		}
-		topics[agent] = append(topics[agent], topic)
+		topics[agent] = append(topics[agent], pattern)
 	}
 	return topics, nil
 }

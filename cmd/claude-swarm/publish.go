@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
@@ -46,9 +47,9 @@ func publish(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return usagef(`claude-swarm publish task.created "what to do"`, "publish: say on which topic, and what")
 	}
-	topic := c.Args().First()
-	m := &dropbox.Message{Topic: topic, Type: dropbox.Type(c.String("type")), Subject: screen.OneLine(c.String("subject")), Key: c.String("key")}
-	if err := dropbox.CheckTopic(topic); err != nil {
+	name := c.Args().First()
+	m := &dropbox.Message{Topic: name, Type: dropbox.Type(c.String("type")), Subject: screen.OneLine(c.String("subject")), Key: c.String("key")}
+	if err := topic.Check(name); err != nil {
 		return usagef(`claude-swarm publish task.created "…"`, "%w", err)
 	}
 	if !m.Type.Valid() || m.Type == dropbox.Result {
@@ -65,7 +66,7 @@ func publish(c *cli.Context) error {
 	defer p.close()
 	text := textSource{
 		words: c.Args().Tail(), file: c.String("file"), stdin: c.App.Reader,
-		as: "claude-swarm publish " + shellWord(topic), most: p.longest(m.Type), readable: p.Readable,
+		as: "claude-swarm publish " + shellWord(name), most: p.longest(m.Type), readable: p.Readable,
 	}
 	if m.Body, err = text.read(); err != nil {
 		return err
@@ -82,15 +83,15 @@ func publish(c *cli.Context) error {
 	}
 	sent, err := p.Publish(m)
 	if sent.ID == "" && err != nil {
-		return p.refused(err, topic)
+		return p.refused(err, name)
 	}
 	if err := errors.Join(err, printPublished(c, sent)); err != nil {
 		return err
 	}
-	return p.sayWhoListens(c, topic, sent)
+	return p.sayWhoListens(c, name, sent)
 }
 
-func printPublished(c *cli.Context, sent dropbox.Published) error {
+func printPublished(c *cli.Context, sent topic.Published) error {
 	if sent.Duplicate {
 		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: duplicate of %s: not published again\n", sent.ID)
 	}
@@ -122,14 +123,14 @@ func printPublished(c *cli.Context, sent dropbox.Published) error {
 }
 
 // sayWhoListens warns that nobody hears of what was published.
-func (p *post) sayWhoListens(c *cli.Context, topic string, sent dropbox.Published) error {
+func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) error {
 	if len(sent.Offered) == 0 && !sent.Duplicate {
 		listener := p.file.Topics.Fallback
 		if listener == "" || listener == dropbox.Lead {
 			listener = p.file.Names()[0]
 		}
 		_, err := fmt.Fprintf(c.App.ErrWriter, "claude-swarm: nobody subscribes to %s\n  try: claude-swarm subscribe %s --agent %s\n",
-			topic, topic, listener)
+			name, name, listener)
 		return err
 	}
 	var to []string

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
@@ -53,7 +54,7 @@ func changeSubscriptions(c *cli.Context, change func(*client.Client, string, ...
 		return usagef("claude-swarm subscribe task.created --agent coder", "subscribe: say to which topics")
 	}
 	for _, p := range patterns {
-		if err := dropbox.CheckPattern(p); err != nil {
+		if err := topic.CheckPattern(p); err != nil {
 			return usagef("claude-swarm "+c.Command.Name+" 'task.*'", "%w", err)
 		}
 	}

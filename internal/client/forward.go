@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -63,7 +64,7 @@ func (c *Client) Forward(agent, to string) ([]Forward, error) {
 		}
 		f, receipt := Forward{ID: e.ID, By: m.From}, swarm.GivenBack(e, agent)
 		if m.Offer != "" {
-			err = c.Store.ReleaseOffer(m.Offer, agent)
+			err = topic.Of(c.Store).Release(m.Offer, agent)
 		} else {
 			f.To = to
 			if f.As, err = c.forward(m, agent, to, tokens[m.From]); err == nil {
@@ -129,16 +130,16 @@ func (c *Client) forward(m *dropbox.Message, agent, to, token string) (id string
 // HandBack ends the subscriptions of a removed agent, and its claims of published work, so that
 // others may claim it.
 func (c *Client) HandBack(agent string) error {
-	if _, err := c.Store.Unsubscribe(agent); err != nil {
+	if _, err := topic.Of(c.Store).Unsubscribe(agent); err != nil {
 		return err
 	}
-	open, err := c.Store.OpenOffers()
+	open, err := topic.Of(c.Store).Open()
 	if err != nil {
 		return err
 	}
 	for _, p := range open {
 		if p.Grant != nil && p.Grant.Agent == agent {
-			if err := c.Store.ReleaseOffer(p.ID, agent); err != nil {
+			if err := topic.Of(c.Store).Release(p.ID, agent); err != nil {
 				return err
 			}
 		}

@@ -8,25 +8,26 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // Publish signs m and publishes it on its topic. A [*RefusedError] says that a rule refuses the
 // message and that nothing was published. Inside a turn the error may be a [*TurnError]. An
 // error beside a publication with an id or an offer says that not all subscribers were told.
-func (c *Client) Publish(m *dropbox.Message) (dropbox.Published, error) {
+func (c *Client) Publish(m *dropbox.Message) (topic.Published, error) {
 	if err := c.EnsureToken(); err != nil {
-		return dropbox.Published{}, err
+		return topic.Published{}, err
 	}
 	if err := c.Me.Envelope(m); err != nil {
-		return dropbox.Published{}, &TurnError{err}
+		return topic.Published{}, &TurnError{err}
 	}
 	c.redact(m)
 	c.Halted = ""
 	if err := c.MayPass(m); err != nil {
-		return dropbox.Published{}, err
+		return topic.Published{}, err
 	}
-	sent, err := c.Store.Publish(m, c.Me.Sign)
+	sent, err := topic.Of(c.Store).Publish(m, c.Me.Sign)
 	deliveries := sent.Offered // of a status or a note
 	if sent.ID != "" {
 		deliveries = []dropbox.Delivery{sent.Delivery}
@@ -48,7 +49,7 @@ func (c *Client) Subscribe(name string, patterns ...string) ([]string, error) {
 	if _, err := c.Mailbox(name); err != nil { // creates it where no daemon has done so yet
 		return nil, err
 	}
-	return c.Store.Subscribe(name, patterns...)
+	return topic.Of(c.Store).Subscribe(name, patterns...)
 }
 
 // Unsubscribe takes patterns away, all of them when none is named, and returns the rest.
@@ -56,14 +57,14 @@ func (c *Client) Unsubscribe(name string, patterns ...string) ([]string, error) 
 	if _, err := c.Mailbox(name); err != nil {
 		return nil, err
 	}
-	return c.Store.Unsubscribe(name, patterns...)
+	return topic.Of(c.Store).Unsubscribe(name, patterns...)
 }
 
 // Subscriptions are the patterns of all subscribers, by name.
 func (c *Client) Subscriptions() (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, name := range append(slices.Clone(c.Agents), dropbox.Lead) {
-		has, err := c.Store.Subscriptions(name)
+		has, err := topic.Of(c.Store).Subscriptions(name)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +87,7 @@ type OpenWork struct {
 
 // OpenWork lists the published work that is not done, in the order of work.
 func (c *Client) OpenWork() ([]OpenWork, error) {
-	open, err := c.Store.OpenOffers()
+	open, err := topic.Of(c.Store).Open()
 	work := []OpenWork{}
 	for _, o := range open {
 		v := OpenWork{ID: o.ID, Topic: o.Message.Topic, From: o.Message.From, Subject: o.Message.Gist(), Since: o.Message.Created}
@@ -105,14 +106,14 @@ func (e *NotPublishedError) Error() string { return e.ID + " was not published o
 
 // Published finds published work by a part of its id, or of that of an offer of it.
 // The error is that of [Client.Message], a [*NotPublishedError], or a
-// [*dropbox.TakenError] when it is closed.
-func (c *Client) Published(id string) (dropbox.Publication, error) {
+// [*topic.TakenError] when it is closed.
+func (c *Client) Published(id string) (topic.Publication, error) {
 	_, m, err := c.Message(id)
 	if err != nil {
-		return dropbox.Publication{}, err
+		return topic.Publication{}, err
 	}
-	work := dropbox.Publication{ID: cmp.Or(m.Offer, m.ID), Message: m}
-	open, err := c.Store.OfferOf(work.ID)
+	work := topic.Publication{ID: cmp.Or(m.Offer, m.ID), Message: m}
+	open, err := topic.Of(c.Store).Find(work.ID)
 	if errors.Is(err, dropbox.ErrNotFound) {
 		return work, &NotPublishedError{m.ID}
 	} else if err != nil {
@@ -122,24 +123,24 @@ func (c *Client) Published(id string) (dropbox.Publication, error) {
 }
 
 // Claim claims published work for the caller. One of several callers gets it, the others get a
-// [*dropbox.TakenError]. The error is a [*RefusedError] where the caller may not subscribe to
+// [*topic.TakenError]. The error is a [*RefusedError] where the caller may not subscribe to
 // the topic of the work.
-func (c *Client) Claim(work dropbox.Publication) (dropbox.Grant, error) {
+func (c *Client) Claim(work topic.Publication) (topic.Grant, error) {
 	if v := c.Rules.Subscribe(c.Me.Name, work.Message.Topic); !v.Pass {
-		return dropbox.Grant{}, &RefusedError{Verdict: v, To: c.Me.Name, Thread: work.Message.Thread}
+		return topic.Grant{}, &RefusedError{Verdict: v, To: c.Me.Name, Thread: work.Message.Thread}
 	}
-	return c.Store.ClaimOffer(work.ID, c.Me.Name, c.Me.Turn)
+	return topic.Of(c.Store).Claim(work.ID, c.Me.Name, c.Me.Turn)
 }
 
 // ClaimFor claims published work for another agent, and delivers it to the agent as a task. The
 // caller must be allowed to write to the agent.
-func (c *Client) ClaimFor(work dropbox.Publication, agent string) (dropbox.Grant, error) {
+func (c *Client) ClaimFor(work topic.Publication, agent string) (topic.Grant, error) {
 	order := *work.Message
 	order.From, order.To, order.CC, order.Topic = c.Me.Name, []string{agent}, nil, ""
 	if err := c.MayPass(&order); err != nil {
-		return dropbox.Grant{}, err
+		return topic.Grant{}, err
 	}
-	g, err := c.Store.ClaimOffer(work.ID, agent, "")
+	g, err := topic.Of(c.Store).Claim(work.ID, agent, "")
 	if err != nil {
 		return g, err
 	}
@@ -150,13 +151,13 @@ func (c *Client) ClaimFor(work dropbox.Publication, agent string) (dropbox.Grant
 	if work.Message.From == c.Me.Name {
 		sign = c.Me.Sign
 	}
-	return g, c.Store.Assign(work, agent, sign)
+	return g, topic.Of(c.Store).Assign(work, agent, sign)
 }
 
 // Ack closes published work that the caller has claimed, or claims now; end is
-// [dropbox.Completed] or [dropbox.Failed]. text is the result for the publisher; "" is none.
+// [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" is none.
 // Subscribers to the ends of such work are told. A repetition after an error is harmless.
-func (c *Client) Ack(work dropbox.Publication, end, text string) error {
+func (c *Client) Ack(work topic.Publication, end, text string) error {
 	if _, err := c.Claim(work); err != nil {
 		return err
 	}
@@ -170,17 +171,17 @@ func (c *Client) Ack(work dropbox.Publication, end, text string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Store.CloseOffer(work.ID, c.Me.Name, receipt); err != nil {
+	if err := topic.Of(c.Store).Close(work.ID, c.Me.Name, receipt); err != nil {
 		return err
 	}
 	if err := c.EnsureToken(); err != nil {
 		return err
 	}
-	return c.Store.Announce(work.Message, c.Me.Name, end, firstOf(c.Me.Name+": "+strings.Join(strings.Fields(text), " ")), c.Me.Sign)
+	return topic.Of(c.Store).Announce(work.Message, c.Me.Name, end, firstOf(c.Me.Name+": "+strings.Join(strings.Fields(text), " ")), c.Me.Sign)
 }
 
 // answerPublished sends the result to the publisher of the work.
-func (c *Client) answerPublished(work dropbox.Publication, text string) error {
+func (c *Client) answerPublished(work topic.Publication, text string) error {
 	if text == "" || work.Message.From == c.Me.Name {
 		return nil
 	}

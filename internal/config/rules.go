@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
 // ToolServer is the name, in the client, of the MCP server that claude-swarm
@@ -184,7 +185,7 @@ func shownIn(r *reader, s string) (string, *Error) {
 
 // pattern is a pattern of topics.
 func pattern(_ *reader, s string) (string, *Error) {
-	if err := dropbox.CheckPattern(s); err != nil {
+	if err := topic.CheckPattern(s); err != nil {
 		return "", wrong("", "%v", err)
 	}
 	return s, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -106,7 +107,7 @@ func (c crew) agent(a swarm.AgentStatus) (agentView, error) {
 	if a.Last != nil {
 		v.Said = a.Last.Text
 	}
-	topics, err := c.Store.Subscriptions(a.Name)
+	topics, err := topic.Of(c.Store).Subscriptions(a.Name)
 	v.Topics = append([]string{}, topics...)
 	return v, err
 }

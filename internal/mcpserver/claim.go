@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
@@ -45,14 +45,14 @@ func (w work) claim(_ context.Context, in claimArguments) (*claimed, error) {
 }
 
 // published finds published work by its id; "" is the work that the turn is about.
-func (w work) published(id string) (dropbox.Publication, error) {
+func (w work) published(id string) (topic.Publication, error) {
 	if id == "" {
 		m, err := w.Work()
 		if err != nil {
-			return dropbox.Publication{}, err
+			return topic.Publication{}, err
 		}
 		if m == nil || m.Offer == "" {
-			return dropbox.Publication{}, errors.New("the argument id is missing: the message of your turn offers no work; topics lists what is open")
+			return topic.Publication{}, errors.New("the argument id is missing: the message of your turn offers no work; topics lists what is open")
 		}
 		id = m.Offer
 	}
@@ -60,7 +60,7 @@ func (w work) published(id string) (dropbox.Publication, error) {
 }
 
 // closedBy says how the caller closes the work that it has claimed.
-func (w work) closedBy(job dropbox.Publication) (string, error) {
+func (w work) closedBy(job topic.Publication) (string, error) {
 	m, err := w.Work()
 	if err != nil {
 		return "", err
@@ -103,9 +103,9 @@ func (w work) ack(_ context.Context, in ackArguments) (*closing, error) {
 			return nil, err
 		}
 	}
-	end := dropbox.Completed
+	end := topic.Completed
 	if in.Failed {
-		end = dropbox.Failed
+		end = topic.Failed
 	}
 	if err := w.Ack(job, end, words); err != nil {
 		return nil, withNext(err)

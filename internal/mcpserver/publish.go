@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
 type publishArguments struct {
@@ -32,7 +33,7 @@ func (w mail) publish(ctx context.Context, in publishArguments) (*publication, e
 	m := &dropbox.Message{
 		Topic: in.Topic, Type: dropbox.Type(cmp.Or(in.Type, string(dropbox.Task))), Subject: strings.Join(strings.Fields(in.Subject), " "), Key: in.Key,
 	}
-	if err := dropbox.CheckTopic(in.Topic); err != nil {
+	if err := topic.Check(in.Topic); err != nil {
 		return nil, err
 	}
 	var err error

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -216,7 +217,7 @@ func TestInboxReadReply(t *testing.T) {
 func TestListAgentsAndHistory(t *testing.T) {
 	p := newPlace(t, asAgent("coder"))
 	p.deliver("reviewer", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("x\n")})
-	if _, err := p.store.Subscribe("reviewer", "review.*"); err != nil {
+	if _, err := topic.Of(p.store).Subscribe("reviewer", "review.*"); err != nil {
 		t.Fatal(err)
 	}
 	out, _ := p.call("list_agents", `{}`)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
@@ -97,7 +97,7 @@ func (c topics) unsubscribe(_ context.Context, in unsubscribeArguments) (*subscr
 
 func checkPatterns(patterns []string) error {
 	for _, p := range patterns {
-		if err := dropbox.CheckPattern(p); err != nil {
+		if err := topic.CheckPattern(p); err != nil {
 			return err
 		}
 	}

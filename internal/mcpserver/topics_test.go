@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
@@ -151,7 +152,7 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 			t.Errorf("%s %.60s: %q, want %q", c.tool, c.arguments, got, c.want)
 		}
 	}
-	if open, err := p.store.OpenOffers(); err != nil || len(open) > 0 {
+	if open, err := topic.Of(p.store).Open(); err != nil || len(open) > 0 {
 		t.Errorf("published anyway: %v, %v", open, err)
 	}
 	mail := p.deliver("coder", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("x\n")})
@@ -178,7 +179,7 @@ func TestTopicsAreHeldToTheRules(t *testing.T) {
 			t.Errorf("%s: %q", tool, got)
 		}
 	}
-	if _, err := p.store.GrantOf(out["id"].(string)); !errors.Is(err, dropbox.ErrNotFound) {
+	if _, err := topic.Of(p.store).GrantOf(out["id"].(string)); !errors.Is(err, dropbox.ErrNotFound) {
 		t.Errorf("it is claimed anyway: %v", err)
 	}
 	p.call("publish", `{"topic":"result.mine","text":"x","type":"status"}`)

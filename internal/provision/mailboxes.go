@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
@@ -99,7 +100,7 @@ func (s *setup) subscribe(file *config.File, topics map[string][]string) error {
 	}
 	defer store.Close()
 	for _, agent := range slices.Sorted(maps.Keys(topics)) {
-		had, err := store.Subscriptions(agent)
+		had, err := topic.Of(store).Subscriptions(agent)
 		if err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (s *setup) subscribe(file *config.File, topics map[string][]string) error {
 		if err := s.m.disk.asks("write " + path); err != nil {
 			return err
 		}
-		has, err := store.Subscribe(agent, topics[agent]...)
+		has, err := topic.Of(store).Subscribe(agent, topics[agent]...)
 		if err != nil {
 			return err
 		}

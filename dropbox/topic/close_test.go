@@ -1,4 +1,4 @@
-package dropbox_test
+package topic_test
 
 import (
 	"errors"
@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
 // Wherever the closing of a publication is cut off after its receipt was written,
-// FinishOffers files it: message and receipt lie in done/, and nothing in new/ or cur/.
+// Finish files it: message and receipt lie in done/, and nothing in new/ or cur/.
 func TestAClosingThatIsCutOff(t *testing.T) {
 	steps := 0
 	closed := func(t *testing.T, cut int) (*dropbox.Store, string, bool) {
@@ -27,11 +28,11 @@ func TestAClosingThatIsCutOff(t *testing.T) {
 			return nil
 		}}, "coder", "tester")
 		p := publish(t, s, "task.created")
-		if _, err := s.ClaimOffer(p.ID, "coder", ""); err != nil {
+		if _, err := topic.Of(s).Claim(p.ID, "coder", ""); err != nil {
 			t.Fatal(err)
 		}
 		steps, left = 0, cut
-		err := s.CloseOffer(p.ID, "coder", []byte("outcome: done\n"))
+		err := topic.Of(s).Close(p.ID, "coder", []byte("outcome: done\n"))
 		left = -1
 		return s, p.ID, err != nil
 	}
@@ -50,19 +51,19 @@ func TestAClosingThatIsCutOff(t *testing.T) {
 		}
 		filed, _ := filepath.Glob(filepath.Join(s.Dir(), "topics", "done", "*", "*.receipt.yaml"))
 		for range 2 { // harmless to repeat
-			if err := s.FinishOffers(); err != nil {
+			if err := topic.Of(s).Finish(); err != nil {
 				t.Fatalf("cut at %d: %v", cut, err)
 			}
 		}
 		if len(receipts)+len(filed) == 0 {
-			if p, err := s.OfferOf(id); err != nil || p.Grant == nil {
+			if p, err := topic.Of(s).Find(id); err != nil || p.Grant == nil {
 				t.Errorf("cut at %d, before the receipt: %+v, %v, want it open and claimed", cut, p, err)
 			}
 			continue
 		}
 		committed++
 		mustBeFiled(t, s.Dir(), cut)
-		if _, err := s.OfferOf(id); !errors.Is(err, dropbox.ErrTaken) {
+		if _, err := topic.Of(s).Find(id); !errors.Is(err, topic.ErrTaken) {
 			t.Errorf("cut at %d: %v, want ErrTaken", cut, err)
 		}
 	}

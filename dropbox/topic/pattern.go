@@ -1,33 +1,30 @@
-package dropbox
+package topic
 
 import (
 	"fmt"
 	"strings"
-)
 
-// A topic is words with dots between them, such as task.created. A pattern is a
-// topic in which a word may be *, which stands for any one word, and the last word
-// may be >, which stands for one word or more. (The rules are those of NATS
-// subjects.)
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
 
 // maxTopic is the longest topic or pattern, in bytes.
 const maxTopic = 128
 
-// CheckTopic says whether something may be published under this name: words of
-// a-z, 0-9, - and _ with dots between them. The error is an [*InvalidError].
-func CheckTopic(topic string) error {
-	return checkTopic("topic", topic, func(word string, last bool) bool { return false })
+// Check says whether something may be published under this name: words of
+// a-z, 0-9, - and _ with dots between them. The error is an [*dropbox.InvalidError].
+func Check(topic string) error {
+	return check("topic", topic, func(word string, last bool) bool { return false })
 }
 
 // CheckPattern says whether this can be subscribed to. The error is an
-// [*InvalidError].
+// [*dropbox.InvalidError].
 func CheckPattern(pattern string) error {
-	return checkTopic("pattern", pattern, func(word string, last bool) bool {
+	return check("pattern", pattern, func(word string, last bool) bool {
 		return word == "*" || word == ">" && last
 	})
 }
 
-func checkTopic(what, s string, wild func(word string, last bool) bool) error {
+func check(what, s string, wild func(word string, last bool) bool) error {
 	if len(s) > maxTopic {
 		return invalid("%s has %d bytes, %d at most", what, len(s), maxTopic)
 	}
@@ -43,6 +40,10 @@ func checkTopic(what, s string, wild func(word string, last bool) bool) error {
 	return nil
 }
 
+func invalid(format string, args ...any) error {
+	return &dropbox.InvalidError{Reason: fmt.Sprintf(format, args...)}
+}
+
 // cutText keeps an error readable.
 func cutText(s string) string {
 	if len(s) > 60 {
@@ -51,8 +52,8 @@ func cutText(s string) string {
 	return s
 }
 
-// TopicMatches says whether a topic is one of those that a pattern stands for.
-func TopicMatches(pattern, topic string) bool {
+// Matches says whether a topic is one of those that a pattern stands for.
+func Matches(pattern, topic string) bool {
 	for {
 		p, morePattern, pMore := strings.Cut(pattern, ".")
 		t, moreTopic, tMore := strings.Cut(topic, ".")

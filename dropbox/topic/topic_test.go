@@ -1,4 +1,4 @@
-package dropbox_test
+package topic_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 )
 
 func TestTopicMatches(t *testing.T) {
@@ -38,8 +39,8 @@ func TestTopicMatches(t *testing.T) {
 		{"*.*.now", "task.created.now", true},
 		{"*.*.now", "task.created", false},
 	} {
-		if got := dropbox.TopicMatches(test.pattern, test.topic); got != test.want {
-			t.Errorf("TopicMatches(%q, %q) = %v", test.pattern, test.topic, got)
+		if got := topic.Matches(test.pattern, test.topic); got != test.want {
+			t.Errorf("Matches(%q, %q) = %v", test.pattern, test.topic, got)
 		}
 	}
 }
@@ -47,20 +48,20 @@ func TestTopicMatches(t *testing.T) {
 func TestTopicNames(t *testing.T) {
 	long := strings.Repeat("a", 129)
 	for _, bad := range []string{"", ".", "a.", ".a", "a..b", "A", "a b", "a/b", "ä", "a\n", long, "..", "a.\x00"} {
-		if err := dropbox.CheckTopic(bad); !errors.Is(err, dropbox.ErrInvalid) {
+		if err := topic.Check(bad); !errors.Is(err, dropbox.ErrInvalid) {
 			t.Errorf("CheckTopic(%q) = %v, want ErrInvalid", bad, err)
 		}
-		if err := dropbox.CheckPattern(bad); !errors.Is(err, dropbox.ErrInvalid) {
+		if err := topic.CheckPattern(bad); !errors.Is(err, dropbox.ErrInvalid) {
 			t.Errorf("CheckPattern(%q) = %v, want ErrInvalid", bad, err)
 		}
 	}
 	for _, wild := range []string{"*", ">", "task.*", "task.>", "*.>"} {
-		if dropbox.CheckTopic(wild) == nil || dropbox.CheckPattern(wild) != nil {
+		if topic.Check(wild) == nil || topic.CheckPattern(wild) != nil {
 			t.Errorf("%q: want a pattern and no topic", wild)
 		}
 	}
 	for _, bad := range []string{">.task", "ta*", "task.>>"} {
-		if dropbox.CheckPattern(bad) == nil {
+		if topic.CheckPattern(bad) == nil {
 			t.Errorf("CheckPattern(%q) = nil", bad)
 		}
 	}
@@ -69,7 +70,7 @@ func TestTopicNames(t *testing.T) {
 func TestSubscriptionsAreKept(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 	subscribe(t, s, "coder", "task.*", "review.>")
-	if got, err := s.Subscribe("coder", "task.*"); err != nil || !slices.Equal(got, []string{"review.>", "task.*"}) {
+	if got, err := topic.Of(s).Subscribe("coder", "task.*"); err != nil || !slices.Equal(got, []string{"review.>", "task.*"}) {
 		t.Errorf("Subscribe again = %v, %v", got, err)
 	}
 	subscribe(t, s, "reviewer", "review.requested")
@@ -78,45 +79,45 @@ func TestSubscriptionsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	for topic, want := range map[string][]string{
+	for name, want := range map[string][]string{
 		"task.created": {"coder"}, "review.requested": {"coder", "reviewer"}, "status.update": nil,
 	} {
-		if got, err := again.Subscribers(topic); err != nil || !slices.Equal(got, want) {
-			t.Errorf("Subscribers(%s) = %v, %v, want %v", topic, got, err, want)
+		if got, err := topic.Of(again).Subscribers(name); err != nil || !slices.Equal(got, want) {
+			t.Errorf("Subscribers(%s) = %v, %v, want %v", name, got, err, want)
 		}
 	}
-	if got, err := again.Unsubscribe("coder", "task.*", "never.had"); err != nil || !slices.Equal(got, []string{"review.>"}) {
+	if got, err := topic.Of(again).Unsubscribe("coder", "task.*", "never.had"); err != nil || !slices.Equal(got, []string{"review.>"}) {
 		t.Errorf("Unsubscribe = %v, %v", got, err)
 	}
-	if got, err := again.Unsubscribe("coder"); err != nil || len(got) != 0 {
+	if got, err := topic.Of(again).Unsubscribe("coder"); err != nil || len(got) != 0 {
 		t.Errorf("Unsubscribe all = %v, %v", got, err)
 	}
-	if _, err := s.Subscribe("codr", "a"); !errors.Is(err, dropbox.ErrNoMailbox) {
+	if _, err := topic.Of(s).Subscribe("codr", "a"); !errors.Is(err, dropbox.ErrNoMailbox) {
 		t.Errorf("Subscribe of nobody = %v", err)
 	}
-	if _, err := s.Subscribe("../x", "a"); !errors.Is(err, dropbox.ErrName) {
+	if _, err := topic.Of(s).Subscribe("../x", "a"); !errors.Is(err, dropbox.ErrName) {
 		t.Errorf("Subscribe outside = %v", err)
 	}
-	if _, err := s.Subscribe("coder", "Task"); !errors.Is(err, dropbox.ErrInvalid) {
+	if _, err := topic.Of(s).Subscribe("coder", "Task"); !errors.Is(err, dropbox.ErrInvalid) {
 		t.Errorf("Subscribe to no pattern = %v", err)
 	}
 }
 
 func subscribe(t *testing.T, s *dropbox.Store, agent string, patterns ...string) {
 	t.Helper()
-	if _, err := s.Subscribe(agent, patterns...); err != nil {
+	if _, err := topic.Of(s).Subscribe(agent, patterns...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // publish publishes work as tester.
-func publish(t *testing.T, s *dropbox.Store, topic string, set ...func(*dropbox.Message)) dropbox.Published {
+func publish(t *testing.T, s *dropbox.Store, on string, set ...func(*dropbox.Message)) topic.Published {
 	t.Helper()
-	m := &dropbox.Message{From: "tester", Topic: topic, Body: []byte("Write the parser.\n")}
+	m := &dropbox.Message{From: "tester", Topic: on, Body: []byte("Write the parser.\n")}
 	for _, f := range set {
 		f(m)
 	}
-	p, err := s.Publish(m, nil)
+	p, err := topic.Of(s).Publish(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,51 +147,51 @@ func TestWorkIsOfferedAndClaimedOnce(t *testing.T) {
 		t.Errorf("%d messages went to others", n)
 	}
 
-	g, err := s.ClaimOffer(p.ID, "coder", "turn-1")
+	g, err := topic.Of(s).Claim(p.ID, "coder", "turn-1")
 	if err != nil || g.Agent != "coder" {
 		t.Fatalf("claim = %+v, %v", g, err)
 	}
-	if again, err := s.ClaimOffer(p.ID, "coder", "turn-2"); err != nil || again.Turn != "turn-1" {
+	if again, err := topic.Of(s).Claim(p.ID, "coder", "turn-2"); err != nil || again.Turn != "turn-1" {
 		t.Errorf("claimed again by the same: %+v, %v", again, err)
 	}
-	_, err = s.ClaimOffer(p.ID, "other", "")
-	if taken, ok := errors.AsType[*dropbox.TakenError](err); !ok || taken.Agent != "coder" || taken.Closed || !errors.Is(err, dropbox.ErrTaken) {
+	_, err = topic.Of(s).Claim(p.ID, "other", "")
+	if taken, ok := errors.AsType[*topic.TakenError](err); !ok || taken.Agent != "coder" || taken.Closed || !errors.Is(err, topic.ErrTaken) {
 		t.Errorf("claimed by a second: %v", err)
 	}
-	if err := s.CloseOffer(p.ID, "other", []byte("r")); !errors.Is(err, dropbox.ErrTaken) {
+	if err := topic.Of(s).Close(p.ID, "other", []byte("r")); !errors.Is(err, topic.ErrTaken) {
 		t.Errorf("closed by a second: %v", err)
 	}
-	if err := s.ReleaseOffer(p.ID, "other"); err != nil {
+	if err := topic.Of(s).Release(p.ID, "other"); err != nil {
 		t.Error(err)
 	}
-	if open, err := s.OpenOffers(); err != nil || len(open) != 1 || open[0].Grant == nil || open[0].Grant.Agent != "coder" {
+	if open, err := topic.Of(s).Open(); err != nil || len(open) != 1 || open[0].Grant == nil || open[0].Grant.Agent != "coder" {
 		t.Errorf("open = %+v, %v", open, err)
 	}
 
 	// Given back, another may have it.
-	if err := s.ReleaseOffer(p.ID, "coder"); err != nil {
+	if err := topic.Of(s).Release(p.ID, "coder"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ClaimOffer(p.ID, "other", ""); err != nil {
+	if _, err := topic.Of(s).Claim(p.ID, "other", ""); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // harmless to repeat
-		if err := s.CloseOffer(p.ID, "other", []byte("outcome: done\n")); err != nil {
+		if err := topic.Of(s).Close(p.ID, "other", []byte("outcome: done\n")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if open, err := s.OpenOffers(); err != nil || len(open) != 0 {
+	if open, err := topic.Of(s).Open(); err != nil || len(open) != 0 {
 		t.Errorf("still open: %+v, %v", open, err)
 	}
 	f, err := s.Find(p.ID)
 	if err != nil || f.State != dropbox.Done || f.Mailbox != "topics" {
 		t.Errorf("Find = %+v, %v", f, err)
 	}
-	if _, err := s.ClaimOffer(p.ID, "coder", ""); !errors.Is(err, dropbox.ErrTaken) {
+	if _, err := topic.Of(s).Claim(p.ID, "coder", ""); !errors.Is(err, topic.ErrTaken) {
 		t.Errorf("claimed when closed: %v", err)
 	}
 	for _, id := range []string{"aaaaaaaaaa", "", "../../etc/x", "*"} {
-		if _, err := s.ClaimOffer(id, "coder", ""); !errors.Is(err, dropbox.ErrNotFound) {
+		if _, err := topic.Of(s).Claim(id, "coder", ""); !errors.Is(err, dropbox.ErrNotFound) {
 			t.Errorf("ClaimOffer(%q) = %v, want ErrNotFound", id, err)
 		}
 	}
@@ -214,7 +215,7 @@ func TestStatusIsFireAndForget(t *testing.T) {
 	if err != nil || m.Type != dropbox.Status || m.Offer != "" || m.Topic != "status.update" {
 		t.Errorf("coder got %+v, %v", m, err)
 	}
-	if open, err := s.OpenOffers(); err != nil || len(open) != 0 {
+	if open, err := topic.Of(s).Open(); err != nil || len(open) != 0 {
 		t.Errorf("open = %v, %v", open, err)
 	}
 }
@@ -234,12 +235,12 @@ func TestPublishingAgain(t *testing.T) {
 		t.Errorf("published again with other words it is offered %d times", n)
 	}
 	subscribe(t, s, "late", ">")
-	open, err := s.OpenOffers()
+	open, err := topic.Of(s).Open()
 	if err != nil || len(open) != 1 {
 		t.Fatal(open, err)
 	}
 	for range 2 {
-		if _, err := s.OfferAgain(open[0], dropbox.Urgent, nil); err != nil {
+		if _, err := topic.Of(s).OfferAgain(open[0], dropbox.Urgent, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -257,7 +258,7 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 	probe := newStore(t, dropbox.Options{Step: func(dropbox.Step) error { steps++; return nil }}, "coder", "other", "tester")
 	p := publish(t, probe, "task.created")
 	steps = 0
-	if _, err := probe.ClaimOffer(p.ID, "coder", ""); err != nil {
+	if _, err := topic.Of(probe).Claim(p.ID, "coder", ""); err != nil {
 		t.Fatal(err)
 	}
 	for cut := range steps {
@@ -271,15 +272,15 @@ func TestAClaimThatIsCutOff(t *testing.T) {
 		}}, "coder", "other", "tester")
 		p := publish(t, s, "task.created")
 		left = cut
-		if _, err := s.ClaimOffer(p.ID, "coder", ""); err == nil {
+		if _, err := topic.Of(s).Claim(p.ID, "coder", ""); err == nil {
 			t.Fatalf("cut at %d of %d: claimed", cut, steps)
 		}
 		left = -1
 		winner := "other"
-		if _, err := s.GrantOf(p.ID); err == nil {
+		if _, err := topic.Of(s).GrantOf(p.ID); err == nil {
 			winner = "coder" // its rename was done, so it is coder's for good
 		}
-		if _, err := s.ClaimOffer(p.ID, winner, ""); err != nil {
+		if _, err := topic.Of(s).Claim(p.ID, winner, ""); err != nil {
 			t.Errorf("cut at %d: %s cannot claim: %v", cut, winner, err)
 		}
 	}
@@ -316,8 +317,8 @@ func TestTwentyProcessesClaim(t *testing.T) {
 	var running []*exec.Cmd
 	var outs []*strings.Builder
 	for _, name := range names {
-		cmd := exec.Command(os.Args[0], "claim", s.Dir(), name, file, strconv.FormatInt(begin.UnixNano(), 10))
-		cmd.Env = append(os.Environ(), "DROPBOX_HELPER=1")
+		cmd := exec.Command(os.Args[0], s.Dir(), name, file, strconv.FormatInt(begin.UnixNano(), 10))
+		cmd.Env = append(os.Environ(), "TOPIC_HELPER=1")
 		out := &strings.Builder{}
 		cmd.Stdout, cmd.Stderr = out, os.Stderr
 		if err := cmd.Start(); err != nil {
@@ -341,7 +342,7 @@ func TestTwentyProcessesClaim(t *testing.T) {
 			continue
 		}
 		winners[won[id][0]] = true
-		if g, err := s.GrantOf(id); err != nil || g.Agent != won[id][0] {
+		if g, err := topic.Of(s).GrantOf(id); err != nil || g.Agent != won[id][0] {
 			t.Errorf("%s was won by %s, and is %s's: %v", id, won[id][0], g.Agent, err)
 		}
 	}
@@ -362,10 +363,10 @@ func claimAll(s *dropbox.Store, name, file, begin string) error {
 	}
 	time.Sleep(time.Until(time.Unix(0, at))) // all begin together
 	for _, id := range strings.Fields(string(data)) {
-		_, err := s.ClaimOffer(id, name, "")
+		_, err := topic.Of(s).Claim(id, name, "")
 		if err == nil {
 			fmt.Println(id)
-		} else if !errors.Is(err, dropbox.ErrTaken) {
+		} else if !errors.Is(err, topic.ErrTaken) {
 			return err
 		}
 	}

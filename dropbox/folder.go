@@ -1,0 +1,96 @@
+package dropbox
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// A Folder keeps small durable files in a mailbox, beside the folders of the messages.
+type Folder struct {
+	box  *Mailbox
+	name string
+}
+
+// Folder returns the folder of that name in the mailbox. [Folder.Make] makes it.
+func (b *Mailbox) Folder(name string) Folder { return Folder{b, name} }
+
+func (f Folder) path() string { return f.box.dir(f.name) }
+
+// file makes the path of a file in the folder.
+func (f Folder) file(name string) (string, error) {
+	if name == "" || strings.HasPrefix(name, ".") || strings.Contains(name, "/") {
+		return "", &fs.PathError{Op: "open", Path: f.path() + "/" + name, Err: fs.ErrInvalid}
+	}
+	return f.path() + "/" + name, nil
+}
+
+// Make makes the folder, durable. To repeat it is harmless.
+func (f Folder) Make() error {
+	if there, err := f.box.disk.exists(f.path()); there || err != nil {
+		return err
+	}
+	return errors.Join(f.box.disk.mkdir(f.path()), f.box.disk.syncDir(f.box.name))
+}
+
+// Names lists the files, in any order. A folder that is not there is empty.
+func (f Folder) Names() ([]string, error) { return f.box.disk.names(f.path()) }
+
+// Read reads a file of at most limit bytes. The error is [fs.ErrNotExist] when it is not
+// there, an [*InvalidError] when it is not a file, and a [*TooLargeError].
+func (f Folder) Read(name string, limit int64) ([]byte, error) {
+	path, err := f.file(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.box.disk.readFile(path, limit)
+}
+
+// ModTime says when a file was written, UTC.
+func (f Folder) ModTime(name string) (time.Time, error) {
+	path, err := f.file(name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	st, err := f.box.disk.stat(path)
+	return modTime(&st), err
+}
+
+// Add makes a new file, durable, whole or not at all. Of several callers that add one
+// name, one alone succeeds; for the others the error is [fs.ErrExist].
+func (f Folder) Add(name string, data []byte) error { return f.write(name, data, f.box.disk.move) }
+
+// Replace makes a file or replaces it, durable, whole or not at all.
+func (f Folder) Replace(name string, data []byte) error {
+	return f.write(name, data, f.box.disk.replace)
+}
+
+func (f Folder) write(name string, data []byte, put func(from, to string) error) error {
+	path, err := f.file(name)
+	if err != nil {
+		return err
+	}
+	scratch := f.box.at(tmpFolder, f.name+"-"+NewID())
+	if err := f.box.disk.write(scratch, data); err != nil {
+		return err
+	}
+	if err := put(scratch, path); err != nil {
+		return errors.Join(err, ignoreMissing(f.box.disk.remove(scratch)))
+	}
+	return f.box.disk.syncDir(f.path())
+}
+
+// Remove removes files, durable. A file that is not there is not an error.
+func (f Folder) Remove(names ...string) error {
+	for _, name := range names {
+		path, err := f.file(name)
+		if err == nil {
+			err = ignoreMissing(f.box.disk.remove(path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.box.disk.syncDir(f.path())
+}

@@ -1,0 +1,34 @@
+// Package topic publishes work and news in a store of mailboxes: a publication goes to
+// all agents that subscribe to its topic, and one of them claims it.
+//
+//	topics/
+//	    new/                     publications that are not closed yet
+//	    done/2026-11-21/         closed ones, each with its receipt
+//	    subscriptions/coder      the patterns of an agent, one a line
+//	    grants/k7f3q9m2xd        who has claimed that publication
+//	    tmp/ cur/ dead/ keys/    as in a mailbox
+//
+// A topic is words with dots between them, such as task.created. A pattern is a topic in
+// which a word may be *, which stands for any one word, and the last word may be >, which
+// stands for one word or more. (The rules are those of NATS subjects.)
+//
+// # The life of a publication
+//
+//	Publish --> open --Claim--> claimed --Close--> closed
+//	             ^                |
+//	             +----Release-----+
+//
+// A status or a note goes to each subscriber as it is. All else is work: it is kept until
+// somebody has claimed and closed it, and each subscriber gets an offer of it, a separate
+// message. A grant is one file that is put there by a rename that replaces nothing, so one
+// agent alone claims a publication. What a crash cuts off is finished by the next caller,
+// and by [Topics.Finish].
+//
+//	topics := topic.Of(store)
+//	sent, err := topics.Publish(&dropbox.Message{Topic: "task.created", Body: text}, nil)
+//	grant, err := topics.Claim(sent.ID, "coder", "")
+//	err = topics.Close(sent.ID, "coder", receipt)
+//
+// The files build on each other: pattern.go and topics.go at the bottom, then
+// subscribe.go, grant.go, and publish.go at the top.
+package topic

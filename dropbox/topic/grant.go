@@ -1,0 +1,324 @@
+package topic
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// ErrTaken says that another agent has claimed a publication. See [TakenError].
+var ErrTaken = errors.New("claimed by another agent")
+
+// A Grant says who has claimed a publication. It is one small file, put there by a
+// rename that replaces nothing: of all who claim at once, in whatever process, one
+// alone gets it, and a crash takes it from nobody.
+type Grant struct {
+	ID    string    `json:"id"`    // of the publication
+	Agent string    `json:"agent"` // who has it
+	Turn  string    `json:"turn,omitempty"`
+	At    time.Time `json:"at"`
+}
+
+// A TakenError says that somebody else has claimed a publication, or has closed it.
+type TakenError struct {
+	Grant
+	Closed bool
+}
+
+func (e *TakenError) Error() string {
+	if e.Closed {
+		return fmt.Sprintf("%s is closed: %s has done it", e.ID, e.Agent)
+	}
+	return fmt.Sprintf("%s is claimed by %s already", e.ID, e.Agent)
+}
+
+// Unwrap makes a TakenError an [ErrTaken].
+func (e *TakenError) Unwrap() error { return ErrTaken }
+
+// A Publication is work that was published and is not closed yet.
+type Publication struct {
+	ID      string
+	Message *dropbox.Message
+	Grant   *Grant // nil: nobody has claimed it
+}
+
+// Claim gives a publication to an agent, durable. To repeat it is harmless.
+// The error is [dropbox.ErrNotFound] when there is no such publication, and a
+// [*TakenError] when another agent has it or it is closed.
+func (t Topics) Claim(id, agent, turn string) (Grant, error) {
+	g, err := t.claim(Grant{ID: id, Agent: agent, Turn: turn, At: t.store.Now().UTC()})
+	if err != nil {
+		return g, fmt.Errorf("claim: %w", err)
+	}
+	return g, nil
+}
+
+func (t Topics) claim(g Grant) (Grant, error) {
+	if err := dropbox.CheckMailbox(g.Agent); err != nil {
+		return Grant{}, err
+	}
+	if !dropbox.ValidID(g.ID) {
+		return Grant{}, fmt.Errorf("%q: %w", g.ID, dropbox.ErrNotFound)
+	}
+	if had, err := t.GrantOf(g.ID); err == nil { // spare the disk a grant that will not be needed
+		return had, had.mustBe(g.Agent)
+	} else if !errors.Is(err, dropbox.ErrNotFound) {
+		return Grant{}, err
+	}
+	if _, err := t.openEntry(g.ID); err != nil {
+		return Grant{}, err
+	}
+	data, err := json.Marshal(g)
+	if err != nil {
+		return Grant{}, err
+	}
+	if err := t.grants.Add(g.ID, append(data, '\n')); errors.Is(err, fs.ErrExist) {
+		had, err := t.GrantOf(g.ID)
+		return had, errors.Join(err, had.mustBe(g.Agent))
+	} else if err != nil {
+		return Grant{}, err
+	}
+	// It may have been closed, and its grant cleaned away, since the look above.
+	if _, err := t.openEntry(g.ID); err != nil {
+		return Grant{}, errors.Join(err, t.grants.Remove(g.ID))
+	}
+	return g, nil
+}
+
+// mustBe is an error unless the grant is that agent's.
+func (g Grant) mustBe(agent string) error {
+	if g.Agent == agent {
+		return nil
+	}
+	return &TakenError{Grant: g}
+}
+
+// GrantOf says who has claimed a publication; the error is [dropbox.ErrNotFound] when
+// nobody has.
+func (t Topics) GrantOf(id string) (Grant, error) {
+	var g Grant
+	data, err := t.grants.Read(id, 4<<10)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return g, fmt.Errorf("claim of %s: %w", id, dropbox.ErrNotFound)
+	case err == nil:
+		err = json.Unmarshal(data, &g)
+	}
+	if err != nil {
+		return g, fmt.Errorf("claim of %s: %w", id, err)
+	}
+	return g, nil
+}
+
+// Release takes a claim back, so that others may claim. It does nothing when
+// the publication is claimed by somebody else, or by nobody.
+func (t Topics) Release(id, agent string) error {
+	g, err := t.GrantOf(id)
+	if errors.Is(err, dropbox.ErrNotFound) || err == nil && g.Agent != agent {
+		return nil
+	}
+	if err == nil {
+		err = t.grants.Remove(id)
+	}
+	if err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	return nil
+}
+
+// Close files a publication that is done with: with its receipt it goes to
+// done/, durable. Only who has claimed it may close it. To repeat it is harmless.
+// The errors are [dropbox.ErrNotFound] and [*TakenError].
+func (t Topics) Close(id, agent string, receipt []byte) error {
+	if err := t.close(id, agent, receipt); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	return nil
+}
+
+func (t Topics) close(id, agent string, receipt []byte) error {
+	g, err := t.GrantOf(id)
+	if err == nil {
+		err = g.mustBe(agent)
+	}
+	if err != nil {
+		return err
+	}
+	e, err := t.openEntry(id)
+	if t, closed := errors.AsType[*TakenError](err); closed && t.Agent == agent {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.box.Commit(e, receipt); err != nil {
+		return err
+	}
+	return t.box.Finish(e)
+}
+
+// Finish files the publications whose closing a crash cut off after their
+// receipt was written. Any process may call it; to repeat it is harmless. It costs one
+// listing when there is nothing to do.
+func (t Topics) Finish() error {
+	closed, err := t.box.Receipts()
+	if err != nil || len(closed) == 0 {
+		return err
+	}
+	waiting, err := t.box.Peek()
+	if err != nil {
+		return err
+	}
+	for _, e := range closed {
+		// A publication stays in new/ until it is filed.
+		if i := slices.IndexFunc(waiting, func(f dropbox.Entry) bool { return f.ID == e.ID }); i >= 0 {
+			e = waiting[i]
+		}
+		if err := t.box.Finish(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openEntry finds a publication that is not closed. The error is a [*TakenError]
+// when it is.
+func (t Topics) openEntry(id string) (dropbox.Entry, error) {
+	for _, list := range []func() ([]dropbox.Entry, error){t.box.Peek, t.box.Claimed} {
+		entries, err := list()
+		if err != nil {
+			return dropbox.Entry{}, err
+		}
+		i := slices.IndexFunc(entries, func(e dropbox.Entry) bool { return e.ID == id })
+		if i < 0 {
+			continue
+		}
+		// Anyone who finds a receipt finishes what was cut off.
+		if done, err := t.box.HasReceipt(entries[i]); err != nil {
+			return dropbox.Entry{}, err
+		} else if done {
+			if err := t.box.Finish(entries[i]); err != nil {
+				return dropbox.Entry{}, err
+			}
+			break
+		}
+		return entries[i], nil
+	}
+	closed := false
+	for f, err := range t.box.All() {
+		if err != nil {
+			return dropbox.Entry{}, err
+		}
+		if closed = f.Entry.ID == id; closed {
+			break
+		}
+	}
+	if closed {
+		g, err := t.GrantOf(id)
+		if errors.Is(err, dropbox.ErrNotFound) {
+			g, err = Grant{ID: id, Agent: "somebody"}, nil
+		}
+		return dropbox.Entry{}, errors.Join(err, &TakenError{Grant: g, Closed: true})
+	}
+	return dropbox.Entry{}, fmt.Errorf("%s: %w", id, dropbox.ErrNotFound)
+}
+
+// Open lists the publications that are not closed, in the order of work.
+// What is not a message is left out.
+func (t Topics) Open() ([]Publication, error) {
+	var all []Publication
+	for _, list := range []func() ([]dropbox.Entry, error){t.box.Peek, t.box.Claimed} {
+		entries, err := list()
+		if err != nil {
+			return nil, fmt.Errorf("list publications: %w", err)
+		}
+		for _, e := range entries {
+			m, err := t.box.Read(e)
+			if errors.Is(err, dropbox.ErrGone) || errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge) {
+				continue
+			} else if err != nil {
+				return nil, fmt.Errorf("list publications: %w", err)
+			}
+			o := Publication{ID: e.ID, Message: m}
+			if g, err := t.GrantOf(e.ID); err == nil {
+				o.Grant = &g
+			} else if !errors.Is(err, dropbox.ErrNotFound) {
+				return nil, err
+			}
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
+
+// grantLife is how long the grant of a closed publication is kept: as long as a key.
+const grantLife = 7 * 24 * time.Hour
+
+// Clean removes what crashes left behind among the topics, as [dropbox.Mailbox.Clean]
+// does, and the grants of publications that were closed a week ago. To repeat it is
+// harmless. It returns how many files it removed.
+func (t Topics) Clean(now time.Time) (removed int, err error) {
+	if removed, err = t.box.Clean(now); err != nil {
+		return removed, err
+	}
+	old, err := t.oldGrants(now)
+	if err == nil && len(old) > 0 {
+		err = t.grants.Remove(old...)
+	}
+	if err != nil {
+		return removed, fmt.Errorf("clean topics: %w", err)
+	}
+	return removed + len(old), nil
+}
+
+func (t Topics) oldGrants(now time.Time) ([]string, error) {
+	names, err := t.grants.Names()
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	open, err := t.Open()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		at, err := t.grants.ModTime(name)
+		return err != nil || now.Sub(at) <= grantLife || slices.ContainsFunc(open, func(p Publication) bool { return p.ID == name })
+	}), nil
+}
+
+// Find returns a publication that is not closed. The error is [dropbox.ErrNotFound], or
+// a [*TakenError] when it is closed.
+func (t Topics) Find(id string) (Publication, error) {
+	p, err := t.find(id)
+	if err != nil {
+		return p, fmt.Errorf("publication: %w", err)
+	}
+	return p, nil
+}
+
+func (t Topics) find(id string) (Publication, error) {
+	p := Publication{ID: id}
+	if !dropbox.ValidID(id) {
+		return p, fmt.Errorf("%q: %w", id, dropbox.ErrNotFound)
+	}
+	e, err := t.openEntry(id)
+	if err != nil {
+		return p, err
+	}
+	if p.Message, err = t.box.Read(e); err != nil {
+		return p, err
+	}
+	g, err := t.GrantOf(id)
+	switch {
+	case err == nil:
+		p.Grant = &g
+	case !errors.Is(err, dropbox.ErrNotFound):
+		return p, err
+	}
+	return p, nil
+}

@@ -1,0 +1,198 @@
+package topic
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Published says where a publication went.
+type Published struct {
+	dropbox.Delivery                    // of the publication itself; its ID is what is claimed
+	Offered          []dropbox.Delivery // one for each subscriber
+}
+
+// Publish puts a message on m.Topic. What begins no turn (status and note) goes to
+// each subscriber as it is, and that is all: fire and forget. All else is work: it
+// is kept among the topics until somebody has claimed and closed it, and each
+// subscriber is offered it, by a separate message whose Offer is the id of the
+// publication. The sender is offered nothing.
+//
+// When the error is nil, the publication is durable. An offer that could not be
+// delivered, as to a mailbox that is full, is an error with the publication in
+// force: [Topics.OfferAgain] makes up for it. With a Key it is published once.
+//
+// sign is that of [dropbox.Store.Send]. The errors are those of [dropbox.Store.Deliver], and
+// [*dropbox.InvalidError] for the topic.
+func (t Topics) Publish(m *dropbox.Message, sign func(m *dropbox.Message, to string) string) (Published, error) {
+	p, err := t.publish(m, sign)
+	if err != nil {
+		return p, fmt.Errorf("publish on %s: %w", cutText(m.Topic), err)
+	}
+	return p, nil
+}
+
+func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) string) (Published, error) {
+	if err := Check(m.Topic); err != nil {
+		return Published{}, err
+	}
+	out := *m
+	out.From = cmp.Or(out.From, dropbox.Lead)
+	out.To, out.CC, out.Offer = nil, nil, ""
+	if n := int64(len(out.Body)); n > t.store.MaxBody() {
+		return Published{}, &dropbox.TooLargeError{What: "body", Size: n, Max: t.store.MaxBody()}
+	}
+	if out.Hops > dropbox.MaxHops {
+		return Published{}, fmt.Errorf("%w: %d hops, %d at most", dropbox.ErrHops, out.Hops, dropbox.MaxHops)
+	}
+	if out.Type == "" {
+		out.Type = dropbox.Task
+	}
+	if err := t.makeFolders(); err != nil {
+		return Published{}, err
+	}
+	if !out.Type.Wakes() {
+		return t.tellSubscribers(&out, sign)
+	}
+	out.To = []string{t.box.Name()}
+	d, err := t.box.Deliver(&out, signFor(sign, t.box.Name()))
+	if err != nil {
+		return Published{}, err
+	}
+	if d.Duplicate {
+		// What was published first is what is offered to those who lack it, until
+		// somebody has it.
+		open, err := t.Find(d.ID)
+		if errors.Is(err, ErrTaken) || open.Grant != nil {
+			return Published{Delivery: d}, nil
+		} else if err != nil {
+			return Published{Delivery: d}, err
+		}
+		offered, err := t.offer(d.ID, open.Message, open.Message.Priority, sign)
+		return Published{Delivery: d, Offered: offered}, err
+	}
+	out.Thread = d.Thread
+	out.Trace = cmp.Or(out.Trace, d.ID)
+	offered, err := t.offer(d.ID, &out, out.Priority, sign)
+	return Published{Delivery: d, Offered: offered}, err
+}
+
+// tellSubscribers delivers a word to those who want to hear it.
+func (t Topics) tellSubscribers(m *dropbox.Message, sign func(*dropbox.Message, string) string) (Published, error) {
+	names, err := t.Subscribers(m.Topic)
+	if err != nil {
+		return Published{}, err
+	}
+	p := Published{Delivery: dropbox.Delivery{To: t.box.Name()}}
+	var errs []error
+	for _, name := range names {
+		if name == m.From {
+			continue
+		}
+		m.To = nil
+		d, err := t.store.DeliverSigned(name, m, signFor(sign, name))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		p.Offered = append(p.Offered, d)
+	}
+	return p, errors.Join(errs...)
+}
+
+// offer delivers the offer of a publication to each subscriber, once per priority.
+func (t Topics) offer(id string, m *dropbox.Message, priority dropbox.Priority, sign func(*dropbox.Message, string) string) ([]dropbox.Delivery, error) {
+	names, err := t.Subscribers(m.Topic)
+	if err != nil {
+		return nil, err
+	}
+	var offered []dropbox.Delivery
+	var errs []error
+	for _, name := range slices.DeleteFunc(names, func(n string) bool { return n == m.From }) {
+		out := *m
+		out.To, out.Offer, out.Priority, out.Key = nil, id, priority, "offer:"+id+":"+priority.String()
+		d, err := t.store.DeliverSigned(name, &out, signFor(sign, name))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		offered = append(offered, d)
+	}
+	return offered, errors.Join(errs...)
+}
+
+// OfferAgain offers a publication that nobody has claimed to all who subscribe
+// now, with this priority. Who was offered it with that priority before is not
+// offered it twice. From and the rest are those of the publication; sign signs in
+// the name of its sender, or is nil.
+func (t Topics) OfferAgain(p Publication, priority dropbox.Priority, sign func(m *dropbox.Message, to string) string) ([]dropbox.Delivery, error) {
+	offered, err := t.offer(p.ID, p.Message, priority, sign)
+	if err != nil {
+		return offered, fmt.Errorf("offer %s again: %w", p.ID, err)
+	}
+	return offered, nil
+}
+
+// Assign delivers a publication to the one agent that has claimed it without being
+// asked, or was given it; once.
+func (t Topics) Assign(p Publication, agent string, sign func(m *dropbox.Message, to string) string) error {
+	out := *p.Message
+	out.To, out.Offer, out.Key = nil, p.ID, assignKey(p.ID)
+	if _, err := t.store.DeliverSigned(agent, &out, signFor(sign, agent)); err != nil {
+		return fmt.Errorf("assign %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+// WasAssigned tells whether a publication was delivered by [Topics.Assign] to an agent in
+// the last 7 days.
+func (t Topics) WasAssigned(id, agent string) (bool, error) {
+	_, ok, err := t.Assigned(id, agent)
+	return ok, err
+}
+
+// Assigned finds the message by which a publication was delivered by [Topics.Assign] to an
+// agent in the last 7 days. ok is false where there is none.
+func (t Topics) Assigned(id, agent string) (d dropbox.Delivery, ok bool, err error) {
+	return t.store.Delivered(agent, assignKey(id))
+}
+
+func assignKey(id string) string { return "assign:" + id }
+
+// How published work ends; see [Topics.Announce].
+const (
+	Completed = "completed"
+	Failed    = "failed"
+)
+
+// Announce publishes how the work of a publication, or of an offer of it, ended,
+// as a status beside its topic: task.created is followed by task.completed or
+// task.failed. How a publication ended is told once, whoever says so and however; that
+// it was given up, once for each offer.
+func (t Topics) Announce(m *dropbox.Message, by, end, text string, sign func(m *dropbox.Message, to string) string) error {
+	word := &dropbox.Message{
+		From: by, Type: dropbox.Status, Topic: end, Subject: m.Subject, Thread: m.Thread, Trace: m.Trace, ReplyTo: m.Offer,
+		Hops: min(m.Hops+1, dropbox.MaxHops), Key: "ended:" + m.ID, Body: []byte(text + "\n"),
+	}
+	word.ReplyTo = cmp.Or(word.ReplyTo, m.ID)
+	if m.Offer != "" && end == Completed {
+		word.Key = "ended:" + m.Offer
+	}
+	if i := strings.LastIndex(m.Topic, "."); i >= 0 {
+		word.Topic = m.Topic[:i+1] + end
+	}
+	_, err := t.Publish(word, sign)
+	return err
+}
+
+// signFor makes a signer for this mailbox of one for any mailbox.
+func signFor(sign func(*dropbox.Message, string) string, to string) func(*dropbox.Message) string {
+	if sign == nil {
+		return nil
+	}
+	return func(m *dropbox.Message) string { return sign(m, to) }
+}

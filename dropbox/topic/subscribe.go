@@ -1,0 +1,118 @@
+package topic
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// maxPatterns is the most patterns of one subscriber.
+const maxPatterns = 64
+
+// Subscribe adds patterns to those of an agent, durable, and returns all that it
+// has, sorted. The errors are [*dropbox.UnknownError] or [*dropbox.NameError] for the agent and
+// [*dropbox.InvalidError] for a pattern.
+func (t Topics) Subscribe(agent string, patterns ...string) ([]string, error) {
+	return t.resubscribe(agent, patterns, func(has []string) []string {
+		return append(has, patterns...)
+	})
+}
+
+// Unsubscribe takes patterns away from those of an agent, or all of them when none
+// is named, and returns what is left. A pattern that it does not have is not an error.
+func (t Topics) Unsubscribe(agent string, patterns ...string) ([]string, error) {
+	return t.resubscribe(agent, patterns, func(has []string) []string {
+		if len(patterns) == 0 {
+			return nil
+		}
+		return slices.DeleteFunc(has, func(p string) bool { return slices.Contains(patterns, p) })
+	})
+}
+
+// resubscribe replaces the patterns of an agent by one rename. Two programs that
+// change those of one agent at once: the last one wins.
+func (t Topics) resubscribe(agent string, patterns []string, change func(has []string) []string) ([]string, error) {
+	fail := func(err error) ([]string, error) {
+		return nil, fmt.Errorf("subscriptions of %s: %w", agent, err)
+	}
+	if err := t.store.Known(agent); err != nil {
+		return fail(err)
+	}
+	for _, p := range patterns {
+		if err := CheckPattern(p); err != nil {
+			return fail(err)
+		}
+	}
+	has, err := t.Subscriptions(agent)
+	if err != nil {
+		return fail(err)
+	}
+	has = change(has)
+	slices.Sort(has)
+	has = slices.Compact(has)
+	if len(has) > maxPatterns {
+		return fail(invalid("%d patterns, %d at most", len(has), maxPatterns))
+	}
+	if err := t.makeFolders(); err != nil {
+		return fail(err)
+	}
+	text := strings.Join(append(slices.Clone(has), ""), "\n")
+	if err := t.subscriptions.Replace(agent, []byte(text)); err != nil {
+		return fail(err)
+	}
+	return has, nil
+}
+
+// Subscriptions lists the patterns of an agent, sorted. Lines that are no pattern
+// are left out: a person may write the file as well.
+func (t Topics) Subscriptions(agent string) ([]string, error) {
+	if dropbox.CheckMailbox(agent) != nil {
+		return nil, fmt.Errorf("subscriptions: %w", t.store.Known(agent))
+	}
+	data, err := t.subscriptions.Read(agent, maxPatterns*(maxTopic+1)*4)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("subscriptions of %s: %w", agent, err)
+	}
+	var has []string
+	for line := range strings.Lines(string(data)) {
+		if p := strings.TrimSpace(line); CheckPattern(p) == nil {
+			has = append(has, p)
+		}
+	}
+	slices.Sort(has)
+	return slices.Compact(has), nil
+}
+
+// Subscribers lists who has a pattern for this topic, sorted.
+func (t Topics) Subscribers(topic string) ([]string, error) {
+	names, err := t.subscriptions.Names()
+	if err != nil {
+		return nil, fmt.Errorf("subscribers of %s: %w", topic, err)
+	}
+	slices.Sort(names)
+	var out []string
+	for _, name := range names {
+		if dropbox.CheckMailbox(name) != nil {
+			continue
+		}
+		if err := t.store.Known(name); errors.Is(err, dropbox.ErrNoMailbox) {
+			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("subscribers of %s: %w", topic, err)
+		}
+		has, err := t.Subscriptions(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(has, func(p string) bool { return Matches(p, topic) }) {
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}

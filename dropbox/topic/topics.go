@@ -1,0 +1,31 @@
+package topic
+
+import (
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Topics are the topics of a store. They are safe for several goroutines, and several
+// processes may use those of one folder.
+type Topics struct {
+	store         *dropbox.Store
+	box           *dropbox.Mailbox // the publications: open ones wait, closed ones are done
+	subscriptions dropbox.Folder   // a file for each subscriber, a pattern a line
+	grants        dropbox.Folder   // a file for each publication that is claimed
+}
+
+// Of returns the topics of a store. There is nothing to close.
+func Of(store *dropbox.Store) Topics {
+	box := store.Topics()
+	return Topics{store: store, box: box, subscriptions: box.Folder("subscriptions"), grants: box.Folder("grants")}
+}
+
+// makeFolders makes the folders of the topics. To repeat it is harmless.
+func (t Topics) makeFolders() error {
+	if err := t.box.Make(); err != nil {
+		return err
+	}
+	if err := t.subscriptions.Make(); err != nil {
+		return err
+	}
+	return t.grants.Make()
+}
