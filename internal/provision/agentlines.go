@@ -45,7 +45,7 @@ func (s *setup) addAgent(name string) error {
 	if err != nil || lines == "" {
 		return err
 	}
-	path := real(s.r.Config)
+	path := followLinks(s.r.Config)
 	was, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -78,10 +78,10 @@ func (s *setup) rewrite(e entry, text []byte) error {
 		return s.m.renew(e, text, !changed)
 	}
 	e.Kind = kindLines
-	if err := s.m.enter(e); err != nil {
+	if err := s.m.note(e); err != nil {
 		return err
 	}
-	path := real(s.m.abs(e.Path))
+	path := followLinks(s.m.abs(e.Path))
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -89,26 +89,26 @@ func (s *setup) rewrite(e entry, text []byte) error {
 	return s.m.disk.replace(path, info, text, e.oldTime(text))
 }
 
-// dropAgents takes the lines of an agent out of claude-swarm.yaml, or for "" those of all;
+// removeAgents takes the lines of an agent out of claude-swarm.yaml, or for "" those of all;
 // but a file that init made and nobody changed goes whole.
-func (s *setup) dropAgents(agent string) error {
+func (s *setup) removeAgents(agent string) error {
 	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {
 		if changed, err := s.m.edited(s.r.Config); err != nil || !changed {
 			return err
 		}
 	}
-	return s.dropLines(agent)
+	return s.removeAgentLines(agent)
 }
 
-// dropLines takes the lines of attached agents out of claude-swarm.yaml: those of one, or of
+// removeAgentLines takes the lines of attached agents out of claude-swarm.yaml: those of one, or of
 // all for "".
-func (s *setup) dropLines(agent string) error {
+func (s *setup) removeAgentLines(agent string) error {
 	e, path := s.m.find(s.r.Config), s.r.Config
 	was, err := os.ReadFile(path)
 	if err != nil {
-		return gone(err)
+		return ignoreMissing(err)
 	}
-	text, own := s.untangle(e, was)
+	text, own := s.separate(e, was)
 	now := entry{Path: path}
 	if e != nil {
 		now = *e
@@ -141,17 +141,17 @@ func (s *setup) dropLines(agent string) error {
 	case !struck:
 		return nil
 	case now.Kind != kindFile && len(now.Lines) == 0:
-		return s.m.strike(now.Path)
+		return s.m.forget(now.Path)
 	case !took:
-		return s.m.enter(now)
+		return s.m.note(now)
 	}
 	return nil
 }
 
-// untangle gives the lines of attached agents in claude-swarm.yaml, and its text in which
+// separate gives the lines of attached agents in claude-swarm.yaml, and its text in which
 // each stands by itself. An earlier version put the second agent between the fence and the
 // entry of the first, and forgot the first.
-func (s *setup) untangle(e *entry, text []byte) ([]byte, []agentLines) {
+func (s *setup) separate(e *entry, text []byte) ([]byte, []agentLines) {
 	var own, all []agentLines
 	if e != nil {
 		own = e.Lines

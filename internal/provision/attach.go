@@ -56,7 +56,7 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r.Way = s.way(o, r.Why)
 	session := attachedSession{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}
 	// Before anything is made, so that nothing is left half-made.
-	if err := s.fits(session, file); err != nil {
+	if err := s.canAttach(session, file); err != nil {
 		return r, err
 	}
 	if err := s.addAgent(o.Agent); err != nil {
@@ -110,10 +110,10 @@ func (e *OccupiedError) Error() string {
 	return fmt.Sprintf("%s is the folder of %s too, and %s", e.Dir, e.Agent, e.By)
 }
 
-// fits finds what keeps a session from being attached, before anything is made: an
+// canAttach finds what keeps a session from being attached, before anything is made: an
 // [*OccupiedError], a [*ConflictError], or a [*BrokenError] of a file that is not JSON.
-func (s *setup) fits(a attachedSession, file *config.File) error {
-	if err := s.occupied(a, file); err != nil {
+func (s *setup) canAttach(a attachedSession, file *config.File) error {
+	if err := s.sharesFolder(a, file); err != nil {
 		return err
 	}
 	for _, p := range a.parts() {
@@ -138,10 +138,10 @@ func (s *setup) fits(a attachedSession, file *config.File) error {
 	return nil
 }
 
-// occupied finds another agent with the same folder that the session would get in the way of.
+// sharesFolder finds another agent with the same folder that the session would get in the way of.
 // Plugins do not: a person starts a session with one of them. What stands in the folder's
 // own settings speaks to every session there.
-func (s *setup) occupied(a attachedSession, file *config.File) error {
+func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	plugin := "claude-swarm attach " + a.agent + " --way plugin"
 	if was := s.m.Attached[a.agent]; a.way == ByPlugin && (was == BySettings || was == ByTools) {
 		return nil // it leaves what an earlier version let two agents share
@@ -161,7 +161,7 @@ func (s *setup) occupied(a attachedSession, file *config.File) error {
 		return nil
 	}
 	for _, other := range file.Agents {
-		if other.Name != a.agent && other.Attached && s.m.Attached[other.Name] == ByPlugin && real(other.Cwd) == real(a.cwd) {
+		if other.Name != a.agent && other.Attached && s.m.Attached[other.Name] == ByPlugin && followLinks(other.Cwd) == followLinks(a.cwd) {
 			return &OccupiedError{Dir: a.cwd, Agent: other.Name, By: "what --way " + string(a.way) + " puts there speaks to every session in it", Try: plugin}
 		}
 	}
@@ -173,7 +173,7 @@ func (s *setup) occupied(a attachedSession, file *config.File) error {
 func (s *setup) detach(agent string) error {
 	for _, e := range slices.Backward(slices.Clone(s.m.Entries)) {
 		if e.Agent == agent {
-			if err := s.take(e); err != nil {
+			if err := s.undo(e); err != nil {
 				return err
 			}
 		}

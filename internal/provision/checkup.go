@@ -74,7 +74,7 @@ type checkup struct {
 }
 
 func (e *checkup) good(name, format string, args ...any) {
-	e.findings = append(e.findings, Finding{Grade: Good, Name: name, Text: shown(fmt.Sprintf(format, args...))})
+	e.findings = append(e.findings, Finding{Grade: Good, Name: name, Text: printable(fmt.Sprintf(format, args...))})
 }
 
 func (e *checkup) warn(name, try, format string, args ...any) { e.bad(Warn, name, try, format, args) }
@@ -83,7 +83,7 @@ func (e *checkup) wrong(name, try, format string, args ...any) { e.bad(Wrong, na
 
 // bad says what is not as it should be, and what to do.
 func (e *checkup) bad(g Grade, name, try, format string, args []any) {
-	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: shown(fmt.Sprintf(format, args...)), Try: shown(cmp.Or(try, e.next(name)))})
+	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: printable(fmt.Sprintf(format, args...)), Try: printable(cmp.Or(try, e.next(name)))})
 }
 
 // fixBy says how the last finding is fixed.
@@ -100,9 +100,9 @@ func (e *checkup) next(name string) string {
 	case "reread":
 		return "write it, or take it out of reread: in " + e.Config
 	case "mailboxes":
-		return "ls -ld " + typed(e.file.DeadDropDir) + ", then claude-swarm init"
+		return "ls -ld " + shellWord(e.file.DeadDropDir) + ", then claude-swarm init"
 	case "daemon's folder":
-		return "ls -ld " + typed(e.home.Dir())
+		return "ls -ld " + shellWord(e.home.Dir())
 	case "watches":
 		return "sysctl fs.inotify"
 	}

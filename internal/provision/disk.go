@@ -28,7 +28,7 @@ func (d disk) asks(what string) error {
 // replace it replaces a file that is there, else the error is [fs.ErrExist]. A
 // time that is not zero becomes the file's.
 func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, replace bool) error {
-	tmp := half(path)
+	tmp := tempPath(path)
 	files := durable.Files{Step: func(st durable.Step) error {
 		switch st.Op {
 		case durable.Create:
@@ -86,25 +86,25 @@ func (d disk) remove(path string) error {
 	if err := d.asks("remove " + path); err != nil {
 		return err
 	}
-	return gone(os.Remove(path))
+	return ignoreMissing(os.Remove(path))
 }
 
-// half is where the content of a file lies until it is whole.
-func half(path string) string {
+// tempPath is where the content of a file lies until it is whole.
+func tempPath(path string) string {
 	dir, name := filepath.Split(path)
 	return filepath.Join(dir, "."+name+".claude-swarm-new")
 }
 
-// real is the file itself where path is a symbolic link.
-func real(path string) string {
+// followLinks is the file itself where path is a symbolic link.
+func followLinks(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
 	}
 	return path
 }
 
-// gone is the error of a removal, but nil where there was nothing to remove.
-func gone(err error) error {
+// ignoreMissing is the error of a removal, but nil where there was nothing to remove.
+func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -133,7 +133,7 @@ func count(path string) (n int, err error) {
 		if err == nil && !d.IsDir() {
 			n++
 		}
-		return gone(err)
+		return ignoreMissing(err)
 	})
 	return n, err
 }
@@ -143,7 +143,7 @@ func count(path string) (n int, err error) {
 func removeEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return gone(err)
+		return ignoreMissing(err)
 	}
 	for _, e := range entries {
 		if e.IsDir() {
@@ -152,5 +152,5 @@ func removeEmpty(path string) error {
 			}
 		}
 	}
-	return gone(os.Remove(path))
+	return ignoreMissing(os.Remove(path))
 }

@@ -14,7 +14,7 @@
 //	  |        |        |         |
 //	mailboxes, agentlines, gitignore, skill, sessionfiles    what a project has
 //	  |
-//	part ----------------------------- take               one part: make, check, take away
+//	part ----------------------------- undo               one part: make, check; undo what was made
 //	  |
 //	setup                                                 one run
 //	  |

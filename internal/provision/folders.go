@@ -29,7 +29,7 @@ func (e *checkup) mailboxes() {
 	case errors.Is(err, dropbox.ErrVersion):
 		e.wrong(name, "install the newer claude-swarm that made them; this is "+e.Version, "%v", err)
 		return
-	case errors.Is(err, fs.ErrPermission) && e.shut(dir):
+	case errors.Is(err, fs.ErrPermission) && e.noAccess(dir):
 		return
 	case err != nil:
 		e.wrong(name, "", "%v", err)
@@ -37,7 +37,7 @@ func (e *checkup) mailboxes() {
 	}
 	defer store.Close()
 	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
-		e.warn(name, "chmod 700 "+typed(dir), "%s can be entered by others (mode %04o)", dir, info.Mode().Perm())
+		e.warn(name, "chmod 700 "+shellWord(dir), "%s can be entered by others (mode %04o)", dir, info.Mode().Perm())
 		e.fixMode(dir, 0o700)
 	}
 	if store.Halted() {
@@ -50,9 +50,9 @@ func (e *checkup) mailboxes() {
 	}
 	agents := e.file.Names()
 	for _, box := range boxes {
-		e.closed(filepath.Join(dir, box))
+		e.noAccessIn(filepath.Join(dir, box))
 	}
-	e.forsaken(store, agents)
+	e.orphans(store, agents)
 	misplaced, err := store.Misplaced()
 	if err != nil {
 		e.wrong(name, "", "%v", err)
@@ -60,49 +60,49 @@ func (e *checkup) mailboxes() {
 	}
 	for _, folder := range misplaced {
 		path := filepath.Join(dir, folder)
-		e.wrong(name, "mv "+typed(path)+" elsewhere; the folder is recreated", "%s is not a folder of this disk: nothing can be moved there", path)
+		e.wrong(name, "mv "+shellWord(path)+" elsewhere; the folder is recreated", "%s is not a folder of this disk: nothing can be moved there", path)
 	}
 	e.strays(store, agents)
 	e.good(name, "%s, %s", dir, screen.Several(len(boxes), "mailbox", "mailboxes"))
 }
 
-// closed looks for folders of a mailbox in which we may not read or write, and tells
+// noAccessIn looks for folders of a mailbox in which we may not read or write, and tells
 // whether there are any. That a disk is read-only is found out by [checkup.fileSystem].
-func (e *checkup) closed(mailbox string) (found bool) {
+func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	folders, err := os.ReadDir(mailbox)
-	if errors.Is(err, fs.ErrPermission) && e.shut(mailbox) {
+	if errors.Is(err, fs.ErrPermission) && e.noAccess(mailbox) {
 		return true
 	} else if err != nil {
-		e.wrong("mailboxes", "ls -ld "+typed(mailbox), "%v", err)
+		e.wrong("mailboxes", "ls -ld "+shellWord(mailbox), "%v", err)
 		return true
 	}
 	for _, folder := range folders {
-		if folder.IsDir() && e.shut(filepath.Join(mailbox, folder.Name())) {
+		if folder.IsDir() && e.noAccess(filepath.Join(mailbox, folder.Name())) {
 			found = true
 		}
 	}
 	return found
 }
 
-// shut says so where we may not read or write in a folder.
-func (e *checkup) shut(path string) bool {
+// noAccess reports a folder in which we may not read or write, and tells whether it is one.
+func (e *checkup) noAccess(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false
 	}
-	e.wrong("mailboxes", "chmod u+rwx "+typed(path)+", or sudo chown $USER "+typed(path), "we may not read or write in %s", path)
+	e.wrong("mailboxes", "chmod u+rwx "+shellWord(path)+", or sudo chown $USER "+shellWord(path), "we may not read or write in %s", path)
 	e.fixMode(path, 0o700)
 	return true
 }
 
-// forsaken looks for mail in the mailboxes of agents that are no more. What a person
+// orphans looks for mail in the mailboxes of agents that are no more. What a person
 // keeps with claude-swarm remove --keep is not a finding.
-func (e *checkup) forsaken(store *dropbox.Store, agents []string) {
+func (e *checkup) orphans(store *dropbox.Store, agents []string) {
 	gone, err := swarm.Gone(e.home, store, agents)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // checkup.closed names what is shut
 		e.wrong("mailboxes", "", "%v", err)
 	}
 	for _, g := range gone {
-		e.warn("mailboxes", "claude-swarm remove "+typed(g.Name)+" --to OTHER | --keep",
+		e.warn("mailboxes", "claude-swarm remove "+shellWord(g.Name)+" --to OTHER | --keep",
 			"%s in %s, which belongs to no agent", screen.Count(g.Waiting, "message"), g.Name)
 	}
 }
@@ -117,7 +117,7 @@ func (e *checkup) fileSystem() {
 	}
 	scratch, err := os.MkdirTemp(parent, ".doctor-*")
 	if err != nil {
-		try := "chmod u+rwx " + typed(parent)
+		try := "chmod u+rwx " + shellWord(parent)
 		if next := diskStep(err); next != "" {
 			try = next
 		}
@@ -149,11 +149,11 @@ func (e *checkup) fileSystem() {
 	if !disk.Locks {
 		e.wrong(name, local, "locks do not hold in %s: two daemons could work on the same mailboxes", parent)
 	}
-	e.good(name, "a durable delivery takes %v; %s", took.Round(10*time.Microsecond), traits(disk))
+	e.good(name, "a durable delivery takes %v; %s", took.Round(10*time.Microsecond), describeDisk(disk))
 }
 
-// traits says in words what a disk can do.
-func traits(disk dropbox.FileSystem) string {
+// describeDisk says in words what a disk can do.
+func describeDisk(disk dropbox.FileSystem) string {
 	words := []string{disk.Kind}
 	if !disk.HardLinks {
 		words = append(words, "no hard links")

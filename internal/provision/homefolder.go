@@ -26,7 +26,7 @@ func (e *checkup) homeFolder() {
 			e.wrong(name, "", "%v", err)
 			return
 		case info.Mode().Perm()&0o077 != 0:
-			e.wrong(name, "chmod go-rwx "+typed(path), "%s can be read by others (mode %04o)", path, info.Mode().Perm())
+			e.wrong(name, "chmod go-rwx "+shellWord(path), "%s can be read by others (mode %04o)", path, info.Mode().Perm())
 			mode := fs.FileMode(0o600)
 			if info.IsDir() {
 				mode = 0o700

@@ -25,7 +25,7 @@ func (e *checkup) irc() {
 			e.wrong(name, "write the password into it, readable by you alone", "%v", err)
 			return
 		case info.Mode().Perm()&0o077 != 0:
-			e.wrong(name, "chmod go-rwx "+typed(path), "%s can be read by others (mode %04o)", path, info.Mode().Perm())
+			e.wrong(name, "chmod go-rwx "+shellWord(path), "%s can be read by others (mode %04o)", path, info.Mode().Perm())
 			e.fixBy(func() error { return os.Chmod(path, info.Mode().Perm()&^0o077) })
 		}
 	}

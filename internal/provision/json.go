@@ -45,13 +45,13 @@ func placeJSON(data []byte, steps []jsonStep, name string, value any) ([]insert,
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON, so nothing can be added to it")
 	}
-	at, empty, err := inside(data, nil)
+	at, empty, err := openingOf(data, nil)
 	if err != nil {
 		return nil, err
 	}
 	var path []string
 	for len(steps) > 0 {
-		deeper, none, err := inside(data, append(path, steps[0].key))
+		deeper, none, err := openingOf(data, append(path, steps[0].key))
 		if errors.Is(err, errNoMember) {
 			break
 		} else if err != nil {
@@ -93,13 +93,13 @@ var (
 )
 
 func hasMember(data []byte, path []string) bool {
-	_, _, err := inside(data, path)
+	_, _, err := openingOf(data, path)
 	return !errors.Is(err, errNoMember)
 }
 
-// inside finds the offset just behind the bracket that opens the value at a path
+// openingOf finds the offset just behind the bracket that opens the value at a path
 // of keys, and whether nothing is in it.
-func inside(data []byte, path []string) (at int, empty bool, err error) {
+func openingOf(data []byte, path []string) (at int, empty bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	depth := 0
 	for {

@@ -39,7 +39,7 @@ func (e *checkup) daemon(ctx context.Context) {
 		e.wrong(name, fmt.Sprintf("kill %d", e.LockedBy), "pid %d holds the project and does not answer", e.LockedBy)
 		return
 	case e.LockedBy < 0:
-		e.wrong(name, "fuser "+typed(e.home.LockFile()), "something holds %s and does not answer", e.home.LockFile())
+		e.wrong(name, "fuser "+shellWord(e.home.LockFile()), "something holds %s and does not answer", e.home.LockFile())
 		return
 	}
 	stale := ""
@@ -89,8 +89,8 @@ func (e *checkup) leftovers() {
 	const name = "processes"
 	marked := map[string][]string{}                                     // pids
 	alive := map[string]bool{os.Getenv(runner.MarkVar): true, "": true} // doctor may be called inside a turn
-	carriers(runner.DirVar+"="+filepath.Dir(e.home.Dir()), func(pid int, environ []string) {
-		mark := valueOf(environ, runner.MarkVar)
+	processesWith(runner.DirVar+"="+filepath.Dir(e.home.Dir()), func(pid int, environ []string) {
+		mark := envValue(environ, runner.MarkVar)
 		marked[mark] = append(marked[mark], fmt.Sprint(pid))
 		alive[mark] = alive[mark] || e.isClient(pid) || e.runs(mark)
 	})
@@ -120,8 +120,8 @@ func Working(dir string) []int {
 	}
 	var pids []int
 	for _, name := range names {
-		carriers(runner.DirVar+"="+name, func(pid int, environ []string) {
-			if valueOf(environ, runner.MarkVar) != "" {
+		processesWith(runner.DirVar+"="+name, func(pid int, environ []string) {
+			if envValue(environ, runner.MarkVar) != "" {
 				pids = append(pids, pid)
 			}
 		})
@@ -146,7 +146,7 @@ func (e *checkup) runs(turn string) bool {
 	})
 }
 
-func valueOf(environ []string, name string) string {
+func envValue(environ []string, name string) string {
 	for _, entry := range environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
@@ -185,7 +185,7 @@ func (e *checkup) git(ctx context.Context) {
 		return
 	}
 	if _, err := run("check-ignore", "-q", home+"/tokens"); err != nil {
-		e.warn(name, "echo /"+home+"/ >> "+typed(filepath.Join(dir, ".gitignore")), "%s is not ignored, so git add . takes its tokens along", home)
+		e.warn(name, "echo /"+home+"/ >> "+shellWord(filepath.Join(dir, ".gitignore")), "%s is not ignored, so git add . takes its tokens along", home)
 		return
 	}
 	e.good(name, "%s is ignored", home)

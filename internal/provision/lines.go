@@ -20,7 +20,7 @@ const (
 // as it is; offsets count in the text as it is after the inserts before them. The
 // file keeps its mode, and a symbolic link stays one.
 func (m *manifest) addLines(path, agent string, place func(text []byte) ([]insert, error)) error {
-	path = real(path)
+	path = followLinks(path)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -38,15 +38,15 @@ func (m *manifest) addLines(path, agent string, place func(text []byte) ([]inser
 		now = slices.Insert(now, in.At, []byte(in.Text)...)
 	}
 	e := entry{Path: path, Kind: kindLines, Agent: agent, Inserts: inserts, Before: &before{hashOf(text), info.ModTime()}}
-	if err := m.enter(e); err != nil {
+	if err := m.note(e); err != nil {
 		return err
 	}
 	return m.disk.replace(path, info, now, time.Time{})
 }
 
-// cut takes our texts out of a content. It says false when one of them is not
+// cutOut takes our texts out of a content. It says false when one of them is not
 // there as it was put in.
-func cut(text []byte, inserts []insert) ([]byte, bool) {
+func cutOut(text []byte, inserts []insert) ([]byte, bool) {
 	text = slices.Clone(text)
 	for _, in := range slices.Backward(inserts) {
 		at, end := in.At, in.At+len(in.Text)
@@ -71,7 +71,7 @@ func (m *manifest) linesState(e entry) (State, error) {
 	} else if err != nil {
 		return "", err
 	}
-	if _, ok := cut(text, e.Inserts); ok {
+	if _, ok := cutOut(text, e.Inserts); ok {
 		return Current, nil
 	}
 	for _, in := range e.Inserts {
@@ -82,19 +82,19 @@ func (m *manifest) linesState(e entry) (State, error) {
 	return Missing, nil
 }
 
-// takeLines takes our texts out of a file again, if they are all there as they were put
+// undoLines takes our texts out of a file again, if they are all there as they were put
 // in, and gives a file that is then what it was before its old time back.
-func (m *manifest) takeLines(e entry) (taken bool, err error) {
+func (m *manifest) undoLines(e entry) (taken bool, err error) {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return false, gone(err)
+		return false, ignoreMissing(err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return false, err
 	}
-	without, ok := cut(text, e.Inserts)
+	without, ok := cutOut(text, e.Inserts)
 	if !ok {
 		return false, nil
 	}

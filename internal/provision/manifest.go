@@ -130,7 +130,7 @@ func openManifest(dir, config string, step func(string) error) (*manifest, error
 		return nil, &BrokenError{Path: m.path(), Problem: fmt.Sprintf("is of a newer version (%d)", m.V),
 			Hint: "install the newer claude-swarm that made it"}
 	}
-	m.adopt(short(dir, real(config)))
+	m.adopt(short(dir, followLinks(config)))
 	return m, nil
 }
 
@@ -157,7 +157,7 @@ func (e *BrokenError) Error() string { return e.Path + " " + e.Problem }
 func (m *manifest) sweep() error {
 	for _, e := range m.Entries {
 		if e.Kind != kindFolder {
-			if err := gone(os.Remove(half(real(m.abs(e.Path))))); err != nil {
+			if err := ignoreMissing(os.Remove(tempPath(followLinks(m.abs(e.Path))))); err != nil {
 				return err
 			}
 		}
@@ -197,7 +197,7 @@ func (m *manifest) save() error {
 
 // find is the entry of a path, or else of the file that the path links to; nil for none.
 func (m *manifest) find(path string) *entry {
-	for _, path := range []string{short(m.dir, path), short(m.dir, real(path))} {
+	for _, path := range []string{short(m.dir, path), short(m.dir, followLinks(path))} {
 		if i := slices.IndexFunc(m.Entries, func(e entry) bool { return e.Path == path }); i >= 0 {
 			return &m.Entries[i]
 		}
@@ -205,8 +205,8 @@ func (m *manifest) find(path string) *entry {
 	return nil
 }
 
-// enter writes an entry down, in place of what was noted of that path.
-func (m *manifest) enter(e entry) error {
+// note writes an entry down, in place of what was noted of that path.
+func (m *manifest) note(e entry) error {
 	e.Path = short(m.dir, e.Path)
 	if i := slices.IndexFunc(m.Entries, func(have entry) bool { return have.Path == e.Path }); i >= 0 {
 		m.Entries[i] = e
@@ -216,8 +216,8 @@ func (m *manifest) enter(e entry) error {
 	return m.save()
 }
 
-// strike takes an entry out of the manifest.
-func (m *manifest) strike(path string) error {
+// forget takes an entry out of the manifest.
+func (m *manifest) forget(path string) error {
 	path = short(m.dir, path)
 	m.Entries = slices.DeleteFunc(m.Entries, func(e entry) bool { return e.Path == path })
 	return m.save()

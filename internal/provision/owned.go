@@ -21,12 +21,12 @@ func (m *manifest) makeFile(e entry, path, text string, mode fs.FileMode) (made 
 		return false, err
 	}
 	e.Path, e.Kind, e.SHA256 = path, kindFile, hashOf([]byte(text))
-	if err := m.enter(e); err != nil {
+	if err := m.note(e); err != nil {
 		return false, err
 	}
 	err = m.disk.write(path, []byte(text), mode, time.Time{}, false)
 	if errors.Is(err, fs.ErrExist) {
-		return false, m.strike(path)
+		return false, m.forget(path)
 	}
 	return err == nil, err
 }
@@ -39,7 +39,7 @@ func (m *manifest) makeFolders(path, agent string) error {
 	if err := m.makeFolders(filepath.Dir(path), agent); err != nil {
 		return err
 	}
-	if err := m.enter(entry{Path: path, Kind: kindFolder, Agent: agent}); err != nil {
+	if err := m.note(entry{Path: path, Kind: kindFolder, Agent: agent}); err != nil {
 		return err
 	}
 	mode := fs.FileMode(0o755)
@@ -79,18 +79,18 @@ func (m *manifest) renew(e entry, text []byte, ours bool) error {
 	if ours {
 		e.Also = hashOf(text)
 	}
-	if err := m.enter(e); err != nil {
+	if err := m.note(e); err != nil {
 		return err
 	}
 	if err := m.disk.write(path, text, info.Mode().Perm(), time.Time{}, true); err != nil || !ours {
 		return err
 	}
 	e.SHA256, e.Also = e.Also, ""
-	return m.enter(e)
+	return m.note(e)
 }
 
-// heir is what was made in a folder for another agent; nil for nothing.
-func (m *manifest) heir(folder entry) *entry {
+// otherUser is what was made in a folder for another agent; nil for nothing.
+func (m *manifest) otherUser(folder entry) *entry {
 	for i, e := range m.Entries {
 		if e.Agent != folder.Agent && strings.HasPrefix(m.abs(e.Path), m.abs(folder.Path)+string(filepath.Separator)) {
 			return &m.Entries[i]

@@ -70,7 +70,7 @@ func (m *manifest) look(p part) (condition, *entry, error) {
 	case e.Kind != kindFile:
 		state, err := m.linesState(*e)
 		switch {
-		case state == Current && e.has(p.cores):
+		case state == Current && e.hasCores(p.cores):
 			return current, e, err
 		case state == Current:
 			return outdated, e, err
@@ -93,8 +93,8 @@ func (m *manifest) look(p part) (condition, *entry, error) {
 	return outdated, e, nil
 }
 
-// has says whether the lines of an entry are those of a part with these cores.
-func (e entry) has(cores []string) bool {
+// hasCores says whether the lines of an entry are those of a part with these cores.
+func (e entry) hasCores(cores []string) bool {
 	return !slices.ContainsFunc(cores, func(core string) bool {
 		return !slices.ContainsFunc(e.Inserts, func(in insert) bool { return strings.Contains(in.Text, core) })
 	})
@@ -141,10 +141,10 @@ func (s *setup) make(p part, o Options) error {
 	case p.place == nil:
 		return &ConflictError{p.path}
 	case was == outdated:
-		if _, err := s.m.takeLines(*e); err != nil {
+		if _, err := s.m.undoLines(*e); err != nil {
 			return err
 		}
-		if err := s.m.strike(e.Path); err != nil {
+		if err := s.m.forget(e.Path); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func Propose(ctx context.Context, dir string) Proposal {
 	if err != nil {
 		return p // no git, or no repository
 	}
-	here := real(dir)
+	here := followLinks(dir)
 	for block := range strings.SplitSeq(string(out), "\x00\x00") {
 		path, branch, bare := "", "", false
 		for line := range strings.SplitSeq(block, "\x00") {
@@ -66,14 +66,14 @@ func Propose(ctx context.Context, dir string) Proposal {
 				bare = true
 			}
 		}
-		if path == "" || bare || real(path) == here || !isFolder(path) {
+		if path == "" || bare || followLinks(path) == here || !isFolder(path) {
 			continue
 		}
-		if strings.HasPrefix(here, real(path)+string(filepath.Separator)) {
+		if strings.HasPrefix(here, followLinks(path)+string(filepath.Separator)) {
 			continue // the tree that this folder is a part of
 		}
 		cwd := path
-		if rel, err := filepath.Rel(here, real(path)); err == nil {
+		if rel, err := filepath.Rel(here, followLinks(path)); err == nil {
 			cwd = rel
 		}
 		if name := p.name(branch, filepath.Base(path)); name != "" {

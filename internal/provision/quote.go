@@ -19,10 +19,10 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// typed makes one word of a command line that a person types: where the word has characters
+// shellWord makes one word of a command line that a person types: where the word has characters
 // that steer a terminal, these stand there as numbers.
-func typed(s string) string {
-	if shown(s) == s {
+func shellWord(s string) string {
+	if printable(s) == s {
 		return shellQuote(s)
 	}
 	var b strings.Builder
@@ -40,9 +40,9 @@ func typed(s string) string {
 	return b.String() + "'"
 }
 
-// shown makes text fit for one line of a terminal: what would steer the terminal, such as an
+// printable makes text fit for one line of a terminal: what would steer the terminal, such as an
 // escape in the name of a file, stands there as a backslash and its number.
-func shown(text string) string {
+func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {

@@ -35,7 +35,7 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 	if err := s.m.sweep(); err != nil {
 		return r, err
 	}
-	if err := s.dropAgents(o.Agent); err != nil {
+	if err := s.removeAgents(o.Agent); err != nil {
 		return r, err
 	}
 	// What was made last goes first: files before the folders that they are in.
@@ -43,11 +43,11 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 		if o.Agent != "" && e.Agent != o.Agent {
 			continue
 		}
-		if err := s.take(e); err != nil {
+		if err := s.undo(e); err != nil {
 			return r, err
 		}
 	}
-	if err := s.takeMail(o); err != nil {
+	if err := s.removeMail(o); err != nil {
 		return r, err
 	}
 	if o.Agent != "" {
@@ -59,7 +59,7 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 		return r, nil
 	}
 	// Folders that held what has now gone.
-	return r, s.takeHome(o)
+	return r, s.removeHome(o)
 }
 
 // stillNamed says that claude-swarm.yaml has the agent in the person's own words.
@@ -73,19 +73,19 @@ func (s *setup) stillNamed(agent string) {
 	}
 }
 
-// takeHome removes the record, and the daemon's folder if nothing else is in it.
-func (s *setup) takeHome(o RemoveOptions) error {
+// removeHome removes the manifest, and the daemon's folder if nothing else is in it.
+func (s *setup) removeHome(o RemoveOptions) error {
 	if !isFolder(s.m.home()) {
 		return nil
 	}
 	if s.m.Mail != "" && isFolder(s.m.abs(s.m.Mail)) && !o.Purge {
-		// Mail has stayed: the record says where, for the next time.
+		// Mail has stayed: the manifest says where, for the next time.
 		return s.keptHome()
 	}
 	if o.Purge {
-		return s.takeBy(s.m.home(), os.RemoveAll)
+		return s.removeBy(s.m.home(), os.RemoveAll)
 	}
-	for _, path := range []string{half(s.m.path()), s.m.path()} {
+	for _, path := range []string{tempPath(s.m.path()), s.m.path()} {
 		if err := s.m.disk.remove(path); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s *setup) takeHome(o RemoveOptions) error {
 	if n > 0 {
 		return s.keptHome()
 	}
-	return s.takeBy(s.m.home(), removeEmpty)
+	return s.removeBy(s.m.home(), removeEmpty)
 }
 
 func (s *setup) keptHome() error {

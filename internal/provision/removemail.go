@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// takeMail removes the mailboxes that hold nothing, and then what they lay in. Mail behind
+// removeMail removes the mailboxes that hold nothing, and then what they lay in. Mail behind
 // a symbolic link lies in somebody else's folder: it stays there, and so does the link.
-func (s *setup) takeMail(o RemoveOptions) error {
+func (s *setup) removeMail(o RemoveOptions) error {
 	if s.m.Mail == "" {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (s *setup) takeMail(o RemoveOptions) error {
 	store, err := dropbox.Open(dir, dropbox.Options{})
 	if errors.Is(err, dropbox.ErrNoStore) {
 		if isFolder(dir) && o.Agent == "" { // cut off in the middle of being made
-			return s.takeEmpty(dir)
+			return s.removeUnfinished(dir)
 		}
 		return nil
 	} else if err != nil {
@@ -39,17 +39,17 @@ func (s *setup) takeMail(o RemoveOptions) error {
 		boxes = slices.DeleteFunc(boxes, func(name string) bool { return name != o.Agent })
 	}
 	for _, name := range boxes {
-		if err := s.takeMailbox(filepath.Join(dir, name), o); err != nil {
+		if err := s.removeMailbox(filepath.Join(dir, name), o); err != nil {
 			return err
 		}
 	}
 	if o.Agent != "" {
 		return nil
 	}
-	return s.takeStore(dir, o)
+	return s.removeMailFolder(dir, o)
 }
 
-func (s *setup) takeMailbox(path string, o RemoveOptions) error {
+func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 	n, err := count(path)
 	if err != nil {
 		return err
@@ -62,9 +62,9 @@ func (s *setup) takeMailbox(path string, o RemoveOptions) error {
 		s.r.kept(path, screen.Count(n, "file")+" in it, "+s.purgeable("it may be mail; init --remove "+what+" removes that too"))
 		return nil
 	}
-	return s.takeBy(path, func(path string) error {
+	return s.removeBy(path, func(path string) error {
 		// Nobody else hears of topics by these, and without the mailbox they mean nothing.
-		if err := gone(os.Remove(subscriptionsOf(filepath.Dir(path), filepath.Base(path)))); err != nil {
+		if err := ignoreMissing(os.Remove(subscriptionsOf(filepath.Dir(path), filepath.Base(path)))); err != nil {
 			return err
 		}
 		if o.Purge {
@@ -82,8 +82,8 @@ func (s *setup) purgeable(how string) string {
 	return how
 }
 
-// takeStore removes the folder of the mailboxes, once they are gone.
-func (s *setup) takeStore(dir string, o RemoveOptions) error {
+// removeMailFolder removes the folder of the mailboxes, once they are gone.
+func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 	left := 0
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *setup) takeStore(dir string, o RemoveOptions) error {
 	if !o.Purge {
 		by = func(dir string) error { return removeStore(dir, entries) }
 	}
-	if err := s.takeBy(dir, by); err != nil {
+	if err := s.removeBy(dir, by); err != nil {
 		return err
 	}
 	s.m.Mail = ""
@@ -122,7 +122,7 @@ func removeStore(dir string, entries []fs.DirEntry) (err error) {
 	// The version goes last of the files: until then it is a store, and the
 	// next run finds it.
 	for _, name := range []string{".lock", ".gitignore"} {
-		err = errors.Join(err, gone(os.Remove(filepath.Join(dir, name))))
+		err = errors.Join(err, ignoreMissing(os.Remove(filepath.Join(dir, name))))
 	}
 	for _, e := range entries {
 		if e.IsDir() {
@@ -130,21 +130,21 @@ func removeStore(dir string, entries []fs.DirEntry) (err error) {
 		}
 	}
 	if err == nil {
-		err = gone(os.Remove(filepath.Join(dir, "version")))
+		err = ignoreMissing(os.Remove(filepath.Join(dir, "version")))
 	}
 	if err == nil && !isLink(dir) {
-		err = gone(os.Remove(dir))
+		err = ignoreMissing(os.Remove(dir))
 	}
 	return err
 }
 
-// takeEmpty removes a store that was never finished.
-func (s *setup) takeEmpty(dir string) error {
+// removeUnfinished removes a store that was never finished.
+func (s *setup) removeUnfinished(dir string) error {
 	if err := s.m.disk.asks("remove " + dir); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(dir)
-	if gone(err) != nil {
+	if ignoreMissing(err) != nil {
 		return err
 	}
 	for _, e := range entries {
@@ -152,7 +152,7 @@ func (s *setup) takeEmpty(dir string) error {
 		if e.Name() != ".gitignore" && !(ok && len(id) == 10 && (what == "gitignore" || what == "version")) {
 			continue
 		}
-		if err := gone(os.Remove(filepath.Join(dir, e.Name()))); err != nil {
+		if err := ignoreMissing(os.Remove(filepath.Join(dir, e.Name()))); err != nil {
 			return err
 		}
 	}
@@ -201,7 +201,7 @@ func MailToPurge(dir, agent string) ([]Held, error) {
 			if err == nil && !d.IsDir() && filepath.Ext(path) == ".md" {
 				n++
 			}
-			return gone(err)
+			return ignoreMissing(err)
 		})
 		if err != nil {
 			return nil, err

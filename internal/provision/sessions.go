@@ -70,7 +70,7 @@ func (e *checkup) shared() {
 	const name = "folders"
 	by := make(map[string][]string)
 	for _, a := range e.file.Agents {
-		by[real(a.Cwd)] = append(by[real(a.Cwd)], a.Name)
+		by[followLinks(a.Cwd)] = append(by[followLinks(a.Cwd)], a.Name)
 	}
 	for _, dir := range slices.Sorted(maps.Keys(by)) {
 		if names := by[dir]; len(names) > 1 {
@@ -115,7 +115,7 @@ func (e *checkup) bindings() {
 		case errors.Is(err, fs.ErrPermission):
 			e.warn(name, "claude-swarm doctor, as the user whose project it is", "%s: %v", a.Name, err)
 		case err != nil:
-			e.warn(name, "rm "+typed(filepath.Join(e.home.Dir(), "attached", a.Name+".json")), "%v", err)
+			e.warn(name, "rm "+shellWord(filepath.Join(e.home.Dir(), "attached", a.Name+".json")), "%v", err)
 		case b != nil:
 			e.good(name, "%s: pid %d", a.Name, b.Process.PID)
 		case exists(filepath.Join(e.home.Dir(), "attached", a.Name+".json")):

@@ -32,7 +32,7 @@ func (s *setup) skillFits(o Options) error {
 	if err == nil && string(data) != p.text {
 		return &ConflictError{p.path}
 	}
-	return gone(err)
+	return ignoreMissing(err)
 }
 
 // skill makes the skill where it is asked for, and keeps one that was made up to date.

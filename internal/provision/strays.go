@@ -23,16 +23,16 @@ func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	}
 	for _, s := range strangers {
 		path := filepath.Join(e.file.DeadDropDir, s)
-		if (s == dropbox.Lead || s == dropbox.IRC || slices.Contains(agents, s)) && e.closed(path) {
+		if (s == dropbox.Lead || s == dropbox.IRC || slices.Contains(agents, s)) && e.noAccessIn(path) {
 			continue // it is one, if only we could look
 		}
 		to := filepath.Join(e.file.DeadDropDir, "AGENT") + "/"
 		if near := dropbox.Nearest(strings.TrimSuffix(s, filepath.Ext(s)), agents); len(near) > 0 {
-			to = typed(filepath.Join(e.file.DeadDropDir, near[0]) + "/")
+			to = shellWord(filepath.Join(e.file.DeadDropDir, near[0]) + "/")
 		} else if len(agents) == 1 {
-			to = typed(filepath.Join(e.file.DeadDropDir, agents[0]) + "/")
+			to = shellWord(filepath.Join(e.file.DeadDropDir, agents[0]) + "/")
 		} else {
-			to = typed(to)
+			to = shellWord(to)
 		}
 		e.stray(path, to)
 	}
@@ -46,13 +46,13 @@ func (e *checkup) stray(path, to string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil || !info.IsDir():
-		e.warn(name, "mv -n "+typed(path)+" "+to, "%s is not a mailbox: nobody reads it", path)
+		e.warn(name, "mv -n "+shellWord(path)+" "+to, "%s is not a mailbox: nobody reads it", path)
 	default:
 		n, err := count(path)
 		if err == nil && n == 0 {
-			try := "find " + typed(path) + " -depth -type d -exec rmdir {} +"
+			try := "find " + shellWord(path) + " -depth -type d -exec rmdir {} +"
 			if inside, err := os.ReadDir(path); err == nil && len(inside) == 0 {
-				try = "rmdir " + typed(path)
+				try = "rmdir " + shellWord(path)
 			}
 			e.warn(name, try, "%s is not a mailbox, and empty", path)
 			return
@@ -61,6 +61,6 @@ func (e *checkup) stray(path, to string) {
 		if err == nil {
 			what = fmt.Sprintf("the %s in it", screen.Count(n, "file"))
 		}
-		e.warn(name, "find "+typed(path)+" -type f -exec mv -n {} "+to+` \;`, "%s is not a mailbox: nobody reads %s", path, what)
+		e.warn(name, "find "+shellWord(path)+" -type f -exec mv -n {} "+to+` \;`, "%s is not a mailbox: nobody reads %s", path, what)
 	}
 }

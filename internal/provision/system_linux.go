@@ -42,9 +42,9 @@ func limit(name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// carriers calls f with each process that has entry in the environment it was
+// processesWith calls f with each process that has entry in the environment it was
 // started with, and with the rest of that environment.
-func carriers(entry string, f func(pid int, environ []string)) {
+func processesWith(entry string, f func(pid int, environ []string)) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
 		return

@@ -12,9 +12,9 @@ import (
 // folder, and Go raises our limit of those as far as it may.
 func (e *checkup) watches() {}
 
-// carriers calls f with each process that has entry in the environment it was
+// processesWith calls f with each process that has entry in the environment it was
 // started with, and with the rest of that environment, as far as ps shows it.
-func carriers(entry string, f func(pid int, environ []string)) {
+func processesWith(entry string, f func(pid int, environ []string)) {
 	out, err := exec.Command("ps", "-axEww", "-o", "pid=,command=").Output()
 	if err != nil {
 		return

@@ -37,14 +37,14 @@ func (e *checkup) trial(ctx context.Context) {
 		return
 	}
 	began := time.Now()
-	if err := e.round(ctx); err != nil {
+	if err := e.trialRound(ctx); err != nil {
 		e.wrong(name, "claude-swarm demo, which shows where it stops", "a message to a scripted agent in a scratch project was not answered: %v", err)
 		return
 	}
 	e.good(name, "a message to a scripted agent in a scratch project was answered in %v", time.Since(began).Round(10*time.Millisecond))
 }
 
-func (e *checkup) round(ctx context.Context) (err error) {
+func (e *checkup) trialRound(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "cs-doctor-")
@@ -56,25 +56,25 @@ func (e *checkup) round(ctx context.Context) (err error) {
 	if _, err := Init(dir, Options{Config: text}); err != nil {
 		return err
 	}
-	if _, err := e.verb(ctx, dir, "start"); err != nil {
+	if _, err := e.trialVerb(ctx, dir, "start"); err != nil {
 		return err
 	}
 	defer func() {
 		// Also when the time is over, and whatever became of the message.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trialTime)
 		defer cancel()
-		_, stopErr := e.verb(ctx, dir, "stop", "--now")
+		_, stopErr := e.trialVerb(ctx, dir, "stop", "--now")
 		err = errors.Join(err, stopErr)
 	}()
-	out, err := e.verb(ctx, dir, "send", "probe", "Are you there?", "--wait=30s")
+	out, err := e.trialVerb(ctx, dir, "send", "probe", "Are you there?", "--wait=30s")
 	if err == nil && !strings.Contains(out, word) {
 		err = fmt.Errorf("the answer is %q", firstLine(out))
 	}
 	return err
 }
 
-// verb runs a verb of ours in the scratch project.
-func (e *checkup) verb(ctx context.Context, dir string, args ...string) (string, error) {
+// trialVerb runs a verb of ours in the scratch project.
+func (e *checkup) trialVerb(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, e.Program, append([]string{"--config", filepath.Join(dir, "claude-swarm.yaml")}, args...)...)
 	cmd.Dir = dir
 	for _, v := range os.Environ() {

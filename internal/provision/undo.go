@@ -7,24 +7,24 @@ import (
 	"syscall"
 )
 
-// take takes away what an entry of the manifest is about.
-func (s *setup) take(e entry) error {
+// undo takes away what an entry of the manifest is about.
+func (s *setup) undo(e entry) error {
 	switch e.Kind {
 	case kindFile:
-		return s.takeFile(e)
+		return s.undoFile(e)
 	case kindLines:
-		return s.takeLines(e)
+		return s.undoLines(e)
 	case kindFolder:
-		return s.takeFolder(e)
+		return s.undoFolder(e)
 	}
 	return fmt.Errorf("%s: %q of %s is not known to this version", s.m.path(), e.Kind, e.Path)
 }
 
-// takeFile removes a file that we made, unless somebody changed it since.
-func (s *setup) takeFile(e entry) error {
+// undoFile removes a file that we made, unless somebody changed it since.
+func (s *setup) undoFile(e entry) error {
 	path := s.m.abs(e.Path)
 	if !exists(path) {
-		return s.m.strike(path)
+		return s.m.forget(path)
 	}
 	switch changed, err := s.m.edited(path); {
 	case err != nil:
@@ -32,17 +32,17 @@ func (s *setup) takeFile(e entry) error {
 	case changed:
 		s.r.kept(path, "it was changed since it was made; remove it yourself if you do not want it")
 	default:
-		if err := s.takeBy(path, os.Remove); err != nil {
+		if err := s.removeBy(path, os.Remove); err != nil {
 			return err
 		}
 	}
-	return s.m.strike(path)
+	return s.m.forget(path)
 }
 
-// takeLines takes our lines out of a file, unless somebody changed them since.
-func (s *setup) takeLines(e entry) error {
+// undoLines takes our lines out of a file, unless somebody changed them since.
+func (s *setup) undoLines(e entry) error {
 	path := s.m.abs(e.Path)
-	taken, err := s.m.takeLines(e)
+	taken, err := s.m.undoLines(e)
 	if err != nil {
 		return err
 	}
@@ -53,34 +53,34 @@ func (s *setup) takeLines(e entry) error {
 	} else if state == Drifted {
 		s.r.kept(path, "what claude-swarm put into it was changed; take it out by hand, from "+fenceBegin+" to "+fenceEnd)
 	}
-	return s.m.strike(path)
+	return s.m.forget(path)
 }
 
-// takeFolder removes a folder that we made, if nothing is in it.
-func (s *setup) takeFolder(e entry) error {
+// undoFolder removes a folder that we made, if nothing is in it.
+func (s *setup) undoFolder(e entry) error {
 	path := s.m.abs(e.Path)
 	if err := s.m.disk.asks("remove " + path); err != nil {
 		return err
 	}
-	switch err := gone(os.Remove(path)); {
+	switch err := ignoreMissing(os.Remove(path)); {
 	case err == nil:
-	case s.m.heir(e) != nil:
-		e.Agent = s.m.heir(e).Agent
-		return s.m.enter(e)
+	case s.m.otherUser(e) != nil:
+		e.Agent = s.m.otherUser(e).Agent
+		return s.m.note(e)
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
 		// Others put something there, so it is theirs now.
 	default:
 		return err
 	}
-	return s.m.strike(path)
+	return s.m.forget(path)
 }
 
-// takeBy removes a file or folder by a function, such as [os.RemoveAll], and reports it.
-func (s *setup) takeBy(path string, by func(string) error) error {
+// removeBy removes a file or folder by a function, such as [os.RemoveAll], and reports it.
+func (s *setup) removeBy(path string, by func(string) error) error {
 	if err := s.m.disk.asks("remove " + path); err != nil {
 		return err
 	}
-	if err := gone(by(path)); err != nil {
+	if err := ignoreMissing(by(path)); err != nil {
 		return err
 	}
 	s.r.add(path, Removed, "", "")
