@@ -9,31 +9,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// accountVars decide whose account a client uses. Without CLAUDE_CONFIG_DIR the
-// login lies below HOME.
-var accountVars = []string{
-	"CLAUDE_CONFIG_DIR", "HOME", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL",
-	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
-}
-
 // accountOf names the account of a client by what will be in its environment:
 // the inherited one, less and with what the agent's settings take out and add.
 // It is a hash, since the keys themselves must not get into files or logs.
-func accountOf(environ []string, spec Spec) string {
+func accountOf(login runner.Login, environ []string, spec Spec) string {
 	decisive := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return !slices.Contains(accountVars, name)
+		return !slices.Contains(login.Vars, name)
 	})
 	env := map[string]string{}
 	for _, kv := range runner.Environ(decisive, runner.EnvOptions{Drop: spec.EnvDrop, Add: spec.Env}) {
 		name, value, _ := strings.Cut(kv, "=")
 		env[name] = value
 	}
-	if env["CLAUDE_CONFIG_DIR"] != "" {
+	if env[login.Folder] != "" {
 		delete(env, "HOME")
 	}
 	h := sha256.New()
-	for _, name := range accountVars {
+	for _, name := range login.Vars {
 		h.Write([]byte(name + "=" + env[name] + "\x00"))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:6])

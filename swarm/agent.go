@@ -377,7 +377,7 @@ func (a *agent) halt(why, hint string) {
 
 // account names the account that the agent's client uses: agents that share a
 // login or key share its usage limit.
-func (a *agent) account() string { return accountOf(a.environ, a.spec()) }
+func (a *agent) account() string { return accountOf(a.kind().Login, a.environ, a.spec()) }
 
 // jitter is the share by which a wait is lengthened.
 func jitter(d time.Duration) time.Duration { return jittered(d, rand.Float64()) }

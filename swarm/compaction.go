@@ -16,11 +16,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// hookChars is how much of the window the hook gives back at once, in
-// characters. Claude Code 2.1.197 passes 9,993 characters of a hook whole and
-// makes a preview of 10,013; the rest is the frame around the text.
-const hookChars = 9500
-
 // handbackLead begins what the hook gives back; by it the daemon knows our
 // hook's answer from that of a hook of the user's own.
 const handbackLead = "What you did last, word for word, from before this compaction. Do NOT re-execute completed work."
@@ -34,8 +29,8 @@ type handback struct {
 
 // HookCompact is what the client runs, in a separate process, while it
 // compacts in the middle of a turn: it prints the newest part of the agent's
-// window in the form of a SessionStart hook's answer, so that the agent goes on
-// in the same turn with what it just did. It needs no daemon: the window as it
+// window as its kind of client reads it, so that the agent goes on in the same turn
+// with what it just did. It needs no daemon: the window as it
 // stood before the turn and the turn's stream are both files. The turn is the one
 // that the bearer of mark works on.
 //
@@ -64,31 +59,33 @@ func HookCompact(home journal.Home, backends map[string]runner.Backend, mark str
 	if err != nil && !errors.Is(err, window.ErrBroken) {
 		return err
 	}
-	if err := replay(win, b.Kind().Tools, NewSecrets(home.Secrets()), home.Stream(rec.Mark()), rec.From.Offset); err != nil {
+	if err := replay(win, b.Kind(), NewSecrets(home.Secrets()), home.Stream(rec.Mark()), rec.From.Offset); err != nil {
 		return err
 	}
-	from, to, text := newestQuoted(win)
+	kind := b.Kind()
+	if kind.Hooks == nil {
+		return nil // nobody would read it
+	}
+	from, to, text := newestQuoted(win, kind.Hooks.Room())
 	if from == to {
 		return nil
 	}
 	if err := home.Files().WriteJSON(home.HandbackFile(turn), handback{From: from, To: to}); err != nil {
 		return err
 	}
-	answer := map[string]any{"hookSpecificOutput": map[string]any{
-		"hookEventName":     "SessionStart",
-		"additionalContext": handbackLead + "\n\n" + string(text),
-	}}
-	return json.NewEncoder(out).Encode(answer)
+	_, err = out.Write(kind.Hooks.Answer(handbackLead + "\n\n" + string(text)))
+	return err
 }
 
 // newestQuoted is the newest part of a window that a hook may say: the client puts it
-// into a frame that it must not end. Where it lies in the window is from and to.
-func newestQuoted(win *window.Buffer) (from, to int64, text []byte) {
+// into a frame that it must not end. It has at most room code units of UTF-16. Where it
+// lies in the window is from and to.
+func newestQuoted(win *window.Buffer, room int) (from, to int64, text []byte) {
 	to = win.End()
-	for most := hookChars; ; {
+	for most := room; ; {
 		from = win.Newest(most)
 		text = window.AppendQuoted(nil, win.AppendRange(nil, from, to))
-		more := len(utf16.Encode([]rune(string(text)))) - hookChars
+		more := len(utf16.Encode([]rune(string(text)))) - room
 		if from == to || more <= 0 {
 			return from, to, text
 		}
@@ -99,7 +96,7 @@ func newestQuoted(win *window.Buffer) (from, to int64, text []byte) {
 // replay feeds a stream to a window, from an offset on and as far as it is written,
 // without the secrets, as the daemon does. What stands before the offset may say which
 // those of the client are.
-func replay(win *window.Buffer, tools runner.Tools, hidden *Secrets, stream string, from int64) error {
+func replay(win *window.Buffer, kind *runner.Kind, hidden *Secrets, stream string, from int64) error {
 	f, err := os.Open(stream)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -107,14 +104,14 @@ func replay(win *window.Buffer, tools runner.Tools, hidden *Secrets, stream stri
 		return err
 	}
 	defer f.Close()
-	if err := eachEvent(io.LimitReader(f, from), hidden.learn); err != nil {
+	if err := eachEvent(io.LimitReader(f, from), func(ev *streamjson.Event) { hidden.learn(kind, ev) }); err != nil {
 		return err
 	}
 	if _, err := f.Seek(from, io.SeekStart); err != nil {
 		return err
 	}
 	calls := callNames{}
-	return eachEvent(f, func(ev *streamjson.Event) { feedWindow(win, tools, calls, hidden.event(ev)) })
+	return eachEvent(f, func(ev *streamjson.Event) { feedWindow(win, kind.Tools, calls, hidden.event(kind, ev)) })
 }
 
 // eachEvent calls do for every event of a stream.
@@ -135,15 +132,19 @@ func eachEvent(r io.Reader, do func(*streamjson.Event)) error {
 type compactions struct {
 	home       journal.Home
 	turn       string
-	reinjected bool // the turn's prompt carried the window
-	hookDone   bool // our hook was seen to succeed since the last boundary
+	hooks      runner.Hooks // nil: the client runs none
+	reinjected bool         // the turn's prompt carried the window
+	hookDone   bool         // our hook was seen to succeed since the last boundary
 	seen       int
 }
 
-// hook notes the answer of a hook.
-func (c *compactions) hook(h *streamjson.Hook) {
-	if h != nil && h.Phase == "response" && h.Event == "SessionStart" && strings.Contains(h.Output, handbackLead) {
-		c.hookDone = h.Outcome == "success" && h.ExitCode == 0
+// hook notes the answer of our hook.
+func (c *compactions) hook(ev *streamjson.Event) {
+	if c.hooks == nil {
+		return
+	}
+	if printed, ok, ended := c.hooks.Answered(ev); ended && strings.Contains(printed, handbackLead) {
+		c.hookDone = ok
 	}
 }
 

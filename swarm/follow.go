@@ -100,7 +100,7 @@ func (t *Turns) Compact(ctx context.Context, s Settings) (out runner.Outcome, tu
 	follow := t.track(s, mem, rec, nil)
 	out = t.runIn(ctx, s, nil, runner.Turn{
 		ID: turn, Agent: t.name, UUID: rec.UUID, Prompt: c.CompactPrompt(), Session: session,
-		Files: t.files(turn), Tools: t.tools(s), Hook: t.hook(), Started: follow.started, Event: follow.event,
+		Files: t.files(turn), Tools: t.tools(s), Hook: t.hook(s), Started: follow.started, Event: follow.event,
 	})
 	follow.end(&out, t.warm != nil)
 	if follow.unrecorded != nil {

@@ -130,6 +130,6 @@ func (h *house) canWork(lead string) bool {
 		return false
 	}
 	st := h.holds.Of(lead)
-	_, _, limited := h.holds.LimitOf(accountOf(h.environ, spec), lead, time.Now())
+	_, _, limited := h.holds.LimitOf(accountOf(BackendOf(h.deps.Backends, spec.Backend).Kind().Login, h.environ, spec), lead, time.Now())
 	return st.Stopped == nil && st.Paused == nil && !limited
 }

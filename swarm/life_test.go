@@ -173,7 +173,7 @@ func TestUsageLimitParksAllAgentsOfTheAccount(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	f := newField(t, "coder", "reviewer", "other")
-	f.plan.Agents[2].Env = map[string]string{"CLAUDE_CONFIG_DIR": "/elsewhere"}
+	f.plan.Agents[2].Env = map[string]string{"SCRIPTED_KEY": "elsewhere"}
 	first := true
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		if turn.Agent == "coder" && first {

@@ -91,7 +91,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 func (a *agent) sharing(account string) []string {
 	var names []string
 	for _, spec := range a.plan().Agents {
-		if accountOf(a.environ, spec) == account {
+		if accountOf(BackendOf(a.deps.Backends, spec.Backend).Kind().Login, a.environ, spec) == account {
 			names = append(names, spec.Name)
 		}
 	}

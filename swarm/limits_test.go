@@ -121,8 +121,8 @@ func TestAGoodTurnEndsAnOutage(t *testing.T) {
 // An agent that takes the key out of its environment uses another account.
 func TestAccountsByWhatIsLeftOfTheEnvironment(t *testing.T) {
 	f := newField(t, "keyed", "login")
-	f.environ = []string{"ANTHROPIC_API_KEY=k"}
-	f.plan.Agents[1].EnvDrop = []string{"ANTHROPIC_*"}
+	f.environ = []string{"SCRIPTED_KEY=k"}
+	f.plan.Agents[1].EnvDrop = []string{"SCRIPTED_*"}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		if turn.Agent == "keyed" {
 			return []runnertest.Step{runnertest.Limited(time.Hour)}

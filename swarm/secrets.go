@@ -1,10 +1,7 @@
 package swarm
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -33,10 +30,17 @@ func NewSecrets(source *tokens.Source) *Secrets { return &Secrets{tokens: source
 // Text is a text without secrets.
 func (s *Secrets) Text(t string) string { return s.own.Text(s.tokens.Redactor().Text(t)) }
 
-// event is an event without secrets. One that has none is returned as it is, else a
-// copy.
-func (s *Secrets) event(ev *streamjson.Event) *streamjson.Event {
-	s.learn(ev)
+// learn looks for secrets of the client in what it prints.
+func (s *Secrets) learn(kind *runner.Kind, ev *streamjson.Event) {
+	if kind.Secrets != nil {
+		kind.Secrets(ev, s.keep)
+	}
+}
+
+// event is an event of that kind of client without secrets. One that has none is returned
+// as it is, else a copy.
+func (s *Secrets) event(kind *runner.Kind, ev *streamjson.Event) *streamjson.Event {
+	s.learn(kind, ev)
 	r := s.tokens.Redactor() // once an event, since it looks at the file
 	has := func(b []byte) bool { return r.In(b) || s.own.In(b) }
 	text := func(t string) string { return s.own.Text(r.Text(t)) }
@@ -63,42 +67,6 @@ func (s *Secrets) outcome(out *runner.Outcome) {
 	}
 	for i := range out.Files {
 		out.Files[i] = s.Text(out.Files[i])
-	}
-}
-
-// The variables by which a client of version 2.1.330 tells its children how to reach it,
-// and the marks that stand for their values.
-var clientSecrets = map[string]string{
-	"CLAUDE_CODE_MESSAGING_TOKEN":  "[messaging token]",
-	"CLAUDE_CODE_MESSAGING_SOCKET": "[messaging socket]",
-}
-
-// learn looks for values of a client's own: the first event names its socket, and what
-// a tool prints of the environment names both.
-func (s *Secrets) learn(ev *streamjson.Event) {
-	if ev.Kind == streamjson.KindInit && bytes.Contains(ev.Raw, []byte("messaging_socket_path")) {
-		var init struct {
-			Socket string `json:"messaging_socket_path"`
-		}
-		if json.Unmarshal(ev.Raw, &init) == nil {
-			s.keep(init.Socket, "[messaging socket]")
-		}
-	}
-	for _, b := range ev.Blocks {
-		if !strings.Contains(b.Text, "CLAUDE_CODE_MESSAGING_") {
-			continue
-		}
-		for name, mark := range clientSecrets {
-			for rest := b.Text; ; {
-				_, after, found := strings.Cut(rest, name+"=")
-				if !found {
-					break
-				}
-				value, _, _ := strings.Cut(after, "\n")
-				s.keep(strings.Trim(strings.TrimSpace(value), `"'`), mark)
-				rest = after
-			}
-		}
 	}
 }
 

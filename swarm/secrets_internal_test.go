@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // What a client prints of the swarm's tokens, and of those by which it is reached by
@@ -37,7 +38,7 @@ func TestSecretsOfEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw := string(ev.Raw)
-		got := s.event(ev)
+		got := s.event(claude.Kind(), ev)
 		if string(ev.Raw) != raw {
 			t.Error("the event itself was changed")
 		}

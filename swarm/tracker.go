@@ -17,6 +17,7 @@ import (
 type tracker struct {
 	turns       *Turns
 	settings    Settings
+	kind        *runner.Kind
 	memory      *memory
 	rec         *journal.Record
 	compactions compactions
@@ -27,9 +28,10 @@ type tracker struct {
 
 // track follows the turn of a record.
 func (t *Turns) track(s Settings, mem *memory, rec *journal.Record, begun func()) *tracker {
+	kind := t.kind(s)
 	return &tracker{
-		turns: t, settings: s, memory: mem, rec: rec, begun: begun,
-		compactions: compactions{home: t.Home, turn: rec.Turn, reinjected: rec.Reinjected},
+		turns: t, settings: s, kind: kind, memory: mem, rec: rec, begun: begun,
+		compactions: compactions{home: t.Home, hooks: kind.Hooks, turn: rec.Turn, reinjected: rec.Reinjected},
 	}
 }
 
@@ -49,7 +51,7 @@ func (t *tracker) started(p runner.Process) error {
 }
 
 func (t *tracker) event(ev *streamjson.Event) {
-	ev = t.turns.secrets.event(ev)
+	ev = t.turns.secrets.event(t.kind, ev)
 	if !t.heard && ev.Kind != streamjson.KindBad {
 		t.heard = true
 		if t.rec.Reinjected {
@@ -76,7 +78,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 			t.turns.Feed.Partial(t.turns.name, t.rec.Message, b.Text)
 		}
 	case streamjson.KindHook:
-		t.compactions.hook(ev.Hook)
+		t.compactions.hook(ev)
 	case streamjson.KindCompact:
 		pending, err := t.compactions.boundary(t.memory.win)
 		t.turns.Note(err)

@@ -136,9 +136,9 @@ func (t *Turns) toolsOf(rec *journal.Record) *runner.Server {
 	return t.Tools
 }
 
-// hook is the command that the client runs after a compaction.
-func (t *Turns) hook() string {
-	if t.Program == "" {
+// hook is the command that the client runs after a compaction; "" where there is none.
+func (t *Turns) hook(s Settings) string {
+	if t.Program == "" || t.kind(s).Hooks == nil {
 		return ""
 	}
 	return screen.ShellWord(t.Program) + " hook compact"

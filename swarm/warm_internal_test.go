@@ -61,7 +61,7 @@ func TestTheHookInALaterTurnOfAClient(t *testing.T) {
 	if err := mem.save("second-1"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`kept\nnow\n`, ""} { // once
+	for _, want := range []string{"kept\nnow\n", ""} { // once
 		var out strings.Builder
 		if err := HookCompact(home, map[string]runner.Backend{"scripted": new(runnertest.Scripted)}, "first-1", &out); err != nil {
 			t.Fatal(err)

@@ -1,10 +1,18 @@
 package runner
 
+import "github.com/claude-swarm/claude-swarm/streamjson"
+
 // A Kind is what is known of a kind of client program without running it. A backend
 // makes one, and nobody changes it.
 type Kind struct {
 	Name  string // names the backend in the configuration, such as "claude"
 	Tools Tools
+	Hooks Hooks // nil: the client runs no command of ours after a compaction
+	Login Login
+
+	// Secrets calls found for each secret by which other programs reach the client that
+	// an event tells, with the mark that takes its place. nil: there are none.
+	Secrets func(ev *streamjson.Event, found func(secret, mark string))
 }
 
 // Tools knows what calls of a client's tools mean. Tools differ from client to client in
@@ -19,4 +27,25 @@ type Tools interface {
 	// Allow is the entry of allowed_tools that permits a call which was denied: as narrow
 	// as it can be without being useless for the next call.
 	Allow(tool string, input []byte) string
+}
+
+// Hooks knows how a client runs [Turn.Hook] right after a compaction, so that the model
+// reads what the command prints.
+type Hooks interface {
+	// Room is how much of a window the model is sure to get whole, with a line in front
+	// of it, in code units of UTF-16.
+	Room() int
+	// Answer is what the command prints so that the model reads text.
+	Answer(text string) []byte
+	// Answered reports whether an event tells that such a command has ended. It may be
+	// another one than ours: printed tells. ok says that it went well.
+	Answered(ev *streamjson.Event) (printed string, ok, ended bool)
+}
+
+// A Login says which variables decide whose account a client uses.
+type Login struct {
+	Vars []string // names; HOME is one where the login lies below it
+	// Folder, one of Vars, names the folder of the login. Where it is set, HOME does not
+	// count.
+	Folder string
 }

@@ -3,10 +3,11 @@ package runnertest
 import (
 	"encoding/json"
 
+	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-var kind = runner.Kind{Name: "scripted", Tools: tools{}}
+var kind = runner.Kind{Name: "scripted", Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
 
 // The tools of a scripted client.
 const (
@@ -31,3 +32,21 @@ func (t tools) Changes(tool string, input []byte) string {
 }
 
 func (t tools) Allow(tool string, input []byte) string { return tool + " " + t.About(tool, input) }
+
+// HookRoom is the longest text that a scripted client takes from its hook.
+const HookRoom = 4000
+
+// hooks knows the one hook of a scripted client, which prints what the model reads.
+type hooks struct{}
+
+const hookEvent = "compacted"
+
+func (hooks) Room() int                 { return HookRoom }
+func (hooks) Answer(text string) []byte { return []byte(text) }
+
+func (hooks) Answered(ev *streamjson.Event) (printed string, ok, ended bool) {
+	if ev.Hook == nil || ev.Hook.Event != hookEvent {
+		return "", false, false
+	}
+	return ev.Hook.Output, true, true
+}

@@ -134,8 +134,7 @@ func Compact() Step {
 func HookRan(output string) Step {
 	return goOn(func(c *client) {
 		c.birth()
-		c.emit(streamjson.Event{Kind: streamjson.KindHook, Hook: &streamjson.Hook{Phase: "started", Event: "SessionStart", Name: "SessionStart:compact", ID: "hook-1"}})
-		c.emit(streamjson.Event{Kind: streamjson.KindHook, Hook: &streamjson.Hook{Phase: "response", Event: "SessionStart", Name: "SessionStart:compact", ID: "hook-1", Outcome: "success", Output: output}})
+		c.emit(streamjson.Event{Kind: streamjson.KindHook, Hook: &streamjson.Hook{Event: hookEvent, Output: output}})
 	})
 }
 

@@ -33,11 +33,6 @@ type backend struct {
 	features  features
 }
 
-var kind = runner.Kind{Name: "claude", Tools: tools{}}
-
-// Kind is what is known of Claude Code without running it.
-func Kind() *runner.Kind { return &kind }
-
 // Kind is [Kind].
 func (b *backend) Kind() *runner.Kind { return &kind }
 
