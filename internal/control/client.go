@@ -16,17 +16,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// helloTimeout is how long a client waits for the daemon's first line. A daemon
-// that is that late is stuck.
+// helloTimeout is how long a client waits for the daemon's first line. A daemon that needs longer
+// is stuck.
 const helloTimeout = 5 * time.Second
 
-// errHungUp is what a daemon gives that dies while it is called: the kernel has
-// taken the call, and nobody answers any more.
+// errHungUp is the error of a daemon that dies while a client connects: the kernel has accepted
+// the connection, and no answer comes.
 var errHungUp = errors.New("hung up before the first line")
 
-// A Client talks to the daemon of one project. It may be used by several
-// goroutines. A stream that is not read holds up the other answers: who does
-// more than watch beside a stream opens a second client.
+// A Client talks to the daemon of one project. It is safe for several goroutines. A stream that
+// is not read holds up the other answers: a caller that does more than watch a stream opens a
+// second client.
 type Client struct {
 	conn    net.Conn
 	path    string
@@ -37,7 +37,7 @@ type Client struct {
 	once    sync.Once
 	closing chan struct{} // closed by Close
 
-	wmu sync.Mutex // one line at a time
+	wmu sync.Mutex // for writing one line at a time
 
 	mu      sync.Mutex
 	last    int
@@ -46,10 +46,9 @@ type Client struct {
 	err     error // why the reader ended
 }
 
-// Dial finds the daemon of a project. version is that of the calling program;
-// also are paths that the caller knows of, tried after ours, empty ones not at
-// all. It returns [ErrNoDaemon] when nobody answers. The caller closes the
-// client.
+// Dial finds the daemon of a project. version is that of the calling program. also are further
+// paths to try after those of the project; Dial skips empty ones. The error is [ErrNoDaemon] when
+// no daemon answers. The caller closes the client.
 func Dial(ctx context.Context, project, version string, getenv func(string) string, also ...string) (*Client, error) {
 	paths, err := rendezvous.Paths(project, getenv)
 	if err != nil {
@@ -100,8 +99,8 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
 	lines := newLineReader(c.conn)
-	// Who refuses us says why and hangs up, perhaps before we have written; so
-	// what can be read counts, not what could be written.
+	// A daemon that refuses this client says why and hangs up, maybe before the hello is
+	// written; so the answer counts, not the error of the write.
 	writeErr := writeFrame(c.conn, hello{Type: typeHello, V: protocolVersion, Version: version})
 	line, err := lines.next()
 	if err != nil {
@@ -139,7 +138,7 @@ func (c *Client) greet(ctx context.Context, version string) (*lineReader, error)
 	return lines, c.conn.SetDeadline(time.Time{})
 }
 
-// Close ends the connection and everything that waits on it.
+// Close ends the connection, its calls and its streams.
 func (c *Client) Close() error {
 	c.once.Do(func() { close(c.closing) })
 	err := c.conn.Close()
@@ -147,21 +146,20 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Gone is closed when the connection has ended; that of a daemon ends when the
-// daemon has.
+// Gone is closed when the connection has ended, at the latest when the daemon ends.
 func (c *Client) Gone() <-chan struct{} { return c.done }
 
 // Version is the version of the daemon.
 func (c *Client) Version() string { return c.version }
 
-// Warning says that daemon and program differ in their version, or nothing.
+// Warning says that daemon and program have different versions; "" where they have not.
 func (c *Client) Warning() string { return c.warning }
 
-// Path is where the socket lies.
+// Path is the path of the socket.
 func (c *Client) Path() string { return c.path }
 
-// call asks and waits for the answer, which it decodes into data unless that is
-// nil. When ctx is done first the daemon goes on with the request.
+// call asks, waits for the answer, and decodes it into data unless that is nil. When ctx is done
+// first, the daemon goes on with the request.
 func (c *Client) call(ctx context.Context, req request, data any) error {
 	answered := make(chan reply, 1)
 	c.mu.Lock()
@@ -188,7 +186,7 @@ func (c *Client) call(ctx context.Context, req request, data any) error {
 		return ctx.Err()
 	case <-c.done:
 	}
-	select { // it may have been the last line
+	select { // the answer may have been the last line
 	case r := <-answered:
 		return decode(r, data)
 	default:
@@ -226,7 +224,7 @@ func (c *Client) write(frame any) error {
 	return nil
 }
 
-// read hands out what the daemon sends until the connection ends.
+// read gives each line of the daemon to its call or its stream until the connection ends.
 func (c *Client) read(lines *lineReader) {
 	defer close(c.done)
 	for {
@@ -238,7 +236,7 @@ func (c *Client) read(lines *lineReader) {
 		}
 		var r reply
 		if json.Unmarshal(line, &r) != nil {
-			continue // a newer daemon may say things that we do not know
+			continue // a newer daemon may send lines of another kind
 		}
 		c.mu.Lock()
 		answered, stream := c.waiting[r.ID], c.streams[r.ID]

@@ -13,8 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A conn is one client as the server sees it. streams belongs to the goroutine
-// that reads, with the exception that mu allows.
+// A conn is the server's side of one connection.
 type conn struct {
 	s    *Server
 	c    *net.UnixConn
@@ -30,13 +29,13 @@ func newConn(s *Server, c *net.UnixConn, from peer) *conn {
 	return &conn{s: s, c: c, from: from, out: make(chan reply, outQueue), streams: make(map[string]context.CancelFunc)}
 }
 
-// serve runs the connection to its end: the client hangs up, or ctx is done. A
-// request that still waits for a turn then goes on without anybody to tell;
-// serve returns when it has ended as well.
+// serve runs the connection to its end: the client hangs up, or ctx is done. A request that still
+// waits for a turn then goes on, although nothing will read its answer; serve returns when it has
+// ended as well.
 func (c *conn) serve(ctx context.Context) {
 	here, leave := context.WithCancel(ctx)
 	defer leave()
-	// Closing the connection is what gets both goroutines out of their calls.
+	// The close of the connection gets both goroutines out of their calls.
 	stop := context.AfterFunc(ctx, func() { c.c.Close() })
 	defer stop()
 
@@ -53,8 +52,8 @@ func (c *conn) serve(ctx context.Context) {
 	wg.Wait()
 }
 
-// write sends what is queued until here is done, and then what is left: a
-// client that asks and shuts down its side still gets its answers.
+// write sends the queued frames until here is done, and then the rest: a client that asks and
+// shuts down its side still gets its answers.
 func (c *conn) write(here context.Context) {
 	err := writeFrame(c.c, hello{Type: typeHello, V: protocolVersion, Version: c.s.opts.Version})
 	for err == nil {
@@ -73,12 +72,12 @@ func (c *conn) write(here context.Context) {
 	}
 }
 
-// send queues a frame. It waits for a slow reader, but not for one who is gone.
+// send queues a frame. It waits for a slow reader, but not for one that is gone.
 func (c *conn) send(here context.Context, r reply) {
 	select {
 	case c.out <- r:
 	case <-here.Done():
-		select { // the writer takes what is queued before it leaves
+		select { // the writer sends the queue before it ends
 		case c.out <- r:
 		default:
 		}
@@ -107,8 +106,8 @@ func (c *conn) read(ctx, here context.Context, wg *sync.WaitGroup) {
 	}
 }
 
-// handle answers one request, or sees to it that it is answered. It returns
-// false when the connection must end.
+// handle answers one request, or starts the goroutine that will. It returns false when the
+// connection must end.
 func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request) bool {
 	switch req.Type {
 	case typeHello:
@@ -131,8 +130,8 @@ func (c *conn) handle(ctx, here context.Context, wg *sync.WaitGroup, req request
 		c.subscribe(here, wg, req)
 		return true
 	case reqStop, reqAbort, reqInterrupt:
-		// These wait for a turn. They go on when the client hangs up: giving up
-		// waiting does not mean to end the turn harder.
+		// These wait for a turn. They go on when the client hangs up: a client that waits no
+		// longer does not want the turn to end harder.
 		if !c.begin(here, req.ID) {
 			return true
 		}
@@ -167,8 +166,7 @@ func (c *conn) end() {
 	c.pending--
 }
 
-// call asks the daemon. A panic there is the answer to this request, and nobody
-// else notices.
+// call asks the daemon. A panic there becomes the answer to this request, and ends nothing else.
 func (c *conn) call(ctx context.Context, req request) (r reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -229,9 +227,9 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
 }
 
-// orderedBy is who gives an order: the agent in whose turn the caller runs, whatever
-// the request says, else whom the request names. What only a person may do is refused
-// where nothing tells who called.
+// orderedBy is who gives an order: the agent in whose turn the caller runs, whatever the request
+// says, else the name in the request. An order that only a person may give is refused where the
+// caller cannot be found out.
 func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
 		return req.By, false, nil
@@ -246,8 +244,8 @@ func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	return req.By, false, nil
 }
 
-// subscribe starts a stream: a response, then events until it is cancelled, the
-// connection ends or the daemon has nothing more to say.
+// subscribe starts a stream: a response, then events until the client cancels it, the connection
+// ends or the daemon closes the feed.
 func (c *conn) subscribe(here context.Context, wg *sync.WaitGroup, req request) {
 	c.mu.Lock()
 	_, twice := c.streams[req.ID]
@@ -289,8 +287,8 @@ func (c *conn) subscribe(here context.Context, wg *sync.WaitGroup, req request) 
 	})
 }
 
-// events sends what the feed has. While it waits for a slow reader the feed
-// piles up events, and lets the oldest go.
+// events sends the events of the feed. While it waits for a slow reader, the feed keeps new
+// events and drops the oldest.
 func (c *conn) events(stream, here context.Context, id string, feed Feed) {
 	for _, ev := range feed.Take() {
 		if stream.Err() != nil {

@@ -18,21 +18,18 @@
 //	  {"type":"cancel","id":"3"}              -->
 //	                                          <--  {"type":"event","id":"3","end":true}
 //
-// A request that takes long does not hold up the next one; answers come in the
-// order in which they are ready. A line that is not JSON, too long or of an unknown
-// type is answered by an error, and the connection lives on. A reader that is
-// too slow for a stream loses the oldest events and is told how many (the event
-// of kind "lost"); nobody waits for it.
+// A long request does not hold up the next one; answers come in the order in which they are
+// ready. The answer to a line that is not JSON, too long or of an unknown type is an error, and
+// the connection stays open. A reader that is too slow for a stream loses the oldest events, and
+// the event of kind "lost" says how many; nothing waits for the reader.
 //
-// The socket lies in a folder that only its owner can enter, and where the
-// operating system tells who connects (Linux, macOS) others are turned away.
-// Anyone who may connect may do everything: this is a door for the same user, not
-// a border between users.
+// The socket lies in a folder that only its owner can enter. Where the operating system says who
+// connects (Linux, macOS) the server refuses other users. Every caller that may connect may do
+// everything: the socket serves one user, it is not a border between users.
 //
 // # Goroutines
 //
-// [Server.Serve] accepts. Each connection has a goroutine that reads and one
-// that writes; a stream and a request that waits for a turn have one each.
-// Serve waits for all of them. A [Client] has one goroutine, which reads;
-// [Client.Close] ends it and waits.
+// [Server.Serve] accepts. Each connection has a goroutine that reads and one that writes; each
+// stream, and each request that waits for a turn, has one more. Serve waits for all of them. A
+// [Client] has one goroutine, which reads; [Client.Close] ends it and waits for it.
 package control

@@ -18,9 +18,9 @@ var ErrGone = errors.New("the daemon went away")
 const (
 	CodeUnknownAgent = "unknown_agent" // Name and Near are set
 	CodeNoTurn       = "no_turn"       // the agent runs no turn
-	CodeNotPaused    = "not_paused"    // resume: nothing kept the agent from its mail
+	CodeNotPaused    = "not_paused"    // resume: no hold kept the agent from its mail
 	CodeBadConfig    = "bad_config"    // reload: the file is wrong, the old configuration stays
-	CodeBadRequest   = "bad_request"   // no JSON, a missing or wrong field
+	CodeBadRequest   = "bad_request"   // not JSON, or a missing or wrong field
 	CodeUnknownType  = "unknown_type"  // no such request
 	CodeTooLong      = "too_long"      // a line over 1 MiB
 	CodeBusy         = "busy"          // too many requests or connections at once
@@ -28,15 +28,15 @@ const (
 	CodeCancelled    = "cancelled"     // the daemon stops
 	CodeCannot       = "cannot"        // compact: the agent's client does not do that
 	CodeStopped      = "stopped"       // resume: the agent is stopped; Name is set
-	CodeLater        = "later"         // stop: it is told, but its turn waits for the one that asks; Name is set
+	CodeLater        = "later"         // stop: the order is given, but the agent's turn waits for the caller's; Name is set
 	CodeAttached     = "attached"      // compact, clear: a person runs the session; Name is set
 	CodePerson       = "person"        // start, resume: only a person may do that; Name is set
 	CodeStopping     = "stopping"      // the daemon ends with its running turns
 	CodeFailed       = "failed"        // everything else
 )
 
-// An Error is what went wrong in the daemon, as the client sees it. It unwraps
-// to the error of package swarm that it was made of, where there is one:
+// An Error is an error of the daemon, as the client sees it. It unwraps to the error of package
+// swarm that it was made of, if any:
 // [swarm.UnknownAgentError], [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping],
 // [swarm.ErrCannotCompact], [swarm.StoppedError], [swarm.LaterError],
 // [swarm.AttachedError], [swarm.PersonError].
@@ -74,7 +74,7 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// wireError puts err in the form in which it travels.
+// wireError makes an error of the daemon an [Error].
 func wireError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

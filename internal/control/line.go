@@ -9,12 +9,12 @@ import (
 // maxLine is the longest line of the protocol, in bytes, with its newline.
 const maxLine = 1 << 20
 
-// errTooLong is what a line over [maxLine] gives. It was read to its end, so
-// the next line can follow.
+// errTooLong is the error for a line over [maxLine]. The line was read to its end, so the next one
+// can follow.
 var errTooLong = errors.New("line longer than 1 MiB")
 
-// A lineReader reads lines of bounded length. What follows the last newline is
-// a cut line, and no line at all.
+// A lineReader reads lines of bounded length. Bytes after the last newline are a cut line, which
+// it does not return.
 type lineReader struct {
 	r   *bufio.Reader
 	buf []byte
@@ -42,7 +42,7 @@ func (l *lineReader) next() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case tooLong:
-			l.buf = nil // do not keep a megabyte for a guest that misbehaves
+			l.buf = nil // do not keep a megabyte for a client that misbehaves
 			return nil, errTooLong
 		}
 		return l.buf[:len(l.buf)-1], nil

@@ -16,9 +16,8 @@ import (
 // ErrInUse is returned by [Listen] when a daemon answers at the socket.
 var ErrInUse = errors.New("control socket: a daemon answers there")
 
-// Listen makes the socket of a project. A socket that a crash left behind is
-// taken away, but only after nobody answered there. Closing the listener
-// removes the socket.
+// Listen creates the socket of a project. It removes a socket that a crash left behind, after a
+// check that no daemon answers there. To close the listener removes the socket.
 func Listen(project string, getenv func(string) string) (*net.UnixListener, error) {
 	paths, err := rendezvous.Paths(project, getenv)
 	if err != nil {
@@ -35,14 +34,14 @@ func Listen(project string, getenv func(string) string) (*net.UnixListener, erro
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
-	// The folder keeps others out already; the mode says so to whoever looks.
+	// The folder keeps others out already; the mode shows that.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), l.Close())
 	}
 	return l, nil
 }
 
-// clearStale removes a socket on which nobody answers.
+// clearStale removes a socket on which no daemon answers.
 func clearStale(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

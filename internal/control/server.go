@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Daemon is what the server serves. *swarm.Swarm has most of it; the rest is
-// the program's around it. All methods may be called from several goroutines.
+// A Daemon answers the requests. *swarm.Swarm has most of the methods; the program adds the rest.
+// All methods are safe for several goroutines.
 type Daemon interface {
 	Status(names ...string) (swarm.Status, error)
 	StartAgent(agent, by string) error
@@ -39,11 +39,11 @@ type Feed interface {
 	Close()
 }
 
-// The bounds of a server: who wants more is refused, and told so.
+// The bounds of a server. It refuses what exceeds them, and says so.
 const (
 	maxConnections = 256
 	maxPending     = 64 // requests and streams at once on one connection
-	outQueue       = 64 // frames that wait for a slow reader; then its requests wait too
+	outQueue       = 64 // frames that wait for a slow reader; after that its requests wait too
 )
 
 // Options tune a Server. The zero value works.
@@ -51,12 +51,12 @@ type Options struct {
 	Version string       // of the program
 	Log     *slog.Logger // nil discards
 	// CallerOf, if set, finds the agent in whose turn a process runs; "" for a person.
-	// inTurn is false in a session that a person attached as an agent. An order of such a process is that agent's, whatever it says. It is called from
-	// several goroutines.
+	// inTurn is false in a session that a person attached as an agent. An order of such a
+	// process is the agent's, whatever it says. CallerOf must be safe for several goroutines.
 	CallerOf func(pid int) (agent string, inTurn bool, err error)
 }
 
-// A peer is who is at the other end of a connection.
+// A peer is the user and the process at the other end of a connection.
 type peer struct{ uid, pid int }
 
 // A Server answers on the control socket.
@@ -78,10 +78,9 @@ func NewServer(d Daemon, o Options) *Server {
 	return &Server{daemon: d, opts: o, log: log}
 }
 
-// Serve answers on l until ctx is done, then closes l and every connection and
-// returns when nothing of them is left. Closing l before that only keeps new
-// clients out: those that are there learn by the end of their connection that
-// the daemon is gone.
+// Serve answers on l until ctx is done, then closes l and every connection, and returns when all
+// their goroutines have ended. To close l before that only keeps new clients out: the others
+// learn from the end of their connection that the daemon is gone.
 func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
@@ -95,7 +94,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 		case errors.Is(err, net.ErrClosed):
 			<-ctx.Done()
 			return nil
-		default: // out of file descriptors, most likely: others may close some
+		default: // most likely there are no file descriptors left; some may be closed soon
 			delay = min(max(2*delay, 10*time.Millisecond), time.Second)
 			s.log.Warn("control connection not accepted", "err", err)
 			select {
@@ -117,7 +116,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	}
 }
 
-// admit checks who is at the other end, and that there is room.
+// admit checks the user at the other end, and the number of connections.
 func (s *Server) admit(c *net.UnixConn) (from peer, err error) {
 	from, known, err := peerOf(c)
 	if err != nil {

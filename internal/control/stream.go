@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strconv"
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -26,8 +27,8 @@ type Stream struct {
 func (c *Client) Subscribe(ctx context.Context, f swarm.Filter) (*Stream, error) {
 	s := &Stream{c: c, events: make(chan swarm.FeedEvent), closed: make(chan struct{}), ended: make(chan struct{})}
 	answered := make(chan reply, 1)
-	// The stream is known before it is asked for: its first event may follow
-	// the response in the same breath.
+	// The stream is registered before the request: its first event may follow the response
+	// at once.
 	c.mu.Lock()
 	if c.err != nil {
 		c.mu.Unlock()
@@ -61,9 +62,8 @@ func (c *Client) Subscribe(ctx context.Context, f swarm.Filter) (*Stream, error)
 	return s, nil
 }
 
-// Next waits for the next event. It returns [io.EOF] when the daemon has
-// nothing more to say or the stream is closed, [ErrGone] when the connection
-// has ended, and ctx's error.
+// Next waits for the next event. The error is [io.EOF] when the daemon has ended the stream or the
+// caller has closed it, [ErrGone] when the connection has ended, or that of ctx.
 func (s *Stream) Next(ctx context.Context) (swarm.FeedEvent, error) {
 	select {
 	case ev := <-s.events:
@@ -84,14 +84,13 @@ func (s *Stream) Close() {
 		s.c.mu.Lock()
 		delete(s.c.streams, s.id)
 		s.c.mu.Unlock()
-		// When this cannot be written the connection is gone, and the stream
-		// with it.
+		// An error means that the connection is gone, and with it the stream.
 		_ = s.c.write(request{Type: typeCancel, ID: s.id})
 	})
 }
 
-// put is called by the client's reader. It waits until the event is taken: the
-// daemon keeps what does not fit, and drops what is too much for it.
+// put gives an event to Next, for the client's reader. It waits until Next has it; meanwhile the
+// daemon keeps new events, and drops the oldest.
 func (s *Stream) put(r reply) {
 	if r.End {
 		s.finish(io.EOF)
@@ -114,3 +113,5 @@ func (s *Stream) finish(err error) {
 		close(s.ended)
 	})
 }
+
+func streamID(n int) string { return "s" + strconv.Itoa(n) }

@@ -2,28 +2,26 @@ package control
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Status asks for a picture of the named agents, or of all.
+// Status asks for the status of the named agents, or of all.
 func (c *Client) Status(ctx context.Context, agents ...string) (swarm.Status, error) {
 	var st swarm.Status
 	err := c.call(ctx, request{Type: reqStatus, Agents: agents}, &st)
 	return st, err
 }
 
-// Start lets an agent take up work again that was stopped, by hand or by the
-// breaker.
+// Start lets an agent work again that a person or the breaker stopped.
 func (c *Client) Start(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqStart, Agent: agent, By: by}, nil)
 }
 
-// Stop keeps an agent from new work and waits for its running turn; now ends
-// the turn, and what became of its message is returned, nil where no turn was ended. When
-// ctx is done the agent stays told. A [swarm.LaterError] says that it is told, and that
-// the turn of by cannot wait for it.
+// Stop keeps an agent from new work and waits for its running turn. now ends the turn; Stop then
+// returns what became of its message, nil where it ended no turn. The order stays when ctx is
+// done. A [swarm.LaterError] says that the order is given, and that the turn of by cannot wait
+// for the end.
 func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
 	var cut *swarm.Cut
 	err := c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, &cut)
@@ -35,31 +33,31 @@ func (c *Client) Pause(ctx context.Context, agent string, o swarm.PauseOrder) er
 	return c.call(ctx, request{Type: reqPause, Agent: agent, By: o.By, Why: o.Why, For: span(o.For)}, nil)
 }
 
-// Resume ends a pause. It returns [swarm.ErrNotPaused] when there was none, and nothing
-// else to end.
+// Resume ends a pause. It returns [swarm.ErrNotPaused] when there is no pause or other hold to
+// end.
 func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }
 
-// Abort ends an agent's running turn, waits for its end, and says what became of its
-// message. It returns [swarm.ErrNoTurn] when there is none.
+// Abort ends an agent's running turn, waits for its end, and returns what became of its message.
+// The error is [swarm.ErrNoTurn] when no turn runs.
 func (c *Client) Abort(ctx context.Context, agent, by string) (swarm.Cut, error) {
 	var cut swarm.Cut
 	err := c.call(ctx, request{Type: reqAbort, Agent: agent, By: by}, &cut)
 	return cut, err
 }
 
-// Interrupt ends an agent's running turn, puts its message back, and waits for its
-// end. A turn that already works on the message urgent keeps running. It says what
-// became of the message, and returns [swarm.ErrNoTurn] when there is no turn to end.
+// Interrupt ends an agent's running turn, puts its message back, waits for the end, and returns
+// what became of the message. A turn that already works on the message urgent keeps running. The
+// error is [swarm.ErrNoTurn] when there is no turn to end.
 func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error) {
 	var cut swarm.Cut
 	err := c.call(ctx, request{Type: reqInterrupt, Agent: agent, By: by, Message: urgent}, &cut)
 	return cut, err
 }
 
-// Compact makes an agent's client summarize its conversation before its next message.
-// The error is [swarm.ErrCannotCompact] where it cannot.
+// Compact makes an agent's client summarize its conversation before the next message. The error
+// is [swarm.ErrCannotCompact] where the client cannot do that.
 func (c *Client) Compact(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqCompact, Agent: agent, By: by}, nil)
 }
@@ -69,19 +67,16 @@ func (c *Client) Clear(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqClear, Agent: agent, By: by}, nil)
 }
 
-// Reload makes the daemon read its configuration again. A bad one changes
-// nothing and is an [Error] with [CodeBadConfig].
+// Reload makes the daemon read its configuration again. A bad configuration changes nothing; the
+// error is an [Error] with [CodeBadConfig].
 func (c *Client) Reload(ctx context.Context, by string) (swarm.Changes, error) {
 	var ch swarm.Changes
 	err := c.call(ctx, request{Type: reqReload, By: by}, &ch)
 	return ch, err
 }
 
-// Shutdown tells the daemon to end, after its running turns or, with now, at
-// once. It returns when the daemon has heard it; [Client.Gone] tells when it
-// has ended.
+// Shutdown tells the daemon to end, after its running turns or, with now, at once. It returns when
+// the daemon has the order; [Client.Gone] says when the daemon has ended.
 func (c *Client) Shutdown(ctx context.Context, by string, now bool) error {
 	return c.call(ctx, request{Type: reqShutdown, By: by, Now: now}, nil)
 }
-
-func streamID(n int) string { return "s" + strconv.Itoa(n) }

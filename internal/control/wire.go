@@ -36,7 +36,7 @@ type reply struct {
 	End   bool            `json:"end,omitempty"` // of a stream: no further event
 }
 
-// answer makes a response out of what a request gave.
+// answer makes the response to a request.
 func answer(id string, data any, err error) reply {
 	ok := err == nil
 	r := reply{Type: typeResponse, ID: id, OK: &ok}
@@ -57,8 +57,8 @@ func answer(id string, data any, err error) reply {
 // bytes of one, so an event always fits a line.
 const maxEventText = maxLine/6 - 4096
 
-// event makes a frame out of an event. Over-long text, such as a raw line with
-// an image in it, is cut and says so.
+// event makes a frame of an event. It cuts text that is too long, such as a raw line with an
+// image in it, and says so there.
 func event(id string, ev swarm.FeedEvent) reply {
 	if len(ev.Text) > maxEventText {
 		ev.Text = fmt.Sprintf("%s[… %d bytes cut …]\n", ev.Text[:maxEventText], len(ev.Text)-maxEventText)

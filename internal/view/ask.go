@@ -14,13 +14,12 @@ type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 }
 
-// askedAtOnce is how many agents are asked for at once where all of them are too many for
-// one line of the protocol. One takes some hundred bytes, and some thousand where it has
-// much to say.
+// askedAtOnce is how many agents one request names where all of them are too many for one line
+// of the protocol. An agent has some hundred bytes of status, at most some thousand.
 const askedAtOnce = 100
 
-// Ask asks a daemon how things stand, with agents, or with all where none is named. Where
-// one answer cannot hold all, it asks for some at a time; all gives their names then.
+// Ask asks a daemon for the status of agents, or of all where none is named. Where one answer
+// cannot hold all, Ask names some agents at a time; all returns their names.
 func Ask(ctx context.Context, d Daemon, agents []string, all func() ([]string, error)) (swarm.Status, error) {
 	st, err := d.Status(ctx, agents...)
 	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeTooLong || len(agents) > 0 {

@@ -1,18 +1,18 @@
-// Package view is what people and programs are shown of a swarm, as data: a message, an
-// inbox, dead letters and refused mail, a history, a trace, what holds an agent up, how
-// things stand, and what waits for a person.
+// Package view is a swarm as people and programs see it, as data: a message, an inbox, dead
+// letters and refused mail, a history, a trace, the hold-ups of agents, the status, and what
+// waits for a person.
 //
 //	client, mailboxes, ledger ──┐
 //	status of the daemon ─────┼─> a view ──> command line, --json, agents' tools, IRC
 //	files of the bridge ──────┘
 //
-// A face builds a view from what it has at hand, a [client.Client] or a [swarm.Status], and
-// prints it in its way. No face counts, adds up or judges by itself, so that all say the
-// same of one swarm.
+// A face (the command line, a tool, IRC) builds a view from a [client.Client] or a
+// [swarm.Status] and prints it in its way. No face counts, adds up or judges by itself, so that
+// all say the same of one swarm.
 //
 // A view holds facts: times as [time.Time], money in US dollars, sizes in bytes or tokens,
-// and names as they stand in the files. It holds no colour, no width and no sentence that
-// is meant for one kind of screen; the commands of claude-swarm that it names as a next
+// and names as they stand in the files. It holds no colour, no width and no sentence for one
+// kind of screen; the commands of claude-swarm that it names as a next
 // step are the same for all faces. A view whose fields have JSON tags is what --json
 // prints.
 //
@@ -21,6 +21,5 @@
 // by an interface, [ircbridge.Swarm], and the program, which wires both, makes the lines
 // from views. The bridge knows mailboxes and a network, and need not know what a status is.
 //
-// The builders change no message, need no daemon, and return a view that belongs to the
-// caller.
+// The builders change no message and need no daemon. A view belongs to the caller.
 package view

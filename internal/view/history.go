@@ -24,7 +24,7 @@ type PastTurn struct {
 	Receipt *journal.Receipt `json:"receipt,omitempty"` // of a turn that ended well
 }
 
-// A History is what an agent did.
+// A History is the last turns of an agent.
 type History struct {
 	V       int        `json:"v"`
 	Agent   string     `json:"agent"` // "": of all
@@ -36,12 +36,11 @@ type History struct {
 // OutcomeDone is the outcome of a turn that ended well.
 const OutcomeDone = "done"
 
-// HistoryOf reads the ledger, and for the turns that are shown what lies beside their
-// messages. Only turns that ended after since are in it, and of these the last n; 0
-// is all. Agent "" is all agents.
-func HistoryOf(d *client.Client, agent string, since time.Time, n int) (*History, error) {
+// HistoryOf reads the ledger, and the receipts of the turns that are shown. It shows the last n
+// turns that ended after since; an n of 0 is all of them, and an agent "" is all agents.
+func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History, error) {
 	h := &History{V: 1, Agent: agent, Turns: []PastTurn{}}
-	err := journal.ReadLedger(d.Home.Ledger(), func(l journal.LedgerLine) bool {
+	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {
 		if agent != "" && l.Agent != agent || l.At.Before(since) {
 			return true
 		}
@@ -58,7 +57,7 @@ func HistoryOf(d *client.Client, agent string, since time.Time, n int) (*History
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	for i := range h.Turns {
-		h.Turns[i].fillIn(d)
+		h.Turns[i].fillIn(c)
 		h.CostUSD += h.Turns[i].CostUSD
 		if h.Turns[i].Outcome != OutcomeDone {
 			h.Failed++
@@ -67,22 +66,22 @@ func HistoryOf(d *client.Client, agent string, since time.Time, n int) (*History
 	return h, nil
 }
 
-// fillIn adds what the message and its receipt say. Both may be gone: the ledger is
-// kept longer.
-func (t *PastTurn) fillIn(d *client.Client) {
-	found, err := d.Store.Find(t.Message)
+// fillIn adds what the message and its receipt say, if they still exist: the ledger is kept
+// longer.
+func (t *PastTurn) fillIn(c *client.Client) {
+	found, err := c.Store.Find(t.Message)
 	if err != nil {
 		return
 	}
 	if t.Subject == "" {
-		if m, err := d.Store.Load(found); err == nil {
+		if m, err := c.Store.Load(found); err == nil {
 			t.Subject = m.Gist()
 		}
 	}
 	if t.Outcome != OutcomeDone || found.State != dropbox.Done {
 		return
 	}
-	if r, err := d.Receipt(found); err == nil && r.Turn == t.Turn {
+	if r, err := c.Receipt(found); err == nil && r.Turn == t.Turn {
 		t.Receipt = r
 	}
 }

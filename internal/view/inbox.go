@@ -10,11 +10,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// Inbox reads the messages of a mailbox that are not finished, those in the lead's
-// in the order in which they came. unread leaves out what is being worked on, or
-// was read. What cannot be read is there with the reason.
-func Inbox(d *client.Client, mailbox string, unread bool) ([]*Message, error) {
-	box, err := d.Mailbox(mailbox)
+// Inbox reads the unfinished messages of a mailbox, those of the lead in the order in which they
+// came. unread leaves out the message of the turn, and what the lead has read. A message that
+// cannot be parsed is in the list with the reason.
+func Inbox(c *client.Client, mailbox string, unread bool) ([]*Message, error) {
+	box, err := c.Mailbox(mailbox)
 	if err != nil {
 		return nil, err
 	}
@@ -23,12 +23,12 @@ func Inbox(d *client.Client, mailbox string, unread bool) ([]*Message, error) {
 		for _, e := range entries {
 			m, err := box.Read(e)
 			if errors.Is(err, dropbox.ErrGone) {
-				continue // taken while we looked
+				continue // claimed meanwhile
 			} else if err != nil {
 				list = append(list, &Message{ID: e.ID, Mailbox: mailbox, State: StateOf(mailbox, state), Created: e.Created, Priority: e.Priority.String(), Reason: err.Error()})
 				continue
 			}
-			list = append(list, MessageIn(d, mailbox, state, m))
+			list = append(list, MessageIn(c, mailbox, state, m))
 		}
 	}
 	if !unread {

@@ -12,8 +12,8 @@ import (
 // RestartDaemon is the next step where the daemon runs without its bridge.
 const RestartDaemon = "claude-swarm restart"
 
-// IRCOf is how things stand with IRC, as far as the bridge's files tell; nil where the
-// configuration has none. The status of the daemon, or of the files, has it as its IRC.
+// IRCOf is the status of IRC by the files of the bridge; nil where the configuration has no IRC.
+// It is the field IRC of a status.
 func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	if !f.IRC.On() {
 		return nil, nil
@@ -45,7 +45,7 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 		s.Since = &st.Since
 	}
 	if !st.Running {
-		// What was counted last says nothing of what came since.
+		// The bridge counted before it ended; mail has come since.
 		if s.Waiting, err = waitingForIRC(f); err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	return s, nil
 }
 
-// waitingForIRC counts what nobody says now.
+// waitingForIRC counts the messages that wait for a bridge.
 func waitingForIRC(f *config.File) (int, error) {
 	store, err := dropbox.Open(f.DeadDropDir, f.StoreOptions())
 	if err != nil {
@@ -68,7 +68,7 @@ func waitingForIRC(f *config.File) (int, error) {
 	defer store.Close()
 	box, err := store.Mailbox(dropbox.IRC)
 	if err != nil {
-		return 0, nil // not made yet
+		return 0, nil // no bridge has run yet
 	}
 	entries, err := box.Peek()
 	return len(entries), err
@@ -80,13 +80,13 @@ func hasDaemon(home journal.Home) bool {
 	return held
 }
 
-// OpenQuestions are the newest of those that people on IRC were asked and have not
-// answered, by the agent that asked. It is empty where the bridge's files do not tell.
+// OpenQuestions are the questions to people on IRC without an answer: the newest of each agent,
+// by its name. It is empty where the files of the bridge cannot be read.
 func OpenQuestions(home journal.Home) map[string]ircbridge.OpenQuestion {
 	open := map[string]ircbridge.OpenQuestion{}
 	st, err := ircbridge.ReadState(home.Dir())
 	if err != nil {
-		return open // who asks for the status is told the rest
+		return open // the rest of the status is still of use
 	}
 	for _, q := range st.Questions {
 		if q.At.After(open[q.From].At) {

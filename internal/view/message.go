@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// A Message is one message with its text, and where it lies.
+// A Message is one message with its text, its mailbox and its state.
 type Message struct {
 	ID          string       `json:"id"`
 	Mailbox     string       `json:"mailbox,omitempty"`
@@ -20,7 +20,7 @@ type Message struct {
 	Type        dropbox.Type `json:"type"`
 	Priority    string       `json:"priority"`
 	Subject     string       `json:"subject,omitempty"`
-	Topic       string       `json:"topic,omitempty"` // it was published on
+	Topic       string       `json:"topic,omitempty"` // on which it was published
 	Offer       string       `json:"offer,omitempty"` // the published work that it offers
 	Thread      string       `json:"thread,omitempty"`
 	ReplyTo     string       `json:"reply_to,omitempty"`
@@ -32,7 +32,7 @@ type Message struct {
 	Created     time.Time    `json:"created"`
 	Expires     *time.Time   `json:"expires,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Reason      string       `json:"reason,omitempty"` // of a dead letter, or one that was refused
+	Reason      string       `json:"reason,omitempty"` // of a dead letter or a refused message
 	Body        string       `json:"body"`
 }
 
@@ -44,11 +44,11 @@ type Attachment struct {
 	SHA256 string `json:"sha256"`
 }
 
-// MessageIn is a message where it lies, with its proof looked at.
-func MessageIn(d *client.Client, mailbox string, state dropbox.State, m *dropbox.Message) *Message {
+// MessageIn is a message in a mailbox. It checks the proof.
+func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox.Message) *Message {
 	v := &Message{
 		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
-		From: m.From, Proven: proven(d, mailbox, m), To: m.To, CC: m.CC,
+		From: m.From, Proven: proven(c, mailbox, m), To: m.To, CC: m.CC,
 		Type: m.Type, Priority: m.Priority.String(), Subject: m.Subject, Topic: m.Topic, Offer: m.Offer,
 		Thread: m.Thread, ReplyTo: m.ReplyTo, Trace: m.Trace, Key: m.Key, Turn: m.Turn,
 		Hops: m.Hops, Path: m.Path, Created: m.Created, Body: string(m.Body),
@@ -57,28 +57,28 @@ func MessageIn(d *client.Client, mailbox string, state dropbox.State, m *dropbox
 		v.Expires = &m.Expires
 	}
 	for _, a := range m.Attachments {
-		v.Attachments = append(v.Attachments, Attachment{a.Name, d.AttachmentPath(a), a.Size, a.SHA256})
+		v.Attachments = append(v.Attachments, Attachment{a.Name, c.AttachmentPath(a), a.Size, a.SHA256})
 	}
 	return v
 }
 
-// proven tells whether the sender of a message is who it says.
-func proven(d *client.Client, mailbox string, m *dropbox.Message) bool {
+// proven tells whether a message is from the sender that it names.
+func proven(c *client.Client, mailbox string, m *dropbox.Message) bool {
 	if m.Proof == "" {
 		return false
 	}
-	tokens, err := d.Home.Tokens()
+	tokens, err := c.Home.Tokens()
 	token := tokens[cmp.Or(m.From, dropbox.Lead)]
 	return err == nil && token != "" && dropbox.Proven(token, m, mailbox)
 }
 
-// Gist is what a message is about, on one line: its subject, else the beginning of
-// its text. It may steer a terminal.
+// Gist is the subject of a message, else the beginning of its text, on one line. It may hold
+// control characters for a terminal.
 func (v *Message) Gist() string {
 	return (&dropbox.Message{From: v.From, Subject: v.Subject, Body: []byte(v.Body)}).Gist()
 }
 
-// The places of a message, in our words for a person.
+// The states of a message, as a person reads them.
 const (
 	StateWaiting = "waiting"
 	StateWorking = "working"
@@ -89,8 +89,8 @@ const (
 	StateRefused = "refused"
 )
 
-// StateOf names the place of a message. The lead's mailbox has no turns: new and
-// cur are unread and read there.
+// StateOf names the state of a message. The lead's mailbox has no turns: there a waiting message
+// is unread, and a claimed one is read.
 func StateOf(mailbox string, state dropbox.State) string {
 	lead := mailbox == dropbox.Lead
 	switch {

@@ -15,8 +15,8 @@ type NeedKind string
 // The kinds, in the order in which they are listed.
 const (
 	NeedDaemon   NeedKind = "daemon"   // no daemon runs
-	NeedHalted   NeedKind = "halted"   // no turn is begun
-	NeedTrouble  NeedKind = "trouble"  // something is wrong with the daemon itself; the sentence in Why names the command
+	NeedHalted   NeedKind = "halted"   // no agent begins a turn
+	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem; Why names the command
 	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends by itself
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
 	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for the answer of a person
@@ -24,16 +24,16 @@ const (
 	NeedDead     NeedKind = "dead"     // an agent has dead letters
 	NeedThread   NeedKind = "thread"   // a conversation is halted
 	NeedRefused  NeedKind = "refused"  // messages were refused today
-	NeedIRC      NeedKind = "irc"      // the bridge wants somebody
-	NeedQuestion NeedKind = "question" // the person was asked, and has not answered
+	NeedIRC      NeedKind = "irc"      // the bridge needs a person
+	NeedQuestion NeedKind = "question" // a question to the person has no answer
 	NeedUnread   NeedKind = "unread"   // the person has unread mail
 )
 
-// A Need is one thing that waits for a person. What is not known of it, or does not go
-// with its kind, is empty or zero.
+// A Need is one thing that waits for a person. A field that is not known, or has no meaning for
+// the kind, is empty or zero.
 type Need struct {
 	Kind   NeedKind   `json:"kind"`
-	Agents []string   `json:"agents"` // whom it is about
+	Agents []string   `json:"agents"` // that it is about
 	Thread string     `json:"thread"` // the conversation
 	Count  int        `json:"count"`  // of messages
 	Since  *time.Time `json:"since"`
@@ -41,8 +41,7 @@ type Need struct {
 	Next   string     `json:"next"` // what to type
 }
 
-// needs lists what waits for a person, by kinds; agents and conversations are in the
-// order of the status.
+// needs lists what waits for a person, by kind, and within a kind in the order of the status.
 func needs(st swarm.Status) []Need {
 	list := []Need{}
 	add := func(n Need) {
@@ -113,8 +112,7 @@ func (s *Status) Needed(kind NeedKind) []Need {
 	return slices.DeleteFunc(slices.Clone(s.Needs), func(n Need) bool { return n.Kind != kind })
 }
 
-// ShellWord quotes a word for a shell, where it needs it, so that a next step can be typed
-// as it stands.
+// ShellWord quotes a word for a shell, if the word needs it, so that a next step can be pasted.
 func ShellWord(word string) string {
 	safe := func(r rune) bool {
 		return r == '/' || r == '.' || r == '-' || r == '_' || r == '~' ||

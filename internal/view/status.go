@@ -11,15 +11,15 @@ import (
 // StartDaemon is the next step where only a daemon is missing.
 const StartDaemon = "claude-swarm start"
 
-// A Status is how things stand, with what follows from that. Its JSON is that of
-// [swarm.Status] and what waits for a person.
+// A Status is the status of a swarm and what follows from it. Its JSON is that of [swarm.Status]
+// with what waits for a person.
 type Status struct {
 	swarm.Status
 	Needs []Need `json:"needs_you"`
 }
 
-// StatusOf works out what follows from the answer of the daemon, or from what the files
-// tell where none runs.
+// StatusOf works out what follows from the daemon's answer, or from the files where no daemon
+// runs.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
 // Cost is what all agents have cost together, in US dollars.
@@ -32,19 +32,19 @@ func (s *Status) Cost() journal.Cost {
 	return sum
 }
 
-// A Limit parks the agents of one account: its usage limit is reached, or the service is
-// at fault.
+// A Limit parks the agents of one account: the account is at its usage limit, or the service has
+// a failure.
 type Limit struct {
 	Agents []string  // that are parked
-	Why    string    // "" where nobody knows
+	Why    string    // "" where it is unknown
 	Until  time.Time // when the first of them is tried again
-	Hint   string    // what a person can do about it; "" for nothing
+	Hint   string    // what a person can do; "" for nothing
 }
 
-// Shared tells whether the limit parks several agents, so that it is said once for all.
+// Shared tells whether the limit parks several agents, so that a face says it once for all.
 func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 
-// Next is what to type for not waiting until the limit ends.
+// Next is what to type to try again before the limit ends.
 func (l Limit) Next() string { return "claude-swarm resume " + l.Agents[0] }
 
 // Limits are the limits that park agents, in the order of the agents.
@@ -72,16 +72,16 @@ func limits(agents []swarm.AgentStatus) []Limit {
 	return list
 }
 
-// An Agent is an agent in the list of all. It has no reason and no next step where both
-// are said once for all agents whom they concern: see [Status.Limits] and [NeedDaemon].
+// An Agent is an agent in the list of all. Its reason and its next step are empty where a face
+// says them once for several agents: see [Status.Limits] and [NeedDaemon].
 type Agent struct {
 	swarm.AgentStatus
-	// ContextPercent is how full its session is; -1 is not known.
+	// ContextPercent is how full the session is; -1 where it is unknown.
 	ContextPercent int
 }
 
-// List is the list of all agents. Where nothing else comes next for an agent, its dead
-// letters are to be looked at.
+// List is the list of all agents. An agent with dead letters and no other next step has the step
+// to look at them.
 func (s *Status) List() []Agent {
 	var shared []string
 	for _, l := range s.Limits() {

@@ -13,35 +13,35 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A TracedMessage is one message of a trace, with everything that became of it.
+// A TracedMessage is one message of a trace, with its turns and its end.
 type TracedMessage struct {
 	ID      string       `json:"id"`
 	From    string       `json:"from"`
-	To      string       `json:"to"` // the mailbox it lies in
+	To      string       `json:"to"` // its mailbox
 	Type    dropbox.Type `json:"type"`
 	Subject string       `json:"subject,omitempty"`
 	Thread  string       `json:"thread"`
 	ReplyTo string       `json:"reply_to,omitempty"`
-	Turn    string       `json:"turn,omitempty"` // the turn it was sent in
+	Turn    string       `json:"turn,omitempty"` // the turn that sent it
 	Hops    int          `json:"hops"`
 	Created time.Time    `json:"created"`
 
 	State    string            `json:"state"`            // waiting, working, done, read, unread, dead, refused
 	Reason   string            `json:"reason,omitempty"` // why it is dead or refused
-	Parent   string            `json:"parent,omitempty"` // the message that it came of
-	Copy     bool              `json:"copy,omitempty"`   // it only shows another message on IRC, or asks the bridge for something
+	Parent   string            `json:"parent,omitempty"` // the message that caused it
+	Copy     bool              `json:"copy,omitempty"`   // it only shows another message on IRC, or is an order to the bridge
 	Attempts []journal.Attempt `json:"attempts,omitempty"`
 	Receipt  *journal.Receipt  `json:"receipt,omitempty"`
 
 	Offer string           `json:"-"` // the publication that it offers
 	About string           `json:"-"` // of a copy: the message that it shows
-	Below []*TracedMessage `json:"-"` // what came of it, by time
+	Below []*TracedMessage `json:"-"` // the messages that it caused, by time
 }
 
 // A TracedTurn is one begun turn of a message.
 type TracedTurn struct {
 	journal.Attempt // its reason is "" where it is done
-	// The receipt counts these for the last turn alone.
+	// The receipt counts these for the last turn only.
 	ToolCalls, Compactions int
 }
 
@@ -61,7 +61,7 @@ func (m *TracedMessage) Turns() []TracedTurn {
 	return turns
 }
 
-// A Trace is one message with its whole family, as a list and as a tree.
+// A Trace is a message with all messages of its trace, as a list and as a tree.
 type Trace struct {
 	V        int              `json:"v"`
 	Trace    string           `json:"trace"`
@@ -69,36 +69,36 @@ type Trace struct {
 	Turns    int              `json:"turns"`
 	CostUSD  float64          `json:"cost_usd"`
 	Began    time.Time        `json:"began"`
-	Ended    time.Time        `json:"ended"` // the last thing known
+	Ended    time.Time        `json:"ended"` // the last event that is known
 
-	Roots  []*TracedMessage `json:"-"` // what came of no other message, by time
+	Roots  []*TracedMessage `json:"-"` // messages without a parent, by time
 	Copies int              `json:"-"` // of the messages
 }
 
-// TraceOf collects the messages that share the trace or the thread of one, from all
-// mailboxes, as far as who is asking may read them.
-func TraceOf(d *client.Client, found dropbox.Found) (*Trace, error) {
-	m, err := d.Store.Load(found)
+// TraceOf collects the messages with the trace or the thread of one message, from all mailboxes,
+// as far as the caller may read them.
+func TraceOf(c *client.Client, found dropbox.Found) (*Trace, error) {
+	m, err := c.Store.Load(found)
 	if errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge) {
-		// What is not a message has no family.
+		// A file that is not a message has no trace.
 		t := &TracedMessage{ID: found.Entry.ID, To: found.Mailbox, From: "?", Type: "?", Created: found.Entry.Created, State: StateOf(found.Mailbox, found.State)}
-		t.Reason = d.Reason(found)
+		t.Reason = c.Reason(found)
 		return NewTrace(found.Entry.ID, []*TracedMessage{t}), nil
 	} else if err != nil {
 		return nil, err
 	}
-	attempts, err := attempts(d)
+	attempts, err := attempts(c)
 	if err != nil {
 		return nil, err
 	}
 	var family []*TracedMessage
 	seen := map[string]int{}
-	err = d.Store.Walk(func(f dropbox.Found, one *dropbox.Message) bool {
-		if one.Trace != m.Trace && one.Thread != m.Thread || d.MayReadMessage(f, one) != nil {
+	err = c.Store.Walk(func(f dropbox.Found, one *dropbox.Message) bool {
+		if one.Trace != m.Trace && one.Thread != m.Thread || c.MayReadMessage(f, one) != nil {
 			return true
 		}
-		t := traced(d, f, one, attempts[one.ID])
-		if at, again := seen[one.ID]; again { // it moved while we walked
+		t := traced(c, f, one, attempts[one.ID])
+		if at, again := seen[one.ID]; again { // it moved meanwhile
 			family[at] = t
 			return true
 		}
@@ -112,10 +112,10 @@ func TraceOf(d *client.Client, found dropbox.Found) (*Trace, error) {
 	return NewTrace(m.Trace, family), nil
 }
 
-// attempts are the turns that ended, by message, as the ledger has them.
-func attempts(d *client.Client) (map[string][]journal.Attempt, error) {
+// attempts are the ended turns of the ledger, by message.
+func attempts(c *client.Client) (map[string][]journal.Attempt, error) {
 	all := map[string][]journal.Attempt{}
-	err := journal.ReadLedger(d.Home.Ledger(), func(l journal.LedgerLine) bool {
+	err := journal.ReadLedger(c.Home.Ledger(), func(l journal.LedgerLine) bool {
 		took := time.Duration(l.Seconds * float64(time.Second))
 		all[l.Message] = append(all[l.Message], journal.Attempt{
 			Start: l.At.Add(-took), End: l.At, Outcome: l.Outcome, Reason: l.Reason, CostUSD: l.CostUSD,
@@ -125,9 +125,9 @@ func attempts(d *client.Client) (map[string][]journal.Attempt, error) {
 	return all, err
 }
 
-// traced is a message with what became of it. A receipt knows all attempts;
-// without one the ledger does.
-func traced(d *client.Client, f dropbox.Found, m *dropbox.Message, attempts []journal.Attempt) *TracedMessage {
+// traced is a message with its turns and its end. They come from its receipt, or from the ledger
+// where it has none.
+func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []journal.Attempt) *TracedMessage {
 	t := &TracedMessage{
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
 		Turn: m.Turn, Offer: m.Offer, Hops: m.Hops, Created: m.Created, State: StateOf(f.Mailbox, f.State), Attempts: attempts,
@@ -136,9 +136,9 @@ func traced(d *client.Client, f dropbox.Found, m *dropbox.Message, attempts []jo
 		t.Copy, t.About = true, n.About
 	}
 	if f.State == dropbox.Dead || f.State == dropbox.Refused {
-		t.Reason = d.Reason(f)
+		t.Reason = c.Reason(f)
 	}
-	if r, err := d.Receipt(f); err == nil {
+	if r, err := c.Receipt(f); err == nil {
 		t.Receipt = r
 		if len(r.Attempts) > 0 {
 			t.Attempts = r.Attempts
@@ -147,10 +147,9 @@ func traced(d *client.Client, f dropbox.Found, m *dropbox.Message, attempts []jo
 	return t
 }
 
-// NewTrace finds out which message came of which, and adds up. The messages
-// may be in any order. A message belongs under the publication that it
-// offers, else under the one whose turn sent it, else under the one it answers; what
-// belongs to none is a root.
+// NewTrace finds the parent of each message, and adds up. The messages may be in any order. The
+// parent of a message is the publication that it offers, else the message whose turn sent it,
+// else the message that it answers. A message without a parent is a root.
 func NewTrace(id string, messages []*TracedMessage) *Trace {
 	slices.SortStableFunc(messages, func(a, b *TracedMessage) int {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
@@ -177,8 +176,8 @@ func NewTrace(id string, messages []*TracedMessage) *Trace {
 		if parent == nil {
 			parent = byID[m.ReplyTo]
 		}
-		// A forged reply_to could name a later message, and two of them each
-		// other: only an older one can be where a message came from.
+		// A forged reply_to could name a later message, and two messages could name each
+		// other: only an older message is a parent.
 		if parent != nil && !parent.Created.After(m.Created) && parent != m && !parent.under(m) {
 			m.Parent = parent.ID
 			parent.Below = append(parent.Below, m)
@@ -190,7 +189,7 @@ func NewTrace(id string, messages []*TracedMessage) *Trace {
 	return t
 }
 
-// under tells whether m stands somewhere below above.
+// under tells whether m is below above.
 func (m *TracedMessage) under(above *TracedMessage) bool {
 	for _, s := range above.Below {
 		if s == m || m.under(s) {

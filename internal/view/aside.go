@@ -9,16 +9,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// NoReason stands where the reason for which a message lies aside has been lost.
+// NoReason stands for the reason of a dead letter or a refusal where none is kept.
 const NoReason = "no reason is kept"
 
-// A DeadLetter is a message that was given up, or a file that could not be one.
+// A DeadLetter is a message that was given up, or a file that is not a message.
 type DeadLetter struct {
 	ID      string       `json:"id"`
 	Mailbox string       `json:"mailbox"`
 	Created time.Time    `json:"created"`
 	Reason  string       `json:"reason"`
-	From    string       `json:"from,omitempty"` // "" when it is not a message
+	From    string       `json:"from,omitempty"` // "" for a file that is not a message
 	Type    dropbox.Type `json:"type,omitempty"`
 	Subject string       `json:"subject,omitempty"` // or the beginning of the text
 
@@ -26,16 +26,16 @@ type DeadLetter struct {
 	Expires time.Time          `json:"-"` // zero: never
 }
 
-// Candidate is the letter as one of several that a part of an id stands for.
+// Candidate is the dead letter as one of several that a part of an id stands for.
 func (l DeadLetter) Candidate() client.Candidate {
 	return client.Candidate{ID: l.ID, From: cmp.Or(l.From, "?"), To: l.Mailbox, Type: l.Type, Subject: l.Subject}
 }
 
 // DeadLetters lists the dead letters of mailboxes, oldest first.
-func DeadLetters(d *client.Client, mailboxes []string) ([]DeadLetter, error) {
+func DeadLetters(c *client.Client, mailboxes []string) ([]DeadLetter, error) {
 	list := []DeadLetter{}
 	for _, name := range mailboxes {
-		box, err := d.Mailbox(name)
+		box, err := c.Mailbox(name)
 		if err != nil {
 			return nil, err
 		}
@@ -44,14 +44,14 @@ func DeadLetters(d *client.Client, mailboxes []string) ([]DeadLetter, error) {
 			return nil, err
 		}
 		for _, l := range letters {
-			list = append(list, deadLetter(d, name, l))
+			list = append(list, deadLetter(c, name, l))
 		}
 	}
 	slices.SortStableFunc(list, func(a, b DeadLetter) int { return a.Created.Compare(b.Created) })
 	return list, nil
 }
 
-func deadLetter(d *client.Client, mailbox string, l dropbox.DeadLetter) DeadLetter {
+func deadLetter(c *client.Client, mailbox string, l dropbox.DeadLetter) DeadLetter {
 	v := DeadLetter{
 		ID: cmp.Or(l.ID, l.Name), Mailbox: mailbox, Created: l.Created, Subject: l.Original,
 		Reason: cmp.Or(l.Reason, NoReason), Letter: l,
@@ -60,13 +60,13 @@ func deadLetter(d *client.Client, mailbox string, l dropbox.DeadLetter) DeadLett
 		return v
 	}
 	found := dropbox.Found{Mailbox: mailbox, State: dropbox.Dead, Entry: l.Entry, Path: mailbox + "/dead/" + l.Name}
-	if m, err := d.Store.Load(found); err == nil {
+	if m, err := c.Store.Load(found); err == nil {
 		v.From, v.Type, v.Subject, v.Expires = m.From, m.Type, m.Gist(), m.Expires
 	}
 	return v
 }
 
-// A Refusal is a message that a rule did not let pass.
+// A Refusal is a message that a rule refused.
 type Refusal struct {
 	ID      string       `json:"id"`
 	To      string       `json:"to"`
@@ -86,11 +86,11 @@ func (r Refusal) Candidate() client.Candidate {
 	return client.Candidate{ID: r.ID, From: cmp.Or(r.From, "?"), To: r.To, Type: r.Type, Subject: r.Subject}
 }
 
-// Refusals lists what was refused on its way to mailboxes, oldest first.
-func Refusals(d *client.Client, mailboxes []string) ([]Refusal, error) {
+// Refusals lists the messages to mailboxes that were refused, oldest first.
+func Refusals(c *client.Client, mailboxes []string) ([]Refusal, error) {
 	list := []Refusal{}
 	for _, name := range mailboxes {
-		box, err := d.Mailbox(name)
+		box, err := c.Mailbox(name)
 		if err != nil {
 			return nil, err
 		}
@@ -100,8 +100,8 @@ func Refusals(d *client.Client, mailboxes []string) ([]Refusal, error) {
 		}
 		for _, r := range refusals {
 			v := Refusal{ID: r.ID, To: name, Created: r.Created, Refused: r.At, Reason: cmp.Or(r.Reason, NoReason), Entry: r.Entry}
-			if found, err := d.Store.Find(r.ID); err == nil {
-				if m, err := d.Store.Load(found); err == nil {
+			if found, err := c.Store.Find(r.ID); err == nil {
+				if m, err := c.Store.Load(found); err == nil {
 					v.From, v.Type, v.Subject, v.Thread = m.From, m.Type, m.Gist(), m.Thread
 				}
 			}
