@@ -9,10 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -94,46 +91,6 @@ func (s *Store) OpenAttachment(a Attachment) (*os.File, error) {
 		return nil, fmt.Errorf("open attachment: %w", &fs.PathError{Op: "open", Path: a.Path, Err: ErrInvalid})
 	}
 	return os.NewFile(uintptr(f.fd), filepath.Join(s.dir, a.Path)), nil
-}
-
-// check refuses what Attach would not have made: paths above all.
-func (a Attachment) check() error {
-	sum, err := hex.DecodeString(a.SHA256)
-	switch {
-	case err != nil || len(sum) != sha256.Size || strings.ToLower(a.SHA256) != a.SHA256:
-		return invalid("attachment: sha256 %q is not 64 digits of lower-case hexadecimal", a.SHA256)
-	case a.Name == "" || a.Name != attachmentName(a.Name):
-		return invalid("attachment: name %q is not a plain file name", a.Name)
-	case a.Path != attachDir+"/"+a.SHA256+"/"+a.Name:
-		return invalid("attachment: path %q is not attach/<sha256>/<name>", a.Path)
-	case a.Size < 0:
-		return invalid("attachment: size %d", a.Size)
-	}
-	return nil
-}
-
-// attachmentName makes a plain file name of any name.
-func attachmentName(name string) string {
-	name = path.Base(strings.ReplaceAll(name, "\\", "/"))
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("._-+ ", r):
-			return r
-		case r >= 0xa0 && r != utf8.RuneError && !mustEscape(r):
-			return r
-		}
-		return '_'
-	}, name)
-	for len(name) > 100 { // from the front, so that the ending stays
-		_, n := utf8.DecodeRuneInString(name)
-		name = name[n:]
-	}
-	name = strings.TrimLeftFunc(name, func(r rune) bool { return r == '.' || r == '-' || unicode.IsSpace(r) })
-	name = strings.TrimRightFunc(name, unicode.IsSpace)
-	if name == "" {
-		return "file"
-	}
-	return name
 }
 
 // spill makes an attachment of a body that is too long, and leaves its beginning.

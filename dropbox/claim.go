@@ -3,7 +3,6 @@ package dropbox
 import (
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -127,28 +126,6 @@ func (b *Mailbox) read(c *Claim, path string) error {
 func (b *Mailbox) works() bool {
 	scratch := b.at(tmpFolder, "trial-"+NewID())
 	return b.disk.write(scratch, []byte("Does this disk work?\n")) == nil && b.disk.remove(scratch) == nil
-}
-
-// isOdd says whether an open fails for what lies under the name, and always will; not
-// for trouble of the disk or the process, which passes.
-func isOdd(err error) bool {
-	return slices.ContainsFunc([]error{
-		fs.ErrPermission, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,
-	}, func(e error) bool { return errors.Is(err, e) })
-}
-
-// cannotOpen turns the reasons for which an open fails, and will fail again, into
-// what they say about the file.
-func cannotOpen(err error) error {
-	switch {
-	case errors.Is(err, unix.ELOOP):
-		return invalid("not a file but a %s", KindSymlink)
-	case errors.Is(err, fs.ErrPermission):
-		return invalid("the file cannot be read: %v", err)
-	case errors.Is(err, unix.ENXIO):
-		return invalid("not a file but a %s", KindSocket)
-	}
-	return invalid("the file cannot be opened: %v", err)
 }
 
 // Open reads again what is in cur/ already, after a crash. The error is [ErrGone]

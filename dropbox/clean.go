@@ -13,12 +13,6 @@ import (
 // crash.
 const maxScratch = time.Hour
 
-// scratchPrefix begins the names of files outside a mailbox that are being written.
-const scratchPrefix = ".scratch-"
-
-// oldPrefix begins the names in tmp/ of scratch that is about to be removed.
-const oldPrefix = "old-"
-
 // Clean removes what crashes left behind: what lies in tmp/ for an hour, and keys
 // older than 7 days. A message that was cut off before new/ was never accepted, so
 // it goes, and its key with it. To repeat it is harmless. It returns how many files

@@ -4,23 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
-
-// A DeadLetter is what was given up: a message, or a thing that was never one.
-type DeadLetter struct {
-	Entry         // of a message; for anything else only ID, Created and Name are set
-	Reason string // why, one or more lines; empty if nobody noted it
-
-	// Original is the name that a thing had which was set aside; empty for a message.
-	Original string
-}
 
 // Bury gives a message up, from cur/ or new/: first the reason is durable in
 // dead/, then the message moves there. It may be repeated, and goes on wherever a
@@ -74,11 +63,6 @@ func (b *Mailbox) Condemn(e Entry, reason string) (time.Time, error) {
 		return time.Time{}, b.wrap("condemn "+e.ID, err)
 	}
 	return modTime(&st), nil
-}
-
-// note writes a reason into dead/, durable; one that is there stays.
-func (b *Mailbox) note(name, reason string) error {
-	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
 
 // Reasons returns the messages in cur/ that have a reason in dead/ already, in the
@@ -311,62 +295,6 @@ func (b *Mailbox) purge(d DeadLetter) error {
 		return err
 	}
 	return b.disk.syncDir(b.dir(deadFolder))
-}
-
-// What is not a message gets a name in dead/ that sorts by time, has an id for the
-// verbs that take one, and ends with its own name.
-//
-//	20261121T045102.123456Z-k7f3q9m2xd-plan.docx
-func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
-	from := path.Join(b.name, folder, name)
-	at, id, original := b.store.stamp(), NewID(), tameName(name)
-	d := DeadLetter{Original: original, Reason: fmt.Sprintf("%q: %s", name, reason)}
-	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
-	// The reason comes first: a full disk, which has no room for it, leaves the thing
-	// where it lies. The thing may vanish at any time, and then nothing is explained.
-	if err := b.note(d.Name+reasonEnd, d.Reason); err != nil {
-		return d, err
-	}
-	err := b.disk.move(from, b.at(deadFolder, d.Name))
-	if err != nil {
-		err = errors.Join(err, ignoreMissing(b.disk.remove(b.at(deadFolder, d.Name+reasonEnd))))
-	}
-	return d, err
-}
-
-func parseAside(name string) (DeadLetter, bool) {
-	const head = len(timeLayout) + 1 + idLen + 1
-	if len(name) <= head || name[len(timeLayout)] != '-' || name[head-1] != '-' {
-		return DeadLetter{}, false
-	}
-	at, ok := parseTime(name[:len(timeLayout)])
-	id := name[len(timeLayout)+1 : head-1]
-	if !ok || !ValidID(id) {
-		return DeadLetter{}, false
-	}
-	return DeadLetter{Entry: Entry{Created: at, ID: id, Name: name}, Original: name[head:]}, true
-}
-
-// tameName makes of any name one that is short enough to have an ending put to it,
-// and that prints as one word on a screen.
-func tameName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '/' || r == '\\' || r == utf8.RuneError {
-			return '_'
-		}
-		return r
-	}, name)
-	for len(name) > 120 { // from the front, so that the ending stays
-		_, n := utf8.DecodeRuneInString(name)
-		name = name[n:]
-	}
-	if name = strings.TrimLeft(name, ".-"); name == "" {
-		return "file"
-	}
-	if strings.HasSuffix(name, reasonEnd) {
-		name += "_" // or it would pass for the reason of another
-	}
-	return name
 }
 
 // GivenUp says whether a message lies in dead/ with its reason. Another file of that name

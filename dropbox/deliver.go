@@ -2,15 +2,6 @@ package dropbox
 
 import "fmt"
 
-// A Delivery says where a message went.
-type Delivery struct {
-	ID        string // of the message; of the first one if this is a Duplicate
-	To        string // the mailbox
-	Name      string // the file's name as it was delivered
-	Thread    string
-	Duplicate bool // the key was delivered before; nothing new was written
-}
-
 // Deliver puts a message into a mailbox. When the error is nil the message
 // survives a crash of this machine.
 //
@@ -58,19 +49,6 @@ func (b *Mailbox) deliver(m *Message, sign func(*Message) string) (Delivery, err
 		return Delivery{}, o.err
 	}
 	return o.Delivery, nil
-}
-
-// A Draft is a message that is to be delivered.
-type Draft struct {
-	To      string
-	Message *Message
-	Sign    func(*Message) string // nil for no proof; see [Store.DeliverSigned]
-}
-
-// An Outcome is what became of a [Draft].
-type Outcome struct {
-	Delivery
-	Err error // as of [Store.Deliver]; nil: the message survives a crash of this machine
 }
 
 // DeliverBatch delivers several messages, in their order, and is to be preferred
@@ -156,60 +134,6 @@ func (s *Store) compose(to string, m Message, sign func(*Message) string) *outgo
 	o.data, o.err = m.Encode()
 	o.over = o.err != nil
 	return o
-}
-
-// repair makes the missing folders of a mailbox. A mailbox without any folder does not
-// exist: then the error is an [*UnknownError].
-func (s *Store) repair(name string) error {
-	if some, err := s.hasSome(name); err != nil {
-		return err
-	} else if !some {
-		return s.unknown(name)
-	}
-	return makeMailbox(s.disk, name)
-}
-
-// hasSome says whether a folder was a mailbox once.
-func (s *Store) hasSome(name string) (bool, error) {
-	for _, folder := range mailboxFolders {
-		there, err := s.disk.exists(name + "/" + folder)
-		if there || err != nil && !isOdd(err) {
-			return there, err
-		}
-	}
-	return false, nil
-}
-
-// Known is nil when an agent, lead or irc has a mailbox of that name. The error is an
-// [*UnknownError] or a [*NameError].
-func (s *Store) Known(name string) error {
-	if err := CheckMailbox(name); err != nil {
-		return s.misnamed(name, err)
-	}
-	return s.known(name)
-}
-
-// known is an error unless the name is that of a mailbox, or was: an
-// [*UnknownError], or what the disk says.
-func (s *Store) known(name string) error {
-	is, err := s.isMailbox(name)
-	if err == nil && !is {
-		is, err = s.hasSome(name)
-	}
-	if err == nil && !is {
-		err = s.unknown(name)
-	}
-	return err
-}
-
-// misnamed is the error for a name that can have no mailbox: the nearest names
-// help more than the rule.
-func (s *Store) misnamed(name string, err error) error {
-	known, listErr := s.Mailboxes()
-	if near := Nearest(name, known); listErr == nil && len(near) > 0 {
-		return &UnknownError{Name: name, Near: near}
-	}
-	return err
 }
 
 // checkRoom looks for FULL, which List puts down and takes away.

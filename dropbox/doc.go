@@ -104,4 +104,20 @@
 //
 // The package knows no configuration, no daemon and no agent program. It works on
 // Linux and macOS.
+//
+// # The files of the package
+//
+// A file uses the files of its own layer and of those below it, and none above.
+//
+//	readers         watch  recover  clean  retain  filesystem
+//	taking          deadletter  refuse  settle  settlebatch  find  intake
+//	                list  claim
+//	delivery        send  deliver  batch  attach  key
+//	a mailbox       setaside  full  doneday  stray  folder  mailbox
+//	the store       mailboxes  lock  thread  store
+//	the disk        change  readable  names  disk
+//	a message       proof  parse  flat  encode  message  delivery
+//	names           name  agent  errors
+//
+// The disk makes every change: a test refuses each of them once, see [Options].
 package dropbox

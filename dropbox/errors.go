@@ -117,20 +117,3 @@ func (e *LockedError) Error() string {
 
 // Unwrap makes a LockedError an [ErrLocked].
 func (e *LockedError) Unwrap() error { return ErrLocked }
-
-// An AmbiguousError lists the messages that a part of an id stands for.
-type AmbiguousError struct {
-	Part  string
-	Found []Found // sorted by their ids
-}
-
-func (e *AmbiguousError) Error() string {
-	var ids []string
-	for _, f := range e.Found {
-		ids = append(ids, f.Entry.ID)
-	}
-	return fmt.Sprintf("%q stands for %d messages: %s", e.Part, len(ids), strings.Join(ids, ", "))
-}
-
-// Unwrap makes an AmbiguousError an [ErrAmbiguous].
-func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }

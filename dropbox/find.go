@@ -210,3 +210,20 @@ func (s *Store) Unfinished(in func(mailbox string) bool, visit func(*Mailbox, En
 	}
 	return nil
 }
+
+// An AmbiguousError lists the messages that a part of an id stands for.
+type AmbiguousError struct {
+	Part  string
+	Found []Found // sorted by their ids
+}
+
+func (e *AmbiguousError) Error() string {
+	var ids []string
+	for _, f := range e.Found {
+		ids = append(ids, f.Entry.ID)
+	}
+	return fmt.Sprintf("%q stands for %d messages: %s", e.Part, len(ids), strings.Join(ids, ", "))
+}
+
+// Unwrap makes an AmbiguousError an [ErrAmbiguous].
+func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }

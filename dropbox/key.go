@@ -227,3 +227,6 @@ func (s *Store) placeOf(mailbox string, e Entry) (bool, error) {
 	day, err := s.doneDay(mailbox, e, base+".md")
 	return day != "", err
 }
+
+// oldPrefix begins the names in tmp/ of scratch that is about to be removed.
+const oldPrefix = "old-"

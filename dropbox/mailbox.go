@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 )
 
 // A Mailbox is the side of a Store from which messages are taken. Any number of
@@ -49,58 +48,6 @@ func (b *Mailbox) wrap(what string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s in mailbox %s: %w", what, b.name, err)
-}
-
-// List returns the messages that wait, in the order of work. It opens none of
-// them: a listing costs half a microsecond a name, so list once, work it off, and
-// list again when it is empty.
-//
-// On the way it puts the file FULL down when MaxWaiting is reached, takes it away
-// when there is room again (whoever takes a message looks for that too), and sets aside what has no message's name: to dead/,
-// with a reason. Unfinished files (see [Mailbox.Strays]) are left alone.
-//
-// On a local disk of Linux a listing is the folder at one moment: a message that was
-// delivered before another one is listed before it, or has left the folder. On macOS, on a
-// disk of the network and beyond about 110,000 messages, a listing may lack a message and
-// have a later one; the next listing has both.
-func (b *Mailbox) List() ([]Entry, error) {
-	entries, _, err := b.ListAside()
-	return entries, err
-}
-
-// ListAside is List that also returns what it has set aside this time, so that
-// somebody can be told.
-func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
-	entries, odd, err := b.list(newFolder)
-	if err != nil {
-		return nil, nil, b.wrap("list", err)
-	}
-	// Neither may keep anybody from the mail, on a full disk say: what fails here is
-	// tried again by the next listing.
-	_ = b.judge(len(entries))
-	var aside []DeadLetter
-	for _, name := range odd {
-		d, err := b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+
-			"what is dropped by hand belongs into "+b.name+"/ itself")
-		if err == nil {
-			aside = append(aside, d)
-		}
-	}
-	return entries, aside, nil
-}
-
-// Peek is List for those who only look: it changes nothing.
-func (b *Mailbox) Peek() ([]Entry, error) {
-	entries, _, err := b.list(newFolder)
-	return entries, b.wrap("list", err)
-}
-
-// Claimed returns the messages in cur/, in the order of work: those of a running
-// turn, and after a crash those that were begun. In the lead's mailbox they are
-// the ones that were read.
-func (b *Mailbox) Claimed() ([]Entry, error) {
-	entries, _, err := b.list(curFolder)
-	return entries, b.wrap("list claimed", err)
 }
 
 // list sorts the names in a folder into messages and what is odd. Receipts beside
@@ -170,17 +117,3 @@ func parseAs(e Entry, data []byte) (*Message, error) {
 // maxFile is the largest file that can be a message. A file that came by new/ may
 // have a longer body than a delivery allows; who claims it decides about that.
 func (s *Store) maxFile() int64 { return s.opts.MaxAttachment + maxFront + 64 }
-
-// unfinished says whether a name is surely that of a file somebody still writes,
-// or of no message at all: hidden files, and what editors and copiers leave.
-func unfinished(name string) bool {
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
-		return true
-	}
-	for _, end := range []string{"~", ".swp", ".swo", ".swx", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".filepart"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
-}

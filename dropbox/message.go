@@ -1,6 +1,9 @@
 package dropbox
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
 	"strings"
 	"time"
 	"unicode"
@@ -13,43 +16,6 @@ const Version = 1
 // MaxHops is how often programs may pass a message on, if Options say nothing else.
 // One more is a loop.
 const MaxHops = 8
-
-// Priority says which of two messages comes first, whatever their age. It is the
-// first letter of a message's file name (0, 1 or 2), so that names sort in the order
-// of work. The zero value is Normal.
-type Priority int8
-
-// The priorities, the most urgent first; they compare as numbers.
-const (
-	Urgent Priority = iota - 1
-	Normal
-	Low
-)
-
-// String returns urgent, normal or low.
-func (p Priority) String() string {
-	switch p {
-	case Urgent:
-		return "urgent"
-	case Low:
-		return "low"
-	}
-	return "normal"
-}
-
-// ParsePriority reads what String writes. The empty string is Normal; any other
-// is an [*InvalidError].
-func ParsePriority(s string) (Priority, error) {
-	switch s {
-	case "urgent":
-		return Urgent, nil
-	case "normal", "":
-		return Normal, nil
-	case "low":
-		return Low, nil
-	}
-	return Normal, invalid("priority %q: want urgent, normal or low", s)
-}
 
 // Type says what a message asks for.
 type Type string
@@ -113,15 +79,6 @@ type Message struct {
 	Extra string
 
 	Body []byte // Markdown, and any other text; every byte is kept
-}
-
-// An Attachment is a file that goes with a message. It lies in the store, under
-// the name of its content, so that two senders of one file keep it once.
-type Attachment struct {
-	Name   string // the file's own name
-	Path   string // relative to the store: attach/<sha256>/NAME
-	Size   int64  // bytes
-	SHA256 string // lower-case hexadecimal
 }
 
 // Expired says whether the message is of no use any more at that time.
@@ -232,4 +189,81 @@ func checkText(what, s string, most int) error {
 		return invalid("%s has a control character", what)
 	}
 	return nil
+}
+
+// attachDir has the attachments, below the store's folder.
+const attachDir = "attach"
+
+// An Attachment is a file that goes with a message. It lies in the store, under
+// the name of its content, so that two senders of one file keep it once.
+type Attachment struct {
+	Name   string // the file's own name
+	Path   string // relative to the store: attach/<sha256>/NAME
+	Size   int64  // bytes
+	SHA256 string // lower-case hexadecimal
+}
+
+// check refuses what Attach would not have made: paths above all.
+func (a Attachment) check() error {
+	sum, err := hex.DecodeString(a.SHA256)
+	switch {
+	case err != nil || len(sum) != sha256.Size || strings.ToLower(a.SHA256) != a.SHA256:
+		return invalid("attachment: sha256 %q is not 64 digits of lower-case hexadecimal", a.SHA256)
+	case a.Name == "" || a.Name != attachmentName(a.Name):
+		return invalid("attachment: name %q is not a plain file name", a.Name)
+	case a.Path != attachDir+"/"+a.SHA256+"/"+a.Name:
+		return invalid("attachment: path %q is not attach/<sha256>/<name>", a.Path)
+	case a.Size < 0:
+		return invalid("attachment: size %d", a.Size)
+	}
+	return nil
+}
+
+// attachmentName makes a plain file name of any name.
+func attachmentName(name string) string {
+	name = path.Base(strings.ReplaceAll(name, "\\", "/"))
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("._-+ ", r):
+			return r
+		case r >= 0xa0 && r != utf8.RuneError && !mustEscape(r):
+			return r
+		}
+		return '_'
+	}, name)
+	for len(name) > 100 { // from the front, so that the ending stays
+		_, n := utf8.DecodeRuneInString(name)
+		name = name[n:]
+	}
+	name = strings.TrimLeftFunc(name, func(r rune) bool { return r == '.' || r == '-' || unicode.IsSpace(r) })
+	name = strings.TrimRightFunc(name, unicode.IsSpace)
+	if name == "" {
+		return "file"
+	}
+	return name
+}
+
+// Gist is what a message is about, on one line: its subject, else the beginning of its
+// text. The mark of the bridge before what a person said on IRC is left out. It may
+// steer a terminal.
+func (m *Message) Gist() string {
+	about := m.Subject
+	if about == "" {
+		about = strings.ToValidUTF8(string(m.Body[:min(len(m.Body), 400)]), "")
+		if _, what, ok := HeardOnIRC(about); ok && m.From == IRC {
+			about = what
+		}
+	}
+	return strings.Join(strings.Fields(about), " ")
+}
+
+// HeardOnIRC takes apart a text that the bridge brought from IRC: "[IRC where] <who>
+// what". ok is false for another text.
+func HeardOnIRC(text string) (who, what string, ok bool) {
+	if !strings.HasPrefix(text, "[IRC ") {
+		return "", "", false
+	}
+	_, rest, _ := strings.Cut(text, "] <")
+	who, what, ok = strings.Cut(rest, "> ")
+	return who, what, ok && who != ""
 }

@@ -186,3 +186,54 @@ func idPartShape(s string) bool {
 	}
 	return s != "" && len(s) <= idLen
 }
+
+// Priority says which of two messages comes first, whatever their age. It is the
+// first letter of a message's file name (0, 1 or 2), so that names sort in the order
+// of work. The zero value is Normal.
+type Priority int8
+
+// The priorities, the most urgent first; they compare as numbers.
+const (
+	Urgent Priority = iota - 1
+	Normal
+	Low
+)
+
+// String returns urgent, normal or low.
+func (p Priority) String() string {
+	switch p {
+	case Urgent:
+		return "urgent"
+	case Low:
+		return "low"
+	}
+	return "normal"
+}
+
+// ParsePriority reads what String writes. The empty string is Normal; any other
+// is an [*InvalidError].
+func ParsePriority(s string) (Priority, error) {
+	switch s {
+	case "urgent":
+		return Urgent, nil
+	case "normal", "":
+		return Normal, nil
+	case "low":
+		return Low, nil
+	}
+	return Normal, invalid("priority %q: want urgent, normal or low", s)
+}
+
+// unfinished says whether a name is surely that of a file somebody still writes,
+// or of no message at all: hidden files, and what editors and copiers leave.
+func unfinished(name string) bool {
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") {
+		return true
+	}
+	for _, end := range []string{"~", ".swp", ".swo", ".swx", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".filepart"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -103,3 +105,29 @@ func kindOf[M uint16 | uint32](mode M) Kind {
 	}
 	return KindDevice
 }
+
+// isOdd says whether an open fails for what lies under the name, and always will; not
+// for trouble of the disk or the process, which passes.
+func isOdd(err error) bool {
+	return slices.ContainsFunc([]error{
+		fs.ErrPermission, unix.ELOOP, unix.ENXIO, unix.ENODEV, unix.EISDIR, unix.ENOTDIR, unix.EOPNOTSUPP, unix.ETXTBSY, unix.EOVERFLOW,
+	}, func(e error) bool { return errors.Is(err, e) })
+}
+
+// cannotOpen turns the reasons for which an open fails, and will fail again, into
+// what they say about the file.
+func cannotOpen(err error) error {
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return invalid("not a file but a %s", KindSymlink)
+	case errors.Is(err, fs.ErrPermission):
+		return invalid("the file cannot be read: %v", err)
+	case errors.Is(err, unix.ENXIO):
+		return invalid("not a file but a %s", KindSocket)
+	}
+	return invalid("the file cannot be opened: %v", err)
+}
+
+func modTime(st *unix.Stat_t) time.Time { return time.Unix(st.Mtim.Unix()).UTC() }
+
+func changeTime(st *unix.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()).UTC() }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,7 +60,6 @@ const (
 	lockFile    = ".lock"
 	haltFile    = "HALT"
 	fullFile    = "FULL"
-	attachDir   = "attach"
 	boardDir    = "board"
 	refusedDir  = "refused"
 	topicsDir   = "topics"
@@ -70,6 +68,12 @@ const (
 // ignored keeps what is not finished out of git.
 const ignored = "# What is finished is tracked: done/, dead/, attach/, board/.\n" +
 	"tmp/\nnew/\ncur/\nkeys/\nwork/\ngrants/\n.lock\nHALT\nFULL\n"
+
+// scratchPrefix begins the names of files outside a mailbox that are being written.
+const scratchPrefix = ".scratch-"
+
+// haltedDir has a file for every conversation that is halted.
+const haltedDir = "halted"
 
 // Create makes the folder dir and in it what a store has from the start: version,
 // .gitignore, board/, attach/, refused/ and the mailbox of the lead. What is there
@@ -181,18 +185,17 @@ func (s *Store) MaxBody() int64 { return s.opts.MaxBody }
 // TooManyHops says whether a message was passed on more often than may be.
 func (s *Store) TooManyHops(hops int) bool { return s.opts.MaxHops > 0 && hops > s.opts.MaxHops }
 
-// MakeMailbox makes the mailbox of an agent, of lead or of irc, and makes again
-// what of it was deleted. What lies in the place of one of its folders, such as a
-// symlink, is moved beside them, where it is a [Stray]. To repeat it is harmless and
-// cheap.
-func (s *Store) MakeMailbox(name string) error {
-	if err := CheckMailbox(name); err != nil {
-		return fmt.Errorf("make mailbox: %w", err)
+// stamp returns the time for a new file name: now, in microseconds, and later than
+// any stamp before, so that the messages of one process sort as they were sent.
+func (s *Store) stamp() time.Time {
+	now := s.opts.Now().UnixMicro()
+	for {
+		last := s.last.Load()
+		next := max(now, last+1)
+		if s.last.CompareAndSwap(last, next) {
+			return time.UnixMicro(next).UTC()
+		}
 	}
-	if err := makeMailbox(s.disk, name); err != nil {
-		return fmt.Errorf("make mailbox %s: %w", name, err)
-	}
-	return nil
 }
 
 func makeMailbox(d *disk, name string) error {
@@ -227,74 +230,4 @@ func makeMailbox(d *disk, name string) error {
 		return nil
 	}
 	return errors.Join(d.syncDir(name), d.syncDir("."))
-}
-
-// Mailboxes lists the names that have a mailbox, sorted: a folder with a good name
-// and new/ in it.
-func (s *Store) Mailboxes() ([]string, error) {
-	mailboxes, _, err := s.survey()
-	return mailboxes, err
-}
-
-// Strangers lists what lies in the store's folder and is neither the store's own
-// nor a mailbox, sorted: folders with a wrong name or none of ours in them, which
-// nobody serves.
-func (s *Store) Strangers() ([]string, error) {
-	_, strangers, err := s.survey()
-	return strangers, err
-}
-
-func (s *Store) survey() (mailboxes, strangers []string, err error) {
-	names, err := s.disk.names(".")
-	if err != nil {
-		return nil, nil, fmt.Errorf("list mailboxes: %w", err)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		is := false
-		if CheckMailbox(name) == nil {
-			if is, err = s.isMailbox(name); err != nil {
-				return nil, nil, fmt.Errorf("list mailboxes: %w", err)
-			}
-		}
-		switch {
-		case name[0] == '.' || slices.Contains([]string{versionFile, haltFile, boardDir, attachDir, refusedDir, haltedDir, topicsDir}, name):
-		case is:
-			mailboxes = append(mailboxes, name)
-		default:
-			strangers = append(strangers, name)
-		}
-	}
-	return mailboxes, strangers, nil
-}
-
-// isMailbox says whether a folder has new/ in it, and is not only called so.
-func (s *Store) isMailbox(name string) (bool, error) {
-	err := s.disk.isFolder(name + "/" + newFolder)
-	if errors.Is(err, fs.ErrNotExist) || isOdd(err) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// unknown is the error for a mailbox that is not there.
-func (s *Store) unknown(name string) error {
-	known, err := s.Mailboxes()
-	if err != nil {
-		return err
-	}
-	return &UnknownError{Name: name, Near: Nearest(name, known)}
-}
-
-// stamp returns the time for a new file name: now, in microseconds, and later than
-// any stamp before, so that the messages of one process sort as they were sent.
-func (s *Store) stamp() time.Time {
-	now := s.opts.Now().UnixMicro()
-	for {
-		last := s.last.Load()
-		next := max(now, last+1)
-		if s.last.CompareAndSwap(last, next) {
-			return time.UnixMicro(next).UTC()
-		}
-	}
 }

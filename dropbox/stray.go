@@ -95,9 +95,6 @@ func stray(name string, st *unix.Stat_t) Stray {
 	}
 }
 
-func modTime(st *unix.Stat_t) time.Time    { return time.Unix(st.Mtim.Unix()).UTC() }
-func changeTime(st *unix.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()).UTC() }
-
 // Arrived says when a message that waits was put into new/, by the clock of the file
 // system, which no program can choose. The error is [ErrGone] when it is not there.
 func (b *Mailbox) Arrived(e Entry) (time.Time, error) {

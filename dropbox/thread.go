@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// haltedDir has a file for every conversation that is halted.
-const haltedDir = "halted"
-
 // A HaltedThread is a conversation that is halted.
 type HaltedThread struct {
 	Thread string

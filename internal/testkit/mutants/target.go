@@ -9,7 +9,7 @@ type target struct {
 
 var targets = []target{
 	{pkg: "dropbox", files: []string{
-		"claim.go", "change.go", "settle.go", // claim and receipt
+		"claim.go", "change.go", "settle.go", "doneday.go", // claim and receipt
 		"recover.go",                 // take-up
 		"batch.go", "settlebatch.go", // batch
 	}, first: "^Test(StepsOnDisk|EverySync|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ATwin|DiskTrouble)"},

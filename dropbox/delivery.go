@@ -1,0 +1,23 @@
+package dropbox
+
+// A Delivery says where a message went.
+type Delivery struct {
+	ID        string // of the message; of the first one if this is a Duplicate
+	To        string // the mailbox
+	Name      string // the file's name as it was delivered
+	Thread    string
+	Duplicate bool // the key was delivered before; nothing new was written
+}
+
+// A Draft is a message that is to be delivered.
+type Draft struct {
+	To      string
+	Message *Message
+	Sign    func(*Message) string // nil for no proof; see [Store.DeliverSigned]
+}
+
+// An Outcome is what became of a [Draft].
+type Outcome struct {
+	Delivery
+	Err error // as of [Store.Deliver]; nil: the message survives a crash of this machine
+}

@@ -1,0 +1,94 @@
+package dropbox
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const dayLayout = "2006-01-02"
+
+// makeDay makes a day's folder in done/, durable. That it is there does not say so:
+// whoever made it may have been killed before it was. So each Store looks after it
+// once a day.
+func (b *Mailbox) makeDay(folder string) error {
+	there, err := b.disk.exists(folder)
+	if err != nil {
+		return err
+	}
+	if last, ok := b.store.days.Load(b.name); there && ok && last == folder {
+		return nil
+	}
+	if err := b.disk.isFolder(path.Dir(folder)); errors.Is(err, fs.ErrNotExist) {
+		err = makeMailbox(b.disk, b.name)
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	if err := b.disk.clearWay(folder, b.name+"/"+path.Base(folder)); err != nil {
+		return err
+	}
+	if err := b.disk.mkdir(folder); err != nil {
+		return err
+	}
+	if err := b.disk.syncDir(path.Dir(folder)); err != nil {
+		return err
+	}
+	b.store.days.Store(b.name, folder)
+	return nil
+}
+
+// doneDay returns the day under which done/ has a file of this message, or "". It
+// tries the days from the message's creation to today by name; clocks of two
+// machines may differ by a day. Only for an older message does it list the days.
+func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
+	done := mailbox + "/" + doneFolder
+	today := s.opts.Now().UTC()
+	first := e.Created.AddDate(0, 0, -1)
+	var days []string
+	if ahead := first.Sub(today); ahead > 0 || ahead < -4*24*time.Hour {
+		names, err := s.disk.names(done)
+		if err != nil {
+			return "", err
+		}
+		days = slices.DeleteFunc(names, func(day string) bool { return !isDay(day) })
+	} else {
+		for day := today; !day.Before(first); day = day.AddDate(0, 0, -1) {
+			days = append(days, day.Format(dayLayout))
+		}
+		if next := e.Created.Format(dayLayout); len(days) == 0 || next > days[0] {
+			days = append(days, next)
+		}
+	}
+	for _, day := range days {
+		there, err := s.disk.exists(done + "/" + day + "/" + file)
+		if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+			continue // what is no folder holds no message
+		}
+		if there || err != nil {
+			return day, err
+		}
+	}
+	return "", nil
+}
+
+// dayNames lists a day in done/. What is no folder has nothing in it.
+func (d *disk) dayNames(folder string) ([]string, error) {
+	names, err := d.names(folder)
+	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// isDay says whether a name is that of a day's folder in done/.
+func isDay(name string) bool {
+	_, err := time.Parse(dayLayout, name)
+	return err == nil
+}

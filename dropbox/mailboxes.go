@@ -1,0 +1,133 @@
+package dropbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// MakeMailbox makes the mailbox of an agent, of lead or of irc, and makes again
+// what of it was deleted. What lies in the place of one of its folders, such as a
+// symlink, is moved beside them, where it is a [Stray]. To repeat it is harmless and
+// cheap.
+func (s *Store) MakeMailbox(name string) error {
+	if err := CheckMailbox(name); err != nil {
+		return fmt.Errorf("make mailbox: %w", err)
+	}
+	if err := makeMailbox(s.disk, name); err != nil {
+		return fmt.Errorf("make mailbox %s: %w", name, err)
+	}
+	return nil
+}
+
+// Mailboxes lists the names that have a mailbox, sorted: a folder with a good name
+// and new/ in it.
+func (s *Store) Mailboxes() ([]string, error) {
+	mailboxes, _, err := s.survey()
+	return mailboxes, err
+}
+
+// Strangers lists what lies in the store's folder and is neither the store's own
+// nor a mailbox, sorted: folders with a wrong name or none of ours in them, which
+// nobody serves.
+func (s *Store) Strangers() ([]string, error) {
+	_, strangers, err := s.survey()
+	return strangers, err
+}
+
+func (s *Store) survey() (mailboxes, strangers []string, err error) {
+	names, err := s.disk.names(".")
+	if err != nil {
+		return nil, nil, fmt.Errorf("list mailboxes: %w", err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		is := false
+		if CheckMailbox(name) == nil {
+			if is, err = s.isMailbox(name); err != nil {
+				return nil, nil, fmt.Errorf("list mailboxes: %w", err)
+			}
+		}
+		switch {
+		case name[0] == '.' || slices.Contains([]string{versionFile, haltFile, boardDir, attachDir, refusedDir, haltedDir, topicsDir}, name):
+		case is:
+			mailboxes = append(mailboxes, name)
+		default:
+			strangers = append(strangers, name)
+		}
+	}
+	return mailboxes, strangers, nil
+}
+
+// isMailbox says whether a folder has new/ in it, and is not only called so.
+func (s *Store) isMailbox(name string) (bool, error) {
+	err := s.disk.isFolder(name + "/" + newFolder)
+	if errors.Is(err, fs.ErrNotExist) || isOdd(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unknown is the error for a mailbox that is not there.
+func (s *Store) unknown(name string) error {
+	known, err := s.Mailboxes()
+	if err != nil {
+		return err
+	}
+	return &UnknownError{Name: name, Near: Nearest(name, known)}
+}
+
+// Known is nil when an agent, lead or irc has a mailbox of that name. The error is an
+// [*UnknownError] or a [*NameError].
+func (s *Store) Known(name string) error {
+	if err := CheckMailbox(name); err != nil {
+		return s.misnamed(name, err)
+	}
+	return s.known(name)
+}
+
+// known is an error unless the name is that of a mailbox, or was: an
+// [*UnknownError], or what the disk says.
+func (s *Store) known(name string) error {
+	is, err := s.isMailbox(name)
+	if err == nil && !is {
+		is, err = s.hasSome(name)
+	}
+	if err == nil && !is {
+		err = s.unknown(name)
+	}
+	return err
+}
+
+// hasSome says whether a folder was a mailbox once.
+func (s *Store) hasSome(name string) (bool, error) {
+	for _, folder := range mailboxFolders {
+		there, err := s.disk.exists(name + "/" + folder)
+		if there || err != nil && !isOdd(err) {
+			return there, err
+		}
+	}
+	return false, nil
+}
+
+// repair makes the missing folders of a mailbox. A mailbox without any folder does not
+// exist: then the error is an [*UnknownError].
+func (s *Store) repair(name string) error {
+	if some, err := s.hasSome(name); err != nil {
+		return err
+	} else if !some {
+		return s.unknown(name)
+	}
+	return makeMailbox(s.disk, name)
+}
+
+// misnamed is the error for a name that can have no mailbox: the nearest names
+// help more than the rule.
+func (s *Store) misnamed(name string, err error) error {
+	known, listErr := s.Mailboxes()
+	if near := Nearest(name, known); listErr == nil && len(near) > 0 {
+		return &UnknownError{Name: name, Near: near}
+	}
+	return err
+}
