@@ -14,13 +14,16 @@ type GoneAgent struct {
 	Waiting int
 }
 
-// Text says it to a person, with what to type.
-func (g GoneAgent) Text() string {
+// Problem says it to a person, with what to type.
+func (g GoneAgent) Problem() Problem {
 	waits := "1 message waits"
 	if g.Waiting != 1 {
 		waits = fmt.Sprintf("%d messages wait", g.Waiting)
 	}
-	return fmt.Sprintf("%s in %s, which is gone from claude-swarm.yaml: claude-swarm remove %s --to OTHER | --keep", waits, g.Name, g.Name)
+	return Problem{
+		Why:  fmt.Sprintf("%s in %s, which is gone from claude-swarm.yaml", waits, g.Name),
+		Next: fmt.Sprintf("claude-swarm remove %s --to OTHER | --keep", g.Name),
+	}
 }
 
 // Gone lists the agents that are not among names, but have mail that nobody works on.
@@ -50,12 +53,12 @@ func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent,
 	return gone, nil
 }
 
-// goneTrouble are the sentences of the status about agents that are gone.
-func goneTrouble(home journal.Home, store *dropbox.Store, specs []Spec) ([]string, error) {
+// goneTrouble lists the problems with agents that are gone, for the status.
+func goneTrouble(home journal.Home, store *dropbox.Store, specs []Spec) ([]Problem, error) {
 	gone, err := Gone(home, store, specNames(specs))
-	var list []string
+	var list []Problem
 	for _, g := range gone {
-		list = append(list, g.Text())
+		list = append(list, g.Problem())
 	}
 	return list, err
 }
@@ -87,7 +90,8 @@ func (s *Swarm) TellGone() {
 			s.log.Warn("it could not be noted that an agent is gone", keyAgent, g.Name, keyErr, err)
 			continue // the next look at the folders tries again
 		}
-		s.tellLead("", "gone:"+g.Name+":"+since, "mail waits for "+g.Name+", which is gone", g.Text()+"\n")
+		wrong := g.Problem()
+		s.tellLead("", "gone:"+g.Name+":"+since, "mail waits for "+g.Name+", which is gone", wrong.Why+": "+wrong.Next+"\n")
 	}
 }
 

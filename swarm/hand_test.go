@@ -2,6 +2,7 @@ package swarm_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,21 +76,21 @@ func TestAFileDroppedIntoAFullMailbox(t *testing.T) {
 	}
 	f.start()
 	drop(f, "coder", "third.md", "three\n")
-	troubles := func() string {
+	troubles := func() []swarm.Problem {
 		st, err := f.daemon.Status()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return strings.Join(st.Trouble, "\n")
+		return st.Trouble
 	}
 	f.until("the status says why it waits", func() bool {
-		return strings.Contains(troubles(), "the mailbox of coder is full (max_waiting): third.md")
+		return strings.Contains(fmt.Sprint(troubles()), "the mailbox of coder is full (max_waiting): third.md")
 	})
 	if err := f.store.Unhalt(); err != nil {
 		t.Fatal(err)
 	}
 	f.until("it is done", func() bool { return len(f.bodies()) == 3 })
-	f.until("nothing is complained of", func() bool { return troubles() == "" })
+	f.until("nothing is complained of", func() bool { return len(troubles()) == 0 })
 }
 
 // Document 4's own system text lets agents write their work into their mailbox.

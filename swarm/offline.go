@@ -18,14 +18,14 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 	st := Status{V: 1, Project: project, Halted: store.Halted(), Reason: screen.Short(store.HaltReason(), maxWhy), Agents: []AgentStatus{}}
 	paused, err := journal.OpenHolds(home)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
-		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
+		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
 		paused = &journal.Holds{} // what can be known is shown
 	} else if err != nil {
 		return st, err
 	}
 	se, err := journal.OpenSessions(home)
 	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
-		st.Trouble = append(st.Trouble, e.Error()+"   try: "+e.Next)
+		st.Trouble = append(st.Trouble, Problem{Why: e.Error(), Next: e.Next})
 	} else if err != nil {
 		return st, err
 	}

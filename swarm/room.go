@@ -15,12 +15,14 @@ const (
 	scarceFiles = 100
 )
 
-// fullDisks says which disks are full, in sentences, also where no agent has anything to
-// write.
-func (s *Swarm) fullDisks() (full []string) {
+// fullDisks says which disks are full, also where no agent has anything to write.
+func (s *Swarm) fullDisks() (full []Problem) {
 	look := func(dir string, try func() error) {
 		if isScarce(dir) && dropbox.IsNoRoom(try()) {
-			full = append(full, fmt.Sprintf("the disk is full: nothing can be written in %s; make room (df -h . and df -i . show it)", dir))
+			full = append(full, Problem{
+				Why:  fmt.Sprintf("the disk is full: nothing can be written in %s", dir),
+				Next: "df -h . && df -i .   (make room on the disk)",
+			})
 		}
 	}
 	look(s.store.Dir(), s.store.Room)

@@ -33,11 +33,17 @@ type Status struct {
 	Daemon  *DaemonStatus `json:"daemon"` // nil when no daemon runs
 	Halted  bool          `json:"halted"`
 	Reason  string        `json:"halted_why"`        // what is written in HALT
-	Trouble []string      `json:"trouble,omitempty"` // what is wrong with the daemon itself, in sentences
+	Trouble []Problem     `json:"trouble,omitempty"` // what is wrong with the daemon itself
 	Agents  []AgentStatus `json:"agents"`
 	Lead    LeadStatus    `json:"lead"`
 	Gate    GateStatus    `json:"gate"`
 	IRC     *IRCStatus    `json:"irc"` // nil where there is no IRC
+}
+
+// A Problem is one thing that is wrong with the daemon itself.
+type Problem struct {
+	Why  string `json:"why"`
+	Next string `json:"next"` // what to type; "" where nothing helps, or Why says all
 }
 
 // IRCStatus says how things stand with IRC.

@@ -306,7 +306,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	uncounted = cmp.Or(uncounted, err)
 	st.Gate, err = gateStatus(s.store, s.Plan().Agents, now)
 	if uncounted = cmp.Or(uncounted, err); uncounted != nil {
-		st.Trouble = append(st.Trouble, "not everything could be counted: "+uncounted.Error())
+		st.Trouble = append(st.Trouble, Problem{Why: "not everything could be counted: " + uncounted.Error()})
 	}
 	return st, nil
 }

@@ -63,12 +63,12 @@ func (t *trouble) mend() {
 	}
 }
 
-func (t *trouble) list() []string {
+func (t *trouble) list() []Problem {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var out []string
+	var out []Problem
 	for _, key := range slices.Sorted(maps.Keys(t.what)) {
-		out = append(out, t.what[key].sentence)
+		out = append(out, Problem{Why: t.what[key].sentence})
 	}
 	return out
 }

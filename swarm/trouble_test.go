@@ -22,7 +22,7 @@ func (f *field) troubled(part string) bool {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return slices.ContainsFunc(st.Trouble, func(s string) bool { return strings.Contains(s, part) })
+	return slices.ContainsFunc(st.Trouble, func(p swarm.Problem) bool { return strings.Contains(p.Why, part) })
 }
 
 // A complaint about the daemon's own files goes when they can be written again,

@@ -292,10 +292,10 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 		return st, err
 	}
 	if d.refused != "" {
-		st.Trouble = append(st.Trouble, d.refused)
+		st.Trouble = append(st.Trouble, swarm.Problem{Why: d.refused, Next: "claude-swarm config check"})
 	}
 	if what := d.irc.trouble.get(); what != "" {
-		st.Trouble = append(st.Trouble, what)
+		st.Trouble = append(st.Trouble, swarm.Problem{Why: what})
 	}
 	st.IRC, err = view.IRCOf(d.file, d.irc.project.home)
 	if st.IRC != nil && d.order.noIRC && !st.IRC.Running {

@@ -123,7 +123,11 @@ func (l look) writeHead(w io.Writer, st *view.Status) {
 		fmt.Fprintln(w, strings.Replace(line, halted, p.paint(halted, color.FgRed, color.Bold), 1))
 	}
 	for _, n := range st.Needed(view.NeedTrouble) {
-		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(screen.Whole(screen.OneLine(n.Why), max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
+		line := screen.OneLine(n.Why)
+		if n.Next != "" {
+			line += "   next: " + n.Next
+		}
+		fmt.Fprintln(w, p.paint("! "+strings.ReplaceAll(screen.Whole(line, max(columns-2, 0)), "\n", "\n  "), color.FgYellow))
 	}
 	for _, line := range l.limits(st) {
 		fmt.Fprintln(w, p.paint(screen.Whole(line, columns), color.FgYellow))

@@ -24,8 +24,11 @@ func TestWriteStatus(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	st := swarm.Status{
 		Project: "/home/ann/tts", Halted: true,
-		Daemon:  &swarm.DaemonStatus{PID: 4711, Since: ago(125 * time.Minute), Version: "1.0"},
-		Trouble: []string{"the configuration was not reloaded, the old one is in force: /home/ann/tts/claude-swarm.yaml:3:1: unknown key"},
+		Daemon: &swarm.DaemonStatus{PID: 4711, Since: ago(125 * time.Minute), Version: "1.0"},
+		Trouble: []swarm.Problem{{
+			Why:  "the configuration was not reloaded, the old one is in force: /home/ann/tts/claude-swarm.yaml:3:1: unknown key",
+			Next: "claude-swarm config check",
+		}},
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: new(ago(12 * time.Second)), PID: new(4712), Session: "0f3a1b2c-aaaa",
 				Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: "Do PERF-015\nand\x1b[2J do it well, please, before the others come back from lunch"},
@@ -40,6 +43,7 @@ func TestWriteStatus(t *testing.T) {
 HALTED: no turn is begun   next: claude-swarm unhalt
 ! the configuration was not reloaded, the old one is in force:
   /home/ann/tts/claude-swarm.yaml:3:1: unknown key
+  next: claude-swarm config check
 
 AGENT                 STATE    FOR    MAIL    DEAD  USD     TASK
 coder                 working  12 s   3 (1!)  1     0.04
@@ -74,7 +78,7 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 	st := swarm.Status{
 		Project: "/home/ann/a-project-with-a-long-name", Halted: true,
 		Daemon:  &swarm.DaemonStatus{PID: 4711, Since: *ago(time.Hour), Version: "1.0", Stopping: true},
-		Trouble: []string{"/home/ann/tts/" + strings.Repeat("folder/", 20) + "claude-swarm.yaml:3:1: unknown key"},
+		Trouble: []swarm.Problem{{Why: "/home/ann/tts/" + strings.Repeat("folder/", 20) + "claude-swarm.yaml:3:1: unknown key", Next: "claude-swarm config check"}},
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: ago(125 * time.Minute), Waiting: swarm.Waiting{Urgent: 1, Normal: 20}, Dead: 12,
 				CostUSD: journal.Cost{Today: 1234.01}, Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: strings.Repeat("word ", 50)},
@@ -91,7 +95,7 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 	}
 	commands := []string{
 		st.Agents[0].Why, st.Agents[1].Why, "next: " + st.Agents[1].Next, "next: claude-swarm stop --now",
-		"next: claude-swarm unhalt --thread k7f3q9m2xd", "next: claude-swarm inbox", "next: claude-swarm dead list coder",
+		"next: claude-swarm unhalt --thread k7f3q9m2xd", "next: claude-swarm inbox", "next: claude-swarm dead list coder", "next: claude-swarm config check",
 		"k7f3q9m2xd from lead", "1234.01", "0.01",
 	}
 	for _, columns := range []int{0, 40, 60, 71, 72, 80, 120} {

@@ -34,7 +34,9 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	// One that ended while it was asked is not a daemon either.
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
 		if _, moved := rendezvous.Elsewhere(p.dir, os.Getenv); err == nil && moved {
-			st.Trouble = append(st.Trouble, "the project was moved from "+st.Project+" under its daemon, which can do nothing there: claude-swarm restart")
+			st.Trouble = append(st.Trouble, swarm.Problem{
+				Why: "the project was moved from " + st.Project + " under its daemon, which can do nothing there", Next: view.RestartDaemon,
+			})
 		}
 		return st, err
 	}
@@ -44,7 +46,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	}
 	st, err = offline(c)
 	if silent != "" {
-		st.Trouble = append(st.Trouble, silent)
+		st.Trouble = append(st.Trouble, swarm.Problem{Why: silent})
 	}
 	return st, err
 }

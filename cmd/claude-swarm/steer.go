@@ -174,7 +174,8 @@ func sayGone(c *cli.Context) error {
 	defer p.close()
 	gone, err := swarm.Gone(p.home, p.Store, p.file.Names())
 	for _, g := range gone {
-		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n", g.Text())
+		wrong := g.Problem()
+		fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: %s\n", wrong.Why, wrong.Next)
 	}
 	return err
 }

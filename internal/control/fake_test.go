@@ -61,7 +61,7 @@ func (d *fakeDaemon) Status(names ...string) (swarm.Status, error) {
 			panic("boom")
 		}
 		if name == "huge" {
-			st.Trouble = []string{strings.Repeat("x", 2<<20)}
+			st.Trouble = []swarm.Problem{{Why: strings.Repeat("x", 2<<20)}}
 			continue
 		}
 		if err := d.check(name); err != nil {

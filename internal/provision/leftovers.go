@@ -74,7 +74,7 @@ func (e *checkup) ask(ctx context.Context, client *control.Client) {
 	}
 	e.status = &st
 	for _, t := range st.Trouble {
-		e.warn(name, "", "%s", firstLine(t))
+		e.warn(name, t.Next, "%s", firstLine(t.Why))
 	}
 	for _, a := range st.Agents {
 		if a.CircuitOpen {

@@ -16,7 +16,7 @@ type NeedKind string
 const (
 	NeedDaemon   NeedKind = "daemon"   // no daemon runs
 	NeedHalted   NeedKind = "halted"   // no agent begins a turn
-	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem; Why names the command
+	NeedTrouble  NeedKind = "trouble"  // the daemon itself has a problem
 	NeedLimit    NeedKind = "limit"    // an account is at its limit, which ends by itself
 	NeedStopped  NeedKind = "stopped"  // an agent is stopped
 	NeedAnswer   NeedKind = "answer"   // an agent waits in its turn for the answer of a person
@@ -57,7 +57,7 @@ func needs(st swarm.Status) []Need {
 		add(Need{Kind: NeedHalted, Why: st.Reason, Next: "claude-swarm unhalt"})
 	}
 	for _, t := range st.Trouble {
-		add(Need{Kind: NeedTrouble, Why: t})
+		add(Need{Kind: NeedTrouble, Why: t.Why, Next: t.Next})
 	}
 	for _, l := range limits(st.Agents) {
 		add(Need{Kind: NeedLimit, Agents: l.Agents, Why: l.Why, Next: l.Next()})

@@ -33,7 +33,7 @@ func TestNeeds(t *testing.T) {
 		swarm.AgentStatus{Name: "mine", State: swarm.Away, Why: "no session is attached to it", Next: "claude-swarm attach mine"},
 		limited("a", 9), limited("b", 7),
 	)
-	busy.Halted, busy.Reason, busy.Trouble = true, "by lead: the disk is full", []string{"the configuration was not reloaded"}
+	busy.Halted, busy.Reason, busy.Trouble = true, "by lead: the disk is full", []swarm.Problem{{Why: "the configuration was not reloaded", Next: "claude-swarm config check"}}
 	busy.Gate.Refused = swarm.RefusedCount{Today: 3, Kept: 8}
 	busy.Gate.Threads = []swarm.ThreadHalted{{Thread: "it's", Why: "rings: to and fro", Since: noon}, {Thread: "k7f3q9m2xd", Since: noon}}
 	busy.IRC = &swarm.IRCStatus{Why: "the server refuses the password", Next: "claude-swarm irc doctor"}
@@ -55,7 +55,7 @@ func TestNeeds(t *testing.T) {
 		}},
 		"all at once": {busy, []view.Need{
 			{Kind: view.NeedHalted, Agents: []string{}, Why: "by lead: the disk is full", Next: "claude-swarm unhalt"},
-			{Kind: view.NeedTrouble, Agents: []string{}, Why: "the configuration was not reloaded"},
+			{Kind: view.NeedTrouble, Agents: []string{}, Why: "the configuration was not reloaded", Next: "claude-swarm config check"},
 			{Kind: view.NeedLimit, Agents: []string{"a", "b"}, Why: "5-hour limit", Next: "claude-swarm resume a"},
 			{Kind: view.NeedStopped, Agents: []string{"broken"}, Since: &noon, Why: "the key is wrong", Next: "fix the key, then claude-swarm start broken"},
 			{Kind: view.NeedAnswer, Agents: []string{"tester"}, Since: &noon, Why: "waits for the answer of lead to k7f3q9m2xd", Next: "claude-swarm reply k7f3q9m2xd \"…\""},

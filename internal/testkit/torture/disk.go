@@ -101,7 +101,7 @@ func (a *arena) says(ctx context.Context, word string) error {
 		if st, err = a.status(ctx); err != nil {
 			return false
 		}
-		return slices.ContainsFunc(st.Trouble, func(s string) bool { return strings.Contains(s, word) }) ||
+		return slices.ContainsFunc(st.Trouble, func(p swarm.Problem) bool { return strings.Contains(p.Why, word) }) ||
 			slices.ContainsFunc(st.Agents, func(ag swarm.AgentStatus) bool {
 				return ag.State == swarm.Backoff && strings.Contains(ag.Why, word) && ag.Next != ""
 			})
