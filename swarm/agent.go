@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // The keys of the daemon's log.
@@ -44,7 +45,7 @@ type house struct {
 	tokens   *journal.Tokens
 	feed     *feed
 	slots    *slots
-	deps     *Deps // of the turns
+	deps     *turn.Deps // of the turns
 	restart  RestartPolicy
 	log      *slog.Logger
 	events   *journal.Events // what happened, for the listeners
@@ -70,7 +71,7 @@ type agent struct {
 	bell    doorbell
 	queue   queue
 	view    view
-	turns   *Turns
+	turns   *turn.Turns
 	control control
 	doors   doors
 
@@ -80,7 +81,7 @@ type agent struct {
 	// unsettled says that cur/ may hold what is to be taken up: at the start, and
 	// after the disk refused to file what came of a turn.
 	unsettled bool
-	hidden    *Secrets
+	hidden    *turn.Secrets
 }
 
 // Why a turn is ended before its end; the causes of its context.
@@ -304,19 +305,19 @@ func until(t, now time.Time) time.Duration {
 func (a *agent) spec() Spec { return a.control.settings() }
 
 // settings are how the agent's next turn is run.
-func (a *agent) settings() Settings {
+func (a *agent) settings() turn.Settings {
 	s := a.spec()
 	s.Tools = a.hasTools(s)
 	client := s.Client
 	client.System = systemText(s, a.plan(), filepath.Join(a.store.Dir(), a.name))
-	return Settings{
+	return turn.Settings{
 		Backend: s.Backend, Client: client, Env: s.Env, EnvDrop: s.EnvDrop,
 		Session: s.Session, Linger: s.Linger, WindowTokens: s.windowTokens(), Tools: s.Tools,
 	}
 }
 
 // kind is what is known of the agent's kind of client.
-func (a *agent) kind() *runner.Kind { return BackendOf(a.deps.Backends, a.spec().Backend).Kind() }
+func (a *agent) kind() *runner.Kind { return turn.BackendOf(a.deps.Backends, a.spec().Backend).Kind() }
 
 // hasTools tells whether the agent's client gets the tools of the swarm.
 func (a *agent) hasTools(s Spec) bool { return s.Tools && a.deps.Tools != nil }

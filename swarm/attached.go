@@ -14,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // An Attached does the mail of an agent whose session a person runs: what the
@@ -81,7 +82,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			_, _ = h.hear(context.Background(), l) // logged; they hear it the next time
 		}
 	}
-	a := &agent{house: h, name: name, box: box, log: log, hidden: NewSecrets(h.secrets)}
+	a := &agent{house: h, name: name, box: box, log: log, hidden: turn.NewSecrets(h.secrets)}
 	a.diary = journal.OpenAgentLog(home, name, journal.LogPolicy{}, h.feed.line(name), func(err error) { log.Warn("diary", keyErr, err) })
 	return &Attached{agent: a, backend: o.Backend}, nil
 }

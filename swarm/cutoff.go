@@ -39,7 +39,7 @@ func ended(tries []*journal.Record) bool {
 	case "", runner.Gone:
 		return false
 	case runner.NoSession, runner.Unheard:
-		return len(tries) >= maxTries
+		return len(tries) >= journal.MaxTries
 	}
 	return true
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // What an agent's client remembers can be taken from it, by a person or by the
@@ -111,7 +112,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		return errStopping
 	}
 	began := time.Now().UTC()
-	a.turns.View.Begin(&MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
+	a.turns.View.Begin(&turn.MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
 	a.show(Working, "", "")
 	defer a.turns.View.End()
 	defer a.diary.Close()

@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // Bounds of what is told of a message, in bytes: an alert is not an attachment, and
@@ -130,6 +131,6 @@ func (h *house) canWork(lead string) bool {
 		return false
 	}
 	st := h.holds.Of(lead)
-	_, _, limited := h.holds.LimitOf(accountOf(BackendOf(h.deps.Backends, spec.Backend).Kind().Login, h.environ, spec), lead, time.Now())
+	_, _, limited := h.holds.LimitOf(accountOf(turn.BackendOf(h.deps.Backends, spec.Backend).Kind().Login, h.environ, spec), lead, time.Now())
 	return st.Stopped == nil && st.Paused == nil && !limited
 }

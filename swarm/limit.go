@@ -8,6 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // afterLimit says what follows, for an agent that is parked until then.
@@ -91,7 +92,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 func (a *agent) sharing(account string) []string {
 	var names []string
 	for _, spec := range a.plan().Agents {
-		if accountOf(BackendOf(a.deps.Backends, spec.Backend).Kind().Login, a.environ, spec) == account {
+		if accountOf(turn.BackendOf(a.deps.Backends, spec.Backend).Kind().Login, a.environ, spec) == account {
 			names = append(names, spec.Name)
 		}
 	}

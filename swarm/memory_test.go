@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // prompts are the prompts of all turns so far.
@@ -79,15 +80,15 @@ func TestTheHookGivesTheNewestPartAndThePromptTheRest(t *testing.T) {
 	f := newField(t, "coder")
 	long := strings.Repeat("an older line of history\n", 200) // 5,000 characters
 	hookText := ""
-	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+	f.backend.Script = func(now runner.Turn) []runnertest.Step {
 		switch {
-		case strings.Contains(turn.Prompt, "make history"):
+		case strings.Contains(now.Prompt, "make history"):
 			return []runnertest.Step{runnertest.Say("OLDEST " + long), runnertest.Say("MIDDLE " + long), runnertest.Say("NEWEST word")}
-		case strings.Contains(turn.Prompt, "compact now"):
+		case strings.Contains(now.Prompt, "compact now"):
 			return []runnertest.Step{
 				runnertest.Do(func(context.Context, runner.Turn) error {
 					var out strings.Builder
-					if err := swarm.HookCompact(journal.HomeOf(f.dir), map[string]runner.Backend{"scripted": f.backend}, turn.ID, &out); err != nil {
+					if err := turn.HookCompact(journal.HomeOf(f.dir), map[string]runner.Backend{"scripted": f.backend}, now.ID, &out); err != nil {
 						return err
 					}
 					hookText = out.String()
@@ -177,7 +178,7 @@ func TestSessionsAreResumedAlsoAfterARestart(t *testing.T) {
 
 func TestFreshSessions(t *testing.T) {
 	f := newField(t, "coder")
-	f.plan.Agents[0].Session = swarm.SessionFresh
+	f.plan.Agents[0].Session = turn.SessionFresh
 	f.start()
 	f.answer(f.send("coder", "@say one"))
 	f.answer(f.send("coder", "two"))

@@ -8,6 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // Offline is the status of a project in which no daemon runs, as far as the
@@ -39,7 +40,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 			Why: WhyNoDaemon, Next: "claude-swarm start", CostUSD: sums.Cost(spec.Name, now),
 		}
 		if l, ok := sums.Last(spec.Name); ok {
-			a.paint(Recalled(l, sums.Turns(spec.Name)))
+			a.paint(turn.Recalled(l, sums.Turns(spec.Name)))
 		}
 		if s, ok := se.Get(spec.Name); ok {
 			a.Session = s.ID
@@ -123,7 +124,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 		}
 		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
 		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, describe(m)
-		a.Message = &MessageStatus{ID: e.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}
+		a.Message = &turn.MessageStatus{ID: e.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}
 		a.Why, a.Next = "its client outlived the daemon", "claude-swarm start"
 		if q := home.Asks(rec.Turn); q != nil {
 			showAsked(q, a, p)

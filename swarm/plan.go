@@ -7,6 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // Options are what a swarm cannot do without. Project, Store, Plan and Backends
@@ -92,7 +93,7 @@ type Spec struct {
 	WindowTokens int           // size of the window, in tokens of 4 bytes; 0 means 100,000
 	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
 	MaxFailures  int           // failures of one message before it is given up; 0 means 3
-	Session      SessionMode
+	Session      turn.SessionMode
 	Linger       time.Duration     // how long a client stays for the next message, where Session is resume; 0: a client for each turn
 	Channels     []string          // in which it and people talk on IRC, the first one first; none: Plan.IRC
 	Reread       []string          // files that the prompt tells the agent to read first

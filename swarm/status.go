@@ -7,6 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // A State is where an agent is in its life; the package comment draws it.
@@ -97,19 +98,19 @@ type AgentStatus struct {
 	Why      string     `json:"why"`   // why it is in this state
 	Next     string     `json:"next"`  // what happens next, or what to type
 	// Message is what the running turn works on.
-	Message *MessageStatus  `json:"message"`
-	Waiting Waiting         `json:"waiting"`
-	Drops   int             `json:"drops"` // files left in the mailbox by hand and not taken in yet, up to [dropbox.MaxDrops]
-	Dead    int             `json:"dead"`
-	PID     *int            `json:"pid"` // of the running turn's CLI
-	Session string          `json:"session"`
-	Model   string          `json:"model"`
-	Context journal.Context `json:"context"`
-	CostUSD journal.Cost    `json:"cost_usd"`
-	Last    *LastText       `json:"last"`
+	Message *turn.MessageStatus `json:"message"`
+	Waiting Waiting             `json:"waiting"`
+	Drops   int                 `json:"drops"` // files left in the mailbox by hand and not taken in yet, up to [dropbox.MaxDrops]
+	Dead    int                 `json:"dead"`
+	PID     *int                `json:"pid"` // of the running turn's CLI
+	Session string              `json:"session"`
+	Model   string              `json:"model"`
+	Context journal.Context     `json:"context"`
+	CostUSD journal.Cost        `json:"cost_usd"`
+	Last    *turn.LastText      `json:"last"`
 	// Warm is the client that stays for the next message; null when there is none,
 	// or when it works.
-	Warm *WarmStatus `json:"warm"`
+	Warm *turn.WarmStatus `json:"warm"`
 	// Limit is what parks the agents of its account; null where nothing does.
 	Limit *LimitStatus `json:"limit"`
 

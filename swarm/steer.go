@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // ErrNoTurn says that an agent has no running turn to end.
@@ -159,7 +160,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	names := []string{dropbox.Lead, dropbox.Swarm}
 	for _, spec := range p.Agents {
 		names = append(names, spec.Name)
-		if BackendOf(s.deps.Backends, spec.Backend) == nil {
+		if turn.BackendOf(s.deps.Backends, spec.Backend) == nil {
 			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}

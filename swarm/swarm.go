@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // A Swarm is the daemon of one project. Its methods are safe for several
@@ -78,7 +79,7 @@ func New(o Options) (*Swarm, error) {
 		return nil, err
 	}
 	for _, spec := range o.Plan.Agents {
-		if BackendOf(o.Backends, spec.Backend) == nil {
+		if turn.BackendOf(o.Backends, spec.Backend) == nil {
 			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
 		}
 	}
@@ -91,9 +92,9 @@ func New(o Options) (*Swarm, error) {
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
 	}
-	s.deps = &Deps{
+	s.deps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
-		Sessions: s.sessions, Waiting: NewWaitingClients(o.Plan.maxWarm()), Streams: NewStreamWatch(), Mailboxes: o.Store.Dir(),
+		Sessions: s.sessions, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(),
 		Feed: s.feed, Token: s.tokens.Of, Called: s.reach.called, Note: s.note,
 	}
 	if o.Mirror != nil {
@@ -150,14 +151,14 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: NewSecrets(s.secrets)}
+	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: turn.NewSecrets(s.secrets)}
 	a.control.spec = spec
 	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
 	a.diary = journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), a.note)
-	a.turns = NewTurns(s.deps, spec.Name, a.log, a.diary, a.hidden, a.bell.ring)
-	var known Picture
+	a.turns = turn.NewTurns(s.deps, spec.Name, a.log, a.diary, a.hidden, a.bell.ring)
+	var known turn.Picture
 	if l, ok := s.ledger.Last(spec.Name); ok {
-		known = Recalled(l, s.ledger.Turns(spec.Name))
+		known = turn.Recalled(l, s.ledger.Turns(spec.Name))
 	}
 	if se, ok := s.sessions.Get(spec.Name); ok {
 		known.Session = se.ID

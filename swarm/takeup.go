@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // takeUp goes on with what an earlier daemon left in cur/, whatever it was in
@@ -141,7 +142,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 
 // endLeft ends what carries a mark.
 func (h *house) endLeft(mark string) {
-	if n := EndLeft(mark); n > 0 {
+	if n := turn.EndLeft(mark); n > 0 {
 		h.log.Info("ended what was left of a turn", keyTurn, mark, "processes", n)
 	}
 }
@@ -150,7 +151,7 @@ func (h *house) endLeft(mark string) {
 // end if it lives, from its file if not.
 func (a *agent) follow(kill context.Context, j *job) error {
 	rec, m := j.rec, j.claim.Message
-	a.turns.View.Begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, describe(m))
+	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, describe(m))
 	defer a.turns.View.End()
 	defer a.diary.Close()
 	if rec.Process.Alive() {

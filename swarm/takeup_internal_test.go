@@ -1,9 +1,12 @@
 package swarm
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -147,4 +150,22 @@ func TestAListOfEventsThatTakesNothingIsWaitedFor(t *testing.T) {
 		}
 		count(t, a, 1, 0, 0, 0)
 	})
+}
+
+// Turns that cannot be looked at are told of: what is left of them may run on.
+func TestTurnsThatCannotBeLookedAt(t *testing.T) {
+	home := journal.HomeOf(t.TempDir())
+	if err := os.MkdirAll(home.Dir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(home.Turns(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := new(bytes.Buffer)
+	s := &Swarm{}
+	s.home, s.log = home, slog.New(slog.NewTextHandler(log, nil))
+	s.endOrphans()
+	if !strings.Contains(log.String(), "turns could not be looked at") {
+		t.Errorf("the log says %q", log)
+	}
 }

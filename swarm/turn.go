@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 const (
@@ -165,19 +166,19 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 		j.advice = a.advise(asked)
 	}
 	m := j.claim.Message
-	a.turns.View.Begin(&MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
+	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: j.began}, describe(m))
 	a.show(Working, "", "")
 	defer a.turns.View.End()
 	defer a.diary.Close()
 
 	var unfiled error
-	out, rec, err := a.turns.Run(ctx, settings, Task{
+	out, rec, err := a.turns.Run(ctx, settings, turn.Task{
 		Record: journal.Record{
 			Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
 			Notes: ids(j.notes), ByLead: j.byLead(),
 		},
 		Begun:   j.claim.Begun,
-		Prompt:  func(r Recall) string { return a.promptFor(j, settings, r) },
+		Prompt:  func(r turn.Recall) string { return a.promptFor(j, settings, r) },
 		Started: func() { a.tell(j) },
 		Steer: func(rec *journal.Record) *runner.Helm {
 			j.rec = rec
@@ -212,7 +213,7 @@ func (a *agent) settleEnd(ctx context.Context, j *job, out runner.Outcome) error
 }
 
 // promptFor makes the prompt of a turn.
-func (a *agent) promptFor(j *job, s Settings, r Recall) string {
+func (a *agent) promptFor(j *job, s turn.Settings, r turn.Recall) string {
 	p := prompt{
 		Agent:   a.name,
 		Plan:    a.plan(),

@@ -3,6 +3,8 @@ package swarm
 import (
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // view is what the status shows of one agent besides its turns. Its agent writes it; it
@@ -62,7 +64,7 @@ func (v *view) state() State {
 }
 
 // status is a copy with the picture of the agent's turns, and what follows from both.
-func (v *view) status(p Picture) AgentStatus {
+func (v *view) status(p turn.Picture) AgentStatus {
 	v.mu.Lock()
 	s := v.s
 	v.mu.Unlock()
@@ -90,7 +92,7 @@ func (v *view) status(p Picture) AgentStatus {
 }
 
 // paint fills in the picture of the agent's turns.
-func (a *AgentStatus) paint(p Picture) {
+func (a *AgentStatus) paint(p turn.Picture) {
 	a.Message, a.Description, a.PID, a.Streams, a.Warm = p.Message, p.Description, p.PID, p.Streams, p.Warm
 	a.Session, a.Model, a.Context, a.Last = p.Session, p.Model, p.Context, p.Last
 	a.TurnCount, a.LastActivation = p.Turns, p.Begun

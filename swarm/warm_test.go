@@ -18,6 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // newWarmField is a field whose agents' clients stay for a minute.
@@ -162,7 +163,7 @@ func TestWhatEndsAClientThatWaits(t *testing.T) {
 		"another environment":        {reload(func(p *swarm.Plan) { p.Agents[0].Env = map[string]string{"A": "b"} }), nil},
 		"another agent beside it":    {reload(func(p *swarm.Plan) { p.Agents = append(p.Agents, swarm.Spec{Name: "tester", Backend: "scripted"}) }), nil},
 		"no linger any more":         {reload(func(p *swarm.Plan) { p.Agents[0].Linger = 0 }), nil},
-		"a session for each message": {reload(func(p *swarm.Plan) { p.Agents[0].Session = swarm.SessionFresh }), nil},
+		"a session for each message": {reload(func(p *swarm.Plan) { p.Agents[0].Session = turn.SessionFresh }), nil},
 		"the agent is taken out":     {reload(func(p *swarm.Plan) { p.Agents[0].Name = "tester" }), reload(func(*swarm.Plan) {})},
 		"it did something unasked": {func(f *field) {
 			stream, err := os.OpenFile(f.backend.Runs()[0].Turn.Stdout, os.O_APPEND|os.O_WRONLY, 0)
@@ -403,7 +404,7 @@ func TestAFullDiskAndAClientThatWaits(t *testing.T) {
 // A client knows one session: where every message has its own, or the newest of the
 // folder, it does not stay.
 func TestOnlyAnAgentsOwnSessionLingers(t *testing.T) {
-	for mode, stays := range map[swarm.SessionMode]int{"": 1, swarm.SessionResume: 1, swarm.SessionFresh: 0, swarm.SessionContinue: 0} {
+	for mode, stays := range map[turn.SessionMode]int{"": 1, turn.SessionResume: 1, turn.SessionFresh: 0, turn.SessionContinue: 0} {
 		t.Run("session "+string(mode), func(t *testing.T) {
 			f := newWarmField(t, "coder")
 			f.plan.Agents[0].Session = mode

@@ -5,9 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // hookCommand is what the agents' client calls, not a person.
@@ -19,11 +19,11 @@ func hookCommand() *cli.Command {
 			Name: "compact", Usage: "give the window back after a compaction",
 			Description: "The SessionStart hook after a compaction: prints what the agent did just before.",
 			Action: func(c *cli.Context) error {
-				turn, dir := os.Getenv(runner.MarkVar), os.Getenv(runner.DirVar)
-				if turn == "" || dir == "" {
+				mark, dir := os.Getenv(runner.MarkVar), os.Getenv(runner.DirVar)
+				if mark == "" || dir == "" {
 					return usagef("claude-swarm help", "hook compact: not inside a turn")
 				}
-				return swarm.HookCompact(journal.HomeOf(dir), backends(), turn, c.App.Writer)
+				return turn.HookCompact(journal.HomeOf(dir), backends(), mark, c.App.Writer)
 			},
 		}}, sessionHooks()...),
 	}

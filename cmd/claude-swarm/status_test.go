@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 func TestWriteStatus(t *testing.T) {
@@ -31,9 +32,9 @@ func TestWriteStatus(t *testing.T) {
 		}},
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: new(ago(12 * time.Second)), PID: new(4712), Session: "0f3a1b2c-aaaa",
-				Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: "Do PERF-015\nand\x1b[2J do it well, please, before the others come back from lunch"},
+				Message: &turn.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: "Do PERF-015\nand\x1b[2J do it well, please, before the others come back from lunch"},
 				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: journal.Cost{Today: 0.04, Total: 1.5}, Model: "opus",
-				Context: journal.Context{Tokens: 68_000, Limit: 200_000}, Last: &swarm.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
+				Context: journal.Context{Tokens: 68_000, Limit: 200_000}, Last: &turn.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
 			{Name: "reviewer", State: swarm.Paused, Since: new(ago(3 * time.Minute)), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
 			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), Drops: 6417, CostUSD: journal.Cost{Today: 0.0012, Total: 0.0012}},
 		},
@@ -81,14 +82,14 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 		Trouble: []swarm.Problem{{Why: "/home/ann/tts/" + strings.Repeat("folder/", 20) + "claude-swarm.yaml:3:1: unknown key", Next: "claude-swarm config check"}},
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: ago(125 * time.Minute), Waiting: swarm.Waiting{Urgent: 1, Normal: 20}, Dead: 12,
-				CostUSD: journal.Cost{Today: 1234.01}, Message: &swarm.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: strings.Repeat("word ", 50)},
+				CostUSD: journal.Cost{Today: 1234.01}, Message: &turn.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: strings.Repeat("word ", 50)},
 				Why: "it stops when this turn has ended, and starts again by itself after claude-swarm resume coder"},
 			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Stopped, Since: ago(100 * time.Hour), Dead: 1, CostUSD: journal.Cost{Today: 0.01},
 				Why:   "the key of its account is refused: put ANTHROPIC_API_KEY in env: of agents: in claude-swarm.yaml",
 				Next:  "claude-swarm start an-agent-with-a-very-long-name-32 (after the key is right)",
-				Model: "claudex", Last: &swarm.LastText{At: now, Text: strings.Repeat("last ", 50)}},
-			{Name: "wide", State: swarm.Working, Since: ago(time.Minute), Message: &swarm.MessageStatus{ID: "m4x9k2q7fd", From: "日本", Subject: strings.Repeat("言葉", 60)},
-				Why: strings.Repeat("理由", 60), Last: &swarm.LastText{At: now, Text: strings.Repeat("👍", 60)}},
+				Model: "claudex", Last: &turn.LastText{At: now, Text: strings.Repeat("last ", 50)}},
+			{Name: "wide", State: swarm.Working, Since: ago(time.Minute), Message: &turn.MessageStatus{ID: "m4x9k2q7fd", From: "日本", Subject: strings.Repeat("言葉", 60)},
+				Why: strings.Repeat("理由", 60), Last: &turn.LastText{At: now, Text: strings.Repeat("👍", 60)}},
 		},
 		Gate: swarm.GateStatus{Threads: []swarm.ThreadHalted{{Thread: "k7f3q9m2xd", Why: "the same answers went to and fro eight times"}}},
 		Lead: swarm.LeadStatus{Unread: 2},

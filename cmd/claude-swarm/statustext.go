@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 func headline(st swarm.Status, now time.Time) string {
@@ -115,7 +116,7 @@ func task(a swarm.AgentStatus) string {
 
 // warm tells of a client that waits: since when, its memory, and the share of a core
 // that it uses meanwhile.
-func warm(w swarm.WarmStatus, now time.Time) string {
+func warm(w turn.WarmStatus, now time.Time) string {
 	waited := max(now.Sub(w.Since), time.Second)
 	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)
 }

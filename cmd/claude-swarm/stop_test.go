@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 func TestAwaited(t *testing.T) {
@@ -16,7 +17,7 @@ func TestAwaited(t *testing.T) {
 	if got := awaited(st, now, time.Second); got != "" {
 		t.Errorf("after a second: waiting for %q, want no word", got)
 	}
-	st.Agents[0].Message = &swarm.MessageStatus{ID: "k7f3q9m2xd", Since: now.Add(-12 * time.Second)}
+	st.Agents[0].Message = &turn.MessageStatus{ID: "k7f3q9m2xd", Since: now.Add(-12 * time.Second)}
 	if got, want := awaited(st, now, time.Second), "coder (k7f3q9m2xd, 12 s)"; got != want {
 		t.Errorf("waiting for %q, want %q", got, want)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // backends are the kinds of agent programs that this version runs.
@@ -130,7 +131,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 		WindowTokens: a.WindowTokens,
 		RetryDelay:   a.RetryDelay,
 		MaxFailures:  a.MaxFailures,
-		Session:      swarm.SessionMode(a.Session),
+		Session:      turn.SessionMode(a.Session),
 		Linger:       a.Linger,
 		Attached:     a.Attached,
 		Reread:       a.Reread,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 const lingering = `  coder:
@@ -46,7 +47,7 @@ func (p *project) stream(path string) (inits, results int, total float64) {
 }
 
 // warm waits until the agent's client waits, and returns it.
-func (p *project) warm(agent string) swarm.WarmStatus {
+func (p *project) warm(agent string) turn.WarmStatus {
 	p.t.Helper()
 	var st swarm.AgentStatus
 	p.until(agent+"'s client waits", func() bool {

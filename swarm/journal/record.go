@@ -51,6 +51,9 @@ type Record struct {
 	Counted bool       `json:"counted,omitempty"` // it counts as a failure of the message
 }
 
+// MaxTries is how many clients are started within one claim, for sessions that are refused.
+const MaxTries = 4
+
 // TurnID names the client that is started for a message, in the begun-th claim
 // of it: k7f3q9m2xd-1, and further ones inside the same claim k7f3q9m2xd-1-2, …
 func TurnID(message string, begun, try int) string {

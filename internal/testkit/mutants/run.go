@@ -176,7 +176,7 @@ func (b *bench) build(ctx context.Context, name string, m *mutant) (string, erro
 		}
 		args = append(args, "-overlay", overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+b.target.pkg)...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+b.target.tests())...)
 	cmd.Dir = b.root
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
@@ -199,7 +199,7 @@ func (b *bench) test(ctx context.Context, bin string, s stage, limit time.Durati
 	timed, cancel := context.WithTimeout(ctx, limit+10*time.Second) // the tests end themselves before
 	defer cancel()
 	cmd := exec.CommandContext(timed, bin, append(slices.Clone(s.args), "-test.timeout", limit.String())...)
-	cmd.Dir = filepath.Join(b.root, b.target.pkg)
+	cmd.Dir = filepath.Join(b.root, b.target.tests())
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

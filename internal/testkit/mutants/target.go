@@ -1,11 +1,20 @@
 package main
 
+import "cmp"
+
 // A target is a package whose tests are measured.
 type target struct {
 	pkg   string   // its folder in the module
 	files []string // mutants are made in these
 	first string   // the tests that find most of its mutants, also long ones; a pattern, "" for none
+	by    string   // the folder of the package whose tests run; "" means those of pkg
 }
+
+// tests is the folder of the package whose tests run.
+func (t target) tests() string { return cmp.Or(t.by, t.pkg) }
+
+// wholeTurns are tests of swarm that look at each step of a turn.
+const wholeTurns = "^Test(TheOrder|EachChange|ALedger|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"
 
 var targets = []target{
 	{pkg: "dropbox", files: []string{
@@ -14,10 +23,14 @@ var targets = []target{
 		"batch.go", "settlebatch.go", // batch
 	}, first: "^Test(StepsOnDisk|EverySync|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ATwin|DiskTrouble)"},
 	{pkg: "swarm", files: []string{
-		"turn.go", "tracker.go", // claim
+		"turn.go",   // claim
 		"settle.go", // receipt
 		"takeup.go", // take-up
-	}, first: "^Test(TheOrder|EachChange|ALedger|AStart|AGood|AFailure|HowMuch|WhatADead|AnAgentStops)"},
+	}, first: wholeTurns},
+	{pkg: "swarm/turn", files: []string{
+		"attempt.go", "tracker.go", // the record, before the prompt
+		"follow.go", // take-up
+	}, by: "swarm", first: wholeTurns},
 	{pkg: "swarm/journal", files: []string{
 		"receipt.go",            // receipt
 		"ledger.go", "amend.go", // ledger

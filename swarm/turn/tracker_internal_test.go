@@ -1,14 +1,10 @@
-package swarm
+package turn
 
 import (
-	"bytes"
-	"log/slog"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 func TestRetryWhy(t *testing.T) {
@@ -27,23 +23,5 @@ func TestRetryWhy(t *testing.T) {
 	}
 	if got := retryWhy(&streamjson.Event{Kind: streamjson.KindRetry, Retry: &streamjson.Retry{Status: 529, Attempt: 1, Max: 10}}); !strings.HasPrefix(got, "the API answers ") {
 		t.Errorf("an answer with an error: %q", got)
-	}
-}
-
-// Turns that cannot be looked at are told of: what is left of them may run on.
-func TestTurnsThatCannotBeLookedAt(t *testing.T) {
-	home := journal.HomeOf(t.TempDir())
-	if err := os.MkdirAll(home.Dir(), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(home.Turns(), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	log := new(bytes.Buffer)
-	s := &Swarm{}
-	s.home, s.log = home, slog.New(slog.NewTextHandler(log, nil))
-	s.endOrphans()
-	if !strings.Contains(log.String(), "turns could not be looked at") {
-		t.Errorf("the log says %q", log)
 	}
 }

@@ -1,4 +1,4 @@
-package swarm
+package turn
 
 import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"

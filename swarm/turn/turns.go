@@ -1,4 +1,4 @@
-package swarm
+package turn
 
 import (
 	"log/slog"
@@ -9,6 +9,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
+)
+
+// The keys of the log.
+const (
+	keyErr  = "err"
+	keyTurn = "turn"
+	keyWhy  = "why"
 )
 
 // Deps are what the turns of all agents share. Everything in it is safe for several

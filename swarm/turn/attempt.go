@@ -1,4 +1,4 @@
-package swarm
+package turn
 
 import (
 	"context"
@@ -9,9 +9,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
-
-// maxTries is how many clients are started within one claim, for sessions that are refused.
-const maxTries = 4
 
 // A Task is what a turn works on.
 type Task struct {
@@ -68,7 +65,7 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 			return out, last, nil
 		}
 		t.log.Info("client not usable, trying otherwise", keyTurn, rec.Turn, "end", string(out.End), keyWhy, out.Reason)
-		if refused == maxTries {
+		if refused == journal.MaxTries {
 			return out, last, nil
 		}
 		if err := task.Unusable(last, out); err != nil {

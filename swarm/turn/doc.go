@@ -1,0 +1,12 @@
+// Package turn runs the turns of one agent: it chooses the session, starts a client or
+// takes the one that waits, follows its events into the window, the log and the status,
+// and says how the turn ended. It knows no mailbox: what a turn works on is a [Task].
+//
+//	Settings, Task --> session --> record --> client --> prompt --> events --> Outcome
+//	                      ^                     |                     |
+//	                      |   refused: another  |                     +--> window, View, Feed
+//	                      +---------------------+
+//
+// The record of a turn is durable before its client is sent the prompt, so that a later
+// daemon finds a client that outlived this one and goes on with it ([Turns.Follow]).
+package turn
