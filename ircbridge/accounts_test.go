@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
@@ -17,7 +18,7 @@ func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	s := newScene(t, n.TLS)
 	s.o.Server.TLS, s.o.Server.CAFile = true, n.Authority.File
 	s.o.Server.SASL, s.o.Server.Account, s.o.Server.SASLPassword = "plain", "swarm", "the-right-one"
-	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	s.o.Allow = []bridge.Permit{{Account: "ann", May: bridge.Rights()}}
 	n.Register("swarm", "the-right-one")
 	return s, n
 }
@@ -28,14 +29,14 @@ func TestAccountsOfRealServices(t *testing.T) {
 	n.Register("ann", "anns-own-one")
 	s.start()
 	s.ready()
-	s.state("logged in", func(st ircbridge.State) bool { return st.Account == "swarm" })
+	s.state("logged in", func(st bridge.State) bool { return st.Account == "swarm" })
 
 	login := irc.Config{Addr: n.Addr, Nick: "ann", SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "anns-own-one"}}
 	ann := newPersonBy(t, login, "#project-x")
 	ann.say("#project-x", "coder: one, by ann who is logged in")
 	if m := s.mail("coder", 1)[0]; !strings.Contains(string(m.Body), "one, by ann") {
 		t.Errorf("mail: %s", m.Body)
-	} else if note, ok := ircbridge.OriginOf(m); !ok || note.Account != "ann" {
+	} else if note, ok := bridge.OriginOf(m, ircbridge.Name); !ok || note.Account != "ann" {
 		t.Errorf("note: %+v", note)
 	}
 	ann.say("swarm", "TASK: coder: two, privately")
@@ -50,18 +51,18 @@ func TestAccountsOfRealServices(t *testing.T) {
 	eve := newPerson(t, n.Addr, "ann", "#project-x")
 	eve.say("#project-x", "coder: by a nick")
 	eve.say("swarm", "TASK: coder: by a nick, privately")
-	s.state("two denied", func(st ircbridge.State) bool { return st.Denied == 2 })
+	s.state("two denied", func(st bridge.State) bool { return st.Denied == 2 })
 
 	// Without services the server vouches for those whom it knows, and lets nobody in.
 	n.StopServices()
 	ann.say("#project-x", "coder: four, without services")
 	s.mail("coder", 4)
 	eve.say("#project-x", "coder: by a nick, without services")
-	s.state("three denied", func(st ircbridge.State) bool { return st.Denied == 3 })
+	s.state("three denied", func(st bridge.State) bool { return st.Denied == 3 })
 	n.StartServices()
 	ann.say("#project-x", "coder: five, with services again")
 	s.mail("coder", 5)
-	if st := s.state("connected", func(st ircbridge.State) bool { return st.Connected }); st.Reconnects != 0 {
+	if st := s.state("connected", func(st bridge.State) bool { return st.Connected }); st.Reconnects != 0 {
 		t.Errorf("%d reconnects while the services were away", st.Reconnects)
 	}
 
@@ -69,7 +70,7 @@ func TestAccountsOfRealServices(t *testing.T) {
 	ann.say("NickServ", "LOGOUT")
 	ann.like("NickServ: You have been logged out.")
 	ann.say("#project-x", "coder: by ann who has logged out")
-	s.state("four denied", func(st ircbridge.State) bool { return st.Denied == 4 })
+	s.state("four denied", func(st bridge.State) bool { return st.Denied == 4 })
 	s.mail("coder", 5)
 	if log := s.log.String(); strings.Count(log, "msg=denied") != 4 || !strings.Contains(log, "by a nick, privately") {
 		t.Errorf("log:\n%s", log)
@@ -80,7 +81,7 @@ func TestLoginRefusedIsSaid(t *testing.T) {
 	s, n := loginScene(t)
 	s.o.Server.SASLPassword = "the-wrong-one"
 	s.start()
-	st := s.state("refused", func(st ircbridge.State) bool { return strings.Contains(st.Why, "not tried again") })
+	st := s.state("refused", func(st bridge.State) bool { return strings.Contains(st.Why, "not tried again") })
 	if !strings.Contains(st.Why, irc.ErrSASL.Error()) || st.Connected || !st.NextTry.IsZero() || strings.Contains(st.Why+s.log.String(), "the-wrong-one") {
 		t.Errorf("state %+v", st)
 	}
@@ -93,7 +94,7 @@ func TestLoginRefusedIsSaid(t *testing.T) {
 	n.StopServices()
 	s.o.Server.SASLPassword = "the-right-one"
 	s.start()
-	s.state("no logins", func(st ircbridge.State) bool {
+	s.state("no logins", func(st bridge.State) bool {
 		return strings.Contains(st.Why, irc.ErrNoSASL.Error()) && !st.NextTry.IsZero()
 	})
 	n.StartServices()
@@ -103,5 +104,5 @@ func TestLoginRefusedIsSaid(t *testing.T) {
 	s.stop()
 	s.o.Server.CAFile = ""
 	s.start()
-	s.state("not trusted", func(st ircbridge.State) bool { return strings.Contains(st.Why, "certificate") && !st.Connected })
+	s.state("not trusted", func(st bridge.State) bool { return strings.Contains(st.Why, "certificate") && !st.Connected })
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -98,19 +99,19 @@ func mailboxes(b *testing.B) *dropbox.Store {
 func run(b *testing.B, store *dropbox.Store, addr string) {
 	b.Helper()
 	home := folder(b)
-	bridge, err := ircbridge.New(ircbridge.Options{
-		Store: store, Home: home,
-		Server:   ircbridge.Server{Addr: addr, Nick: "swarm", Unlimited: true},
-		Channels: ircbridge.Channels{Project: "#bench"},
-		Allow:    []ircbridge.Permit{{Nick: "bench", May: ircbridge.Rights()}},
-		Agents:   func() []string { return []string{"coder"} }, WakesPerMinute: -1,
+	running, err := ircbridge.New(ircbridge.Options{
+		Options: bridge.Options{
+			Store: store, Home: home, Channels: bridge.Channels{Project: "#bench"}, Allow: []bridge.Permit{{Nick: "bench", May: bridge.Rights()}},
+			Agents: func() []string { return []string{"coder"} }, WakesPerMinute: -1,
+		},
+		Server: ircbridge.Server{Addr: addr, Nick: "swarm", Unlimited: true},
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- bridge.Run(ctx) }()
+	go func() { done <- running.Run(ctx) }()
 	b.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -118,7 +119,7 @@ func run(b *testing.B, store *dropbox.Store, addr string) {
 		}
 	})
 	eventually(b, "the bridge is in the channel", func() bool {
-		st, err := ircbridge.ReadState(home)
+		st, err := bridge.ReadState(ircbridge.Folder(home))
 		return err == nil && st.Connected && len(st.Channels) == 1 && st.Channels[0].Joined
 	})
 }
@@ -207,7 +208,7 @@ func BenchmarkOut(b *testing.B) {
 		store := mailboxes(b)
 		ear := connect(b, addr, "ear", "#bench")
 		run(b, store, addr)
-		extra := ircbridge.Origin{Channel: "#bench"}.Extra()
+		extra := bridge.Origin{Channel: "#bench"}.Extra(ircbridge.Name)
 		paced(b, func(n int) error {
 			_, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte(text(n)), Extra: extra})
 			return err
@@ -290,7 +291,7 @@ func BenchmarkOutRate(b *testing.B) {
 		for range b.N {
 			addr := irctest.Ngircd(b, irctest.Unlimited)
 			store := mailboxes(b)
-			extra := ircbridge.Origin{Channel: "#bench"}.Extra()
+			extra := bridge.Origin{Channel: "#bench"}.Extra(ircbridge.Name)
 			for n := range many {
 				if _, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: fmt.Appendf(nil, "message %d.", n), Extra: extra}); err != nil {
 					b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
@@ -26,7 +27,7 @@ func TestBouncer(t *testing.T) {
 	proxy := irctest.NewProxy(t, bouncer)
 	s := newScene(t, proxy.Addr)
 	s.o.Server.Password = "u/n:pw"
-	s.o.Allow = []ircbridge.Permit{{Mask: "ann!*@127.0.0.1", May: ircbridge.Rights()}, {Nick: "joe", May: ircbridge.Rights()}}
+	s.o.Allow = []bridge.Permit{{Mask: "ann!*@127.0.0.1", May: bridge.Rights()}, {Nick: "joe", May: bridge.Rights()}}
 	// away says something while nobody is attached, and waits until the bouncer has it.
 	away := func(target, text string) {
 		t.Helper()
@@ -54,7 +55,7 @@ func TestBouncer(t *testing.T) {
 		var got []string
 		eventually(t, "what is kept of "+channel, func() bool {
 			got = nil
-			lines, err := ircbridge.Reader{Home: s.home}.Recent(channel, (ircbridge.Line{}).At, 0)
+			lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(channel, (bridge.Line{}).At, 0)
 			for _, l := range lines {
 				if l.Nick == "swarm" {
 					continue // what she is told of that she says once more
@@ -77,7 +78,7 @@ func TestBouncer(t *testing.T) {
 	s.mail("coder", 1)
 	ann.say("swarm", "coder: two")
 	s.mail("coder", 2)
-	s.say("coder", ircbridge.Origin{}, "an answer\n")
+	s.say("coder", bridge.Origin{}, "an answer\n")
 	ann.sees("#project-x swarm: [coder] an answer")
 	channel := []string{"ann true coder: before anybody attached", "ann false coder: one", "coder false an answer"}
 	private := []string{"ann false coder: two"}
@@ -85,7 +86,7 @@ func TestBouncer(t *testing.T) {
 		if round < 2 {
 			proxy.Refuse()
 			proxy.Cut()
-			s.state("away", func(st ircbridge.State) bool { return !st.Connected })
+			s.state("away", func(st bridge.State) bool { return !st.Connected })
 		} else {
 			s.stop()
 		}
@@ -106,7 +107,7 @@ func TestBouncer(t *testing.T) {
 
 	// The bouncer is on this machine, and the server may be anywhere: a nick is not enough.
 	newPerson(t, server, "joe", "#project-x").say("#project-x", "coder: by a nick")
-	s.state("joe is denied", func(st ircbridge.State) bool {
+	s.state("joe is denied", func(st bridge.State) bool {
 		return st.Denied == 1 && strings.Contains(strings.Join(st.Warnings, "\n"), "nick joe counts for nothing")
 	})
 	s.mail("coder", 2)

@@ -1,6 +1,11 @@
 package ircbridge
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
+)
 
 // A Bridge carries messages between the mailboxes of one project and one IRC network.
 type Bridge struct {
@@ -14,4 +19,14 @@ func New(o Options) (*Bridge, error) {
 		return nil, fmt.Errorf("irc: %w", err)
 	}
 	return &Bridge{o: o}, nil
+}
+
+// Run is [bridge.Bridge.Run] over a link to IRC.
+func (b *Bridge) Run(ctx context.Context) error {
+	o := b.o
+	br, err := bridge.New(o.Options, newLink(&o))
+	if err != nil {
+		return fmt.Errorf("irc: %w", err)
+	}
+	return br.Run(ctx)
 }

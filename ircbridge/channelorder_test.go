@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
 // People who may steer let the bridge into channels and out of them, and set topics.
@@ -33,16 +33,16 @@ func TestOrdersAboutChannels(t *testing.T) {
 		}
 		left := func() {
 			t.Helper()
-			s.state("has left", func(st ircbridge.State) bool {
-				return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#news" })
+			s.state("has left", func(st bridge.State) bool {
+				return !slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#news" })
 			})
 		}
 		ann.say("swarm", "part #news")
 		ann.sees("ann swarm: I have left #news.")
 		left()
 		ann.say("#project-x", "swarm: join #news")
-		s.state("is back", func(st ircbridge.State) bool {
-			return slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#news" && c.Joined })
+		s.state("is back", func(st bridge.State) bool {
+			return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#news" && c.Joined })
 		})
 		ann.say("#news", "swarm: part #news") // where it is said, it is answered before
 		ann.sees("#news swarm: ann: I leave #news.")

@@ -1,43 +1,110 @@
 package ircbridge
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// describe notes in the state what a new connection can do.
-func (r *run) describe(st irc.State) {
-	r.describeUs(st)
-	s := &r.state
-	s.Network = st.ISupport["NETWORK"]
-	s.Caps = slices.Sorted(maps.Keys(st.Caps))
-	s.Limits = limitsOf(st)
-	if conn, ok := r.main.client.Conn(); ok {
-		s.Limits.Text = conn.Limit(irc.Outgoing{Target: r.Channels.Project})
+// A status is what the state says of the connection, beside the channels.
+type status struct {
+	connected  bool
+	since      time.Time // connected, or not connected, since then
+	why        string    // why not
+	nextTry    time.Time
+	us         irc.State // what the bridge is called there
+	offers     irc.State // what the connection can do, as of its beginning
+	text       int       // the longest text in the project's channel, in bytes
+	style      Style     // in use
+	instead    string    // why it is not the style that was asked for
+	noRelay    string    // why nothing is relayed on this server
+	reconnects int
+}
+
+// begun notes what a new connection can do.
+func (s *status) begun(o *Options, st irc.State, c *connection) {
+	s.us, s.offers, s.text = st, st, 0
+	if conn, ok := c.client.Conn(); ok {
+		s.text = conn.Limit(irc.Outgoing{Target: o.Channels.Project})
 	}
-	s.Style, s.Instead, r.noRelay = r.Style, "", ""
-	if r.Style == StyleRelay && !st.Cap("draft/relaymsg") {
-		r.noRelay = "nothing is relayed: the server has no draft/relaymsg"
-		s.Style, s.Instead = StylePrefix, r.noRelay
+	s.style, s.instead, s.noRelay = o.Style, "", ""
+	if o.Style == StyleRelay && !st.Cap("draft/relaymsg") {
+		s.noRelay = "nothing is relayed: the server has no draft/relaymsg"
+		s.style, s.instead = StylePrefix, s.noRelay
 	}
 }
 
-// describeUs notes in the state what the bridge is called.
-func (r *run) describeUs(st irc.State) {
-	s := &r.state
-	s.Nick, s.Mask, s.Account, s.Wanted = st.Nick, st.Source, st.Account, ""
-	if !st.CaseMapping().Same(st.Nick, r.Server.Nick) {
-		s.Wanted = r.Server.Nick
+// Describe implements [bridge.Link].
+func (l *link) Describe(s *bridge.State) {
+	l.describeConnection(s)
+	for _, key := range slices.Sorted(maps.Keys(l.rooms.all)) {
+		room := l.rooms.all[key]
+		s.Channels = append(s.Channels, room.told(l.main))
+		if room.why != "" {
+			s.Warnings = append(s.Warnings, "not in "+room.name+": "+room.why+room.howBack(l.main.nick))
+		}
+	}
+	for _, c := range s.Channels {
+		if c.NotRelayed != "" {
+			s.Warnings = append(s.Warnings, "in "+c.Name+" nothing is relayed: "+c.NotRelayed)
+		}
+	}
+	if s.Wanted != "" && s.Connected {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("somebody else is called %s: the bridge is %s until that is free", s.Wanted, s.Nick))
+	}
+	for _, agent := range slices.Sorted(maps.Keys(l.others)) {
+		if want, c := l.o.Nick(agent), l.others[agent]; c.up && !strings.HasPrefix(c.fold.Fold(want), c.fold.Fold(c.nick)) { // a server may cut it
+			s.Warnings = append(s.Warnings, fmt.Sprintf("somebody else is called %s: the agent is %s until that is free", want, c.nick))
+		}
+	}
+	if l.main.state.Bouncer {
+		s.Warnings = append(s.Warnings, bridge.IdlePermits(l.o.Allow)...)
+	}
+	if s.Instead != "" {
+		s.Warnings = append(s.Warnings, s.Instead)
+	}
+}
+
+// describeConnection describes the connection.
+func (l *link) describeConnection(s *bridge.State) {
+	st := l.status
+	s.Connected, s.Since, s.Why, s.NextTry = st.connected, st.since, st.why, st.nextTry
+	if l.kill.Err() != nil {
+		s.Connected, s.Since, s.Why, s.NextTry = false, time.Now().UTC(), "the bridge was ended", time.Time{}
+	}
+	s.Style, s.Instead, s.Reconnects = string(st.style), st.instead, st.reconnects
+	l.describeHeard(s)
+	if l.main.gen == 0 {
+		return
+	}
+	s.Network = st.offers.ISupport["NETWORK"]
+	s.Caps, s.Limits = slices.Sorted(maps.Keys(st.offers.Caps)), limitsOf(st.offers)
+	s.Limits.Text = st.text
+	s.Nick, s.Mask, s.Account, s.Wanted = st.us.Nick, st.us.Source, st.us.Account, ""
+	if !st.us.CaseMapping().Same(st.us.Nick, l.o.Server.Nick) {
+		s.Wanted = l.o.Server.Nick
+	}
+}
+
+// describeHeard notes until when all private talk is known, so that a later bridge asks for
+// the rest. Of the connection that is there now we may not have learned yet.
+func (l *link) describeHeard(s *bridge.State) {
+	if conn, ok := l.main.client.Conn(); ok && l.main.caught {
+		if st := conn.State(); st.Since.Equal(l.main.state.Since) {
+			s.Heard = st.Heard.UTC()
+		}
 	}
 }
 
 // limitsOf reads what a server bears.
-func limitsOf(st irc.State) Limits {
-	l := Limits{
+func limitsOf(st irc.State) bridge.Limits {
+	l := bridge.Limits{
 		Nick: st.ISupport.Number("NICKLEN", 0), Channel: st.ISupport.Number("CHANNELLEN", 0), Topic: st.ISupport.Number("TOPICLEN", 0),
 		CaseMapping: string(st.CaseMapping()),
 	}

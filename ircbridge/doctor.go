@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
@@ -20,7 +21,7 @@ type Report struct {
 	Mask     string        `json:"mask,omitempty"`
 	Took     time.Duration `json:"took_ns"` // from dialling to the end of the greeting
 	Caps     []string      `json:"caps,omitempty"`
-	Limits   Limits        `json:"limits"`
+	Limits   bridge.Limits `json:"limits"`
 	Missing  []string      `json:"missing,omitempty"`  // what the server has not, and what that means
 	Problems []string      `json:"problems,omitempty"` // what does not work as it is set up
 }
@@ -77,9 +78,9 @@ func Doctor(ctx context.Context, o Options) (Report, error) {
 		}
 	}
 	if st.Bouncer {
-		rep.Problems = append(rep.Problems, idlePermits(o.Allow)...)
+		rep.Problems = append(rep.Problems, bridge.IdlePermits(o.Allow)...)
 	}
-	if !o.Server.TLS && !Loopback(o.Server.Addr) {
+	if !o.Server.TLS && !bridge.Loopback(o.Server.Addr) {
 		problem("the connection is in the clear, and everybody on the way can read and write in it")
 	}
 	if o.Style == StyleRelay && !st.Cap("draft/relaymsg") {

@@ -1,25 +1,24 @@
 package ircbridge
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
 // inviteEvery is how often an invitation into a channel is followed: each costs a line.
 const inviteEvery = 10 * time.Second
 
-// staysIn is the reason for which a channel is not left.
-const staysIn = "is a channel of the configuration, and the bridge stays there"
-
 // enter asks the server to let us into a channel, now.
-func (r *run) enter(rm *room) {
+func (r *rooms) enter(rm *room) {
 	rm.wanted, rm.asked = true, time.Now()
 	rm.forgive()
-	r.main.client.Join(r.channel(rm.name))
-	r.saveJoined()
+	r.l.main.client.Join(r.l.o.channel(rm.name))
+	r.noteJoined()
 }
 
 // forgive forgets that a channel did not let us in.
@@ -33,54 +32,91 @@ func (rm *room) howBack(nick string) string {
 	return fmt.Sprintf("; tried again at %s UTC, or at once after /invite %s %s", rm.nextTry.Format("15:04"), nick, rm.name)
 }
 
-// tellAskers tells people who asked for a channel what came of it.
-func (rm *room) tellAskers(said string) {
-	askers := rm.askers
-	rm.askers = nil
-	for _, tell := range askers {
-		tell(said)
+// Channel implements [bridge.Rooms].
+func (r *rooms) Channel(name string) (bridge.Standing, bool) {
+	rm := r.known(name)
+	if rm == nil {
+		return bridge.Standing{}, false
 	}
+	return r.standing(rm), true
 }
 
-// joinFor joins a channel at the word of a person who may control; one that shut us out is
-// tried at once. tell gets one line with what came of it, when that is known.
-func (r *run) joinFor(name string, tell func(said string)) {
-	if why := r.cannotBe(name); why != "" {
-		tell(why)
-		return
-	}
-	rm := r.room(name)
-	if rm.joined {
-		tell("I am in " + rm.name + " already.")
-		return
-	}
-	rm.askers = append(rm.askers, tell)
-	r.enter(rm)
+func (r *rooms) standing(rm *room) bridge.Standing {
+	return bridge.Standing{Name: rm.name, Fixed: rm.fixed, Wanted: rm.wanted, In: rm.joined, Topic: rm.told(r.l.main).Topic}
 }
 
-// partFor leaves a channel at the word of a person who may control, and says in one line
-// what came of it.
-func (r *run) partFor(name string) (said string) {
-	if why := r.cannotBe(name); why != "" {
+// Joined implements [bridge.Rooms].
+func (r *rooms) Joined() (all []bridge.Standing) {
+	for _, rm := range r.all {
+		if rm.wanted {
+			all = append(all, r.standing(rm))
+		}
+	}
+	return all
+}
+
+// MaySay implements [bridge.Rooms].
+func (r *rooms) MaySay(channel string, begun bool) bool {
+	rm := r.room(channel)
+	r.want(rm)
+	return rm.joined && rm.caught && (!begun || !r.l.lingers(channel))
+}
+
+// Shut implements [bridge.Rooms].
+func (r *rooms) Shut(channel string) string {
+	if why := r.noChannel(channel); why != "" {
 		return why
 	}
-	rm := r.known(name)
-	switch {
-	case rm == nil || !rm.wanted:
-		return "I am not in " + name + "."
-	case rm.fixed:
-		return rm.name + " " + staysIn + "."
+	if rm := r.known(channel); rm != nil && rm.failed != "" {
+		return notLetIn + rm.name + ": " + rm.failed
 	}
-	r.leave(rm, "")
-	return "I have left " + rm.name + "."
+	return ""
 }
 
-// cannotBe says why a name cannot be a channel's; "" when it can.
-func (r *run) cannotBe(name string) string {
+// Join implements [bridge.Rooms].
+func (r *rooms) Join(name string, now bool, then func(bridge.Entry)) {
+	rm := r.room(name)
+	if now {
+		rm.joiners = append(rm.joiners, then)
+		r.enter(rm)
+		return
+	}
+	r.want(rm)
+	if rm.joined {
+		then(bridge.Entry{In: true, Name: rm.name})
+		return
+	}
+	rm.joiners = append(rm.joiners, then)
+}
+
+// Leave implements [bridge.Rooms].
+func (r *rooms) Leave(name string) { r.leave(r.room(name), "") }
+
+// SetTopic implements [bridge.Rooms].
+func (r *rooms) SetTopic(channel, text string, then func(error)) {
+	if most := r.l.main.state.ISupport.Number("TOPICLEN", 390); len(text) > most {
+		text = irc.Split(text, most)[0].Text
+	}
+	client := r.l.main.client
+	r.l.host.Do(func() func() {
+		ctx, cancel := context.WithTimeout(r.l.stop, joinPatience)
+		defer cancel()
+		_, err := client.Do(ctx, irc.Msg("TOPIC", channel, text))
+		if refused, ok := errors.AsType[*irc.Rejected](err); ok {
+			err = &bridge.RefusedError{Reason: refused.Error()}
+		} else if errors.Is(err, irc.ErrMessage) || errors.Is(err, irc.ErrTooLong) {
+			err = &bridge.ImpossibleError{Err: err}
+		}
+		return func() { then(err) }
+	})
+}
+
+// CannotBe implements [bridge.Rooms].
+func (r *rooms) CannotBe(name string) string {
 	if why := r.noChannel(name); why != "" {
 		return why
 	}
-	if !r.isChannel(name) {
+	if !r.l.IsChannel(name) {
 		return fmt.Sprintf("%q "+notChannel, name)
 	}
 	return ""
@@ -88,22 +124,22 @@ func (r *run) cannotBe(name string) string {
 
 // invited follows an invitation: into a channel where we want to be, whoever invites, and
 // into any other one when they may control.
-func (r *run) invited(e irc.Invited) {
+func (r *rooms) invited(e irc.Invited) {
 	now := time.Now()
-	who := person(irc.Text{Nick: e.Nick, Source: e.Source})
-	if r.main.state.Cap("account-tag") {
+	who := personOf(e.Nick, e.Source)
+	if r.l.main.state.Cap("account-tag") {
 		who.Account = e.Account
 	}
 	rm := r.known(e.Channel)
 	wanted := rm != nil && rm.wanted
 	switch {
-	case r.cannotBe(e.Channel) != "", wanted && (rm.joined || now.Sub(rm.invited) < inviteEvery):
+	case r.CannotBe(e.Channel) != "", wanted && (rm.joined || now.Sub(rm.invited) < inviteEvery):
 		return
-	case !wanted && !slices.Contains(rightsOf(r.Allow, who, r.fold(), r.where()), Control):
-		r.Log.Info("invitation was not followed", keyNick, e.Nick, "source", e.Source, "account", e.Account, keyChannel, e.Channel)
+	case !wanted && !r.l.host.MayControl(who):
+		r.l.o.Log.Info("invitation was not followed", keyNick, e.Nick, "source", e.Source, "account", e.Account, keyChannel, e.Channel)
 		return
 	}
-	r.Log.Info("invitation was followed", keyNick, e.Nick, "account", e.Account, keyChannel, e.Channel)
+	r.l.o.Log.Info("invitation was followed", keyNick, e.Nick, "account", e.Account, keyChannel, e.Channel)
 	rm = r.room(e.Channel)
 	rm.invited = now
 	r.enter(rm)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -34,27 +35,27 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 		ann := newPerson(t, addr, "ann", "#project-x", "#standup-x", "#alerts")
 		since := time.Now().Add(-time.Hour)
 		n := 0
-		copied := func(at time.Time, channel string, kind dropbox.Type, from string, p dropbox.Priority, note ircbridge.Origin, text string) string {
+		copied := func(at time.Time, channel string, kind dropbox.Type, from string, p dropbox.Priority, note bridge.Origin, text string) string {
 			n++
 			note.Channel, note.About = channel, "aaaabbbbcc"
-			return s.leaveAt(at.Add(time.Duration(n)*time.Millisecond), &dropbox.Message{From: from, Type: kind, Priority: p, Body: []byte(text), Extra: note.Extra()})
+			return s.leaveAt(at.Add(time.Duration(n)*time.Millisecond), &dropbox.Message{From: from, Type: kind, Priority: p, Body: []byte(text), Extra: note.Extra(ircbridge.Name)})
 		}
-		begins, ends := ircbridge.Origin{To: "coder", Announces: ircbridge.Begun}, ircbridge.Origin{To: "tester", Announces: ircbridge.Ended}
+		begins, ends := bridge.Origin{To: "coder", Announces: bridge.Begun}, bridge.Origin{To: "tester", Announces: bridge.Ended}
 		var folded []string
 		for i := range 30 {
 			folded = append(folded, copied(since, "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("job %d", i)))
 			if i == 10 {
-				copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ircbridge.Origin{To: "lead", Announces: ircbridge.Ended}, "your door is green")
+				copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, bridge.Origin{To: "lead", Announces: bridge.Ended}, "your door is green")
 			}
 			folded = append(folded, copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, fmt.Sprintf("job %d", i)))
 		}
 		kept := folded[len(folded)-3:]
 		folded = folded[:len(folded)-3]
 		for i := range 4 { // too few
-			copied(since, "#project-x", dropbox.Task, "lead", dropbox.Low, ircbridge.Origin{To: "coder"}, fmt.Sprintf("wish %d", i))
+			copied(since, "#project-x", dropbox.Task, "lead", dropbox.Low, bridge.Origin{To: "coder"}, fmt.Sprintf("wish %d", i))
 		}
-		copied(since, "#alerts", dropbox.Status, "swarm", dropbox.Normal, ircbridge.Origin{Announces: ircbridge.Alert}, "[ERROR] coder is stopped")
-		own := s.leaveAt(since, &dropbox.Message{From: "coder", Type: dropbox.Note, Priority: dropbox.Low, Body: []byte("I say so myself"), Extra: ircbridge.Origin{Channel: "#standup-x"}.Extra()})
+		copied(since, "#alerts", dropbox.Status, "swarm", dropbox.Normal, bridge.Origin{Announces: bridge.Alert}, "[ERROR] coder is stopped")
+		own := s.leaveAt(since, &dropbox.Message{From: "coder", Type: dropbox.Note, Priority: dropbox.Low, Body: []byte("I say so myself"), Extra: bridge.Origin{Channel: "#standup-x"}.Extra(ircbridge.Name)})
 		for i := range 6 { // an outage of a minute
 			copied(time.Now().Add(-time.Minute), "#standup-x", dropbox.Task, "tester", dropbox.Low, begins, fmt.Sprintf("late job %d", i))
 		}
@@ -106,9 +107,9 @@ func TestAFoldGoesOn(t *testing.T) {
 		var ids []string
 		for i := range 10 {
 			ids = append(ids, s.leaveAt(time.Now().Add(time.Duration(i-1000)*time.Second), &dropbox.Message{From: "tester", Type: dropbox.Task, Priority: dropbox.Low,
-				Body: []byte("job"), Extra: ircbridge.Origin{Channel: "#standup-x", About: "aaaabbbbcc", To: "coder", Announces: ircbridge.Begun}.Extra()}))
+				Body: []byte("job"), Extra: bridge.Origin{Channel: "#standup-x", About: "aaaabbbbcc", To: "coder", Announces: bridge.Begun}.Extra(ircbridge.Name)}))
 		}
-		s.leave(&dropbox.Message{From: dropbox.IRC, Type: dropbox.Note, Key: "irc-fold-" + ids[6], Body: []byte("7 turns began before"), Extra: ircbridge.Origin{Channel: "#standup-x", About: ids[6]}.Extra()})
+		s.leave(&dropbox.Message{From: dropbox.IRC, Type: dropbox.Note, Key: "irc-fold-" + ids[6], Body: []byte("7 turns began before"), Extra: bridge.Origin{Channel: "#standup-x", About: ids[6]}.Extra(ircbridge.Name)})
 		s.start()
 		for _, id := range ids {
 			s.where(id, dropbox.Done)

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // A server may go on reading a connection that is dead, and say later what came by it.
@@ -18,14 +18,14 @@ func TestTheOldConnectionHasItsSay(t *testing.T) {
 	lost := s.proxy.OnText(irctest.Up, 0, s.proxy.Lose)
 	s.drop()
 	<-lost
-	s.state("back under another nick", func(st ircbridge.State) bool {
-		return st.Connected && st.Nick == "swarm_" && slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#standup-x" && c.Joined })
+	s.state("back under another nick", func(st bridge.State) bool {
+		return st.Connected && st.Nick == "swarm_" && slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#standup-x" && c.Joined })
 	})
 	// Meanwhile others are said elsewhere, so there was time to say this again.
-	s.where(s.say("coder", ircbridge.Origin{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
+	s.where(s.say("coder", bridge.Origin{Channel: "#standup-x"}, "elsewhere"), dropbox.Done)
 	s.proxy.Heal()
 	eventually(t, "both are done with", func() bool { return s.finished() == 2 }, s.mailbox)
-	s.state("the earlier one is gone", func(st ircbridge.State) bool { return st.Nick == "swarm" })
+	s.state("the earlier one is gone", func(st bridge.State) bool { return st.Nick == "swarm" })
 	if said := s.out(); !slices.Equal(said, []string{"[coder] drop 0"}) {
 		t.Errorf("said: %q, want drop 0 once", said)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -27,7 +28,7 @@ func TestTasksAndMentions(t *testing.T) {
 		if task.Type != dropbox.Task || string(task.Body) != "[IRC @mention in #project-x] <ann> TASK: @coder fix the build, @tester knows why" {
 			t.Errorf("task: %s %q", task.Type, task.Body)
 		}
-		if n, ok := ircbridge.OriginOf(task); !ok || n.Channel != "#project-x" || n.Nick != "ann" {
+		if n, ok := bridge.OriginOf(task, ircbridge.Name); !ok || n.Channel != "#project-x" || n.Nick != "ann" {
 			t.Errorf("note: %+v", n)
 		}
 		if !dropbox.Proven("secret", task, "coder") || task.Key == "" {
@@ -53,7 +54,7 @@ func TestTasksAndMentions(t *testing.T) {
 		s.mail("tester", 1)
 
 		// All of it is there to be read.
-		got, err := ircbridge.Reader{Home: s.home, Name: "coder"}.New("#project-x", 0)
+		got, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Name: "coder"}.New("#project-x", 0)
 		if err != nil || len(got.Lines) < 5 || got.Lines[0].Nick != "ann" {
 			t.Errorf("buffer: %+v, %v", got, err)
 		}
@@ -76,21 +77,21 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Thread: d.Thread, Body: []byte("Delete 47 files?"),
-				Extra: ircbridge.Origin{Channel: "#project-x", About: d.ID, To: "lead"}.Extra()})
+				Extra: bridge.Origin{Channel: "#project-x", About: d.ID, To: "lead"}.Extra(ircbridge.Name)})
 			ann.like("[coder] asks: Delete 47 files?")
-			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+			s.state("a question", func(st bridge.State) bool { return len(st.Questions) == 1 })
 			ann.say("#project-x", "coder: yes, all of them")
 			m := s.mail("coder", 1)[0]
 			if m.Type != dropbox.Result || m.ReplyTo != d.ID || m.Thread != d.Thread || string(m.Body) != "[IRC @mention in #project-x] <ann> coder: yes, all of them\n" {
 				t.Errorf("answer: %+v\n%s", m, m.Body)
 			}
 			s.where(d.ID, dropbox.Done)
-			s.state("no question", func(st ircbridge.State) bool { return len(st.Questions) == 0 })
+			s.state("no question", func(st bridge.State) bool { return len(st.Questions) == 0 })
 		})
 		t.Run("of irc, by its id", func(t *testing.T) {
 			id := s.leave(&dropbox.Message{From: "tester", Type: dropbox.Question, Body: []byte("Which port?")})
 			ann.like("[tester] asks: Which port?")
-			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+			s.state("a question", func(st bridge.State) bool { return len(st.Questions) == 1 })
 			if f, err := s.store.Find(id); err != nil || f.State != dropbox.Claimed {
 				t.Errorf("the question is %s, %v: whoever waits would take it for refused", f.State, err)
 			}
@@ -121,9 +122,9 @@ func TestAnswersReachTheQuestion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Now?"), Extra: ircbridge.Origin{About: d.ID, To: "lead"}.Extra()})
+			s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Now?"), Extra: bridge.Origin{About: d.ID, To: "lead"}.Extra(ircbridge.Name)})
 			ann.like("[coder] asks: Now?")
-			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+			s.state("a question", func(st bridge.State) bool { return len(st.Questions) == 1 })
 			box, _ := s.store.Mailbox(dropbox.Lead)
 			if err := box.File(s.where(d.ID, dropbox.Waiting).Entry); err != nil {
 				t.Fatal(err)
@@ -155,11 +156,11 @@ func (f *fakeSwarm) Held(_ context.Context, agent string) (string, error) {
 	return f.held[agent], nil
 }
 
-func (f *fakeSwarm) Steer(_ context.Context, order ircbridge.Order, agent, by string) (string, error) {
+func (f *fakeSwarm) Steer(_ context.Context, order bridge.Order, agent, by string) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.orders = append(f.orders, strings.TrimSpace(fmt.Sprintf("%s %s by %s", order, agent, by)))
-	if order == ircbridge.Abort {
+	if order == bridge.Abort {
 		return "", errors.New("tester has no turn\n  try: status tester")
 	}
 	_, why, _ := strings.Cut(by, ": ")
@@ -339,8 +340,8 @@ func TestTwoThatMentionEachOtherStop(t *testing.T) {
 		s.ready()
 		bot := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 		// Our own agents' lines wake nobody: no question ever comes of these.
-		s.say("coder", ircbridge.Origin{}, "tester: what do you think? @tester\n")
-		s.say("tester", ircbridge.Origin{}, "coder: ask coder\n")
+		s.say("coder", bridge.Origin{}, "tester: what do you think? @tester\n")
+		s.say("tester", bridge.Origin{}, "coder: ask coder\n")
 		bot.like("[tester] coder: ask coder")
 
 		answered := 0

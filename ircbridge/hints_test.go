@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
 // What the bridge tells people to type works in the channel where it stands, also while
@@ -48,7 +48,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		ann.say("#project-x", hint+" port 6667")
 		answered(id, "port 6667", 1)
 		taker.raw("NICK", "else")
-		s.state("has its nick", func(st ircbridge.State) bool { return st.Nick == "swarm" })
+		s.state("has its nick", func(st bridge.State) bool { return st.Nick == "swarm" })
 		id, hint = ask("Which host?")
 		if want := "swarm: reply " + id; hint != want {
 			t.Errorf("hint %q, want %q", hint, want)
@@ -73,7 +73,7 @@ func TestHintsWorkAsTheyArePrinted(t *testing.T) {
 		for i := range 20 {
 			fmt.Fprintf(&long, "row %d\n", i)
 		}
-		s.say("coder", ircbridge.Origin{}, long.String())
+		s.say("coder", bridge.Origin{}, long.String())
 		hint = hinted(ann.like("more lines: "), `more lines: (.*)\)`)
 		ann.say("#project-x", hint)
 		ann.sees("ann swarm: row 8")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -15,7 +16,7 @@ import (
 // heard are the texts of a channel that the bridge keeps, without its own.
 func (s *scene) heard(channel string) (all []string) {
 	s.Helper()
-	lines, err := ircbridge.Reader{Home: s.home}.Recent(channel, time.Time{}, 0)
+	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(channel, time.Time{}, 0)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 			if got := s.heard("#project-x"); !slices.Equal(got, want) {
 				t.Errorf("kept %q, want %q", got, want)
 			}
-			if st := s.state("as it stands", func(st ircbridge.State) bool { return true }); st.Denied > 1 {
+			if st := s.state("as it stands", func(st bridge.State) bool { return true }); st.Denied > 1 {
 				t.Errorf("%d denied", st.Denied)
 			}
 			if log := s.log.String(); strings.Contains(log, "HistServ") {

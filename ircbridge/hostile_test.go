@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
@@ -45,15 +46,15 @@ func TestHostileTexts(t *testing.T) {
 	}
 	send := func(s *scene) {
 		for i, text := range texts {
-			s.say("coder", ircbridge.Origin{}, text)
+			s.say("coder", bridge.Origin{}, text)
 			if i%10 == 0 {
-				s.say("coder", ircbridge.Origin{Do: ircbridge.DoTopic, Channel: "#project-x"}, text)
-				s.leave(&dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte("x"), Extra: ircbridge.Origin{Channel: "#n" + hostile[rand.N(len(hostile))]}.Extra()})
+				s.say("coder", bridge.Origin{Do: bridge.DoTopic, Channel: "#project-x"}, text)
+				s.leave(&dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte("x"), Extra: bridge.Origin{Channel: "#n" + hostile[rand.N(len(hostile))]}.Extra(ircbridge.Name)})
 			}
 		}
-		last := s.say("coder", ircbridge.Origin{}, "the end")
+		last := s.say("coder", bridge.Origin{}, "the end")
 		s.where(last, dropbox.Done)
-		st := s.state("all is said", func(st ircbridge.State) bool { return st.Waiting == 0 && st.Unproven == 0 })
+		st := s.state("all is said", func(st bridge.State) bool { return st.Waiting == 0 && st.Unproven == 0 })
 		if st.Reconnects > 0 || st.Nick != "swarm" {
 			s.Errorf("the connection was lost %d times, nick %s: %s", st.Reconnects, st.Nick, st.LastError)
 		}
@@ -165,14 +166,14 @@ func (s *scene) secretsReachNobody(planted []string) {
 	s.ready()
 	ann := newPerson(s, s.o.Server.Addr, "ann", "#project-x")
 	for i, text := range planted {
-		s.say("coder", ircbridge.Origin{}, fmt.Sprintf("no %d: %s", i, text))
+		s.say("coder", bridge.Origin{}, fmt.Sprintf("no %d: %s", i, text))
 		// The limit of a line must not cut it in two that nobody knows for a secret.
-		s.say("coder", ircbridge.Origin{}, strings.Repeat("wordy ", 60)+text)
+		s.say("coder", bridge.Origin{}, strings.Repeat("wordy ", 60)+text)
 	}
-	s.say("coder", ircbridge.Origin{Do: ircbridge.DoTopic, Channel: "#project-x"}, planted[0])
-	last := s.say("coder", ircbridge.Origin{}, "the end")
+	s.say("coder", bridge.Origin{Do: bridge.DoTopic, Channel: "#project-x"}, planted[0])
+	last := s.say("coder", bridge.Origin{}, "the end")
 	s.where(last, dropbox.Done)
-	s.state("all is said", func(st ircbridge.State) bool { return st.Waiting == 0 && st.Unproven == 0 && st.Masked >= 60 })
+	s.state("all is said", func(st bridge.State) bool { return st.Waiting == 0 && st.Unproven == 0 && st.Masked >= 60 })
 	ann.sees("#project-x swarm: [coder] the end")
 	s.stop()
 	said := strings.Join(ann.heard(), "\n")
@@ -211,9 +212,9 @@ func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 			var good []string
 			var bad string
 			for i := range 12 {
-				good = append(good, s.say("coder", ircbridge.Origin{}, fmt.Sprintf("good %d", i)))
+				good = append(good, s.say("coder", bridge.Origin{}, fmt.Sprintf("good %d", i)))
 				if i == 5 {
-					bad = s.say("coder", ircbridge.Origin{}, "some poison here")
+					bad = s.say("coder", bridge.Origin{}, "some poison here")
 				}
 			}
 			s.where(bad, dropbox.Dead)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
 // Requests that wait for a server to let the bridge in hold up nothing that is said.
@@ -30,12 +30,12 @@ func TestJoinsHoldUpNothing(t *testing.T) {
 		}
 		var joins []string
 		for i := range closed {
-			joins = append(joins, s.say("coder", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: channel(i)}, ""))
+			joins = append(joins, s.say("coder", bridge.Origin{Do: bridge.DoJoin, Channel: channel(i)}, ""))
 		}
 		for _, id := range joins[:4] {
 			s.where(id, dropbox.Claimed)
 		}
-		s.where(s.say("coder", ircbridge.Origin{}, "meanwhile"), dropbox.Done)
+		s.where(s.say("coder", bridge.Origin{}, "meanwhile"), dropbox.Done)
 		for _, id := range joins[:4] {
 			s.where(id, dropbox.Claimed) // still
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -33,8 +34,8 @@ func beBridge(args []string) error {
 		return err
 	}
 	b, err := ircbridge.New(ircbridge.Options{
-		Store: store, Home: args[1], Server: ircbridge.Server{Addr: args[2], Nick: "swarm", Unlimited: true, RetryMin: 10 * time.Millisecond, RetryMax: 100 * time.Millisecond},
-		Channels: ircbridge.Channels{Project: "#project-x"}, Allow: []ircbridge.Permit{{Nick: "ann", May: ircbridge.Rights()}}, WakesPerMinute: -1,
+		Options: bridge.Options{Store: store, Home: args[1], Channels: bridge.Channels{Project: "#project-x"}, Allow: []bridge.Permit{{Nick: "ann", May: bridge.Rights()}}, WakesPerMinute: -1},
+		Server:  ircbridge.Server{Addr: args[2], Nick: "swarm", Unlimited: true, RetryMin: 10 * time.Millisecond, RetryMax: 100 * time.Millisecond},
 	})
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func TestKilled(t *testing.T) {
 
 func killed(t *testing.T, s *traffic) {
 	t.Helper()
-	s.o.Channels = ircbridge.Channels{Project: "#project-x"}
+	s.o.Channels = bridge.Channels{Project: "#project-x"}
 	s.start()
 	s.ready()
 	s.line()

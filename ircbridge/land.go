@@ -3,17 +3,16 @@ package ircbridge
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
 // land notes what became of one piece.
-func (r *run) land(f *flight, via *link, i int, d *irc.Delivery) {
-	r.dirty = true
+func (s *speech) land(f *saying, via *connection, i int, d *irc.Delivery) {
+	s.l.host.Changed()
 	p := f.pieces[i]
 	err := d.Err()
 	written := 0
@@ -39,7 +38,7 @@ func (r *run) land(f *flight, via *link, i int, d *irc.Delivery) {
 		if n := len(f.msgids); n > 0 && len(d.Pieces()) > 0 {
 			msgid = d.Pieces()[0].MsgID
 		}
-		r.keep(Line{At: time.Now(), Channel: f.place.target, Nick: f.name, Text: p.bare, MsgID: msgid, Own: f.note.About != "", Drop: f.ID, Upto: p.upto})
+		s.l.host.Keep(f.Line(time.Now(), p.bare, msgid, p.upto))
 	} else if f.failed == nil || weightOf(err) > weightOf(f.failed) {
 		f.failed = err
 	}
@@ -47,8 +46,8 @@ func (r *run) land(f *flight, via *link, i int, d *irc.Delivery) {
 		f.sent = max(f.sent, p.upto, start)
 	}
 	if f.landed++; f.landed == len(f.pieces) {
-		r.arrived(f, via)
-		r.landCut(f.conn)
+		s.arrived(f, via)
+		s.landCut(f.conn)
 	}
 }
 
@@ -66,93 +65,85 @@ func weightOf(err error) int {
 }
 
 // arrived decides what comes after all pieces have landed.
-func (r *run) arrived(f *flight, via *link) {
+func (s *speech) arrived(f *saying, via *connection) {
 	err := f.failed
 	refused, isRefused := errors.AsType[*irc.Rejected](err)
 	switch {
-	case err == nil && f.Message.Type == dropbox.Question:
-		r.asked(f)
 	case err == nil:
-		r.settle(f, outcomeSaid)
+		s.landed(f, bridge.Landing{Fate: bridge.Arrived})
 	case isRefused && f.as != "":
-		r.room(f.place.target).bare = refused.Error()
-		r.say(f)
-	case isRefused && !r.inside(f.conn, f.place.target):
+		s.l.rooms.room(f.Target).bare = refused.Error()
+		s.say(f)
+	case isRefused && !s.l.inside(f.conn, f.Target):
 		// We were thrown out on the way. It waits until we are in again, or are not
 		// let in for good.
-		rm := r.room(f.place.target)
+		rm := s.l.rooms.room(f.Target)
 		rm.joined, rm.caught = false, false // the news is on its way
-		r.release(f)
+		s.release(f)
 	case isRefused:
-		r.giveUp(f, "IRC did not take it: "+refused.Error())
+		s.landed(f, bridge.Landing{Fate: bridge.NeverAgain, Why: "IRC did not take it: " + refused.Error()})
 	case errors.Is(err, irc.ErrUnproven):
-		r.cut[f.conn] = append(r.cut[f.conn], f)
+		s.cut[f.conn] = append(s.cut[f.conn], f)
 	case errors.Is(err, irc.ErrNotSent):
 		via.doubt()
-		r.release(f)
+		s.release(f)
 	case errors.Is(err, irc.ErrQueueFull):
-		r.release(f)
+		s.release(f)
 	default:
-		r.giveUp(f, err.Error())
+		s.landed(f, bridge.Landing{Fate: bridge.NeverAgain, Why: err.Error()})
 	}
 }
 
-// landCut puts back what was on its way when a connection ended, as soon as the fate
-// of all of it is known. The first message of those may be the reason, if the other
+// landed reports the end of a text.
+func (s *speech) landed(f *saying, end bridge.Landing) {
+	delete(s.sayings, f.ID)
+	end.Shown = bridge.Shown{Lines: f.lines, MsgIDs: f.msgids, Again: f.marked}
+	if waits := s.l.host.Landed(f.Saying, end); waits && end.Fate != bridge.Put {
+		s.resume[f.ID] = resume{said: f.said, unsure: max(f.unsure, f.sent), at: f.at}
+	}
+}
+
+// landCut lets wait again what was on its way when a connection ended, as soon as the fate
+// of all of it is known. The first text of those may be the reason, if the other
 // side hung up.
-func (r *run) landCut(conn *irc.Conn) {
-	list := r.cut[conn]
+func (s *speech) landCut(conn *irc.Conn) {
+	list := s.cut[conn]
 	if len(list) == 0 {
 		return
 	}
-	for _, f := range r.flights {
+	for _, f := range s.sayings {
 		if f.conn == conn && f.landed < len(f.pieces) {
 			return // its news is on its way
 		}
 	}
-	delete(r.cut, conn)
-	slices.SortFunc(list, func(a, b *flight) int { return cmp.Compare(a.seq, b.seq) })
+	delete(s.cut, conn)
+	slices.SortFunc(list, func(a, b *saying) int { return cmp.Compare(a.seq, b.seq) })
 	for i, f := range list {
 		spoken, bare := hungUp(conn.Err())
-		guilty := i == 0 && (spoken || bare) && !r.stopping
-		if n := f.Failed + 1; guilty && (spoken && n >= maxHangUps || n >= maxBareHangUp) {
-			r.giveUp(f, fmt.Sprintf("%s %d times while it was said (%v)", hungUpOn, n, conn.Err()))
-			continue
+		end := bridge.Landing{Fate: bridge.PutInPart}
+		if i == 0 && (spoken || bare) && !s.l.host.Stopping() {
+			end = bridge.Landing{Fate: bridge.HungUpOn, HungUp: bridge.Hangup{Spoken: spoken, Err: conn.Err()}}
 		}
-		r.putBack(f, guilty)
+		s.landed(f, end)
 	}
-	r.plan.ring()
+	s.l.host.LookAgain()
 }
 
 // inside says whether a connection may speak in a place: it is in that channel, or it
 // is not a channel.
-func (r *run) inside(conn *irc.Conn, target string) bool {
-	if !r.isChannel(target) {
+func (l *link) inside(conn *irc.Conn, target string) bool {
+	if !l.IsChannel(target) {
 		return true
 	}
 	_, _, in := conn.Members(target)
 	return in
 }
 
-// putBack lets a message wait again that may have been said in part.
-func (r *run) putBack(f *flight, hungUp bool) {
-	r.resume[f.ID] = resume{said: f.said, unsure: max(f.unsure, f.sent), at: f.at}
-	delete(r.flights, f.ID)
-	if _, err := r.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {
-		r.trouble("message was not put back", err)
-	}
-	r.plan.ring()
-}
-
-// release lets a message wait again of which nothing was said now.
-func (r *run) release(f *flight) {
+// release lets a text wait again of which nothing was said now.
+func (s *speech) release(f *saying) {
+	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {
-		r.putBack(f, false)
-		return
+		end.Fate = bridge.PutInPart
 	}
-	delete(r.flights, f.ID)
-	if _, err := r.box.Release(f.Entry); err != nil && !errors.Is(err, dropbox.ErrGone) {
-		r.trouble("message was not put back", err)
-	}
-	r.plan.ring()
+	s.landed(f, end)
 }

@@ -1,242 +1,283 @@
 package ircbridge
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
+	"log/slog"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A link is one connection, which the library keeps up: the bridge's own, or with
-// [StyleNicks] an agent's. Its fields belong to the loop.
+// Keys of the log.
+const (
+	keyChannel = "channel"
+	keyErr     = "err"
+	keyNick    = "nick"
+	keyWhy     = "why"
+)
+
+// A link is the bridge's link to an IRC network: the connections, the channels, and the
+// texts on their way. Everything in it belongs to the goroutine of the bridge.
 type link struct {
-	agent  string // "" is the bridge's own
-	client *irc.Client
-	events <-chan irc.Event // of the bridge's own; those of others come by later
-	stop   context.CancelFunc
-
-	up       bool
-	doubtful bool // see [link.doubt]
-	caught   bool // all private talk until now is known
-	gen      int  // counts connections
-	nick     string
-	nicks    []string // all that it has had, folded: what comes from one of them is ours
-	fold     irc.CaseMapping
-	state    irc.State // as of the beginning of the connection
-	since    time.Time // of this connection
-	proven   int       // lines of ours on it
-	posted   uint64    // counts messages
-	retired  bool
+	o       *Options
+	host    bridge.Host
+	stop    context.Context // done is the order to end
+	kill    context.Context // of the connections; done is the end of the bridge
+	main    *connection
+	others  map[string]*connection // by agent, with [StyleNicks]
+	rooms   *rooms
+	speech  *speech
+	renamed map[string]string // folded old nick to new
+	status  status
 }
 
-// usable says whether something can be posted.
-func (l *link) usable() bool { return l.up && !l.doubtful }
+var _ bridge.Link = (*link)(nil)
 
-// doubt notes that nothing can be posted, until the news of that comes, or of the next
-// connection. What was said by an earlier connection says nothing of this one.
-func (l *link) doubt() {
-	if conn, ok := l.client.Conn(); ok {
-		select {
-		case <-conn.Done():
-		default:
-			return
-		}
+func newLink(o *Options) *link {
+	l := &link{o: o, others: map[string]*connection{}, renamed: map[string]string{}, status: status{style: o.Style}}
+	l.rooms = &rooms{l: l, all: map[string]*room{}}
+	l.speech = &speech{
+		l: l, sayings: map[string]*saying{}, cut: map[*irc.Conn][]*saying{}, resume: map[string]resume{}, lookups: map[string]*lookup{},
 	}
-	l.doubtful = true
+	return l
 }
 
-// newLink makes a link and begins to keep it up until ctx is done.
-func (r *run) newLink(ctx context.Context, agent, nick string) (*link, error) {
-	cfg, err := r.config(nick)
-	if err != nil {
-		return nil, err
+// Rooms implements [bridge.Link].
+func (l *link) Rooms() bridge.Rooms { return l.rooms }
+
+// Say implements [bridge.Link].
+func (l *link) Say(s *bridge.Saying) { l.speech.begin(s) }
+
+// Open implements [bridge.Link].
+func (l *link) Open(stop, kill context.Context, h bridge.Host, joined []string) (err error) {
+	l.stop, l.kill, l.host, l.status.since = stop, kill, h, time.Now().UTC()
+	for _, name := range l.o.fixed() {
+		l.rooms.room(name).wanted = true
 	}
-	opts := irc.Options{Backoff: r.backoff(), RejoinAfter: r.RejoinAfter}
-	for _, room := range r.rooms {
-		if room.wanted && (agent == "" || room.fixed && r.hears(agent, room.name)) {
-			opts.Channels = append(opts.Channels, r.channel(room.name))
-		}
+	for _, name := range joined {
+		rm := l.rooms.room(name)
+		rm.wanted, rm.entered = true, true
 	}
-	opts.Memory = memory{r.Home}
-	if agent != "" {
-		opts.Memory = privateMemory{memory{r.Home}}
+	if l.main, err = l.connect(kill, "", l.o.Server.Nick); err != nil {
+		return err
 	}
-	l := &link{agent: agent, client: irc.NewClient(cfg, opts), nick: nick, fold: irc.RFC1459}
-	l.nicks = []string{l.fold.Fold(nick)}
-	ctx, l.stop = context.WithCancel(ctx)
-	r.work.Go(func() {
-		if agent != "" { // many that come at once look like an attack
-			select {
-			case <-time.After(rand.N(time.Second)):
-			case <-ctx.Done():
-			}
-		}
-		err := l.client.Run(ctx)
-		hand(r.later, func() { r.over(l, err) })
-	})
-	if agent == "" {
-		l.events = l.client.Events()
-		return l, nil
-	}
-	r.work.Go(func() {
-		for e := range l.client.Events() {
-			hand(r.later, func() { r.take(l, e, true) })
-		}
-	})
-	return l, nil
+	l.connectAgents()
+	return nil
 }
 
-// hire makes a link for every agent that has none, and ends those of agents that are
-// gone.
-func (r *run) hire(ctx context.Context) {
-	if r.Style != StyleNicks {
+// Sweep implements [bridge.Link].
+func (l *link) Sweep(now time.Time) {
+	l.connectAgents()
+	l.rooms.overdue(now)
+	for _, rm := range l.rooms.all {
+		if rm.stale {
+			l.rooms.askModes(rm)
+		}
+	}
+}
+
+// Stop implements [bridge.Link].
+func (l *link) Stop() {
+	for _, rm := range l.rooms.all {
+		rm.release()
+	}
+}
+
+// connectAgents makes a connection for every agent that has none, and ends those of agents
+// that are gone.
+func (l *link) connectAgents() {
+	if l.o.Style != StyleNicks {
 		return
 	}
-	names := r.agents()
+	names := l.host.Agents()
 	for _, name := range names {
-		if r.others[name] != nil {
+		if l.others[name] != nil {
 			continue
 		}
-		l, err := r.newLink(ctx, name, r.Nick(name))
+		c, err := l.connect(l.kill, name, l.o.Nick(name))
 		if err != nil {
-			r.trouble("agent was not connected", err)
+			l.host.Trouble("agent was not connected", err)
 			return
 		}
-		r.others[name] = l
+		l.others[name] = c
 	}
-	for name, l := range r.others {
-		if !slices.Contains(names, name) && !l.retired {
-			l.retired = true
-			l.stop()
+	for name, c := range l.others {
+		if !slices.Contains(names, name) && !c.retired {
+			c.retired = true
+			c.stop()
 		}
 	}
 }
 
-// over notes that a link is not kept up any more: at the end, or because trying again
+// over notes that a connection is not kept up any more: at the end, or because trying again
 // would be of no use.
-func (r *run) over(l *link, err error) {
-	if l.agent != "" {
-		delete(r.others, l.agent)
+func (l *link) over(c *connection, err error) {
+	if c.agent != "" {
+		delete(l.others, c.agent)
 		if err != nil {
-			r.state.Instead = fmt.Sprintf("%s speaks through the bridge: %v", l.agent, err)
+			l.status.instead = fmt.Sprintf("%s speaks through the bridge: %v", c.agent, err)
 		}
-		l.up = false
+		c.up = false
 		return
 	}
 	if err != nil {
-		r.trouble("the bridge does not try again", err)
-		r.state.Why, r.state.NextTry = r.mask.Mask(err.Error())+"; it is not tried again before a reload", time.Time{}
+		l.host.Trouble("the bridge does not try again", err)
+		l.status.why, l.status.nextTry = l.host.Mask(err.Error())+"; it is not tried again before a reload", time.Time{}
 	}
 }
 
-// hungUp says whether the other side ended a connection, as opposed to one that fell
-// silent or that we ended: spoken, if the server said that it does and not that it goes
-// itself, bare if it ended without a word.
-func hungUp(err error) (spoken, bare bool) {
-	if refused, ok := errors.AsType[*irc.Refused](err); ok {
-		text := strings.ToLower(refused.Text)
-		leaving := strings.Contains(text, "shut") || strings.Contains(text, "restart") || strings.Contains(text, "terminat")
-		return refused.Code == "ERROR" && !leaving, false
-	}
-	return false, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-}
-
-// take deals with what a link has to tell. ok is false when it will tell no more.
-func (r *run) take(l *link, e irc.Event, ok bool) {
-	r.dirty = true
-	if !ok {
-		l.events, l.up = nil, false
-		return
-	}
+// handle deals with what a connection has to tell.
+func (l *link) handle(c *connection, e irc.Event) {
+	l.host.Changed()
 	switch e := e.(type) {
 	case irc.Up:
-		r.connected(l, e.State)
+		l.connected(c, e.State)
 	case irc.Down:
-		r.disconnected(l, e)
+		l.disconnected(c, e)
 	case irc.Text:
-		r.hear(l, e)
+		l.host.Heard(l.textOf(c, e))
 	case irc.Renamed:
 		switch {
 		case e.Own:
-			l.nick = e.To
-			l.nicks = append(l.nicks, l.fold.Fold(e.To))
-			if conn, ok := l.client.Conn(); ok && l == r.main {
-				r.describeUs(conn.State())
+			c.nick = e.To
+			c.nicks = append(c.nicks, c.fold.Fold(e.To))
+			if conn, ok := c.client.Conn(); ok && c == l.main {
+				l.status.us = conn.State()
 			}
-		case l == r.main:
-			r.follow(e.From, e.To)
+		case c == l.main:
+			l.follow(e.From, e.To)
 		}
 	case irc.CaughtUp:
 		if e.Target == "" {
-			l.caught = true
-		} else if l == r.main {
-			r.caughtUp(e)
+			c.caught = true
+		} else if c == l.main {
+			l.rooms.caughtUp(e)
 		}
 	default:
-		if l == r.main {
-			r.takeRoom(e)
+		if c == l.main {
+			l.rooms.handle(e)
 		}
 	}
 }
 
-func (r *run) connected(l *link, st irc.State) {
-	l.since, l.proven = time.Now(), 0
-	l.up, l.doubtful, l.gen, l.state, l.nick, l.fold = true, false, l.gen+1, st, st.Nick, st.CaseMapping()
-	l.nicks = append(l.nicks, l.fold.Fold(st.Nick))
-	if len(l.nicks) > 64 {
-		l.nicks = l.nicks[len(l.nicks)-64:]
+// textOf is what a connection heard, as the bridge takes it.
+func (l *link) textOf(c *connection, t irc.Text) bridge.Text {
+	who := personOf(t.Nick, t.Source)
+	if c.state.Cap("account-tag") {
+		who.Account = t.Account
 	}
-	if l != r.main {
+	return bridge.Text{
+		Time: t.Time, Target: t.Target, Source: t.Source, Nick: t.Nick, Account: t.Account, MsgID: t.MsgID, Body: t.Body, Who: who, Via: c.agent,
+		Private: t.Private, Notice: t.Notice, Emote: t.Emote, Own: t.Own, Bot: t.Bot, Relayed: t.Relayed, History: t.History,
+	}
+}
+
+// personOf is whoever wrote a line, by the nick and nick!user@host.
+func personOf(nick, source string) bridge.Person {
+	p := bridge.Person{Nick: nick}
+	if _, userhost, ok := strings.Cut(source, "!"); ok {
+		p.User, p.Host, _ = strings.Cut(userhost, "@")
+	}
+	return p
+}
+
+func (l *link) connected(c *connection, st irc.State) {
+	c.begun(st)
+	if c != l.main {
 		return
 	}
-	if l.gen > 1 {
-		r.state.Reconnects++
+	if c.gen > 1 {
+		l.status.reconnects++
 	}
-	r.Log.Info("connected", "server", r.Server.HostPort(), keyNick, st.Nick)
-	r.regroup()
-	s := &r.state
-	s.Connected, s.Since, s.Why, s.NextTry = true, time.Now().UTC(), "", time.Time{}
-	r.describe(st)
+	l.o.Log.Info("connected", "server", l.Server(), keyNick, st.Nick)
+	l.rooms.regroup()
+	s := &l.status
+	s.connected, s.since, s.why, s.nextTry = true, time.Now().UTC(), "", time.Time{}
+	s.begun(l.o, st, c)
 }
 
-func (r *run) disconnected(l *link, e irc.Down) {
-	l.up, l.doubtful, l.caught = false, false, false
-	if l == r.main {
-		why := r.mask.Mask(fmt.Sprint(e.Err))
-		r.Log.Log(r.ctx, levelOf(e), "not connected", keyWhy, why, "retry", e.Retry.Round(time.Millisecond))
-		s := &r.state
-		if s.Connected {
-			s.Since = time.Now().UTC()
+func (l *link) disconnected(c *connection, e irc.Down) {
+	c.up, c.doubtful, c.caught = false, false, false
+	if c == l.main {
+		why := l.host.Mask(fmt.Sprint(e.Err))
+		l.o.Log.Log(l.kill, levelOf(e), "not connected", keyWhy, why, "retry", e.Retry.Round(time.Millisecond))
+		s := &l.status
+		if s.connected {
+			s.since = time.Now().UTC()
 		}
-		s.Connected, s.Why, s.NextTry = false, why, time.Time{}
+		s.connected, s.why, s.nextTry = false, why, time.Time{}
 		if e.Retry > 0 {
-			s.NextTry = time.Now().Add(e.Retry).UTC()
+			s.nextTry = time.Now().Add(e.Retry).UTC()
 		}
-		for _, room := range r.rooms {
+		for _, room := range l.rooms.all {
 			room.joined, room.caught, room.bare = false, false, ""
 			room.forgive()
-			r.releaseJoiners(room)
+			room.release()
 		}
 	} else if e.Err != nil {
-		r.state.Instead = fmt.Sprintf("%s speaks through the bridge: %s", l.agent, r.mask.Mask(e.Err.Error()))
+		l.status.instead = fmt.Sprintf("%s speaks through the bridge: %s", c.agent, l.host.Mask(e.Err.Error()))
 	}
 }
 
-// ours says whether a nick is, or was, one of our own.
-func (r *run) ours(nick string) bool {
-	is := func(l *link) bool { return slices.Contains(l.nicks, l.fold.Fold(nick)) }
-	if is(r.main) {
+// levelOf says how loud the end of a connection is logged: the tries after it are not.
+func levelOf(e irc.Down) slog.Level {
+	if e.Was {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
+}
+
+// Remedy implements [bridge.Link].
+func (*link) Remedy(reason string) bridge.Remedy { return remedyOf(reason) }
+
+// Usable implements [bridge.Link].
+func (l *link) Usable() bool { return l.main.usable() && len(l.speech.cut) == 0 }
+
+// Connection implements [bridge.Link].
+func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main.since }
+
+// A text on which the server may have hung up waits until the connection has proven
+// good: so many others were said by it, or it stood for so many times the first pause
+// between two tries. Else a bad network would look like a bad message.
+const (
+	othersFirst = 8
+	standFirst  = 5
+)
+
+// stand is how long a connection must have stood.
+func (l *link) stand() time.Duration { return standFirst * cmp.Or(l.o.Server.RetryMin, time.Second) }
+
+// Sound implements [bridge.Link].
+func (l *link) Sound() bool {
+	return l.main.proven >= othersFirst || time.Since(l.main.since) >= l.stand()
+}
+
+// LookAgain implements [bridge.Link].
+func (l *link) LookAgain(suspects bool) time.Duration {
+	if suspects {
+		return l.stand()
+	}
+	return max(lingerPatience-time.Since(l.main.since), 0)
+}
+
+// Self implements [bridge.Link].
+func (l *link) Self() string { return l.main.nick }
+
+// Selves implements [bridge.Link].
+func (l *link) Selves() []string { return []string{l.main.nick, l.o.Server.Nick} }
+
+// Ours implements [bridge.Link].
+func (l *link) Ours(nick string) bool {
+	if l.main.has(nick) {
 		return true
 	}
-	for _, l := range r.others {
-		if is(l) {
+	for _, c := range l.others {
+		if c.has(nick) {
 			return true
 		}
 	}
@@ -244,35 +285,94 @@ func (r *run) ours(nick string) bool {
 }
 
 // now says whether a nick is one of our own at this moment.
-func (r *run) now(nick string) bool {
-	if r.main.fold.Same(nick, r.main.nick) {
+func (l *link) now(nick string) bool {
+	if l.main.fold.Same(nick, l.main.nick) {
 		return true
 	}
-	for _, l := range r.others {
-		if l.fold.Same(nick, l.nick) {
+	for _, c := range l.others {
+		if c.fold.Same(nick, c.nick) {
 			return true
 		}
 	}
 	return false
 }
 
-// follow remembers that somebody has another nick, so that answers reach them.
-func (r *run) follow(from, to string) {
-	if len(r.renamed) > 256 {
-		clear(r.renamed)
+// Called implements [bridge.Link].
+func (l *link) Called(agent string) (nicks []string) {
+	c := l.others[agent]
+	if l.o.Style != StyleNicks || c == nil {
+		return nil
 	}
-	r.renamed[r.fold().Fold(from)] = to
-	delete(r.renamed, r.fold().Fold(to))
+	for _, nick := range []string{l.o.Nick(agent), c.nick} {
+		if nick != agent && nick != "" {
+			nicks = append(nicks, nick)
+		}
+	}
+	return nicks
 }
 
-// nowCalled is the nick that somebody has now.
-func (r *run) nowCalled(nick string) string {
+// follow remembers that somebody has another nick, so that answers reach them.
+func (l *link) follow(from, to string) {
+	if len(l.renamed) > 256 {
+		clear(l.renamed)
+	}
+	l.renamed[l.Fold(from)] = to
+	delete(l.renamed, l.Fold(to))
+}
+
+// NowCalled implements [bridge.Link].
+func (l *link) NowCalled(nick string) string {
 	for range 8 {
-		to, ok := r.renamed[r.fold().Fold(nick)]
+		to, ok := l.renamed[l.Fold(nick)]
 		if !ok {
 			break
 		}
 		nick = to
 	}
 	return nick
+}
+
+// Network implements [bridge.Link].
+func (l *link) Network() string {
+	if name := l.main.state.ISupport["NETWORK"]; name != "" && len(name) < 64 && irc.PlainText(name) == name {
+		return name
+	}
+	return l.Server()
+}
+
+// Server implements [bridge.Link].
+func (l *link) Server() string { return l.o.Server.HostPort() }
+
+// Vouched implements [bridge.Link]: nothing behind a bouncer, whose own address says nothing
+// of who can reach the server.
+func (l *link) Vouched() string {
+	if l.main.state.Bouncer {
+		return ""
+	}
+	return l.o.Server.Addr
+}
+
+// names are how the server of the moment reads them.
+func (l *link) names() names { return names{l.main.fold} }
+
+// Fold implements [bridge.Names].
+func (l *link) Fold(name string) string { return l.main.fold.Fold(name) }
+
+// Same implements [bridge.Names].
+func (l *link) Same(a, b string) bool { return l.main.fold.Same(a, b) }
+
+// FindMention implements [bridge.Names].
+func (l *link) FindMention(text, name string) (start, end int) {
+	return l.names().FindMention(text, name)
+}
+
+// Plain implements [bridge.Names].
+func (l *link) Plain(text string) string { return irc.PlainText(text) }
+
+// IsChannel implements [bridge.Names].
+func (l *link) IsChannel(target string) bool {
+	if l.main.gen == 0 {
+		return isChannel(target)
+	}
+	return l.main.state.ISupport.IsChannel(target)
 }

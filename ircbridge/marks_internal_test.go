@@ -1,9 +1,14 @@
 package ircbridge
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
@@ -13,37 +18,38 @@ import (
 func TestOurOwnLinesAreNoMarks(t *testing.T) {
 	begun := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) time.Time { return begun.Add(d) }
-	heard := func(d time.Duration, id string) Line {
-		return Line{At: at(d), Channel: "#c", Nick: "ann", Text: "x", MsgID: id}
+	heard := func(d time.Duration, id string) bridge.Line {
+		return bridge.Line{At: at(d), Channel: "#c", Nick: "ann", Text: "x", MsgID: id}
 	}
-	own := func(d time.Duration, id string) Line {
-		return Line{At: at(d), Channel: "#c", Nick: "coder", Text: "x", MsgID: id, Drop: "k7f3q9m2xd", Upto: 1}
+	own := func(d time.Duration, id string) bridge.Line {
+		return bridge.Line{At: at(d), Channel: "#c", Nick: "coder", Text: "x", MsgID: id, Drop: "k7f3q9m2xd", Upto: 1}
 	}
 	for name, tt := range map[string]struct {
-		lines []Line
+		lines []bridge.Line
 		want  irc.Mark
 	}{
-		"heard last":            {[]Line{own(0, "a"), heard(time.Second, "b")}, irc.Mark{ID: "b", Time: at(time.Second)}},
-		"own last":              {[]Line{heard(0, "a"), own(time.Second, "b"), own(time.Minute, "c")}, irc.Mark{ID: "a", Time: at(0)}},
-		"own last for an hour":  {[]Line{heard(0, "a"), own(time.Hour, "b")}, irc.Mark{Time: at(time.Hour - ownBehind)}},
-		"nothing but our own":   {[]Line{own(0, "a"), own(time.Second, "b")}, irc.Mark{Time: at(time.Second - ownBehind)}},
-		"our own answer":        {[]Line{heard(0, "a"), {At: at(1), Channel: "#c", Nick: "swarm", Text: "x", MsgID: "b", Own: true}}, irc.Mark{ID: "a", Time: at(0)}},
+		"heard last":            {[]bridge.Line{own(0, "a"), heard(time.Second, "b")}, irc.Mark{ID: "b", Time: at(time.Second)}},
+		"own last":              {[]bridge.Line{heard(0, "a"), own(time.Second, "b"), own(time.Minute, "c")}, irc.Mark{ID: "a", Time: at(0)}},
+		"own last for an hour":  {[]bridge.Line{heard(0, "a"), own(time.Hour, "b")}, irc.Mark{Time: at(time.Hour - ownBehind)}},
+		"nothing but our own":   {[]bridge.Line{own(0, "a"), own(time.Second, "b")}, irc.Mark{Time: at(time.Second - ownBehind)}},
+		"our own answer":        {[]bridge.Line{heard(0, "a"), {At: at(1), Channel: "#c", Nick: "swarm", Text: "x", MsgID: "b", Own: true}}, irc.Mark{ID: "a", Time: at(0)}},
 		"nothing but the space": {nil, irc.Mark{}},
 	} {
-		home := t.TempDir()
-		ring, err := openRing(home, "#c", 500)
-		if err != nil {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "buffer"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range tt.lines {
-			if _, err := ring.add(l); err != nil {
+		var file bytes.Buffer
+		for i, line := range tt.lines {
+			line.N = int64(i + 1)
+			if err := json.NewEncoder(&file).Encode(line); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := ring.close(); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "buffer", "%23c.jsonl"), file.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		marks, err := memory{home}.Marks("#c")
+		marks, err := memory{dir}.Marks("#c")
 		if err != nil {
 			t.Fatal(err)
 		}

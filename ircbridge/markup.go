@@ -1,34 +1,6 @@
 package ircbridge
 
-import (
-	"strings"
-	"unicode/utf8"
-)
-
-// tabStop is how many columns a tab goes to at most: a telephone has few.
-const tabStop = 4
-
-// withoutTabs is a text with spaces for its tabs, which clients show as a sign, or as nothing.
-func withoutTabs(text string) string {
-	if !strings.Contains(text, "\t") {
-		return text
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		column := 0
-		for part := range strings.SplitAfterSeq(line, "\t") {
-			words, tab := strings.CutSuffix(part, "\t")
-			b.WriteString(words)
-			column += utf8.RuneCountInString(words)
-			if tab {
-				n := tabStop - column%tabStop
-				b.WriteString(strings.Repeat(" ", n))
-				column += n
-			}
-		}
-	}
-	return b.String()
-}
+import "strings"
 
 // withoutMarkup leaves out the lines that say nothing by themselves.
 func withoutMarkup(text string) string {

@@ -3,23 +3,7 @@ package ircbridge
 import (
 	"strings"
 	"testing"
-
-	"github.com/claude-swarm/claude-swarm/dropbox"
 )
-
-func TestTabsAreSpaces(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "no tab": "no tab", "\tx": "    x", "a\tb\tc": "a   b   c", "abcd\te": "abcd    e", "äöü\tx\n\t\ty\n": "äöü x\n        y\n",
-	} {
-		if got := withoutTabs(text); got != want {
-			t.Errorf("withoutTabs(%q) = %q, want %q", text, got, want)
-		}
-	}
-	m := &dropbox.Message{From: "coder", Body: []byte("func f() {\n\treturn\n}\n")}
-	if got := show(m, Origin{}, place{}, "swarm", strings.Clone).text; got != "func f() {\n    return\n}" {
-		t.Errorf("shown as %q", got)
-	}
-}
 
 // What is only there for a renderer takes none of the few lines that are shown.
 func TestMarkupTakesNoLine(t *testing.T) {

@@ -4,19 +4,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// Bounds of the time of a message that another process began.
+const (
+	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends a connection before that
+	clockSkew    = time.Minute     // between the server and us
 )
 
 // A memory tells the library which texts were dealt with: those in the buffers. It
 // only reads files, so any goroutine may ask.
-type memory struct{ home string }
+type memory struct{ dir string }
 
 // Marks implements [irc.Memory].
 func (m memory) Marks(target string) ([]irc.Mark, error) {
 	if target == "" {
 		return m.private()
 	}
-	lines, err := readLines(bufferFile(m.home, target))
+	lines, err := bridge.Buffered(m.dir, target)
 	if err != nil {
 		return nil, err
 	}
@@ -51,19 +58,19 @@ const ownBehind = provenWithin + clockSkew
 // private is until when all private talk is known; where no bridge has noted that, when
 // the newest private line came.
 func (m memory) private() ([]irc.Mark, error) {
-	st, err := ReadState(m.home)
+	st, err := bridge.ReadState(m.dir)
 	if err != nil {
 		return nil, err
 	}
 	if !st.Heard.IsZero() {
 		return []irc.Mark{{Time: st.Heard}}, nil
 	}
-	unread, err := Reader{Home: m.home, Name: "irc"}.channels()
+	lines, err := bridge.Reader{Dir: m.dir}.Newest()
 	if err != nil {
 		return nil, err
 	}
 	var newest time.Time
-	for _, last := range unread {
+	for _, last := range lines {
 		if !isChannel(last.Channel) && last.At.After(newest) {
 			newest = last.At
 		}
@@ -72,16 +79,6 @@ func (m memory) private() ([]irc.Mark, error) {
 		return nil, nil
 	}
 	return []irc.Mark{{Time: newest}}, nil
-}
-
-// noteHeard notes until when all private talk is known, so that a later bridge asks for
-// the rest. Of the connection that is there now we may not have learned yet.
-func (r *run) noteHeard() {
-	if conn, ok := r.main.client.Conn(); ok && r.main.caught {
-		if st := conn.State(); st.Since.Equal(r.main.state.Since) {
-			r.state.Heard = st.Heard.UTC()
-		}
-	}
 }
 
 // privateMemory is that of an agent's own connection, which hears private talk alone.
@@ -97,9 +94,3 @@ func (m privateMemory) Marks(target string) ([]irc.Mark, error) {
 
 // Add implements [irc.Memory]: what is to be remembered is in the buffer already.
 func (memory) Add(string, irc.Mark) error { return nil }
-
-// isChannel says whether a target is a channel, where no server has told which signs
-// its channels begin with.
-func isChannel(target string) bool {
-	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
-}

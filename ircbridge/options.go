@@ -4,27 +4,24 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Options are what a bridge needs. Store, Home, Server.Addr, Server.Nick and
-// Channels.Project must be set.
+// Options are what a bridge to IRC needs. Store, Home, Server.Addr, Server.Nick and
+// Channels.Project must be set; Name, Title and Mask are set by [New].
 type Options struct {
-	Store *dropbox.Store
-	Home  string // the daemon's folder, .claude-swarm; the bridge's files lie in Home/irc
+	bridge.Options
 
-	Server   Server
-	Style    Style // "" means StylePrefix
-	Channels Channels
-	Join     []string // more channels to be in, whatever happens
+	Server Server
+	Style  Style    // "" means StylePrefix
+	Join   []string // more channels to be in, whatever happens
 
 	// Keys are the keys of channels that ask for one (mode +k), by the channel's name in
 	// any case. They are secrets.
@@ -34,26 +31,6 @@ type Options struct {
 	// several times; the last one is kept up. nil means 1, 2, 5 and 10 minutes.
 	RejoinAfter []time.Duration
 
-	Allow []Permit // nobody else commands; see [Permit.Check]
-
-	// Agents names the agents as they are now. A nil one means all mailboxes but
-	// those of lead and irc.
-	Agents func() []string
-
-	// Called is what people call the owner of a mailbox, where that is shown. A nil one means
-	// the mailbox.
-	Called func(mailbox string) string
-
-	// Swarm answers what is asked of the daemon; nil says that none runs.
-	Swarm Swarm
-
-	// Sign makes the proof of a message that is about to be delivered to a mailbox,
-	// with the token of irc; nil leaves messages unproven. See [dropbox.Store.Send].
-	Sign func(m *dropbox.Message, to string) string
-
-	BufferSize     int // lines that readers find of each channel; 0 means 500
-	WakesPerMinute int // messages to agents that may come of one channel in a minute; 0 means 10, below 0 any number
-
 	// Nick is the nick of an agent with [StyleNicks], and the name that stands
 	// after the slash of the relayed nick with [StyleRelay]; nil means its name.
 	Nick func(agent string) string
@@ -61,8 +38,6 @@ type Options struct {
 	// Secrets are masked in whatever is said and logged, besides the passwords of
 	// the server and what looks like a secret by itself.
 	Secrets []string
-
-	Log *slog.Logger // nil logs nothing
 }
 
 // A Server says where to connect, and as whom.
@@ -167,32 +142,6 @@ const (
 	StyleRelay  Style = "relaymsg" // one connection, and agent/x as the nick: ergo's RELAYMSG
 )
 
-// Channels are the project's channels; "" is none, except that Project must be set.
-type Channels struct {
-	Project string // what is said without another place
-	Standup string
-	Work    string // with {task-id} in it; see [Channels.WorkOf]
-	Alerts  string
-	Errors  string
-
-	// Own are the channels of agents that have some: what such an agent says without
-	// another place goes to the first, and it is spoken to there alone, or privately.
-	Own map[string][]string
-}
-
-// homeOf is where an agent says what has no other place.
-func (c Channels) homeOf(agent string) string {
-	if own := c.Own[agent]; len(own) > 0 {
-		return own[0]
-	}
-	return c.Project
-}
-
-// WorkOf is the channel of a task; "" when there is none.
-func (c Channels) WorkOf(taskID string) string {
-	return strings.ReplaceAll(c.Work, "{task-id}", taskID)
-}
-
 // fixed are the channels to be in from the start, each once.
 func (o *Options) fixed() []string {
 	var list []string
@@ -212,17 +161,15 @@ func (o *Options) fixed() []string {
 
 // check completes the options, or says what is wrong with them.
 func (o *Options) check() error {
+	o.Name, o.Title, o.Mask = Name, Title, o.masker().Mask
+	if err := o.Options.Check(); err != nil {
+		return err
+	}
 	switch {
-	case o.Store == nil:
-		return errors.New("no store")
-	case o.Home == "":
-		return errors.New("no folder for the bridge's files")
 	case o.Server.Addr == "":
 		return errors.New("no server")
 	case o.Server.Nick == "":
 		return errors.New("no nick")
-	case o.Channels.Project == "":
-		return errors.New("no channel of the project")
 	}
 	for _, c := range o.fixed() {
 		if strings.ContainsAny(c, " ,\a\x00\r\n") || strings.HasPrefix(c, ":") {
@@ -244,18 +191,8 @@ func (o *Options) check() error {
 			return err
 		}
 	}
-	if o.BufferSize <= 0 {
-		o.BufferSize = DefaultBufferSize
-	}
-	o.WakesPerMinute = cmp.Or(o.WakesPerMinute, 10)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	if o.Nick == nil {
 		o.Nick = func(agent string) string { return agent }
-	}
-	if o.Called == nil {
-		o.Called = func(mailbox string) string { return mailbox }
 	}
 	return nil
 }

@@ -4,14 +4,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 func TestOptionsAreChecked(t *testing.T) {
 	store := newStore(t)
 	good := func() ircbridge.Options {
-		return ircbridge.Options{Store: store, Home: t.TempDir(), Server: ircbridge.Server{Addr: "irc.example", Nick: "swarm"},
-			Channels: ircbridge.Channels{Project: "#project-x"}}
+		return ircbridge.Options{
+			Options: bridge.Options{Store: store, Home: t.TempDir(), Channels: bridge.Channels{Project: "#project-x"}},
+			Server:  ircbridge.Server{Addr: "irc.example", Nick: "swarm"},
+		}
 	}
 	if _, err := ircbridge.New(good()); err != nil {
 		t.Fatal(err)
@@ -24,15 +27,15 @@ func TestOptionsAreChecked(t *testing.T) {
 		"no channel":        func(o *ircbridge.Options) { o.Channels.Project = "" },
 		"name of a channel": func(o *ircbridge.Options) { o.Join = []string{"#a b"} },
 		"not a style":       func(o *ircbridge.Options) { o.Style = "fancy" },
-		"one of them only":  func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{May: ircbridge.Rights()}} },
-		"allows nothing":    func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Account: "ann"}} },
+		"one of them only":  func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{May: bridge.Rights()}} },
+		"allows nothing":    func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Account: "ann"}} },
 		"not a right": func(o *ircbridge.Options) {
-			o.Allow = []ircbridge.Permit{{Account: "ann", May: []ircbridge.Right{"all"}}}
+			o.Allow = []bridge.Permit{{Account: "ann", May: []bridge.Right{"all"}}}
 		},
-		"not an account":      func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Account: "*", May: ircbridge.Rights()}} },
-		"proves nothing":      func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Nick: "ann", May: ircbridge.Rights()}} },
-		"not a mask":          func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Mask: "ann@host", May: ircbridge.Rights()}} },
-		"everybody who takes": func(o *ircbridge.Options) { o.Allow = []ircbridge.Permit{{Mask: "ann!*@*", May: ircbridge.Rights()}} },
+		"not an account":      func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Account: "*", May: bridge.Rights()}} },
+		"proves nothing":      func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Nick: "ann", May: bridge.Rights()}} },
+		"not a mask":          func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Mask: "ann@host", May: bridge.Rights()}} },
+		"everybody who takes": func(o *ircbridge.Options) { o.Allow = []bridge.Permit{{Mask: "ann!*@*", May: bridge.Rights()}} },
 	} {
 		o := good()
 		spoil(&o)

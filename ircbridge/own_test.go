@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -17,9 +18,9 @@ func TestAnAgentWithChannels(t *testing.T) {
 		s.start()
 		s.ready()
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#api", "#local")
-		s.say("coder", ircbridge.Origin{}, "here I am")
+		s.say("coder", bridge.Origin{}, "here I am")
 		ann.sees("#api swarm: [coder] here I am")
-		s.say("tester", ircbridge.Origin{}, "and I am here")
+		s.say("tester", bridge.Origin{}, "and I am here")
 		ann.sees("#project-x swarm: [tester] and I am here")
 
 		for _, text := range []string{"coder: hello", "TASK: @coder hello again"} {
@@ -34,9 +35,9 @@ func TestAnAgentWithChannels(t *testing.T) {
 			t.Errorf("coder got %q", got[0].Body)
 		}
 		// What it asks elsewhere is answered there.
-		id := s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Which port?"), Extra: ircbridge.Origin{Channel: "#project-x"}.Extra()})
+		id := s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Which port?"), Extra: bridge.Origin{Channel: "#project-x"}.Extra(ircbridge.Name)})
 		ann.like("[coder] asks: Which port?")
-		s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+		s.state("a question", func(st bridge.State) bool { return len(st.Questions) == 1 })
 		ann.say("#project-x", "coder: 6667")
 		if got := s.mail("coder", 3); got[2].ReplyTo != id {
 			t.Errorf("coder got %+v", got[2])
@@ -66,7 +67,7 @@ func TestTheNickOfAnAgentWithChannels(t *testing.T) {
 		}
 		eventually(t, "both are there", func() bool { return in("#api", "coder") && in("#project-x", "tester") })
 		eventually(t, "coder speaks there", func() bool {
-			s.say("coder", ircbridge.Origin{}, "by myself")
+			s.say("coder", bridge.Origin{}, "by myself")
 			return slices.Contains(ann.lines(), "#api coder: by myself")
 		})
 		if in("#project-x", "coder") {

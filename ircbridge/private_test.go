@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
@@ -21,12 +22,12 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{Page: 2})
 	proxy := irctest.NewProxy(t, srv.Addr)
 	s := newScene(t, proxy.Addr)
-	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	s.o.Allow = []bridge.Permit{{Account: "ann", May: bridge.Rights()}}
 	kept := func(peer string, want ...string) {
 		t.Helper()
 		var got []string
 		eventually(t, "what is kept of "+peer, func() bool {
-			lines, err := ircbridge.Reader{Home: s.home}.Recent(peer, (ircbridge.Line{}).At, 0)
+			lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent(peer, (bridge.Line{}).At, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +102,7 @@ func TestPrivateTalkThatNobodyTells(t *testing.T) {
 	s.ready()
 	srv.Say("ann", "ann", "#project-x", "hello")
 	eventually(t, "it is heard", func() bool {
-		lines, err := ircbridge.Reader{Home: s.home}.Recent("#project-x", (ircbridge.Line{}).At, 0)
+		lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent("#project-x", (bridge.Line{}).At, 0)
 		return err == nil && len(lines) == 1
 	})
 	s.stop()
@@ -113,7 +114,7 @@ func TestPrivateTalkThatNobodyTells(t *testing.T) {
 		return strings.Contains(s.log.String(), `msg="private talk in between is not known"`) && strings.Contains(s.log.String(), "INVALID_PARAMS")
 	}, func() string { return s.log.String() })
 	eventually(t, "the channel's history", func() bool {
-		lines, err := ircbridge.Reader{Home: s.home}.Recent("#project-x", (ircbridge.Line{}).At, 0)
+		lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent("#project-x", (bridge.Line{}).At, 0)
 		return err == nil && len(lines) == 2 && lines[0].Replay
 	})
 	srv.Say("ann", "ann", "#project-x", "coder: go on")

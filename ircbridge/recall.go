@@ -12,48 +12,38 @@ import (
 // recall finds out how much of a message was said when it was begun before: by what we
 // noted, and then by the server's history. The rest is said again, marked where it may
 // have been said.
-func (r *run) recall(f *flight) {
-	known, ok := r.resume[f.ID]
-	delete(r.resume, f.ID)
+func (s *speech) recall(f *saying) {
+	known, ok := s.resume[f.ID]
+	delete(s.resume, f.ID)
 	if !ok { // another process began it
 		known.unsure = math.MaxInt
 	}
-	ring := r.ring(f.place.target)
-	if ring != nil {
-		said, msgids, err := ring.said(f.ID)
-		if err != nil {
-			r.trouble("buffer was not read", err)
-		}
-		known.said = max(known.said, said)
-		f.msgids = msgids
+	kept, ok := s.l.host.Kept(f.Target, f.ID)
+	if ok {
+		known.said = max(known.said, kept.Upto)
+		f.msgids = kept.MsgIDs
 	}
 	f.said, f.unsure, f.at = known.said, known.unsure, known.at
-	via, _, _ := r.voice(f)
+	via, _, _ := s.voice(f)
 	conn, up := via.client.Conn()
 	if !up {
-		r.release(f)
+		s.release(f)
 		return
 	}
-	if f.said >= f.unsure || conn.HistoryLimit() == 0 || ring == nil {
-		r.sayInTurn(f)
+	if f.said >= f.unsure || conn.HistoryLimit() == 0 || !ok {
+		s.sayInTurn(f)
 		return
 	}
 	if known.at.IsZero() {
 		// It was on its way together with what was proven last, or after that.
-		known.at = ring.spoke.Add(-provenWithin)
+		known.at = kept.Spoke.Add(-provenWithin)
 	}
-	since := f.Entry.Created
+	since := f.Created
 	if known.at.After(since) {
 		since = known.at
 	}
-	r.lookUp(f, via, conn, since.Add(-clockSkew))
+	s.lookUp(f, via, conn, since.Add(-clockSkew))
 }
-
-// Bounds of the time of a message that another process began.
-const (
-	provenWithin = 2 * time.Minute // longest wait for a proof; the library ends a connection before that
-	clockSkew    = time.Minute     // between the server and us
-)
 
 // lingerPatience is how long an earlier connection of ours may go on saying what came by
 // it: 18 s were seen with 40 lines.
@@ -62,48 +52,48 @@ const lingerPatience = 20 * time.Second
 // lingers says whether to wait with a message that may have been said: an earlier
 // connection is still there, by its nick, so that the history is not the whole of it yet.
 // When a channel is caught up with, its members are known.
-func (r *run) lingers(channel string) bool {
-	conn, ok := r.main.client.Conn()
-	if !ok || !conn.State().Since.Equal(r.main.state.Since) {
+func (l *link) lingers(channel string) bool {
+	conn, ok := l.main.client.Conn()
+	if !ok || !conn.State().Since.Equal(l.main.state.Since) {
 		return true // the news of another connection is on its way
 	}
-	return time.Since(r.main.since) < lingerPatience && conn.HistoryLimit() > 0 && r.earlier(conn, channel)
+	return time.Since(l.main.since) < lingerPatience && conn.HistoryLimit() > 0 && l.earlier(conn, channel)
 }
 
 // earlier says whether a nick that we had is in a channel, beside ours.
-func (r *run) earlier(conn *irc.Conn, channel string) bool {
+func (l *link) earlier(conn *irc.Conn, channel string) bool {
 	members, _, _ := conn.Members(channel)
-	return slices.ContainsFunc(members, func(nick string) bool { return r.ours(nick) && !r.now(nick) })
+	return slices.ContainsFunc(members, func(nick string) bool { return l.Ours(nick) && !l.now(nick) })
 }
 
 // A lookup is a history that is being asked for, and who waits for it: those of which a
 // part may have been said, and what comes after them.
 type lookup struct {
 	since   time.Time
-	flights []*flight
+	flights []*saying
 }
 
 // lookUp asks for what was said in the place of a message since a time; one question
 // serves all messages for that place.
-func (r *run) lookUp(f *flight, via *link, conn *irc.Conn, since time.Time) {
-	target, client := f.place.target, via.client
-	if l := r.lookups[target]; l != nil && !since.Before(l.since) {
-		l.flights = append(l.flights, f)
+func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.Time) {
+	target, client := f.Target, via.client
+	if q := s.lookups[target]; q != nil && !since.Before(q.since) {
+		q.flights = append(q.flights, f)
 		return
 	}
-	l := &lookup{since: since, flights: []*flight{f}}
-	r.lookups[target] = l // one that is under way for a shorter time goes on by itself
-	r.do(func() func() {
-		texts, err := client.History(r.ctx, target, irc.Mark{Time: since})
+	q := &lookup{since: since, flights: []*saying{f}}
+	s.lookups[target] = q // one that is under way for a shorter time goes on by itself
+	s.l.host.Do(func() func() {
+		texts, err := client.History(s.l.stop, target, irc.Mark{Time: since})
 		return func() {
-			if r.lookups[target] == l {
-				delete(r.lookups, target)
+			if s.lookups[target] == q {
+				delete(s.lookups, target)
 			}
 			// What could not be looked up since the connection ended is not said now. A
 			// server that has nothing to give lets us say it again.
 			known := true
 			if err != nil {
-				r.Log.Info("history was not to be had", keyChannel, target, keyErr, err)
+				s.l.o.Log.Info("history was not to be had", keyChannel, target, keyErr, err)
 				select {
 				case <-conn.Done():
 					known = false
@@ -112,45 +102,44 @@ func (r *run) lookUp(f *flight, via *link, conn *irc.Conn, since time.Time) {
 				}
 			}
 			kept := err == nil && len(texts) > 0 // there is a history indeed
-			for _, f := range l.flights {
-				if !known || !r.main.usable() || r.stopping {
-					r.release(f)
+			for _, f := range q.flights {
+				if !known || !s.l.main.usable() || s.l.host.Stopping() {
+					s.release(f)
 					continue
 				}
 				if f.said < f.unsure {
 					var absent bool
-					texts, absent = r.recognise(f, texts)
-					if kept && absent && !r.earlier(conn, target) {
+					texts, absent = s.recognise(f, texts)
+					if kept && absent && !s.l.earlier(conn, target) {
 						f.unsure = f.said // the rest is not in it
 					}
 				}
-				r.say(f)
+				s.say(f)
 			}
 		}
 	})
 }
 
 // sayInTurn is say, behind those for the same place for which a history is asked.
-func (r *run) sayInTurn(f *flight) {
-	if l := r.lookups[f.place.target]; l != nil {
-		l.flights = append(l.flights, f)
+func (s *speech) sayInTurn(f *saying) {
+	if q := s.lookups[f.Target]; q != nil {
+		q.flights = append(q.flights, f)
 		return
 	}
-	r.say(f)
+	s.say(f)
 }
 
 // recognise takes what stands in the history for said, and returns the rest of the
 // history. absent is whether nothing in that looks like the rest of the message.
-func (r *run) recognise(f *flight, texts []irc.Text) (rest []irc.Text, absent bool) {
-	ring := r.ring(f.place.target)
-	via, prefix, as := r.voice(f)
+func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
+	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()
-	if ring == nil || !ok {
+	if _, kept := s.l.host.Kept(f.Target, f.ID); !kept || !ok {
 		return texts, false
 	}
-	cut := r.cutterOf(f, conn, prefix, as)
-	text := cut.short(f.text)
-	own := func(t irc.Text) bool { return (t.Own || r.ours(t.Nick)) && !ring.seen[t.MsgID] }
+	cut := s.cutterOf(f, conn, prefix, as)
+	text := cut.short(f.Text)
+	own := func(t irc.Text) bool { return (t.Own || s.l.Ours(t.Nick)) && !s.l.host.HasSaid(f.Target, t.MsgID) }
 	for f.said < len(text) {
 		n := 0
 		i := slices.IndexFunc(texts, func(t irc.Text) bool {
@@ -166,7 +155,7 @@ func (r *run) recognise(f *flight, texts []irc.Text) (rest []irc.Text, absent bo
 		f.said += n
 		f.msgids = append(f.msgids, t.MsgID)
 		f.lines++
-		r.keep(Line{At: t.Time, Channel: f.place.target, Nick: f.name, Text: bare, MsgID: t.MsgID, Own: f.note.About != "", Drop: f.ID, Upto: f.said})
+		s.l.host.Keep(f.Line(t.Time, bare, t.MsgID, f.said))
 	}
 	absent = !slices.ContainsFunc(texts, func(t irc.Text) bool { return own(t) && cut.alike(text[f.said:], t.Body) })
 	return texts, absent

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // What was begun before is said before what waits behind it, also while the bridge asks the
@@ -17,7 +17,7 @@ func TestOrderBehindALookUp(t *testing.T) {
 	s := newScene(t, srv.Addr)
 	var ids []string
 	for i := range 4 {
-		ids = append(ids, s.say("coder", ircbridge.Origin{}, fmt.Sprintf("line %d", i)))
+		ids = append(ids, s.say("coder", bridge.Origin{}, fmt.Sprintf("line %d", i)))
 	}
 	box, err := s.store.Mailbox(dropbox.IRC)
 	if err != nil {

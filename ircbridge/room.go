@@ -2,17 +2,13 @@ package ircbridge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
@@ -40,56 +36,54 @@ type room struct {
 	why     string    // for people: why we are not in it
 	nextTry time.Time // after it has failed; zero is not known
 	asked   time.Time
-	idle    time.Time           // of the channel of a task: since when nothing of that is open
-	invited time.Time           // when we followed an invitation
-	joiners []*flight           // requests that wait until we are in
-	askers  []func(said string) // people who wait for it
+	invited time.Time            // when we followed an invitation
+	joiners []func(bridge.Entry) // who waits until we are in
 	modes   map[string]string
 	bare    string // with [StyleRelay]: why nothing is relayed here
 	stale   bool   // somebody came or went since modes were asked for
 }
 
+// rooms are the channels of a link. They belong to the goroutine of the bridge.
+type rooms struct {
+	l   *link
+	all map[string]*room // by folded name
+}
+
+var _ bridge.Rooms = (*rooms)(nil)
+
 // room returns what is known of a channel.
-func (r *run) room(name string) *room {
+func (r *rooms) room(name string) *room {
 	key := strings.ToLower(name)
-	if r.main != nil {
-		key = r.fold().Fold(name)
+	if r.l.main != nil {
+		key = r.l.Fold(name)
 	}
-	rm := r.rooms[key]
+	rm := r.all[key]
 	if rm == nil {
-		fixed := slices.ContainsFunc(r.fixed(), func(f string) bool { return strings.EqualFold(f, name) })
+		fixed := slices.ContainsFunc(r.l.o.fixed(), func(f string) bool { return strings.EqualFold(f, name) })
 		rm = &room{name: name, fixed: fixed}
-		r.rooms[key] = rm
+		r.all[key] = rm
 	}
 	return rm
 }
 
 // regroup orders the rooms by what the server takes for one name.
-func (r *run) regroup() {
-	old := r.rooms
-	r.rooms = make(map[string]*room, len(old))
+func (r *rooms) regroup() {
+	old := r.all
+	r.all = make(map[string]*room, len(old))
 	for _, rm := range old {
-		if have := r.rooms[r.fold().Fold(rm.name)]; have != nil {
+		if have := r.all[r.l.Fold(rm.name)]; have != nil {
 			have.wanted, have.fixed, have.entered = have.wanted || rm.wanted, have.fixed || rm.fixed, have.entered || rm.entered
-			have.joiners, have.askers = append(have.joiners, rm.joiners...), append(have.askers, rm.askers...)
+			have.joiners = append(have.joiners, rm.joiners...)
 			continue
 		}
 		rm.asked = time.Now()
-		r.rooms[r.fold().Fold(rm.name)] = rm
+		r.all[r.l.Fold(rm.name)] = rm
 	}
-}
-
-// isChannel says whether a target is a channel on this server.
-func (r *run) isChannel(target string) bool {
-	if r.main.gen == 0 {
-		return isChannel(target)
-	}
-	return r.main.state.ISupport.IsChannel(target)
 }
 
 // noChannel says why a name cannot be a channel's; "" when it can.
-func (r *run) noChannel(name string) string {
-	switch most := r.main.state.ISupport.Number("CHANNELLEN", 200); {
+func (r *rooms) noChannel(name string) string {
+	switch most := r.l.main.state.ISupport.Number("CHANNELLEN", 200); {
 	case strings.ContainsAny(name, " ,\x07") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' }):
 		return fmt.Sprintf("%q "+notAName, name)
 	case len(name) > most:
@@ -99,7 +93,7 @@ func (r *run) noChannel(name string) string {
 }
 
 // want sees to it that we get into a channel, also when it was given up before.
-func (r *run) want(rm *room) {
+func (r *rooms) want(rm *room) {
 	if rm.wanted && rm.failed == "" {
 		return
 	}
@@ -107,25 +101,25 @@ func (r *run) want(rm *room) {
 }
 
 // leave leaves a channel for good.
-func (r *run) leave(rm *room, reason string) {
+func (r *rooms) leave(rm *room, reason string) {
 	rm.wanted = false
-	for _, l := range r.others {
-		l.client.Part(rm.name, reason)
+	for _, c := range r.l.others {
+		c.client.Part(rm.name, reason)
 	}
-	r.main.client.Part(rm.name, reason)
+	r.l.main.client.Part(rm.name, reason)
 	rm.joined, rm.caught = false, false
 	rm.forgive()
 	if !rm.fixed {
-		delete(r.rooms, r.fold().Fold(rm.name))
+		delete(r.all, r.l.Fold(rm.name))
 	}
-	r.saveJoined()
+	r.noteJoined()
 }
 
 // known is what is known of a channel, nil for one that we do not want to be in.
-func (r *run) known(name string) *room { return r.rooms[r.fold().Fold(name)] }
+func (r *rooms) known(name string) *room { return r.all[r.l.Fold(name)] }
 
-// takeRoom deals with what happened to channels.
-func (r *run) takeRoom(e irc.Event) {
+// handle deals with what happened to channels.
+func (r *rooms) handle(e irc.Event) {
 	switch e := e.(type) {
 	case irc.Joined:
 		rm := r.known(e.Channel)
@@ -136,16 +130,11 @@ func (r *run) takeRoom(e irc.Event) {
 		if e.Own {
 			rm.joined, rm.entered = true, true
 			rm.forgive()
-			joiners := rm.joiners
-			rm.joiners = nil
-			for _, f := range joiners {
-				r.settle(f, outcomeJoined)
-			}
-			rm.tellAskers("I am in " + rm.name + " now.")
+			rm.tell(bridge.Entry{In: true, Name: rm.name})
 		}
 	case irc.Left:
 		if e.Channel == "" {
-			for _, rm := range r.rooms {
+			for _, rm := range r.all {
 				rm.stale = true
 			}
 			return
@@ -159,12 +148,12 @@ func (r *run) takeRoom(e irc.Event) {
 			rm.joined, rm.caught, rm.asked = false, false, time.Now()
 			if e.By != "" {
 				rm.why = fmt.Sprintf("kicked by %s: %s", e.By, e.Reason)
-				r.Log.Warn("kicked", keyChannel, e.Channel, "by", e.By, keyWhy, e.Reason)
+				r.l.o.Log.Warn("kicked", keyChannel, e.Channel, "by", e.By, keyWhy, e.Reason)
 			}
 		}
 	case irc.Failed:
 		if rm := r.known(e.Channel); rm != nil {
-			r.giveUpRoom(rm, e.Err, e.Retry)
+			r.giveUp(rm, e.Err, e.Retry)
 		}
 	case irc.Invited:
 		r.invited(e)
@@ -177,7 +166,7 @@ func (r *run) takeRoom(e irc.Event) {
 		if e.Err != nil {
 			args = append(args, keyErr, e.Err)
 		}
-		r.Log.Info(what, args...)
+		r.l.o.Log.Info(what, args...)
 	case irc.ModesChanged:
 		if rm := r.known(e.Channel); rm != nil {
 			rm.stale, rm.bare = true, "" // we may be an operator now
@@ -187,7 +176,7 @@ func (r *run) takeRoom(e irc.Event) {
 }
 
 // caughtUp notes that what was said in a channel while we were away is known.
-func (r *run) caughtUp(e irc.CaughtUp) {
+func (r *rooms) caughtUp(e irc.CaughtUp) {
 	rm := r.known(e.Target)
 	if rm == nil {
 		return // a person, or a channel that we have left
@@ -196,12 +185,12 @@ func (r *run) caughtUp(e irc.CaughtUp) {
 	r.askModes(rm)
 }
 
-// giveUpRoom notes that a channel does not let us in; the library tries again after retry,
+// giveUp notes that a channel does not let us in; the library tries again after retry,
 // 0 is never. What is to be said there is given up.
-func (r *run) giveUpRoom(rm *room, err error, retry time.Duration) {
+func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	now := time.Now()
 	if rm.failed == "" {
-		r.Log.Warn("not let into a channel", keyChannel, rm.name, keyErr, err, "retry", retry)
+		r.l.o.Log.Warn("not let into a channel", keyChannel, rm.name, keyErr, err, "retry", retry)
 	}
 	why := strings.Replace(err.Error(), rm.name+": ", "", 1) // the server's words begin with it
 	rm.failed, rm.why, rm.asked, rm.nextTry = why, why, now, time.Time{}
@@ -210,54 +199,54 @@ func (r *run) giveUpRoom(rm *room, err error, retry time.Duration) {
 	}
 	if !rm.fixed && !rm.entered { // whoever has something to say there asks again
 		rm.wanted, rm.nextTry = false, time.Time{}
-		r.main.client.Part(rm.name, "")
-		r.saveJoined()
+		r.l.main.client.Part(rm.name, "")
+		r.noteJoined()
 	}
-	joiners := rm.joiners
-	rm.joiners = nil
-	for _, f := range joiners {
-		r.giveUp(f, notJoined+err.Error())
-	}
-	rm.tellAskers(fmt.Sprintf("%s does not let me in: %s. To let me in at once: /invite %s %s", rm.name, why, r.main.nick, rm.name))
-	r.plan.ring()
+	rm.tell(bridge.Entry{
+		Name: rm.name, Why: err.Error(),
+		Advice: fmt.Sprintf("%s does not let me in: %s. To let me in at once: /invite %s %s", rm.name, why, r.l.main.nick, rm.name),
+	})
+	r.l.host.LookAgain()
 }
 
-// releaseJoiners puts requests back that wait for a channel.
-func (r *run) releaseJoiners(rm *room) {
+// tell tells those who wait for a channel what came of it.
+func (rm *room) tell(e bridge.Entry) {
 	joiners := rm.joiners
 	rm.joiners = nil
-	for _, f := range joiners {
-		r.release(f)
+	for _, then := range joiners {
+		then(e)
 	}
-	rm.askers = nil // the connection ended, and with it what is said to people
 }
+
+// release tells those who wait for a channel that nobody knows what will come of it.
+func (rm *room) release() { rm.tell(bridge.Entry{Dropped: true, Name: rm.name}) }
 
 // overdue gives up channels about which the server says nothing at all, and asks again
 // for those later; of what let us in never, it forgets that.
-func (r *run) overdue(now time.Time) {
-	for key, rm := range r.rooms {
+func (r *rooms) overdue(now time.Time) {
+	for key, rm := range r.all {
 		switch {
 		case rm.failed == "" || !rm.nextTry.IsZero() || now.Sub(rm.asked) < askAgain:
 		case rm.wanted:
 			r.enter(rm)
 		default:
-			delete(r.rooms, key)
+			delete(r.all, key)
 		}
-		if rm.wanted && !rm.joined && rm.failed == "" && rm.why == "" && r.main.up && now.Sub(rm.asked) > joinPatience {
-			r.giveUpRoom(rm, errors.New("the server does not say whether we may"), 0)
+		if rm.wanted && !rm.joined && rm.failed == "" && rm.why == "" && r.l.main.up && now.Sub(rm.asked) > joinPatience {
+			r.giveUp(rm, errors.New("the server does not say whether we may"), 0)
 		}
 	}
 }
 
 // askModes asks who has which rank in a channel.
-func (r *run) askModes(rm *room) {
-	if !rm.joined || !r.main.up {
+func (r *rooms) askModes(rm *room) {
+	if !rm.joined || !r.l.main.up {
 		return
 	}
 	rm.stale = false
-	name, client, support, fold := rm.name, r.main.client, r.main.state.ISupport, r.fold()
-	r.do(func() func() {
-		ctx, cancel := context.WithTimeout(r.ctx, joinPatience)
+	name, client, support, fold := rm.name, r.l.main.client, r.l.main.state.ISupport, r.l.main.fold
+	r.l.host.Do(func() func() {
+		ctx, cancel := context.WithTimeout(r.l.stop, joinPatience)
 		defer cancel()
 		answer, err := client.Do(ctx, irc.Msg("NAMES", name))
 		if err != nil {
@@ -274,7 +263,10 @@ func (r *run) askModes(rm *room) {
 				modes[fold.Fold(bare)] = strings.TrimSuffix(nick, bare)
 			}
 		}
-		return func() { rm.modes, r.dirty = modes, true }
+		return func() {
+			rm.modes = modes
+			r.l.host.Changed()
+		}
 	})
 }
 
@@ -287,9 +279,9 @@ func rankSigns(s irc.ISupport) string {
 }
 
 // told is the room as the state tells it.
-func (rm *room) told(l *link) Channel {
-	c := Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry, NotRelayed: rm.bare}
-	conn, ok := l.client.Conn()
+func (rm *room) told(main *connection) bridge.Channel {
+	c := bridge.Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry, NotRelayed: rm.bare}
+	conn, ok := main.client.Conn()
 	if !ok || !rm.joined {
 		return c
 	}
@@ -299,45 +291,19 @@ func (rm *room) told(l *link) Channel {
 		nicks, c.More = nicks[:maxMembers], len(nicks)-maxMembers
 	}
 	for _, nick := range nicks {
-		c.Members = append(c.Members, Member{Nick: nick, Modes: rm.modes[l.fold.Fold(nick)]})
+		c.Members = append(c.Members, bridge.Member{Nick: nick, Modes: rm.modes[main.fold.Fold(nick)]})
 	}
 	return c
 }
 
-func joinedFile(home string) string { return filepath.Join(home, folder, "joined.json") }
-
-// readJoined reads which channels were asked for, besides those of the options.
-func readJoined(home string) ([]string, error) {
-	data, err := os.ReadFile(joinedFile(home))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
+// noteJoined has the channels noted that were asked for, besides those of the options.
+func (r *rooms) noteJoined() {
 	var names []string
-	if err := json.Unmarshal(data, &names); err != nil {
-		return nil, nil // broken by hand: whoever needs a channel asks again
-	}
-	return names, nil
-}
-
-func (r *run) saveJoined() {
-	names := []string{}
-	for _, rm := range r.rooms {
+	for _, rm := range r.all {
 		if rm.wanted && !rm.fixed {
 			names = append(names, rm.name)
 		}
 	}
 	slices.Sort(names)
-	if err := keep(joinedFile(r.Home), names); err != nil {
-		r.trouble("channels were not noted", err)
-	}
-}
-
-// levelOf says how loud the end of a connection is logged: the tries after it are not.
-func levelOf(e irc.Down) slog.Level {
-	if e.Was {
-		return slog.LevelWarn
-	}
-	return slog.LevelDebug
+	r.l.host.Noted(names)
 }

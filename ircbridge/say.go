@@ -1,72 +1,119 @@
 package ircbridge
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// voice chooses under which name a message is said: by which connection, with what
-// before it, and relayed under which nick.
-func (r *run) voice(f *flight) (via *link, prefix, as string) {
-	prefix = "[" + r.Called(f.name) + "] "
-	if f.name == dropbox.Lead || f.name == dropbox.Swarm || f.name == "" {
-		return r.main, prefix, ""
-	}
-	switch r.Style {
-	case StyleNicks:
-		l := r.others[f.name]
-		if l == nil || !l.usable() {
-			break
-		}
-		if conn, ok := l.client.Conn(); ok && (!r.isChannel(f.place.target) ||
-			slices.ContainsFunc(conn.State().Channels, func(c string) bool { return l.fold.Same(c, f.place.target) })) {
-			return l, "", ""
-		}
-	case StyleRelay:
-		if r.noRelay == "" && r.isChannel(f.place.target) && r.room(f.place.target).bare == "" {
-			return r.main, "", r.Nick(f.name) + "/" + r.main.nick
-		}
-	}
-	return r.main, prefix, ""
+// A saying is a text on its way.
+type saying struct {
+	*bridge.Saying
+
+	conn   *irc.Conn // by which it was said last; nil when it was not
+	seq    uint64
+	as     string // relayed under this nick
+	pieces []piece
+	landed int // pieces whose fate is known
+	failed error
+
+	said   int // bytes that are proven, from the beginning
+	unsure int // bytes that may have been said before
+	sent   int // bytes that were written now, at least in part
+	marked bool
+	at     time.Time // when it was sent first
+	msgids []string
+	lines  int
 }
 
-// cutterOf is how a message is cut for a voice.
-func (r *run) cutterOf(f *flight, conn *irc.Conn, prefix, as string) cutter {
+// resume is what is known of a text that waits again.
+type resume struct {
+	said, unsure int
+	at           time.Time // when it was sent first; zero is not known
+}
+
+// A speech is what a link says: the texts on their way, and what is known of those that
+// wait again. It belongs to the goroutine of the bridge.
+type speech struct {
+	l       *link
+	sayings map[string]*saying      // texts on their way, by the id of the message
+	cut     map[*irc.Conn][]*saying // what was on its way when a connection ended
+	resume  map[string]resume       // of messages that wait again, by id
+	lookups map[string]*lookup      // histories that are being asked for, by target
+	posted  uint64                  // counts sayings
+}
+
+// begin says a text, or what is left of it.
+func (s *speech) begin(text *bridge.Saying) {
+	f := &saying{Saying: text}
+	s.sayings[f.ID] = f
+	if f.Begun > 1 {
+		s.recall(f)
+		return
+	}
+	s.sayInTurn(f)
+}
+
+// voice chooses under which name a text is said: by which connection, with what
+// before it, and relayed under which nick.
+func (s *speech) voice(f *saying) (via *connection, prefix, as string) {
+	prefix = "[" + f.Name + "] "
+	if !f.Agent {
+		return s.l.main, prefix, ""
+	}
+	switch s.l.o.Style {
+	case StyleNicks:
+		c := s.l.others[f.Speaker]
+		if c == nil || !c.usable() {
+			break
+		}
+		if conn, ok := c.client.Conn(); ok && (!s.l.IsChannel(f.Target) ||
+			slices.ContainsFunc(conn.State().Channels, func(ch string) bool { return c.fold.Same(ch, f.Target) })) {
+			return c, "", ""
+		}
+	case StyleRelay:
+		if s.l.status.noRelay == "" && s.l.IsChannel(f.Target) && s.l.rooms.room(f.Target).bare == "" {
+			return s.l.main, "", s.l.o.Nick(f.Speaker) + "/" + s.l.main.nick
+		}
+	}
+	return s.l.main, prefix, ""
+}
+
+// cutterOf is how a text is cut for a voice.
+func (s *speech) cutterOf(f *saying, conn *irc.Conn, prefix, as string) cutter {
 	st := conn.State()
 	return cutter{
-		prefix: prefix, limit: conn.Limit(irc.Outgoing{Target: f.place.target, As: as}), read: r.main.nick + ": read " + cmp.Or(f.note.About, f.ID),
+		prefix: prefix, limit: conn.Limit(irc.Outgoing{Target: f.Target, As: as}), read: s.l.main.nick + ": read " + f.ReadID,
 		whole: st.Cap("draft/multiline") && st.Cap("batch") && as == "",
 	}
 }
 
-// say sends what of a message is still to be said.
-func (r *run) say(f *flight) {
-	via, prefix, as := r.voice(f)
+// say sends what of a text is still to be said.
+func (s *speech) say(f *saying) {
+	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()
 	if !ok {
 		via.doubt()
-		r.release(f)
+		s.release(f)
 		return
 	}
-	if !r.inside(conn, f.place.target) {
-		rm := r.room(f.place.target)
-		rm.joined, rm.caught = false, false // likewise
-		r.release(f)
+	if !s.l.inside(conn, f.Target) {
+		rm := s.l.rooms.room(f.Target)
+		rm.joined, rm.caught = false, false // the news is on its way
+		s.release(f)
 		return
 	}
-	out := irc.Outgoing{Target: f.place.target, Priority: f.place.priority, As: as}
-	cut := r.cutterOf(f, conn, prefix, as)
-	text := cut.short(f.text)
-	f.conn, f.as, f.seq = conn, as, r.main.posted
-	r.main.posted++
+	out := irc.Outgoing{Target: f.Target, Priority: priorityOf(f.Priority), As: as}
+	cut := s.cutterOf(f, conn, prefix, as)
+	text := cut.short(f.Text)
+	f.conn, f.as, f.seq = conn, as, s.posted
+	s.posted++
 	f.landed, f.failed, f.sent = 0, nil, 0
 	f.pieces = cut.pieces(text, f.said, f.unsure)
 	if len(f.pieces) == 0 {
-		r.arrived(f, via)
+		s.arrived(f, via)
 		return
 	}
 	f.marked = f.marked || f.said < f.unsure
@@ -76,12 +123,51 @@ func (r *run) say(f *flight) {
 	for i, p := range f.pieces {
 		out.Text, out.Tags = p.text, nil
 		if i == 0 {
-			out.Tags = threaded(f.place.answers)
+			out.Tags = threaded(f.Answers)
 		}
 		d := conn.Post(out)
-		r.do(func() func() {
+		s.l.host.Do(func() func() {
 			<-d.Done() // at the latest when the connection ends
-			return func() { r.land(f, via, i, d) }
+			return func() { s.land(f, via, i, d) }
 		})
 	}
+}
+
+// priorityOf is the library's word for a priority.
+func priorityOf(p bridge.Priority) irc.Priority {
+	switch p {
+	case bridge.Urgent:
+		return irc.Alert
+	case bridge.Answer:
+		return irc.Answer
+	}
+	return irc.Output
+}
+
+// Tell implements [bridge.Link].
+func (l *link) Tell(target, text, answers string) bridge.Told {
+	return told{l.main.client.Post(irc.Outgoing{Target: target, Text: text, Priority: irc.Answer, Tags: threaded(answers)})}
+}
+
+// told is a text that was told to people.
+type told struct{ *irc.Delivery }
+
+// MsgID implements [bridge.Told].
+func (t told) MsgID() (msgid string) {
+	for _, p := range t.Pieces() {
+		msgid = p.MsgID
+	}
+	return msgid
+}
+
+// Fit implements [bridge.Link].
+func (l *link) Fit(text, target, person string) (lines []string) {
+	limit := 300
+	if conn, ok := l.main.client.Conn(); ok {
+		limit = min(conn.Limit(irc.Outgoing{Target: target}), conn.Limit(irc.Outgoing{Target: person})) - len(person+": ")
+	}
+	for _, line := range irc.Split(text, max(limit, 16)) {
+		lines = append(lines, line.Text)
+	}
+	return lines
 }

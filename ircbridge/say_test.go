@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -24,10 +25,10 @@ func TestLongTextIsCutAfterSixLines(t *testing.T) {
 		for i := range 47 {
 			fmt.Fprintf(&b, "row %d\n", i)
 		}
-		id := s.say("coder", ircbridge.Origin{}, b.String())
+		id := s.say("coder", bridge.Origin{}, b.String())
 		ann.sees(fmt.Sprintf("#project-x swarm: [coder] … (41 more lines: swarm: read %s)", id))
 		ann.sees("#project-x swarm: [coder] row 5")
-		s.say("coder", ircbridge.Origin{}, "one\n\n\ntwo\n3\n4\n5\n6\nseven is no line more than to say that there is one\n")
+		s.say("coder", bridge.Origin{}, "one\n\n\ntwo\n3\n4\n5\n6\nseven is no line more than to say that there is one\n")
 		ann.like("[coder] seven is no line more")
 		for _, l := range ann.lines() {
 			if strings.Contains(l, "row 6") || strings.HasSuffix(l, "[coder] ") {
@@ -44,15 +45,15 @@ func TestRequests(t *testing.T) {
 		s.ready()
 		ann := newPerson(t, addr, "ann", "#work-k7f3q9m2xd", "#other")
 		ann.raw("MODE", "#work-k7f3q9m2xd", "-t") // else inspircd lets operators alone set the topic
-		join := s.say("swarm", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "#work-k7f3q9m2xd"}, "")
+		join := s.say("swarm", bridge.Origin{Do: bridge.DoJoin, Channel: "#work-k7f3q9m2xd"}, "")
 		s.where(join, dropbox.Done)
-		topic := s.say("coder", ircbridge.Origin{Do: ircbridge.DoTopic, Channel: "#work-k7f3q9m2xd"}, "fix the\nbuild\x01 now\n")
+		topic := s.say("coder", bridge.Origin{Do: bridge.DoTopic, Channel: "#work-k7f3q9m2xd"}, "fix the\nbuild\x01 now\n")
 		for i := range 5 {
-			s.say("coder", ircbridge.Origin{Channel: "#work-k7f3q9m2xd"}, fmt.Sprintf("step %d", i))
+			s.say("coder", bridge.Origin{Channel: "#work-k7f3q9m2xd"}, fmt.Sprintf("step %d", i))
 		}
-		part := s.say("swarm", ircbridge.Origin{Do: ircbridge.DoPart, Channel: "#work-k7f3q9m2xd"}, "")
+		part := s.say("swarm", bridge.Origin{Do: bridge.DoPart, Channel: "#work-k7f3q9m2xd"}, "")
 		// A channel that nobody asked for is joined when something is to be said there.
-		auto := s.say("coder", ircbridge.Origin{Channel: "#other"}, "hello others")
+		auto := s.say("coder", bridge.Origin{Channel: "#other"}, "hello others")
 		ann.sees("#work-k7f3q9m2xd swarm: [coder] step 4")
 		ann.sees("#other swarm: [coder] hello others")
 		s.where(topic, dropbox.Done)
@@ -62,7 +63,7 @@ func TestRequests(t *testing.T) {
 		if !ok || strings.TrimSpace(set) != "fix the build\uFFFD now" {
 			t.Errorf("topic = %q", set)
 		}
-		s.state("out of the channel", func(st ircbridge.State) bool {
+		s.state("out of the channel", func(st bridge.State) bool {
 			for _, c := range st.Channels {
 				if c.Name == "#work-k7f3q9m2xd" {
 					return false
@@ -74,7 +75,7 @@ func TestRequests(t *testing.T) {
 		s.stop()
 		s.start()
 		s.ready()
-		st := s.state("in the channels", func(st ircbridge.State) bool { return len(st.Channels) == 5 })
+		st := s.state("in the channels", func(st bridge.State) bool { return len(st.Channels) == 5 })
 		for _, c := range st.Channels {
 			if c.Name == "#other" && c.Joined {
 				return
@@ -96,21 +97,21 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			want string
 			next string // what its sender is to do; ID is the message
 		}{
-			"nobody": {dropbox.Message{Extra: ircbridge.Origin{Channel: "nobody"}.Extra(), Body: []byte("psst")}, "No such nick",
+			"nobody": {dropbox.Message{Extra: bridge.Origin{Channel: "nobody"}.Extra(ircbridge.Name), Body: []byte("psst")}, "No such nick",
 				`Once nobody is there, try again: claude-swarm dead retry ID`},
-			"closed": {dropbox.Message{Extra: ircbridge.Origin{Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed",
+			"closed": {dropbox.Message{Extra: bridge.Origin{Channel: "#closed"}.Extra(ircbridge.Name), Body: []byte("x")}, "#closed",
 				`Once it lets the bridge in, try again: claude-swarm dead retry ID`},
-			"a mask": {dropbox.Message{Extra: ircbridge.Origin{Channel: "ann!u@h"}.Extra(), Body: []byte("psst")}, `neither a channel nor a nick: "ann!u@h"`,
+			"a mask": {dropbox.Message{Extra: bridge.Origin{Channel: "ann!u@h"}.Extra(ircbridge.Name), Body: []byte("psst")}, `neither a channel nor a nick: "ann!u@h"`,
 				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
-			"two names": {dropbox.Message{Extra: ircbridge.Origin{Channel: "#a,#b"}.Extra(), Body: []byte("x")}, "cannot be the name",
+			"two names": {dropbox.Message{Extra: bridge.Origin{Channel: "#a,#b"}.Extra(ircbridge.Name), Body: []byte("x")}, "cannot be the name",
 				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
-			"long name": {dropbox.Message{Extra: ircbridge.Origin{Channel: "#" + strings.Repeat("x", 300)}.Extra(), Body: []byte("x")}, "bytes",
+			"long name": {dropbox.Message{Extra: bridge.Origin{Channel: "#" + strings.Repeat("x", 300)}.Extra(ircbridge.Name), Body: []byte("x")}, "bytes",
 				`There it can never be said. Send it again to a channel that there is (claude-swarm irc channels): claude-swarm read ID --body | claude-swarm irc send CHANNEL -`},
-			"no topic": {dropbox.Message{Extra: ircbridge.Origin{Do: ircbridge.DoTopic, Channel: "#closed"}.Extra(), Body: []byte("x")}, "#closed",
+			"no topic": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoTopic, Channel: "#closed"}.Extra(ircbridge.Name), Body: []byte("x")}, "#closed",
 				`Once the bridge is in there (claude-swarm irc join "#closed"), try again: claude-swarm dead retry ID`},
-			"no order": {dropbox.Message{Extra: ircbridge.Origin{Do: "quit", Channel: "#a"}.Extra(), Body: []byte("x")}, "cannot",
+			"no order": {dropbox.Message{Extra: bridge.Origin{Do: "quit", Channel: "#a"}.Extra(ircbridge.Name), Body: []byte("x")}, "cannot",
 				`To ask for what it can: claude-swarm irc join, part or topic`},
-			"no room": {dropbox.Message{Extra: ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "ann"}.Extra(), Body: []byte("x")}, "not a channel",
+			"no room": {dropbox.Message{Extra: bridge.Origin{Do: bridge.DoJoin, Channel: "ann"}.Extra(ircbridge.Name), Body: []byte("x")}, "not a channel",
 				`Ask for a channel that there can be: claude-swarm irc channels lists those that it is in`},
 			"too late": {dropbox.Message{Expires: time.Now().Add(-time.Second), Body: []byte("x")}, "expired",
 				`To have it said after all, send it again: claude-swarm read ID --body | claude-swarm irc send "#project-x" -`},
@@ -134,7 +135,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			}
 		}
 		// A copy is only not shown.
-		id := s.say("coder", ircbridge.Origin{Channel: "#closed", About: "k7f3q9m2xd", To: "lead"}, "x")
+		id := s.say("coder", bridge.Origin{Channel: "#closed", About: "k7f3q9m2xd", To: "lead"}, "x")
 		s.where(id, dropbox.Done)
 		if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") {
 			t.Errorf("receipt of the copy:\n%s", rec)
@@ -145,7 +146,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.where(bad.ID, dropbox.Dead)
-		after := s.say("coder", ircbridge.Origin{}, "and on it goes")
+		after := s.say("coder", bridge.Origin{}, "and on it goes")
 		s.where(after, dropbox.Done)
 	})
 }
@@ -155,10 +156,10 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 		s := newScene(t, addr)
 		s.o.Server.Unlimited, s.o.Server.Burst, s.o.Server.Rate = false, 4, 100
 		for i := range 60 {
-			s.say("coder", ircbridge.Origin{}, fmt.Sprintf("chatter %d", i))
+			s.say("coder", bridge.Origin{}, fmt.Sprintf("chatter %d", i))
 		}
-		s.say("tester", ircbridge.Origin{Channel: "#standup-x"}, "a word")
-		s.say("swarm", ircbridge.Origin{Channel: "#alerts", Announces: ircbridge.Alert}, "coder is stopped")
+		s.say("tester", bridge.Origin{Channel: "#standup-x"}, "a word")
+		s.say("swarm", bridge.Origin{Channel: "#alerts", Announces: bridge.Alert}, "coder is stopped")
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x", "#standup-x", "#alerts")
 		s.start()
 		ann.sees("#project-x swarm: [coder] chatter 59")
@@ -187,14 +188,14 @@ func TestARequestKeepsItsPlace(t *testing.T) {
 		s := newScene(t, addr)
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#work-x")
 		for i := range 9 {
-			s.say("coder", ircbridge.Origin{Channel: "#work-x"}, fmt.Sprintf("step %d", i))
+			s.say("coder", bridge.Origin{Channel: "#work-x"}, fmt.Sprintf("step %d", i))
 		}
-		part := s.say("swarm", ircbridge.Origin{Do: ircbridge.DoPart, Channel: "#work-x"}, "")
+		part := s.say("swarm", bridge.Origin{Do: bridge.DoPart, Channel: "#work-x"}, "")
 		s.start()
 		s.where(part, dropbox.Done)
 		ann.sees("#work-x swarm: [coder] step 8")
-		s.state("out of the channel", func(st ircbridge.State) bool {
-			return st.Sent == 9 && !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#work-x" })
+		s.state("out of the channel", func(st bridge.State) bool {
+			return st.Sent == 9 && !slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#work-x" })
 		})
 	})
 }
@@ -202,14 +203,14 @@ func TestARequestKeepsItsPlace(t *testing.T) {
 func TestWithoutAServer(t *testing.T) {
 	s := newScene(t, "127.0.0.1:1")
 	s.start()
-	id := s.say("coder", ircbridge.Origin{}, "is anybody there?")
-	st := s.state("no connection", func(st ircbridge.State) bool { return st.Why != "" && !st.NextTry.IsZero() && st.Waiting == 1 })
+	id := s.say("coder", bridge.Origin{}, "is anybody there?")
+	st := s.state("no connection", func(st bridge.State) bool { return st.Why != "" && !st.NextTry.IsZero() && st.Waiting == 1 })
 	if st.Connected || !st.Running || !strings.Contains(st.Why, "refused") {
 		t.Errorf("state: %+v", st)
 	}
 	s.where(id, dropbox.Waiting)
 	s.stop()
-	if st, err := ircbridge.ReadState(s.home); err != nil || st.Running || st.Connected {
+	if st, err := bridge.ReadState(ircbridge.Folder(s.home)); err != nil || st.Running || st.Connected {
 		t.Errorf("state after the end: %+v, %v", st, err)
 	}
 }
@@ -222,8 +223,8 @@ func TestHaltedSaysNothing(t *testing.T) {
 		if err := s.store.Halt("by a test"); err != nil {
 			t.Fatal(err)
 		}
-		id := s.say("coder", ircbridge.Origin{}, "not now")
-		s.state("halted", func(st ircbridge.State) bool { return st.Halted && st.Waiting == 1 })
+		id := s.say("coder", bridge.Origin{}, "not now")
+		s.state("halted", func(st bridge.State) bool { return st.Halted && st.Waiting == 1 })
 		if err := s.store.Unhalt(); err != nil {
 			t.Fatal(err)
 		}
@@ -264,13 +265,13 @@ func TestNoChannelForMereQuestions(t *testing.T) {
 	s := newScene(t, srv.Addr)
 	s.start()
 	s.ready()
-	copied := ircbridge.Origin{Channel: "#work-k7f3q9m2xd", About: "k7f3q9m2xd", Announces: ircbridge.Begun, To: "coder"}
+	copied := bridge.Origin{Channel: "#work-k7f3q9m2xd", About: "k7f3q9m2xd", Announces: bridge.Begun, To: "coder"}
 	id := s.say("lead", copied, "how far are you?")
 	s.where(id, dropbox.Done)
 	if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "outcome: not shown") || !strings.Contains(rec, "its conversation has no channel") {
 		t.Errorf("receipt:\n%s", rec)
 	}
-	s.say("swarm", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "#work-k7f3q9m2xd"}, "")
+	s.say("swarm", bridge.Origin{Do: bridge.DoJoin, Channel: "#work-k7f3q9m2xd"}, "")
 	s.where(s.say("lead", copied, "do it"), dropbox.Done)
 	seesAt(t, srv, "#work-k7f3q9m2xd", "swarm: [coder] begins: do it (from lead)")
 	if got := saidAt(srv, "#work-k7f3q9m2xd"); len(got) != 1 {

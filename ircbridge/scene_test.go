@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
@@ -44,12 +45,14 @@ func newScene(t *testing.T, addr string) *scene {
 	t.Helper()
 	s := &scene{T: t, store: newStore(t, "irc", "coder", "tester"), home: t.TempDir(), log: &lockedBuffer{}}
 	s.o = ircbridge.Options{
-		Store: s.store, Home: s.home,
-		Server:   ircbridge.Server{Addr: addr, Nick: "swarm", Unlimited: true, RetryMin: 10 * time.Millisecond, RetryMax: 200 * time.Millisecond},
-		Channels: ircbridge.Channels{Project: "#project-x", Standup: "#standup-x", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors"},
-		Allow:    []ircbridge.Permit{{Nick: "ann", May: ircbridge.Rights()}, {Nick: "joe", May: []ircbridge.Right{ircbridge.Talk}}},
-		Agents:   func() []string { return []string{"coder", "tester"} },
-		Log:      slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: &s.level})),
+		Options: bridge.Options{
+			Store: s.store, Home: s.home,
+			Channels: bridge.Channels{Project: "#project-x", Standup: "#standup-x", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors"},
+			Allow:    []bridge.Permit{{Nick: "ann", May: bridge.Rights()}, {Nick: "joe", May: []bridge.Right{bridge.Talk}}},
+			Agents:   func() []string { return []string{"coder", "tester"} },
+			Log:      slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: &s.level})),
+		},
+		Server: ircbridge.Server{Addr: addr, Nick: "swarm", Unlimited: true, RetryMin: 10 * time.Millisecond, RetryMax: 200 * time.Millisecond},
 	}
 	return s
 }
@@ -86,12 +89,12 @@ func (s *scene) stop() {
 }
 
 // state waits until the state is as wanted.
-func (s *scene) state(what string, ok func(ircbridge.State) bool) ircbridge.State {
+func (s *scene) state(what string, ok func(bridge.State) bool) bridge.State {
 	s.Helper()
-	var st ircbridge.State
+	var st bridge.State
 	eventually(s, "state: "+what, func() bool {
 		var err error
-		if st, err = ircbridge.ReadState(s.home); err != nil {
+		if st, err = bridge.ReadState(ircbridge.Folder(s.home)); err != nil {
 			s.Fatal(err)
 		}
 		return ok(st)
@@ -102,18 +105,18 @@ func (s *scene) state(what string, ok func(ircbridge.State) bool) ircbridge.Stat
 // ready waits until the bridge is in the channels of its options.
 func (s *scene) ready() {
 	s.Helper()
-	s.state("in its channels", func(st ircbridge.State) bool {
+	s.state("in its channels", func(st bridge.State) bool {
 		if !st.Connected || len(st.Channels) == 0 {
 			return false
 		}
-		return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return !c.Joined })
+		return !slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return !c.Joined })
 	})
 }
 
 // say leaves a message in irc/.
-func (s *scene) say(from string, n ircbridge.Origin, text string) string {
+func (s *scene) say(from string, n bridge.Origin, text string) string {
 	s.Helper()
-	return s.leave(&dropbox.Message{From: from, Type: dropbox.Note, Body: []byte(text), Extra: n.Extra()})
+	return s.leave(&dropbox.Message{From: from, Type: dropbox.Note, Body: []byte(text), Extra: n.Extra(ircbridge.Name)})
 }
 
 func (s *scene) leave(m *dropbox.Message) string {

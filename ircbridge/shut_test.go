@@ -11,20 +11,20 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
 // isIn says whether the bridge is in a channel, by its state.
-func isIn(channel string) func(ircbridge.State) bool {
-	return func(st ircbridge.State) bool {
-		return slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == channel && c.Joined })
+func isIn(channel string) func(bridge.State) bool {
+	return func(st bridge.State) bool {
+		return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == channel && c.Joined })
 	}
 }
 
 // isOut says whether the bridge is out of a channel, and the state says why.
-func isOut(channel, why string) func(ircbridge.State) bool {
-	return func(st ircbridge.State) bool {
-		return slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool {
+func isOut(channel, why string) func(bridge.State) bool {
+	return func(st bridge.State) bool {
+		return slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool {
 			return c.Name == channel && !c.Joined && strings.Contains(c.Why, why)
 		})
 	}
@@ -45,7 +45,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 		}) {
 			t.Errorf("warnings %q", st.Warnings)
 		}
-		if c := st.Channels[slices.IndexFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#side" })]; c.NextTry.IsZero() {
+		if c := st.Channels[slices.IndexFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#side" })]; c.NextTry.IsZero() {
 			t.Errorf("the state does not say when: %+v", c)
 		}
 		time.Sleep(time.Second) // beyond all tries that were made so far
@@ -65,7 +65,7 @@ func TestKickedManyTimes(t *testing.T) {
 		s := newScene(t, addr)
 		s.o.RejoinAfter = []time.Duration{200 * time.Millisecond}
 		s.start()
-		s.where(s.say("coder", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
+		s.where(s.say("coder", bridge.Origin{Do: bridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
 		for i := range 8 {
 			s.state("in", isIn("#asked"))
 			eventually(t, "in", func() bool { nicks, _, _ := ann.conn.Members("#asked"); return slices.Contains(nicks, "swarm") })
@@ -121,8 +121,8 @@ func TestAChannelWithAKey(t *testing.T) {
 		s.start()
 		s.state("in", isIn("#vault"))
 		s.state("not in", isOut("#wrong", "475"))
-		s.where(s.say("coder", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "#later"}, ""), dropbox.Done)
-		s.where(s.say("coder", ircbridge.Origin{Channel: "#vault"}, "the key is sesame7"), dropbox.Done)
+		s.where(s.say("coder", bridge.Origin{Do: bridge.DoJoin, Channel: "#later"}, ""), dropbox.Done)
+		s.where(s.say("coder", bridge.Origin{Channel: "#vault"}, "the key is sesame7"), dropbox.Done)
 		ann.sees("#Vault swarm: [coder] the key is [masked]")
 		s.stop()
 		told := s.log.String()
@@ -150,7 +150,7 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 		s := newScene(t, addr)
 		s.start()
 		s.ready()
-		id := s.say("coder", ircbridge.Origin{Do: ircbridge.DoPart, Channel: "#PROJECT-x"}, "")
+		id := s.say("coder", bridge.Origin{Do: bridge.DoPart, Channel: "#PROJECT-x"}, "")
 		s.where(id, dropbox.Dead)
 		body := string(s.mail("coder", 1)[0].Body)
 		for _, want := range []string{"#PROJECT-x is a channel of the configuration", "irc: in claude-swarm.yaml"} {
@@ -172,14 +172,14 @@ func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
 		s := newScene(t, addr)
 		s.o.RejoinAfter = []time.Duration{time.Hour}
 		s.start()
-		s.where(s.say("coder", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
+		s.where(s.say("coder", bridge.Origin{Do: bridge.DoJoin, Channel: "#asked"}, ""), dropbox.Done)
 		ann.raw("MODE", "#asked", "+b", "swarm!*@*")
 		ann.raw("KICK", "#asked", "swarm", "out")
 		s.state("shut out", isOut("#asked", "tried "))
 		ann.say("swarm", "part #asked")
 		ann.sees("ann swarm: I have left #asked.")
-		s.state("forgotten", func(st ircbridge.State) bool {
-			return !slices.ContainsFunc(st.Channels, func(c ircbridge.Channel) bool { return c.Name == "#asked" })
+		s.state("forgotten", func(st bridge.State) bool {
+			return !slices.ContainsFunc(st.Channels, func(c bridge.Channel) bool { return c.Name == "#asked" })
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -34,13 +35,13 @@ func TestMultilineIsWhole(t *testing.T) {
 	for i := range 47 {
 		fmt.Fprintf(&b, "row %d\n", i)
 	}
-	id := s.say("coder", ircbridge.Origin{}, b.String())
+	id := s.say("coder", bridge.Origin{}, b.String())
 	seesAt(t, srv, "#project-x", "swarm: [coder] "+strings.TrimSpace(b.String()))
 	s.where(id, dropbox.Done)
 	if rec := receiptOf(t, s.store, id); !strings.Contains(rec, "msgids:") {
 		t.Errorf("receipt without a msgid:\n%s", rec)
 	}
-	lines, err := ircbridge.Reader{Home: s.home}.New("#project-x", 0)
+	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.New("#project-x", 0)
 	if err != nil || len(lines.Lines) != 1 || lines.Lines[0].Nick != "coder" || strings.Count(lines.Lines[0].Text, "\n") != 46 {
 		t.Errorf("buffer: %+v, %v", lines, err)
 	}
@@ -50,12 +51,12 @@ func TestRelayed(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)
 	s.o.Style = ircbridge.StyleRelay
-	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	s.o.Allow = []bridge.Permit{{Account: "ann", May: bridge.Rights()}}
 	s.start()
 	s.ready()
-	s.say("coder", ircbridge.Origin{}, "hello")
+	s.say("coder", bridge.Origin{}, "hello")
 	seesAt(t, srv, "#project-x", "coder/swarm: hello")
-	s.say("lead", ircbridge.Origin{}, "hello from the lead")
+	s.say("lead", bridge.Origin{}, "hello from the lead")
 	seesAt(t, srv, "#project-x", "swarm: [lead] hello from the lead")
 	srv.Say("ann", "ann", "#project-x", "coder: hello yourself")
 	s.mail("coder", 1)
@@ -67,10 +68,10 @@ func TestRelayedFallsBack(t *testing.T) {
 	s.o.Style = ircbridge.StyleRelay
 	s.start()
 	s.ready()
-	s.say("coder", ircbridge.Origin{}, "hello")
+	s.say("coder", bridge.Origin{}, "hello")
 	seesAt(t, srv, "#project-x", "swarm: [coder] hello")
-	s.state("says why", func(st ircbridge.State) bool {
-		return st.Style == ircbridge.StylePrefix && strings.Contains(st.Instead, "draft/relaymsg")
+	s.state("says why", func(st bridge.State) bool {
+		return st.Style == string(ircbridge.StylePrefix) && strings.Contains(st.Instead, "draft/relaymsg")
 	})
 }
 
@@ -83,7 +84,7 @@ func TestRelayedInSomeChannels(t *testing.T) {
 	s.start()
 	s.ready()
 	for _, channel := range []string{"#alerts", "#project-x", "#alerts"} {
-		s.where(s.say("coder", ircbridge.Origin{Channel: channel}, "hello"), dropbox.Done)
+		s.where(s.say("coder", bridge.Origin{Channel: channel}, "hello"), dropbox.Done)
 	}
 	if got := saidAt(srv, "#alerts"); !slices.Equal(got, []string{"swarm: [coder] hello", "swarm: [coder] hello"}) {
 		t.Errorf("said in #alerts: %q", got)
@@ -91,9 +92,9 @@ func TestRelayedInSomeChannels(t *testing.T) {
 	if got := saidAt(srv, "#project-x"); !slices.Equal(got, []string{"coder/swarm: hello"}) {
 		t.Errorf("said in #project-x: %q", got)
 	}
-	st := s.state("says where", func(st ircbridge.State) bool { return st.Sent == 3 })
+	st := s.state("says where", func(st bridge.State) bool { return st.Sent == 3 })
 	want := "in #alerts nothing is relayed: #alerts: You cannot relay messages to this channel (PRIVS_NEEDED)"
-	if st.Style != ircbridge.StyleRelay || st.Instead != "" || !slices.Equal(st.Warnings, []string{want}) {
+	if st.Style != string(ircbridge.StyleRelay) || st.Instead != "" || !slices.Equal(st.Warnings, []string{want}) {
 		t.Errorf("style %s, instead %q, warnings %q", st.Style, st.Instead, st.Warnings)
 	}
 	for _, c := range st.Channels {
@@ -102,8 +103,8 @@ func TestRelayedInSomeChannels(t *testing.T) {
 		}
 	}
 	srv.Op("#alerts", "swarm")
-	s.state("all is relayed", func(st ircbridge.State) bool { return len(st.Warnings) == 0 })
-	s.say("coder", ircbridge.Origin{Channel: "#alerts"}, "as myself")
+	s.state("all is relayed", func(st bridge.State) bool { return len(st.Warnings) == 0 })
+	s.say("coder", bridge.Origin{Channel: "#alerts"}, "as myself")
 	seesAt(t, srv, "#alerts", "coder/swarm: as myself")
 }
 
@@ -120,7 +121,7 @@ func TestEachAgentItsNick(t *testing.T) {
 			return slices.Contains(nicks, "x-coder") && slices.Contains(nicks, "x-tester")
 		})
 		eventually(t, "the bridge knows it", func() bool {
-			s.say("coder", ircbridge.Origin{}, "by myself")
+			s.say("coder", bridge.Origin{}, "by myself")
 			return slices.Contains(ann.lines(), "#project-x x-coder: by myself")
 		})
 		ann.say("x-tester", "how is it?")
@@ -135,9 +136,9 @@ func TestEachAgentItsNick(t *testing.T) {
 			t.Errorf("mention: %q", m.Body)
 		}
 		// What is to be said where an agent is not, the bridge says.
-		s.say("coder", ircbridge.Origin{Channel: "#elsewhere"}, "from afar")
+		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar")
 		joe := newPerson(t, addr, "joe", "#elsewhere")
-		s.say("coder", ircbridge.Origin{Channel: "#elsewhere"}, "from afar again")
+		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar again")
 		joe.sees("#elsewhere swarm: [coder] from afar again")
 	})
 }
@@ -149,20 +150,20 @@ func TestTheNickOfAnAgentIsTaken(t *testing.T) {
 		s.o.Style = ircbridge.StyleNicks
 		taker := newPerson(t, addr, "Coder", "#project-x")
 		s.start()
-		taken := func(st ircbridge.State) bool {
+		taken := func(st bridge.State) bool {
 			return slices.Contains(st.Warnings, "somebody else is called coder: the agent is coder_ until that is free")
 		}
 		if st := s.state("the nick is taken", taken); len(st.Warnings) != 1 {
 			t.Errorf("warnings %q", st.Warnings)
 		}
 		eventually(t, "it speaks by another", func() bool {
-			s.say("coder", ircbridge.Origin{}, "by another nick")
+			s.say("coder", bridge.Origin{}, "by another nick")
 			return slices.Contains(taker.lines(), "#project-x coder_: by another nick")
 		})
 		taker.raw("NICK", "else")
-		s.state("the nick is free", func(st ircbridge.State) bool { return !taken(st) })
+		s.state("the nick is free", func(st bridge.State) bool { return !taken(st) })
 		ann := newPerson(t, addr, "ann", "#project-x")
-		s.say("coder", ircbridge.Origin{}, "by my own")
+		s.say("coder", bridge.Origin{}, "by my own")
 		ann.sees("#project-x coder: by my own")
 	})
 }
@@ -174,7 +175,7 @@ func TestKickedAndBack(t *testing.T) {
 	s.ready()
 	for i := range 3 {
 		srv.Kick("#project-x", "swarm")
-		id := s.say("coder", ircbridge.Origin{}, fmt.Sprintf("after kick %d", i))
+		id := s.say("coder", bridge.Origin{}, fmt.Sprintf("after kick %d", i))
 		s.where(id, dropbox.Done)
 		seesAt(t, srv, "#project-x", fmt.Sprintf("swarm: [coder] after kick %d", i))
 	}
@@ -183,7 +184,7 @@ func TestKickedAndBack(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{Without: []string{"account-tag"}})
 	s := newScene(t, srv.Addr)
-	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	s.o.Allow = []bridge.Permit{{Account: "ann", May: bridge.Rights()}}
 	s.o.Join = []string{"nochannel"}
 	rep, err := ircbridge.Doctor(t.Context(), s.o)
 	if err != nil {
@@ -213,12 +214,12 @@ func TestWhatWasSaidWhileAwayIsNotObeyed(t *testing.T) {
 	}
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)
-	s.o.Allow = []ircbridge.Permit{{Account: "ann", May: ircbridge.Rights()}}
+	s.o.Allow = []bridge.Permit{{Account: "ann", May: bridge.Rights()}}
 	s.start()
 	s.ready()
 	srv.Say("ann", "ann", "#project-x", "hello")
 	eventually(t, "it is heard", func() bool {
-		got, err := ircbridge.Reader{Home: s.home, Name: "x"}.New("#project-x", 0)
+		got, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Name: "x"}.New("#project-x", 0)
 		return err == nil && len(got.Lines) == 1
 	})
 	s.stop()
@@ -234,7 +235,7 @@ func TestWhatWasSaidWhileAwayIsNotObeyed(t *testing.T) {
 	if m := s.mail("coder", 1)[0]; !strings.Contains(string(m.Body), "please") {
 		t.Errorf("coder got %q", m.Body)
 	}
-	got, err := ircbridge.Reader{Home: s.home, Name: "y"}.New("#project-x", 0)
+	got, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Name: "y"}.New("#project-x", 0)
 	if err != nil || len(got.Lines) < 3 || !got.Lines[1].Replay || got.Lines[1].Text != "coder: stop that" {
 		t.Errorf("buffer: %+v, %v", got, err)
 	}

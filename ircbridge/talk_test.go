@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 func TestTalk(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
-		early := s.say("coder", ircbridge.Origin{}, "said before anybody was there\n")
+		early := s.say("coder", bridge.Origin{}, "said before anybody was there\n")
 		ann := newPerson(t, addr, "ann", "#project-x", "#standup-x")
 		s.start()
 		ann.sees("#project-x swarm: [coder] said before anybody was there")
@@ -22,7 +23,7 @@ func TestTalk(t *testing.T) {
 			t.Errorf("receipt:\n%s", rec)
 		}
 
-		s.say("coder", ircbridge.Origin{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Announces: ircbridge.Ended}, "The build is green.\nIt was the cache.\n")
+		s.say("coder", bridge.Origin{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Announces: bridge.Ended}, "The build is green.\nIt was the cache.\n")
 		ann.sees("#standup-x swarm: [coder] done: The build is green. (swarm: read k7f3q9m2xd)")
 
 		ann.say("#project-x", "coder: how far are you?")
@@ -57,11 +58,11 @@ func TestTheLeadByItsName(t *testing.T) {
 		ann, joe := newPerson(t, addr, "ann", "#project-x", "#standup-x"), newPerson(t, addr, "joe", "#project-x")
 		s.start()
 		s.ready()
-		s.say(dropbox.Lead, ircbridge.Origin{}, "hello, all")
+		s.say(dropbox.Lead, bridge.Origin{}, "hello, all")
 		ann.sees("#project-x swarm: [opus-orange] hello, all")
-		s.say("coder", ircbridge.Origin{About: "k7f3q9m2xd", To: dropbox.Lead}, "what now?")
+		s.say("coder", bridge.Origin{About: "k7f3q9m2xd", To: dropbox.Lead}, "what now?")
 		ann.sees("#project-x swarm: [coder] to opus-orange: what now?")
-		s.say(dropbox.Lead, ircbridge.Origin{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Announces: ircbridge.Begun}, "fix the build")
+		s.say(dropbox.Lead, bridge.Origin{Channel: "#standup-x", About: "k7f3q9m2xd", To: "coder", Announces: bridge.Begun}, "fix the build")
 		ann.sees("#standup-x swarm: [coder] begins: fix the build (from opus-orange)")
 		d, err := s.store.Deliver("coder", &dropbox.Message{From: dropbox.Lead, To: []string{"coder"}, Type: dropbox.Note, Body: []byte("all of it")})
 		if err != nil {
@@ -77,7 +78,7 @@ func TestTheLeadByItsName(t *testing.T) {
 			id := s.leave(&dropbox.Message{From: dropbox.Lead, Type: dropbox.Question, Body: fmt.Appendf(nil, "Which port, %d?", i)})
 			ann.like(fmt.Sprintf("[opus-orange] asks: Which port, %d?", i))
 			ann.sees(fmt.Sprintf(`#project-x swarm: [opus-orange] (answer here with "opus-orange: …", or with: swarm: reply %s …)`, id))
-			s.state("a question", func(st ircbridge.State) bool { return len(st.Questions) == 1 })
+			s.state("a question", func(st bridge.State) bool { return len(st.Questions) == 1 })
 			joe.say("#project-x", "lead us not into temptation")
 			ann.say(answer.target, answer.text)
 			if m := s.mail(dropbox.Lead, i+1)[i]; m.ReplyTo != id || !strings.HasSuffix(string(m.Body), "<ann> "+answer.text+"\n") {
@@ -89,7 +90,7 @@ func TestTheLeadByItsName(t *testing.T) {
 		ann.like("Whose task is that? Name one of: coder, tester")
 		s.mail(dropbox.Lead, 3)
 		// Files go on to say lead.
-		lines, err := ircbridge.Reader{Home: s.home}.Recent("#project-x", time.Time{}, 0)
+		lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent("#project-x", time.Time{}, 0)
 		for _, l := range ann.lines() {
 			if strings.Contains(l, " swarm: ") && strings.Contains(l, "lead") {
 				t.Errorf("seen: %q", l)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // threaded are the texts that a person has seen with the id of the line that they answer, as
@@ -55,7 +55,7 @@ func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 			two := s.mail("coder", 2)[1]
 			s.where(s.leave(&dropbox.Message{From: "coder", Type: dropbox.Result, ReplyTo: two.ID, Body: []byte("painted\ntwice")}), dropbox.Done)
 			s.where(s.leave(&dropbox.Message{From: "coder", Type: dropbox.Result, ReplyTo: one.ID, Body: []byte("half way")}), dropbox.Done)
-			s.where(s.say("coder", ircbridge.Origin{}, "nobody asked"), dropbox.Done)
+			s.where(s.say("coder", bridge.Origin{}, "nobody asked"), dropbox.Done)
 			order := ask("#project-x", "swarm: who")
 			private := ask("swarm", "help")
 			want := []string{

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -81,7 +82,7 @@ func withoutHistory(t *testing.T, addr string) *traffic {
 // drop leaves the next message for IRC.
 func (s *traffic) drop() {
 	s.Helper()
-	s.say("coder", ircbridge.Origin{}, fmt.Sprintf("drop %d", s.drops))
+	s.say("coder", bridge.Origin{}, fmt.Sprintf("drop %d", s.drops))
 	s.drops++
 }
 
@@ -256,7 +257,7 @@ func (s *traffic) brought() [][]int {
 // live.
 func (s *traffic) heard() (times map[int]int, live map[int]bool) {
 	s.Helper()
-	lines, err := ircbridge.Reader{Home: s.home, Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
+	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
@@ -48,9 +49,9 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 		var ids []string
 		for i := range 3 {
-			ids = append(ids, s.say("coder", ircbridge.Origin{}, fmt.Sprintf("line %d", i)))
+			ids = append(ids, s.say("coder", bridge.Origin{}, fmt.Sprintf("line %d", i)))
 		}
-		s.state("the trouble is said", func(st ircbridge.State) bool {
+		s.state("the trouble is said", func(st bridge.State) bool {
 			return strings.Contains(st.LastError, "messages were not claimed") && strings.Contains(st.LastError, "input/output error")
 		})
 		if lines := ann.lines(); len(lines) > 0 {
@@ -60,7 +61,7 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 			t.Errorf("the disk was asked %d times in a moment", n)
 		}
 		sick.Store(false)
-		ids = append(ids, s.say("coder", ircbridge.Origin{}, "line 3")) // it rings
+		ids = append(ids, s.say("coder", bridge.Origin{}, "line 3")) // it rings
 		ann.sees("#project-x swarm: [coder] line 3")
 		for _, id := range ids {
 			s.where(id, dropbox.Done)
@@ -93,7 +94,7 @@ func TestFilingIsTriedAgain(t *testing.T) {
 		ann := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
 		var ids []string
 		for i := range 10 {
-			ids = append(ids, s.say("coder", ircbridge.Origin{}, fmt.Sprintf("line %d", i)))
+			ids = append(ids, s.say("coder", bridge.Origin{}, fmt.Sprintf("line %d", i)))
 		}
 		ann.sees("#project-x swarm: [coder] line 9")
 		eventually(t, "the disk refuses every receipt", func() bool { return tries.Load() > 10 })
@@ -174,10 +175,10 @@ func TestBurstOfLines(t *testing.T) {
 			}
 		}
 		slow.Store(false)
-		var lines []ircbridge.Line
+		var lines []bridge.Line
 		eventually(t, "all lines are kept", func() bool {
 			var err error
-			lines, err = ircbridge.Reader{Home: s.home, Size: 2000}.Recent("#project-x", time.Time{}, 0)
+			lines, err = bridge.Reader{Dir: ircbridge.Folder(s.home), Size: 2000}.Recent("#project-x", time.Time{}, 0)
 			return err == nil && len(lines) == n
 		})
 		for i, l := range lines { // the newest first
@@ -238,14 +239,14 @@ func TestTroubleInWords(t *testing.T) {
 		other := newPerson(t, proxy.Addr, "swarm", "#project-x") // its end is seen there
 		s := newScene(t, proxy.Addr)
 		s.start()
-		taken := func(st ircbridge.State) bool {
+		taken := func(st bridge.State) bool {
 			return slices.Contains(st.Warnings, "somebody else is called swarm: the bridge is swarm_ until that is free")
 		}
 		s.state("the nick is taken", taken)
 		if err := other.conn.Close(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
-		s.state("the nick is free", func(st ircbridge.State) bool { return st.Nick == "swarm" && !taken(st) })
+		s.state("the nick is free", func(st bridge.State) bool { return st.Nick == "swarm" && !taken(st) })
 		proxy.Cut()
 		eventually(t, "why it was cut", func() bool { return strings.Contains(s.log.String(), `"the server hung up without a word"`) }, s.log.String)
 	})

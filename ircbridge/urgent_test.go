@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // What is said to a person privately waits for no channel, however much is to be said there,
@@ -22,7 +22,7 @@ func TestPrivateInAFlood(t *testing.T) {
 	s.o.Server.Unlimited, s.o.Server.Rate = false, 20
 	channels := []string{"#project-x", "#standup-x", "#alerts", "#errors"}
 	for i := range 400 { // more than are looked at to choose the next one
-		s.say("coder", ircbridge.Origin{Channel: channels[i%4]}, fmt.Sprintf("line %d\nof two", i))
+		s.say("coder", bridge.Origin{Channel: channels[i%4]}, fmt.Sprintf("line %d\nof two", i))
 	}
 	newPerson(t, srv.Addr, "ann")
 	s.start()
@@ -35,7 +35,7 @@ func TestPrivateInAFlood(t *testing.T) {
 	}
 	eventually(t, "the flood", func() bool { return inChannels(time.Now()) >= 20 })
 	before := inChannels(time.Now())
-	id := s.say("coder", ircbridge.Origin{Channel: "ann"}, "psst")
+	id := s.say("coder", bridge.Origin{Channel: "ann"}, "psst")
 	s.where(id, dropbox.Done)
 	at := srv.Said("ann")[0].Time
 	// What was written already, and what is written while the message is made durable.
@@ -45,7 +45,7 @@ func TestPrivateInAFlood(t *testing.T) {
 	var want []string
 	for i := range 60 {
 		text := fmt.Sprintf("page %d", i)
-		s.say("coder", ircbridge.Origin{Channel: "ann"}, text)
+		s.say("coder", bridge.Origin{Channel: "ann"}, text)
 		want = append(want, "swarm: [coder] "+text)
 	}
 	eventually(t, "the pages", func() bool { return len(srv.Said("ann")) == 61 })

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -34,13 +35,13 @@ func BenchmarkOnIRC(b *testing.B) {
 		if err := os.WriteFile(path, config, 0o600); err != nil {
 			b.Fatal(err)
 		}
-		bridge := p.command("irc", "run")
-		if err := bridge.Start(); err != nil {
+		running := p.command("irc", "run")
+		if err := running.Start(); err != nil {
 			b.Fatal(err)
 		}
 		home := filepath.Join(p.dir, ".claude-swarm")
 		awaits(b, "it is in all channels", func() bool {
-			st, err := ircbridge.ReadState(home)
+			st, err := bridge.ReadState(ircbridge.Folder(home))
 			in := 0
 			for _, c := range st.Channels {
 				if c.Joined {
@@ -51,14 +52,14 @@ func BenchmarkOnIRC(b *testing.B) {
 		})
 		talk(b, addr, join, lines)
 		awaits(b, "it has heard all", func() bool {
-			st, err := ircbridge.ReadState(home)
+			st, err := bridge.ReadState(ircbridge.Folder(home))
 			return err == nil && st.Received >= len(join)*lines
 		})
-		b.ReportMetric(field(b, fmt.Sprintf("/proc/%d/status", bridge.Process.Pid), "VmRSS:")/1024, "MiB")
-		if err := bridge.Process.Signal(os.Interrupt); err != nil {
+		b.ReportMetric(field(b, fmt.Sprintf("/proc/%d/status", running.Process.Pid), "VmRSS:")/1024, "MiB")
+		if err := running.Process.Signal(os.Interrupt); err != nil {
 			b.Fatal(err)
 		}
-		_ = bridge.Wait() // it was interrupted
+		_ = running.Wait() // it was interrupted
 	}
 	b.ReportMetric(0, "ns/op")
 }

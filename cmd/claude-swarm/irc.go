@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
@@ -200,7 +201,7 @@ func ircRead(c *cli.Context, p *post) error {
 	if err != nil {
 		return err
 	}
-	var got ircbridge.Reading
+	var got bridge.Reading
 	if c.Bool("all") {
 		got.Lines, channel, err = p.Chat().Recent(channel, time.Time{}, limit)
 		slices.Reverse(got.Lines)
@@ -212,12 +213,12 @@ func ircRead(c *cli.Context, p *post) error {
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
-			V       int              `json:"v"`
-			Channel string           `json:"channel"`
-			Lines   []ircbridge.Line `json:"lines"`
-			Dropped int              `json:"dropped"` // that went by unread
-			Left    int              `json:"left"`    // more that are new
-		}{1, channel, append([]ircbridge.Line{}, got.Lines...), got.Dropped, got.Left})
+			V       int           `json:"v"`
+			Channel string        `json:"channel"`
+			Lines   []bridge.Line `json:"lines"`
+			Dropped int           `json:"dropped"` // that went by unread
+			Left    int           `json:"left"`    // more that are new
+		}{1, channel, append([]bridge.Line{}, got.Lines...), got.Dropped, got.Left})
 	}
 	writeLines(c.App.Writer, channel, got, p.Called, time.Now())
 	if got.Left > 0 {
@@ -226,7 +227,7 @@ func ircRead(c *cli.Context, p *post) error {
 	return nil
 }
 
-func writeLines(w io.Writer, channel string, got ircbridge.Reading, called func(mailbox string) string, now time.Time) {
+func writeLines(w io.Writer, channel string, got bridge.Reading, called func(mailbox string) string, now time.Time) {
 	if got.Dropped > 0 {
 		fmt.Fprintf(w, "(%s went by unread)\n", screen.Count(got.Dropped, "message"))
 	}
@@ -261,7 +262,7 @@ func ircAsk(c *cli.Context, p *post) error {
 	if m == nil {
 		return fail(exitTimeout, "claude-swarm irc read "+shellWord(at), "nobody in %s answered within %s", at, screen.Span(patience))
 	}
-	note, _ := ircbridge.OriginOf(m)
+	note, _ := bridge.OriginOf(m, ircbridge.Name)
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V       int    `json:"v"`
@@ -276,18 +277,18 @@ func ircAsk(c *cli.Context, p *post) error {
 	return err
 }
 
-func ircJoin(c *cli.Context, p *post) error { return ircTell(c, p, ircbridge.DoJoin) }
-func ircPart(c *cli.Context, p *post) error { return ircTell(c, p, ircbridge.DoPart) }
+func ircJoin(c *cli.Context, p *post) error { return ircTell(c, p, bridge.DoJoin) }
+func ircPart(c *cli.Context, p *post) error { return ircTell(c, p, bridge.DoPart) }
 
 // ircTell asks the bridge to join or leave the channel that the command line names.
-func ircTell(c *cli.Context, p *post, do ircbridge.Do) error {
+func ircTell(c *cli.Context, p *post, do bridge.Do) error {
 	if c.NArg() != 1 || noWhere(c) {
 		return usagef(fmt.Sprintf(`claude-swarm irc %s "#general"`, do), "irc %s: name one channel", do)
 	}
 	return tellBridge(c, p, do, "")
 }
 
-func tellBridge(c *cli.Context, p *post, do ircbridge.Do, text string) error {
+func tellBridge(c *cli.Context, p *post, do bridge.Do, text string) error {
 	_, channel, err := p.Chat().Tell(do, c.Args().First(), text)
 	if err != nil {
 		return err
@@ -312,7 +313,7 @@ func ircTopic(c *cli.Context, p *post) error {
 		if err != nil {
 			return err
 		}
-		return tellBridge(c, p, ircbridge.DoTopic, screen.OneLine(text))
+		return tellBridge(c, p, bridge.DoTopic, screen.OneLine(text))
 	}
 	ch, err := p.Chat().InChannel(c.Args().First())
 	if err != nil {
@@ -388,11 +389,11 @@ func ircWho(c *cli.Context, p *post) error {
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
-			V       int                `json:"v"`
-			Channel string             `json:"channel"`
-			Members []ircbridge.Member `json:"members"`
-			More    int                `json:"more"` // who are not listed
-		}{1, ch.Name, append([]ircbridge.Member{}, ch.Members...), ch.More})
+			V       int             `json:"v"`
+			Channel string          `json:"channel"`
+			Members []bridge.Member `json:"members"`
+			More    int             `json:"more"` // who are not listed
+		}{1, ch.Name, append([]bridge.Member{}, ch.Members...), ch.More})
 	}
 	for _, m := range ch.Members {
 		fmt.Fprintln(c.App.Writer, screen.OneLine(m.Modes+m.Nick))

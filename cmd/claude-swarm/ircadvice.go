@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -12,14 +13,14 @@ import (
 )
 
 // advice makes of the configuration, as it is when it is asked, the advice to look at
-// the channels, for agents that can: see [ircbridge.Reader.CheckIn].
+// the channels, for agents that can: see [bridge.Reader.CheckIn].
 func (m *ircMirror) advice(home journal.Home, log *slog.Logger) func(swarm.Spec) string {
 	return func(s swarm.Spec) string {
 		i := m.section.Load()
 		if !i.On() || !mayRead(s) {
 			return ""
 		}
-		reader := ircbridge.Reader{Home: home.Dir(), Name: s.Name, Size: i.BufferSize, Own: i.Own[s.Name]}
+		reader := bridge.Reader{Dir: ircbridge.Folder(home.Dir()), Name: s.Name, Size: i.BufferSize, Own: i.Own[s.Name]}
 		line, err := reader.CheckIn(time.Now(), i.ProjectOf(s.Name), s.Tools)
 		if err != nil { // it is advice, and no turn fails for it
 			log.Warn("not known whether an agent reads its channels", "agent", s.Name, "err", err)

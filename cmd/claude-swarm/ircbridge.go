@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -42,19 +43,22 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	}
 	token, names := tokens[dropbox.IRC], newAgentNames(p.file)
 	o := ircbridge.Options{
-		Store: store, Home: p.home.Dir(), Style: ircbridge.Style(i.Style), Join: channelNames(i, i.Join), Keys: keys,
-		Channels: ircbridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors),
-			Own: i.Own, Work: i.Channel(i.Channels.Work)}, // also without work_channels: those that are left of it are left
+		Options: bridge.Options{
+			Store: store, Home: p.home.Dir(),
+			Channels: bridge.Channels{Project: i.Channel(i.Channels.Project), Standup: i.Channel(i.Channels.Standup), Alerts: i.Channel(i.Channels.Alerts), Errors: i.Channel(i.Channels.Errors),
+				Own: i.Own, Work: i.Channel(i.Channels.Work)}, // also without work_channels: those that are left of it are left
+			Agents:     func() []string { return names.now().Names() },
+			Called:     func(mailbox string) string { return calledBy(names.now(), mailbox) },
+			Sign:       func(m *dropbox.Message, to string) string { return dropbox.Proof(token, m, to) },
+			BufferSize: i.BufferSize, WakesPerMinute: cmp.Or(i.WakesPerMinute, -1), Log: log,
+		},
+		Style: ircbridge.Style(i.Style), Join: channelNames(i, i.Join), Keys: keys,
 		Server: ircbridge.Server{
 			Addr: i.Server, Nick: i.Nick, RealName: "claude-swarm of " + i.Slug, Password: serverPassword,
 			TLS: i.TLS, ServerName: i.TLSName, CAFile: i.CAFile, CertFile: i.CertFile, KeyFile: i.KeyFile,
 			SASL: i.SASL, Account: i.Account, SASLPassword: password,
 			Burst: i.Burst, Rate: float64(i.Rate), Unlimited: i.Rate == 0,
 		},
-		Agents:     func() []string { return names.now().Names() },
-		Called:     func(mailbox string) string { return calledBy(names.now(), mailbox) },
-		Sign:       func(m *dropbox.Message, to string) string { return dropbox.Proof(token, m, to) },
-		BufferSize: i.BufferSize, WakesPerMinute: cmp.Or(i.WakesPerMinute, -1), Log: log,
 	}
 	if prefix := i.NickPrefix; prefix != "" {
 		o.Nick = func(agent string) string { return prefix + agent }
@@ -69,9 +73,9 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 		}
 	}
 	for _, a := range i.Allow {
-		permit := ircbridge.Permit{Account: a.Account, Mask: a.Mask, Nick: a.Nick}
+		permit := bridge.Permit{Account: a.Account, Mask: a.Mask, Nick: a.Nick}
 		for _, right := range a.May {
-			permit.May = append(permit.May, ircbridge.Right(right))
+			permit.May = append(permit.May, bridge.Right(right))
 		}
 		o.Allow = append(o.Allow, permit)
 	}
@@ -172,7 +176,7 @@ func (n *agentNames) now() *config.File {
 type ircService struct {
 	project *project
 	store   *dropbox.Store
-	swarm   ircbridge.Swarm
+	swarm   bridge.Swarm
 	log     *slog.Logger
 
 	off     bool                        // no bridge is run
@@ -220,7 +224,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 }
 
 func (s *ircService) connected() bool {
-	st, err := ircbridge.ReadState(s.project.home.Dir())
+	st, err := bridge.ReadState(ircbridge.Folder(s.project.home.Dir()))
 	return err == nil && st.Connected
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -92,13 +93,13 @@ agents: {coder: {env_drop: [EDITOR], channels: ["api-{slug}"]}}
 	if o.Server != want {
 		t.Errorf("server %+v, want %+v", o.Server, want)
 	}
-	if c := (ircbridge.Channels{Project: "#project-x", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors", Own: map[string][]string{"coder": {"#api-x"}}}); !reflect.DeepEqual(o.Channels, c) {
+	if c := (bridge.Channels{Project: "#project-x", Work: "#work-{task-id}", Alerts: "#alerts", Errors: "#errors", Own: map[string][]string{"coder": {"#api-x"}}}); !reflect.DeepEqual(o.Channels, c) {
 		t.Errorf("channels %+v, want %+v", o.Channels, c)
 	}
 	if !slices.Equal(o.Join, []string{"#talk-x", "#done-x"}) || o.WakesPerMinute != -1 || o.BufferSize != 7 || o.Style != ircbridge.StyleRelay {
 		t.Errorf("options %+v", o)
 	}
-	if len(o.Allow) != 1 || o.Allow[0].Account != "ann" || !slices.Equal(o.Allow[0].May, []ircbridge.Right{ircbridge.Talk, ircbridge.Control}) {
+	if len(o.Allow) != 1 || o.Allow[0].Account != "ann" || !slices.Equal(o.Allow[0].May, []bridge.Right{bridge.Talk, bridge.Control}) {
 		t.Errorf("permits %+v", o.Allow)
 	}
 	m := &dropbox.Message{ID: "aaaaaaaaaa", From: dropbox.IRC, Type: dropbox.Task, Body: []byte("x")}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
@@ -30,7 +31,7 @@ func (m *ircMirror) set(i config.IRC) { m.section.Store(&i) }
 // A showing is one line in one channel.
 type showing struct {
 	channel string
-	moment  ircbridge.Announcement
+	moment  bridge.Announcement
 	text    string // instead of that of the message; "" is that
 }
 
@@ -41,19 +42,19 @@ func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 		return nil
 	}
 	var copies []swarm.Copy
-	add := func(what string, n ircbridge.Origin) {
-		copies = append(copies, swarm.Copy{Where: what + n.Channel, Extra: n.Extra()})
+	add := func(what string, n bridge.Origin) {
+		copies = append(copies, swarm.Copy{Where: what + n.Channel, Extra: n.Extra(ircbridge.Name)})
 	}
 	work := workChannel(i, mo)
 	if work != "" && mo.Kind == journal.Begun && first(mo.Of) {
-		add("join ", ircbridge.Origin{Do: ircbridge.DoJoin, Channel: work})
+		add("join ", bridge.Origin{Do: bridge.DoJoin, Channel: work})
 	}
 	shown := showings(i, mo)
 	if work != "" && !slices.ContainsFunc(shown, func(s showing) bool { return s.channel == work }) {
 		shown = append(shown, showing{work, momentOf(mo), ""})
 	}
 	for _, s := range shown {
-		add("", ircbridge.Origin{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Announces: s.moment})
+		add("", bridge.Origin{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Announces: s.moment})
 		copies[len(copies)-1].Text = s.text
 	}
 	return copies
@@ -102,44 +103,44 @@ func workChannel(i *config.IRC, mo swarm.Moment) string {
 	if mo.Of != nil && mo.Of.ID == mo.Message.Thread && mo.Of.Type != dropbox.Task {
 		return "" // it began with no task
 	}
-	return ircbridge.Channels{Work: i.Channel(i.Channels.Work)}.WorkOf(mo.Message.Thread)
+	return bridge.Channels{Work: i.Channel(i.Channels.Work)}.WorkOf(mo.Message.Thread)
 }
 
 // shownTo is the name that the line speaks of beside that of the speaker: the agent,
 // where a turn begins or ends badly.
 func shownTo(mo swarm.Moment, s showing) string {
-	if s.moment == ircbridge.Said && s.text != "" {
+	if s.moment == bridge.Said && s.text != "" {
 		return "" // it is said to all
 	}
-	if s.moment != ircbridge.Said && s.moment != ircbridge.Ended && mo.Agent != "" {
+	if s.moment != bridge.Said && s.moment != bridge.Ended && mo.Agent != "" {
 		return mo.Agent
 	}
 	return mo.To
 }
 
 // momentOf is how a moment is shown.
-func momentOf(mo swarm.Moment) ircbridge.Announcement {
+func momentOf(mo swarm.Moment) bridge.Announcement {
 	switch mo.Kind {
 	case journal.Begun:
-		return ircbridge.Begun
+		return bridge.Begun
 	case journal.Result:
-		return ircbridge.Ended
+		return bridge.Ended
 	case journal.Failed:
-		return ircbridge.Failed
+		return bridge.Failed
 	case journal.Alert:
-		return ircbridge.Alert
+		return bridge.Alert
 	case journal.Dead:
-		return ircbridge.Buried
+		return bridge.Buried
 	}
-	return ircbridge.Said
+	return bridge.Said
 }
 
 // showings says where a moment is shown: by the first rule of the configuration that
 // fits, else as is usual.
 func showings(i *config.IRC, mo swarm.Moment) []showing {
 	var shown []showing
-	add := func(channel string, how ircbridge.Announcement, text ...string) {
-		if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == ircbridge.Ended {
+	add := func(channel string, how bridge.Announcement, text ...string) {
+		if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended {
 			return // nowhere, or the bridge says it there, as the answer
 		}
 		if !slices.ContainsFunc(shown, func(s showing) bool { return strings.EqualFold(s.channel, channel) }) {
@@ -160,10 +161,10 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 	switch mo.Kind {
 	case journal.Begun:
 		if work && mo.Message.From != dropbox.Swarm {
-			add(i.Channels.Standup, ircbridge.Begun)
+			add(i.Channels.Standup, bridge.Begun)
 		}
 		if mo.Message.From == dropbox.Lead {
-			add(i.ProjectOf(mo.Agent), ircbridge.Said)
+			add(i.ProjectOf(mo.Agent), bridge.Said)
 		}
 	case journal.Result, journal.Failed:
 		if work && mo.Of.From != dropbox.Swarm {
@@ -174,33 +175,33 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 			text := fmt.Sprintf("[COMPLETE] %s finished task \"%s\".", cmp.Or(strings.Join(mo.Task.To, ", "), mo.Agent), gist(mo.Task)) // not %q, which takes an emoji apart
 			if mo.Task.ID != mo.Of.ID {                                                                                                 // it was delegated: these are the last words about it, which answer nobody
 				text = strings.TrimSuffix(text, ".") + ": " + screen.Cut(screen.OneLine(string(mo.Message.Body)), 200)
-				add(where, ircbridge.Said, string(mo.Message.Body))
+				add(where, bridge.Said, string(mo.Message.Body))
 			}
 			if where != "" {
 				text += " Results in " + where + "."
 			}
-			add(i.Channels.Alerts, ircbridge.Alert, text)
+			add(i.Channels.Alerts, bridge.Alert, text)
 		}
 	case journal.Mail:
 		from := mo.Message.From
 		if from == dropbox.IRC || from == dropbox.Lead {
 			break
 		}
-		add(i.ProjectOf(from), ircbridge.Said)
+		add(i.ProjectOf(from), bridge.Said)
 		if mo.Message.Type == dropbox.Question {
-			add(i.Channels.Alerts, ircbridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: \"%s\"", from, gist(mo.Message)))
+			add(i.Channels.Alerts, bridge.Alert, fmt.Sprintf("[QUESTION] %s needs input: \"%s\"", from, gist(mo.Message)))
 		}
 	case journal.Alert:
-		add(i.Channels.Alerts, ircbridge.Alert, tagged(mo.Message))
+		add(i.Channels.Alerts, bridge.Alert, tagged(mo.Message))
 	case journal.Dead:
-		add(i.Channels.Errors, ircbridge.Buried)
+		add(i.Channels.Errors, bridge.Buried)
 	}
 	return shown
 }
 
 // resultsIn is the channel in which the result of a person's task stands; "" is none.
 func resultsIn(i *config.IRC, task *dropbox.Message) string {
-	if n, ok := ircbridge.OriginOf(task); ok && task.From == dropbox.IRC {
+	if n, ok := bridge.OriginOf(task, ircbridge.Name); ok && task.From == dropbox.IRC {
 		if !strings.HasPrefix(n.Channel, "#") {
 			return "" // it was given privately, and so is the answer
 		}
@@ -214,7 +215,7 @@ func resultsIn(i *config.IRC, task *dropbox.Message) string {
 
 // saidIn tells whether somebody on IRC said a message in that channel.
 func saidIn(m *dropbox.Message, channel string) bool {
-	n, ok := ircbridge.OriginOf(m)
+	n, ok := bridge.OriginOf(m, ircbridge.Name)
 	return ok && m.From == dropbox.IRC && strings.EqualFold(n.Channel, channel)
 }
 

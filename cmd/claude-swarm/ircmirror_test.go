@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -34,12 +35,12 @@ func TestMirror(t *testing.T) {
 		return mo
 	}
 	asked := begun(dropbox.Task, "irc")
-	asked.Of.Extra = ircbridge.Origin{Channel: "#standup-x", Nick: "ann"}.Extra()
+	asked.Of.Extra = bridge.Origin{Channel: "#standup-x", Nick: "ann"}.Extra(ircbridge.Name)
 	answered := complete("irc")
 	answered.Of.Extra = asked.Of.Extra
 	answered.Of.Body, answered.Of.To = []byte("[IRC @mention in #standup-x] <ann> TASK: @coder, Paint the door"), []string{"coder"}
 	privately := complete("irc")
-	privately.Of.Extra = ircbridge.Origin{Channel: "ann", Nick: "ann"}.Extra()
+	privately.Of.Extra = bridge.Origin{Channel: "ann", Nick: "ann"}.Extra(ircbridge.Name)
 	back := ended(journal.Result, dropbox.Result, "reviewer") // the turn on the result of what was delegated
 	back.Of.ID, back.Message.Body = "cccccccccc", []byte("It is green.\nTwice.\n")
 	delegated := func(from, channel string) swarm.Moment {
@@ -47,7 +48,7 @@ func TestMirror(t *testing.T) {
 		mo.Task = message(dropbox.Task, from)
 		mo.Task.To = []string{"coder"}
 		if channel != "" {
-			mo.Task.Extra = ircbridge.Origin{Channel: channel, Nick: "ann"}.Extra()
+			mo.Task.Extra = bridge.Origin{Channel: channel, Nick: "ann"}.Extra(ircbridge.Name)
 		}
 		return mo
 	}
@@ -120,7 +121,7 @@ func TestMirror(t *testing.T) {
 			}
 			var got []string
 			for _, c := range newIRCMirror(f.IRC).Copies(test.moment) {
-				n, ok := ircbridge.OriginOf(&dropbox.Message{Extra: c.Extra})
+				n, ok := bridge.OriginOf(&dropbox.Message{Extra: c.Extra}, ircbridge.Name)
 				if !ok {
 					t.Fatalf("the note %q cannot be read", c.Extra)
 				}

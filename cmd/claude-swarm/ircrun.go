@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -96,7 +97,7 @@ func bridgeUntil(ctx context.Context, sigs <-chan os.Signal, p *project, store *
 		err = <-ended
 	}
 	cancel()
-	if errors.Is(err, ircbridge.ErrRunning) {
+	if errors.Is(err, bridge.ErrRunning) {
 		next := "claude-swarm status"
 		if !p.file.IRC.Apart {
 			next = "irc: {apart: true}, then claude-swarm reload and claude-swarm irc run"

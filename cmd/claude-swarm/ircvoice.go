@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/control"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
@@ -25,7 +25,7 @@ type daemonVoice struct {
 // voicePatience is how long the daemon may take to answer a person on IRC.
 const voicePatience = 10 * time.Second
 
-// Status implements [ircbridge.Swarm].
+// Status implements [bridge.Swarm].
 func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 	asked, err := v.status(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func agentLine(a swarm.AgentStatus, now time.Time) string {
 }
 
 // questionLine is what an agent waits for people to answer: since when, and how.
-func (v daemonVoice) questionLine(q ircbridge.OpenQuestion, now time.Time) string {
+func (v daemonVoice) questionLine(q bridge.OpenQuestion, now time.Time) string {
 	what := q.ID
 	if found, err := v.store.Find(q.ID); err == nil {
 		if m, err := v.store.Load(found); err == nil {
@@ -106,7 +106,7 @@ func nextThere(next string) string {
 	return "; next: " + strings.ReplaceAll(screen.OneLine(next), "claude-swarm ", "")
 }
 
-// Held implements [ircbridge.Swarm].
+// Held implements [bridge.Swarm].
 func (v daemonVoice) Held(ctx context.Context, agent string) (string, error) {
 	var st swarm.Status
 	err := v.ask(ctx, func(ctx context.Context, c *control.Client) (err error) {
@@ -162,10 +162,10 @@ func (v daemonVoice) ask(ctx context.Context, f func(context.Context, *control.C
 	return errors.Join(f(ctx, client), client.Close())
 }
 
-// Steer implements [ircbridge.Swarm].
-func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by string) (string, error) {
+// Steer implements [bridge.Swarm].
+func (v daemonVoice) Steer(ctx context.Context, order bridge.Order, agent, by string) (string, error) {
 	switch order {
-	case ircbridge.Halt:
+	case bridge.Halt:
 		if v.store.Halted() {
 			return fmt.Sprintf("everything is halted already, %s; that stays the reason. next: unhalt", cmp.Or(screen.OneLine(v.store.HaltReason()), "by hand")), nil
 		}
@@ -173,7 +173,7 @@ func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by
 			return "", err
 		}
 		return "halted: no turn is begun; running turns go on. next: unhalt", nil
-	case ircbridge.Unhalt:
+	case bridge.Unhalt:
 		if !v.store.Halted() {
 			return "was not halted", nil
 		}
@@ -182,17 +182,17 @@ func (v daemonVoice) Steer(ctx context.Context, order ircbridge.Order, agent, by
 		}
 		return "the agents work again", nil
 	}
-	said := map[ircbridge.Order]string{
-		ircbridge.Pause:  agent + " is paused: its running turn goes on to its end, mail waits. next: resume " + agent,
-		ircbridge.Resume: agent + " takes up its mail again",
+	said := map[bridge.Order]string{
+		bridge.Pause:  agent + " is paused: its running turn goes on to its end, mail waits. next: resume " + agent,
+		bridge.Resume: agent + " takes up its mail again",
 	}
 	err := v.ask(ctx, func(ctx context.Context, c *control.Client) error {
 		switch order {
-		case ircbridge.Pause:
+		case bridge.Pause:
 			return c.Pause(ctx, agent, swarm.PauseOrder{By: by})
-		case ircbridge.Resume:
+		case bridge.Resume:
 			return c.Resume(ctx, agent, by)
-		case ircbridge.Abort:
+		case bridge.Abort:
 			cut, err := c.Abort(ctx, agent, by)
 			said[order] = agent + ": " + cutText(cut)
 			return err

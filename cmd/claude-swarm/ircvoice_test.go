@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -49,7 +50,7 @@ func TestTheVoiceSaysWhyAllIsHalted(t *testing.T) {
 	}
 	halt := func(by string) string {
 		t.Helper()
-		said, err := v.Steer(t.Context(), ircbridge.Halt, "", by)
+		said, err := v.Steer(t.Context(), bridge.Halt, "", by)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +109,7 @@ func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := json.Marshal(ircbridge.State{V: 1, Questions: []ircbridge.OpenQuestion{
+	state, err := json.Marshal(bridge.State{V: 1, Questions: []bridge.OpenQuestion{
 		{ID: "aaaaaaaaaa", From: "coder", To: "irc", Channel: "#project-x", At: time.Now().Add(-time.Hour)},
 		{ID: d.ID, From: "coder", To: "irc", Channel: "#project-x", At: time.Now().Add(-4 * time.Minute)},
 	}})

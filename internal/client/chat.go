@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
@@ -41,7 +42,7 @@ func (c Chat) target(name string) (string, error) {
 	if name == "" || isChannel(name) || c.channels == nil {
 		return c.Channel(name)
 	}
-	st, err := ircbridge.ReadState(c.client.Home.Dir())
+	st, err := bridge.ReadState(ircbridge.Folder(c.client.Home.Dir()))
 	if err != nil {
 		return "", err
 	}
@@ -73,27 +74,27 @@ func (c Chat) Say(to, text string) (s Said, err error) {
 	if s.Tasks, s.Note, err = c.client.sendTask(s.At, text); err != nil {
 		return s, err
 	}
-	s.Delivery, s.At, err = c.post(dropbox.Note, ircbridge.Origin{}, s.At, text)
+	s.Delivery, s.At, err = c.post(dropbox.Note, bridge.Origin{}, s.At, text)
 	return s, err
 }
 
 // Tell asks the bridge to join or leave a channel, or to make text its topic.
-func (c Chat) Tell(do ircbridge.Do, channel, text string) (sent dropbox.Delivery, at string, err error) {
+func (c Chat) Tell(do bridge.Do, channel, text string) (sent dropbox.Delivery, at string, err error) {
 	name, err := c.Channel(channel)
 	if err != nil {
 		return sent, "", err
 	}
-	if do == ircbridge.DoPart && slices.ContainsFunc(c.channels.Known, func(ch string) bool { return strings.EqualFold(ch, name) }) {
+	if do == bridge.DoPart && slices.ContainsFunc(c.channels.Known, func(ch string) bool { return strings.EqualFold(ch, name) }) {
 		return sent, "", &StaysError{name}
 	}
 	if text == "" {
 		text = string(do) + " " + name
 	}
-	return c.post(dropbox.Note, ircbridge.Origin{Do: do}, name, text)
+	return c.post(dropbox.Note, bridge.Origin{Do: do}, name, text)
 }
 
 // post delivers a message for the bridge.
-func (c Chat) post(t dropbox.Type, note ircbridge.Origin, to, text string) (sent dropbox.Delivery, at string, err error) {
+func (c Chat) post(t dropbox.Type, note bridge.Origin, to, text string) (sent dropbox.Delivery, at string, err error) {
 	if note.Channel, err = c.target(to); err != nil {
 		return sent, "", err
 	}
@@ -104,7 +105,7 @@ func (c Chat) post(t dropbox.Type, note ircbridge.Origin, to, text string) (sent
 	if len(body) < c.client.Rules.BodyLimit() { // else there is no room for a newline
 		body += "\n"
 	}
-	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: t, Body: []byte(body), Extra: note.Extra()}
+	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: t, Body: []byte(body), Extra: note.Extra(ircbridge.Name)}
 	all, err := c.client.Send(m)
 	if len(all) > 0 {
 		sent = all[0]

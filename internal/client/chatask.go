@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // Inquire is Say for a question to people on IRC. The channel for alerts tells of it too.
 func (c Chat) Inquire(to, text string) (dropbox.Delivery, string, error) {
-	sent, at, err := c.post(dropbox.Question, ircbridge.Origin{}, to, text)
+	sent, at, err := c.post(dropbox.Question, bridge.Origin{}, to, text)
 	if err == nil && at != c.channels.Alerts {
 		err = c.alert("question", sent.ID, at, fmt.Sprintf("[QUESTION] %s needs input: %q", c.client.Called(c.client.Me.Name), strings.TrimSpace(text)))
 	}
@@ -31,8 +32,8 @@ func (c Chat) alert(what, id, at, text string) error {
 	if c.channels.Alerts == "" {
 		return nil
 	}
-	note := ircbridge.Origin{Channel: c.channels.Alerts, About: id, Announces: ircbridge.Alert}
-	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")\n"), Extra: note.Extra()}
+	note := bridge.Origin{Channel: c.channels.Alerts, About: id, Announces: bridge.Alert}
+	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")\n"), Extra: note.Extra(ircbridge.Name)}
 	_, err := c.client.Send(m)
 	return err
 }

@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // reader reads what the bridge keeps, for the caller.
-func (c Chat) reader() ircbridge.Reader {
-	return ircbridge.Reader{Home: c.client.Home.Dir(), Name: c.client.Me.Name, Size: c.channels.Buffer, Own: c.channels.Own[c.client.Me.Name]}
+func (c Chat) reader() bridge.Reader {
+	return bridge.Reader{Dir: ircbridge.Folder(c.client.Home.Dir()), Name: c.client.Me.Name, Size: c.channels.Buffer, Own: c.channels.Own[c.client.Me.Name]}
 }
 
 // Unread returns up to limit lines of a channel that the caller has not read yet, and marks
 // them as read.
-func (c Chat) Unread(channel string, limit int) (ircbridge.Reading, string, error) {
+func (c Chat) Unread(channel string, limit int) (bridge.Reading, string, error) {
 	name, err := c.target(channel)
 	if err != nil {
-		return ircbridge.Reading{}, "", err
+		return bridge.Reading{}, "", err
 	}
 	got, err := c.reader().New(name, limit)
 	return got, name, err
@@ -27,7 +28,7 @@ func (c Chat) Unread(channel string, limit int) (ircbridge.Reading, string, erro
 
 // Recent returns the newest lines of a channel, the newest first, whether they were read or
 // not.
-func (c Chat) Recent(channel string, since time.Time, limit int) ([]ircbridge.Line, string, error) {
+func (c Chat) Recent(channel string, since time.Time, limit int) ([]bridge.Line, string, error) {
 	name, err := c.target(channel)
 	if err != nil {
 		return nil, "", err
@@ -54,32 +55,32 @@ func (c Chat) CheckIn() (string, error) {
 }
 
 // Bridge is the state of the bridge.
-func (c Chat) Bridge() (ircbridge.State, error) {
+func (c Chat) Bridge() (bridge.State, error) {
 	if c.channels == nil {
-		return ircbridge.State{}, ErrNoIRC
+		return bridge.State{}, ErrNoIRC
 	}
-	return ircbridge.ReadState(c.client.Home.Dir())
+	return bridge.ReadState(ircbridge.Folder(c.client.Home.Dir()))
 }
 
 // InChannel is what the bridge knows of a channel. The error is a [*NotThereError] where the
 // bridge is not in it.
-func (c Chat) InChannel(channel string) (ircbridge.Channel, error) {
+func (c Chat) InChannel(channel string) (bridge.Channel, error) {
 	name, err := c.Channel(channel)
 	if err != nil {
-		return ircbridge.Channel{}, err
+		return bridge.Channel{}, err
 	}
 	st, err := c.Bridge()
 	if err != nil {
-		return ircbridge.Channel{}, err
+		return bridge.Channel{}, err
 	}
-	i := slices.IndexFunc(st.Channels, func(ch ircbridge.Channel) bool { return strings.EqualFold(ch.Name, name) })
+	i := slices.IndexFunc(st.Channels, func(ch bridge.Channel) bool { return strings.EqualFold(ch.Name, name) })
 	if i < 0 || !st.Channels[i].Joined {
-		return ircbridge.Channel{}, &NotThereError{Channel: name, Why: whyNotIn(st, i)}
+		return bridge.Channel{}, &NotThereError{Channel: name, Why: whyNotIn(st, i)}
 	}
 	return st.Channels[i], nil
 }
 
-func whyNotIn(st ircbridge.State, i int) string {
+func whyNotIn(st bridge.State, i int) string {
 	switch {
 	case !st.Running:
 		return "no bridge runs"

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
@@ -82,7 +83,7 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	ears.says("#project-x", "said 0.")
 	p.start() // which makes the mailboxes
 	heard := func() map[int]int {
-		lines, err := ircbridge.Reader{Home: filepath.Join(p.dir, ".claude-swarm"), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
+		lines, err := bridge.Reader{Dir: ircbridge.Folder(filepath.Join(p.dir, ".claude-swarm")), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/ircbridge"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
 // The tools of irc.go once more, under the names that programs for any chat give them.
@@ -48,7 +48,7 @@ type createChannelArguments struct {
 }
 
 func (c chat) createChannel(_ context.Context, in createChannelArguments) (*saying, error) {
-	return c.tell(ircbridge.DoJoin, in.Name, "")
+	return c.tell(bridge.DoJoin, in.Name, "")
 }
 
 // A nameList is what list_channels and get_members give.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
@@ -129,7 +130,7 @@ type ircLine struct {
 	Account   string `json:"account,omitempty" jsonschema:"the account that the server vouches for; without one the nick proves nothing"`
 }
 
-func (c chat) ircLines(lines []ircbridge.Line) []ircLine {
+func (c chat) ircLines(lines []bridge.Line) []ircLine {
 	list := make([]ircLine, 0, len(lines))
 	for _, l := range lines {
 		list = append(list, ircLine{Nick: l.Speaker(c.Called), Text: l.Text, Timestamp: stamp(l.At), Account: l.Account})
@@ -146,7 +147,7 @@ func (c chat) read(_ context.Context, in ircReadArguments) (*talk, error) {
 }
 
 // deaf says why nothing new may be known of a channel; "" when it may be believed.
-func (c chat) deaf(lines []ircbridge.Line) string {
+func (c chat) deaf(lines []bridge.Line) string {
 	if len(lines) > 0 {
 		return ""
 	}
@@ -221,7 +222,7 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 		a.Note, err = c.unanswered(ctx, a, patience)
 		return a, err
 	}
-	n, _ := ircbridge.OriginOf(m)
+	n, _ := bridge.OriginOf(m, ircbridge.Name)
 	a.Outcome, a.Answered, a.Text, a.Nick, a.Account = answered, true, strings.TrimRight(string(m.Body), "\n"), n.Nick, n.Account
 	return a, nil
 }

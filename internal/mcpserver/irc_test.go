@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -29,8 +30,8 @@ func newChat(t *testing.T) *place {
 	if err := os.MkdirAll(filepath.Join(dir, "buffer"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	state, err := json.Marshal(ircbridge.State{V: 1, Connected: true, Channels: []ircbridge.Channel{
-		{Name: "#project-x", Joined: true, Topic: "Release on Friday", Members: []ircbridge.Member{{Nick: "ann", Modes: "@"}, {Nick: "swarm"}}, More: 1},
+	state, err := json.Marshal(bridge.State{V: 1, Connected: true, Channels: []bridge.Channel{
+		{Name: "#project-x", Joined: true, Topic: "Release on Friday", Members: []bridge.Member{{Nick: "ann", Modes: "@"}, {Nick: "swarm"}}, More: 1},
 		{Name: "#away", Why: "banned"},
 	}})
 	if err != nil {
@@ -75,7 +76,7 @@ func TestIRCSend(t *testing.T) {
 	}
 	var got []string
 	for _, m := range p.waiting(dropbox.IRC) {
-		n, ok := ircbridge.OriginOf(m)
+		n, ok := bridge.OriginOf(m, ircbridge.Name)
 		if !ok || m.From != "coder" || m.Type != dropbox.Note {
 			t.Errorf("a message for the bridge: %+v", m)
 		}
@@ -222,7 +223,7 @@ func TestIRCAsk(t *testing.T) {
 				if m.Type != dropbox.Question {
 					continue
 				}
-				_, err := p.store.Deliver("coder", &dropbox.Message{From: dropbox.IRC, Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: ircbridge.Origin{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra()})
+				_, err := p.store.Deliver("coder", &dropbox.Message{From: dropbox.IRC, Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: bridge.Origin{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra(ircbridge.Name)})
 				answered <- err
 				return
 			}
@@ -245,7 +246,7 @@ func TestIRCAsk(t *testing.T) {
 	}
 	var alerts []string
 	for _, m := range p.waiting(dropbox.IRC) {
-		if n, _ := ircbridge.OriginOf(m); n.Announces == ircbridge.Alert && n.Channel == "#alerts" {
+		if n, _ := bridge.OriginOf(m, ircbridge.Name); n.Announces == bridge.Alert && n.Channel == "#alerts" {
 			alerts = append(alerts, strings.SplitAfter(string(m.Body), "]")[0])
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
 // The tools for the channels themselves.
@@ -16,15 +16,15 @@ type channelArguments struct {
 }
 
 func (c chat) join(_ context.Context, in channelArguments) (*saying, error) {
-	return c.tell(ircbridge.DoJoin, in.Channel, "")
+	return c.tell(bridge.DoJoin, in.Channel, "")
 }
 
 func (c chat) part(_ context.Context, in channelArguments) (*saying, error) {
-	return c.tell(ircbridge.DoPart, in.Channel, "")
+	return c.tell(bridge.DoPart, in.Channel, "")
 }
 
 // tell asks the bridge for something.
-func (c chat) tell(do ircbridge.Do, channel, text string) (*saying, error) {
+func (c chat) tell(do bridge.Do, channel, text string) (*saying, error) {
 	sent, at, err := c.irc.Tell(do, channel, text)
 	if err != nil {
 		return nil, withNext(err)
@@ -51,7 +51,7 @@ func (c chat) topic(_ context.Context, in ircTopicArguments) (*channelTopic, err
 		if err := checkBody([]byte(text), c.Rules.BodyLimit(), "a topic is one short line"); err != nil {
 			return nil, err
 		}
-		s, err := c.tell(ircbridge.DoTopic, in.Channel, text)
+		s, err := c.tell(bridge.DoTopic, in.Channel, text)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package provision
 import (
 	"os"
 
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
@@ -38,7 +39,7 @@ func (e *checkup) irc() {
 	if len(i.Allow) == 0 {
 		e.warn(name, "irc: {allow: [{account: NAME, may: [talk, task, control]}]}", "nobody is allowed anything: the channels can only be read")
 	}
-	st, err := ircbridge.ReadState(e.home.Dir())
+	st, err := bridge.ReadState(ircbridge.Folder(e.home.Dir()))
 	switch {
 	case err != nil:
 		e.wrong(name, "", "%v", err)

@@ -18,7 +18,7 @@
 //
 // The bridge to IRC does not import view: a view is built by way of [client.Client], and that
 // imports the bridge, through which agents talk there. So the bridge asks for its answers
-// by an interface, [ircbridge.Swarm], and the program, which wires both, makes the lines
+// by an interface, [bridge.Swarm], and the program, which wires both, makes the lines
 // from views. The bridge knows mailboxes and a network, and need not know what a status is.
 //
 // The builders change no message and need no daemon. A view belongs to the caller.

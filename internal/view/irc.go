@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
@@ -18,7 +19,7 @@ func IRCOf(f *config.File, home journal.Home) (*swarm.IRCStatus, error) {
 	if !f.IRC.On() {
 		return nil, nil
 	}
-	st, err := ircbridge.ReadState(home.Dir())
+	st, err := bridge.ReadState(ircbridge.Folder(home.Dir()))
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +83,9 @@ func hasDaemon(home journal.Home) bool {
 
 // OpenQuestions are the questions to people on IRC without an answer: the newest of each agent,
 // by its name. It is empty where the files of the bridge cannot be read.
-func OpenQuestions(home journal.Home) map[string]ircbridge.OpenQuestion {
-	open := map[string]ircbridge.OpenQuestion{}
-	st, err := ircbridge.ReadState(home.Dir())
+func OpenQuestions(home journal.Home) map[string]bridge.OpenQuestion {
+	open := map[string]bridge.OpenQuestion{}
+	st, err := bridge.ReadState(ircbridge.Folder(home.Dir()))
 	if err != nil {
 		return open // the rest of the status is still of use
 	}

@@ -1,0 +1,53 @@
+package bridge
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// advice says to the sender of a message that was given up what to do about it: to try
+// again only helps where something else can change.
+func (o *outbox) advice(m *dropbox.Message, n Origin, target, reason string) string {
+	name := o.mail.name
+	command := fmt.Sprintf("claude-swarm read %s --body | claude-swarm %s send ", m.ID, name)
+	again := "claude-swarm dead retry " + m.ID
+	remedy := o.link.Remedy(reason)
+	switch {
+	case strings.HasPrefix(reason, tooLate):
+		return "To have it said after all, send it again: " + command + fmt.Sprintf("%q -", target)
+	case strings.HasPrefix(reason, hungUpOn), remedy == OtherWords:
+		return fmt.Sprintf("As it stands it can never be said. Say it in other words, or shorter: claude-swarm %s send %q TEXT", name, target)
+	case strings.HasSuffix(reason, staysIn):
+		return fmt.Sprintf("To be rid of it, take it out of %s: in claude-swarm.yaml, then claude-swarm reload. Agents need not leave it: what is said there wakes only who is named", name)
+	case n.Do != "" && n.Do != DoJoin && n.Do != DoPart && n.Do != DoTopic:
+		return fmt.Sprintf("To ask for what it can: claude-swarm %s join, part or topic", name)
+	}
+	switch remedy {
+	case AnyRemedy, BeingThere, BeingAllowedToTalk:
+		if strings.Contains(reason, notJoined) {
+			remedy = BeingLetIn
+		}
+	}
+	switch remedy {
+	case OtherChannel:
+		if n.Do != "" {
+			return fmt.Sprintf("Ask for a channel that there can be: claude-swarm %s channels lists those that it is in", name)
+		}
+		return fmt.Sprintf("There it can never be said. Send it again to a channel that there is (claude-swarm %s channels): ", name) + command + "CHANNEL -"
+	case TheirComing:
+		return fmt.Sprintf("Once %s is there, try again: %s", target, again)
+	case FewerChannels:
+		return fmt.Sprintf("Once the bridge has left another channel (claude-swarm %s part CHANNEL), try again: %s", name, again)
+	case BeingOperator:
+		return "Once the bridge is an operator there, try again: " + again
+	case BeingLetIn:
+		return "Once it lets the bridge in, try again: " + again
+	case BeingThere:
+		return fmt.Sprintf("Once the bridge is in there (claude-swarm %s join %q), try again: %s", name, target, again)
+	case BeingAllowedToTalk:
+		return "Once the bridge may speak there, try again: " + again
+	}
+	return "Once that is fixed, try again: " + again
+}

@@ -1,0 +1,73 @@
+package bridge
+
+import "github.com/claude-swarm/claude-swarm/dropbox"
+
+// maxArrivals is how many lines wait until the messages of earlier ones are delivered.
+// Anyone who has one more to add waits for that, and so does the server.
+const maxArrivals = 256
+
+// An arrival is a line that is to be kept when the messages that it asked for are
+// delivered: what is in the buffer after a crash was done.
+type arrival struct {
+	line   Line
+	drafts []dropbox.Draft
+	then   []func(dropbox.Outcome) // tells whoever said it what became of a draft
+}
+
+// add lets a message come of the line.
+func (a *arrival) add(d dropbox.Draft, then func(dropbox.Outcome)) {
+	a.drafts, a.then = append(a.drafts, d), append(a.then, then)
+}
+
+// arrivals delivers what was heard to the mailboxes of agents, and keeps it. It belongs to
+// the loop.
+type arrivals struct {
+	loop       *loop
+	rec        *record
+	store      *dropbox.Store
+	waiting    []arrival   // what waits for an earlier delivery to end
+	delivered  chan func() // the end of the delivery that is under way
+	delivering bool
+}
+
+// finish delivers what a line asked for and keeps the line, after those before it.
+func (r *arrivals) finish(a arrival) {
+	if len(a.drafts) == 0 && !r.delivering {
+		r.rec.keep(a.line) // there is nothing before it
+		return
+	}
+	for len(r.waiting) >= maxArrivals {
+		(<-r.delivered)()
+	}
+	r.waiting = append(r.waiting, a)
+	r.deliverNext()
+}
+
+// deliverNext delivers what was heard, away from the loop. What is heard meanwhile is
+// delivered after that, all together: to deliver one takes as long as to deliver many.
+func (r *arrivals) deliverNext() {
+	if r.delivering || len(r.waiting) == 0 {
+		return
+	}
+	batch := r.waiting
+	r.waiting, r.delivering = nil, true
+	var drafts []dropbox.Draft
+	for _, a := range batch {
+		drafts = append(drafts, a.drafts...)
+	}
+	r.loop.work.Go(func() {
+		outcomes := r.store.DeliverBatch(drafts)
+		hand(r.delivered, func() {
+			r.delivering = false
+			r.rec.changed()
+			for _, a := range batch {
+				for _, then := range a.then {
+					then(outcomes[0])
+					outcomes = outcomes[1:]
+				}
+				r.rec.keep(a.line)
+			}
+			r.deliverNext()
+		})
+	})
+}

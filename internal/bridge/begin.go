@@ -1,0 +1,131 @@
+package bridge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// How often the other side may hang up on a message before it is given up: when the
+// server says that it does, and when the connection only ends, as a bad network does it.
+const (
+	maxHangUps    = 2
+	maxBareHangUp = 4
+)
+
+// begin says a message that was claimed.
+func (o *outbox) begin(f *flight) {
+	switch {
+	case f.Bad != nil:
+		o.giveUp(f, f.Bad.Error())
+		return
+	case f.Message.Expired(time.Now()):
+		o.giveUp(f, tooLate)
+		return
+	}
+	f.origin, _ = o.mail.origin(f.Message)
+	if why := o.folded(f.ID); why != "" {
+		o.settleWith(f, outcomeNotShown, why)
+		return
+	}
+	if f.to.request != "" {
+		o.request(f)
+		return
+	}
+	if o.noChannelOf(f.to) {
+		o.settleWith(f, outcomeNotShown, "its conversation has no channel")
+		return
+	}
+	if o.link.IsChannel(f.to.target) {
+		if why := o.link.Rooms().Shut(f.to.target); why != "" {
+			o.giveUp(f, why)
+			return
+		}
+	}
+	sh := show(f.Message, f.origin, f.to, viewer{Names: o.link, mailbox: o.mail.name, self: o.link.Self(), called: o.called})
+	masked := o.rec.mask(sh.text)
+	if masked != sh.text {
+		o.rec.state.Masked++
+		o.rec.log.Warn("secret was masked", keyMessage, f.ID, "from", f.Message.From)
+	}
+	o.link.Say(&Saying{
+		ID: f.ID, Speaker: sh.name, Name: o.called(sh.name), Target: f.to.target, Text: masked, ReadID: cmp.Or(f.origin.About, f.ID), Answers: f.to.answers,
+		Priority: f.to.priority, Copy: f.origin.About != "", Agent: sh.name != dropbox.Lead && sh.name != dropbox.Swarm && sh.name != "", Begun: f.Begun, Created: f.Created,
+	})
+}
+
+// landed decides what comes after a message was said, or was not. It says whether the
+// message waits again.
+func (o *outbox) landed(s *Saying, l Landing) (waits bool) {
+	f := o.flights[s.ID]
+	if f == nil {
+		return false // the bridge ends
+	}
+	f.shown = l.Shown
+	switch l.Fate {
+	case Arrived:
+		if f.Message.Type == dropbox.Question {
+			o.asked(f)
+			return false
+		}
+		o.settle(f, outcomeSaid)
+	case NeverAgain:
+		o.giveUp(f, l.Why)
+	case HungUpOn:
+		if n := f.Failed + 1; l.HungUp.Spoken && n >= maxHangUps || n >= maxBareHangUp {
+			o.giveUp(f, fmt.Sprintf("%s %d times while it was said (%v)", hungUpOn, n, l.HungUp.Err))
+			return false
+		}
+		o.putBack(f, true)
+		return true
+	case PutInPart:
+		o.putBack(f, false)
+		return true
+	case Put:
+		o.release(f)
+		return true
+	}
+	return false
+}
+
+// asked notes a question that was shown.
+func (o *outbox) asked(f *flight) {
+	q := question{OpenQuestion: OpenQuestion{
+		ID: cmp.Or(f.origin.About, f.ID), From: f.Message.From, To: o.mail.name, Channel: f.to.target, At: time.Now().UTC(),
+	}}
+	if f.origin.About == "" {
+		q.Own = true
+	} else {
+		q.To = cmp.Or(f.origin.To, dropbox.Lead)
+	}
+	o.questions.add(q)
+	if !q.Own {
+		o.settle(f, outcomeSaid)
+	} else {
+		delete(o.flights, f.ID)
+		o.rec.state.Sent++
+	}
+	o.questions.bound()
+}
+
+// putBack lets a message wait again that may have been said in part. hungUp says that the
+// other side may have hung up on it.
+func (o *outbox) putBack(f *flight, hungUp bool) {
+	delete(o.flights, f.ID)
+	if _, err := o.mail.box.PutBack(f.Entry, hungUp); err != nil && !errors.Is(err, dropbox.ErrGone) {
+		o.rec.trouble("message was not put back", err)
+	}
+	o.plan.lookAgain()
+}
+
+// release lets a message wait again of which nothing was said now.
+func (o *outbox) release(f *flight) {
+	delete(o.flights, f.ID)
+	if _, err := o.mail.box.Release(f.Entry); err != nil && !errors.Is(err, dropbox.ErrGone) {
+		o.rec.trouble("message was not put back", err)
+	}
+	o.plan.lookAgain()
+}

@@ -1,0 +1,278 @@
+package bridge
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+)
+
+// A Line is one message of a channel, as it lies in the buffer.
+type Line struct {
+	N       int64     `json:"n"` // counts up in each channel, from 1, through every restart
+	At      time.Time `json:"at"`
+	Channel string    `json:"channel"` // or the nick of a person who wrote privately
+	Nick    string    `json:"nick"`    // of the person; of an agent, its name
+	Account string    `json:"account,omitempty"`
+	Text    string    `json:"text"` // without formatting
+	MsgID   string    `json:"msgid,omitempty"`
+	Replay  bool      `json:"replay,omitempty"` // from the server's history
+	Notice  bool      `json:"notice,omitempty"`
+	Own     bool      `json:"own,omitempty"`  // of ours: said by the bridge of itself, such as that a turn began
+	Drop    string    `json:"drop,omitempty"` // of ours: id of the message that was said
+	Upto    int       `json:"upto,omitempty"` // of ours: how many bytes of that message are said with this line
+}
+
+// Speaker is who said a line, as people are to read it; called is what they call the owner
+// of a mailbox. Of others the nick is what it is.
+func (l Line) Speaker(called func(mailbox string) string) string {
+	if l.Drop == "" {
+		return l.Nick
+	}
+	return called(l.Nick)
+}
+
+// DefaultBufferSize is how many lines a reader finds of each channel, if nothing else
+// is set.
+const DefaultBufferSize = 500
+
+// remembered is how many lines a channel's file keeps at least: by them the bridge
+// knows which msgids it has seen.
+const remembered = 1000
+
+// bufferFile is the file of a channel, in the folder of a bridge. Names are folded as
+// ASCII, and what a file's name should not hold is escaped.
+func bufferFile(dir, channel string) string {
+	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")
+}
+
+// fileName makes a file's name of a channel or a reader.
+func fileName(name string) string {
+	var b strings.Builder
+	for _, c := range []byte(strings.ToLower(name)) {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+	}
+	if b.Len() > 200 { // a file's name has at most 255 bytes
+		sum := sha256.Sum256([]byte(strings.ToLower(name)))
+		return "%" + hex.EncodeToString(sum[:])
+	}
+	return b.String()
+}
+
+// A buffer keeps the last lines of a channel in a file. The bridge alone writes it;
+// readers open the file as they like. It belongs to one goroutine.
+//
+// A line without a number is for the bridge alone: it says that a line of ours, which
+// is there already under that msgid, belongs to a message (Drop, Upto).
+//
+// A line is written at once and not synced: a killed process loses none, a power cut
+// may, and then the server's history brings it back if there is one.
+type buffer struct {
+	path  string
+	keep  int // lines that a rewriting leaves
+	lines int // in the file
+	last  int64
+	seen  map[string]bool // the msgids in the file; true: of a message of ours
+	spoke time.Time       // when the last line of ours was said
+	f     *os.File
+}
+
+// openBuffer opens the buffer of a channel, and fixes what a crash has cut off. The caller
+// closes it.
+func openBuffer(dir, channel string, size int) (*buffer, error) {
+	b := &buffer{path: bufferFile(dir, channel), keep: max(size, remembered), seen: map[string]bool{}}
+	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+		return nil, fmt.Errorf("buffer of %s: %w", channel, err)
+	}
+	f, err := os.OpenFile(b.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("buffer of %s: %w", channel, err)
+	}
+	b.f = f
+	data, err := os.ReadFile(b.path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("buffer of %s: %w", channel, err), f.Close())
+	}
+	if whole := bytes.LastIndexByte(data, '\n') + 1; whole < len(data) {
+		if err := f.Truncate(int64(whole)); err != nil {
+			return nil, errors.Join(fmt.Errorf("buffer of %s: %w", channel, err), f.Close())
+		}
+		data = data[:whole]
+	}
+	for _, l := range parseLines(data) {
+		b.note(l)
+	}
+	return b, nil
+}
+
+func (b *buffer) note(l Line) {
+	b.lines++
+	b.last = max(b.last, l.N)
+	if l.Drop != "" && l.At.After(b.spoke) {
+		b.spoke = l.At
+	}
+	if l.MsgID != "" {
+		b.seen[l.MsgID] = b.seen[l.MsgID] || l.Drop != ""
+	}
+}
+
+// parseLines reads a buffer's file. What is not a line, as half a line at the end while
+// it is being written, is left out.
+func parseLines(data []byte) []Line {
+	var lines []Line
+	for raw := range bytes.Lines(data) {
+		var l Line
+		if json.Unmarshal(raw, &l) == nil && (l.N > 0 || l.Drop != "") {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// add numbers a line and writes it. added is false when a line with that msgid is
+// there already.
+func (b *buffer) add(l Line) (added bool, err error) {
+	ours, known := b.seen[l.MsgID]
+	switch {
+	case l.MsgID == "" || !known:
+		l.N = b.last + 1
+	case ours || l.Drop == "":
+		return false, nil
+	default:
+		l = Line{At: l.At, Channel: l.Channel, MsgID: l.MsgID, Drop: l.Drop, Upto: l.Upto}
+	}
+	l.At = l.At.UTC()
+	raw, err := json.Marshal(l)
+	if err != nil {
+		return false, fmt.Errorf("buffer: %w", err)
+	}
+	if _, err := b.f.Write(append(raw, '\n')); err != nil {
+		return false, fmt.Errorf("buffer: %w", err)
+	}
+	b.note(l)
+	if b.lines >= 2*b.keep {
+		return true, b.rewrite()
+	}
+	return true, nil
+}
+
+// said is how much of a message is known to be said.
+func (b *buffer) said(drop string) (upto int, msgids []string, err error) {
+	lines, err := readLines(b.path)
+	if err != nil {
+		return 0, nil, fmt.Errorf("buffer: %w", err)
+	}
+	for _, l := range lines {
+		if l.Drop == drop {
+			upto = max(upto, l.Upto)
+			if l.MsgID != "" {
+				msgids = append(msgids, l.MsgID)
+			}
+		}
+	}
+	return upto, msgids, nil
+}
+
+// rewrite leaves the newest lines alone.
+func (b *buffer) rewrite() error {
+	lines, err := readLines(b.path)
+	if err != nil {
+		return fmt.Errorf("buffer: %w", err)
+	}
+	lines = lines[max(0, len(lines)-b.keep):]
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	for _, l := range lines {
+		if err := enc.Encode(l); err != nil {
+			return fmt.Errorf("buffer: %w", err)
+		}
+	}
+	if err := writeVolatile(b.path, out.Bytes()); err != nil {
+		return fmt.Errorf("buffer: %w", err)
+	}
+	f, err := os.OpenFile(b.path, os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("buffer: %w", err)
+	}
+	err = b.f.Close()
+	b.f, b.lines = f, 0
+	clear(b.seen)
+	for _, l := range lines {
+		b.note(l)
+	}
+	return err
+}
+
+func (b *buffer) close() error { return b.f.Close() }
+
+// Buffered returns what is kept of a channel in the folder of a bridge, the oldest first:
+// also lines without a number, which no reader is shown.
+func Buffered(dir, channel string) ([]Line, error) { return readLines(bufferFile(dir, channel)) }
+
+// readLines reads a buffer's file; none is no line.
+func readLines(path string) ([]Line, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return parseLines(data), nil
+}
+
+// readSmall reads what is noted of a reader. Where there is nothing, or somebody broke it
+// by hand, v stays as it is: everything is new again.
+func readSmall[T any](path string, v *T) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	var read T
+	if json.Unmarshal(data, &read) == nil {
+		*v = read
+	}
+	return nil
+}
+
+// keep writes a value that must survive a power cut.
+func keep(path string, v any) error { return keepBy(durable.Files{}, path, v) }
+
+func keepBy(files durable.Files, path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return files.Write(path, durable.Options{}, append(data, '\n'))
+}
+
+// writeVolatile replaces a file; a power cut may undo it.
+func writeVolatile(path string, data []byte) error {
+	return durable.Files{}.Write(path, durable.Options{Volatile: true}, data)
+}
+
+// writeSmall notes something of a reader. A power cut may undo it.
+func writeSmall(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = writeVolatile(path, data)
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// orderChannel does what a person ordered about a channel: to join or leave it, or to tell
+// or set its topic, which is text.
+func (r *orders) orderChannel(t Text, word, name, text string) {
+	if name = strings.TrimRight(name, ",:"); name == "" {
+		r.rep.tell(t, "Say which channel. Try: "+r.link.Self()+": "+word+" #general")
+		return
+	}
+	if !r.link.IsChannel(name) {
+		name = "#" + name
+	}
+	if why := r.link.Rooms().CannotBe(name); why != "" {
+		r.rep.tell(t, clip(r.link.Plain(why), 200))
+		return
+	}
+	ch, known := r.link.Rooms().Channel(name)
+	switch {
+	case word == join:
+		r.joinFor(t, name)
+	case !ch.In && (word == topic || !known || !ch.Wanted):
+		r.rep.tell(t, fmt.Sprintf("I am not in %s. Try: %s: join %s", name, r.link.Self(), name))
+	case word == topic:
+		r.orderTopic(t, ch, text)
+	case ch.Fixed || t.Private || !sameChannel(r.link, t.Target, name):
+		r.rep.tell(t, r.partFor(name))
+	default: // an answer after that could not be said there
+		r.rep.tellThen(t, "I leave "+ch.Name+".", func() { r.partFor(name) })
+	}
+}
+
+// joinFor joins a channel at the word of a person who may control; one that shut us out is
+// tried at once. The person hears what came of it, when that is known.
+func (r *orders) joinFor(t Text, name string) {
+	if ch, _ := r.link.Rooms().Channel(name); ch.In {
+		r.rep.tell(t, "I am in "+ch.Name+" already.")
+		return
+	}
+	r.link.Rooms().Join(name, true, func(e Entry) {
+		switch {
+		case e.In:
+			r.rep.tell(t, "I am in "+e.Name+" now.")
+		case !e.Dropped: // else the connection ended, and with it what is said to people
+			r.rep.tell(t, e.Advice)
+		}
+	})
+}
+
+// partFor leaves a channel at the word of a person who may control, and says in one line
+// what came of it.
+func (r *orders) partFor(name string) (said string) {
+	ch, known := r.link.Rooms().Channel(name)
+	switch {
+	case !known || !ch.Wanted:
+		return "I am not in " + name + "."
+	case ch.Fixed:
+		return ch.Name + " " + staysIn + "."
+	}
+	r.link.Rooms().Leave(name)
+	return "I have left " + ch.Name + "."
+}
+
+// orderTopic tells the topic of a channel, or sets it to a text.
+func (r *orders) orderTopic(t Text, ch Standing, text string) {
+	if text == "" {
+		if text = ch.Topic; text == "" {
+			text = "none"
+		}
+		r.rep.tell(t, "The topic of "+ch.Name+": "+text)
+		return
+	}
+	r.link.Rooms().SetTopic(ch.Name, topicLine(r.link, r.rec.mask, text), func(err error) {
+		said := "The topic of " + ch.Name + " is set."
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			said = r.mail.title + " did not take the topic: " + refused.Error()
+		} else if err != nil {
+			said = "The topic is not set: " + err.Error()
+		}
+		r.rep.tell(t, said)
+	})
+}

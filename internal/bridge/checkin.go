@@ -1,0 +1,161 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Silence is how long a reader may leave the channels alone before [Reader.CheckIn]
+// speaks.
+const Silence = 10 * time.Minute
+
+// A check is what is known of how somebody follows the channels.
+type check struct {
+	Since time.Time `json:"since"`         // of the last reading; before any, of the first question whether it is time
+	Told  time.Time `json:"told,omitzero"` // when it was advised last
+}
+
+// CheckIn advises a reader who has not read for [Silence], while something waits to be
+// read in a channel that the bridge is in: one line, once for each such silence; "" is
+// nothing to say. What the bridge said of itself, such as that a turn began, is nothing
+// to be read, nor is what the reader said. project is the channel that is read when
+// none is named; tool is whether the reader has irc_read, and not the command line alone.
+func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error) {
+	c, err := r.check()
+	switch {
+	case err != nil:
+		return "", err
+	case c.Since.IsZero():
+		return "", r.noteCheck(check{Since: now})
+	case c.Told.After(c.Since), now.Sub(c.Since) < Silence:
+		return "", nil
+	}
+	st, err := ReadState(r.Dir)
+	if err != nil {
+		return "", err
+	}
+	marks, err := r.marks()
+	if err != nil {
+		return "", err
+	}
+	where := ""
+	for _, ch := range st.Channels {
+		if len(r.Own) > 0 && !slices.ContainsFunc(r.Own, func(c string) bool { return strings.EqualFold(c, ch.Name) }) {
+			continue
+		}
+		if !ch.Joined || where != "" && !strings.EqualFold(ch.Name, project) {
+			continue
+		}
+		waits, err := r.waits(ch.Name, marks[fileName(ch.Name)], st.Nick)
+		if err != nil {
+			return "", err
+		}
+		if waits {
+			where = ch.Name
+		}
+	}
+	if where == "" {
+		return "", nil
+	}
+	how := "an " + r.bridge() + "_read()"
+	switch named := !strings.EqualFold(where, project); {
+	case tool && named:
+		how = fmt.Sprintf("an %s_read(%q)", r.bridge(), where)
+	case named:
+		how = fmt.Sprintf("a claude-swarm %s read %q", r.bridge(), where)
+	case !tool:
+		how = "a claude-swarm " + r.bridge() + " read"
+	}
+	line := fmt.Sprintf("[CORRECTION] You haven't checked your channels in %s. Consider doing %s to see if there's relevant input.", lasting(now.Sub(c.Since)), how)
+	return line, r.noteCheck(check{Since: c.Since, Told: now})
+}
+
+// lasting is a duration in whole minutes, or in hours or days where it is many.
+func lasting(d time.Duration) string {
+	switch {
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d hours", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// ownMark is in each line that the bridge said of itself, and in no other: in a text the
+// quotes are escaped.
+var ownMark = []byte(`"own":true`)
+
+// waits tells whether something is to be read in a channel behind a mark; bridge is the
+// nick of the bridge. It is asked at the beginning of turns, so it looks from the end and
+// no further than it must.
+func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
+	data, err := os.ReadFile(bufferFile(r.Dir, channel))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("read %s: %w", channel, err)
+	}
+	size := r.Size
+	if size <= 0 {
+		size = DefaultBufferSize
+	}
+	newest := true
+	for data = data[:bytes.LastIndexByte(data, '\n')+1]; len(data) > 0 && size > 0; size-- {
+		start := bytes.LastIndexByte(data[:len(data)-1], '\n') + 1
+		raw := data[start:]
+		data = data[:start]
+		own := bytes.Contains(raw, ownMark)
+		var l Line
+		if own && !newest || json.Unmarshal(raw, &l) != nil || l.N == 0 {
+			continue
+		}
+		if newest && mark > l.N {
+			mark = 0 // as in New
+		}
+		newest = false
+		switch {
+		case l.N <= mark:
+			return false, nil
+		case !own && !strings.EqualFold(l.Nick, bridge) && (l.Drop == "" || l.Nick != r.Name):
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// looked notes that the channels were read just now.
+func (r Reader) looked() error {
+	if r.Name == "" || r.Name == dropbox.Lead {
+		return nil // nobody that is ever advised
+	}
+	return r.noteCheck(check{Since: time.Now()})
+}
+
+func (r Reader) checkFile() string {
+	return filepath.Join(r.Dir, "checks", fileName(r.Name)+".json")
+}
+
+func (r Reader) check() (c check, err error) {
+	if err := readSmall(r.checkFile(), &c); err != nil {
+		return check{}, fmt.Errorf("look when %s read last: %w", r.Name, err)
+	}
+	return c, nil
+}
+
+func (r Reader) noteCheck(c check) error {
+	c.Since, c.Told = c.Since.UTC(), c.Told.UTC()
+	if err := writeSmall(r.checkFile(), c); err != nil {
+		return fmt.Errorf("note when %s read last: %w", r.Name, err)
+	}
+	return nil
+}

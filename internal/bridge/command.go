@@ -1,0 +1,194 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// orders is what people ask of the bridge itself.
+type orders struct {
+	link      Link
+	loop      *loop
+	rec       *record
+	rep       *replies
+	mail      *mail
+	questions *questions
+	swarm     Swarm
+	called    func(mailbox string) string
+	asking    int // orders that the daemon has not answered yet
+}
+
+// command does what a person asked of the bridge, and answers.
+func (r *orders) command(t Text, m meaning, agents []string) {
+	words := strings.Fields(m.order)
+	word, arg := help, ""
+	if first := orderWord(m.order); first != "" {
+		word = first
+	}
+	if len(words) > 1 {
+		arg = words[1]
+	}
+	if whom, ok := strings.CutPrefix(m.order, taskWord); ok {
+		if whom = strings.TrimSpace(whom); whom == "" {
+			r.rep.tell(t, "Whose task is that? Name one of: "+strings.Join(agents, ", "))
+		} else {
+			r.rep.tell(t, fmt.Sprintf("What is the task? Write it behind the name, as in: TASK: @%s fix the build", whom))
+		}
+		return
+	}
+	r.rec.log.Info("commanded", "word", word, keyNick, t.Nick, "account", t.Who.Account, keyChannel, t.Peer())
+	switch Order(word) {
+	case Pause, Resume, Abort:
+		name, ok := r.agentNamed(t, arg, agents)
+		switch {
+		case !ok:
+		case len(words) > 2: // a time or a second agent would be passed over
+			r.rep.tell(t, fmt.Sprintf("%s takes one agent and nothing else. Try: %s: %s %s", word, r.link.Self(), word, name))
+		default:
+			r.steer(t, Order(word), name, "")
+		}
+		return
+	case Halt:
+		r.steer(t, Halt, "", behind(m.order, 1))
+		return
+	case Unhalt:
+		r.steer(t, Unhalt, "", "")
+		return
+	}
+	switch word {
+	case "status":
+		if arg != "" {
+			name, ok := r.agentNamed(t, arg, agents)
+			if !ok {
+				return
+			}
+			arg = name
+		}
+		r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Status(ctx, arg) })
+	case "who":
+		if len(agents) == 0 {
+			r.rep.tell(t, "There is no agent.")
+			return
+		}
+		r.rep.tell(t, "Agents: "+strings.Join(agents, ", "))
+	case "read":
+		r.read(t, arg)
+	case "more":
+		r.rep.goOn(t)
+	case "reply":
+		if len(words) < 3 {
+			r.rep.tell(t, "Say which question, and the answer: reply ID TEXT")
+			return
+		}
+		r.reply(t, arg, behind(m.order, 2))
+	case join, part, topic:
+		r.orderChannel(t, word, arg, behind(m.order, 2))
+	case help:
+		r.rep.answer(t, helpOn(strings.ToLower(arg), r.link.Self(), agents, r.link))
+	default:
+		r.rep.tell(t, r.noOrder(word, behind(m.order, 1)))
+	}
+}
+
+// agentNamed finds the agent that a person named; it tells them when there is none.
+func (r *orders) agentNamed(t Text, name string, agents []string) (string, bool) {
+	name = strings.ToLower(strings.Trim(name, "@:,"))
+	if slices.Contains(agents, name) {
+		return name, true
+	}
+	hint := "The agents are: " + strings.Join(agents, ", ")
+	if near := dropbox.Nearest(name, agents); len(near) > 0 {
+		hint = "Did you mean " + strings.Join(near, " or ") + "?"
+	}
+	if name == "" {
+		r.rep.tell(t, "Say which agent. "+hint)
+	} else {
+		r.rep.tell(t, fmt.Sprintf("There is no agent %q. %s", name, hint))
+	}
+	return "", false
+}
+
+// steer lets the daemon do what a person ordered; why is what they said of it.
+func (r *orders) steer(t Text, order Order, agent, why string) {
+	by := t.Nick + " on " + r.mail.title
+	if t.Who.Account != "" {
+		by = t.Nick + " (account " + t.Who.Account + ") on " + r.mail.title
+	}
+	if why = strings.Join(strings.Fields(r.link.Plain(why)), " "); why != "" {
+		by += ": " + clip(why, 200)
+	}
+	r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Steer(ctx, order, agent, by) })
+}
+
+// ask asks the daemon, which may take a while, and tells the answer.
+func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
+	if r.swarm == nil {
+		r.rep.tell(t, "No daemon is here to ask.")
+		return
+	}
+	if r.asking >= 8 {
+		r.rep.tell(t, "Too much is being asked at once. Say it again in a while.")
+		return
+	}
+	r.asking++
+	r.loop.do(func() func() {
+		ctx, cancel := context.WithTimeout(r.loop.ctx, commandPatience)
+		defer cancel()
+		said, err := question(ctx)
+		if err != nil {
+			said = err.Error()
+		}
+		return func() {
+			r.asking--
+			r.rep.answer(t, strings.Split(typed(strings.TrimRight(said, "\n"), r.link.Self()), "\n"))
+		}
+	})
+}
+
+// reply answers the question with that id, or a part of it.
+func (r *orders) reply(t Text, id, text string) {
+	id = bareID(id)
+	meant := r.questions.like(id)
+	if len(meant) == 0 {
+		r.rep.tell(t, "No question "+clip(r.link.Plain(id), 20)+" waits for an answer."+idParts)
+		return
+	}
+	if len(meant) > 1 {
+		var ids []string
+		for _, q := range meant {
+			ids = append(ids, q.ID+" of "+q.From)
+		}
+		r.rep.tell(t, id+" fits several questions. Say one of "+strings.Join(ids, ", "))
+		return
+	}
+	where := "@mention in " + t.Target
+	if t.Private {
+		where = "private message"
+	}
+	o := Origin{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
+	r.bring(t, meant[0], o, fmt.Sprintf("[%s %s] <%s> %s", r.mail.title, where, t.Nick, r.link.Plain(text)))
+}
+
+// bring brings the answer to a question.
+func (r *orders) bring(t Text, q question, o Origin, body string) {
+	switch already, err := r.questions.answer(q, o, body); {
+	case err != nil:
+		r.rec.trouble("answer was not delivered", err)
+		r.rep.tell(t, "That did not reach "+q.From+": "+err.Error())
+	case already:
+		r.rep.tell(t, "Somebody has answered "+q.ID+" already.")
+	}
+}
+
+// noOrder says what was wrong with words to the bridge, and what may have been meant.
+func (r *orders) noOrder(word, rest string) string {
+	try := help
+	if near := dropbox.Nearest(word, orderWords); len(near) > 0 {
+		try = clip(strings.TrimSpace(near[0]+" "+r.link.Plain(rest)), 100)
+	}
+	return fmt.Sprintf("There is no order %q. Try: %s: %s", clip(r.link.Plain(word), 40), r.link.Self(), try)
+}

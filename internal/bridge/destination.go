@@ -1,0 +1,58 @@
+package bridge
+
+import (
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A destination is where a message is to be said, to whom, and how urgent that is.
+type destination struct {
+	request   Do
+	target    string // a channel or a nick
+	person    string // who is spoken to in a channel; "" is everybody
+	priority  Priority
+	announces Announcement
+	passing   bool   // see the function of that name
+	copied    bool   // it shows a message that is safe elsewhere
+	alone     bool   // it is for a person alone, by the server's signs of channels
+	answers   string // the server's id of the line that is answered there; "" is not known
+}
+
+// private says whether a destination is a person and not a channel.
+func (p destination) private() bool { return p.target == p.person }
+
+// destinationOf decides where a message goes. origin is what is known of the message that
+// it answers: zero if that did not come from the network. bridge is the bridge's name.
+func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge string) destination {
+	p := destination{request: n.Do, target: n.Channel, announces: n.Announces, passing: passing(m, n, bridge), copied: n.About != "" && n.Do == ""}
+	switch {
+	case p.target != "":
+	case origin.Channel != "":
+		p.target, p.person, p.answers = origin.Channel, origin.Nick, origin.MsgID
+	default:
+		p.target = c.homeOf(m.From)
+	}
+	switch {
+	case n.Announces == Alert || c.Alerts != "" && strings.EqualFold(p.target, c.Alerts):
+		p.priority = Urgent
+	case p.person != "" || m.Type == dropbox.Question || n.Do != "":
+		p.priority = Answer
+	}
+	return p
+}
+
+// passing says whether a copy merely tells that a turn began or ended, and nobody waits
+// for it. What came of a task that a person gave is awaited.
+func passing(m *dropbox.Message, n Origin, bridge string) bool {
+	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {
+		return false
+	}
+	switch n.Announces {
+	case Said, Begun, Failed:
+		return true
+	case Ended:
+		return n.To != dropbox.Lead && n.To != bridge
+	}
+	return false
+}

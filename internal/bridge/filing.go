@@ -1,0 +1,95 @@
+package bridge
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// tries is how often the disk is asked to settle a message, with a pause that doubles
+// from the first one. What is not settled then stays claimed, and the next sweep goes
+// on with it.
+const (
+	settleTries = 6
+	settlePause = 100 * time.Millisecond
+)
+
+// A filing is a message that is done with, and waits to be filed with its receipt.
+type filing struct {
+	*flight
+	dropbox.Settlement
+	outcome string
+}
+
+// settle files a message that is done with.
+func (o *outbox) settle(f *flight, outcome string) { o.settleWith(f, outcome, "") }
+
+func (o *outbox) settleWith(f *flight, outcome, why string) {
+	st := settlement(f.Entry, o.mail.name, outcome, there{
+		Server: o.link.Server(), Target: f.to.target, Lines: f.shown.Lines, MsgIDs: f.shown.MsgIDs, Again: f.shown.Again, Why: why,
+	})
+	f.filing = true
+	o.filings = append(o.filings, filing{f, st, outcome})
+	o.fileNext()
+}
+
+// fileNext files what is done with, away from the loop. What is done with meanwhile is
+// filed after that, all together: to file one takes as long as to file many. There are
+// never more than may be unsettled.
+func (o *outbox) fileNext() {
+	if o.atFiling || len(o.filings) == 0 {
+		return
+	}
+	batch := o.filings
+	o.filings, o.atFiling = nil, true
+	list := make([]dropbox.Settlement, len(batch))
+	for i, f := range batch {
+		list[i] = f.Settlement
+	}
+	o.loop.do(func() func() {
+		errs := o.mail.box.SettleBatch(list)
+		return func() {
+			o.atFiling = false
+			o.rec.changed()
+			for i, f := range batch {
+				filed := func() {
+					if f.outcome == outcomeSaid {
+						o.rec.state.Sent++
+					}
+				}
+				if errs[i] != nil {
+					o.onDisk(f.flight, "message was not filed", func() error { return o.mail.file(f.Settlement) }, filed)
+					continue
+				}
+				delete(o.flights, f.ID)
+				filed()
+			}
+			o.fileNext()
+		}
+	})
+}
+
+// onDisk does the last step of a message away from the loop, and again if the disk
+// refuses.
+func (o *outbox) onDisk(f *flight, what string, step func() error, then func()) {
+	f.filing = true
+	o.loop.do(func() func() {
+		err := step()
+		for pause := settlePause; err != nil && pause < settlePause<<settleTries; pause *= 2 {
+			select {
+			case <-time.After(pause):
+			case <-o.loop.ctx.Done():
+			}
+			err = step()
+		}
+		return func() {
+			delete(o.flights, f.ID)
+			o.rec.changed()
+			if err != nil {
+				o.rec.trouble(what, err)
+				return
+			}
+			then()
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package bridge
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// After an outage what merely tells that turns began and ended is said in one line for
+// each channel: a telephone that buzzes for each would buzz for a quarter of an hour.
+const (
+	foldAge  = 3 * time.Minute // what is younger is news
+	foldKeep = 3               // so many of the others are said anyway, the newest
+)
+
+// foldUp looks once in each connection for copies that waited since before it, and
+// leaves a message that is said instead of them. Those are then settled one by one, when
+// they would be said: see [outbox.folded]. A crash on the way forgets the fold; the next
+// one finds the same copies and leaves no second message, unless some were settled.
+func (o *outbox) foldUp() {
+	connection, since := o.link.Connection()
+	if o.foldedFor == connection {
+		return
+	}
+	if err := o.plan.list(); err != nil {
+		return // takeOff complains
+	}
+	o.foldedFor = connection
+	limit := time.Now().Add(-foldAge)
+	if since.Before(limit) {
+		limit = since
+	}
+	waiting := map[string][]waiter{}
+	for _, e := range o.plan.entries {
+		if e.Priority != dropbox.Low || e.Begun > 0 || !e.Created.Before(limit) {
+			continue
+		}
+		w, gone := o.plan.look(e)
+		if key := strings.ToLower(w.target); !gone && w.passing && o.link.IsChannel(w.target) && o.folds[w.ID] == "" {
+			waiting[key] = append(waiting[key], w)
+		}
+	}
+	for _, list := range waiting {
+		if len(list) <= foldKeep+1 { // the line about one line is a line, too
+			continue
+		}
+		list = list[:len(list)-foldKeep]
+		last := list[len(list)-1]
+		d, err := o.mail.deliver(o.mail.name, &dropbox.Message{
+			From: o.mail.name, To: []string{o.mail.name}, Type: dropbox.Note, Priority: dropbox.Normal, Key: o.mail.name + "-fold-" + last.ID, Body: []byte(foldedText(list, o.mail.title)),
+			Extra: Origin{Channel: last.target, About: last.ID}.Extra(o.mail.name),
+		})
+		if err != nil {
+			o.rec.trouble("copies were not folded", err) // and are said
+			continue
+		}
+		for _, w := range list {
+			o.folds[w.ID] = d.ID
+		}
+		o.plan.lookAgain()
+	}
+}
+
+// foldedText is what is said instead of copies.
+func foldedText(list []waiter, title string) string {
+	began, ended := 0, 0
+	for _, w := range list {
+		if w.announces == Ended || w.announces == Failed {
+			ended++
+		} else {
+			began++
+		}
+	}
+	var said []string
+	if began > 0 {
+		said = append(said, turns(began)+" began")
+	}
+	switch {
+	case ended > 0 && began > 0:
+		said = append(said, fmt.Sprintf("%d ended", ended))
+	case ended > 0:
+		said = append(said, turns(ended)+" ended")
+	}
+	return strings.Join(said, " and ") + " while " + title + " was away: claude-swarm history AGENT\n"
+}
+
+func turns(n int) string {
+	if n == 1 {
+		return "1 turn"
+	}
+	return fmt.Sprintf("%d turns", n)
+}
+
+// folded says why a message is not said by itself; "" when it is.
+func (o *outbox) folded(id string) string {
+	into, ok := o.folds[id]
+	if !ok {
+		return ""
+	}
+	delete(o.folds, id)
+	return "it waited while " + o.mail.title + " was away, and is counted in " + into
+}

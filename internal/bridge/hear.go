@@ -1,0 +1,235 @@
+package bridge
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// staleAfter is how old a line may be by the server's clock, at its coming, to be taken
+// for news: a bouncer plays back old lines as if they were new.
+const staleAfter = 2 * time.Minute
+
+// A listener deals with what people say. It belongs to the loop.
+type listener struct {
+	link      Link
+	rec       *record
+	rep       *replies
+	orders    *orders
+	questions *questions
+	notices   *notices
+	arrivals  *arrivals
+	mail      *mail
+	permits   permits
+	channels  Channels
+	called    func(mailbox string) string
+	agents    func() []string
+	lines     int // without an id of the server that were delivered
+}
+
+// names are what the agents are called now.
+func (r *listener) names(agents []string) []name {
+	var all []name
+	for _, agent := range agents {
+		all = append(all, name{agent, agent})
+		for _, nick := range r.link.Called(agent) {
+			all = append(all, name{nick, agent})
+		}
+	}
+	return all
+}
+
+// hear deals with a line: it does what the line asks for, if that is allowed, and then
+// keeps it.
+func (r *listener) hear(t Text) {
+	now := time.Now()
+	if t.Via != "" && (!t.Private || r.link.Ours(t.Nick)) {
+		return // the bridge's own connection hears it, too
+	}
+	own := t.Own || r.link.Ours(t.Nick)
+	if own && t.History && t.MsgID == "" {
+		return // a bouncer plays back what we said: it is kept as it was said
+	}
+	r.rec.state.Received++
+	a := arrival{line: lineOf(t, r.link)}
+	if !own {
+		r.obey(t, now, &a)
+	}
+	r.arrivals.finish(a)
+}
+
+// lineOf is a text as the buffer keeps it.
+func lineOf(t Text, c Names) Line {
+	text := c.Plain(t.Body)
+	if t.Emote {
+		text = "* " + t.Nick + " " + text
+	}
+	return Line{At: t.Time, Channel: t.Peer(), Nick: t.Nick, Account: t.Account, Text: text, MsgID: t.MsgID, Replay: t.History, Notice: t.Notice}
+}
+
+// obey does what a line asks for, if whoever said it may, but for the messages that
+// come of it.
+func (r *listener) obey(t Text, now time.Time, a *arrival) {
+	agents := r.agents()
+	var selves []string
+	if t.Via == "" {
+		selves = r.link.Selves()
+	}
+	m, ok := r.answersLead(t)
+	if !ok {
+		m, ok = meant(t.Body, t.Private, t.Via, r.names(agents), selves, r.link)
+	}
+	if !ok {
+		m, ok = r.hinted(t)
+	}
+	if !ok {
+		r.notices.tellTorn(t, now)
+		return
+	}
+	if t.Notice && t.Who.Host == "" {
+		return // the server speaks, such as of its TLS: nobody asks for anything
+	}
+	if why := r.notListened(t, m.need, now); why != "" {
+		if news := t; t.History {
+			news.History, news.Time = false, now
+			if r.notListened(news, m.need, now) == "" {
+				if !r.mailed(t, m.agents) {
+					r.notices.missed(t)
+				}
+				return
+			}
+		}
+		r.rec.state.Denied++
+		r.rec.log.Warn("denied", keyWhy, why, "right", string(m.need), keyNick, t.Nick, "source", t.Source, "account", t.Account,
+			keyChannel, t.Peer(), "text", clip(r.rec.mask(r.link.Plain(t.Body)), 200))
+		if has := r.permits.of(t.Who); why == notPermitted && len(has) > 0 {
+			r.notices.lacks(t, m.need, has, now)
+		}
+		return
+	}
+	switch {
+	case len(m.agents) == 0:
+		r.orders.command(t, m, agents)
+	default:
+		for _, agent := range m.agents {
+			r.pass(t, agent, m.need, now, a)
+		}
+		r.notices.noteSpoken(t, m.agents, now)
+	}
+}
+
+// notPermitted is why nobody obeys a line that could be an order.
+const notPermitted = "nothing permits it"
+
+// notListened says why nobody obeys a line; "" when it is obeyed.
+func (r *listener) notListened(t Text, need Right, now time.Time) string {
+	switch {
+	case t.History:
+		return "it comes from the history"
+	case now.Sub(t.Time) > staleAfter:
+		return "it is old"
+	case t.Notice:
+		return "it is a notice"
+	case t.Relayed:
+		return "it was relayed"
+	case t.Bot:
+		return "a bot said it"
+	case t.Emote:
+		return "it is not speech"
+	case t.Target == "" || t.Private && !r.link.Ours(t.Target):
+		return "it was not said to us"
+	case !r.permits.may(t.Who, need):
+		return notPermitted
+	}
+	return ""
+}
+
+// mailed says whether a line out of the history has come to the agents that it is for: an
+// earlier bridge was killed before it kept the line.
+func (r *listener) mailed(t Text, agents []string) bool {
+	if t.MsgID == "" || len(agents) == 0 {
+		return false
+	}
+	key := r.keyOf(t)
+	for _, agent := range agents {
+		switch _, ok, err := r.mail.store.Delivered(agent, key); {
+		case err != nil:
+			r.rec.trouble("it is not known whether a line was delivered", err)
+			return false
+		case !ok:
+			return false
+		}
+	}
+	return true
+}
+
+// pass brings a line to an agent: as the answer to its question, or as a new message.
+func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arrival) {
+	where := "@mention in " + t.Target
+	if t.Private {
+		where = "private message"
+	}
+	body := fmt.Sprintf("[%s %s] <%s> %s", r.mail.title, where, t.Nick, r.link.Plain(t.Body))
+	o := Origin{Channel: t.Peer(), Nick: t.Nick, Account: t.Account, MsgID: t.MsgID}
+	if need == Talk {
+		channel := t.Target
+		if t.Private {
+			channel = ""
+		}
+		if q, ok := r.questions.of(agent, channel); ok {
+			r.orders.bring(t, q, o, body)
+			return
+		}
+	}
+	if !t.Private && !r.channels.Hears(agent, t.Target) {
+		r.notices.unheard(t, agent, now)
+		return
+	}
+	if !r.notices.wake(t, agent, now) {
+		return
+	}
+	m := &dropbox.Message{From: r.mail.name, To: []string{agent}, Type: dropbox.Question, Key: r.keyOf(t), Extra: o.Extra(r.mail.name), Body: []byte(body)}
+	if need == Tasks {
+		m.Type = dropbox.Task
+	}
+	a.add(r.mail.draft(agent, m), func(out dropbox.Outcome) {
+		switch {
+		case out.Err != nil:
+			r.undelivered(t, agent, out.Err)
+		case need == Tasks && !out.Duplicate:
+			r.notices.tellTaken(t, agent, out.ID)
+		}
+	})
+	r.notices.tellHeld(t, agent)
+}
+
+// keyOf names a line, so that it is delivered once however often it comes.
+func (r *listener) keyOf(t Text) string {
+	if t.MsgID != "" && len(t.MsgID) <= 200 && r.link.Plain(t.MsgID) == t.MsgID {
+		return r.mail.name + "-" + r.link.Network() + "-" + t.MsgID
+	}
+	r.lines++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%d", t.Target, t.Source, t.Time.UnixNano(), t.Body, r.lines))
+	return r.mail.name + "-" + r.link.Network() + "-" + hex.EncodeToString(sum[:16])
+}
+
+// undelivered tells whoever said a line that no message for that agent came of it.
+func (r *listener) undelivered(t Text, agent string, err error) {
+	if errors.Is(err, dropbox.ErrFull) {
+		r.rep.tell(t, agent+" has too much mail already. Say it again later.")
+		return
+	}
+	r.rec.trouble("message was not delivered", err)
+	why := err.Error()
+	if errors.Is(err, syscall.ENOSPC) {
+		why = "the disk is full. Say it again when there is room."
+	} else if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		why = errno.Error() // and no paths
+	}
+	r.rep.tell(t, agent+" did not get that: "+why)
+}

@@ -1,0 +1,311 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// A deafSwarm fails the test when it is ordered about.
+type deafSwarm struct{ t *testing.T }
+
+func (d deafSwarm) Status(context.Context, string) (string, error) {
+	d.t.Error("Status was asked")
+	return "", nil
+}
+
+func (d deafSwarm) Held(context.Context, string) (string, error) { return "", nil }
+
+func (d deafSwarm) Steer(_ context.Context, order Order, agent, by string) (string, error) {
+	d.t.Errorf("ordered: %s %s by %s", order, agent, by)
+	return "", nil
+}
+
+// newListener is a bridge that hears, at a server with that address, and has no connection.
+func newListener(t *testing.T, addr string, o Options) (*run, *bytes.Buffer) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := dropbox.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(dir, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	for _, name := range []string{"coder", "irc"} {
+		if err := store.MakeMailbox(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := new(bytes.Buffer)
+	o.Name, o.Title = "irc", "IRC"
+	o.Store, o.Home, o.Swarm, o.Log = store, t.TempDir(), deafSwarm{t}, slog.New(slog.NewTextHandler(log, nil))
+	o.Channels.Project = "#project-x"
+	if err := o.Check(); err != nil {
+		t.Fatal(err)
+	}
+	box, err := store.Mailbox("irc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := newStub()
+	link.addr = addr
+	r := newRun(t.Context(), &o, link, box)
+	if err := os.MkdirAll(r.rec.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.rec.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r, log
+}
+
+func TestNobodyCommandsWithoutTheRight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	now := time.Now()
+	// What ann, who may do everything, says in earnest.
+	good := irc.Text{Time: now, Target: "#project-x", Source: "ann!~a@home.example", Nick: "ann", Account: "ann"}
+	type change func(*irc.Text)
+	for name, tc := range map[string]struct {
+		why    string
+		change change
+	}{
+		"nobody on the list":       {"nothing permits", func(t *irc.Text) { t.Nick, t.Source, t.Account = "eve", "eve!e@evil.example", "eve" }},
+		"her nick, no account":     {"nothing permits", func(t *irc.Text) { t.Account = "" }},
+		"her nick, other account":  {"nothing permits", func(t *irc.Text) { t.Account = "eve" }},
+		"account star":             {"nothing permits", func(t *irc.Text) { t.Account = "*" }},
+		"account in a client tag":  {"nothing permits", func(t *irc.Text) { t.Account, t.Tags = "", map[string]string{"+account": "ann"} }},
+		"a host that looks right":  {"nothing permits", func(t *irc.Text) { t.Nick, t.Source, t.Account = "bob", "bob!b@pc.office.example.evil", "" }},
+		"a mask in the user name":  {"nothing permits", func(t *irc.Text) { t.Nick, t.Source, t.Account = "bob", "bob!x@pc.office.example@evil", "" }},
+		"a server with her name":   {"nothing permits", func(t *irc.Text) { t.Nick, t.Source, t.Account = "ann", "ann", "" }},
+		"history of somebody else": {"history", func(t *irc.Text) { t.History, t.Account = true, "eve" }},
+		"a bouncer's old line":     {"old", func(t *irc.Text) { t.Time = now.Add(-time.Hour) }},
+		"a notice":                 {"notice", func(t *irc.Text) { t.Notice = true }},
+		"relayed under her name":   {"relayed", func(t *irc.Text) { t.Relayed = true }},
+		"a bot":                    {"bot", func(t *irc.Text) { t.Bot = true }},
+		"an emote":                 {"speech", func(t *irc.Text) { t.Emote = true }},
+		"private, to another nick": {"not said to us", func(t *irc.Text) { t.Private, t.Target = true, "somebody" }},
+	} {
+		for _, text := range []string{"coder: do it", "TASK: @coder do it", "swarm: halt", "swarm: pause coder", "swarm: status", "swarm: read k7f3q9m2xd"} {
+			t.Run(name+"/"+text, func(t *testing.T) {
+				r, log := newListener(t, "irc.example", Options{Allow: []Permit{
+					{Account: "ann", May: Rights()}, {Mask: "*!*@*.office.example", May: Rights()},
+				}})
+				said := good
+				said.Body = text
+				tc.change(&said)
+				r.listener.hear(onNetwork(said))
+				if n := len(r.waitingFor("coder")); n > 0 {
+					t.Errorf("coder got %d messages", n)
+				}
+				if !strings.Contains(log.String(), "denied") || !strings.Contains(log.String(), tc.why) || r.rec.state.Denied != 1 {
+					t.Errorf("denied %d times, log, want %q:\n%s", r.rec.state.Denied, tc.why, log)
+				}
+			})
+		}
+	}
+	t.Run("the right to talk is no more", func(t *testing.T) {
+		r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: []Right{Talk}}}})
+		for _, text := range []string{"TASK: @coder do it", "swarm: halt", "swarm: Abort coder", "swarm: coder: really", "swarm, TASK: coder no"} {
+			said := good
+			said.Body = text
+			r.listener.hear(onNetwork(said))
+		}
+		if got := r.waitingFor("coder"); len(got) != 1 || string(got[0].Body) != "[IRC @mention in #project-x] <ann> swarm: coder: really" || r.rec.state.Denied != 4 {
+			t.Errorf("coder got %d messages, denied %d\n%s", len(got), r.rec.state.Denied, log)
+		}
+	})
+	t.Run("history is missed, and said so once", func(t *testing.T) {
+		r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
+		for _, text := range []string{"coder: do it", "swarm: halt", "TASK: @coder do it"} {
+			said := good
+			said.Body, said.History, said.Time = text, true, now.Add(-time.Hour)
+			r.listener.hear(onNetwork(said))
+		}
+		if n := len(r.waitingFor("coder")); n > 0 || strings.Count(log.String(), "missed") != 3 || len(r.listener.notices.away) != 1 {
+			t.Errorf("coder got %d messages, told %v\n%s", n, r.listener.notices.away, log)
+		}
+	})
+	t.Run("our own", func(t *testing.T) {
+		r, log := newListener(t, "127.0.0.1", Options{Allow: []Permit{{Nick: "swarm", May: Rights()}, {Nick: "coder", May: Rights()}}})
+		for _, nick := range []string{"swarm", "SWARM", "coder"} {
+			said := good
+			said.Nick, said.Source, said.Body = nick, nick+"!~a@home", "coder: do it"
+			r.listener.hear(onNetwork(said))
+		}
+		if n := len(r.waitingFor("coder")); n > 0 {
+			t.Errorf("coder got %d messages\n%s", n, log)
+		}
+	})
+	t.Run("in earnest", func(t *testing.T) {
+		r, log := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
+		said := good
+		said.Body = "coder: do it"
+		r.listener.hear(onNetwork(said))
+		if got := r.waitingFor("coder"); len(got) != 1 {
+			t.Errorf("coder got %d messages\n%s", len(got), log)
+		}
+	})
+}
+
+func (r *run) waitingFor(agent string) []*dropbox.Message {
+	for r.listener.arrivals.delivering {
+		(<-r.listener.arrivals.delivered)()
+	}
+	box, err := r.mail.store.Mailbox(agent)
+	if err != nil {
+		panic(err)
+	}
+	entries, err := box.Peek()
+	if err != nil {
+		panic(err)
+	}
+	var all []*dropbox.Message
+	for _, e := range entries {
+		m, err := box.Read(e)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func TestTheSameLineIsDeliveredOnce(t *testing.T) {
+	r, _ := newListener(t, "irc.example", Options{WakesPerMinute: -1, Allow: []Permit{{Account: "ann", May: Rights()}}})
+	said := irc.Text{Time: time.Now(), Target: "#project-x", Source: "ann!~a@h", Nick: "ann", Account: "ann", Body: "coder: once", MsgID: "m1"}
+	for range 3 {
+		r.listener.hear(onNetwork(said))
+	}
+	said.MsgID = "" // without ids nobody can tell two lines apart
+	r.listener.hear(onNetwork(said))
+	r.listener.hear(onNetwork(said))
+	said.MsgID = strings.Repeat("x", 5000)
+	r.listener.hear(onNetwork(said))
+	if n := len(r.waitingFor("coder")); n != 4 {
+		t.Errorf("coder got %d messages, want 4", n)
+	}
+	lines, err := readLines(bufferFile(r.rec.dir, "#project-x"))
+	if err != nil || len(lines) != 4 {
+		t.Errorf("%d lines are kept, %v, want 4", len(lines), err)
+	}
+}
+
+// What is in the buffer after a crash was done: a line is kept when its message is
+// delivered, and what was said after it comes after it.
+func TestALineIsKeptBehindItsMessage(t *testing.T) {
+	r, _ := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
+	kept := func() (texts []string) {
+		t.Helper()
+		lines, err := readLines(bufferFile(r.rec.dir, "#project-x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lines {
+			texts = append(texts, l.Text)
+		}
+		return texts
+	}
+	said := irc.Text{Time: time.Now(), Target: "#project-x", Source: "ann!~a@h", Nick: "ann", Account: "ann"}
+	all := []string{"coder: do it", "a word to all"}
+	for _, said.Body = range all {
+		r.listener.hear(onNetwork(said))
+	}
+	if got := kept(); len(got) > 0 { // nobody but us runs what ends a delivery
+		t.Errorf("kept before anything is known to be delivered: %q", got)
+	}
+	if n := len(r.waitingFor("coder")); n != 1 {
+		t.Errorf("coder got %d messages", n)
+	}
+	if got := kept(); !slices.Equal(got, all) {
+		t.Errorf("kept %q, want %q", got, all)
+	}
+}
+
+func TestMeant(t *testing.T) {
+	names, nicks := []name{{"coder", "coder"}, {"tester", "tester"}, {"x-tester", "tester"}, {"halt", "halt"}}, []string{"swarm_", "swarm"}
+	for _, tc := range []struct {
+		text    string
+		private bool
+		agent   string // whose connection heard it
+		need    Right  // "" means nobody
+		to      string
+		order   string
+	}{
+		{"coder: hello", false, "", Talk, "coder", ""},
+		{"hello @coder, and tester", false, "", Talk, "coder tester", ""},
+		{"  CODER,hello", false, "", Talk, "coder", ""},
+		{"hello all", false, "", "", "", ""},
+		{"coders and tester2", false, "", "", "", ""},
+		{"swarm", false, "", Talk, "", ""},
+		{"swarm: status coder", false, "", Talk, "", "status coder"},
+		{"@swarm_ pause coder", false, "", Control, "", "pause coder"},
+		{"swarm: HALT!", false, "", Control, "", "HALT!"},
+		{"swarm : who", false, "", Talk, "", "who"}, // as French is written
+		{"swarm:\u00a0pause\u00a0coder", false, "", Control, "", "pause coder"},
+		{"pause\u00a0coder", true, "", Control, "", "pause coder"},
+		{"swarm : coder : go on", false, "", Talk, "coder", ""},
+		{"swarm: ??", false, "", Talk, "", "??"},
+		{"swarm: halting is bad", false, "", Talk, "", "halting is bad"},
+		{"I like swarm", false, "", "", "", ""},
+		{"swarm: coder: go on", false, "", Talk, "coder", ""},
+		{"swarm: TASK: coder go on", false, "", Tasks, "coder", ""},
+		{"TASK: @coder fix what @tester found", false, "", Tasks, "coder", ""},
+		{"task: coder, tester: both", false, "", Tasks, "coder tester", ""},
+		{"TASK: let coder do it", false, "", Tasks, "coder", ""},
+		{"TASK: do it", false, "", Tasks, "", taskWord},
+		{"TASK:", false, "", Tasks, "", taskWord},
+		{"TASK: @coder", false, "", Tasks, "", taskWord + " coder"},
+		{"TASK: coder, tester: ", false, "", Tasks, "", taskWord + " coder"},
+		{"TASK:", true, "tester", Tasks, "", taskWord + " tester"},
+		{"TASK: coder x", false, "", Tasks, "coder", ""},
+		{"MULTITASK: coder", false, "", Talk, "coder", ""},
+		{"status", true, "", Talk, "", "status"},
+		{"abort coder", true, "", Control, "", "abort coder"},
+		{"coder: hello", true, "", Talk, "coder", ""},
+		{"hello coder", true, "", Talk, "", "hello coder"},
+		{"TASK: coder hello", true, "", Tasks, "coder", ""},
+		{"hello", true, "tester", Talk, "tester", ""},
+		{"TASK: hello", true, "tester", Tasks, "tester", ""},
+		{"coder: hello", true, "tester", Talk, "tester", ""},
+		{"x-tester: by your nick", false, "", Talk, "tester", ""},
+		{"tester or x-tester", false, "", Talk, "tester", ""},
+		{"swarm: halt", false, "", Control, "", "halt"}, // there is an agent of that name, too
+		{"halt", true, "", Control, "", "halt"},
+		{"halt: go on", false, "", Talk, "halt", ""},
+		{"swarm: halt: go on", false, "", Talk, "halt", ""},
+		{"swarm: @halt go on", false, "", Talk, "halt", ""},
+		{"@coder resume", false, "", Control, "", "resume coder"}, // as an alert tells people to reply
+		{"@coder: ABORT!", false, "", Control, "", "abort coder"},
+		{"Reply @x-tester pause", false, "", Control, "", "pause tester"},
+		{"@coder abort", true, "", Control, "", "abort coder"},
+		{"@coder resume the work", false, "", Talk, "coder", ""},
+		{"coder: abort", false, "", Talk, "coder", ""},
+		{"@coder unhalt", false, "", Talk, "coder", ""},
+		{"swarm: @coder resume", false, "", Control, "", "resume coder"},
+		{"swarm: join #x", false, "", Control, "", "join #x"},
+		{"swarm: topic #x", false, "", Talk, "", "topic #x"},
+		{"swarm: topic #x news", false, "", Control, "", "topic #x news"},
+		{"TASK: halt the leak", false, "", Tasks, "halt", ""},
+		{"", false, "", "", "", ""},
+		{"@", true, "", Talk, "", "@"},
+	} {
+		m, ok := meant(tc.text, tc.private, tc.agent, names, nicks, newStub())
+		if ok != (tc.need != "") || ok && (m.need != tc.need || !slices.Equal(m.agents, strings.Fields(tc.to)) || m.order != tc.order) {
+			t.Errorf("meant(%q, private %v, %q) = %+v, %v, want %s to %s, %q", tc.text, tc.private, tc.agent, m, ok, tc.need, tc.to, tc.order)
+		}
+	}
+}

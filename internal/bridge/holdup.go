@@ -1,0 +1,66 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// A holdup is what a person knows of why an agent does not take up what they said to it.
+type holdup struct {
+	told  string    // "" is nothing: the agent works
+	asked time.Time // when the daemon was asked about it
+	asks  bool      // it is being asked
+}
+
+// heldLook is how often the daemon is asked about an agent for one person.
+const heldLook = 3 * time.Second
+
+// tellHeld tells a person why an agent does not take up what they said to it, such as that
+// it is paused: else they would wait for an answer. Each reason is told once, until it is
+// gone.
+func (r *notices) tellHeld(t Text, agent string) {
+	key := agent + " " + r.link.Fold(t.Nick)
+	now := time.Now()
+	h := r.holdups[key]
+	if r.swarm == nil || h.asks || now.Sub(h.asked) < heldLook {
+		return
+	}
+	if r.holdups == nil || len(r.holdups) >= 256 {
+		r.holdups = map[string]holdup{}
+	}
+	r.holdups[key] = holdup{told: h.told, asked: now, asks: true}
+	r.loop.do(func() func() {
+		ctx, cancel := context.WithTimeout(r.loop.ctx, commandPatience)
+		defer cancel()
+		why, err := r.swarm.Held(ctx, agent)
+		return func() {
+			r.holdups[key] = holdup{told: why, asked: now}
+			if err != nil {
+				r.rec.log.Debug("what holds up an agent is not known", "agent", agent, keyErr, err)
+			} else if why != "" && why != h.told {
+				r.rep.tell(t, typed(why, r.link.Self()))
+			}
+		}
+	})
+}
+
+// tellTaken tells whoever gave a task that the agent has it, and how much it works off
+// before that.
+func (r *notices) tellTaken(t Text, agent, id string) {
+	r.loop.do(func() func() {
+		n, err := r.mail.before(agent, id)
+		return func() {
+			line := agent + " has it"
+			switch {
+			case err != nil:
+				r.rec.log.Debug("what waits before a task is not known", keyMessage, id, keyErr, err)
+			case n > maxAhead:
+				line += fmt.Sprintf(", more than %d before it", maxAhead)
+			case n > 0:
+				line += fmt.Sprintf(", %d before it", n)
+			}
+			r.rep.tell(t, line+".")
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package bridge
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// debounce is how long a file must have rested that was laid into the mailbox by hand.
+const debounce = time.Second
+
+// A resting file was seen and may still be written.
+type resting struct {
+	dropbox.Stray
+	since time.Time
+}
+
+// takeIn makes messages of the files that were laid into the mailbox by hand and have come to
+// rest. It says whether some have not yet.
+func (r *run) takeIn(now time.Time) (wait bool) {
+	strays, err := r.mail.box.Strays()
+	if err != nil {
+		r.rec.trouble("files by hand were not listed", err)
+		return false
+	}
+	rest := make(map[string]resting, len(strays))
+	for _, st := range strays {
+		old, ok := r.resting[st.Name]
+		if !ok || !old.Same(st) {
+			old = resting{st, now}
+		}
+		if now.Sub(old.since) < debounce {
+			rest[st.Name], wait = old, true
+			continue
+		}
+		_, err := r.mail.box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
+		switch {
+		case err == nil:
+			r.outbox.plan.lookAgain()
+		case errors.Is(err, dropbox.ErrInvalid) || errors.Is(err, dropbox.ErrTooLarge):
+			r.rec.log.Warn("file by hand was set aside", "file", st.Name, keyErr, err)
+			r.tellNotTaken(st.Name, err)
+		case errors.Is(err, dropbox.ErrChanged):
+			wait = true
+		case !errors.Is(err, dropbox.ErrGone):
+			r.rec.trouble("file by hand was not taken in", err) // the sweep tries again
+		}
+	}
+	r.resting = rest
+	return wait
+}
+
+// tellNotTaken tells the lead that a file was set aside.
+func (r *run) tellNotTaken(file string, err error) {
+	file = clip(strings.Join(strings.Fields(r.link.Plain(file)), " "), 100) // any bytes
+	reason := err.Error()
+	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
+		reason = bad.Reason
+	}
+	_, err = r.mail.deliver(dropbox.Lead, &dropbox.Message{
+		From: r.mail.name, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "not taken in: " + file,
+		Body: []byte("The file " + file + " in the mailbox of " + r.mail.name + " was not taken in: " + reason + ".\n\nIt is kept in dead/: claude-swarm dead list " + r.mail.name + "\n"),
+	})
+	if err != nil {
+		r.rec.trouble("nobody was told of a file by hand", err)
+	}
+}

@@ -1,0 +1,109 @@
+package bridge
+
+import (
+	"errors"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// mail is the bridge's mailbox, and the store around it.
+type mail struct {
+	store *dropbox.Store
+	box   *dropbox.Mailbox
+	name  string // of the mailbox, and so of the bridge
+	title string // what people call the network
+	sign  func(m *dropbox.Message, to string) string
+}
+
+// find looks for a message and reads it. One that is being moved may be seen nowhere, or
+// be gone from where it was seen, so it is looked for again: the answer to a message
+// comes at the very moment in which the message is filed.
+func (l *mail) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
+	for range 5 {
+		if f, err = l.store.Find(id); err == nil {
+			m, err = l.store.Load(f)
+		}
+		if !errors.Is(err, dropbox.ErrNotFound) && !errors.Is(err, dropbox.ErrGone) {
+			break
+		}
+	}
+	return f, m, err
+}
+
+// origin is what a message says of the network.
+func (l *mail) origin(m *dropbox.Message) (Origin, bool) { return OriginOf(m, l.name) }
+
+// originOf is where the message with that id came from on the network, zero if it did not.
+func (l *mail) originOf(id string) Origin {
+	_, m, err := l.find(id)
+	if err != nil || m.From != l.name {
+		return Origin{}
+	}
+	o, _ := l.origin(m)
+	return o
+}
+
+// draft is a message of the bridge's for a mailbox.
+func (l *mail) draft(to string, m *dropbox.Message) dropbox.Draft {
+	d := dropbox.Draft{To: to, Message: m}
+	if l.sign != nil {
+		d.Sign = func(m *dropbox.Message) string { return l.sign(m, to) }
+	}
+	return d
+}
+
+// deliver delivers a message of the bridge's.
+func (l *mail) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
+	return l.store.DeliverSigned(to, m, l.draft(to, m).Sign)
+}
+
+// file files one message with its receipt. It may be repeated.
+func (l *mail) file(st dropbox.Settlement) error {
+	return l.box.SettleBatch([]dropbox.Settlement{st})[0]
+}
+
+// isHere says whether a message has that id, or enough of it.
+func (l *mail) isHere(id string) bool {
+	if len(id) < leastRead {
+		return false
+	}
+	_, err := l.store.Find(id)
+	return err == nil
+}
+
+// maxAhead is how many messages that wait before a task are looked at.
+const maxAhead = 100
+
+// before counts what an agent works off before a message: what it works on, and what waits
+// in front and begins a turn.
+func (l *mail) before(agent, id string) (n int, err error) {
+	box, err := l.store.Mailbox(agent)
+	if err != nil {
+		return 0, err
+	}
+	waiting, err := box.Peek()
+	if err != nil {
+		return 0, err
+	}
+	claimed, err := box.Claimed()
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range claimed {
+		if e.ID == id {
+			return 0, nil // it has begun with it
+		}
+		n++
+	}
+	now := time.Now()
+	for _, e := range waiting {
+		if e.ID == id || n > maxAhead {
+			break
+		}
+		if m, err := box.Read(e); err == nil && m.Type.Wakes() && !m.Expired(now) {
+			n++
+		}
+	}
+	return n, nil
+}

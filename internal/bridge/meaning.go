@@ -1,0 +1,150 @@
+package bridge
+
+import (
+	"slices"
+	"strings"
+)
+
+// taskWord begins a line that is a task.
+const taskWord = "TASK:"
+
+// A meaning is what a line asks for, whoever said it.
+type meaning struct {
+	need   Right
+	agents []string // whom it is for; none is the bridge itself
+	order  string   // for the bridge: the words behind its name
+}
+
+// A name is what an agent is called on the network: its own name, or its nick there.
+type name struct{ called, agent string }
+
+// meant reads what a line asks for; ok is false when it speaks to nobody here. agent is
+// whose connection heard it, "" for the bridge's own; nicks are the bridge's.
+func meant(text string, private bool, agent string, names []name, nicks []string, c Names) (m meaning, ok bool) {
+	line := strings.TrimSpace(text)
+	for _, nick := range nicks {
+		if start, end := c.FindMention(line, nick); start == 0 {
+			order := orderOf(line[end:])
+			if _, isTask := cutTask(order); !isOrder(order) && (isTask || len(headed(order, names, c)) > 0) {
+				line = order // "swarm: coder: go on" is for coder
+				break
+			}
+			return meaning{need: rightOf(order), order: order}, true
+		}
+	}
+	m.need = Talk
+	if order := steered(line, names, c); order != "" {
+		return meaning{need: rightOf(order), order: order}, true
+	}
+	if body, isTask := cutTask(line); isTask {
+		m.need, line = Tasks, body
+		m.agents = headed(line, names, c)
+	}
+	switch {
+	case len(m.agents) > 0: // a task is for those at its head alone
+	case agent != "" && private:
+		m.agents = []string{agent}
+	case private && m.need == Talk:
+		// To the bridge itself: a word for an agent begins with its name.
+		order := orderOf(line)
+		if m.agents = headed(line, names, c); len(m.agents) == 0 || isOrder(order) {
+			return meaning{need: rightOf(order), order: order}, true
+		}
+	default:
+		for _, n := range names {
+			if !slices.Contains(m.agents, n.agent) && mentions(line, n.called, c) {
+				m.agents = append(m.agents, n.agent)
+			}
+		}
+	}
+	if m.need != Tasks {
+		return m, len(m.agents) > 0
+	}
+	if len(m.agents) == 0 {
+		m.order = taskWord // for nobody that we know
+	} else if _, what := cutHead(line, names, c); strings.Trim(what, " :,;.!?-@") == "" {
+		m.agents, m.order = nil, taskWord+" "+m.agents[0] // a task without words
+	}
+	if m.order != "" {
+		return m, true
+	}
+	return m, len(m.agents) > 0
+}
+
+func cutTask(line string) (rest string, ok bool) {
+	if len(line) < len(taskWord) || !strings.EqualFold(line[:len(taskWord)], taskWord) {
+		return line, false
+	}
+	return strings.TrimSpace(line[len(taskWord):]), true
+}
+
+// namesOf are agents that are called by their own names alone.
+func namesOf(agents []string) (names []name) {
+	for _, agent := range agents {
+		names = append(names, name{agent, agent})
+	}
+	return names
+}
+
+// TaskFor reads words that give a task, as in "TASK: @coder fix the build": to whom of the
+// agents, and what. ok is false for other words.
+func TaskFor(text string, agents []string, c Names) (to []string, what string, ok bool) {
+	names := namesOf(agents)
+	m, _ := meant(text, false, "", names, nil, c)
+	if m.need != Tasks {
+		return nil, "", false
+	}
+	what, _ = cutTask(strings.TrimSpace(text))
+	_, what = cutHead(what, names, c)
+	return m.agents, what, true
+}
+
+// WithoutHead is what a line asks for: without TASK: and the agents, or nicks with @, at
+// its head. Other lines stay as they are.
+func WithoutHead(line string, agents []string, c Names) string {
+	what, ok := cutTask(strings.TrimSpace(line))
+	if !ok {
+		return line
+	}
+	names := namesOf(agents)
+	for {
+		_, rest := cutHead(what, names, c)
+		if strings.HasPrefix(rest, "@") {
+			rest = behind(rest, 1)
+		}
+		if rest == what {
+			return what
+		}
+		what = rest
+	}
+}
+
+// headed are the agents that stand at the head of a line, before anything else.
+func headed(line string, names []name, c Names) []string {
+	at, _ := cutHead(line, names, c)
+	return at
+}
+
+// cutHead takes the agents off that stand at the head of a line.
+func cutHead(line string, names []name, c Names) (at []string, rest string) {
+	for {
+		line = strings.TrimLeft(line, " ,&+")
+		found := ""
+		for _, n := range names {
+			if start, end := c.FindMention(line, n.called); start == 0 && !slices.Contains(at, n.agent) {
+				found, line = n.agent, line[end:]
+				break
+			}
+		}
+		if found == "" {
+			return at, line
+		}
+		at = append(at, found)
+	}
+}
+
+// mentions says whether a text speaks to a name.
+func mentions(text, name string, c Names) bool {
+	start, _ := c.FindMention(text, name)
+	return start >= 0
+}

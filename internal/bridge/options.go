@@ -1,0 +1,73 @@
+package bridge
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Options are what a bridge needs. Name, Store, Home and Channels.Project must be set.
+type Options struct {
+	Name  string // of the bridge: its mailbox, its folder in Home, and the key of an [Origin]
+	Title string // what people call the network; "" means the name
+
+	Store *dropbox.Store
+	Home  string // the daemon's folder, .claude-swarm; the bridge's files lie in Home/Name
+
+	Channels Channels
+	Allow    []Permit // nobody else commands; see [Permit.Check]
+
+	// Agents names the agents as they are now. A nil one means all mailboxes but
+	// those of the lead and the bridge.
+	Agents func() []string
+
+	// Called is what people call the owner of a mailbox, where that is shown. A nil one means
+	// the mailbox.
+	Called func(mailbox string) string
+
+	// Swarm answers what is asked of the daemon; nil says that none runs.
+	Swarm Swarm
+
+	// Sign makes the proof of a message that is about to be delivered to a mailbox,
+	// with the token of the bridge; nil leaves messages unproven. See [dropbox.Store.Send].
+	Sign func(m *dropbox.Message, to string) string
+
+	// Mask takes secrets out of what is said and logged; nil takes out none.
+	Mask func(text string) string
+
+	BufferSize     int // lines that readers find of each channel; 0 means 500
+	WakesPerMinute int // messages to agents that may come of one channel in a minute; 0 means 10, below 0 any number
+
+	Log *slog.Logger // nil logs nothing
+}
+
+// Check completes the options, or says what is wrong with them.
+func (o *Options) Check() error {
+	switch {
+	case o.Name == "":
+		return errors.New("no name of the bridge")
+	case o.Store == nil:
+		return errors.New("no store")
+	case o.Home == "":
+		return errors.New("no folder for the bridge's files")
+	case o.Channels.Project == "":
+		return errors.New("no channel of the project")
+	}
+	o.Title = cmp.Or(o.Title, o.Name)
+	if o.BufferSize <= 0 {
+		o.BufferSize = DefaultBufferSize
+	}
+	o.WakesPerMinute = cmp.Or(o.WakesPerMinute, 10)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Called == nil {
+		o.Called = func(mailbox string) string { return mailbox }
+	}
+	if o.Mask == nil {
+		o.Mask = func(text string) string { return text }
+	}
+	return nil
+}

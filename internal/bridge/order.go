@@ -1,0 +1,158 @@
+package bridge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Words of orders that the bridge carries out itself.
+const (
+	help  = "help"
+	join  = string(DoJoin)
+	part  = string(DoPart)
+	topic = string(DoTopic)
+)
+
+// An orderLine is an order as help shows it.
+type orderLine struct {
+	word, with string
+	does       string
+	need       Right
+}
+
+var orderLines = []orderLine{
+	{"status", "[AGENT]", "how things stand", Talk},
+	{"who", "", "the agents", Talk},
+	{"read", "ID", "the text of a message, ten lines at a time", Talk},
+	{"more", "", "how it goes on", Talk},
+	{"reply", "ID TEXT", "answers a question", Talk},
+	{string(Pause), "AGENT", "it begins no turn; @AGENT pause does the same", Control},
+	{string(Resume), "AGENT", "it goes on; @AGENT resume does the same", Control},
+	{string(Abort), "AGENT", "ends its turn; @AGENT abort does the same", Control},
+	{string(Halt), "[WHY]", "nobody begins a turn", Control},
+	{string(Unhalt), "", "all go on", Control},
+	{join, "#CHANNEL", "I join a channel", Control},
+	{part, "#CHANNEL", "I leave a channel", Control},
+	{topic, "#CHANNEL [TEXT]", "tells the topic of a channel, or sets it", Control},
+	{help, "[ORDER, or all]", "this", Talk},
+}
+
+// orderWords are the words that the bridge obeys.
+var orderWords = func() (words []string) {
+	for _, o := range orderLines {
+		words = append(words, o.word)
+	}
+	return words
+}()
+
+// orderOf is what people type behind the bridge's name, as an order: telephones and clients
+// put in signs and spaces that nobody sees.
+func orderOf(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.TrimSpace(strings.TrimLeft(text, " :,;"))
+}
+
+// orderWord is the word with which an order begins.
+func orderWord(order string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(order), " ")
+	return strings.ToLower(strings.TrimRight(word, "!?."))
+}
+
+// isOrder says whether the bridge obeys such words. That comes before the name of an agent
+// that is called so: with a sign behind it, as in "halt: go on", the name is meant.
+func isOrder(order string) bool { return slices.Contains(orderWords, orderWord(order)) }
+
+// rightOf is the right that an order needs.
+func rightOf(order string) Right {
+	word := orderWord(order)
+	i := slices.IndexFunc(orderLines, func(o orderLine) bool { return o.word == word })
+	if i < 0 || word == topic && behind(order, 2) == "" {
+		return Talk
+	}
+	return orderLines[i].need
+}
+
+// behind is what stands behind the first n words of a text.
+func behind(text string, n int) string {
+	text = strings.TrimSpace(text)
+	for range n {
+		_, text, _ = strings.Cut(text, " ")
+		text = strings.TrimSpace(text)
+	}
+	return text
+}
+
+// steered reads "@coder resume", as alerts tell people to reply: the order to the bridge
+// that it stands for; "" is none. Without the @ the words are for the agent.
+func steered(line string, called []name, c Names) string {
+	if rest := behind(line, 1); strings.EqualFold(orderWord(line), "reply") && strings.HasPrefix(rest, "@") {
+		line = rest
+	}
+	if !strings.HasPrefix(line, "@") {
+		return ""
+	}
+	for _, n := range called {
+		start, end := c.FindMention(line, n.called)
+		if start != 0 {
+			continue
+		}
+		switch word := orderWord(line[end:]); Order(word) {
+		case Pause, Resume, Abort:
+			if behind(line[end:], 1) == "" {
+				return word + " " + n.agent
+			}
+		}
+	}
+	return ""
+}
+
+// helpOn is what the bridge, by its nick, says of an order; of all of them; or of how to
+// begin, short enough for a telephone.
+func helpOn(word, bridge string, agents []string, c Names) []string {
+	agent := "coder"
+	if len(agents) > 0 {
+		agent = agents[0]
+	}
+	if word == "" {
+		return []string{
+			fmt.Sprintf(`"%s: how far are you?" asks; "TASK: @%s fix the build" gives a task.`, agent, agent),
+			fmt.Sprintf("Orders: %s: %s", bridge, strings.Join(orderWords, ", ")),
+			fmt.Sprintf("More: %s: help ORDER, %s: help all", bridge, bridge),
+		}
+	}
+	var lines []string
+	for _, o := range orderLines {
+		if word != "all" && word != o.word {
+			continue
+		}
+		line := strings.Join(strings.Fields(bridge+": "+o.word+" "+o.with), " ") + " - " + o.does
+		if o.need == Control {
+			line += " (right " + string(o.need) + ")"
+		}
+		lines = append(lines, line)
+	}
+	if lines == nil {
+		return []string{fmt.Sprintf("There is no order %q. All: %s: help all", clip(c.Plain(word), 40), bridge)}
+	}
+	return lines
+}
+
+// typed makes of the next steps in an answer of the daemon what is typed in a channel: an
+// order begins with the bridge's name, self.
+func typed(answer, self string) string {
+	const next = "next: "
+	parts := strings.Split(answer, next)
+	for i := 1; i < len(parts); i++ {
+		if isOrder(parts[i]) {
+			parts[i] = self + ": " + parts[i]
+		}
+	}
+	return strings.Join(parts, next)
+}

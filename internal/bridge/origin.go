@@ -1,0 +1,114 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A Origin is what a message says of IRC, in the key "irc" of its front matter, in
+// one line:
+//
+//	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
+//
+// In a message to irc/ it says where and how the text is to be shown; without one
+// it is said in the project's channel. In a message from irc/ it says where the
+// text was said, and by whom.
+type Origin struct {
+	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" says the text
+	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who is told privately
+	About     string       `yaml:"about,omitempty"`   // id of the message that this shows a copy of
+	To        string       `yaml:"to,omitempty"`      // whose mailbox that message lies in
+	Announces Announcement `yaml:"moment,omitempty"`  // what happened to it
+	Nick      string       `yaml:"nick,omitempty"`    // who said it
+	Account   string       `yaml:"account,omitempty"` // the account that the server vouches for; "" is none
+	MsgID     string       `yaml:"msgid,omitempty"`   // the server's id of the line
+}
+
+// Do is a request to the bridge itself.
+type Do string
+
+// What may be asked for. The body of a message that sets a topic is the topic; that of
+// the others is not looked at.
+const (
+	DoJoin  Do = "join"
+	DoPart  Do = "part"
+	DoTopic Do = "topic"
+)
+
+// An Announcement says what happened to a message, and so how the bridge shows a copy of
+// it.
+type Announcement string
+
+// The announcements. In the lines below, FIRST is the first line of the text.
+const (
+	Said   Announcement = ""       // it was sent: [from] text; with To: [from] to coder: text
+	Begun  Announcement = "begun"  // its turn began: [to] begins: FIRST (from lead, swarm: read ID)
+	Ended  Announcement = "ended"  // its turn ended well: [from] done: FIRST (swarm: read ID)
+	Failed Announcement = "failed" // its turn failed: [to] failed: FIRST (swarm: read ID)
+	Alert  Announcement = "alert"  // somebody should look: [from] text
+	Buried Announcement = "dead"   // it was given up: [to] gave up ID: FIRST
+)
+
+// OriginOf reads what a message says of the network of the bridge with that name. ok is
+// false when it says nothing that can be read.
+func OriginOf(m *dropbox.Message, bridge string) (o Origin, ok bool) {
+	if m == nil || !strings.Contains(m.Extra, bridge+":") {
+		return Origin{}, false
+	}
+	var front map[string]yaml.Node
+	var read *Origin
+	err := yaml.Unmarshal([]byte(m.Extra), &front)
+	if node, found := front[bridge]; err == nil && found {
+		err = node.Decode(&read)
+	}
+	if err != nil || read == nil {
+		return Origin{}, false
+	}
+	return *read, true
+}
+
+// Extra is the origin as a line of front matter, for [dropbox.Message.Extra].
+func (o Origin) Extra(bridge string) string {
+	var node, value yaml.Node
+	err := value.Encode(o.printable())
+	value.Style = yaml.FlowStyle
+	if err == nil {
+		err = node.Encode(map[string]*yaml.Node{bridge: &value})
+	}
+	quoteMerge(&node)
+	line, marshalErr := yaml.Marshal(&node)
+	if err = errors.Join(err, marshalErr); err != nil {
+		panic(fmt.Sprintf("bridge: an origin that is not YAML: %v", err)) // strings alone always are
+	}
+	return string(line)
+}
+
+// quoteMerge puts quotes around the one text that the encoder takes for a sign of YAML
+// and leaves bare.
+func quoteMerge(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Value == "<<" {
+		n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
+	}
+	for _, child := range n.Content {
+		quoteMerge(child)
+	}
+}
+
+// printable is the origin without what front matter cannot hold: a server may send any
+// bytes for a nick.
+func (o Origin) printable() Origin {
+	for _, s := range []*string{(*string)(&o.Do), &o.Channel, &o.About, &o.To, (*string)(&o.Announces), &o.Nick, &o.Account, &o.MsgID} {
+		*s = strings.Map(func(r rune) rune {
+			if r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+				return '\uFFFD'
+			}
+			return r
+		}, strings.ToValidUTF8(*s, "\uFFFD"))
+	}
+	return o
+}

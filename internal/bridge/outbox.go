@@ -1,0 +1,251 @@
+package bridge
+
+import (
+	"errors"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// maxUnproven is how many messages are on their way at once, and one more for a person alone,
+// which is not to wait for them: as many may be said twice when the connection is cut and the
+// server has no history.
+const maxUnproven = 4
+
+// maxUnsettled is how many messages may be on their way or being filed.
+const maxUnsettled = 32
+
+// maxJoining is how many of them may be requests to join, which wait as long as the
+// server takes: others are to have room.
+const maxJoining = maxUnsettled / 2
+
+// A flight is a message that was claimed and is not settled yet.
+type flight struct {
+	*dropbox.Claim
+	origin Origin
+	to     destination
+	filing bool // its fate is known
+	shown  Shown
+}
+
+// An outbox says what waits in the bridge's mailbox. It belongs to the loop.
+type outbox struct {
+	link      Link
+	loop      *loop
+	rec       *record
+	mail      *mail
+	questions *questions
+	channels  Channels
+	called    func(mailbox string) string
+
+	plan      *plan
+	flights   map[string]*flight // messages on their way, by id
+	folds     map[string]string  // ids of messages that are not said, to that which is said instead
+	filings   []filing           // what is done with, and waits to be filed
+	foldedFor int                // the connection for which foldUp has looked
+	atFiling  bool               // some of it is being filed
+	claiming  bool               // claims are being made durable
+	halted    bool               // the lead has halted the bridge's mailbox
+	held      bool               // the disk refused a claim just now
+	stopping  bool
+}
+
+// destinationOf decides where a waiting message goes.
+func (o *outbox) destinationOf(m *dropbox.Message) destination {
+	n, _ := o.mail.origin(m)
+	var from Origin
+	if n.Channel == "" && m.ReplyTo != "" {
+		from = o.mail.originOf(m.ReplyTo)
+	}
+	to := destinationOf(m, n, from, o.channels, o.mail.name)
+	if to.private() {
+		to.target = o.link.NowCalled(to.target)
+		to.person = to.target
+	} else if to.person != "" {
+		to.person = o.link.NowCalled(to.person)
+	}
+	to.alone = to.request == "" && to.target != "" && !o.link.IsChannel(to.target)
+	return to
+}
+
+// takeOff sends what may be sent now, as soon as the claims of it are durable. What may
+// be sent meanwhile goes after that, all together: one flush costs as much as many.
+func (o *outbox) takeOff() {
+	if o.claiming {
+		return
+	}
+	if o.mayClaim() {
+		o.foldUp()
+	}
+	taken := o.takeWaiting()
+	if len(taken) == 0 {
+		return
+	}
+	o.claiming = true
+	o.loop.do(func() func() {
+		err := o.mail.box.SyncClaims()
+		return func() {
+			o.claiming = false
+			for _, f := range taken {
+				if err == nil && o.mayClaim() {
+					o.begin(f)
+				} else {
+					o.release(f)
+				}
+			}
+			if err != nil {
+				o.hold("messages were not claimed", err)
+			}
+		}
+	})
+}
+
+// mayClaim says whether something may be said at all.
+func (o *outbox) mayClaim() bool {
+	return !o.stopping && !o.halted && !o.held && o.link.Usable()
+}
+
+// holdFor is how long the disk is left alone that did not let a message be claimed. To
+// put it back rings, so without a pause it would be tried for ever without a breath.
+const holdFor = time.Second
+
+// hold notes that the disk refused something, and sends nothing for a while.
+func (o *outbox) hold(what string, err error) {
+	o.rec.trouble(what, err)
+	if o.held {
+		return
+	}
+	o.held = true
+	o.loop.do(func() func() {
+		select {
+		case <-time.After(holdFor):
+		case <-o.loop.ctx.Done():
+		}
+		return func() {
+			o.held = false
+			o.plan.lookAgain()
+		}
+	})
+}
+
+// takeWaiting claims what may be sent now, in its order. The claims are not durable yet.
+func (o *outbox) takeWaiting() (taken []*flight) {
+	for o.mayClaim() && (o.unproven() < maxUnproven || o.noneAlone()) && len(o.flights) < maxUnsettled && !o.suspected() {
+		w, ok, err := o.plan.next(o.ready, o.unproven() >= maxUnproven)
+		if err != nil {
+			o.hold("mailbox was not listed", err)
+			break
+		}
+		if !ok {
+			break
+		}
+		f := o.claim(w)
+		if f == nil {
+			continue
+		}
+		taken = append(taken, f)
+		if f.to.request != "" {
+			break // what is said after it may depend on it
+		}
+	}
+	return taken
+}
+
+// unproven counts the messages that are on their way. A request that waits until a server
+// lets us in says nothing, and may wait for long.
+func (o *outbox) unproven() int {
+	n := 0
+	for _, f := range o.flights {
+		if !f.filing && f.to.request != DoJoin {
+			n++
+		}
+	}
+	return n
+}
+
+// noneAlone says whether no message that is on its way is for a person alone.
+func (o *outbox) noneAlone() bool {
+	for _, f := range o.flights {
+		if f.to.alone && !f.filing {
+			return false
+		}
+	}
+	return true
+}
+
+// suspected says whether the server hung up before on a message that is on its way: it
+// goes alone.
+func (o *outbox) suspected() bool {
+	for _, f := range o.flights {
+		if f.Failed > 0 && !f.filing {
+			return true
+		}
+	}
+	return false
+}
+
+// ready says whether a message may be said now. One on which the other side may have hung up
+// waits until the connection has proven good: else a bad network would look like a bad
+// message.
+func (o *outbox) ready(w waiter) bool {
+	if w.Failed > 0 && (o.unproven() > 0 || !o.link.Sound()) {
+		return false
+	}
+	if w.request != "" {
+		joining := 0
+		for _, f := range o.flights {
+			if !f.filing && sameChannel(o.link, f.to.target, w.target) {
+				return false // what was said before comes before it
+			}
+			if f.to.request == DoJoin {
+				joining++
+			}
+		}
+		return w.request != DoJoin || joining < maxJoining
+	}
+	if !o.link.IsChannel(w.target) || o.link.Rooms().Shut(w.target) != "" {
+		return true // to be said, or to be given up
+	}
+	if o.noChannelOf(w.destination) {
+		return true // to be left out
+	}
+	return o.link.Rooms().MaySay(w.target, w.Begun > 0)
+}
+
+// noChannelOf says of a copy for the channel of a conversation that there is none: it began
+// with no task, or it is over. The channel is not joined for what is said elsewhere, too.
+func (o *outbox) noChannelOf(to destination) bool {
+	if !to.copied || o.channels.taskOf(to.target) == "" {
+		return false
+	}
+	ch, known := o.link.Rooms().Channel(to.target)
+	return !known || !ch.Wanted
+}
+
+// claim takes a message, not yet for sure; nil when there is nothing to be said.
+func (o *outbox) claim(w waiter) *flight {
+	c, err := o.mail.box.Take(w.Entry)
+	switch {
+	case errors.Is(err, dropbox.ErrHalted):
+		o.halted = true
+		o.rec.changed()
+		return nil
+	case errors.Is(err, dropbox.ErrGone):
+		o.plan.claimed(w)
+		return nil
+	case err != nil:
+		o.hold("message was not claimed", err)
+		return nil
+	}
+	o.plan.claimed(w)
+	o.rec.changed()
+	if done, err := o.mail.box.HasReceipt(c.Entry); err == nil && done {
+		if err := o.mail.box.File(c.Entry); err != nil {
+			o.rec.trouble("message was not filed", err)
+		}
+		return nil
+	}
+	f := &flight{Claim: c, to: w.destination}
+	o.flights[c.ID] = f
+	return f
+}

@@ -1,0 +1,72 @@
+package bridge
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// leaveDone leaves the channels of conversations that are over: for as long as there is time
+// between two looks no message of theirs waited or was worked on. A person who reads is left
+// that time for the end of it.
+func (r *run) leaveDone(now time.Time) {
+	var done []Standing
+	for _, ch := range r.link.Rooms().Joined() {
+		if !ch.Fixed && r.o.Channels.taskOf(ch.Name) != "" {
+			done = append(done, ch)
+		}
+	}
+	if len(done) == 0 {
+		r.threads = nil
+		clear(r.idle)
+		return
+	}
+	open, err := r.openThreads()
+	if err != nil {
+		r.rec.trouble("it is not known which conversations are over", err)
+		return
+	}
+	idle := map[string]time.Time{}
+	for _, ch := range done {
+		key := r.link.Fold(ch.Name)
+		since, known := r.idle[key]
+		switch {
+		case open[r.o.Channels.taskOf(ch.Name)]:
+		case !known:
+			idle[key] = now
+		case now.Sub(since) >= sweepEvery:
+			r.link.Rooms().Leave(ch.Name)
+		default:
+			idle[key] = since
+		}
+	}
+	r.idle = idle
+}
+
+// openThreads are the conversations of which something is to be done: a message waits or is
+// claimed in a mailbox. What lies with the lead counts if it wants an answer.
+func (r *run) openThreads() (map[string]bool, error) {
+	open, known := map[string]bool{}, map[string]string{}
+	err := r.mail.store.Unfinished(nil, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
+		key := box.Name() + " " + e.ID
+		thread, ok := r.threads[key]
+		if !ok {
+			m, err := box.Read(e)
+			if err != nil {
+				return true // it has moved on, or is not a message
+			}
+			if thread = cmp.Or(m.Thread, m.ID); box.Name() == dropbox.Lead && !m.Type.WantsAnswer() {
+				thread = ""
+			}
+		}
+		known[key] = thread
+		open[thread] = true
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.threads = known
+	return open, nil
+}

@@ -1,0 +1,95 @@
+package bridge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// How much is told at once: a line is what the network takes for one.
+const (
+	moreLines = 10 // of a message, with `read` and `more`
+	maxAnswer = 20 // of another answer, such as how things stand
+	maxPages  = 3  // on their way to one person; who asks for more then is not heard
+)
+
+// Bounds of what is kept for `more`.
+const (
+	maxMores = 64      // people
+	maxRead  = 1 << 20 // bytes of a text
+)
+
+// A more is what a person is reading.
+type more struct {
+	rest  []string
+	pages []Told // the last of them, which may not have arrived
+	at    time.Time
+}
+
+// fitting cuts lines for a person to what the network takes for one, and leaves out
+// those with nothing in them. Secrets are masked before: half of one looks like none.
+func (r *replies) fitting(t Text, lines []string) (cut []string) {
+	for _, l := range r.link.Fit(r.rec.mask(strings.Join(lines, "\n")), t.Peer(), t.Nick) {
+		if text := strings.TrimRight(l, " \t"); text != "" {
+			cut = append(cut, text)
+		}
+	}
+	if len(cut) == 0 {
+		return []string{"(no text)"}
+	}
+	return cut
+}
+
+// tellPage tells the beginning of what may be long, and keeps the rest for `more`.
+func (r *replies) tellPage(t Text, lines []string, page int) {
+	if len(lines) <= page+1 { // the line about one more line is a line, too
+		r.tellLines(t, lines)
+		return
+	}
+	key := r.link.Fold(t.Nick)
+	m := r.mores[key]
+	if m == nil {
+		if len(r.mores) >= maxMores {
+			oldest := ""
+			for k, m := range r.mores {
+				if oldest == "" || m.at.Before(r.mores[oldest].at) {
+					oldest = k
+				}
+			}
+			delete(r.mores, oldest)
+		}
+		m = &more{}
+		r.mores[key] = m
+	}
+	now := append(slices.Clone(lines[:page]), fmt.Sprintf("… (%d more lines: more)", len(lines)-page))
+	m.rest, m.at = lines[page:], time.Now()
+	m.pages = append(m.pages, r.tellLines(t, now))
+}
+
+// goOn tells how a text goes on: privately, as it began.
+func (r *replies) goOn(t Text) {
+	m := r.mores[r.link.Fold(t.Nick)]
+	if m == nil || len(m.rest) == 0 {
+		r.tell(t, "There is no more.")
+		return
+	}
+	m.pages = slices.DeleteFunc(m.pages, func(d Told) bool {
+		select {
+		case <-d.Done():
+			return true
+		default:
+			return false
+		}
+	})
+	if len(m.pages) >= maxPages {
+		return
+	}
+	rest := m.rest
+	m.rest = nil
+	t.Private, t.Target = true, r.link.Self()
+	r.tellPage(t, rest, moreLines)
+}
+
+// forget forgets what a person was reading.
+func (r *replies) forget(t Text) { delete(r.mores, r.link.Fold(t.Nick)) }

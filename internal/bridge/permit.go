@@ -1,0 +1,165 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+)
+
+// A Right is something that a person on IRC may do.
+type Right string
+
+// The rights. None contains another.
+const (
+	Talk    Right = "talk"    // speak to agents, answer their questions, ask how things stand
+	Tasks   Right = "task"    // give tasks
+	Control Right = "control" // pause, resume, abort, halt, join and leave channels
+)
+
+// Rights lists all rights.
+func Rights() []Right { return []Right{Talk, Tasks, Control} }
+
+// A Permit says what somebody may do. Exactly one of Account, Mask and Nick is set.
+// Anyone who matches several permits has the rights of all; who matches none has none.
+type Permit struct {
+	Account string // the account that the server says they are logged in to: the good way
+	Mask    string // nick!user@host, with * and ?: as good as the server's word for the host
+	Nick    string // on a server on this machine alone: a nick proves nothing
+	May     []Right
+}
+
+// Check says whether the permit can be used with a server at that address.
+func (p Permit) Check(addr string) error {
+	set := 0
+	for _, who := range []string{p.Account, p.Mask, p.Nick} {
+		if who != "" {
+			set++
+		}
+	}
+	switch {
+	case set != 1:
+		return errors.New("a permit names an account, a mask or a nick, and one of them only")
+	case len(p.May) == 0:
+		return fmt.Errorf("the permit of %s allows nothing", p.who())
+	case p.Account != "" && strings.ContainsAny(p.Account, "*? "):
+		return fmt.Errorf("%q is not an account; a mask can be given as mask", p.Account)
+	case p.Nick != "" && !Loopback(addr):
+		return fmt.Errorf("the nick %s proves nothing on a server on another machine (%s): permit an account or a mask", p.Nick, addr)
+	case p.Nick != "" && strings.ContainsAny(p.Nick, "*?!@ "):
+		return fmt.Errorf("%q is not a nick; a mask can be given as mask", p.Nick)
+	}
+	for _, r := range p.May {
+		if !slices.Contains(Rights(), r) {
+			return fmt.Errorf("%q is not a right; there are talk, task and control", r)
+		}
+	}
+	if p.Mask != "" {
+		_, rest, ok := strings.Cut(p.Mask, "!")
+		_, host, ok2 := strings.Cut(rest, "@")
+		if !ok || !ok2 {
+			return fmt.Errorf("%q is not a mask nick!user@host", p.Mask)
+		}
+		if strings.Trim(host, "*?.") == "" && !Loopback(addr) {
+			return fmt.Errorf("the mask %s allows every host, so everybody who takes that nick", p.Mask)
+		}
+	}
+	return nil
+}
+
+func (p Permit) who() string {
+	switch {
+	case p.Account != "":
+		return "account " + p.Account
+	case p.Mask != "":
+		return "mask " + p.Mask
+	}
+	return "nick " + p.Nick
+}
+
+// A Person is whoever wrote a line, as far as the server vouches for it.
+type Person struct {
+	Nick, User, Host string
+	Account          string // "" is not logged in
+}
+
+// A caseMapping folds names as the network does: what it takes for one nick is one.
+type caseMapping interface {
+	Fold(name string) string // keeps the length
+	Same(a, b string) bool
+}
+
+// IdlePermits says which permits are of no use behind a bouncer on this machine, since
+// the server is elsewhere and lets others take the nick.
+func IdlePermits(permits []Permit) (why []string) {
+	for _, p := range permits {
+		if p.Check("") != nil {
+			why = append(why, fmt.Sprintf("the permit of %s counts for nothing: the server is a bouncer, and who is behind it is not known by that", p.who()))
+		}
+	}
+	return why
+}
+
+// rightsOf says what a person may do by these permits, on a server at that address.
+func rightsOf(permits []Permit, p Person, c caseMapping, addr string) []Right {
+	var may []Right
+	for _, permit := range permits {
+		if permit.Check(addr) != nil || !permit.matches(p, c) {
+			continue
+		}
+		for _, r := range permit.May {
+			if !slices.Contains(may, r) {
+				may = append(may, r)
+			}
+		}
+	}
+	return may
+}
+
+func (p Permit) matches(who Person, c caseMapping) bool {
+	switch {
+	case p.Account != "":
+		return who.Account != "" && who.Account != "*" && c.Same(p.Account, who.Account)
+	case p.Mask != "":
+		// Without user and host it is not a person, but a server.
+		return who.Host != "" && matchMask(c.Fold(p.Mask), c.Fold(who.Nick+"!"+who.User+"@"+who.Host))
+	}
+	return who.Nick != "" && who.Host != "" && c.Same(p.Nick, who.Nick)
+}
+
+// matchMask matches s against a pattern in which * stands for any bytes and ? for
+// one. It takes a time of at most len(pattern) * len(s).
+func matchMask(pattern, s string) bool {
+	star, retry := -1, 0
+	i, j := 0, 0
+	for j < len(s) {
+		switch {
+		case i < len(pattern) && pattern[i] == '*':
+			star, retry = i, j
+			i++
+		case i < len(pattern) && (pattern[i] == '?' || pattern[i] == s[j]):
+			i++
+			j++
+		case star >= 0:
+			retry++
+			i, j = star+1, retry
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[i:], "*") == ""
+}
+
+// Loopback says whether an address, host or host:port, is this machine and no other.
+func Loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		host = strings.Trim(addr, "[]")
+	}
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,218 @@
+package bridge
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// ahead is how many waiting messages are looked at to choose the next one. Every
+// deepEvery turns, and when none of those can be said, all are: one target with
+// thousands of messages does not hide the others.
+const (
+	ahead     = 256
+	deepEvery = 64
+)
+
+// A waiter is a message that waits to be said, as far as choosing needs it.
+type waiter struct {
+	dropbox.Entry
+	destination
+	err error // why it is not a message; it is claimed anyway, and given up
+}
+
+// lookMore is how many waiting messages are looked at before one is chosen, beyond those
+// that are, to find what is for people. privateInARow is how many of those go before what is
+// for a channel.
+const (
+	lookMore      = 64
+	privateInARow = 3
+)
+
+// A plan is the list of what waits. It says what is next: what is for people privately, but
+// for every fourth; then alerts, then what people asked for, then the rest; within that,
+// targets in turn, and for each target the order of the names. It belongs to one goroutine.
+type plan struct {
+	box   *dropbox.Mailbox
+	where func(*dropbox.Message) destination
+
+	entries []dropbox.Entry // as listed, without what was claimed since
+	known   map[string]waiter
+	private []waiter          // what is for people, of those that were looked at, in order
+	fresh   []dropbox.Entry   // what was not looked at for that
+	served  map[string]uint64 // by target: when it had its last turn
+	turn    uint64
+	inARow  int // private messages since the last other one, while one waited
+
+	suspects int  // of those that wait, how many the server may not bear
+	stale    bool // something may have come since the listing
+	listed   time.Time
+	took     time.Duration // the last listing
+}
+
+func newPlan(box *dropbox.Mailbox, where func(*dropbox.Message) destination) *plan {
+	return &plan{box: box, where: where, known: map[string]waiter{}, served: map[string]uint64{}, stale: true}
+}
+
+// lookAgain says that something may have come.
+func (p *plan) lookAgain() { p.stale = true }
+
+// list lists the mailbox if that is worth its time: a listing of 10,000 names takes
+// milliseconds, and in a burst every one of them wakes the bridge.
+func (p *plan) list() error {
+	if !p.stale || len(p.entries) > ahead && time.Since(p.listed) < 20*p.took {
+		return nil
+	}
+	p.stale = false
+	begun := time.Now()
+	entries, err := p.box.List()
+	if err != nil {
+		p.stale = true
+		return err
+	}
+	p.entries, p.listed, p.took = entries, time.Now(), time.Since(begun)
+	p.suspects = 0
+	for _, e := range entries {
+		if e.Failed > 0 {
+			p.suspects++
+		}
+	}
+	if len(p.known) > 2*len(entries)+ahead {
+		clear(p.known) // most of it is gone
+	}
+	p.private, p.fresh = p.private[:0], nil
+	for _, e := range entries {
+		if w, ok := p.known[e.ID]; !ok || w.Name != e.Name {
+			p.fresh = append(p.fresh, e)
+		} else if w.alone {
+			p.private = append(p.private, w)
+		}
+	}
+	return nil
+}
+
+// lookFor looks at some more of what waits, to find what is for people.
+func (p *plan) lookFor() {
+	some := p.fresh[:min(lookMore, len(p.fresh))]
+	p.fresh = p.fresh[len(some):]
+	for _, e := range some {
+		if w, gone := p.look(e); !gone && w.err == nil && w.alone {
+			p.private = append(p.private, w) // behind those that the list had before
+		}
+	}
+}
+
+// next chooses the next message for which ready says that it may be said now; ok is
+// false when there is none. With private it is one for a person, or none.
+func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
+	if err := p.list(); err != nil {
+		return waiter{}, false, err
+	}
+	p.lookFor()
+	w, ok = p.nextPrivate(ready)
+	if private || ok && p.inARow < privateInARow {
+		return w, ok, nil
+	}
+	if other, found := p.nextOther(ready); found {
+		return other, true, nil
+	}
+	return w, ok, nil
+}
+
+// nextPrivate chooses among what is for people.
+func (p *plan) nextPrivate(ready func(waiter) bool) (w waiter, ok bool) {
+	blocked := map[string]bool{} // by target
+	for _, c := range p.private {
+		key := strings.ToLower(c.target)
+		if blocked[key] {
+			continue
+		}
+		can := ready(c)
+		blocked[key] = can || c.Failed == 0 // nobody waits for one that the server may not bear
+		if can && (!ok || p.before(c, w)) {
+			w, ok = c, true
+		}
+	}
+	return w, ok
+}
+
+// nextOther chooses among the rest.
+func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
+	best := -1
+	blocked, earlier := map[string]bool{}, map[string]bool{} // by target
+	for i := 0; i < len(p.entries); i++ {
+		if i >= ahead && best >= 0 && p.turn%deepEvery != 0 {
+			break
+		}
+		c, gone := p.look(p.entries[i])
+		if gone {
+			p.entries = slices.Delete(p.entries, i, i+1)
+			i--
+			continue
+		}
+		key := strings.ToLower(c.target)
+		if blocked[key] || c.alone {
+			continue // what came before it comes first; see nextPrivate
+		}
+		if c.err == nil && !ready(c) {
+			blocked[key] = c.Failed == 0 // nobody waits for one that the server may not bear
+			continue
+		}
+		if c.request != "" {
+			// It keeps its place between what is said there before and after it.
+			blocked[key] = true
+			if earlier[key] {
+				continue
+			}
+		}
+		earlier[key] = true
+		if best < 0 || p.before(c, w) {
+			best, w = i, c
+		}
+	}
+	return w, best >= 0
+}
+
+// before says whether a comes before b, which stands before it in the list.
+func (p *plan) before(a, b waiter) bool {
+	if a.priority != b.priority {
+		return a.priority > b.priority
+	}
+	return p.served[strings.ToLower(a.target)] < p.served[strings.ToLower(b.target)] && a.Priority == b.Priority
+}
+
+// look reads what is to be known of an entry, once.
+func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
+	if w, ok := p.known[e.ID]; ok && w.Name == e.Name {
+		return w, false
+	}
+	m, err := p.box.Read(e)
+	if errors.Is(err, dropbox.ErrGone) {
+		return waiter{}, true
+	}
+	w = waiter{Entry: e, err: err}
+	if err == nil {
+		w.destination = p.where(m)
+	}
+	p.known[e.ID] = w
+	return w, false
+}
+
+// claimed notes that a message was claimed.
+func (p *plan) claimed(w waiter) {
+	p.turn++
+	if p.inARow++; !w.alone {
+		p.inARow = 0
+	}
+	p.private = slices.DeleteFunc(p.private, func(o waiter) bool { return o.ID == w.ID })
+	p.fresh = slices.DeleteFunc(p.fresh, func(e dropbox.Entry) bool { return e.ID == w.ID })
+	p.served[strings.ToLower(w.target)] = p.turn
+	if len(p.served) > 1024 {
+		clear(p.served) // everybody had a turn
+	}
+	delete(p.known, w.ID)
+	p.entries = slices.DeleteFunc(p.entries, func(e dropbox.Entry) bool { return e.ID == w.ID })
+}

@@ -1,0 +1,184 @@
+package bridge
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Bounds of the questions that wait for an answer. An agent that waits has given up
+// long before; an answer after that reaches nobody.
+const (
+	maxOpen = 200
+	openFor = 7 * 24 * time.Hour
+)
+
+// A question was shown in a channel and waits for the answer of a person.
+type question struct {
+	OpenQuestion
+
+	// Own says that it was put to irc/ itself. It stays claimed until it is answered:
+	// whoever waits for the answer takes one that is filed for refused.
+	Own bool `json:"own,omitempty"`
+}
+
+// questions are those that wait for an answer. They belong to the loop.
+type questions struct {
+	mail *mail
+	rec  *record
+	link Link
+	open []question // the oldest first
+}
+
+func (q *questions) file() string { return filepath.Join(q.rec.dir, "questions.json") }
+
+// read reads what an earlier bridge left.
+func (q *questions) read() error {
+	data, err := os.ReadFile(q.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, &q.open); err != nil {
+		q.rec.log.Warn("open questions were not read", keyErr, err)
+		q.open = nil // those of the bridge's mailbox are asked again
+	}
+	return nil
+}
+
+func (q *questions) save() {
+	q.rec.changed()
+	if err := keep(q.file(), q.open); err != nil {
+		q.rec.trouble("open questions were not noted", err)
+	}
+}
+
+// isOpen says whether a message in the bridge's mailbox is a question that waits for its
+// answer.
+func (q *questions) isOpen(id string) bool {
+	return slices.ContainsFunc(q.open, func(o question) bool { return o.Own && o.ID == id })
+}
+
+// add notes a question that was shown.
+func (q *questions) add(shown question) {
+	q.open = append(q.open, shown)
+	q.save()
+}
+
+// bound ends the oldest of too many questions.
+func (q *questions) bound() {
+	for len(q.open) > maxOpen {
+		q.shut(q.open[0].ID, outcomeNoAnswer)
+	}
+}
+
+// like are the open questions with that id, or a part of it.
+func (q *questions) like(id string) []question {
+	id = bareID(id)
+	return slices.DeleteFunc(slices.Clone(q.open), func(o question) bool { return !dropbox.MatchID(o.ID, id) })
+}
+
+// of finds the newest open question of an agent; channel "" means wherever it was shown.
+func (q *questions) of(agent, channel string) (question, bool) {
+	for _, o := range slices.Backward(q.open) {
+		if o.From == agent && (channel == "" || sameChannel(q.link, o.Channel, channel)) {
+			return o, true
+		}
+	}
+	return question{}, false
+}
+
+// shut ends a question.
+func (q *questions) shut(id, outcome string) {
+	own := q.isOpen(id)
+	q.open = slices.DeleteFunc(q.open, func(o question) bool { return o.ID == id })
+	q.save()
+	if !own {
+		return
+	}
+	claimed, err := q.mail.box.Claimed()
+	if err != nil {
+		q.rec.trouble("question was not filed", err)
+		return
+	}
+	for _, e := range claimed {
+		if e.ID != id {
+			continue
+		}
+		if err := q.mail.file(settlement(e, q.mail.name, outcome, there{Server: q.link.Server()})); err != nil {
+			q.rec.trouble("question was not filed", err)
+		}
+	}
+}
+
+// answer brings a person's words to the agent that asked. already says that somebody
+// answered before.
+func (q *questions) answer(to question, o Origin, body string) (already bool, err error) {
+	found, old, err := q.mail.find(to.ID)
+	if errors.Is(err, dropbox.ErrNotFound) {
+		q.shut(to.ID, outcomeNoAnswer)
+		return true, nil
+	} else if err != nil {
+		return false, err
+	}
+	if !to.Own && found.State != dropbox.Waiting && found.State != dropbox.Claimed {
+		q.shut(to.ID, outcomeAnswered)
+		return true, nil
+	}
+	m := &dropbox.Message{
+		From: q.mail.name, To: []string{to.From}, Type: dropbox.Result, Subject: reSubject(old.Subject), ReplyTo: to.ID,
+		Thread: cmp.Or(old.Thread, old.ID), Trace: cmp.Or(old.Trace, old.ID), Key: q.mail.name + "-answer-" + to.ID, Extra: o.Extra(q.mail.name), Body: []byte(body + "\n"),
+	}
+	d, err := q.mail.deliver(to.From, m)
+	if err != nil {
+		return false, err
+	}
+	q.shut(to.ID, outcomeAnswered)
+	if found.Mailbox == dropbox.Lead {
+		box, err := q.mail.store.Mailbox(dropbox.Lead)
+		if err == nil {
+			err = box.File(found.Entry)
+		}
+		if err != nil && !errors.Is(err, dropbox.ErrGone) {
+			return false, fmt.Errorf("the answer is sent; file %s: %w", to.ID, err)
+		}
+	}
+	return d.Duplicate, nil
+}
+
+func reSubject(old string) string {
+	if old == "" || strings.HasPrefix(old, "Re: ") || len(old) > 200 {
+		return old
+	}
+	return "Re: " + old
+}
+
+// sweep ends the questions that are too old, or were answered by another way.
+func (q *questions) sweep(now time.Time) {
+	for _, o := range slices.Clone(q.open) {
+		if now.Sub(o.At) > openFor {
+			q.shut(o.ID, outcomeNoAnswer)
+			continue
+		}
+		found, m, err := q.mail.find(o.ID)
+		switch {
+		case errors.Is(err, dropbox.ErrNotFound):
+			q.shut(o.ID, outcomeNoAnswer)
+		case err != nil: // next time
+		case !o.Own && found.State != dropbox.Waiting && found.State != dropbox.Claimed:
+			q.shut(o.ID, outcomeAnswered) // by another door
+		case o.Own && m.Expired(now):
+			q.shut(o.ID, outcomeNoAnswer)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Reader reads what the bridge keeps of the channels. It needs no bridge: it opens
+// files. Several may read at once, also in several processes; of two with one Name
+// both may get the same lines.
+type Reader struct {
+	Dir  string // the folder of the bridge: see [Folder]
+	Name string // whose marks: an agent's name, or lead
+	Size int    // lines that are shown of a channel; 0 means 500
+	// Own are the channels that an agent has to look at; none is all.
+	Own []string
+}
+
+// A Reading is what was new in a channel.
+type Reading struct {
+	Lines   []Line // the oldest first
+	Dropped int    // how many lines went by unread, since more came than are kept
+	Left    int    // how many more are new
+}
+
+// New returns up to limit lines that this reader has not been given yet, and moves its
+// mark behind them; limit 0 means all. A channel of which nothing is kept has none.
+func (r Reader) New(channel string, limit int) (Reading, error) {
+	lines, err := r.lines(channel)
+	if err != nil {
+		return Reading{}, err
+	}
+	marks, err := r.marks()
+	if err != nil {
+		return Reading{}, err
+	}
+	name := fileName(channel)
+	mark := marks[name]
+	if err := r.looked(); err != nil || len(lines) == 0 {
+		return Reading{}, err
+	}
+	if mark > lines[len(lines)-1].N {
+		mark = 0 // the channel's file was deleted, and counts from 1 again
+	}
+	var got Reading
+	if first := lines[0].N; first > mark+1 {
+		got.Dropped = int(first - mark - 1)
+	}
+	from, _ := slices.BinarySearchFunc(lines, mark+1, func(l Line, n int64) int { return int(l.N - n) })
+	got.Lines = lines[from:]
+	if limit > 0 && len(got.Lines) > limit {
+		got.Left = len(got.Lines) - limit
+		got.Lines = got.Lines[:limit]
+	}
+	if len(got.Lines) == 0 {
+		return got, nil
+	}
+	marks[name] = got.Lines[len(got.Lines)-1].N
+	return got, r.mark(marks)
+}
+
+// Recent returns the newest lines of a channel, the newest first: at most limit, 0
+// means all, and only those that came after since. No mark is moved.
+func (r Reader) Recent(channel string, since time.Time, limit int) ([]Line, error) {
+	lines, err := r.lines(channel)
+	if err == nil {
+		err = r.looked()
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(lines)
+	lines = slices.DeleteFunc(lines, func(l Line) bool { return !l.At.After(since) })
+	if limit > 0 && len(lines) > limit {
+		lines = lines[:limit]
+	}
+	return lines, nil
+}
+
+// Unread counts the new lines of every channel of which something is kept.
+func (r Reader) Unread() (map[string]int, error) {
+	last, err := r.channels()
+	if err != nil {
+		return nil, err
+	}
+	marks, err := r.marks()
+	if err != nil {
+		return nil, err
+	}
+	unread := make(map[string]int, len(last))
+	for name, l := range last {
+		mark := marks[name]
+		if mark > l.N {
+			mark = 0
+		}
+		unread[l.Channel] = int(min(l.N-mark, int64(l.kept)))
+	}
+	return unread, nil
+}
+
+// Newest returns the newest line of every channel and person of whom something is kept.
+func (r Reader) Newest() ([]Line, error) {
+	last, err := r.channels()
+	if err != nil {
+		return nil, err
+	}
+	var lines []Line
+	for _, l := range last {
+		lines = append(lines, l.Line)
+	}
+	return lines, nil
+}
+
+// A lastLine is the newest line of a channel, and how many are kept with it.
+type lastLine struct {
+	Line
+	kept int
+}
+
+// channels returns the newest line of each channel, by the channel's file name.
+func (r Reader) channels() (map[string]lastLine, error) {
+	dir := filepath.Join(r.Dir, "buffer")
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the buffers: %w", err)
+	}
+	last := make(map[string]lastLine)
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".jsonl")
+		if !ok {
+			continue
+		}
+		lines, err := readLines(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read the buffers: %w", err)
+		}
+		if lines = r.shown(lines); len(lines) > 0 {
+			last[name] = lastLine{lines[len(lines)-1], len(lines)}
+		}
+	}
+	return last, nil
+}
+
+func (r Reader) lines(channel string) ([]Line, error) {
+	lines, err := readLines(bufferFile(r.Dir, channel))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", channel, err)
+	}
+	return r.shown(lines), nil
+}
+
+func (r Reader) shown(lines []Line) []Line {
+	lines = slices.DeleteFunc(lines, func(l Line) bool { return l.N == 0 })
+	size := r.Size
+	if size <= 0 {
+		size = DefaultBufferSize
+	}
+	return lines[max(0, len(lines)-size):]
+}
+
+func (r Reader) marksFile() string {
+	return filepath.Join(r.Dir, "marks", fileName(r.Name)+".json")
+}
+
+// marks reads how far this reader is in each channel, by the channel's file name.
+func (r Reader) marks() (map[string]int64, error) {
+	marks := map[string]int64{}
+	if err := readSmall(r.marksFile(), &marks); err != nil {
+		return nil, fmt.Errorf("read the marks of %s: %w", r.Name, err)
+	}
+	if marks == nil { // somebody wrote null
+		marks = map[string]int64{}
+	}
+	return marks, nil
+}
+
+func (r Reader) mark(marks map[string]int64) error {
+	if err := writeSmall(r.marksFile(), marks); err != nil {
+		return fmt.Errorf("mark what %s has read: %w", r.Name, err)
+	}
+	return nil
+}
+
+// bridge is the name of the bridge, as it stands in what people and agents type.
+func (r Reader) bridge() string { return filepath.Base(r.Dir) }

@@ -1,0 +1,65 @@
+package bridge
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Outcomes of a receipt.
+const (
+	outcomeSaid     = "said"
+	outcomeJoined   = "joined"
+	outcomeLeft     = "left"
+	outcomeTopic    = "topic set"
+	outcomeNotShown = "not shown" // a copy of a message that is safe elsewhere
+	outcomeAnswered = "answered"
+	outcomeNoAnswer = "not answered"
+)
+
+// A receipt says what became of a message in the bridge's mailbox. It begins as those of
+// turns do, so that whoever reads those can read it. What it says of the network stands
+// under the bridge's name.
+type receipt struct {
+	V       int              `yaml:"v"`
+	ID      string           `yaml:"id"`
+	Agent   string           `yaml:"agent"`
+	Via     string           `yaml:"via"`
+	Outcome string           `yaml:"outcome"`
+	Ended   time.Time        `yaml:"ended"`
+	There   map[string]there `yaml:",inline"`
+}
+
+// there is what a receipt says of the network.
+type there struct {
+	Server string   `yaml:"server"`
+	Target string   `yaml:"target,omitempty"`
+	Lines  int      `yaml:"lines,omitempty"`
+	MsgIDs []string `yaml:"msgids,omitempty"`
+	Again  bool     `yaml:"again,omitempty"` // a part of it was said again, marked
+	Why    string   `yaml:"why,omitempty"`
+}
+
+// settlement is a message in the mailbox of a bridge with its receipt.
+func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settlement {
+	data, err := yaml.Marshal(receipt{
+		V: 1, ID: e.ID, Agent: bridge, Via: "mailbox", Outcome: outcome, Ended: time.Now().UTC(), There: map[string]there{bridge: t},
+	})
+	if err != nil {
+		panic(err) // strings, numbers and a time
+	}
+	return dropbox.Settlement{Entry: e, Receipt: data}
+}
+
+// What reasons of the bridge begin with: by it one knows whether to try again, also after a
+// crash, when nothing but the reason is left.
+const (
+	tooLate   = "it expired before it could be said"
+	hungUpOn  = "the server hung up" // on a text that it does not bear
+	notJoined = "cannot join: "
+)
+
+// staysIn is the reason for which a channel is not left.
+const staysIn = "is a channel of the configuration, and the bridge stays there"

@@ -1,0 +1,110 @@
+package bridge
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// Keys of the log.
+const (
+	keyChannel = "channel"
+	keyErr     = "err"
+	keyMessage = "message"
+	keyNick    = "nick"
+	keyWhy     = "why"
+)
+
+// A record is what the bridge writes down for others: how things stand, and the last lines
+// of each channel. It belongs to the loop.
+type record struct {
+	dir     string // of the bridge's files
+	size    int    // lines that readers find of each channel
+	mask    func(text string) string
+	log     *slog.Logger
+	buffers map[string]*buffer // by the name of their file
+	state   State
+	dirty   bool
+	written time.Time
+}
+
+func newRecord(o *Options) *record {
+	return &record{dir: Folder(o.Home, o.Name), size: o.BufferSize, mask: o.Mask, log: o.Log, buffers: map[string]*buffer{}}
+}
+
+// changed notes that the state is to be written.
+func (r *record) changed() { r.dirty = true }
+
+// trouble notes an error of the disk or of the network that a person should see.
+func (r *record) trouble(what string, err error) {
+	r.log.Error(what, keyErr, err)
+	r.state.LastError, r.state.LastAt, r.dirty = what+": "+r.mask(err.Error()), time.Now().UTC(), true
+}
+
+// write writes the state.
+func (r *record) write() {
+	r.dirty, r.written = false, time.Now()
+	r.state.At = r.written.UTC()
+	if err := writeState(r.dir, r.state); err != nil {
+		r.log.Error("state was not written", keyErr, err)
+	}
+}
+
+// buffer returns the buffer of a channel or a person; nil where the disk refuses it.
+func (r *record) buffer(channel string) *buffer {
+	name := fileName(channel)
+	if b := r.buffers[name]; b != nil {
+		return b
+	}
+	if len(r.buffers) >= 512 { // open files are few
+		for name, b := range r.buffers {
+			b.close()
+			delete(r.buffers, name)
+		}
+	}
+	b, err := openBuffer(r.dir, channel, r.size)
+	if err != nil {
+		r.trouble("buffer was not opened", err)
+		return nil
+	}
+	r.buffers[name] = b
+	return b
+}
+
+// close closes the buffers.
+func (r *record) close() (err error) {
+	for _, b := range r.buffers {
+		err = errors.Join(err, b.close())
+	}
+	return err
+}
+
+// keep puts a line into the buffer of its channel.
+func (r *record) keep(l Line) {
+	b := r.buffer(l.Channel)
+	if b == nil {
+		return
+	}
+	if _, err := b.add(l); err != nil {
+		r.trouble("line was not kept", err)
+	}
+}
+
+// kept is what the buffer of a channel knows of a message of ours.
+func (r *record) kept(channel, id string) (k Kept, ok bool) {
+	b := r.buffer(channel)
+	if b == nil {
+		return Kept{}, false
+	}
+	upto, msgids, err := b.said(id)
+	if err != nil {
+		r.trouble("buffer was not read", err)
+	}
+	return Kept{Upto: upto, MsgIDs: msgids, Spoke: b.spoke}, true
+}
+
+// hasSaid says whether the buffer of a channel holds a line of ours under that id.
+func (r *record) hasSaid(channel, msgid string) bool {
+	b := r.buffer(channel)
+	return b != nil && b.seen[msgid]
+}

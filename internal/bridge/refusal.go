@@ -1,0 +1,225 @@
+package bridge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What people are told of lines of theirs that nobody obeys. Strangers are told nothing,
+// and nobody more often than this, or two programs would talk for ever.
+const tellAgain = time.Minute
+
+// notices is what people are told of lines of theirs beside the answers: that nobody obeys
+// them, that the agent is held up, that it has a task. It belongs to the loop.
+type notices struct {
+	link     Link
+	loop     *loop
+	rec      *record
+	rep      *replies
+	mail     *mail
+	permits  permits
+	channels Channels
+	swarm    Swarm
+	called   func(mailbox string) string
+	most     int // messages to agents that may come of one channel in a minute; below 1 any number
+
+	wakes   map[string][]time.Time // by channel: when messages to agents came of it
+	crowds  map[string]*crowd      // by channel: what was too much of it
+	away    map[string]*absence    // by folded nick: what they said while we were away
+	lacking map[string]time.Time   // by folded nick and right: when they were told that they lack it
+	deaf    map[string]time.Time   // by agent, folded nick and channel: when they were told that it is not heard there
+	spoken  map[string]spoken      // what people said last to agents, by folded channel and nick
+	holdups map[string]holdup      // what people know of agents that do not work, by agent and folded nick
+}
+
+// missedFor is how long nothing more must come of what somebody said while the bridge was
+// away, until they are told of it all. missedRounds bounds how often that is waited for.
+const (
+	missedFor    = 2 * time.Second
+	missedRounds = 5
+)
+
+// An absence is what a person said while the bridge was away.
+type absence struct {
+	gen   int // the connection on which it was fetched
+	first Text
+	lines int
+}
+
+// missed notes what somebody said while the bridge was away, and that nobody obeys it: it
+// may be out of date. They are told once for each connection, of all their lines together.
+func (r *notices) missed(t Text) {
+	key := r.link.Fold(t.Nick)
+	gen, _ := r.link.Connection()
+	r.rec.log.Info("missed", keyNick, t.Nick, "account", t.Account, keyChannel, t.Peer(), "said", t.Time.UTC())
+	if a := r.away[key]; a != nil && a.gen == gen {
+		a.lines++
+		return
+	}
+	if len(r.away) >= 256 {
+		clear(r.away)
+	}
+	r.away[key] = &absence{gen: gen, first: t, lines: 1}
+	r.tellMissed(r.away[key], 1)
+}
+
+// tellMissed tells a person what was missed of them, when no more of it comes.
+func (r *notices) tellMissed(a *absence, round int) {
+	lines := a.lines
+	r.loop.do(func() func() {
+		select {
+		case <-time.After(missedFor):
+		case <-r.loop.ctx.Done():
+			return nil
+		}
+		return func() {
+			if a.lines > lines && round < missedRounds {
+				r.tellMissed(a, round+1)
+				return
+			}
+			more := ""
+			if a.lines > 1 {
+				more = fmt.Sprintf(", and %d more", a.lines-1)
+			}
+			r.rep.tell(a.first, fmt.Sprintf("I was away when you said that: %s (%s UTC)%s. Say it again if it still holds.",
+				clip(r.link.Plain(a.first.Body), 100), a.first.Time.UTC().Format("15:04"), more))
+		}
+	})
+}
+
+// lacks tells somebody who may do other things that they lack a right.
+func (r *notices) lacks(t Text, need Right, has []Right, now time.Time) {
+	key := r.link.Fold(t.Nick) + " " + string(need)
+	if now.Sub(r.lacking[key]) < tellAgain {
+		return
+	}
+	if r.lacking == nil || len(r.lacking) >= 256 {
+		r.lacking = map[string]time.Time{}
+	}
+	r.lacking[key] = now
+	what := map[Right]string{Talk: "To speak to agents", Tasks: "To give a task", Control: "To steer the swarm"}[need]
+	var have []string
+	for _, right := range has {
+		have = append(have, string(right))
+	}
+	r.rep.tell(t, fmt.Sprintf("%s one needs the right %s; you have %s. It is given under %s.allow in claude-swarm.yaml.", what, need, strings.Join(have, " and "), r.mail.name))
+}
+
+// wake counts a message to an agent that comes of a channel; false where there are too many,
+// and the person is told.
+func (r *notices) wake(t Text, agent string, now time.Time) bool {
+	at := t.Peer()
+	if r.most > 0 && r.awake(at, now) >= r.most {
+		r.tooMany(t, agent, now)
+		return false
+	}
+	r.wakes[at] = append(r.wakes[at], now)
+	return true
+}
+
+// awake counts how many messages to agents came of a channel in the last minute.
+func (r *notices) awake(channel string, now time.Time) int {
+	r.wakes[channel] = slices.DeleteFunc(r.wakes[channel], func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	return len(r.wakes[channel])
+}
+
+// sweep tells and forgets what is due.
+func (r *notices) sweep(now time.Time) {
+	r.tellCrowds(now)
+	for at := range r.wakes {
+		if r.awake(at, now) == 0 {
+			delete(r.wakes, at)
+		}
+	}
+}
+
+// A crowd is what people said to agents in one channel above the bound.
+type crowd struct {
+	told time.Time
+	over map[string]*overflow // since then, by folded nick
+}
+
+// An overflow is what one of them said.
+type overflow struct {
+	last  Text
+	agent string
+	lines int
+}
+
+// tooMany notes a line that wakes no agent, as there were too many. The first of a minute
+// is told of at once, the others together when the minute is over.
+func (r *notices) tooMany(t Text, agent string, now time.Time) {
+	at := t.Peer()
+	r.rec.log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)
+	r.rec.state.Denied++
+	c := r.crowds[at]
+	if c == nil {
+		c = &crowd{over: map[string]*overflow{}}
+		r.crowds[at] = c
+	}
+	if now.Sub(c.told) >= tellAgain && len(c.over) == 0 {
+		c.told = now
+		r.rep.tell(t, fmt.Sprintf("%s was not woken: there were %d messages to agents in a minute. Say it again in a while.%s", agent, r.most, r.wayOut(t, agent)))
+		return
+	}
+	key := r.link.Fold(t.Nick)
+	o := c.over[key]
+	if o == nil {
+		if len(c.over) >= 64 {
+			return
+		}
+		o = &overflow{}
+		c.over[key] = o
+	}
+	o.last, o.agent = t, agent
+	o.lines++
+}
+
+// tellCrowds tells those whose lines woke nobody in the last minute how many they were.
+func (r *notices) tellCrowds(now time.Time) {
+	for at, c := range r.crowds {
+		if now.Sub(c.told) < tellAgain {
+			continue
+		}
+		if len(c.over) == 0 {
+			if r.awake(at, now) == 0 {
+				delete(r.crowds, at)
+			}
+			continue
+		}
+		for _, o := range c.over {
+			what := "One more line of yours"
+			if o.lines > 1 {
+				what = fmt.Sprintf("%d more lines of yours", o.lines)
+			}
+			r.rep.tell(o.last, fmt.Sprintf("%s woke nobody, the last %q. Say again what still holds.%s", what, clip(r.link.Plain(o.last.Body), 100), r.wayOut(o.last, o.agent)))
+		}
+		c.told = now
+		clear(c.over)
+	}
+}
+
+// wayOut says what whoever may steer can do where words do not come through.
+func (r *notices) wayOut(t Text, agent string) string {
+	if !r.permits.may(t.Who, Control) {
+		return ""
+	}
+	return fmt.Sprintf(" At any time: %s: abort %s", r.link.Self(), agent)
+}
+
+// unheard tells a person, now and then, that an agent is not spoken to where they did.
+func (r *notices) unheard(t Text, agent string, now time.Time) {
+	r.rec.log.Info("not heard", "agent", agent, keyNick, t.Nick, keyChannel, t.Target)
+	key := agent + " " + r.link.Fold(t.Nick+" "+t.Target)
+	if now.Sub(r.deaf[key]) < tellAgain {
+		return
+	}
+	if r.deaf == nil || len(r.deaf) >= 256 {
+		r.deaf = map[string]time.Time{}
+	}
+	r.deaf[key] = now
+	r.rep.tell(t, fmt.Sprintf("%s does not hear %s. Speak to it in %s, or privately: /msg %s %s: …",
+		agent, t.Target, strings.Join(r.channels.Own[agent], " or "), r.link.Self(), agent))
+}

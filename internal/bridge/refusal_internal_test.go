@@ -1,0 +1,113 @@
+package bridge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// told runs what the bridge does beside its loop to its end, and returns what it has told
+// a channel or a person.
+func (r *run) told(t *testing.T, peer string) (texts []string) {
+	t.Helper()
+	r.waitingFor("coder") // what was heard is delivered
+	done := make(chan struct{})
+	go func() { // the loop below waits for it
+		defer close(done)
+		r.loop.work.Wait()
+	}()
+	for over := false; !over; {
+		select {
+		case f := <-r.loop.later:
+			f()
+		case <-done:
+			over = true
+		}
+	}
+	lines, err := readLines(bufferFile(r.rec.dir, peer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range lines {
+		if l.Own {
+			texts = append(texts, l.Text)
+		}
+	}
+	return texts
+}
+
+// Anyone who may do something learns which right is missing for the rest, now and then;
+// strangers learn nothing.
+func TestAMissingRightIsTold(t *testing.T) {
+	r, log := newListener(t, "irc.example", Options{Allow: []Permit{
+		{Account: "joe", May: []Right{Talk}}, {Account: "tim", May: []Right{Tasks, Control}},
+	}})
+	now := time.Now()
+	say := func(nick, account, text string) {
+		r.listener.hear(onNetwork(irc.Text{Time: now, Target: "#project-x", Source: nick + "!~a@h", Nick: nick, Account: account, Body: text}))
+	}
+	say("joe", "joe", "TASK: @coder fix it")
+	say("joe", "joe", "swarm: pause coder")
+	say("joe", "joe", "swarm: abort coder") // told just now
+	say("tim", "tim", "coder: hello")
+	say("eve", "eve", "swarm: pause coder")
+	say("joe", "", "TASK: @coder a forged one")
+	want := []string{
+		"joe: To give a task one needs the right task; you have talk. It is given under irc.allow in claude-swarm.yaml.",
+		"joe: To steer the swarm one needs the right control; you have talk. It is given under irc.allow in claude-swarm.yaml.",
+		"tim: To speak to agents one needs the right talk; you have task and control. It is given under irc.allow in claude-swarm.yaml.",
+	}
+	if got := r.told(t, "#project-x"); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		t.Errorf("told %q, want %q\n%s", got, want, log)
+	}
+	r.listener.notices.lacking["joe task"] = now.Add(-tellAgain)
+	say("joe", "joe", "TASK: @coder fix it")
+	if got := r.told(t, "#project-x"); len(got) != 4 {
+		t.Errorf("told %q after a minute, want one more", got)
+	}
+	if n := len(r.waitingFor("coder")); n > 0 || r.rec.state.Denied != 7 {
+		t.Errorf("coder got %d messages, denied %d", n, r.rec.state.Denied)
+	}
+}
+
+// What is said above the bound is told of: the first line at once, the others once a
+// minute, with their number.
+func TestWhatIsTooMuchIsCounted(t *testing.T) {
+	r, log := newListener(t, "irc.example", Options{WakesPerMinute: 2, Allow: []Permit{
+		{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk}},
+	}})
+	now := time.Now()
+	say := func(nick, text string) {
+		r.listener.hear(onNetwork(irc.Text{Time: now, Target: "#project-x", Source: nick + "!~a@h", Nick: nick, Account: nick, Body: text}))
+	}
+	for i := range 5 {
+		say("ann", fmt.Sprintf("coder: number %d", i))
+	}
+	say("ann", "coder: stop")
+	say("joe", "coder: what now?")
+	r.listener.notices.tellCrowds(now.Add(tellAgain / 2))
+	first := "ann: coder was not woken: there were 2 messages to agents in a minute. Say it again in a while. At any time: swarm: abort coder"
+	if got := r.told(t, "#project-x"); !slices.Equal(got, []string{first}) {
+		t.Errorf("told %q within the minute, want %q\n%s", got, first, log)
+	}
+	r.listener.notices.tellCrowds(now.Add(tellAgain + time.Second))
+	want := []string{
+		first,
+		"ann: 3 more lines of yours woke nobody, the last \"coder: stop\". Say again what still holds. At any time: swarm: abort coder",
+		"joe: One more line of yours woke nobody, the last \"coder: what now?\". Say again what still holds.",
+	}
+	if got := slices.Sorted(slices.Values(r.told(t, "#project-x"))); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	r.listener.notices.tellCrowds(now.Add(3 * tellAgain))
+	if got := r.told(t, "#project-x"); len(got) != len(want) || len(r.listener.notices.crowds) != 0 {
+		t.Errorf("told %d lines, want %d; %d channels are still too loud", len(got), len(want), len(r.listener.notices.crowds))
+	}
+	if n := len(r.waitingFor("coder")); n != 2 {
+		t.Errorf("coder got %d messages, want 2", n)
+	}
+}

@@ -1,0 +1,67 @@
+package bridge
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxInChannel is how many lines are answered in a channel; more go to the person.
+const maxInChannel = 3
+
+// replies is what the bridge tells people, in answer to a text of theirs. An answer is no
+// message of the mailboxes: when the connection ends it is gone, and can be asked again.
+type replies struct {
+	link  Link
+	loop  *loop
+	rec   *record
+	mores map[string]*more // by folded name
+}
+
+// tell tells a person one line, where they spoke.
+func (r *replies) tell(t Text, line string) { r.answer(t, []string{line}) }
+
+// answer answers a person: in the channel if it is short, else privately.
+func (r *replies) answer(t Text, lines []string) {
+	r.tellPage(t, r.fitting(t, lines), maxAnswer)
+}
+
+// tellLines tells lines that fit.
+func (r *replies) tellLines(t Text, lines []string) Told {
+	target := t.Peer()
+	if len(lines) > maxInChannel && !t.Private {
+		target = t.Nick
+		r.tellOne(t, t.Target, t.Nick+": I answer you privately.")
+	} else if !t.Private {
+		lines = slices.Clone(lines)
+		lines[0] = t.Nick + ": " + lines[0]
+	}
+	return r.tellOne(t, target, strings.Join(lines, "\n"))
+}
+
+// tellOne tells a text in answer to t.
+func (r *replies) tellOne(t Text, target, text string) Told {
+	masked := r.rec.mask(withoutTabs(text))
+	answers := ""
+	if target == t.Peer() {
+		answers = t.MsgID
+	}
+	told := r.link.Tell(target, masked, answers)
+	r.loop.do(func() func() {
+		<-told.Done() // at the latest when the connection ends
+		msgid := told.MsgID()
+		return func() {
+			r.rec.keep(Line{At: time.Now(), Channel: target, Nick: r.link.Self(), Text: r.link.Plain(masked), MsgID: msgid, Own: true})
+		}
+	})
+	return told
+}
+
+// tellThen tells a person something, and does the next thing when that is said.
+func (r *replies) tellThen(t Text, line string, then func()) {
+	d := r.tellLines(t, r.fitting(t, []string{line}))
+	r.loop.do(func() func() {
+		<-d.Done() // at the latest when the connection ends
+		return then
+	})
+}

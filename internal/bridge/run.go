@@ -1,0 +1,267 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Times of the loop.
+const (
+	sweepEvery = 30 * time.Second       // to look at the mailbox whatever the watcher says
+	stateEvery = 250 * time.Millisecond // between two writings of the state
+	lastWords  = 3 * time.Second        // for the proof of what is on its way when the bridge ends
+)
+
+// A Bridge carries messages between the mailboxes of one project and one network.
+type Bridge struct {
+	o    Options
+	link Link
+}
+
+// New makes a bridge over a link. It touches nothing yet; the error says what is wrong with
+// the options.
+func New(o Options, link Link) (*Bridge, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	return &Bridge{o: o, link: link}, nil
+}
+
+// Run is the bridge until ctx is done, and then returns nil. The link connects, and connects
+// again whenever that breaks; the state says how it stands. The error is [ErrRunning]
+// when another process is the bridge of this project, and otherwise something on disk
+// that nobody can work with.
+func (b *Bridge) Run(ctx context.Context) (err error) {
+	release, err := lock(b.o.Home, Folder(b.o.Home, b.o.Name))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	o := b.o
+	if err := o.Store.MakeMailbox(o.Name); err != nil {
+		return fmt.Errorf("%s: %w", o.Name, err)
+	}
+	box, err := o.Store.Mailbox(o.Name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Name, err)
+	}
+	r := newRun(ctx, &o, b.link, box)
+	defer func() { err = errors.Join(err, r.rec.close()) }()
+	joined, err := r.takeUp()
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Name, err)
+	}
+	return r.serve(joined)
+}
+
+// A run is a bridge that runs. Everything in it belongs to the goroutine of the loop.
+type run struct {
+	o         *Options
+	link      Link
+	loop      *loop
+	rec       *record
+	mail      *mail
+	questions *questions
+	outbox    *outbox
+	listener  *listener
+	threads   map[string]string    // of what is open, see [run.openThreads]: by mailbox and id
+	idle      map[string]time.Time // by channel of a conversation: since when nothing of that is open
+	resting   map[string]resting   // files laid into the mailbox by hand, by name
+}
+
+func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *run {
+	r := &run{
+		o: o, link: link, loop: newLoop(ctx), rec: newRecord(o), idle: map[string]time.Time{},
+		mail: &mail{store: o.Store, box: box, name: o.Name, title: o.Title, sign: o.Sign},
+	}
+	r.questions = &questions{mail: r.mail, rec: r.rec, link: link}
+	r.outbox = &outbox{
+		link: link, loop: r.loop, rec: r.rec, mail: r.mail, questions: r.questions, channels: o.Channels, called: o.Called,
+		flights: map[string]*flight{}, folds: map[string]string{},
+	}
+	r.outbox.plan = newPlan(box, r.outbox.destinationOf)
+	rep := &replies{link: link, loop: r.loop, rec: r.rec, mores: map[string]*more{}}
+	who := permits{allow: o.Allow, link: link}
+	r.listener = &listener{
+		link: link, rec: r.rec, rep: rep, questions: r.questions, mail: r.mail, permits: who, channels: o.Channels, called: o.Called, agents: r.Agents,
+		orders:   &orders{link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, questions: r.questions, swarm: o.Swarm, called: o.Called},
+		arrivals: &arrivals{loop: r.loop, rec: r.rec, store: o.Store, delivered: make(chan func(), 1)},
+		notices: &notices{
+			link: link, loop: r.loop, rec: r.rec, rep: rep, mail: r.mail, permits: who, channels: o.Channels, swarm: o.Swarm, called: o.Called, most: o.WakesPerMinute,
+			wakes: map[string][]time.Time{}, crowds: map[string]*crowd{}, away: map[string]*absence{},
+		},
+	}
+	return r
+}
+
+// takeUp puts the mailbox right after a crash, and reads what an earlier bridge left.
+func (r *run) takeUp() (joined []string, err error) {
+	if err := r.questions.read(); err != nil {
+		return nil, err
+	}
+	if err := r.mail.box.Recover(); err != nil {
+		return nil, err
+	}
+	if err := r.outbox.takeUp(); err != nil {
+		return nil, err
+	}
+	earlier, err := ReadState(r.rec.dir)
+	if err != nil {
+		r.rec.log.Warn("the state of the earlier bridge was not read", keyErr, err)
+	}
+	r.rec.state.Heard = earlier.Heard // the link may ask for it when it has connected
+	r.rec.state.Server, r.rec.state.Since = r.link.Server(), time.Now().UTC()
+	return readJoined(r.rec.dir)
+}
+
+// serve runs until the order to end, and a little longer for what is on its way.
+func (r *run) serve(joined []string) error {
+	mailCame, handCame := make(chan struct{}, 1), make(chan struct{}, 1)
+	watcher, err := r.mail.store.Watch(func(ring dropbox.Ring) {
+		came := mailCame
+		if ring.Stray {
+			came = handCame
+		}
+		select {
+		case came <- struct{}{}:
+		default: // it is known already
+		}
+	}, r.mail.name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.mail.name, err)
+	}
+	defer watcher.Close()
+
+	links, stopLinks := context.WithCancel(context.WithoutCancel(r.loop.ctx))
+	defer r.loop.work.Wait()
+	defer stopLinks()
+	if err := r.link.Open(r.loop.ctx, links, r, joined); err != nil {
+		return fmt.Errorf("%s: %w", r.mail.name, err)
+	}
+
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	saving := time.NewTimer(0)
+	defer saving.Stop()
+	again := time.NewTimer(time.Hour)
+	defer again.Stop()
+	hand := time.NewTimer(0)
+	defer hand.Stop()
+	out := r.outbox
+	ended := r.loop.ctx.Done()
+	var patience <-chan time.Time
+	for over := false; !over; {
+		out.takeOff()
+		if r.rec.dirty {
+			saving.Reset(time.Until(r.rec.written.Add(stateEvery)))
+		}
+		if out.plan.suspects > 0 || len(out.plan.entries) > 0 { // their time comes without any other event
+			if after := r.link.LookAgain(out.plan.suspects > 0); after > 0 {
+				again.Reset(after)
+			}
+		}
+		if out.stopping && len(out.flights) == 0 {
+			break
+		}
+		select {
+		case <-mailCame:
+			out.halted = false // look again
+			out.plan.lookAgain()
+			r.rec.changed()
+		case <-handCame:
+			hand.Reset(debounce / 4)
+		case <-hand.C:
+			if r.takeIn(time.Now()) {
+				hand.Reset(debounce)
+			}
+		case f := <-r.loop.events:
+			f()
+		case f := <-r.loop.later:
+			f()
+			r.loop.catchUp()
+		case f := <-r.listener.arrivals.delivered:
+			f()
+		case <-sweep.C:
+			out.halted = false
+			out.plan.lookAgain()
+			if _, err := watcher.Rewatch(); err != nil {
+				r.rec.log.Debug("mailbox is not watched", keyErr, err)
+			}
+			now := time.Now()
+			r.link.Sweep(now)
+			r.sweep(now)
+			hand.Reset(0)
+		case <-again.C:
+		case <-saving.C:
+			if r.rec.dirty {
+				r.save()
+			}
+		case <-ended:
+			ended, out.stopping, patience = nil, true, time.After(lastWords)
+			r.link.Stop()
+		case <-patience:
+			over = true // what is on its way is put back
+		}
+	}
+	r.link.Describe(&r.rec.state) // it forgets what it knew of the connection
+	stopLinks()
+	r.settleRest()
+	r.save()
+	return nil
+}
+
+// save writes the state.
+func (r *run) save() {
+	s := &r.rec.state
+	if err := r.outbox.plan.list(); err != nil { // nothing else lists while there is no connection
+		r.rec.trouble("mailbox was not listed", err)
+	}
+	s.Waiting, s.Unproven = len(r.outbox.plan.entries), r.outbox.unproven()
+	s.Halted = r.outbox.halted
+	s.Questions = nil
+	for _, q := range r.questions.open {
+		s.Questions = append(s.Questions, q.OpenQuestion)
+	}
+	s.Channels, s.Warnings = nil, nil
+	r.link.Describe(s)
+	r.rec.write()
+}
+
+// sweep does what is due now and then.
+func (r *run) sweep(now time.Time) {
+	r.rec.changed()
+	r.leaveDone(now)
+	if err := r.outbox.takeUp(); err != nil {
+		r.rec.trouble("messages that the disk refused were not taken up", err)
+	}
+	r.listener.notices.sweep(now)
+	r.questions.sweep(now)
+}
+
+// settleRest waits for the link to end and for what was on its way, and puts it back.
+func (r *run) settleRest() {
+	close(r.loop.ended)
+	done := make(chan struct{})
+	// Ends when everything has ended; the loop below waits for it.
+	go func() {
+		defer close(done)
+		r.loop.work.Wait()
+	}()
+	for {
+		select {
+		case f := <-r.loop.later:
+			f()
+		case f := <-r.listener.arrivals.delivered:
+			f()
+		case <-done:
+			for _, f := range r.outbox.flights {
+				r.outbox.putBack(f, false)
+			}
+			return
+		}
+	}
+}

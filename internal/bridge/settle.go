@@ -1,0 +1,74 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// giveUp sets a message aside that cannot be said, and tells its sender. Of a copy
+// nobody is told: the message itself is where it belongs.
+func (o *outbox) giveUp(f *flight, reason string) {
+	reason = o.rec.mask(o.link.Plain(reason))
+	if f.Message != nil && f.origin.About != "" && !strings.HasPrefix(reason, hungUpOn) {
+		o.settleWith(f, outcomeNotShown, reason)
+		return
+	}
+	o.rec.log.Warn("message was given up", keyMessage, f.ID, keyWhy, reason)
+	o.onDisk(f, "message was not given up", func() error { return o.bury(f.Claim, reason) }, func() {})
+}
+
+// bury takes the steps of giving up; each may be repeated.
+func (o *outbox) bury(c *dropbox.Claim, reason string) error {
+	at, err := o.mail.box.Condemn(c.Entry, reason)
+	if err != nil {
+		return err
+	}
+	if err := o.bounce(c, reason, at); err != nil {
+		return err
+	}
+	return o.mail.box.Bury(c.Entry, reason)
+}
+
+// finishBurial goes on where a crash cut off giving up a message.
+func (o *outbox) finishBurial(e dropbox.Entry) error {
+	c, err := o.mail.box.Open(e)
+	if err != nil {
+		return err
+	}
+	reason, err := o.mail.box.Reason(e)
+	if err != nil {
+		return err
+	}
+	return o.bury(c, reason)
+}
+
+// bounce tells the sender that a message was not said, once for each time that it was
+// given up.
+func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
+	m := c.Message
+	if m == nil || m.From == "" || m.From == dropbox.Swarm || m.From == o.mail.name {
+		return nil
+	}
+	n, _ := o.mail.origin(m)
+	if n.About != "" {
+		return nil
+	}
+	next := o.advice(m, n, destinationOf(m, n, Origin{}, o.channels, o.mail.name).target, reason)
+	b := &dropbox.Message{
+		From: o.mail.name, To: []string{m.From}, Type: dropbox.Status, Subject: "not said on " + o.mail.title, Thread: m.Thread, Trace: m.Trace,
+		ReplyTo: m.ID, Key: fmt.Sprintf("dead:%s:%d", c.ID, at.UnixMicro()),
+		Body: []byte(fmt.Sprintf("Not said on %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", o.mail.title, strings.TrimRight(reason, "."), c.ID, next)),
+	}
+	if m.Type.WantsAnswer() {
+		b.Type = dropbox.Result
+	}
+	_, err := o.mail.deliver(m.From, b)
+	if errors.Is(err, dropbox.ErrNoMailbox) || errors.Is(err, dropbox.ErrName) || errors.Is(err, dropbox.ErrInvalid) {
+		return nil // there is nobody to tell
+	}
+	return err
+}

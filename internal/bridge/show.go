@@ -1,0 +1,129 @@
+package bridge
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// maxFirst is the longest first line in a message of one line, in bytes.
+const maxFirst = 240
+
+// A shown is a message as people are to read it.
+type shown struct {
+	name string // whose words they are, by the mailbox
+	text string // any number of lines; secrets are still in it
+	id   string // by which the rest can be read
+}
+
+// A viewer is what showing a message needs to know of those who look.
+type viewer struct {
+	Names
+	mailbox string                      // of the bridge
+	self    string                      // the bridge's name there, to which people say what they type
+	called  func(mailbox string) string // what people call the owner of a mailbox
+}
+
+// show makes of a message what people read.
+func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
+	from := inLine(m.From, v)
+	n.To = inLine(n.To, v)
+	s := shown{name: from, id: m.ID}
+	if m.From == v.mailbox && n.Announces == Said && n.About != "" {
+		s.name = dropbox.Swarm // the bridge speaks for all
+	}
+	if n.About != "" {
+		s.id = n.About
+	}
+	body := strings.Trim(v.Plain(string(m.Body)), "\n")
+	first, more := firstLine(body)
+	read := ""
+	if more {
+		read = v.self + ": read " + s.id
+	}
+	switch n.Announces {
+	case Begun:
+		s.name = n.To
+		who, what := heard(from, first, v.mailbox)
+		s.text = "begins: " + WithoutHead(what, []string{n.To}, v) + aside("from "+v.called(who), read)
+	case Ended:
+		s.text = "done: " + first + aside(read)
+	case Failed:
+		if n.To != "" {
+			s.name = n.To
+		}
+		s.text = "failed: " + first + aside(read)
+	case Buried:
+		if n.To != "" {
+			s.name = n.To
+		}
+		s.text = "gave up " + s.id + ": " + first + aside(read)
+	case Alert:
+		s.text = body
+		if m.Subject != "" && !strings.HasPrefix(body, m.Subject) {
+			s.text = strings.TrimSuffix(m.Subject+": "+body, ": ")
+		}
+	default:
+		s.text = body
+		switch {
+		case m.Type == dropbox.Question && p.person == "":
+			s.text = "asks: " + body + "\n" + fmt.Sprintf(`(answer here with "%s: …", or with: %s: reply %s …)`, v.called(from), v.self, s.id)
+		case n.To != "":
+			s.text = "to " + v.called(n.To) + ": " + body
+		case p.person != "" && !p.private():
+			s.text = p.person + ": " + body
+		}
+	}
+	for _, a := range m.Attachments {
+		s.text += fmt.Sprintf("\n(attached: %s, %d bytes, in %s)", v.Plain(a.Name), a.Size, a.Path)
+	}
+	s.text = withoutBlank(withoutTabs(s.text))
+	if s.text == "" {
+		s.text = "(no text)"
+	}
+	return s
+}
+
+// inLine is a name as it stands in a line: a file by hand may say anything.
+func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.Plain(name)), " ") }
+
+// heard parts what was said on the network from who said it there, as pass put it together.
+func heard(from, line, mailbox string) (who, what string) {
+	who, what, ok := dropbox.HeardOnIRC(line)
+	if !ok || from != mailbox {
+		return from, line
+	}
+	return who, what
+}
+
+// aside is what stands in brackets behind a line.
+func aside(parts ...string) string {
+	var said []string
+	for _, p := range parts {
+		if p != "" {
+			said = append(said, p)
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(said, ", ") + ")"
+}
+
+// firstLine is the first line of a text, cut at maxFirst; more says whether that was
+// not all.
+func firstLine(text string) (line string, more bool) {
+	line, rest, _ := strings.Cut(text, "\n")
+	line = strings.TrimSpace(line)
+	more = strings.TrimSpace(rest) != ""
+	if len(line) > maxFirst {
+		end := maxFirst
+		for !utf8.RuneStart(line[end]) {
+			end--
+		}
+		line, more = strings.TrimRight(line[:end], " ")+" …", true
+	}
+	return line, more
+}

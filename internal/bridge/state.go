@@ -1,0 +1,182 @@
+package bridge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+)
+
+// A State says how things stand with the bridge. It is written by the bridge at every
+// change, at most 4 times a second.
+type State struct {
+	V  int       `json:"v"`
+	At time.Time `json:"at"` // when it was written
+
+	// Running says whether a bridge runs now. It is found out by the reader; what
+	// else stands here is from when one ran last.
+	Running bool `json:"-"`
+
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since"`              // connected, or not connected, since then
+	Why       string    `json:"why,omitempty"`      // why not; of a bridge that runs never ""
+	NextTry   time.Time `json:"next_try,omitzero"`  // when it is tried again; zero: never, or not known
+	Server    string    `json:"server"`             // host:port
+	Network   string    `json:"network,omitempty"`  // the name that it gives itself
+	Nick      string    `json:"nick,omitempty"`     // that the bridge has
+	Wanted    string    `json:"wanted,omitempty"`   // that it wants, when it is another
+	Mask      string    `json:"mask,omitempty"`     // nick!user@host as others see it
+	Account   string    `json:"account,omitempty"`  // logged in as
+	Style     string    `json:"style"`              // in use
+	Instead   string    `json:"instead,omitempty"`  // why it is not the style that was asked for
+	Caps      []string  `json:"caps,omitempty"`     // capabilities in use
+	Heard     time.Time `json:"heard,omitzero"`     // until when all private talk is known
+	Limits    Limits    `json:"limits"`             // of the server
+	Channels  []Channel `json:"channels,omitempty"` // sorted
+
+	Waiting    int            `json:"waiting"`  // messages that wait to be said
+	Unproven   int            `json:"unproven"` // said, and not proven yet
+	Halted     bool           `json:"halted,omitempty"`
+	Sent       int            `json:"sent"`     // messages since the bridge began
+	Received   int            `json:"received"` // lines since the bridge began
+	Denied     int            `json:"denied"`   // orders of people who may not
+	Masked     int            `json:"masked"`   // messages in which a secret was masked
+	Questions  []OpenQuestion `json:"questions,omitempty"`
+	Reconnects int            `json:"reconnects"`
+	LastError  string         `json:"last_error,omitempty"`
+	LastAt     time.Time      `json:"last_error_at,omitzero"`
+	Warnings   []string       `json:"warnings,omitempty"` // what a person should look at
+}
+
+// Limits are what the server bears, in bytes and lines; 0 is not known or not offered.
+type Limits struct {
+	Text           int    `json:"text,omitempty"` // the longest text in the project's channel
+	Nick           int    `json:"nick,omitempty"`
+	Channel        int    `json:"channel,omitempty"`
+	Topic          int    `json:"topic,omitempty"`
+	MultilineBytes int    `json:"multiline_bytes,omitempty"`
+	MultilineLines int    `json:"multiline_lines,omitempty"`
+	History        int    `json:"history,omitempty"`
+	CaseMapping    string `json:"case_mapping,omitempty"`
+}
+
+// A Channel is one that the bridge is in, or wants to be in.
+type Channel struct {
+	Name       string    `json:"name"`
+	Joined     bool      `json:"joined"`
+	Why        string    `json:"why,omitempty"`         // why not
+	NextTry    time.Time `json:"next_try,omitzero"`     // when it is tried again, after it shut us out several times
+	NotRelayed string    `json:"not_relayed,omitempty"` // with the style relaymsg: why the names of the agents stand in brackets here
+	Topic      string    `json:"topic,omitempty"`
+	Members    []Member  `json:"members,omitempty"` // sorted by nick; at most 200
+	More       int       `json:"more,omitempty"`    // members beyond those
+}
+
+// A Member is somebody in a channel.
+type Member struct {
+	Nick  string `json:"nick"`
+	Modes string `json:"modes,omitempty"` // @ is an operator, + has a voice; "" is neither
+}
+
+// An OpenQuestion was shown, and nobody has answered it yet.
+type OpenQuestion struct {
+	ID      string    `json:"id"`   // of the question
+	From    string    `json:"from"` // the agent that asked
+	To      string    `json:"to"`   // lead or irc
+	Channel string    `json:"channel"`
+	At      time.Time `json:"at"`
+}
+
+// Folder is where the files of the bridge with that name lie, below the daemon's folder.
+func Folder(home, bridge string) string { return filepath.Join(home, bridge) }
+
+func stateFile(dir string) string { return filepath.Join(dir, "state.json") }
+
+// ReadState reads how things stand with the bridge whose files lie in dir: see [Folder].
+// Where none ever ran it is the zero State.
+func ReadState(dir string) (State, error) {
+	var s State
+	data, err := os.ReadFile(stateFile(dir))
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return State{}, fmt.Errorf("read the bridge's state: %w", err)
+	}
+	if s.Running, err = running(dir); err != nil {
+		return State{}, fmt.Errorf("read the bridge's state: %w", err)
+	}
+	if s.Running && !s.Connected && s.Why == "" {
+		s.Why = "the server has not let it in yet" // the first attempt goes on
+	}
+	return s, nil
+}
+
+func writeState(dir string, s State) error {
+	s.V = 1
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err == nil {
+		err = writeVolatile(stateFile(dir), append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the bridge's state: %w", err)
+	}
+	return nil
+}
+
+// ErrRunning says that another process is the bridge of this project.
+var ErrRunning = errors.New("another process is the bridge of this project")
+
+func lockFile(dir string) string { return filepath.Join(dir, "lock") }
+
+// lock makes this process the one bridge of the project, until release or its end. The
+// error is [ErrRunning] when there is one.
+func lock(home, dir string) (release func() error, err error) {
+	if err := rendezvous.MakeHome(home); err != nil {
+		return nil, fmt.Errorf("lock the bridge: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("lock the bridge: %w", err)
+	}
+	f, err := os.OpenFile(lockFile(dir), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the bridge: %w", err)
+	}
+	// Anyone who reads the state holds the lock shared for a moment.
+	for patience := time.Now().Add(time.Second); ; time.Sleep(10 * time.Millisecond) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			break
+		}
+		if time.Now().After(patience) {
+			return nil, errors.Join(ErrRunning, f.Close())
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the bridge: %w", err), f.Close())
+	}
+	return f.Close, nil
+}
+
+// running says whether somebody holds the lock.
+func running(dir string) (bool, error) {
+	f, err := os.Open(lockFile(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	defer f.Close() // frees it
+	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}

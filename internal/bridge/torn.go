@@ -1,0 +1,63 @@
+package bridge
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A spoken is what a person has said last to agents in a channel.
+type spoken struct {
+	at     time.Time
+	agents []string
+	long   bool      // it fills a line of IRC
+	told   time.Time // when they were told that the rest is lost
+}
+
+// Nobody types a second line so soon: what is pasted, or too long for one line, comes as
+// several, and a client may hold back what follows a full one.
+const (
+	pastedWithin = 500 * time.Millisecond
+	tornWithin   = 5 * time.Second
+	fullLine     = 350         // bytes; clients leave room for names that they do not know
+	tornAgain    = time.Minute // or two programs would talk for ever
+)
+
+// noteSpoken remembers that somebody has spoken to agents in a channel.
+func (r *notices) noteSpoken(t Text, agents []string, now time.Time) {
+	if t.Private {
+		return // a line for nobody is answered there
+	}
+	if r.spoken == nil || len(r.spoken) >= 256 {
+		r.spoken = map[string]spoken{}
+	}
+	key := r.spokenKey(t)
+	r.spoken[key] = spoken{now, agents, len(t.Body) >= fullLine, r.spoken[key].told}
+}
+
+func (r *notices) spokenKey(t Text) string { return r.link.Fold(t.Target + " " + t.Nick) }
+
+// tellTorn tells a person now and then that the rest of what they said reaches no agent,
+// as it came as a separate line that names none. It is kept for reading.
+func (r *notices) tellTorn(t Text, now time.Time) {
+	key := r.spokenKey(t)
+	s, ok := r.spoken[key]
+	within := pastedWithin
+	if s.long {
+		within = tornWithin
+	}
+	if !ok || now.Sub(s.at) > within || now.Sub(s.told) < tornAgain || t.History || t.Notice {
+		return
+	}
+	if first, _, _ := strings.Cut(strings.TrimSpace(t.Body), " "); strings.HasSuffix(first, ":") || strings.HasSuffix(first, ",") {
+		return // it is for somebody else
+	}
+	s.told = now
+	r.spoken[key] = s
+	var names []string
+	for _, agent := range s.agents {
+		names = append(names, r.called(agent))
+	}
+	r.rep.tell(t, fmt.Sprintf("%s got your first line only: the next one names nobody. Put the name before each line, or say it in one of at most %d characters.",
+		strings.Join(names, ", "), fullLine))
+}

@@ -1,0 +1,121 @@
+package ircbridge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// A connection is one connection, which the library keeps up: the bridge's own, or with
+// [StyleNicks] an agent's. Its fields belong to the loop.
+type connection struct {
+	agent  string // "" is the bridge's own
+	client *irc.Client
+	stop   context.CancelFunc
+
+	up       bool
+	doubtful bool // see [connection.doubt]
+	caught   bool // all private talk until now is known
+	gen      int  // counts connections
+	nick     string
+	nicks    []string // all that it has had, folded: what comes from one of them is ours
+	fold     irc.CaseMapping
+	state    irc.State // as of the beginning of the connection
+	since    time.Time // of this connection
+	proven   int       // lines of ours on it
+	retired  bool
+}
+
+// usable says whether something can be posted.
+func (c *connection) usable() bool { return c.up && !c.doubtful }
+
+// doubt notes that nothing can be posted, until the news of that comes, or of the next
+// connection. What was said by an earlier connection says nothing of this one.
+func (c *connection) doubt() {
+	if conn, ok := c.client.Conn(); ok {
+		select {
+		case <-conn.Done():
+		default:
+			return
+		}
+	}
+	c.doubtful = true
+}
+
+// begun notes that a connection is there.
+func (c *connection) begun(st irc.State) {
+	c.since, c.proven = time.Now(), 0
+	c.up, c.doubtful, c.gen, c.state, c.nick, c.fold = true, false, c.gen+1, st, st.Nick, st.CaseMapping()
+	c.nicks = append(c.nicks, c.fold.Fold(st.Nick))
+	if len(c.nicks) > 64 {
+		c.nicks = c.nicks[len(c.nicks)-64:]
+	}
+}
+
+// has says whether a nick is, or was, one of the connection's.
+func (c *connection) has(nick string) bool { return slices.Contains(c.nicks, c.fold.Fold(nick)) }
+
+// connect makes a connection and begins to keep it up until ctx is done.
+func (l *link) connect(ctx context.Context, agent, nick string) (*connection, error) {
+	cfg, err := l.o.config(nick)
+	if err != nil {
+		return nil, err
+	}
+	dir := Folder(l.o.Home)
+	opts := irc.Options{Backoff: l.o.backoff(), RejoinAfter: l.o.RejoinAfter}
+	for _, room := range l.rooms.all {
+		if room.wanted && (agent == "" || room.fixed && l.o.Channels.Hears(agent, room.name)) {
+			opts.Channels = append(opts.Channels, l.o.channel(room.name))
+		}
+	}
+	opts.Memory = memory{dir}
+	if agent != "" {
+		opts.Memory = privateMemory{memory{dir}}
+	}
+	c := &connection{agent: agent, client: irc.NewClient(cfg, opts), nick: nick, fold: irc.RFC1459}
+	c.nicks = []string{c.fold.Fold(nick)}
+	ctx, c.stop = context.WithCancel(ctx)
+	l.host.Do(func() func() {
+		if agent != "" { // many that come at once look like an attack
+			select {
+			case <-time.After(rand.N(time.Second)):
+			case <-ctx.Done():
+			}
+		}
+		err := c.client.Run(ctx)
+		return func() { l.over(c, err) }
+	})
+	l.host.Do(func() func() {
+		for e := range c.client.Events() {
+			if agent == "" {
+				l.host.Event(func() { l.handle(c, e) }) // or the bridge ends, and wants no more
+			} else {
+				l.host.Later(func() { l.handle(c, e) })
+			}
+		}
+		if agent == "" {
+			l.host.Event(func() { c.up = false })
+		}
+		return nil
+	})
+	return c, nil
+}
+
+// hungUp says whether the other side ended a connection, as opposed to one that fell
+// silent or that we ended: spoken, if the server said that it does and not that it goes
+// itself, bare if it ended without a word.
+func hungUp(err error) (spoken, bare bool) {
+	if refused, ok := errors.AsType[*irc.Refused](err); ok {
+		text := strings.ToLower(refused.Text)
+		leaving := strings.Contains(text, "shut") || strings.Contains(text, "restart") || strings.Contains(text, "terminat")
+		return refused.Code == "ERROR" && !leaving, false
+	}
+	return false, errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

@@ -1,0 +1,39 @@
+package ircbridge
+
+import (
+	"strings"
+	"testing"
+)
+
+// What was said is found again in the history, also where lines were cut at another
+// place, and nothing else is taken for it.
+func TestWhatWasSaidIsFoundAgain(t *testing.T) {
+	text := "one line\n" + strings.Repeat("some words of many ", 60) + "\nthe last, " + strings.Repeat("x", 500) + " end"
+	for _, limit := range []int{400, 401, 440} {
+		for _, unsure := range []int{0, len(text)} {
+			then, now := cutter{prefix: "[coder] ", limit: limit}, cutter{prefix: "[coder] ", limit: 400}
+			at := 0
+			for _, p := range then.pieces(text, 0, unsure) {
+				n := now.said(text[at:], p.text)
+				if n == 0 || at+n != p.upto {
+					t.Fatalf("limit %d, unsure %d: %d bytes from %d on, want up to %d: %q", limit, unsure, n, at, p.upto, p.text)
+				}
+				at += n
+			}
+			if at != len(text) {
+				t.Errorf("limit %d, unsure %d: %d of %d bytes are found", limit, unsure, at, len(text))
+			}
+		}
+	}
+	c := cutter{prefix: "[coder] ", limit: 400}
+	for heard, alike := range map[string]bool{
+		"[coder] one": true, "[coder] one line more": false, "[coder] two": false, "[tester] one line": false, "one line": false, "[coder] ": false, "[coder] (again) ": false,
+	} {
+		if n := c.said(text, heard); n != 0 {
+			t.Errorf("%q is taken for %d bytes", heard, n)
+		}
+		if got := c.alike(text, heard); got != alike {
+			t.Errorf("alike(%q) = %v", heard, got)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package ircbridge
+
+import (
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// Name is the name of the bridge to IRC: of its mailbox, of its folder below the daemon's,
+// and of the key of a message's front matter. Title is what people call the network.
+const (
+	Name  = "irc"
+	Title = "IRC"
+)
+
+// Folder is where the files of the bridge lie, below the daemon's folder.
+func Folder(home string) string { return bridge.Folder(home, Name) }
+
+// names are how a server reads names and texts.
+type names struct{ irc.CaseMapping }
+
+// anyNames are how a server reads them that has told nothing of itself.
+var anyNames = names{irc.RFC1459}
+
+var _ bridge.Names = names{}
+
+// FindMention implements [bridge.Names].
+func (n names) FindMention(text, name string) (start, end int) {
+	return irc.FindMention(text, name, n.CaseMapping)
+}
+
+// Plain implements [bridge.Names].
+func (names) Plain(text string) string { return irc.PlainText(text) }
+
+// IsChannel implements [bridge.Names]: by the signs with which channels begin on most servers.
+func (names) IsChannel(target string) bool { return isChannel(target) }
+
+// isChannel says whether a target is a channel, where no server has told which signs
+// its channels begin with.
+func isChannel(target string) bool {
+	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
+}
+
+// TaskFor reads words that give a task, as in "TASK: @coder fix the build": to whom of the
+// agents, and what. ok is false for other words.
+func TaskFor(text string, agents []string) (to []string, what string, ok bool) {
+	return bridge.TaskFor(text, agents, anyNames)
+}
+
+// WithoutHead is what a line asks for: without TASK: and the agents, or nicks with @, at
+// its head. Other lines stay as they are.
+func WithoutHead(line string, agents []string) string {
+	return bridge.WithoutHead(line, agents, anyNames)
+}

@@ -1,0 +1,56 @@
+package ircbridge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// What reasons of the link hold: by it one knows what would help, also after a crash, when
+// nothing but the reason is left.
+const (
+	notAName   = "cannot be the name of a channel"
+	longName   = "the name of the channel has"
+	notChannel = "is not a channel"
+	notLetIn   = "cannot get into "
+)
+
+// remedyOf reads in a reason what would help against it.
+func remedyOf(reason string) bridge.Remedy {
+	code := codeOf(reason)
+	is := func(codes ...string) bool { return slices.Contains(codes, code) }
+	holds := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(reason, p) })
+	}
+	switch {
+	case holds(irc.ErrNoText.Error(), irc.ErrTooLong.Error(), irc.ErrMessage.Error()), is("412", "417", "INVALID_UTF8"), strings.HasPrefix(code, "MULTILINE"):
+		return bridge.OtherWords
+	case holds(notAName, longName, notChannel, irc.ErrTarget.Error()), is("403", "476", "479"):
+		return bridge.OtherChannel
+	case is("401"):
+		return bridge.TheirComing
+	case is("405"):
+		return bridge.FewerChannels
+	case is("482"):
+		return bridge.BeingOperator
+	case holds(notLetIn):
+		return bridge.BeingLetIn
+	case is("442"):
+		return bridge.BeingThere
+	case is("404"):
+		return bridge.BeingAllowedToTalk
+	}
+	return bridge.AnyRemedy
+}
+
+// codeOf is the code of the server's answer with which a reason ends, as
+// [irc.Rejected] writes it; "" where it does not.
+func codeOf(reason string) string {
+	at := strings.LastIndexByte(reason, '(')
+	if at < 0 || !strings.HasSuffix(reason, ")") {
+		return ""
+	}
+	return reason[at+1 : len(reason)-1]
+}

@@ -1,0 +1,41 @@
+package ircbridge
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/internal/bridge"
+	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
+)
+
+// Nobody is sent to a retry that is in vain. What a person reads of it is in the test of
+// the bridge's advice; the rest is in what the servers refuse:
+// TestWhatIRCDoesNotTakeIsGivenUp.
+func TestRemedy(t *testing.T) {
+	refused := func(code, text string) string {
+		return (&irc.Rejected{Code: code, Target: "#c", Text: text}).Error()
+	}
+	for _, tc := range []struct {
+		reason string
+		want   bridge.Remedy
+	}{
+		{irc.ErrNoText.Error(), bridge.OtherWords},
+		{irc.ErrTooLong.Error(), bridge.OtherWords},
+		{fmt.Sprintf("%v: more than one target", irc.ErrMessage), bridge.OtherWords},
+		{"IRC did not take it: " + (&irc.Rejected{Code: "INVALID_UTF8", Text: "not UTF-8"}).Error(), bridge.OtherWords},
+		{"IRC did not take it: " + (&irc.Rejected{Code: "MULTILINE_MAX_BYTES", Text: "too big"}).Error(), bridge.OtherWords},
+		{"IRC did not take it: " + refused("404", "Cannot send to channel"), bridge.BeingAllowedToTalk},
+		{"IRC did not take it: " + refused("442", "You are not there"), bridge.BeingThere},
+		{"IRC did not take it: " + refused("401", "No such nick"), bridge.TheirComing},
+		{"IRC did not take the topic: " + refused("482", "You are not an operator"), bridge.BeingOperator},
+		{notLetIn + "#c: " + refused("474", "Banned (for good)"), bridge.BeingLetIn},
+		{notLetIn + "#c: " + refused("405", "Too many"), bridge.FewerChannels},
+		{notLetIn + "#c: " + refused("403", "No such channel"), bridge.OtherChannel},
+		{"something else", bridge.AnyRemedy},
+		{"something (else) yet", bridge.AnyRemedy},
+	} {
+		if got := remedyOf(tc.reason); got != tc.want {
+			t.Errorf("remedyOf(%q) = %v, want %v", tc.reason, got, tc.want)
+		}
+	}
+}
