@@ -74,10 +74,7 @@ func (l *link) Describe(s *bridge.State) {
 // describeConnection describes the connection.
 func (l *link) describeConnection(s *bridge.State) {
 	st := l.status
-	s.Connected, s.Since, s.Why, s.NextTry = st.connected, st.since, st.why, st.nextTry
-	if l.kill.Err() != nil {
-		s.Connected, s.Since, s.Why, s.NextTry = false, time.Now().UTC(), "the bridge was ended", time.Time{}
-	}
+	s.Connected, s.Since, s.Why, s.NextTry = st.connected && l.kill.Err() == nil, st.since, st.why, st.nextTry
 	s.Style, s.Instead, s.Reconnects = string(st.style), st.instead, st.reconnects
 	l.describeHeard(s)
 	if l.main.gen == 0 {

@@ -210,12 +210,21 @@ func (r *run) serve(joined []string) error {
 	r.link.Describe(&r.rec.state) // it forgets what it knew of the connection
 	stopLinks()
 	r.settleRest()
-	r.save()
+	r.describe()
+	s := &r.rec.state
+	s.Connected, s.Since, s.Why, s.NextTry = false, time.Now().UTC(), "the bridge was ended", time.Time{}
+	r.rec.write()
 	return nil
 }
 
 // save writes the state.
 func (r *run) save() {
+	r.describe()
+	r.rec.write()
+}
+
+// describe fills in the state.
+func (r *run) describe() {
 	s := &r.rec.state
 	if err := r.outbox.plan.list(); err != nil { // nothing else lists while there is no connection
 		r.rec.trouble("mailbox was not listed", err)
@@ -228,7 +237,6 @@ func (r *run) save() {
 	}
 	s.Channels, s.Warnings = nil, nil
 	r.link.Describe(s)
-	r.rec.write()
 }
 
 // sweep does what is due now and then.

@@ -56,6 +56,7 @@ var floors = map[string][]string{
 
 	// Test machinery: no program links it.
 	"internal/testkit/bench":          {},
+	"internal/testkit/bridgetest":     {"dropbox", "internal/bridge"},
 	"internal/testkit/durabletest":    {"internal/durable"},
 	"internal/testkit/irctest":        {"ircbridge/irc"},
 	"internal/testkit/mutants":        {},
