@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// A Backoff says how long to wait before the next connection: Min, doubling to
-// Max, each times 0.5 to 1.5 by chance, so that a hundred clients do not come
-// back in one instant. Only a connection that stood for Stand after its
-// registration starts the row again; one that was merely made does not.
+// A Backoff says how long to wait before the next connection: Min, doubled each time up to Max,
+// times a random 0.5 to 1.5, so that a hundred clients do not reconnect in one instant. It begins
+// again with Min after a connection that was registered for Stand or longer.
 //
 // The zero value is ready to use and means 1 s, 60 s and 60 s. A Backoff
 // belongs to one goroutine.
@@ -22,9 +21,9 @@ type Backoff struct {
 	tries int
 }
 
-// Next returns how long to wait after a connection that ended with err and had
-// stood registered for stood, 0 if it never was. stop is true where trying
-// again would never help and may do harm; see [Final].
+// Next returns how long to wait after a connection that ended with err and was registered for
+// stood, 0 if it never was. stop is true where another try would never help and may do harm; see
+// [Final].
 func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop bool) {
 	least, most, stand := orDefault(b.Min, time.Second), orDefault(b.Max, time.Minute), orDefault(b.Stand, time.Minute)
 	if stood >= stand {
@@ -46,15 +45,14 @@ func (b *Backoff) Next(err error, stood time.Duration) (wait time.Duration, stop
 	return wait, Final(err)
 }
 
-// Final says whether an error ends all trying: the server refused the account
-// (SASL), or what was asked for is impossible as configured.
+// Final says whether an error ends all tries: the server refused the account (SASL), or the
+// configuration cannot work.
 func Final(err error) bool {
 	return errors.Is(err, ErrSASL) || errors.Is(err, ErrConfig)
 }
 
-// Unwelcome says whether the server told us to stay away for a while: a ban
-// (465), a wrong password (464), an ERROR that speaks of throttling or bans, no
-// logins at the moment (ErrNoSASL).
+// Unwelcome says whether the server wants this client to stay away for a while: a ban (465), a
+// wrong password (464), an ERROR about throttling or bans, no logins at the moment (ErrNoSASL).
 func Unwelcome(err error) bool {
 	if errors.Is(err, ErrNoSASL) {
 		return true

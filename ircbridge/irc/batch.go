@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// Bounds of batches that a server leaves open. What goes beyond is dropped and
-// counted, with the whole batch.
+// Bounds of open batches. A batch beyond them is dropped whole, and counted.
 const (
 	maxBatches    = 64
 	maxBatchBytes = 8 << 20
 )
 
-// A batch is collected until its end, so that nobody sees a half one.
+// A batch is collected until its end, so that no half batch is seen.
 type batch struct {
 	kind    string
 	parent  string
@@ -22,11 +21,11 @@ type batch struct {
 	void    bool
 }
 
-// batches are the open ones, by reference. The reader owns them.
+// batches are the open batches, by reference. The reader owns them.
 type batches map[string]*batch
 
-// add adds a message to its batch. If that was the last, done is the batch.
-// alone is false for a message that belongs to a batch.
+// add adds a message to its batch. done is the batch where it ends with this message, alone is
+// false for a message that belongs to a batch.
 func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	if m.Command == "BATCH" && len(m.Params) > 0 {
 		ref := m.Param(0)
@@ -74,8 +73,8 @@ func (b *batches) add(m Message) (done *batch, alone, dropped bool) {
 	return nil, false, false
 }
 
-// flat returns what the batch stands for: one message for a multiline one, else
-// its members, each with the type of its batch as its tag "batch".
+// flat returns the messages of the batch: one message for a multiline batch, else its members,
+// each with the type of the batch as its tag "batch".
 func (b *batch) flat() []Message {
 	if b.kind == "draft/multiline" || b.kind == "multiline" {
 		return b.merged()
@@ -88,9 +87,8 @@ func (b *batch) flat() []Message {
 	return b.members
 }
 
-// merged makes one message of the lines: joined by a line feed, or by nothing
-// before a line with the tag concat. What the server says of the whole (msgid,
-// time, account, label) stands on the BATCH line.
+// merged makes one message of the lines, joined by a line feed, or by nothing before a line with
+// the tag concat. Tags for the whole (msgid, time, account, label) are those of the BATCH line.
 func (b *batch) merged() []Message {
 	if len(b.members) == 0 {
 		return nil

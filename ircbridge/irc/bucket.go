@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// Flood bounds what is written. The zero value is safe on ergo, ngircd,
-// inspircd and ircd-hybrid as they are installed: 4 lines at once, then one a
-// second, and never more than 2,000 bytes that the server has not answered
-// for. (inspircd 3 kills at 10 KiB, hybrid 8.2 at 2,560 bytes unread.)
+// Flood bounds what is written. The zero value is safe on ergo, ngircd, inspircd and ircd-hybrid as
+// they are installed: 4 lines at once, then one a second, and at most 2,000 bytes without an answer
+// of the server. (inspircd 3 kills at 10 KiB unread, hybrid 8.2 at 2,560 bytes.)
 //
-// PONG and what belongs to registering pass the bound, and are counted.
+// PONG and the lines of the registration do not wait, but count.
 type Flood struct {
 	Burst  int     // lines at once; 0 is 4
 	Rate   float64 // lines a second after that; 0 is 1
@@ -31,8 +30,8 @@ func (f Flood) withDefaults() Flood {
 	return f
 }
 
-// A bucket holds tokens, one a line. It may be in debt, by what passed without
-// waiting. It reads no clock.
+// A bucket holds tokens, one for a line. It may be in debt, by lines that did not wait. It reads
+// no clock.
 type bucket struct {
 	burst, rate float64
 	tokens      float64
@@ -55,5 +54,5 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	return time.Duration(math.Ceil((1 - b.tokens) / b.rate * float64(time.Second)))
 }
 
-// take pays for lines, into debt if need be; a batch costs more than one.
-func (b *bucket) take(lines int) { b.tokens = max(b.tokens-float64(lines), -4*b.burst) }
+// pay pays for lines, into debt if need be; a batch costs several.
+func (b *bucket) pay(lines int) { b.tokens = max(b.tokens-float64(lines), -4*b.burst) }

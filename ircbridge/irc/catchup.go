@@ -18,7 +18,7 @@ type fetched struct {
 }
 
 // entered begins to catch up with a channel that this client has joined.
-func (v *visit) entered(ctx, fetching context.Context, channel string, at time.Time) {
+func (v *connTranslator) entered(ctx, fetching context.Context, channel string, at time.Time) {
 	key := v.st.CaseMapping().Fold(channel)
 	v.rejoin.joined(key, channel)
 	r := v.recent(key)
@@ -43,7 +43,7 @@ func (v *visit) entered(ctx, fetching context.Context, channel string, at time.T
 }
 
 // fetch gets a history; the messages of other targets go on meanwhile.
-func (v *visit) fetch(ctx context.Context, f fetched) {
+func (v *connTranslator) fetch(ctx context.Context, f fetched) {
 	v.wg.Go(func() {
 		f.messages, f.byTime, f.err = v.conn.history(ctx, f.name, f.after)
 		select {
@@ -56,7 +56,7 @@ func (v *visit) fetch(ctx context.Context, f fetched) {
 // fetchPrivate catches up with private talk: the server names those who wrote, and fetchPrivate
 // asks for the history of each. Without history nothing is missing: the server tells a person who
 // writes to an absent nick.
-func (v *visit) fetchPrivate(ctx, fetching context.Context) {
+func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	from := v.private
 	if marks, err := v.o.Memory.Marks(""); err == nil && len(marks) > 0 && from.IsZero() {
 		from = marks[len(marks)-1].Time
@@ -85,7 +85,7 @@ func (v *visit) fetchPrivate(ctx, fetching context.Context) {
 }
 
 // caughtUp emits a history, and then what was held back for it.
-func (v *visit) caughtUp(ctx context.Context, f fetched) {
+func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 	if f.target != "" && f.byTime {
 		known := v.knows(f)
 		f.messages = since(f.messages, f.after)
@@ -124,7 +124,7 @@ func (v *visit) caughtUp(ctx context.Context, f fetched) {
 
 // knows says whether a history reaches back to the known texts, so that nothing is missing
 // before it: one of its texts is known, or there is no known text that it would have to hold.
-func (v *visit) knows(f fetched) bool {
+func (v *connTranslator) knows(f fetched) bool {
 	r := v.recent(f.target)
 	if f.after.ID == "" && (r.id.ID == "" || r.id.Time.Before(f.after.Time)) {
 		return true

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Client keeps a connection up: it dials again with a [Backoff], gets into its
-// channels again, fetches what was said meanwhile, and tells all of it as one
-// stream of events without doubles. All methods are safe for several goroutines.
+// A Client keeps a connection up: it dials again with a [Backoff], joins its channels again, and
+// fetches the texts that it has missed. Its events are one stream without duplicates. All methods
+// are safe for several goroutines.
 type Client struct {
 	cfg    Config
 	o      Options
@@ -33,16 +33,16 @@ func NewClient(cfg Config, o Options) *Client {
 	}
 }
 
-// Events is the stream of events, closed when Run returns. Somebody must read
-// it. Its reader must not wait for [Client.Do] or [Client.History].
+// Events is the stream of events, closed when Run returns. The caller must read it, and not in a
+// goroutine that waits in [Client.Do] or [Client.History].
 func (c *Client) Events() <-chan Event { return c.events }
 
-// Run keeps the connection up until ctx is done, and then returns nil after a
-// goodbye to the server. It returns an error where trying again is of no use;
-// see [Final]. It is called once; no goroutine is left when it returns.
+// Run keeps the connection up until ctx is done, says QUIT, and returns nil. It returns an error
+// where another try does not help; see [Final]. It is called once; no goroutine is left when it
+// returns.
 func (c *Client) Run(ctx context.Context) error {
 	defer close(c.events)
-	keep := &keeper{
+	tr := &translator{
 		o: c.o, log: orDiscard(c.cfg.Log), events: c.events, wanted: c.wanted, recents: make(map[string]*recent),
 	}
 	for {
@@ -54,7 +54,7 @@ func (c *Client) Run(ctx context.Context) error {
 		if err == nil {
 			begin := time.Now()
 			c.up(conn)
-			err = keep.serve(ctx, conn)
+			err = tr.serve(ctx, conn)
 			stood = time.Since(begin)
 		}
 		if ctx.Err() != nil {
@@ -93,7 +93,7 @@ func (c *Client) down(err error, retry time.Time) {
 	c.status.Conn = State{Phase: Closed, Nick: c.cfg.Nick}
 }
 
-// Status tells how the client stands now.
+// Status is the status of the client now.
 func (c *Client) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +105,7 @@ func (c *Client) Status() Status {
 	return s
 }
 
-// Conn returns the connection as it is now; ok is false while there is none.
-// It may end at any time.
+// Conn returns the connection; ok is false while there is none. It may end at any time.
 func (c *Client) Conn() (conn *Conn, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,9 +128,8 @@ func (c *Client) Do(ctx context.Context, m Message) ([]Message, error) {
 	return nil, fmt.Errorf("%s: %w", m.Command, ErrNotSent)
 }
 
-// History returns the texts of target after a mark, as [Conn.History]. It is
-// how to find out what became of a delivery that ended with [ErrUnproven]: our
-// own texts are among them.
+// History returns the texts of target after a mark, as [Conn.History]. The texts of this client
+// are among them, so it shows what became of a delivery that ended with [ErrUnproven].
 func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text, error) {
 	conn, ok := c.Conn()
 	if !ok {
@@ -149,9 +147,8 @@ func (c *Client) History(ctx context.Context, target string, after Mark) ([]Text
 	return texts, err
 }
 
-// Join adds a channel to those to be in, now and after every reconnect. The
-// outcome is an event: [Joined] or [Failed]. A channel that failed is tried again
-// at once.
+// Join makes the client join a channel, now and after every reconnect. The outcome is an event:
+// [Joined] or [Failed]. The client tries a channel that has failed again at once.
 func (c *Client) Join(ch Channel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,9 +172,8 @@ func (c *Client) fold() CaseMapping {
 	return ASCII
 }
 
-// Handled notes in the [Memory] that a text was dealt with for good: after a
-// restart of the program it is not told again. Texts of a target are handled
-// in the order in which they came.
+// Handled notes in the [Memory] that a text is handled: after a restart of the program it does not
+// come again. The caller handles the texts of a target in their order.
 func (c *Client) Handled(t Text) error {
 	c.mu.Lock()
 	fold := c.fold()

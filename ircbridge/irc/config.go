@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Config says where to connect and as whom. What has no meaning of its own
-// when it is zero has a default.
+// Config says where to connect, and under which names. A field without a meaning for its zero value
+// has a default.
 type Config struct {
 	Addr  string      // host:port
 	Clear bool        // without TLS; the default is TLS, verified, and no falling back from it
@@ -52,9 +52,8 @@ type SASL struct {
 	Password  string
 }
 
-// TLSFiles makes the TLS part of a [Config] from PEM files: an authority to
-// trust instead of the system's, and a client certificate with its key. Each
-// may be "".
+// TLSFiles makes the TLS part of a [Config] from PEM files: an authority instead of those of the
+// system, and a client certificate with its key. Each name may be "".
 func TLSFiles(authority, cert, key string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if authority != "" {
@@ -77,7 +76,7 @@ func TLSFiles(authority, cert, key string) (*tls.Config, error) {
 	return config, nil
 }
 
-// withDefaults also refuses what cannot work, with [ErrConfig].
+// withDefaults fills in the defaults. The error is [ErrConfig] where the configuration cannot work.
 func (c Config) withDefaults() (Config, error) {
 	refuse := func(why string) (Config, error) { return c, fmt.Errorf("%w: %s", ErrConfig, why) }
 	host, _, err := net.SplitHostPort(c.Addr)
@@ -143,7 +142,7 @@ func (c Config) masker() *Masker {
 	return NewMasker(own...)
 }
 
-// userOf makes the name of a user of a nick: ngircd takes letters, digits and few signs.
+// userOf makes a user name of a nick: ngircd accepts letters, digits and few signs.
 func userOf(nick string) string {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r) {

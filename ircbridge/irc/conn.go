@@ -8,22 +8,23 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// maxIncoming is how many received messages wait for [Conn.Messages] to be
-// read. When they are read too slowly the connection is not read either, so
-// the server waits; it is not taken for dead meanwhile.
+// maxIncoming is how many received messages wait in [Conn.Messages]. When they are that many the
+// connection is not read, so the server waits; it does not count as silent meanwhile.
 const maxIncoming = 1024
 
-// writeTimeout ends a connection whose other side takes nothing any more.
+// writeTimeout ends a connection whose other side reads no more.
 const writeTimeout = 60 * time.Second
 
-// A Conn is one connection, registered and alive until Done is closed. It does
-// not come back; a [Client] does. All methods are safe for several goroutines.
+// A Conn is one connection, registered and alive until Done is closed. It does not reconnect; a
+// [Client] does. All methods are safe for several goroutines.
 //
 // A Conn has two goroutines: the reader owns the socket's input, the batches
 // and the registration; the writer owns its output and the timers. Both end
@@ -44,10 +45,10 @@ type Conn struct {
 	err error // why it ended
 }
 
-// Dial connects, registers and returns when the server has said what it can
-// do. ctx bounds that only. The error is [ErrConfig] or [ErrSASL] where trying
-// again does not help, a [*Refused] where the server sent us away, [ErrTimeout],
-// or one of net and tls. The caller reads [Conn.Messages] and calls [Conn.Close].
+// Dial connects and registers, and returns when the server has named its features. ctx bounds only
+// that. The error is [ErrConfig] or [ErrSASL] where another try does not help, a [*Refused] where
+// the server refused the connection, [ErrTimeout], or one of net and tls. The caller reads
+// [Conn.Messages] and calls [Conn.Close].
 func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -77,7 +78,7 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	case <-c.done:
 		select {
 		case <-c.p.ready:
-			return c, nil // it has ended since; what it said is there
+			return c, nil // it has ended since; its messages are there
 		default:
 		}
 	case <-ctx.Done():
@@ -87,8 +88,8 @@ func Dial(ctx context.Context, cfg Config) (*Conn, error) {
 	return nil, fmt.Errorf("register at %s: %w", cfg.Addr, c.Err())
 }
 
-// connect dials and shakes hands. A password is not sent in the clear to
-// another machine, and an address that is not TLS is never tried without it.
+// connect dials and does the handshake of TLS. It refuses a login in the clear to another
+// machine, and never tries an address without TLS where TLS is configured.
 func (c *Conn) connect(ctx context.Context) (net.Conn, error) {
 	nc, err := c.cfg.Dial(ctx, "tcp", c.cfg.Addr)
 	if err != nil {
@@ -114,31 +115,58 @@ func isLoopback(a net.Addr) bool {
 	return !ok || tcp.IP.IsLoopback() // a pipe or a Unix socket does not leave the machine
 }
 
-// Messages gives what was received, in order, and is closed at the end. PING,
-// CAP and the like are dealt with and not seen here, nor is the echo of what
-// [Conn.Post] sent. A multiline batch is one message with line feeds in its
-// last parameter. A message out of a batch has the type of the batch as its
-// tag "batch", as in chathistory; out of a half one that the connection's end
-// cut off, none is seen.
+// Messages are the received messages, in order; the channel is closed at the end. PING, CAP and
+// the like are not among them, nor is the echo of [Conn.Post]. A multiline batch is one message
+// with line feeds in its last parameter. A message of a batch has the type of the batch as its tag
+// "batch", as in chathistory. The messages of a batch that the end of the connection cut off are
+// left out.
 //
-// Somebody must read it: see [Conn.Do] for the one who waits for an answer.
+// The caller must read the channel, and not in a goroutine that waits in [Conn.Do].
 func (c *Conn) Messages() <-chan Message { return c.in }
 
 // Done is closed when the connection has ended; [Conn.Err] then says why.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err is nil while the connection stands. After that it is [ErrClosed] if we
-// ended it, a [*Refused] if the server did and said why, [ErrTimeout], an
-// io.EOF or another error of the network.
+// Err is nil until the connection ends. Then it is [ErrClosed] after [Conn.Close], a [*Refused]
+// where the server ended it with a reason, [ErrTimeout], an io.EOF or another error of the
+// network.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// Close says goodbye, waits for the server to hang up until ctx is done, and
-// then for the goroutines. What still waits to be sent is not: wait for the
-// deliveries first.
+// State returns what is known at this moment.
+func (c *Conn) State() State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &c.p.st
+	state := State{
+		Phase: s.phase, TLS: c.isTLS, Bouncer: s.bouncer(), Nick: s.nick, Source: s.source, Account: s.account,
+		Caps: maps.Clone(s.caps), ISupport: s.isup.clone(), Lag: s.lag, Since: s.since, Heard: s.heard, Dropped: s.dropped,
+		Waiting: c.p.out.size(), Unproven: len(c.p.out.flying),
+	}
+	for _, r := range s.rooms {
+		state.Channels = append(state.Channels, r.name)
+	}
+	slices.Sort(state.Channels)
+	return state
+}
+
+// Members returns the nicks in a joined channel, sorted, and its topic. ok is false for any other
+// channel.
+func (c *Conn) Members(channel string) (nicks []string, topic string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.p.st.rooms[c.p.st.fold.Fold(channel)]
+	if !ok {
+		return nil, "", false
+	}
+	return slices.Sorted(maps.Values(r.members)), r.topic, true
+}
+
+// Close says QUIT, waits until the server hangs up or ctx is done, and then for the goroutines.
+// Texts that still wait are not sent: wait for the deliveries first.
 func (c *Conn) Close(ctx context.Context, reason string) error {
 	c.mu.Lock()
 	if c.p.st.refused == nil {
@@ -224,8 +252,8 @@ func (c *Conn) write() {
 	}
 }
 
-// afterWriteError leaves the reader a moment to find the server's last words,
-// which say more than a broken pipe.
+// afterWriteError gives the reader a moment to find an ERROR of the server, which says more than a
+// broken pipe.
 func (c *Conn) afterWriteError(err error) {
 	select {
 	case <-c.done:

@@ -10,7 +10,7 @@ import (
 // every higher one is empty or may not go yet.
 type Priority int
 
-// What agents print waits for what a person asked for, and that for alerts.
+// Output of agents waits for answers to people, and these wait for alerts.
 const (
 	Output Priority = iota
 	Answer
@@ -28,7 +28,7 @@ const (
 	Emote
 )
 
-// An Outgoing is a text to be said.
+// An Outgoing is a text to send.
 type Outgoing struct {
 	Target   string // a channel or a nick
 	Text     string // any text: it is masked, made plain and split
@@ -38,27 +38,26 @@ type Outgoing struct {
 	Tags     map[string]string // client tags such as +draft/reply, for the first line or batch; dropped where the server takes none
 }
 
-// A PieceState says what is known of one line or batch of a delivery.
+// A PieceState is what is known of one line or batch of a delivery.
 type PieceState int
 
 const (
-	Waiting PieceState = iota // not a byte was written
+	Waiting PieceState = iota // no byte was written
 	Written                   // written; the server may have it
 	Proven                    // the server has passed it on
-	Bounced                   // the server said that it has not
+	Bounced                   // the server refused it
 )
 
-// A Piece is what went out as one line, or as one multiline batch.
+// A Piece is the part of a text in one line, or in one multiline batch.
 type Piece struct {
 	Text  string
 	State PieceState
 	MsgID string // the server's id, where it tells it; "" else
 }
 
-// A Delivery follows a text that was sent until it is proven to be there: by
-// our own echo or the labelled answer, else by the PONG to a PING that was
-// written after it, since a server answers in order. It is safe for several
-// goroutines.
+// A Delivery follows a text until its arrival is proven: by its echo or the labelled answer, else
+// by the PONG to a PING that was written after it, since a server answers in order. It is safe
+// for several goroutines.
 type Delivery struct {
 	done chan struct{}
 
@@ -76,7 +75,7 @@ func newDelivery(pieces []string) *Delivery {
 	return d
 }
 
-// refusedDelivery is over before it began.
+// refusedDelivery is a delivery that has failed already.
 func refusedDelivery(err error) *Delivery {
 	d := &Delivery{done: make(chan struct{}), err: err}
 	close(d.done)
@@ -87,8 +86,7 @@ func refusedDelivery(err error) *Delivery {
 // when the connection ends.
 func (d *Delivery) Done() <-chan struct{} { return d.done }
 
-// Err is nil as long as Done is open, and after that if everything was
-// delivered. Else it is a [*Rejected] with the server's reason, [ErrUnproven]
+// Err is nil until Done is closed, and then nil if everything was delivered. Else it is a [*Rejected] with the server's reason, [ErrUnproven]
 // if a piece was written before the connection ended, or one of [ErrNotSent],
 // [ErrQueueFull], [ErrNoText], [ErrTooLong], [ErrTarget] and [ErrMessage] if none was.
 func (d *Delivery) Err() error {
@@ -100,8 +98,7 @@ func (d *Delivery) Err() error {
 	}
 }
 
-// Wait waits for the end and returns Err, or the error of ctx; the message may
-// arrive even so.
+// Wait waits for the end and returns Err, or the error of ctx; then the text may still arrive.
 func (d *Delivery) Wait(ctx context.Context) error {
 	select {
 	case <-d.done:
@@ -111,8 +108,8 @@ func (d *Delivery) Wait(ctx context.Context) error {
 	}
 }
 
-// Pieces tells what became of each line. After a cut this is what to look for
-// in the history before anything is sent again.
+// Pieces says what became of each line. After a cut, look for them in the history before you send
+// anything again.
 func (d *Delivery) Pieces() []Piece {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -152,7 +149,7 @@ func (d *Delivery) dropped(err error) {
 	d.settle(err)
 }
 
-// cut ends a piece of which nothing more will be heard.
+// cut ends a piece because the connection has ended.
 func (d *Delivery) cut(i int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,7 +160,7 @@ func (d *Delivery) cut(i int) {
 	d.settle(err)
 }
 
-// hopeless says that a piece has failed, so that the rest need not be sent.
+// hopeless says that the server refused a piece, so that the rest need not be sent.
 func (d *Delivery) hopeless() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,8 +168,8 @@ func (d *Delivery) hopeless() bool {
 	return refused
 }
 
-// settle counts one piece as over. The weightiest error stays: what the server
-// said, then what may have arrived, then the rest.
+// settle counts one piece as ended. The error with the most weight stays: a refusal of the server,
+// then a text that may have arrived, then the rest.
 func (d *Delivery) settle(err error) {
 	if weight(err) > weight(d.err) {
 		d.err = err

@@ -8,24 +8,24 @@ import (
 	"os"
 )
 
-// Errors of a connection and of a message that was sent. Those of the second
-// group say what a caller that wants to send again must know.
+// Errors of a connection, and of a text. The errors of the second group say whether the caller may
+// send the text again.
 var (
-	ErrConfig  = errors.New("cannot connect as configured") // nothing was dialled, or the password would go in the clear
+	ErrConfig  = errors.New("cannot connect as configured") // nothing was dialled, or the password would be sent in the clear
 	ErrSASL    = errors.New("the server refused the login") // never retried
-	ErrNoSASL  = errors.New("the server takes no logins")   // now: they come back with its services
+	ErrNoSASL  = errors.New("the server takes no logins")   // at the moment: they return with its services
 	ErrTimeout = errors.New("the server fell silent")
 	ErrClosed  = errors.New("the connection was closed") // by us
 
-	ErrNotSent   = errors.New("not sent")                         // not a byte was written: send it again
+	ErrNotSent   = errors.New("not sent")                         // no byte was written: send it again
 	ErrUnproven  = errors.New("sent, but not known to be there")  // written, then cut: it may have arrived
-	ErrQueueFull = errors.New("too much is waiting to be sent")   // likewise [ErrNotSent]
-	ErrNoText    = errors.New("there is no text in the message")  // likewise; what a 412 would say
-	ErrTooLong   = errors.New("the line is too long to be taken") // likewise; what a 417 would say
-	ErrTarget    = errors.New("neither a channel nor a nick")     // likewise; no server is asked for such a one
+	ErrQueueFull = errors.New("too much is waiting to be sent")   // as [ErrNotSent]
+	ErrNoText    = errors.New("there is no text in the message")  // as [ErrNotSent]; the server would answer 412
+	ErrTooLong   = errors.New("the line is too long to be taken") // as [ErrNotSent]; the server would answer 417
+	ErrTarget    = errors.New("neither a channel nor a nick")     // as [ErrNotSent]; the server is not asked
 )
 
-// silentEnd is io.EOF in words: the server hung up, and did not say why.
+// silentEnd is io.EOF in words: the server hung up and gave no reason.
 type silentEnd struct{}
 
 func (silentEnd) Error() string { return "the server hung up without a word" }
@@ -40,11 +40,11 @@ type Refused struct {
 
 func (e *Refused) Error() string { return fmt.Sprintf("the server says %s: %s", e.Code, e.Text) }
 
-// A Rejected is the answer that a message or a command did not pass: a numeric
-// of 400 to 599, 716 of who takes no private messages, or FAIL with its code. What it stands for was not delivered.
+// A Rejected is the refusal of a text or a command by the server: a numeric of 400 to 599, 716 of a
+// person who accepts no private messages, or FAIL with its code. The text was not delivered.
 type Rejected struct {
 	Code   string // 404, or for FAIL its code such as MULTILINE_MAX_BYTES
-	Target string // what it speaks of; may be ""
+	Target string // that it is about; may be ""
 	Text   string
 }
 
@@ -55,7 +55,7 @@ func (e *Rejected) Error() string {
 	return fmt.Sprintf("%s: %s (%s)", e.Target, e.Text, e.Code)
 }
 
-// rejected reads a failure out of a message; nil if it is none.
+// rejected is the failure in a message; nil where it is none.
 func rejected(m Message) *Rejected {
 	switch {
 	case m.Command == "FAIL": // FAIL command code context… :text
@@ -74,8 +74,8 @@ func rejected(m Message) *Rejected {
 	return nil
 }
 
-// A connectError is an error of net or tls in words for people: net names the address
-// and the system call once more.
+// A connectError is an error of net or tls in words for people, without the address and the system
+// call that net adds.
 type connectError struct {
 	addr string
 	err  error

@@ -5,55 +5,55 @@ import (
 	"time"
 )
 
-// An Event is what a [Client] has to tell: [Up], [Down], [Joined], [Left],
+// An Event is an event of a [Client]: [Up], [Down], [Joined], [Left],
 // [Renamed], [TopicChanged], [ModesChanged], [Text], [Invited], [CaughtUp], [Gap] or [Failed].
 type Event interface{ event() }
 
-// Up says that a connection is registered. What failed with [ErrNotSent] can
-// be sent again now; what failed with [ErrUnproven] is best looked for in the
-// history after [CaughtUp].
+// Up says that a connection is registered. A text that failed with [ErrNotSent] can be sent again
+// now; one that failed with [ErrUnproven] may stand in the history, which is known after
+// [CaughtUp].
 type Up struct{ State State }
 
-// Down says that there is no connection, because it ended or could not be made.
+// Down says that there is no connection: it has ended, or a try has failed.
 type Down struct {
 	Err   error
 	Retry time.Duration // until the next try; 0 if there will be none
-	Was   bool          // there was one; false after a try that failed
+	Was   bool          // a connection has ended; false after a try that failed
 }
 
-// Joined says that somebody came into a channel. Own is ourselves.
+// Joined says that a nick has joined a channel. Own says that it is this client.
 type Joined struct {
 	Channel, Nick, Account string
 	Own                    bool
 }
 
-// Left says that somebody went: by PART, by KICK, or from the server, and then
-// Channel is "". Own is ourselves, whom [Client] brings back if it can.
+// Left says that a nick has left a channel by PART or KICK, or the server; Channel is "" then. Own
+// says that it is this client, which joins again if it can.
 type Left struct {
 	Channel, Nick, Reason string
-	By                    string // who kicked; "" else
+	By                    string // the nick that kicked; "" else
 	Own                   bool
 }
 
-// Renamed says that somebody has another nick.
+// Renamed says that a nick has changed.
 type Renamed struct {
 	From, To string
 	Own      bool
 }
 
-// TopicChanged says that somebody set the topic of a channel.
+// TopicChanged says that a nick has set the topic of a channel.
 type TopicChanged struct{ Channel, Nick, Topic string }
 
-// ModesChanged says that somebody changed the modes of a channel, or somebody's rank in it.
+// ModesChanged says that a nick has changed the modes of a channel, or the rank of a member.
 type ModesChanged struct{ Channel, Nick string }
 
-// A Text is something that was said.
+// A Text is a text of a channel or of private talk.
 type Text struct {
-	Time    time.Time // the server's, or ours where it has none
-	Target  string    // the channel; our nick in a private message
+	Time    time.Time // by the server, else by this machine
+	Target  string    // the channel; this client's nick in a private message
 	Source  string    // nick!user@host
 	Nick    string
-	Account string            // as the server vouches for; "" is nobody who is logged in
+	Account string            // the account that the server vouches for; "" without a login
 	MsgID   string            // "" where the server gives none
 	Body    string            // without formatting codes; several lines after a multiline batch
 	Tags    map[string]string // as received
@@ -61,13 +61,13 @@ type Text struct {
 	Private bool
 	Notice  bool // never to be answered
 	Emote   bool
-	Own     bool // under our own nick, though not what this connection sent
-	Bot     bool // the sender says that it is one
+	Own     bool // under the nick of this client, but not sent by this connection
+	Bot     bool // the sender says that it is a bot
 	Relayed bool // by RELAYMSG: the nick and host prove nothing
-	History bool // from the history: old news, which never commands
+	History bool // from the history: an old text, which is never a command
 }
 
-// Peer is where an answer goes: the channel, or the other side of a private talk.
+// Peer is the target of an answer: the channel, or the other side of private talk.
 func (t Text) Peer() string {
 	if t.Private && !t.Own {
 		return t.Nick
@@ -84,31 +84,32 @@ func (t Text) Mark() Mark {
 	return m
 }
 
-// CaughtUp says that everything that was said in Target while we were away has
-// been told. It comes after each [Joined] of our own, and after each [Up] for
-// every nick that wrote privately and then for all private talk, with Target "".
+// CaughtUp says that the texts of Target that this client has missed have been emitted. It comes
+// after each [Joined] of this client, and after each [Up] for every nick that wrote privately and
+// then, with Target "", for all private talk.
 type CaughtUp struct{ Target string }
 
-// Gap says that nobody can tell what was said in Target between two times.
+// Gap says that the texts of Target between two times are unknown.
 type Gap struct {
-	Target   string // "" is private talk of which the server does not tell
+	Target   string // "" is private talk with nicks that the server does not name
 	From, To time.Time
 	Err      error // why the history did not help; nil where the server has none
 }
 
-// Failed says that a channel has not let us in several times, each time that it does not.
-// It is tried again after Retry, at once after [Client.Join], and by the next connection.
+// Failed says that a channel did not let this client in for several times, and comes again for
+// each later time. The next try is after Retry, at once after [Client.Join], or with the next
+// connection.
 type Failed struct {
 	Channel string
 	Err     error
 	Retry   time.Duration
 }
 
-// Invited says that somebody invites us into a channel. Nothing comes of it by itself.
+// Invited says that a nick invites this client into a channel. The client does nothing.
 type Invited struct {
 	Channel, Nick string
 	Source        string // nick!user@host
-	Account       string // as the server vouches for; "" is nobody who is logged in
+	Account       string // the account that the server vouches for; "" without a login
 }
 
 func (Up) event()           {}

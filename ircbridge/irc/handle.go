@@ -56,7 +56,7 @@ func (p *protocol) each(all []Message, reg *registration) (seen []Message, err e
 	return seen, nil
 }
 
-// answer takes a batch that is the whole answer to one labelled command.
+// answer handles a batch that is the whole answer to one labelled command.
 func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 	e := p.out.labels[b.label()]
 	members := b.flat()
@@ -76,10 +76,10 @@ func (p *protocol) answer(b *batch, reg *registration) ([]Message, error) {
 	seen := members[:0:0]
 	for _, m := range members {
 		if e != nil && e.delivery != nil && p.own(m) {
-			continue // our echo
+			continue // the echo
 		}
 		if strings.HasSuffix(m.Tags["batch"], "chathistory") {
-			continue // for the one who asked
+			continue // for the call that asked
 		}
 		some, err := p.one(m, reg)
 		seen = append(seen, some...)
@@ -108,7 +108,7 @@ func (p *protocol) settle(e *entry, answer []Message, failure *Rejected, msgid s
 	}
 }
 
-// historyBatch gives a history to the one who asked for it.
+// historyBatch gives a history to the call that asked for it.
 func (p *protocol) historyBatch(b *batch) []Message {
 	members := b.flat()
 	if e := p.out.labels[b.label()]; e != nil {
@@ -123,8 +123,8 @@ func (p *protocol) historyBatch(b *batch) []Message {
 	return members
 }
 
-// own says whether a message is the echo of our own: by nick, or by the tag
-// that the server puts on what we said under another by RELAYMSG.
+// own says whether a message is an echo of this connection: by its nick, or by the tag of the
+// server on a RELAYMSG under another nick.
 func (p *protocol) own(m Message) bool {
 	switch m.Command {
 	case "PRIVMSG", "NOTICE", "TAGMSG", "RELAYMSG":
@@ -133,7 +133,7 @@ func (p *protocol) own(m Message) bool {
 	return false
 }
 
-// one deals with a message that stands for itself.
+// one handles a message that is in no batch.
 func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 	label := m.Tags["label"]
 	if e := p.out.labels[label]; label != "" && e != nil {
@@ -172,8 +172,8 @@ func (p *protocol) one(m Message, reg *registration) ([]Message, error) {
 	return []Message{m}, nil
 }
 
-// unlabelled finds the entry that an answer without a label belongs to. It says
-// whether the message was only that: our echo.
+// unlabelled finds the entry that an answer without a label belongs to. It says whether the
+// message was only an echo.
 func (p *protocol) unlabelled(m Message) bool {
 	if p.own(m) && p.st.has("echo-message") {
 		target, text := p.st.fold.Fold(m.Param(0)), m.Last()
@@ -200,11 +200,11 @@ func (p *protocol) unlabelled(m Message) bool {
 	return false
 }
 
-// textRefusals are the numerics that refuse a text, and no other command that we send.
+// textRefusals are the numerics that refuse a text, and no other command of this package.
 var textRefusals = []string{"401", "402", "404", "406", "407", "411", "412", "413", "414", "415", "417", "481", "486", "492", "531", "716"}
 
-// refused finds the text on its way that a failure without a label belongs to; nil if that
-// is not known.
+// refused finds the unproven text that a failure without a label belongs to; nil if that is
+// unknown.
 func (p *protocol) refused(m Message, failure *Rejected) *entry {
 	text := func(e *entry) bool { return e.delivery != nil && e.label == "" }
 	if m.Command == "FAIL" {
@@ -223,8 +223,8 @@ func (p *protocol) refused(m Message, failure *Rejected) *entry {
 	if !slices.Contains(textRefusals, failure.Code) {
 		return nil
 	}
-	// It names the target in another way, such as cut to the length of a nick, or not at
-	// all. Where texts for several are on their way, it is open whose it is.
+	// The failure names the target in another way, such as cut to the length of a nick, or not
+	// at all. With texts for several targets on their way its text is unknown.
 	if e := p.out.find(func(e *entry) bool { return text(e) && target != "" && strings.HasPrefix(e.target, target) }); e != nil {
 		return e
 	}

@@ -12,15 +12,14 @@ import (
 // maxPages bounds how much history is fetched at once for one target.
 const maxPages = 100
 
-// ErrNoHistory says that the server keeps none that can be asked for.
+// ErrNoHistory says that the server offers no history.
 var ErrNoHistory = errors.New("the server has no history")
 
-// overlap is how much of what we know is asked for once more where a history is asked for
-// by time: clocks differ, and what comes twice is told once.
+// overlap is how far before the mark a history by time begins: clocks differ. A text that comes
+// twice is emitted once.
 const overlap = time.Minute
 
-// HistoryLimit is how many messages the server gives at once, 0 if it keeps no
-// history that can be asked for.
+// HistoryLimit is how many messages of history the server gives at once; 0 if it offers none.
 func (c *Conn) HistoryLimit() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,12 +33,10 @@ func (c *Conn) HistoryLimit() int {
 	return min(n, 100)
 }
 
-// History returns what was said in target after the mark, oldest first. It
-// asks page by page, each for what came after the last message of the one
-// before, until one is not full; a message that came twice is there once.
-// A mark without id, or with one that the server has forgotten, goes by its
-// time. The error is [ErrNoHistory] or as of [Conn.Do]; what was fetched until
-// then is returned with it.
+// History returns the messages of target after the mark, oldest first. It asks page by page, each
+// page after the last message of the page before, until a page is not full; a message that came
+// twice is there once. Where the mark has no id, or the server has forgotten it, its time counts.
+// The error is [ErrNoHistory] or one of [Conn.Do]; the messages until then come with it.
 func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Message, error) {
 	all, byTime, err := c.history(ctx, target, after)
 	if byTime {
@@ -48,17 +45,17 @@ func (c *Conn) History(ctx context.Context, target string, after Mark) ([]Messag
 	return all, err
 }
 
-// since leaves out what a history that was asked for by time has from before the mark.
+// since leaves out the messages before the mark, from a history that was asked for by time.
 func since(all []Message, after Mark) []Message {
 	return slices.DeleteFunc(all, func(m Message) bool {
 		return messageTime(m, after.Time).Before(after.Time) || after.ID != "" && m.Tags["msgid"] == after.ID
 	})
 }
 
-// history is History, which may begin earlier than the mark where byTime is true: the
-// server does not say that it knows the id of the mark. Whether it does is then seen by
-// what there is from before it. ergo 2.20 answers an id that it does not know with nothing,
-// as it answers one after which nothing was said; others refuse it.
+// history is History, but where byTime is true its messages may begin before the mark: the server
+// has not said that it knows the id of the mark, and the messages before it show whether it does.
+// ergo 2.20 gives no message for an unknown id, as for the id of the newest message; other servers
+// refuse an unknown id.
 func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Message, byTime bool, err error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -108,10 +105,9 @@ func (c *Conn) history(ctx context.Context, target string, after Mark) (all []Me
 	return all, byTime, fmt.Errorf("history of %s: more than %d pages", target, maxPages)
 }
 
-// PrivateSince returns the nicks with whom there was private talk since a time,
-// in the order in which the server tells them. It asks page by page, as channels
-// with news are among the targets and fill pages; servers tell the oldest first
-// or the newest. The error is as of [Conn.History], with the nicks until then.
+// PrivateSince returns the nicks of private talk since a time, in the order of the server, which
+// may be the oldest or the newest first. It asks page by page: channels with new messages are
+// among the targets too. The error is as of [Conn.History]; the nicks until then come with it.
 func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, error) {
 	limit := c.HistoryLimit()
 	if limit == 0 {
@@ -148,9 +144,9 @@ func (c *Conn) PrivateSince(ctx context.Context, from time.Time) ([]string, erro
 		if n < limit {
 			return nicks, nil
 		}
-		// Bounds are not among the targets, and several targets may share a time; if the
-		// whole page does, what lies behind it is all that can be had. Times that are
-		// told are cut to milliseconds, and those that the server compares need not be.
+		// Targets at a bound are left out, and several targets may have the same time; if a
+		// whole page has, the next page begins after it. The server cuts times to
+		// milliseconds in its answer, but may compare finer ones.
 		bound, next := &from, last.Add(-time.Millisecond)
 		switch before := last.Before(first); {
 		case before && fresh == 0:

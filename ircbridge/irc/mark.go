@@ -18,15 +18,15 @@ type Mark struct {
 	Sum  uint64 // of a text without id, see [Sum]; 0 is not known
 }
 
-// Sum stands for who said what, so that a text without id that a bouncer plays back can
-// be known again by its time and its words.
+// Sum is a checksum of speaker and text, so that a text without an id that a bouncer plays back
+// can be recognized by its time and its words.
 func Sum(nick, text string) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, nick+"\x00"+text)
 	return h.Sum64()
 }
 
-// key is what a mark is known by; "" if by nothing.
+// key identifies a mark; "" where it has neither an id nor a sum.
 func (m Mark) key() string {
 	switch {
 	case m.ID != "":
@@ -37,11 +37,10 @@ func (m Mark) key() string {
 	return ""
 }
 
-// A Memory keeps marks over restarts of the program: those of the texts that
-// were dealt with for good. Its methods are called by [Client.Run] and
-// [Client.Handled]; targets are folded, and "" stands for all private talk.
+// A Memory keeps the marks of handled texts over restarts of the program. [Client.Run] and
+// [Client.Handled] call its methods. Targets are folded, and "" stands for all private talk.
 type Memory interface {
-	// Marks returns the last ones added, oldest first, at most Remembered.
+	// Marks returns the last marks, oldest first, at most Remembered.
 	Marks(target string) ([]Mark, error)
 	Add(target string, m Mark) error
 }

@@ -292,7 +292,7 @@ func messageTime(m Message, now time.Time) time.Time {
 	return now
 }
 
-// parseTime reads a time as servers write it; what is none is zero.
+// parseTime parses a time as servers write it; it is zero where that fails.
 func parseTime(s string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

@@ -7,37 +7,36 @@ import (
 	"time"
 )
 
-// Bounds of what waits. Anyone who comes when it is full is told so at once with
-// ErrQueueFull; nothing that waits is thrown away for it.
+// Bounds of the queues. A text for a full queue fails at once with ErrQueueFull; no waiting text
+// is dropped for it.
 const (
 	maxWaiting       = 4096 // pieces in all
 	maxWaitingTarget = 1024 // pieces for one target below Alert
 )
 
-// How many lines may go before a PING asks whether they arrived: few, since a
-// cut leaves that many in doubt.
+// How many lines go before a PING asks whether they arrived: few, since after a cut the fate of
+// that many is unknown.
 const (
 	barrierEvery = 4
 	barrierRest  = 20 * time.Millisecond
 )
 
-// How many lines may be unanswered where there is no flood limit. ngircd 26.1
-// takes 3 commands in one go and looks a second later at the rest of what it has
-// read, so more than two and their PING are slower, not faster. It has no
-// labels; the servers that have take more.
+// How many lines may be unanswered where there is no flood limit. ngircd 26.1 handles 3 commands
+// at once and the rest a second later, so more than two lines and their PING are slower. It has
+// no labels; servers with labels handle more.
 const (
 	maxFlyingOff      = 2
 	maxFlyingLabelled = 8
 )
 
-// An entry is written in one piece: a line, or a whole batch, into which no
-// other command may come.
+// An entry is written in one piece: a line, or a whole batch, in which no other command may
+// stand.
 type entry struct {
 	data     []byte
 	lines    int // tokens
 	command  string
 	target   string // folded
-	private  bool   // that is a person
+	private  bool   // the target is a person
 	text     string // as the echo will have it
 	priority Priority
 	label    string
@@ -50,15 +49,15 @@ type entry struct {
 	over   bool
 }
 
-// An outbox holds what waits to be written and what was written and is not
-// proven yet. It belongs to a connection and is used under its mutex.
+// An outbox holds the entries that wait to be written, and the written ones without a proof. It
+// belongs to a connection, which guards it with its mutex.
 type outbox struct {
 	flood  Flood
 	bucket bucket
 
 	urgent  [][]byte // PONG, registering, our own PING; passes the bucket
 	waiting [priorities]turns
-	private [priorities]turns // what is for people; see peek
+	private [priorities]turns // texts for people; see peek
 	inARow  int               // private texts since the last line of another kind, while one waited
 
 	flying   []*entry          // written, in order, until a proof passes them
@@ -67,7 +66,7 @@ type outbox struct {
 	last     uint64            // number of the last line
 	label    uint64            // last label given
 	barrier  uint64            // number that the newest PING stands for
-	since    int               // lines since the newest PING that it will be asked for
+	since    int               // lines since the newest PING, for which the next one asks
 	pingedAt time.Time
 	wroteAt  time.Time
 }
@@ -77,7 +76,7 @@ func newOutbox(f Flood, now time.Time) *outbox {
 	return &outbox{flood: f, bucket: newBucket(f, now), labels: make(map[string]*entry)}
 }
 
-// turns is a queue for each target, served in turn.
+// turns are a queue for each target, served in turn.
 type turns struct {
 	order []string
 	queue map[string][]*entry
@@ -123,7 +122,7 @@ func (o *outbox) size() int {
 	return n
 }
 
-// of is where an entry waits, or one of its kind.
+// of is the queue of a kind of entries.
 func (o *outbox) of(private bool, p Priority) *turns {
 	if private {
 		return &o.private[p]
@@ -151,12 +150,12 @@ func (o *outbox) newLabel() string {
 	return fmt.Sprintf("s%d", o.label)
 }
 
-// next returns what may be written now, and else how long to wait for a token;
-// 0 is until something happens.
+// next returns what may be written now, or else how long to wait for a token; 0 means until
+// something happens.
 func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	for _, line := range o.urgent {
 		data = append(data, line...)
-		o.bucket.take(1)
+		o.bucket.pay(1)
 	}
 	o.urgent = nil
 	for len(data) < 32<<10 {
@@ -178,7 +177,7 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 				break
 			}
 			if e == nil && !o.flood.Off {
-				// Anyone who wrote this may write more: one PING then does for all.
+				// More lines may follow at once: one PING then stands for all.
 				if wait = barrierRest - now.Sub(o.wroteAt); wait > 0 {
 					break
 				}
@@ -204,7 +203,7 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 		e.number, e.at = o.last, now
 		o.flying = append(o.flying, e)
 		o.bytes += len(e.data)
-		o.bucket.take(e.lines)
+		o.bucket.pay(e.lines)
 		if e.label == "" {
 			o.since++
 		}
@@ -213,11 +212,11 @@ func (o *outbox) next(now time.Time) (data []byte, wait time.Duration) {
 	return data, wait
 }
 
-// privateInARow is how many private texts go before something else that waits.
+// privateInARow is how many private texts go before a waiting entry of another kind.
 const privateInARow = 3
 
-// peek is what goes next. Private texts go before those for channels: whoever is told
-// something alone waits for it. But people who are told much do not starve the channels.
+// peek is the next entry. Private texts go before those for channels, since their recipient waits
+// for them, but not so many in a row that the channels starve.
 func (o *outbox) peek() *entry {
 	private, other := highest(&o.private), highest(&o.waiting)
 	if private == nil || other != nil && o.inARow >= privateInARow {
@@ -235,7 +234,7 @@ func highest(queues *[priorities]turns) *entry {
 	return nil
 }
 
-// pop takes what peek gave.
+// pop removes the entry that peek returned.
 func (o *outbox) pop(e *entry) {
 	o.of(e.private, e.priority).pop()
 	if o.inARow++; !e.private || highest(&o.waiting) == nil {
@@ -251,17 +250,17 @@ func (o *outbox) forget(e *entry) {
 
 const pingPrefix = "proof-"
 
-// ping asks the server to say when it is through with all that was written.
+// ping makes the server say when it has handled everything that was written.
 func (o *outbox) ping(now time.Time) []byte {
 	o.since = 0
 	o.barrier = o.last
 	o.pingedAt = now
-	o.bucket.take(1)
+	o.bucket.pay(1)
 	return fmt.Appendf(nil, "PING :%s%d\r\n", pingPrefix, o.barrier)
 }
 
-// pong takes the answer to a ping; ok is false if it is none of ours. lag is
-// known for the newest one only.
+// pong handles the answer to a ping; ok is false for any other PONG. lag is known for the newest
+// ping only.
 func (o *outbox) pong(token string, now time.Time) (lag time.Duration, ok bool) {
 	digits, ok := strings.CutPrefix(token, pingPrefix)
 	if !ok {
@@ -278,9 +277,8 @@ func (o *outbox) pong(token string, now time.Time) (lag time.Duration, ok bool) 
 	return lag, true
 }
 
-// passed takes everything up to number for processed: the server answers in
-// order, and a failure would have come before. A command with a label waits for
-// its own answer, which may take longer.
+// passed proves everything up to number: the server answers in order, and a failure would have
+// come before. A command with a label waits for its answer, which may come later.
 func (o *outbox) passed(number uint64) {
 	n := 0
 	for ; n < len(o.flying) && o.flying[n].number <= number; n++ {
@@ -314,7 +312,7 @@ func (o *outbox) reject(e *entry, err error) {
 	o.passed(e.number)
 }
 
-// find returns the oldest entry on its way that fits, or nil.
+// find returns the oldest unproven entry that fits, or nil.
 func (o *outbox) find(fits func(*entry) bool) *entry {
 	for _, e := range o.flying {
 		if fits(e) {
@@ -324,8 +322,7 @@ func (o *outbox) find(fits func(*entry) bool) *entry {
 	return nil
 }
 
-// oldest is when the oldest line was written that still has no proof; zero if
-// there is none.
+// oldest is when the oldest line without a proof was written; zero if there is none.
 func (o *outbox) oldest() time.Time {
 	if len(o.flying) == 0 {
 		return time.Time{}
@@ -333,7 +330,7 @@ func (o *outbox) oldest() time.Time {
 	return o.flying[0].at
 }
 
-// end gives every delivery and call its last word.
+// end ends every delivery and call.
 func (o *outbox) end(err error) {
 	over := func(e *entry) {
 		if e.over {
@@ -354,7 +351,7 @@ func (o *outbox) end(err error) {
 		o.pop(e)
 		over(e)
 	}
-	for _, e := range o.labels { // commands that were passed and wait for their own answer
+	for _, e := range o.labels { // commands that were passed and wait for their answer
 		over(e)
 	}
 	o.flying, o.labels = nil, nil

@@ -59,9 +59,9 @@ func (p *protocol) post(o Outgoing) *Delivery {
 	return d
 }
 
-// noNick says whether a target that is not a channel cannot be a nick either. Servers take such
-// ones for masks of users or servers ($$*), for addresses (nick!user@host) or for the operators
-// of a channel (@#channel), and those without labels do not say to which text a refusal belongs.
+// noNick says whether a target that is not a channel cannot be a nick either. To a server it is a
+// mask of users or servers ($$*), an address (nick!user@host) or the operators of a channel
+// (@#channel), and a server without labels does not say which text it refuses.
 func noNick(target string) bool {
 	return strings.TrimSpace(target) == "" || strings.ContainsAny(target, "!@$*?%")
 }

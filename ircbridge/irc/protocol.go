@@ -23,10 +23,10 @@ type protocol struct {
 
 // timers are what a connection does by the clock. The writer runs them.
 type timers struct {
-	heard    time.Time // the last line, or the end of waiting for our consumer
-	pinged   time.Time // our own PING since then; zero for none
+	heard    time.Time // the last line, or the end of a wait for the consumer
+	pinged   time.Time // the PING since then; zero for none
 	asked    time.Time // when that PING was written; for the lag
-	blocked  bool      // the reader waits for our consumer: silence proves nothing
+	blocked  bool      // the reader waits for its consumer: silence proves nothing
 	nickAt   time.Time // when to ask for the wanted nick
 	nickWait time.Duration
 }
@@ -57,7 +57,7 @@ func (p *protocol) urgent(m Message) {
 	p.wake()
 }
 
-// bare queues a command without an answer.
+// bare queues a command that has no answer.
 func (p *protocol) bare(m Message) {
 	line, err := m.Append(nil)
 	if err != nil || len(line) > p.st.lineLen(p.cfg.LineLen) {

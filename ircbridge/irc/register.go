@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// usedCaps are the capabilities that make something better here. What a server
-// does not offer is done without.
+// usedCaps are the capabilities that this package uses. It works without each of them.
 var usedCaps = []string{
 	"account-notify", "account-tag", "batch", "cap-notify", "chghost", "draft/chathistory", "draft/event-playback",
 	"draft/multiline", "draft/relaymsg", "echo-message", "labeled-response", "message-tags", "server-time",
@@ -113,8 +112,8 @@ func (r *registration) handle(p *protocol, m Message) (done bool, err error) {
 	return false, nil
 }
 
-// nextNick tries nick_, nick__, nick___, then some by chance. ircd-hybrid cuts
-// a long nick in silence, so those are short.
+// nextNick tries nick_, nick__, nick___, then random ones. These are short, since ircd-hybrid cuts
+// a long nick without saying so.
 func (r *registration) nextNick(p *protocol, m Message) error {
 	if !p.st.since.IsZero() {
 		return nil
@@ -188,7 +187,7 @@ func addCaps(caps map[string]string, list []string) {
 	}
 }
 
-// request asks for what is offered and not on yet, in lines below 510 bytes.
+// request asks for the offered capabilities that are not on yet, in lines below 510 bytes.
 func (r *registration) request(p *protocol, names []string) {
 	var line []string
 	size := 0
@@ -225,7 +224,7 @@ func (r *registration) answered(name string) {
 	}
 }
 
-// proceed takes the next step when nothing is left to wait for.
+// proceed does the next step when no answer is missing.
 func (r *registration) proceed(p *protocol) error {
 	if p.st.phase != Registering || r.ended || !r.listed || len(r.asked) > 0 {
 		return nil
@@ -258,8 +257,8 @@ func (r *registration) authenticate(p *protocol, m Message) {
 	if r.cfg.SASL == nil || !r.login || r.loggedIn || m.Param(0) != "+" {
 		return
 	}
-	// With EXTERNAL the certificate says who we are. To name the account as well is
-	// refused by some services (atheme 7.2), even where it is the same.
+	// With EXTERNAL the certificate names the account. Some services (atheme 7.2) refuse a
+	// second name, even the same one.
 	secret := ""
 	if r.cfg.SASL.Mechanism == "PLAIN" {
 		secret = r.cfg.SASL.User + "\x00" + r.cfg.SASL.User + "\x00" + r.cfg.SASL.Password

@@ -76,7 +76,7 @@ type rejoiner struct {
 // enter asks for the channels that are due and says how long until the next is.
 func (r *rejoiner) enter(now time.Time, support ISupport) time.Duration {
 	fold := support.CaseMapping()
-	list, again := r.wanted.take()
+	list, again := r.wanted.pending()
 	wanted := make(map[string]bool)
 	for _, ch := range list {
 		key := fold.Fold(ch.Name)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// session is what we know of ourselves at this server.
+// session is what is known of this connection at its server.
 type session struct {
 	phase   Phase
 	wanted  string
@@ -23,7 +23,7 @@ type session struct {
 	heard   time.Time
 	dropped int
 	refused error // why the server is about to hang up
-	leaving bool  // we said QUIT
+	leaving bool  // QUIT was sent
 }
 
 func newSession(nick string) session {
@@ -34,7 +34,7 @@ func newSession(nick string) session {
 	}
 }
 
-// A room is a channel that we are in.
+// A room is a joined channel.
 type room struct {
 	name    string
 	topic   string
@@ -50,8 +50,8 @@ func (s *session) has(caps ...string) bool {
 	return true
 }
 
-// bouncer goes by capabilities that no server has. It is a guess: one that passes lines
-// on without a separate word is not seen.
+// bouncer recognizes a bouncer by capabilities that no server has. A bouncer without them is not
+// recognized.
 func (s *session) bouncer() bool {
 	for _, name := range []string{"znc.in/batch", "soju.im/bouncer-networks"} {
 		if _, ok := s.offered[name]; ok {
@@ -70,8 +70,8 @@ func (s *session) lineLen(configured int) int {
 	return s.isup.Number("LINELEN", LineLen)
 }
 
-// sourceLen is the length of what the server puts before our messages. Before
-// we know it, it is taken to be long: 30 + 10 + 63 with ! and @.
+// sourceLen is the length of the source that the server puts before the messages of this
+// connection. An unknown one counts as long: 30 + 10 + 63 with ! and @.
 func (s *session) sourceLen() int {
 	if s.source == "" {
 		return max(30, len(s.nick)) + len("!") + 10 + len("@") + 63
@@ -79,14 +79,14 @@ func (s *session) sourceLen() int {
 	return len(s.source)
 }
 
-// learn takes over our own source where a line of the server shows it.
+// learn notes the source of this connection where a line of the server shows it.
 func (s *session) learn(source string) {
 	if nick, rest, ok := strings.Cut(source, "!"); ok && s.me(nick) && strings.Contains(rest, "@") {
 		s.source = source
 	}
 }
 
-// rename changes our source for a new nick or a new user and host; "" keeps.
+// rename changes the source to a new nick or a new user and host; "" keeps the old one.
 func (s *session) rename(nick, user, host string) {
 	if nick == "" {
 		nick = s.nick

@@ -2,10 +2,10 @@ package irc
 
 import "time"
 
-// A Phase is how far a connection has come.
+// A Phase is the phase of a connection.
 type Phase string
 
-// The phases of a connection; a [Client] is also Closed between two.
+// The phases of a connection; a [Client] is also Closed between two connections.
 const (
 	Connecting  Phase = "connecting"
 	Registering Phase = "registering"
@@ -17,9 +17,9 @@ const (
 type State struct {
 	Phase    Phase
 	TLS      bool
-	Bouncer  bool   // ZNC or soju: it stands for a server elsewhere, and its PONG for itself
-	Nick     string // what the server calls us, which may not be what we asked for
-	Source   string // nick!user@host as others see it; "" until we learn it
+	Bouncer  bool   // ZNC or soju: it speaks for a server elsewhere, but its PONG comes from itself
+	Nick     string // the nick by the server, which may not be the wanted one
+	Source   string // nick!user@host as others see it; "" while it is unknown
 	Account  string // "" without a login
 	Caps     map[string]string
 	ISupport ISupport
@@ -27,7 +27,7 @@ type State struct {
 	Lag      time.Duration // of the last PING
 	Since    time.Time     // registered since
 	Heard    time.Time     // when the last line came, by the server's clock where it tells
-	Dropped  int           // lines that were too long or made no sense
+	Dropped  int           // lines that were too long or could not be parsed
 	Waiting  int           // pieces that wait to be written
 	Unproven int           // lines written and not proven yet
 }

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// eventSource is the service as which ergo 2.20 puts events, such as that somebody joined,
-// into the history of clients without draft/event-playback. Nobody can take that nick there.
-// Elsewhere somebody might: but nothing of theirs is hidden beyond the history of a channel,
-// and that only while they are not logged in.
+// eventSource is the source under which ergo 2.20 writes events, such as a JOIN, into the history
+// of clients without draft/event-playback. That nick is reserved there. On another server a person
+// could have it; only texts in the history, without a login, would be hidden then.
 const eventSource = "HistServ!HistServ@localhost"
 
-// newText makes a Text of a PRIVMSG or NOTICE; ok is false for a CTCP other
-// than ACTION, for an event that the history tells in words, and for what is not text.
+// newText makes a Text of a PRIVMSG or NOTICE. ok is false for any other message, for a CTCP other
+// than ACTION, and for an event that the history has as words.
 func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	if (m.Command != "PRIVMSG" && m.Command != "NOTICE") || len(m.Params) < 2 {
 		return Text{}, false
@@ -50,8 +49,8 @@ func newText(m Message, st *State, now time.Time) (t Text, ok bool) {
 	return t, true
 }
 
-// isHistory says whether batches of a type hold old news: what was asked for, and what a
-// bouncer plays back by itself.
+// isHistory says whether batches of a type hold old messages: a history that was asked for, or the
+// play-back of a bouncer.
 func isHistory(batch string) bool {
 	return strings.HasSuffix(batch, "chathistory") || strings.HasSuffix(batch, "/playback")
 }

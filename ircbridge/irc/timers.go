@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// How long after 001 the end of the MOTD may be missing.
+// motdPatience is how long after 001 the end of the MOTD may be missing.
 const motdPatience = 5 * time.Second
 
 const maxNickWait = 10 * time.Minute
@@ -14,7 +14,7 @@ const maxNickWait = 10 * time.Minute
 func (p *protocol) runTimers(now time.Time) (time.Duration, error) {
 	t := &p.timers
 	next := time.Hour
-	// due says whether at is here, and wakes the writer then if it is not.
+	// due says whether at has come; if not, the writer wakes then.
 	due := func(at time.Time) bool {
 		if d := at.Sub(now); d > 0 {
 			next = min(next, d)

@@ -8,7 +8,7 @@ import (
 
 // wanted are the channels that a client is to be in. It is safe for several goroutines.
 type wanted struct {
-	changed chan struct{} // wakes the keeper
+	changed chan struct{} // wakes the translator
 
 	mu     sync.Mutex // guards what follows
 	list   []Channel
@@ -45,12 +45,12 @@ func (w *wanted) drop(channel string, fold CaseMapping) {
 func (w *wanted) wake() {
 	select {
 	case w.changed <- struct{}{}:
-	default: // the keeper looks at the whole list
+	default: // the translator looks at the whole list
 	}
 }
 
-// take returns the list, and the folded names that Join asked for again since the last time.
-func (w *wanted) take() (list []Channel, again map[string]bool) {
+// pending returns the list, and the folded names that Join asked for again since the last time.
+func (w *wanted) pending() (list []Channel, again map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	again, w.again = w.again, make(map[string]bool)

@@ -19,9 +19,9 @@ const maxHeld = 5000
 // ctcpEvery bounds how often a CTCP is answered.
 const ctcpEvery = 10 * time.Second
 
-// A keeper turns the messages of one connection after another into events. It belongs to the
+// A translator turns the messages of one connection after another into events. It belongs to the
 // goroutine of [Client.Run].
-type keeper struct {
+type translator struct {
 	o       Options
 	log     *slog.Logger
 	events  events
@@ -30,9 +30,9 @@ type keeper struct {
 	private time.Time          // until when all private talk is known, by the server's clock
 }
 
-// A visit is the work of a keeper on one connection.
-type visit struct {
-	*keeper
+// A connTranslator is the work of a translator on one connection.
+type connTranslator struct {
+	*translator
 	conn    *Conn
 	st      State // with nick and isupport as of the last message
 	rejoin  rejoiner
@@ -44,17 +44,17 @@ type visit struct {
 }
 
 // serve runs until the connection ends, and returns why.
-func (k *keeper) serve(ctx context.Context, conn *Conn) error {
-	v := &visit{
-		keeper: k, conn: conn, st: conn.State(),
-		rejoin:  rejoiner{conn: conn, o: k.o, wanted: k.wanted, wishes: make(map[string]*wish)},
+func (tr *translator) serve(ctx context.Context, conn *Conn) error {
+	v := &connTranslator{
+		translator: tr, conn: conn, st: conn.State(),
+		rejoin:  rejoiner{conn: conn, o: tr.o, wanted: tr.wanted, wishes: make(map[string]*wish)},
 		fetched: make(chan fetched), held: make(map[string][]Message),
 	}
 	fetching, stopFetching := context.WithCancel(ctx)
 	defer v.wg.Wait()
 	defer stopFetching()
 	defer v.leave()
-	k.events.emit(ctx, Up{v.st})
+	tr.events.emit(ctx, Up{v.st})
 	v.fetchPrivate(ctx, fetching)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -69,7 +69,7 @@ func (k *keeper) serve(ctx context.Context, conn *Conn) error {
 			v.handle(ctx, fetching, m)
 		case f := <-v.fetched:
 			v.caughtUp(ctx, f)
-		case <-k.wanted.changed:
+		case <-tr.wanted.changed:
 		case <-timer.C:
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
@@ -80,7 +80,7 @@ func (k *keeper) serve(ctx context.Context, conn *Conn) error {
 }
 
 // leave notes until when this client heard its channels.
-func (v *visit) leave() {
+func (v *connTranslator) leave() {
 	now := time.Now()
 	if v.caught {
 		v.private = v.conn.State().Heard // a connection may be dead long before it ends
@@ -93,21 +93,21 @@ func (v *visit) leave() {
 }
 
 // recent returns the last texts of a peer, from the memory at first.
-func (k *keeper) recent(key string) *recent {
-	r := k.recents[key]
+func (tr *translator) recent(key string) *recent {
+	r := tr.recents[key]
 	if r == nil {
-		marks, err := k.o.Memory.Marks(key)
+		marks, err := tr.o.Memory.Marks(key)
 		if err != nil {
-			k.log.Warn("marks were not read", "target", key, "err", err)
+			tr.log.Warn("marks were not read", "target", key, "err", err)
 		}
 		r = newRecent(marks)
-		k.recents[key] = r
+		tr.recents[key] = r
 	}
 	return r
 }
 
 // handle turns one message into events.
-func (v *visit) handle(ctx, fetching context.Context, m Message) {
+func (v *connTranslator) handle(ctx, fetching context.Context, m Message) {
 	if isHistory(m.Tags["batch"]) && m.Command != "PRIVMSG" && m.Command != "NOTICE" {
 		return // an old JOIN or the like
 	}
@@ -162,7 +162,7 @@ func (v *visit) handle(ctx, fetching context.Context, m Message) {
 }
 
 // parted notes that this client is out of a channel; err is nil where it left by itself.
-func (v *visit) parted(ctx context.Context, channel string, err error) {
+func (v *connTranslator) parted(ctx context.Context, channel string, err error) {
 	key := v.st.CaseMapping().Fold(channel)
 	was, failed := v.rejoin.parted(key, err)
 	if was {
@@ -171,14 +171,14 @@ func (v *visit) parted(ctx context.Context, channel string, err error) {
 	v.failed(ctx, failed)
 }
 
-func (v *visit) failed(ctx context.Context, f *Failed) {
+func (v *connTranslator) failed(ctx context.Context, f *Failed) {
 	if f != nil {
 		v.events.emit(ctx, *f)
 	}
 }
 
 // heard emits a text, or holds it back while the history before it is fetched.
-func (v *visit) heard(ctx context.Context, m Message) {
+func (v *connTranslator) heard(ctx context.Context, m Message) {
 	t, ok := newText(m, &v.st, time.Now())
 	if !ok {
 		v.answerCTCP(m)
@@ -196,14 +196,14 @@ func (v *visit) heard(ctx context.Context, m Message) {
 }
 
 // tell emits a text, unless it is known.
-func (v *visit) tell(ctx context.Context, key string, t Text) {
+func (v *connTranslator) tell(ctx context.Context, key string, t Text) {
 	if v.recent(key).add(t.Mark(), t.History) {
 		v.events.emit(ctx, t)
 	}
 }
 
 // release emits the texts that were held back for a history.
-func (v *visit) release(ctx context.Context, key string) {
+func (v *connTranslator) release(ctx context.Context, key string) {
 	held := v.held[key]
 	delete(v.held, key)
 	for _, m := range held {
@@ -214,7 +214,7 @@ func (v *visit) release(ctx context.Context, key string) {
 }
 
 // answerCTCP answers VERSION and PING, now and then, and nothing else.
-func (v *visit) answerCTCP(m Message) {
+func (v *connTranslator) answerCTCP(m Message) {
 	command, args, ok := CTCP(m.Last())
 	if !ok || m.Command != "PRIVMSG" || v.st.CaseMapping().Same(m.Nick(), v.st.Nick) || time.Since(v.ctcp) < ctcpEvery {
 		return

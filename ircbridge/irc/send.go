@@ -1,0 +1,132 @@
+package irc
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Send posts texts to a target, one after another, as agents' output. See [Conn.Post].
+func (c *Conn) Send(target string, text ...string) *Delivery {
+	return c.Post(Outgoing{Target: target, Text: strings.Join(text, "\n")})
+}
+
+// Post queues a text and returns at once. It masks the text ([Masker]), makes it plain
+// ([PlainText]) and splits it: into a multiline batch where the server has these and the text
+// needs more than one line, else into single lines; a blank line is sent as a space. Line ends at
+// the end of the text are left out.
+//
+// Every target has a separate queue. The queues are served in turn, below the flood limit; texts
+// for people go before those for channels. When the queues are full, the delivery fails with
+// [ErrQueueFull]. It fails with [ErrTarget] where the target is neither a channel nor a nick.
+func (c *Conn) Post(o Outgoing) *Delivery {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.p.post(o)
+}
+
+// Limit is how many bytes of text arrive whole in one line of o: the rest of a line when the
+// server has put the source before it.
+func (c *Conn) Limit(o Outgoing) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.p.limit(o)
+}
+
+// Do writes a command and waits until the server has handled it. With labeled-response the answer
+// is exactly the server's answer to it; without, it is every numeric and FAIL until the PONG to a
+// PING after the command, maybe some with another cause among them. The error is a [*Rejected]
+// where the answer holds a failure, [ErrClosed] or another of [Conn.Err] when the connection ends,
+// or that of ctx.
+//
+// [Conn.Messages] has the answer too, except for histories. So the goroutine that reads Messages
+// must not call Do: each would wait for the other.
+func (c *Conn) Do(ctx context.Context, m Message) ([]Message, error) {
+	k := &call{done: make(chan struct{})}
+	c.mu.Lock()
+	e, err := c.command(m)
+	if err == nil {
+		e.call = k
+		c.p.out.push(e)
+		c.p.wake()
+	}
+	c.mu.Unlock()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Command, err)
+	}
+	select {
+	case <-k.done:
+	case <-ctx.Done():
+		c.mu.Lock()
+		c.p.out.forget(e)
+		k.finish(ctx.Err())
+		c.mu.Unlock()
+	}
+	c.mu.Lock()
+	// The reader may still add to the answer of a call that ctx has ended.
+	answer, err := k.answer[:len(k.answer):len(k.answer)], k.err
+	c.mu.Unlock()
+	if err == nil && e.label == "" {
+		for _, a := range answer {
+			if r := rejected(a); r != nil && concerns(r, a, m, c.State().CaseMapping()) {
+				err = r
+				break
+			}
+		}
+	}
+	if err != nil {
+		return answer, fmt.Errorf("%s: %w", m.Command, err)
+	}
+	return answer, nil
+}
+
+// command makes the entry of a bare command; with mu held.
+func (c *Conn) command(m Message) (*entry, error) {
+	switch {
+	case c.err != nil:
+		return nil, c.err
+	case c.p.st.phase != Registered || c.p.st.leaving:
+		return nil, ErrNotSent
+	case !c.p.out.room("", false, Answer, 1):
+		return nil, ErrQueueFull
+	}
+	e := &entry{lines: 1, command: strings.ToUpper(m.Command), priority: Answer}
+	if c.p.st.has("labeled-response") {
+		e.label = c.p.out.newLabel()
+		tags := map[string]string{"label": e.label}
+		for key, value := range m.Tags {
+			tags[key] = value
+		}
+		m.Tags = tags
+	}
+	var err error
+	if e.data, err = m.Append(nil); err != nil {
+		return nil, err
+	}
+	return e, c.p.fits(e.data)
+}
+
+// concerns says whether a failure without a label belongs to command m.
+func concerns(r *Rejected, answer, m Message, fold CaseMapping) bool {
+	if answer.Command == "FAIL" {
+		return answer.Param(0) == m.Command || answer.Param(0) == "*"
+	}
+	if r.Target == "" || strings.EqualFold(r.Target, m.Command) {
+		return true
+	}
+	for _, p := range m.Params {
+		if fold.Same(p, r.Target) {
+			return true
+		}
+	}
+	return false
+}
+
+// tell queues a command without an answer.
+func (c *Conn) tell(m Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.p.st.phase == Registered {
+		c.p.bare(m)
+	}
+}
