@@ -151,8 +151,8 @@ func TestStatesAreDescribed(t *testing.T) {
 		}
 	}
 	for _, end := range []runner.End{
-		runner.Done, runner.Failed, runner.Unborn, runner.Limited, runner.Refused, runner.NoSession, runner.Stalled, runner.TimedOut,
-		runner.Stopped, runner.Lost, runner.Unheard,
+		runner.Done, runner.Failed, runner.NoFirstEvent, runner.Limited, runner.Refused, runner.NoSession, runner.Stalled, runner.TimedOut,
+		runner.Stopped, runner.NoResult, runner.PromptNotRun,
 	} {
 		if !strings.Contains(read(t, "protocol.md"), "`"+string(end)+"`") {
 			t.Errorf("protocol.md does not speak of the end %s", end)

@@ -35,7 +35,7 @@ func newClientField(t *testing.T, agents ...string) *field {
 var clientOptions = claude.Options{
 	MaxOutput: 64 << 20,
 	Timing: runner.Timing{
-		Interrupt: time.Second, Terminate: 300 * time.Millisecond, Close: time.Second, Unheard: 5 * time.Second,
+		Interrupt: time.Second, Terminate: 300 * time.Millisecond, Close: time.Second, PromptNotRun: 5 * time.Second,
 		Leftovers: 200 * time.Millisecond, Sample: 500 * time.Millisecond,
 	},
 }

@@ -36,9 +36,9 @@ func ended(tries []*journal.Record) bool {
 		return false
 	}
 	switch tries[len(tries)-1].End {
-	case "", runner.Gone:
+	case "", runner.ClientGone:
 		return false
-	case runner.NoSession, runner.Unheard:
+	case runner.NoSession, runner.PromptNotRun:
 		return len(tries) >= journal.MaxTries
 	}
 	return true

@@ -165,7 +165,7 @@ func (a *agent) finishNotes(r *journal.Receipt) error {
 func (a *agent) failed(j *job, out runner.Outcome) error {
 	// A client that never said a word was not sent the prompt, or never read it:
 	// the message is not to blame.
-	unborn := out.End == runner.Unborn || out.End == runner.NoSession || out.End == runner.Unheard ||
+	unborn := out.End == runner.NoFirstEvent || out.End == runner.NoSession || out.End == runner.PromptNotRun ||
 		out.End == runner.Failed && !out.FirstEvent
 	reason := orElse(out.Reason, string(out.End))
 	buried := !unborn && j.claim.Failed+1 >= a.spec().maxFailures()

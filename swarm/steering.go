@@ -34,8 +34,8 @@ type steered struct {
 }
 
 // helm brings urgent mail to the turn of j. It is used by the agent's goroutine.
-func (a *agent) helm(j *job) *runner.Helm {
-	return &runner.Helm{Bell: a.bell, Next: func() (runner.Steer, bool) { return a.nextUrgent(j) }}
+func (a *agent) helm(j *job) *runner.Steering {
+	return &runner.Steering{Wake: a.bell, Next: func() (runner.Steer, bool) { return a.nextUrgent(j) }}
 }
 
 // nextUrgent claims the next urgent message for the turn that runs.

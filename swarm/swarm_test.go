@@ -105,7 +105,7 @@ func (b foreseen) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 	}
 	if b.short != nil {
 		if why := b.short(); why != "" {
-			return runner.Outcome{End: runner.Short, Reason: why}
+			return runner.Outcome{End: runner.NoResources, Reason: why}
 		}
 	}
 	return b.Backend.Run(ctx, t)

@@ -166,7 +166,7 @@ func (a *agent) follow(kill context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	if out.End == runner.Lost {
+	if out.End == runner.NoResult {
 		// Cut off, not failed: it is not counted against the message.
 		a.report(j, out)
 		if err := a.ledger.Add(a.attemptLine(j, out)); err != nil {

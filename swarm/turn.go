@@ -180,7 +180,7 @@ func (a *agent) runJob(stop, kill context.Context, j *job) error {
 		Begun:   j.claim.Begun,
 		Prompt:  func(r turn.Recall) string { return a.promptFor(j, settings, r) },
 		Started: func() { a.tell(j) },
-		Steer: func(rec *journal.Record) *runner.Helm {
+		Steer: func(rec *journal.Record) *runner.Steering {
 			j.rec = rec
 			return a.helm(j)
 		},

@@ -23,7 +23,7 @@ type Backend interface {
 
 	// Follow takes up a turn whose daemon died: as long as p lives it is
 	// followed to its end, as in Run; then, or if it is dead, its file is read
-	// to the end. Without a result in the file the outcome is [Lost]. Events of
+	// to the end. Without a result in the file the outcome is [NoResult]. Events of
 	// the file are passed to t.Event from the first one behind t.From on, and what
 	// stands before that counts for nothing. Started is not called, and nothing is
 	// sent to the client but signals. Spec.Timeout counts from the call.
@@ -63,7 +63,7 @@ type Turn struct {
 	// Tools is the MCP server through which the agent reaches the swarm; nil means
 	// that it has none. A client that is started proves that it has the tools before
 	// it is sent the prompt, which costs no call of the model. A client that lacks
-	// them is ended, and the outcome is [Unborn], also where its turn had begun.
+	// them is ended, and the outcome is [NoFirstEvent], also where its turn had begun.
 	Tools *Server
 
 	// Hook is the command line (for a shell) that prints what the agent has to
@@ -79,9 +79,9 @@ type Turn struct {
 	// prompt: what it records is durable before any work can be
 	// done. An error ends the turn as Failed with nothing sent. It may be nil.
 	Started func(Process) error
-	// Helm brings what is to reach the turn while it runs; nil is nothing. A backend
+	// Steering brings what is to reach the turn while it runs; nil is nothing. A backend
 	// that cannot steer never asks.
-	Helm *Helm
+	Steering *Steering
 	// Steered are the UUIDs of what an earlier daemon had brought, for Follow.
 	Steered []string
 	// Event is called for each event, in order, in the goroutine of Run or

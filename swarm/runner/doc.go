@@ -7,13 +7,13 @@
 // outlives its daemon loses nothing, and a later daemon takes it up again. A
 // client can stay for further turns, see [Resident].
 //
-//	           Started         Event…            result
-//	start ────────┬──────────────┬─────────────────┬───────── stdin closed ── exit ── Done
-//	  │           │              │                 │                           │
-//	  │ Refused   │ Unborn       │ Failed, Limited │ (10 s: the group is       │
-//	  │           │ NoSession    │ Refused         │  killed; still Done)      │
-//	              │ Unheard      │ NoSession       │
-//	                             │ Stalled, TimedOut, Stopped ── ladder ── exit
+//	           Started            Event…            result
+//	start ────────┬────────────────┬─────────────────┬───────── stdin closed ── exit ── Done
+//	  │           │                │                 │                           │
+//	  │ Refused   │ NoFirstEvent   │ Failed, Limited │ (10 s: the group is       │
+//	  │           │ NoSession      │ Refused         │  killed; still Done)      │
+//	              │ PromptNotRun   │ NoSession       │
+//	                               │ Stalled, TimedOut, Stopped ── ladder ── exit
 //
 // The ladder ends a client that was told to end: SIGINT to the leader, 10 s,
 // SIGTERM to its group, 5 s, SIGKILL to its group. However a turn ends, what is

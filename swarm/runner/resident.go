@@ -18,7 +18,7 @@ type Resident interface {
 	// one. Else it sends the prompt to warm, which is used up by the call, and
 	// t.Client, t.From, Stdout and Stderr are those of it; t.Started is called
 	// before the prompt is sent, as always. When warm has died, dies or is silent
-	// before it has taken the prompt, the outcome is [Gone].
+	// before it has taken the prompt, the outcome is [ClientGone].
 	//
 	// The returned Warm is nil when nothing of the turn runs any more, as after
 	// Run. It stays only after a turn that is [Done], has not compacted its

@@ -1,6 +1,6 @@
 package runner
 
-// Steering lets a message reach a turn that runs: it is written to the client's
+// Urgent mail: steering lets a message reach a turn that runs: it is written to the client's
 // standard input, and goes in with the next tool result. What comes when no tool
 // runs any more is a turn of the client's own, right after this one.
 //
@@ -13,11 +13,11 @@ type Steer struct {
 	Prompt string // ends with a paragraph of the caller's own, as that of a [Turn] does
 }
 
-// A Helm is how a turn comes by what is to reach it while it runs. Both are used
+// Steering is how a turn comes by what is to reach it while it runs. Both are used
 // by the goroutine of Run alone, so Next may do what that of the caller may.
-type Helm struct {
-	// Bell rings when there may be something. Rings are used up.
-	Bell <-chan struct{}
+type Steering struct {
+	// Wake gets a value when there may be something; whoever reads it uses it up.
+	Wake <-chan struct{}
 	// Next gives what comes next, once: from then on the backend has it. It is asked
 	// only while the client can take something in.
 	Next func() (Steer, bool)

@@ -5,15 +5,15 @@ import "time"
 // Timing holds how long a backend waits for what. The zero value stands for the
 // numbers below; a test shortens them.
 type Timing struct {
-	Interrupt time.Duration // from SIGINT to SIGTERM; 10 s
-	Terminate time.Duration // from SIGTERM to SIGKILL; 5 s
-	Close     time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
-	Unheard   time.Duration // from an acknowledgement that nothing follows to giving the prompt up; 10 s
-	Steer     time.Duration // from the result to the acknowledgement of what came too late for it; 2 s
-	Connect   time.Duration // from the start of a client to the connection of its tools, at the most; 2 min
-	Leftovers time.Duration // from SIGTERM to SIGKILL for what outlived its client; 1 s
-	Poll      time.Duration // longest time between two looks at a file that nobody rings for; 100 ms
-	Sample    time.Duration // time over which the use of the processor is measured; 2 s
+	Interrupt    time.Duration // from SIGINT to SIGTERM; 10 s
+	Terminate    time.Duration // from SIGTERM to SIGKILL; 5 s
+	Close        time.Duration // from the closing of standard input after the result to the killing of the group; 10 s
+	PromptNotRun time.Duration // from an acknowledgement that nothing follows to giving the prompt up; 10 s
+	Steer        time.Duration // from the result to the acknowledgement of what came too late for it; 2 s
+	Connect      time.Duration // from the start of a client to the connection of its tools, at the most; 2 min
+	Leftovers    time.Duration // from SIGTERM to SIGKILL for what outlived its client; 1 s
+	Poll         time.Duration // longest time between two looks at a file that nobody rings for; 100 ms
+	Sample       time.Duration // time over which the use of the processor is measured; 2 s
 }
 
 // Or returns t with the numbers of other where t has none.
@@ -26,7 +26,7 @@ func (t Timing) Or(other Timing) Timing {
 	pick(&t.Interrupt, other.Interrupt)
 	pick(&t.Terminate, other.Terminate)
 	pick(&t.Close, other.Close)
-	pick(&t.Unheard, other.Unheard)
+	pick(&t.PromptNotRun, other.PromptNotRun)
 	pick(&t.Steer, other.Steer)
 	pick(&t.Connect, other.Connect)
 	pick(&t.Leftovers, other.Leftovers)
@@ -38,14 +38,14 @@ func (t Timing) Or(other Timing) Timing {
 // DefaultTiming is what the zero Timing stands for.
 func DefaultTiming() Timing {
 	return Timing{
-		Interrupt: 10 * time.Second,
-		Terminate: 5 * time.Second,
-		Close:     10 * time.Second,
-		Unheard:   10 * time.Second,
-		Steer:     2 * time.Second,
-		Connect:   2 * time.Minute,
-		Leftovers: time.Second,
-		Poll:      100 * time.Millisecond,
-		Sample:    2 * time.Second,
+		Interrupt:    10 * time.Second,
+		Terminate:    5 * time.Second,
+		Close:        10 * time.Second,
+		PromptNotRun: 10 * time.Second,
+		Steer:        2 * time.Second,
+		Connect:      2 * time.Minute,
+		Leftovers:    time.Second,
+		Poll:         100 * time.Millisecond,
+		Sample:       2 * time.Second,
 	}
 }

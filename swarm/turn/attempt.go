@@ -22,7 +22,7 @@ type Task struct {
 	// Started is called once the client runs.
 	Started func()
 	// Steer brings what is to reach the turn with this record while it runs.
-	Steer func(*journal.Record) *runner.Helm
+	Steer func(*journal.Record) *runner.Steering
 	// Unusable is called when a client could not be used, and another one is tried. An
 	// error ends the attempts.
 	Unusable func(*journal.Record, runner.Outcome) error
@@ -59,9 +59,9 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 			return runner.Outcome{}, last, err
 		}
 		last = &rec
-		if out.End == runner.NoSession || out.End == runner.Unheard {
+		if out.End == runner.NoSession || out.End == runner.PromptNotRun {
 			refused++
-		} else if out.End != runner.Gone { // the next client is a new one, which cannot be gone
+		} else if out.End != runner.ClientGone { // the next client is a new one, which cannot be gone
 			return out, last, nil
 		}
 		t.log.Info("client not usable, trying otherwise", keyTurn, rec.Turn, "end", string(out.End), keyWhy, out.Reason)
@@ -132,12 +132,12 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
 		Files: t.files(rec.Mark()), Tools: t.tools(s),
-		Hook: t.hook(s), Partial: partial, Helm: task.Steer(rec), Started: follow.started, Event: follow.event,
+		Hook: t.hook(s), Partial: partial, Steering: task.Steer(rec), Started: follow.started, Event: follow.event,
 	})
 	follow.end(&out, t.warm != nil)
 	if follow.unrecorded != nil {
 		err = fmt.Errorf("record the turn: %w", follow.unrecorded)
-	} else if out.End == runner.Short {
+	} else if out.End == runner.NoResources {
 		err = fmt.Errorf("start the client: %s", out.Reason)
 	}
 	if err != nil { // nothing was sent, so nothing was begun

@@ -34,7 +34,7 @@ type client struct {
 	denied   []streamjson.Denial
 	lines    int
 	taken    bool            // the prompt was repeated
-	brought  []string        // UUIDs of what came by the helm, now or for an earlier daemon
+	brought  []string        // UUIDs of what came by Steering, now or for an earlier daemon
 	repeated map[string]bool // UUIDs of what was taken in
 }
 

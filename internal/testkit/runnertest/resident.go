@@ -190,8 +190,8 @@ func (f residents) died(t *testing.T) {
 	}
 	turn = next(turn, warm, "@say two")
 	turn.Event = func(ev *streamjson.Event) { t.Errorf("event %s of a client that is dead", ev.Kind) }
-	if out, stays := f.serve(t, t.Context(), turn, warm); out.End != runner.Gone || stays != nil {
-		t.Fatalf("ended %s (%s), want %s", out.End, out.Reason, runner.Gone)
+	if out, stays := f.serve(t, t.Context(), turn, warm); out.End != runner.ClientGone || stays != nil {
+		t.Fatalf("ended %s (%s), want %s", out.End, out.Reason, runner.ClientGone)
 	}
 	turn = again(turn, "@say two", runner.Resume)
 	turn.Client, turn.From, turn.Event = "", runner.Place{}, nil
@@ -248,8 +248,8 @@ func (f residents) follow(t *testing.T) {
 		unsent.From = from
 		out := f.backend.Follow(t.Context(), unsent, p)
 		f.check(t, unsent, out)
-		if out.End != runner.Lost {
-			t.Errorf("Follow of a turn that was never sent, %s = %s %q (%s), want %s", name, out.End, out.Text, out.Reason, runner.Lost)
+		if out.End != runner.NoResult {
+			t.Errorf("Follow of a turn that was never sent, %s = %s %q (%s), want %s", name, out.End, out.Text, out.Reason, runner.NoResult)
 		}
 	}
 }

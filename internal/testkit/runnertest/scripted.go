@@ -109,7 +109,7 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 }
 
 // Follow passes on the events of the turn's file, plays Outlive, and returns
-// [runner.Lost] when neither brought a result.
+// [runner.NoResult] when neither brought a result.
 func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	i, _ := s.begin(t, p, true)
 	out := s.follow(ctx, t, p)
@@ -120,17 +120,17 @@ func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) 
 func (s *Scripted) follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
 	c, err := newClient(ctx, t, os.O_APPEND)
 	if err != nil {
-		return c.fail(runner.Lost, err.Error())
+		return c.fail(runner.NoResult, err.Error())
 	}
 	defer c.close()
 	if err := c.replay(); err != nil {
-		return c.fail(runner.Lost, err.Error())
+		return c.fail(runner.NoResult, err.Error())
 	}
 	if len(c.account.Results()) > 0 && (c.taken || t.From == runner.Place{}) {
 		return c.concluded()
 	}
 	if s.Outlive == nil {
-		return c.fail(runner.Lost, "the client is dead and left no result")
+		return c.fail(runner.NoResult, "the client is dead and left no result")
 	}
 	return c.play(s.Outlive(t, p))
 }

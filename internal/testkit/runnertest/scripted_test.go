@@ -27,7 +27,7 @@ func TestDirectives(t *testing.T) {
 		"@orphan 3s":            {runner.Failed, "script: @orphan needs a client that is a process", 0},
 		"@fail no luck":         {runner.Failed, "no luck", 0},
 		"@say begun\n@noresult": {runner.Failed, "", 0},
-		"@unborn":               {runner.Unborn, "", 0},
+		"@unborn":               {runner.NoFirstEvent, "", 0},
 		"@status 401":           {runner.Refused, "the API refused (401)", 0},
 		"@status 529":           {runner.Limited, "the API takes nothing (529)", 0},
 		"@status 500":           {runner.Limited, "the API takes nothing (500)", 0},
@@ -91,7 +91,7 @@ func TestSessionsAndUUIDs(t *testing.T) {
 			{"a", runner.Resume, "1", runner.NoSession},
 			{"a", runner.New, "1", runner.Done},
 			{"a", runner.New, "2", runner.NoSession},
-			{"a", runner.Resume, "1", runner.Unheard},
+			{"a", runner.Resume, "1", runner.PromptNotRun},
 			{"a", runner.Resume, "2", runner.Done},
 		} {
 			if got := try(c.id, c.how, c.uuid); got != c.want {
@@ -146,8 +146,8 @@ func TestFollowReadsTheFile(t *testing.T) {
 
 	turn.Prompt, turn.Stdout = "@say begun\n@noresult", filepath.Join(t.TempDir(), "cut.jsonl")
 	b.Run(t.Context(), turn)
-	if out := b.Follow(t.Context(), turn, runner.Process{PID: -2, Start: 1}); out.End != runner.Lost {
-		t.Errorf("Follow of a file without a result returned %s, want %s", out.End, runner.Lost)
+	if out := b.Follow(t.Context(), turn, runner.Process{PID: -2, Start: 1}); out.End != runner.NoResult {
+		t.Errorf("Follow of a file without a result returned %s, want %s", out.End, runner.NoResult)
 	}
 	b.Outlive = func(runner.Turn, runner.Process) []runnertest.Step {
 		return []runnertest.Step{runnertest.Say("still here")}

@@ -84,19 +84,19 @@ func Do(f func(context.Context, runner.Turn) error) Step {
 	}
 }
 
-// TakeIn lets the client wait for something that the turn's helm brings, and take
+// TakeIn lets the client wait for something that the turn's Steering brings, and take
 // it in.
 func TakeIn() Step {
 	return func(c *client) *runner.Outcome {
 		c.birth()
 		for c.ctx.Err() == nil { // play sees it
-			if s, ok := c.turn.Helm.Next(); ok {
+			if s, ok := c.turn.Steering.Next(); ok {
 				c.brought = append(c.brought, s.UUID)
 				c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: s.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: s.Prompt}}})
 				return nil
 			}
 			select {
-			case <-c.turn.Helm.Bell:
+			case <-c.turn.Steering.Wake:
 			case <-c.ctx.Done():
 			}
 		}
@@ -172,7 +172,7 @@ func limited(reason string, d time.Duration) Step {
 
 // unborn ends the turn before its first event.
 func unborn(c *client) *runner.Outcome {
-	return c.outcome(runner.Unborn, "the client died before its first event")
+	return c.outcome(runner.NoFirstEvent, "the client died before its first event")
 }
 
 // Gone ends the turn as one whose client had waited and died before it took the
@@ -182,7 +182,7 @@ func Gone() Step {
 		if c.turn.From == (runner.Place{}) {
 			return nil
 		}
-		return c.outcome(runner.Gone, "the client that waited has ended")
+		return c.outcome(runner.ClientGone, "the client that waited has ended")
 	}
 }
 
@@ -190,10 +190,10 @@ func Gone() Step {
 func unheard(timing runner.Timing) Step {
 	return func(c *client) *runner.Outcome {
 		c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
-		if out := c.wait(timing.Or(runner.DefaultTiming()).Unheard); out != nil {
+		if out := c.wait(timing.Or(runner.DefaultTiming()).PromptNotRun); out != nil {
 			return out
 		}
-		return c.outcome(runner.Unheard, "the client knows this prompt and does not run it again")
+		return c.outcome(runner.PromptNotRun, "the client knows this prompt and does not run it again")
 	}
 }
 

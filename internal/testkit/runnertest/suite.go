@@ -122,7 +122,7 @@ func (f Fixture) ends(t *testing.T) {
 	for script, want := range map[string]runner.End{
 		"@fail no luck":                    runner.Failed,
 		"@say begun\n@noresult":            runner.Failed,
-		"@unborn":                          runner.Unborn,
+		"@unborn":                          runner.NoFirstEvent,
 		"@status 401":                      runner.Refused,
 		"@status 404":                      runner.Refused,
 		"@status 429 retry-after 3600":     runner.Limited,
@@ -138,7 +138,7 @@ func (f Fixture) ends(t *testing.T) {
 			if out.End != want {
 				t.Errorf("%q ended %s (%s), want %s", script, out.End, out.Reason, want)
 			}
-			if out.FirstEvent == (want == runner.Unborn) {
+			if out.FirstEvent == (want == runner.NoFirstEvent) {
 				t.Errorf("%q: FirstEvent is %v", script, out.FirstEvent)
 			}
 			if strings.HasPrefix(script, "@fail") && !strings.Contains(out.Reason, "no luck") {
@@ -241,8 +241,8 @@ func (f Fixture) sameUUID(t *testing.T) {
 			t.Error("the client ran a prompt twice")
 		}
 	}
-	if out := f.run(t, t.Context(), turn); out.End != runner.Unheard {
-		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Unheard)
+	if out := f.run(t, t.Context(), turn); out.End != runner.PromptNotRun {
+		t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.PromptNotRun)
 	}
 }
 
@@ -363,7 +363,7 @@ func (f Fixture) followCutOff(t *testing.T) {
 	f.run(t, t.Context(), turn)
 	out := f.Backend.Follow(t.Context(), turn, p)
 	f.check(t, turn, out)
-	if out.End != runner.Lost || !out.FirstEvent {
-		t.Errorf("Follow of a file without a result = %s (%s), first event %v; want %s", out.End, out.Reason, out.FirstEvent, runner.Lost)
+	if out.End != runner.NoResult || !out.FirstEvent {
+		t.Errorf("Follow of a file without a result = %s (%s), first event %v; want %s", out.End, out.Reason, out.FirstEvent, runner.NoResult)
 	}
 }

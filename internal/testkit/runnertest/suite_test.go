@@ -11,7 +11,7 @@ import (
 )
 
 func TestScriptedKeepsThePromises(t *testing.T) {
-	b := &runnertest.Scripted{Timing: runner.Timing{Unheard: 100 * time.Millisecond}}
+	b := &runnertest.Scripted{Timing: runner.Timing{PromptNotRun: 100 * time.Millisecond}}
 	runnertest.Suite(t, runnertest.Fixture{
 		Backend: b,
 		Kill:    b.Kill,

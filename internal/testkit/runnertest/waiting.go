@@ -29,7 +29,7 @@ func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (run
 	}
 	i, p := s.begin(t, p, false)
 	if !alive {
-		out := runner.Outcome{End: runner.Gone, Reason: "the client that waited has ended"}
+		out := runner.Outcome{End: runner.ClientGone, Reason: "the client that waited has ended"}
 		s.end(i, out)
 		return out, nil
 	}

@@ -51,7 +51,7 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runn
 	r := b.newRun(ctx, t)
 	r.keep = keep
 	if err := writeFiles(t); err != nil {
-		return r.never(runner.Short, err.Error(), lookAtDisk), nil
+		return r.never(runner.NoResources, err.Error(), lookAtDisk), nil
 	}
 	child, stdout, err := b.start(ctx, t)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *run) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner
 	// The client starts meanwhile.
 	if err := r.makeRoom(); err != nil {
 		r.finish()
-		return r.never(runner.Short, err.Error(), lookAtDisk), nil
+		return r.never(runner.NoResources, err.Error(), lookAtDisk), nil
 	}
 	if r.turn.Started != nil {
 		if err := r.turn.Started(child.Process()); err != nil {
@@ -137,7 +137,7 @@ func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) r
 			r.client = adopted
 		}
 		r.finish()
-		return r.never(runner.Lost, "the output of the earlier daemon's turn is gone: "+err.Error(), "")
+		return r.never(runner.NoResult, "the output of the earlier daemon's turn is gone: "+err.Error(), "")
 	}
 	defer out.Close()
 	if adopted, alive := runner.Adopt(p); alive {
@@ -235,7 +235,7 @@ func (e *startFailure) Unwrap() error { return e.err }
 // startError says what a failed start means.
 func startError(t runner.Turn, err error) (end runner.End, reason, hint string) {
 	if _, ok := errors.AsType[*startFailure](err); !ok {
-		return runner.Short, err.Error(), lookAtDisk
+		return runner.NoResources, err.Error(), lookAtDisk
 	}
 	program := command(t)[0]
 	if info, serr := os.Stat(t.Spec.Dir); serr != nil || !info.IsDir() {
@@ -243,7 +243,7 @@ func startError(t runner.Turn, err error) (end runner.End, reason, hint string) 
 	}
 	switch {
 	case isTransient(err):
-		return runner.Short, "the system could not start " + program + ": " + err.Error(), "the machine is out of processes or memory; lower max_running"
+		return runner.NoResources, "the system could not start " + program + ": " + err.Error(), "the machine is out of processes or memory; lower max_running"
 	case isMissing(err):
 		return runner.Refused, program + " is not installed: " + err.Error(),
 			"npm install -g @anthropic-ai/claude-code, or set command: of agent " + t.Agent

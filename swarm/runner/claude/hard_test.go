@@ -44,7 +44,7 @@ func TestHardClients(t *testing.T) {
 		"it is killed":                     {script: "@say begun\n@die", end: runner.Failed, reason: "killed"},
 		"it exits with a status":           {script: "@say begun\n@exit 3", end: runner.Failed, reason: "status 3"},
 		"it exits well without a result":   {script: "@say begun\n@noresult", end: runner.Failed, reason: "without a result"},
-		"it says nothing and dies":         {env: "STANDIN_UNBORN=1", end: runner.Unborn, reason: "before it said anything"},
+		"it says nothing and dies":         {env: "STANDIN_UNBORN=1", end: runner.NoFirstEvent, reason: "before it said anything"},
 		"it says nothing ever":             {script: "@sleep 10m", env: "STANDIN_SILENT=1", stall: 300 * time.Millisecond, end: runner.Stalled},
 		"it repeats no prompt":             {script: "@say ready", env: "STANDIN_NOREPLAY=1", end: runner.Done},
 		"deaf to signals":                  {script: "@say begun\n@hang", stall: 300 * time.Millisecond, end: runner.Stalled},
@@ -126,8 +126,8 @@ func TestStderrIsBounded(t *testing.T) {
 	turn := newTurn(t, "")
 	turn.Spec.Command = script(t, `i=0; while [ $i -lt 40 ]; do head -c 1000000 /dev/zero | tr '\0' x >&2; i=$((i+1)); sleep 0.02; done; echo >&2; echo "fatal: out of luck" >&2; exit 9`)
 	out := runClean(t, turn)
-	if out.End != runner.Unborn || !strings.Contains(out.Reason, "out of luck") || len(out.Reason) > 500 {
-		t.Errorf("ended %s (%.600s), want %s and the last line in short", out.End, out.Reason, runner.Unborn)
+	if out.End != runner.NoFirstEvent || !strings.Contains(out.Reason, "out of luck") || len(out.Reason) > 500 {
+		t.Errorf("ended %s (%.600s), want %s and the last line in short", out.End, out.Reason, runner.NoFirstEvent)
 	}
 	info, err := os.Stat(turn.Stderr)
 	if err != nil || info.Size() > 16<<20 {
@@ -316,7 +316,7 @@ func TestFollowALivingClient(t *testing.T) {
 // The init line of a client that outlived its daemon is held against the tools that the
 // turn was given.
 func TestTheToolsOfAFollowedClient(t *testing.T) {
-	for status, want := range map[string]runner.End{"connected": runner.Done, "failed": runner.Unborn} {
+	for status, want := range map[string]runner.End{"connected": runner.Done, "failed": runner.NoFirstEvent} {
 		turn := withTools(t, "@say ready", "STANDIN_MCP="+status)
 		out := backend().Follow(t.Context(), turn, orphanClient(t, turn))
 		if out.End != want {

@@ -77,7 +77,7 @@ func (e evidence) noResult() verdict {
 	case contains(e.stderr, "no conversation found"):
 		return verdict{end: runner.NoSession, reason: "the session " + e.turn.Session.ID + " is not known here", hint: freshSession}
 	case e.followed:
-		return verdict{end: runner.Lost, reason: "the client of the earlier daemon is dead and left no result", hint: goesBack}
+		return verdict{end: runner.NoResult, reason: "the client of the earlier daemon is dead and left no result", hint: goesBack}
 	case e.began:
 		return verdict{end: runner.Failed, reason: withDetail(ended+" without a result", said), hint: e.look()}
 	case contains(e.stderr, "root/sudo"):
@@ -87,13 +87,13 @@ func (e evidence) noResult() verdict {
 		return verdict{end: runner.Refused, reason: withDetail("the client does not take its command line", firstLine(e.stderr)),
 			hint: fmt.Sprintf("check command:, permission_mode: and the installed version of agent %s (%s to %s are known to work)", e.turn.Agent, Oldest, Newest)}
 	}
-	return verdict{end: runner.Unborn, reason: withDetail(ended+" before it said anything", said),
+	return verdict{end: runner.NoFirstEvent, reason: withDetail(ended+" before it said anything", said),
 		hint: "run it by hand in the same folder and look: " + strings.Join(command(e.turn), " ") + " -p hello"}
 }
 
 // gone is the verdict of a client that waited and cannot take the prompt.
 func gone(how string) verdict {
-	return verdict{end: runner.Gone, reason: "the client that waited for the message " + how, hint: "nothing has to be done: another one is started"}
+	return verdict{end: runner.ClientGone, reason: "the client that waited for the message " + how, hint: "nothing has to be done: another one is started"}
 }
 
 // badCommand recognizes a client that refuses its flags, and a program that is not the client.

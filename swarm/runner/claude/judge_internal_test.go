@@ -47,12 +47,12 @@ func TestJudge(t *testing.T) {
 		"the same, on stderr only":    {evidence{stderr: "No conversation found with session ID: s-1\n", exit: runner.Exit{ExitCode: 1}}, runner.NoSession, "s-1", ""},
 		"session to make exists":      {evidence{stderr: "Error: Session ID s-1 is already in use.\n", exit: runner.Exit{ExitCode: 1}}, runner.NoSession, "exists", ""},
 		"no result":                   {evidence{began: true, exit: runner.Exit{ExitCode: 143}, stderr: "Warning: x\nbye\n"}, runner.Failed, "status 143 without a result: bye", "logs coder"},
-		"dead before the first event": {evidence{exit: runner.Exit{ExitCode: -1, Signal: "killed"}}, runner.Unborn, "a signal (killed)", "by hand"},
+		"dead before the first event": {evidence{exit: runner.Exit{ExitCode: -1, Signal: "killed"}}, runner.NoFirstEvent, "a signal (killed)", "by hand"},
 		"unknown flag":                {evidence{exit: runner.Exit{ExitCode: 1}, stderr: "error: unknown option '--x'\n"}, runner.Refused, "--x", "command:"},
 		"bad mode":                    {evidence{exit: runner.Exit{ExitCode: 1}, stderr: "error: option '--permission-mode <mode>' argument 'x' is invalid. Allowed choices are acceptEdits.\n"}, runner.Refused, "permission-mode", "permission_mode:"},
 		"no node":                     {evidence{exit: runner.Exit{ExitCode: 127}, stderr: "env: 'node': No such file or directory\n"}, runner.Refused, "node", "command:"},
-		"followed, dead":              {evidence{followed: true, began: true, exit: runner.Exit{ExitCode: -1}}, runner.Lost, "no result", ""},
-		"followed, never spoke":       {evidence{followed: true, exit: runner.Exit{ExitCode: -1}}, runner.Lost, "no result", ""},
+		"followed, dead":              {evidence{followed: true, began: true, exit: runner.Exit{ExitCode: -1}}, runner.NoResult, "no result", ""},
+		"followed, never spoke":       {evidence{followed: true, exit: runner.Exit{ExitCode: -1}}, runner.NoResult, "no result", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.e.turn = runner.Turn{Agent: "coder", Session: runner.Session{ID: "s-1"}}

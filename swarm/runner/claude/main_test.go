@@ -48,12 +48,12 @@ func TestMain(m *testing.M) {
 
 // short are times that a test can wait for, and that a busy machine keeps.
 var short = runner.Timing{
-	Interrupt: time.Second,
-	Terminate: 300 * time.Millisecond,
-	Close:     5 * time.Second,
-	Unheard:   time.Second,
-	Leftovers: 200 * time.Millisecond,
-	Sample:    500 * time.Millisecond,
+	Interrupt:    time.Second,
+	Terminate:    300 * time.Millisecond,
+	Close:        5 * time.Second,
+	PromptNotRun: time.Second,
+	Leftovers:    200 * time.Millisecond,
+	Sample:       500 * time.Millisecond,
 }
 
 // newTurn makes a turn of the stand-in in a home and folder of its own. env is

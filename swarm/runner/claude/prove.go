@@ -213,6 +213,6 @@ func (s mcpServer) text() string { return withDetail(s.Status, s.Error) }
 // noTools is the verdict of a turn whose agent could neither send nor ask. It may
 // go better the next time, and is not the message's fault.
 func noTools(t runner.Turn, what string) verdict {
-	return verdict{end: runner.Unborn, reason: "the client has not the tools of " + runner.ToolServer + ": " + what,
+	return verdict{end: runner.NoFirstEvent, reason: "the client has not the tools of " + runner.ToolServer + ": " + what,
 		hint: "look at " + t.Stderr + ", or set mcp: false for agent " + t.Agent}
 }

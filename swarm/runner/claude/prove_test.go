@@ -39,17 +39,17 @@ func TestToolsAreProved(t *testing.T) {
 		"connected after a second":                 {[]string{"STANDIN_MCP=after 1s"}, runner.Done, "", true},
 		"connected, and slow to answer":            {[]string{"STANDIN_MCP_ANSWER=after 1s"}, runner.Done, "", true},
 		"connected late, by a client that is slow": {[]string{"STANDIN_MCP=after 1s", "STANDIN_MCP_ANSWER=after 600ms"}, runner.Done, "", true},
-		"never connected":                          {[]string{"STANDIN_MCP=pending"}, runner.Unborn, "dead-drop: pending for 2s", false},
+		"never connected":                          {[]string{"STANDIN_MCP=pending"}, runner.NoFirstEvent, "dead-drop: pending for 2s", false},
 		"never connected, by a client that is slow": {[]string{"STANDIN_MCP=pending", "STANDIN_MCP_ANSWER=after 600ms"},
-			runner.Unborn, "dead-drop: pending for 2s", false},
-		"failed":                     {[]string{"STANDIN_MCP=failed ENOENT: no such file"}, runner.Unborn, "dead-drop: failed: ENOENT: no such file", false},
-		"needs a login":              {[]string{"STANDIN_MCP=needs-auth"}, runner.Unborn, "dead-drop: needs-auth", false},
+			runner.NoFirstEvent, "dead-drop: pending for 2s", false},
+		"failed":                     {[]string{"STANDIN_MCP=failed ENOENT: no such file"}, runner.NoFirstEvent, "dead-drop: failed: ENOENT: no such file", false},
+		"needs a login":              {[]string{"STANDIN_MCP=needs-auth"}, runner.NoFirstEvent, "dead-drop: needs-auth", false},
 		"no answer, and connected":   {[]string{"STANDIN_MCP_ANSWER=none"}, runner.Done, "", true},
-		"no answer, and pending":     {[]string{"STANDIN_MCP_ANSWER=none", "STANDIN_MCP=pending"}, runner.Unborn, "dead-drop: pending", true},
-		"no answer, and failed":      {[]string{"STANDIN_MCP_ANSWER=none", "STANDIN_MCP=failed"}, runner.Unborn, "dead-drop: failed", true},
+		"no answer, and pending":     {[]string{"STANDIN_MCP_ANSWER=none", "STANDIN_MCP=pending"}, runner.NoFirstEvent, "dead-drop: pending", true},
+		"no answer, and failed":      {[]string{"STANDIN_MCP_ANSWER=none", "STANDIN_MCP=failed"}, runner.NoFirstEvent, "dead-drop: failed", true},
 		"unknown to it, connected":   {[]string{"STANDIN_MCP_ANSWER=unknown"}, runner.Done, "", true},
-		"unknown to it, and pending": {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=pending"}, runner.Unborn, "dead-drop: pending", true},
-		"unknown to it, and failed":  {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=failed"}, runner.Unborn, "dead-drop: failed", true},
+		"unknown to it, and pending": {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=pending"}, runner.NoFirstEvent, "dead-drop: pending", true},
+		"unknown to it, and failed":  {[]string{"STANDIN_MCP_ANSWER=unknown", "STANDIN_MCP=failed"}, runner.NoFirstEvent, "dead-drop: failed", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The work is short: its good result must not count where the tools lack.
@@ -100,8 +100,8 @@ func TestALimitOfTheTurnWhileItsToolsAreMissing(t *testing.T) {
 			limit(&turn.Spec)
 			timing := short
 			timing.Connect, timing.Sample = time.Second, 100*time.Millisecond
-			if out := claude.New(claude.Options{Timing: timing}).Run(t.Context(), turn); out.End != runner.Unborn {
-				t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Unborn)
+			if out := claude.New(claude.Options{Timing: timing}).Run(t.Context(), turn); out.End != runner.NoFirstEvent {
+				t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.NoFirstEvent)
 			}
 		})
 	}
@@ -116,8 +116,8 @@ func TestFollowATurnWithoutItsPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn.Event = func(ev *streamjson.Event) { t.Errorf("event %s", ev.Raw) }
-	if out := backend().Follow(t.Context(), turn, runner.Process{}); out.End != runner.Lost || out.FirstEvent {
-		t.Errorf("ended %s (%s), with an event: %v; want %s without", out.End, out.Reason, out.FirstEvent, runner.Lost)
+	if out := backend().Follow(t.Context(), turn, runner.Process{}); out.End != runner.NoResult || out.FirstEvent {
+		t.Errorf("ended %s (%s), with an event: %v; want %s without", out.End, out.Reason, out.FirstEvent, runner.NoResult)
 	}
 }
 

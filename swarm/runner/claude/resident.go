@@ -32,7 +32,7 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (out runner.
 	if err != nil {
 		// What it says cannot be read, and nothing was sent.
 		r.finish()
-		return r.never(runner.Gone, err.Error(), "nothing has to be done: another client is started"), nil
+		return r.never(runner.ClientGone, err.Error(), "nothing has to be done: another client is started"), nil
 	}
 	defer stdout.Close()
 	select {

@@ -86,8 +86,8 @@ func TestAWaitingClientThatCannotTakeThePrompt(t *testing.T) {
 			turn.Started = func(p runner.Process) error { during(p); return nil }
 			turn.Event = func(ev *streamjson.Event) { t.Errorf("event %s", ev.Kind) }
 			out, stays := resident().Serve(t.Context(), turn, w)
-			if out.End != runner.Gone || stays != nil || out.Reason == "" {
-				t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.Gone)
+			if out.End != runner.ClientGone || stays != nil || out.Reason == "" {
+				t.Errorf("ended %s (%s), want %s", out.End, out.Reason, runner.ClientGone)
 			}
 			if left := runner.Leftovers(turn.Mark()); len(left) > 0 || w.Process().Alive() {
 				t.Errorf("left %v", left)
@@ -249,8 +249,8 @@ func TestFollowALaterTurn(t *testing.T) {
 		want   runner.End
 	}{
 		"to its end":      {"@say begun\n@sleep 1s\n@cost 0.5\n@say two", runner.Done},
-		"until it dies":   {"@say begun\n@sleep 500ms\n@die", runner.Lost},
-		"it is cut short": {"", runner.Lost}, // the prompt had not been sent
+		"until it dies":   {"@say begun\n@sleep 500ms\n@die", runner.NoResult},
+		"it is cut short": {"", runner.NoResult}, // the prompt had not been sent
 	} {
 		t.Run(name, func(t *testing.T) {
 			turn := newTurn(t, "@cost 0.25\n@say one")

@@ -43,7 +43,7 @@ type run struct {
 	stderr   string // the end of it
 
 	steering steering
-	rung     bool // the helm's bell has rung, and nobody has asked since
+	rung     bool // a message may be there to bring, and nobody has asked since
 
 	account runner.Account
 	seen    seen
@@ -303,12 +303,12 @@ func (r *run) tick(now time.Time) {
 	case spec.Timeout > 0 && now.Sub(r.began) >= spec.Timeout:
 		r.end(r.unlessAway(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
 			hint: "give it less to do at once, or raise turn_timeout"}), now)
-	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.Unheard:
+	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.PromptNotRun:
 		r.end(unheard(), now)
-	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.Unheard && r.idle(now):
+	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.PromptNotRun && r.idle(now):
 		r.cause = gone("is silent")
 		r.ladder.BeginAtKill(r.client, now) // it has nothing to finish
-	case r.watch.cramped && silent >= crampedPatience*r.timing.Unheard && r.idle(now):
+	case r.watch.cramped && silent >= crampedPatience*r.timing.PromptNotRun && r.idle(now):
 		// Also with a tool call open: its end may be what was lost.
 		r.end(verdict{end: runner.Stopped, reason: "the disk was full, and what the client said is lost", hint: goesBack}, now)
 	case spec.Stall > 0 && silent >= spec.Stall && r.account.OpenCalls() == 0 && r.idle(now):
@@ -363,8 +363,8 @@ func (r *run) wait() bool {
 		stop = nil // known already
 	}
 	var bell <-chan struct{}
-	if r.turn.Helm != nil {
-		bell = r.turn.Helm.Bell
+	if r.turn.Steering != nil {
+		bell = r.turn.Steering.Wake
 	}
 	select {
 	case <-r.client.Exited():

@@ -20,7 +20,7 @@ type steered struct {
 
 // steer gives the client what has come for it.
 func (r *run) steer() {
-	h := r.turn.Helm
+	h := r.turn.Steering
 	if h == nil || !r.rung || !r.canTakeIn() {
 		return
 	}

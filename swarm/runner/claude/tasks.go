@@ -149,6 +149,6 @@ func (r *run) command(c *streamjson.Command, now time.Time) {
 
 // unheard is the verdict of a prompt that is not run.
 func unheard() verdict {
-	return verdict{end: runner.Unheard, reason: "the client knows this prompt already and does not run it",
+	return verdict{end: runner.PromptNotRun, reason: "the client knows this prompt already and does not run it",
 		hint: "nothing has to be done: the next attempt has another name"}
 }
