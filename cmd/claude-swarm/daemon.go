@@ -24,6 +24,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // A daemon is the swarm of one project with what this program adds: the
@@ -145,7 +146,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	mirror := newIRCMirror(o.ircOf(p.file))
 	s, err := swarm.New(swarm.Options{
-		Project: p.file.Dir, Store: store, Plan: o.planOf(p.file), Backends: backends(),
+		Project: p.file.Dir, Store: store, Plan: o.planOf(p.file), Backends: backends.New(),
 		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Mirror: mirror, Advise: mirror.advice(p.home, log), Log: log, Environ: os.Environ(),
 	})
 	if err != nil {

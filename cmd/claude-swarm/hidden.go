@@ -7,6 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -23,7 +24,7 @@ func hookCommand() *cli.Command {
 				if mark == "" || dir == "" {
 					return usagef("claude-swarm help", "hook compact: not inside a turn")
 				}
-				return turn.HookCompact(journal.HomeOf(dir), backends(), mark, c.App.Writer)
+				return turn.HookCompact(journal.HomeOf(dir), backends.New(), mark, c.App.Writer)
 			},
 		}}, sessionHooks()...),
 	}

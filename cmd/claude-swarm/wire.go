@@ -15,15 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
-	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
-
-// backends are the kinds of agent programs that this version runs.
-func backends() map[string]runner.Backend {
-	b := claude.New(claude.Options{})
-	return map[string]runner.Backend{b.Kind().Name: b}
-}
 
 // listeners are who is told of what happens, besides the lead and IRC: git, which records
 // finished turns where the configuration wants it.

@@ -12,14 +12,14 @@ type Agent struct {
 	Role    string `key:"role" is:"empty" doc:"What the agent is for, one line. It and the other agents read it."`
 	Zone    string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
 	System  string `key:"system" is:"raw" doc:"Added to the client's system prompt at every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
-	Backend string `key:"backend" is:"raw,backend" type:"claude" default:"claude" doc:"The kind of agent program."`
+	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program."`
 
 	// Command is the backend's program and its first arguments. A program with a
 	// slash in it is an absolute path here, another is looked up in PATH when a
 	// turn starts.
-	Command []string `key:"command" is:"raw" type:"text or list" split:"words" default:"claude" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."`
+	Command []string `key:"command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."`
 
-	PermissionMode string `key:"permission_mode" type:"default | acceptEdits | plan | dontAsk | bypassPermissions" default:"acceptEdits" doc:"What the client may do without asking. bypassPermissions allows everything, and holds only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
+	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking. bypassPermissions allows everything, and holds only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
 	WindowTokens   int    `key:"window_tokens" default:"100000" doc:"How much of its last turns is kept for the agent and given back after the client compacted its context, in tokens of 4 bytes."`
 	// With a compact_window of 50,000 the versions 2.1.197 and 2.1.330 of Claude Code
 	// did not compact at a context of 72,000.

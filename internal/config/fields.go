@@ -25,6 +25,7 @@ import (
 //	zero     what 0 does, where it may be less than the least
 //	split    how a text becomes a list, see words.go
 //	like     what to write where a text stands in place of keys
+//	from     what the kinds of clients say instead of type and default, see kinds.go
 //	default  the value where nothing is written, as YAML; of a struct it is for the reference
 //	         alone, since its fields have theirs
 //	doc      what the key does, with its unit and bounds: the last, and only of keys of the
@@ -85,6 +86,9 @@ func fieldsOf(t reflect.Type) (all []field) {
 				f.like = value
 			case "default":
 				f.standard = value
+			case "from":
+				what, standard := kindsSay(value)
+				f.what, f.standard = cmp.Or(what, f.what), standard
 			}
 		})
 		if f.key == "" {

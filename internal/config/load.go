@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -80,6 +81,20 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 }
 
+// ofKind looks at an agent's backend, with what the file says of both.
+func (r *reader) ofKind(a *Agent) {
+	path := "agents." + a.Name
+	e := a.ofKind(backends.Kinds(), func(key string) bool {
+		_, own := r.at[path+"."+key]
+		_, all := r.at["defaults."+key]
+		return own || all
+	})
+	if e != nil && len(r.errs) == 0 {
+		path += ".permission_mode"
+		r.report(r.find(path).value, path, e)
+	}
+}
+
 // agents reads the agents over what defaults says, wherever that stands.
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir
@@ -106,6 +121,7 @@ func (r *reader) agents(f *File) bool {
 			a := f.defaults
 			a.Name = name
 			r.keys(v, "agents."+name, reflect.ValueOf(&a).Elem())
+			r.ofKind(&a)
 			f.Agents = append(f.Agents, a)
 		})
 	}

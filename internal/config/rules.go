@@ -14,6 +14,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // ToolServer is the name, in the client, of the MCP server that claude-swarm
@@ -107,20 +108,18 @@ func program(r *reader, s string) (string, *Error) {
 	return resolve(r.dir, s)
 }
 
-// claude is the one backend of this version. The others are known by name, so that
-// nobody believes them to work.
-const claude = "claude"
-
+// laterBackends are known by name, so that nobody believes them to work.
 var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
 
 func backend(_ *reader, s string) (string, *Error) {
+	known := kindNames(backends.Kinds())
 	switch {
+	case slices.Contains(known, s):
+		return s, nil
 	case slices.Contains(laterBackends, s):
 		return "", wrong("", "%s: not in this version", s)
-	case s != claude:
-		return "", wrong("", "%q is unknown; this version has %s", s, claude)
 	}
-	return s, nil
+	return "", wrong("", "%q is unknown; this version has %s", s, or(known))
 }
 
 // host is the address of an IRC server: host, or host:port.

@@ -5,7 +5,14 @@ import "github.com/claude-swarm/claude-swarm/streamjson"
 // A Kind is what is known of a kind of client program without running it. A backend
 // makes one, and nobody changes it.
 type Kind struct {
-	Name  string // names the backend in the configuration, such as "claude"
+	Name    string   // names the backend in the configuration, such as "claude"
+	Title   string   // what people call the program, such as "Claude Code"
+	Command []string // the program and its first arguments, where the configuration names none
+
+	Modes  []string // the permission modes, as the client calls them; none: it knows no modes
+	Mode   string   // the one of Modes where the configuration names none
+	Bypass string   // the one of Modes in which the client asks for nothing; "" is none
+
 	Tools Tools
 	Hooks Hooks // nil: the client runs no command of ours after a compaction
 	Login Login

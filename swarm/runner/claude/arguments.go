@@ -39,7 +39,7 @@ var mail = []string{
 
 func command(t runner.Turn) []string {
 	if len(t.Spec.Command) == 0 {
-		return []string{"claude"}
+		return slices.Clone(kind.Command)
 	}
 	return slices.Clone(t.Spec.Command)
 }
@@ -113,17 +113,17 @@ func names(rules []string, tool string) bool {
 }
 
 func permissionMode(s runner.Spec) string {
-	if s.AllowedTools == nil || s.PermissionMode == "bypassPermissions" || s.PermissionMode == "plan" {
+	if s.AllowedTools == nil || s.PermissionMode == modeBypass || s.PermissionMode == modePlan {
 		return s.PermissionMode
 	}
-	return "dontAsk"
+	return modeAllowed
 }
 
 func allowed(s runner.Spec) []string {
 	switch {
 	case s.AllowedTools != nil:
 		return append(slices.Clone(*s.AllowedTools), mail...)
-	case s.PermissionMode == "plan":
+	case s.PermissionMode == modePlan:
 		return mail // Bash in a list is allowed in plan, too, whatever it does
 	}
 	if s.Background {

@@ -2,8 +2,17 @@ package claude
 
 import "github.com/claude-swarm/claude-swarm/swarm/runner"
 
+// Permission modes that mean something to us.
+const (
+	modePlan    = "plan"              // changes nothing
+	modeAllowed = "dontAsk"           // denies what is not allowed
+	modeBypass  = "bypassPermissions" // asks for nothing
+)
+
 var kind = runner.Kind{
-	Name: "claude", Tools: tools{}, Hooks: hooks{}, Secrets: secrets,
+	Name: "claude", Title: "Claude Code", Command: []string{"claude"},
+	Modes: []string{"default", "acceptEdits", modePlan, modeAllowed, modeBypass}, Mode: "acceptEdits", Bypass: modeBypass,
+	Tools: tools{}, Hooks: hooks{}, Secrets: secrets,
 	Login: runner.Login{
 		Folder: "CLAUDE_CONFIG_DIR",
 		Vars: []string{
