@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -176,11 +174,7 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 		}
 	}
 	p := newProject(t, fmt.Sprintf(`{"replies":[%s{"name":"other","times":-1,"status":418}]}`, replies.String()), "")
-	api, err := url.Parse(p.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tls := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(api))
+	tls := httptest.NewUnstartedServer(p.api)
 	tls.Config.ErrorLog = log.New(&bytes.Buffer{}, "", 0) // of handshakes that are meant to fail
 	tls.StartTLS()
 	t.Cleanup(tls.Close)
@@ -196,7 +190,8 @@ func newRefusing(t *testing.T, rows map[string]refusal) *refusing {
 		}
 		fmt.Fprintf(&agents, "  %s: {env: {%s}}\n", agentOf(name), keys)
 	}
-	env := strings.NewReplacer("${PLAIN}", api.Host, "${TLS}", strings.TrimPrefix(tls.URL, "https://")).Replace(agents.String())
+	url := strings.TrimPrefix(p.url, "http://")
+	env := strings.NewReplacer("${PLAIN}", url, "${TLS}", strings.TrimPrefix(tls.URL, "https://")).Replace(agents.String())
 	f := &refusing{project: p, rows: rows, sent: map[string]string{}, seen: map[string]bool{}}
 	f.head = strings.Replace(p.read("claude-swarm.yaml"), "max_running: 2", "max_running: 4", 1)
 	p.write("claude-swarm.yaml", f.head+env)

@@ -9,7 +9,8 @@
 //
 // # Use
 //
-// Serve a [Server] with [Listen]. Then start the client with its own HOME, a dummy key and
+// In a test mount a [Server] on [net/http/httptest]; elsewhere call [Listen].
+// Then start the client with its own HOME, a dummy key and
 //
 //	ANTHROPIC_BASE_URL=<url>  ANTHROPIC_API_KEY=sk-ant-test-0000
 //	DISABLE_AUTOUPDATER=1  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,24 +33,9 @@ func load(t *testing.T, script string) *fakeapi.Scenario {
 func serve(t *testing.T, script string) (*fakeapi.Server, string) {
 	t.Helper()
 	s := fakeapi.New(load(t, script), nil)
-	return s, listen(t, s)
-}
-
-// listen serves s until the end of the test.
-func listen(t testing.TB, s *fakeapi.Server) (url string) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	url, wait, err := fakeapi.Listen(ctx, "127.0.0.1:0", s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		if err := wait(); err != nil {
-			t.Errorf("the server ended with %v", err)
-		}
-	})
-	return url
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	return s, srv.URL
 }
 
 // ask posts a Messages request and returns what came; err is that of reading.
@@ -361,15 +347,16 @@ func TestLogAndRequests(t *testing.T) {
 		defer mu.Unlock()
 		return logged.Write(p)
 	}))
-	url := listen(t, s)
-	ask(t, url, says("hello", false))
-	ask(t, url, "not json")
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	ask(t, srv.URL, says("hello", false))
+	ask(t, srv.URL, "not json")
 
 	var zipped bytes.Buffer
 	zw := gzip.NewWriter(&zipped)
 	io.WriteString(zw, says("zipped", false))
 	zw.Close()
-	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/v1/messages", &zipped)
+	req, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+"/v1/messages", &zipped)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +394,9 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 func TestLogError(t *testing.T) {
 	s := fakeapi.New(load(t, `{}`), writerFunc(func([]byte) (int, error) { return 0, errors.New("disk full") }))
-	if _, got, err := ask(t, listen(t, s), says("x", false)); err != nil || !strings.Contains(got, "exhausted") {
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	if _, got, err := ask(t, srv.URL, says("x", false)); err != nil || !strings.Contains(got, "exhausted") {
 		t.Errorf("answer %q, %v", got, err)
 	}
 	if got := s.Stats().LogError; got != "disk full" {
@@ -417,8 +406,11 @@ func TestLogError(t *testing.T) {
 
 // TestRequestsAreBounded: a long run keeps the newest, by number and by size.
 func TestRequestsAreBounded(t *testing.T) {
-	s, url := serve(t, `{"fallback":{"text":"x"}}`)
-	post := func(body string) { ask(t, url, body) }
+	s := fakeapi.New(load(t, `{"fallback":{"text":"x"}}`), nil)
+	post := func(body string) {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/v1/messages", strings.NewReader(body))
+		s.ServeHTTP(httptest.NewRecorder(), r)
+	}
 	for range 300 {
 		post(says("x", false))
 	}
@@ -511,25 +503,21 @@ func FuzzRequest(f *testing.F) {
 	f.Add([]byte(says("hello", false)))
 	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","content":[{}]}]}]}`))
 	f.Add([]byte(`{"messages":[{"role":"user","content":7}],"tools":[{}],"system":[]}`))
-	s := fakeapi.New(&fakeapi.Scenario{}, io.Discard)
-	url := listen(f, s)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if bytes.Contains(bytes.ToLower(body), []byte("stream")) {
 			return // a stream is not one JSON text
 		}
-		s.SetScenario(load(t, `{"replies":[{"match":{"last_user_regexp":"a+","tool_offered":"Bash"},"text":"{{last_user}}"}]}`))
-		status, got, err := ask(t, url, string(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		sc := load(t, `{"replies":[{"match":{"last_user_regexp":"a+","tool_offered":"Bash"},"text":"{{last_user}}"}]}`)
+		w := httptest.NewRecorder()
+		fakeapi.New(sc, io.Discard).ServeHTTP(w, httptest.NewRequest("POST", "/v1/messages", bytes.NewReader(body)))
 		var answer struct {
 			Type string `json:"type"`
 		}
-		if err := json.Unmarshal([]byte(got), &answer); err != nil {
-			t.Fatalf("status %d, %v: %q", status, err, got)
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			t.Fatalf("status %d, %v: %q", w.Code, err, w.Body.Bytes())
 		}
-		if want := map[int]string{200: "message", 400: "error"}[status]; answer.Type != want {
-			t.Errorf("status %d with type %q", status, answer.Type)
+		if want := map[int]string{200: "message", 400: "error"}[w.Code]; answer.Type != want {
+			t.Errorf("status %d with type %q", w.Code, answer.Type)
 		}
 	})
 }

@@ -2,14 +2,29 @@ package fakeapi
 
 import (
 	"encoding/json"
-	"strconv"
+	"net"
+	"net/http"
 )
+
+// cut drops the connection without ending the response; with reset, by a TCP
+// reset.
+func cut(w http.ResponseWriter, reset bool) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		// HTTP/2 and recorders cannot be hijacked: the server's own way out.
+		panic(http.ErrAbortHandler)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok && reset {
+		tcp.SetLinger(0)
+	}
+	conn.Close()
+}
 
 // refuse sends an HTTP error with the type and the text that the real API has
 // for the status, unless the refusal brings its own.
-func refuse(w *response, r *Refusal) {
+func refuse(w http.ResponseWriter, r *Refusal) {
 	if r.RawBody != "" {
-		w.begin(orElse(r.Status, statusOK))
+		w.WriteHeader(orElse(r.Status, http.StatusOK))
 		w.Write([]byte(r.RawBody))
 		return
 	}
@@ -18,9 +33,9 @@ func refuse(w *response, r *Refusal) {
 		"type": "error",
 		"error": map[string]any{
 			"type":    orElse(r.ErrorType, orElse(known.kind, "api_error")),
-			"message": orElse(r.ErrorMessage, orElse(known.message, statusText(r.Status))),
+			"message": orElse(r.ErrorMessage, orElse(known.message, http.StatusText(r.Status))),
 		},
-		"request_id": w.header.Get("request-id"),
+		"request_id": w.Header().Get("request-id"),
 	})
 }
 
@@ -38,45 +53,9 @@ var apiErrors = map[int]struct{ kind, message string }{
 	529: {"overloaded_error", "Overloaded"},
 }
 
-// The statuses that the server itself chooses.
-const (
-	statusOK         = 200
-	statusBadRequest = 400
-	statusNotFound   = 404
-)
-
-// statusText is the name of a status (RFC 9110), of those that the API has; else its number.
-func statusText(status int) string {
-	switch status {
-	case statusOK:
-		return "OK"
-	case statusBadRequest:
-		return "Bad Request"
-	case 401:
-		return "Unauthorized"
-	case 402:
-		return "Payment Required"
-	case 403:
-		return "Forbidden"
-	case statusNotFound:
-		return "Not Found"
-	case 413:
-		return "Request Entity Too Large"
-	case 429:
-		return "Too Many Requests"
-	case 500:
-		return "Internal Server Error"
-	case 503:
-		return "Service Unavailable"
-	case 504:
-		return "Gateway Timeout"
-	}
-	return strconv.Itoa(status)
-}
-
-func writeJSON(w *response, status int, v any) {
-	w.header.Set("Content-Type", "application/json")
-	w.begin(status)
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v) // only a client that went away makes this fail
 }
 

@@ -2,8 +2,11 @@ package fakeapi
 
 import (
 	"context"
+	"errors"
 	"net"
+	"net/http"
 	"sync"
+	"time"
 )
 
 // Listen serves s on addr (port 0 takes any free one) until ctx is done, and
@@ -18,4 +21,28 @@ func Listen(ctx context.Context, addr string, s *Server) (url string, wait func(
 	done := make(chan error, 1)
 	go func() { done <- serve(ctx, ln, s) }()
 	return "http://" + ln.Addr().String(), sync.OnceValue(func() error { return <-done }), nil
+}
+
+func serve(ctx context.Context, ln net.Listener, s *Server) error {
+	srv := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 30 * time.Second,
+		// An answer that waits or stalls ends with ctx, not after its time.
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = srv.Close() // a client that does not read its answer
+	}
+	<-served
+	return err
 }

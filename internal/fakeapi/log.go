@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"time"
 )
@@ -34,16 +35,16 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.kept)
 }
 
-func newRequest(r *request, n int) *Request {
+func newRequest(r *http.Request, n int) *Request {
 	got := &Request{
-		N: n, Time: time.Now().UTC(), Method: r.method, Path: r.target, Header: make(map[string]string, len(r.header)),
+		N: n, Time: time.Now().UTC(), Method: r.Method, Path: r.URL.RequestURI(), Header: make(map[string]string, len(r.Header)),
 	}
-	for key := range r.header {
+	for key := range r.Header {
 		switch key {
 		case "Authorization", "X-Api-Key", "Cookie":
 			got.Header[key] = "(redacted)"
 		default:
-			got.Header[key] = r.header.Get(key)
+			got.Header[key] = r.Header.Get(key)
 		}
 	}
 	return got

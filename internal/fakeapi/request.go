@@ -1,12 +1,10 @@
 package fakeapi
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"io"
-	"net/textproto"
+	"net/http"
 	"regexp"
 	"strings"
 	"sync"
@@ -51,7 +49,7 @@ type query struct {
 	hasResult bool
 	tools     map[string]bool
 	raw       []byte
-	header    textproto.MIMEHeader
+	header    http.Header
 }
 
 // Claude Code 2.1.197 writes these into its requests.
@@ -64,7 +62,7 @@ var (
 )
 
 // parseQuery takes the body of a Messages request apart.
-func parseQuery(body []byte, header textproto.MIMEHeader) (*query, error) {
+func parseQuery(body []byte, header http.Header) (*query, error) {
 	var in struct {
 		Model     string          `json:"model"`
 		MaxTokens int             `json:"max_tokens"`
@@ -139,19 +137,16 @@ func flatten(content json.RawMessage) (text, result string, hasResult bool) {
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 64 << 20
 
-// unzip undoes the compression of a body, if it has one. A body that has more than
-// maxBody bytes then is an error.
-func (r *request) unzip(body []byte) ([]byte, error) {
-	if r.header.Get("Content-Encoding") != "gzip" {
-		return body, nil
+// readBody reads the body, which the client may have compressed. A body above
+// maxBody is an error.
+func readBody(r *http.Request) ([]byte, error) {
+	src := http.MaxBytesReader(nil, r.Body, maxBody)
+	if r.Header.Get("Content-Encoding") != "gzip" {
+		return io.ReadAll(src)
 	}
-	zr, err := gzip.NewReader(bytes.NewReader(body))
+	zr, err := gzip.NewReader(src)
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(zr, maxBody+1))
-	if err == nil && len(data) > maxBody {
-		err = errors.New("the body is too large")
-	}
-	return data, err
+	return io.ReadAll(http.MaxBytesReader(nil, zr, maxBody))
 }

@@ -1,16 +1,16 @@
 package fakeapi
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"strings"
 	"sync"
 )
 
-// Server is the scripted API, which [Listen] serves. It is safe for several goroutines.
+// Server is the scripted API, an [http.Handler]. It is safe for several
+// goroutines.
 type Server struct {
 	log io.Writer
 
@@ -64,79 +64,80 @@ func (s *Server) Stats() Stats {
 	return st
 }
 
-// respond answers one request; bad is what is wrong with its body.
-func (s *Server) respond(ctx context.Context, w *response, r *request, body []byte, bad error) {
-	if verb, ok := strings.CutPrefix(r.path, "/__fakeapi/"); ok {
-		s.control(w, r, verb, body)
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if verb, ok := strings.CutPrefix(r.URL.Path, "/__fakeapi/"); ok {
+		s.control(w, r, verb)
 		return
 	}
 	s.mu.Lock()
 	s.requests++
 	n, scenario := s.requests, s.scenario
 	s.mu.Unlock()
-	w.header.Set("request-id", fmt.Sprintf("req_fake_%06d", n))
+	w.Header().Set("request-id", fmt.Sprintf("req_fake_%06d", n))
 	got := newRequest(r, n)
+	body, err := readBody(r)
 	got.Body = body
-	if bad != nil {
-		s.fail(w, got, statusBadRequest, bad.Error())
+	if err != nil {
+		s.fail(w, got, http.StatusBadRequest, err.Error())
 		return
 	}
-	switch endpoint := r.method + " " + r.path; endpoint {
+	switch endpoint := r.Method + " " + r.URL.Path; endpoint {
 	case "POST /v1/messages":
-		s.answer(ctx, w, r, got)
+		s.answer(w, r, got)
 	case "POST /v1/messages/count_tokens":
-		s.note(got, CountTokens, "", statusOK)
-		writeJSON(w, statusOK, map[string]int{"input_tokens": orElse(scenario.CountTokens, guess(len(body)))})
+		s.note(got, CountTokens, "", http.StatusOK)
+		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": orElse(scenario.CountTokens, guess(len(body)))})
 	case "GET /v1/models":
-		s.note(got, Models, "", statusOK)
-		writeJSON(w, statusOK, map[string]any{"data": []any{}, "has_more": false, "first_id": nil, "last_id": nil})
+		s.note(got, Models, "", http.StatusOK)
+		writeJSON(w, http.StatusOK, map[string]any{"data": []any{}, "has_more": false, "first_id": nil, "last_id": nil})
 	case "HEAD /", "GET /":
-		s.note(got, Probe, "", statusOK)
+		s.note(got, Probe, "", http.StatusOK)
 	default:
-		s.fail(w, got, statusNotFound, "fakeapi does not serve "+endpoint)
+		s.fail(w, got, http.StatusNotFound, "fakeapi does not serve "+endpoint)
 	}
 }
 
 // fail answers what the script does not reach.
-func (s *Server) fail(w *response, got *Request, status int, text string) {
+func (s *Server) fail(w http.ResponseWriter, got *Request, status int, text string) {
 	s.note(got, Unknown, "", status)
 	refuse(w, &Refusal{Status: status, ErrorMessage: text})
 }
 
 // answer plays the script for a Messages request.
-func (s *Server) answer(ctx context.Context, w *response, r *request, got *Request) {
-	q, err := parseQuery(got.Body, r.header)
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, got *Request) {
+	q, err := parseQuery(got.Body, r.Header)
 	if err != nil {
-		s.fail(w, got, statusBadRequest, err.Error())
+		s.fail(w, got, http.StatusBadRequest, err.Error())
 		return
 	}
 	rep, common := s.pick(q)
-	status := orElse(rep.Status, statusOK)
+	status := orElse(rep.Status, http.StatusOK)
 	s.note(got, q.kind, rep.Name, status)
-	if !sleep(ctx, rep.DelayMS) {
+	if !sleep(r.Context(), rep.DelayMS) {
 		return
 	}
 	if rep.Drop {
-		w.cut(rep.CutWithReset)
+		cut(w, rep.CutWithReset)
 		return
 	}
 	for _, headers := range []map[string]string{common, rep.Headers} {
 		for key, value := range headers {
-			w.header.Set(key, value)
+			w.Header().Set(key, value)
 		}
 	}
-	if status != statusOK || rep.RawBody != "" {
+	if status != http.StatusOK || rep.RawBody != "" {
 		refuse(w, &rep.Refusal)
 		return
 	}
 	m := newMessage(rep, q, got.N)
 	switch {
 	case q.stream:
-		m.send(ctx, w, rep)
+		m.send(r.Context(), w, rep)
 	case rep.CutAfterEvents > 0:
-		w.cut(rep.CutWithReset)
+		cut(w, rep.CutWithReset)
 	default:
-		writeJSON(w, statusOK, m.json())
+		writeJSON(w, http.StatusOK, m.json())
 	}
 }
 
@@ -153,19 +154,19 @@ func (s *Server) pick(q *query) (rep *Reply, headers map[string]string) {
 }
 
 // control serves the endpoints for tests in another process.
-func (s *Server) control(w *response, r *request, verb string, body []byte) {
-	switch r.method + " " + verb {
+func (s *Server) control(w http.ResponseWriter, r *http.Request, verb string) {
+	switch r.Method + " " + verb {
 	case "GET stats":
-		writeJSON(w, statusOK, s.Stats())
+		writeJSON(w, http.StatusOK, s.Stats())
 	case "POST scenario":
-		sc, err := Load(bytes.NewReader(body))
+		sc, err := Load(r.Body)
 		if err != nil {
-			refuse(w, &Refusal{Status: statusBadRequest, ErrorMessage: err.Error()})
+			refuse(w, &Refusal{Status: http.StatusBadRequest, ErrorMessage: err.Error()})
 			return
 		}
 		s.SetScenario(sc)
-		writeJSON(w, statusOK, map[string]int{"replies": len(sc.Replies)})
+		writeJSON(w, http.StatusOK, map[string]int{"replies": len(sc.Replies)})
 	default:
-		refuse(w, &Refusal{Status: statusNotFound, ErrorMessage: "no such control endpoint"})
+		refuse(w, &Refusal{Status: http.StatusNotFound, ErrorMessage: "no such control endpoint"})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 	"unicode/utf8"
 )
@@ -15,18 +16,18 @@ var errScripted = errors.New("ended by the script")
 // A stream sends server-sent events, and does to them what the reply's delivery
 // wants. It belongs to one handler.
 type stream struct {
-	w    *response
+	w    http.ResponseWriter
 	rep  *Reply
 	sent int // events
 }
 
-// send sends the message event by event, until ctx, which is that of the request, is
-// done. A client that went away and a fault of the script both end it early; neither is
-// an error of the server.
-func (m *message) send(ctx context.Context, w *response, rep *Reply) {
-	w.header.Set("Content-Type", "text/event-stream; charset=utf-8")
-	w.header.Set("Cache-Control", "no-cache")
-	w.begin(statusOK)
+// send sends the message event by event, until ctx, the request's own, is done.
+// A client that went away and a fault of
+// the script both end it early; neither is an error of the server.
+func (m *message) send(ctx context.Context, w http.ResponseWriter, rep *Reply) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
 	s := &stream{w: w, rep: rep}
 
 	start := m.usage
@@ -85,7 +86,7 @@ func (s *stream) block(ctx context.Context, index int, b *filled) error {
 func (s *stream) event(ctx context.Context, name string, data map[string]any) error {
 	rep := s.rep
 	if rep.CutAfterEvents > 0 && s.sent >= rep.CutAfterEvents {
-		s.w.cut(rep.CutWithReset)
+		cut(s.w, rep.CutWithReset)
 		return errScripted
 	}
 	if rep.ErrorAfterEvents > 0 && s.sent >= rep.ErrorAfterEvents {
@@ -110,7 +111,7 @@ func (s *stream) write(name string, data map[string]any) error {
 	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, buf); err != nil {
 		return err
 	}
-	return s.w.flush()
+	return http.NewResponseController(s.w).Flush()
 }
 
 // pieces cuts s into parts of at most n runes (0 means 4000), never inside a

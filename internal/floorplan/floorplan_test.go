@@ -148,10 +148,9 @@ func TestNoRoomWithoutAName(t *testing.T) {
 // heavy are parts of the paths of packages that every start of the program would wait for.
 // The library of the command line has a Markdown parser, for pages that we do not make. The
 // official SDK of MCP makes ready what servers with HTTP and logins need: half as much as an
-// empty program takes in all. A server of net/http is a tenth of that and 1.4 MB of the file.
-// The others belong into further programs.
+// empty program takes in all. The others belong into further programs.
 var heavy = []string{
-	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob", "net/http",
+	"md2man", "blackfriday", "modelcontextprotocol", "jsonschema", "encoding/gob",
 	"nats-io", "opentelemetry", "protobuf", "prometheus",
 }
 

@@ -1,7 +1,6 @@
 package standin_test
 
 import (
-	"context"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -166,9 +165,10 @@ func TestConverses(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := fakeapi.New(sc, nil)
-	url := listen(t, api)
+	srv := httptest.NewServer(api)
+	defer srv.Close()
 	p := newPlace(t)
-	p.env = []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=sk-ant-test", "CLAUDE_CODE_MAX_RETRIES=1"}
+	p.env = []string{"ANTHROPIC_BASE_URL=" + srv.URL, "ANTHROPIC_API_KEY=sk-ant-test", "CLAUDE_CODE_MAX_RETRIES=1"}
 	lines, status := p.turn("Fix the door", "--session-id", sessA, "--permission-mode", "acceptEdits", "--append-system-prompt", "You are coder.")
 	want := "system/init user/replay system/api_retry assistant assistant assistant user system/permission_denied user assistant result/success"
 	if kinds(lines) != want || status != 0 {
@@ -191,26 +191,15 @@ func TestConverses(t *testing.T) {
 	}
 }
 
-// listen serves api until the end of the test.
-func listen(t *testing.T, api *fakeapi.Server) (url string) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	url, wait, err := fakeapi.Listen(ctx, "127.0.0.1:0", api)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cancel(); wait() })
-	return url
-}
-
 func TestConverseReachesItsLimit(t *testing.T) {
 	sc, err := fakeapi.Load(strings.NewReader(`{"replies":[{"times":-1,"content":[{"tool_use":{"name":"Read","input":{"file_path":"x"}}}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := listen(t, fakeapi.New(sc, nil))
+	srv := httptest.NewServer(fakeapi.New(sc, nil))
+	defer srv.Close()
 	p := newPlace(t)
-	p.env = []string{"ANTHROPIC_BASE_URL=" + url}
+	p.env = []string{"ANTHROPIC_BASE_URL=" + srv.URL}
 	lines, status := p.turn("Loop", "--max-turns", "2")
 	if r := last(t, lines); r.kind() != "result/error_max_turns" || status != 1 || r.str("errors") != "[Reached maximum number of turns (2)]" {
 		t.Errorf("%v, %d", r, status)

@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -27,20 +28,6 @@ const (
 	codeDisabledOrg  = "org_disabled_credential"
 	codeLargePDF     = "pdf_too_large"
 	codeHistory      = "tool_history_mismatch"
-)
-
-// HTTP statuses of the API (RFC 9110). Their names are those of net/http, which the program
-// does not link: it would make every start longer.
-const (
-	statusBadRequest            = 400
-	statusUnauthorized          = 401
-	statusPaymentRequired       = 402
-	statusForbidden             = 403
-	statusNotFound              = 404
-	statusRequestTimeout        = 408
-	statusConflict              = 409
-	statusRequestEntityTooLarge = 413
-	statusTooManyRequests       = 429
 )
 
 // Hints of the account and service class. Different troubles of a service that is
@@ -98,25 +85,25 @@ func (e evidence) errorResult() verdict {
 // accountOrSetUp judges what is not the message's fault.
 func (e evidence) accountOrSetUp(f apiFailure, text string) (verdict, bool) {
 	switch {
-	case f.code == codeUsageLimit || f.status == statusTooManyRequests || f.problem == "rate_limit" || isLimitText(f.text):
+	case f.code == codeUsageLimit || f.status == http.StatusTooManyRequests || f.problem == "rate_limit" || isLimitText(f.text):
 		return e.usageLimit(f, text), true
-	case f.problem == "billing_error" || f.kind == "billing_error" || f.status == statusPaymentRequired || contains(f.text, "credit balance"):
+	case f.problem == "billing_error" || f.kind == "billing_error" || f.status == http.StatusPaymentRequired || contains(f.text, "credit balance"):
 		return limited(text, hintPay), true
-	case f.code == codeDisabledOrg || f.status == statusBadRequest && contains(f.text, "disabled organization"):
+	case f.code == codeDisabledOrg || f.status == http.StatusBadRequest && contains(f.text, "disabled organization"):
 		return e.refusedKey(text), true
 	case f.code == codeUntrustedTLS || f.code == "" && f.status == 0 && contains(f.text, "certificate"):
 		return limited(text, hintTrustTLS), true
 	case f.code == codeNoConnection:
 		return limited(text, hintAway), true
-	case f.status == statusNotFound || f.problem == "model_not_found":
+	case f.status == http.StatusNotFound || f.problem == "model_not_found":
 		return verdict{end: runner.Refused, reason: text, hint: "set model: of agent " + e.turn.Agent + " to one that your account has"}, true
-	case f.status == statusUnauthorized:
+	case f.status == http.StatusUnauthorized:
 		return e.unauthorized(text), true
-	case f.status == statusForbidden || f.problem == "oauth_org_not_allowed":
+	case f.status == http.StatusForbidden || f.problem == "oauth_org_not_allowed":
 		return e.forbidden(text), true
 	case f.problem == "authentication_failed" || f.status == 0 && contains(f.text, "please run /login"):
 		return e.refusedKey(text), true // no request was made: there is neither key nor login
-	case f.status == statusRequestTimeout || f.status == statusConflict || f.status >= 500,
+	case f.status == http.StatusRequestTimeout || f.status == http.StatusConflict || f.status >= 500,
 		f.problem == "server_error" && f.status == 0, f.kind == "overloaded_error" || f.problem == "overloaded":
 		return limited(text, hintAway), true
 	case f.status == 0 && isAwayText(f.text):
@@ -145,13 +132,13 @@ func (e evidence) messageHint(f apiFailure) (string, bool) {
 		return "its conversation is damaged: claude-swarm clear " + e.turn.Agent + " begins another one", true
 	case f.code == codeLargePDF || contains(f.text, "pdf too large"):
 		return "give it the PDF in smaller parts, or as text", true
-	case f.status == statusRequestEntityTooLarge || f.kind == "request_too_large":
+	case f.status == http.StatusRequestEntityTooLarge || f.kind == "request_too_large":
 		return "give it fewer or smaller files at once; claude-swarm clear " + e.turn.Agent + " begins another conversation", true
 	case f.problem == "invalid_request" && contains(f.text, "image"):
 		return "make the image smaller; claude-swarm clear " + e.turn.Agent + " begins a conversation without it", true
 	case e.own.StopReason == "refusal":
 		return "the model refuses this text: word it otherwise, or set another model: for agent " + e.turn.Agent, true
-	case f.status == statusBadRequest || f.problem == "invalid_request" || f.kind == "invalid_request_error":
+	case f.status == http.StatusBadRequest || f.problem == "invalid_request" || f.kind == "invalid_request_error":
 		// What the API refuses may stand in the conversation by now.
 		return e.look() + "; claude-swarm clear " + e.turn.Agent + " begins another conversation", true
 	}
@@ -194,7 +181,7 @@ func (e evidence) usageLimit(f apiFailure, text string) verdict {
 // its key or login.
 func (e evidence) refusedByAPI(status int) verdict {
 	switch {
-	case status == statusForbidden:
+	case status == http.StatusForbidden:
 		return e.forbidden(fmt.Sprintf("the API refuses the account (%d)", status))
 	case e.keyed():
 		return e.refusedKey(fmt.Sprintf("the API refuses the key (%d)", status))
