@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// What waits in the mailbox of an agent that is gone comes to another one once, also
-// where the first try was cut off behind the delivery or behind the receipt.
+// The waiting messages of a removed agent come to another agent once, also where the first try was
+// cut off after the delivery or after the receipt.
 func TestForward(t *testing.T) {
 	for name, cutOff := range map[string]func(t *testing.T, box, message, receipt string){
 		"at its end":          func(*testing.T, string, string, string) {},
@@ -97,7 +97,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// A message that has begun is not moved away under its turn.
+// A message with a running turn is not forwarded.
 func TestForwardOfWhatIsInHand(t *testing.T) {
 	drop := filepath.Join(t.TempDir(), ".dead-drop")
 	if err := dropbox.Create(drop); err != nil {

@@ -51,7 +51,7 @@ func newProject(t *testing.T) project {
 func (y project) in(path string) string  { return filepath.Join(y.dir, path) }
 func (y project) out(path string) string { return filepath.Join(y.outside, path) }
 
-// client is that of an agent with such tools.
+// client is the client of an agent with such tools.
 func (y project) client(t *testing.T, who string, allowed, denied *[]string, mode string) *client.Client {
 	t.Helper()
 	store, err := dropbox.Open(y.in(".dead-drop"), dropbox.Options{})
@@ -144,7 +144,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// Another configuration is a file, and says itself what the agent may read.
+// An agent may not name another configuration, which would itself say what the agent may read.
 func TestAnAgentNamesNoOtherConfiguration(t *testing.T) {
 	y := newProject(t)
 	for path, text := range map[string]string{

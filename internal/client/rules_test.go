@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// What was refused since a conversation was halted is given back when that goes on, also
-// where the file names another conversation than the one that the rules counted it to, as
-// that of the turn which wrote the file. What was refused for another reason stays.
+// Messages that were refused because a conversation was halted are given back when it goes on, also
+// where the file names another conversation than the rules did, such as that of the turn that
+// wrote the file. Messages that were refused for another reason stay.
 func TestUnhaltGivesBackByTheReason(t *testing.T) {
 	drop := filepath.Join(t.TempDir(), ".dead-drop")
 	if err := dropbox.Create(drop); err != nil {

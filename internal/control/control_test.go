@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestVerbsReachTheDaemon(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	c, ctx := p.dial(t), t.Context()
 	close(d.turn)
@@ -65,7 +65,7 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 }
 
 func TestErrorsKeepTheirType(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	d.reload = &control.Error{Code: control.CodeBadConfig, Message: "claude-swarm.yaml:3:1: no key agnets", Hint: "write agents"}
 	serve(t, p, d)
 	c := p.dial(t)
@@ -89,7 +89,7 @@ func TestErrorsKeepTheirType(t *testing.T) {
 	if err := c.Pause(t.Context(), "coder", swarm.PauseOrder{For: -time.Second}); err == nil {
 		t.Error("Pause for a negative time: no error")
 	}
-	// A panic is the answer to one request; the next is answered as ever.
+	// A panic is the answer to one request; the next request is answered as usual.
 	if _, err := c.Status(t.Context(), "boom"); err == nil || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("Status(boom) = %v, want the panic", err)
 	}
@@ -102,7 +102,7 @@ func TestErrorsKeepTheirType(t *testing.T) {
 }
 
 func TestALongRequestHoldsUpNobody(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	c := p.dial(t)
 	stopped := make(chan error, 1)
@@ -117,10 +117,10 @@ func TestALongRequestHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// Who gives up waiting for a turn must not end it: Stop in the daemon ends the
-// turn when its context does.
+// A client that waits no longer for a turn must not end it: Stop in the daemon ends the turn when
+// its context is done.
 func TestHangingUpDoesNotCutAStop(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	c := p.dial(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,7 +132,7 @@ func TestHangingUpDoesNotCutAStop(t *testing.T) {
 		t.Errorf("Stop = %v, want context.Canceled", err)
 	}
 	c.Close()
-	// Another client is served, so the first is seen to be gone.
+	// The server answers another client, so it has seen the end of the first.
 	if _, err := p.dial(t).Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestHangingUpDoesNotCutAStop(t *testing.T) {
 }
 
 func TestStream(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	c := p.dial(t)
 	s, err := c.Subscribe(t.Context(), swarm.Filter{Agent: "coder", Text: true})
@@ -163,7 +163,7 @@ func TestStream(t *testing.T) {
 			t.Errorf("Next: %v (-want +got):\n%s", err, diff)
 		}
 	}
-	// A text that would not fit a line is cut, and says so.
+	// A text that is too long for a line is cut, and says so.
 	feed.put(swarm.FeedEvent{Kind: swarm.FeedRaw, Text: strings.Repeat("\x01", 3<<20)})
 	ev, err := s.Next(t.Context())
 	if err != nil || !strings.Contains(ev.Text, "bytes cut") {
@@ -180,7 +180,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestASlowReaderLosesTheOldest(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	c := p.dial(t)
 	s, err := c.Subscribe(t.Context(), swarm.Filter{})
@@ -217,7 +217,7 @@ func TestASlowReaderLosesTheOldest(t *testing.T) {
 }
 
 func TestTheEndOfTheDaemonIsSeen(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	stop := serve(t, p, d)
 	c := p.dial(t)
 	s, err := c.Subscribe(t.Context(), swarm.Filter{})
@@ -252,7 +252,7 @@ func TestTheEndOfTheDaemonIsSeen(t *testing.T) {
 }
 
 func TestAnotherVersionIsAWarning(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	c, err := control.Dial(t.Context(), p.project, "0.9", p.getenv)
 	if err != nil {
@@ -268,7 +268,7 @@ func TestAnotherVersionIsAWarning(t *testing.T) {
 }
 
 func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	var first *control.Client
 	for i := range 256 {
@@ -293,10 +293,10 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 	})
 }
 
-// Who gives an order is found by the process at the other end, not by what it says; and
-// where nothing tells, nothing is done that only a person may do.
+// The process at the other end shows who gives an order, not the request. Where it cannot be found
+// out, the server refuses what only a person may do.
 func TestAnOrderIsItsCallers(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	caller, trouble := "coder", error(nil)
 	inTurn := true
 	p.callerOf = func(pid int) (string, bool, error) {

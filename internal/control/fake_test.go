@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// fakeDaemon keeps the promises of a daemon with two agents, coder and
-// reviewer. It writes down what it was asked.
+// fakeDaemon keeps the promises of a daemon with two agents, coder and reviewer. It notes its
+// requests.
 type fakeDaemon struct {
 	turn chan struct{} // closed: coder's running turn has ended
 
@@ -118,7 +118,7 @@ func (d *fakeDaemon) Clear(agent, by string) error {
 	return d.check(agent)
 }
 
-// Compact knows one agent whose client does.
+// Compact works for one agent only.
 func (d *fakeDaemon) Compact(agent, by string) error {
 	d.note("compact %s by %s", agent, by)
 	if agent == "reviewer" {
@@ -141,8 +141,7 @@ func (d *fakeDaemon) Subscribe(f swarm.Filter) control.Feed {
 	return feed
 }
 
-// fakeFeed is a feed with the queue of the real one: 1,024 events, then the
-// oldest go.
+// fakeFeed is a feed with the queue of the real one: 1,024 events, then it drops the oldest.
 type fakeFeed struct {
 	ready, closed chan struct{}
 	once          sync.Once
@@ -181,14 +180,14 @@ func (f *fakeFeed) put(ev swarm.FeedEvent) {
 	}
 }
 
-// A place is a project with a short path for its socket.
-type place struct {
+// A project is a project with a short path for its socket.
+type project struct {
 	project  string
 	runtime  string
 	callerOf func(pid int) (string, bool, error)
 }
 
-func newPlace(t testing.TB) place {
+func newProject(t testing.TB) project {
 	t.Helper()
 	// A socket's path has about 100 bytes, and t.TempDir spends them on the
 	// test's name.
@@ -197,7 +196,7 @@ func newPlace(t testing.TB) place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	p := place{project: filepath.Join(dir, "p"), runtime: filepath.Join(dir, "r")}
+	p := project{project: filepath.Join(dir, "p"), runtime: filepath.Join(dir, "r")}
 	for _, d := range []string{p.project, p.runtime} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -206,14 +205,14 @@ func newPlace(t testing.TB) place {
 	return p
 }
 
-func (p place) getenv(name string) string {
+func (p project) getenv(name string) string {
 	if name == "XDG_RUNTIME_DIR" {
 		return p.runtime
 	}
 	return ""
 }
 
-func (p place) dial(t testing.TB) *control.Client {
+func (p project) dial(t testing.TB) *control.Client {
 	t.Helper()
 	c, err := control.Dial(t.Context(), p.project, "1.0", p.getenv)
 	if err != nil {
@@ -224,7 +223,7 @@ func (p place) dial(t testing.TB) *control.Client {
 }
 
 // serve runs a server on d until stop is called, which waits for its end.
-func serve(t testing.TB, p place, d control.Daemon) (stop func()) {
+func serve(t testing.TB, p project, d control.Daemon) (stop func()) {
 	t.Helper()
 	l, err := control.Listen(p.project, p.getenv)
 	if err != nil {
@@ -253,7 +252,7 @@ func serve(t testing.TB, p place, d control.Daemon) (stop func()) {
 	return stop
 }
 
-// within fails the test when cond does not come true.
+// within fails the test unless cond becomes true.
 func within(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)

@@ -35,7 +35,7 @@ type frame struct {
 	End   bool
 }
 
-func (p place) raw(t testing.TB) *rawClient {
+func (p project) raw(t testing.TB) *rawClient {
 	t.Helper()
 	paths, err := rendezvous.Paths(p.project, p.getenv)
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *rawClient) ask(line string) frame {
 }
 
 func TestBadLinesAreAnsweredAndTheConnectionLives(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	r := p.raw(t)
 	for name, tc := range map[string]struct{ line, code, id string }{
@@ -109,14 +109,14 @@ func TestBadLinesAreAnsweredAndTheConnectionLives(t *testing.T) {
 	if f := r.ask(`{"type":"status","id":"14"}`); f.OK == nil || !*f.OK || f.ID != "14" {
 		t.Errorf("status after all that = %+v, want it answered", f)
 	}
-	// What a newer client says beside what we know does not matter.
+	// Unknown fields of a newer client do not matter.
 	if f := r.ask(`{"type":"status","id":"15","colour":"blue"}`); f.OK == nil || !*f.OK {
 		t.Errorf("status with an unknown field = %+v, want it answered", f)
 	}
 }
 
 func TestALineCutByTheEndIsNotObeyed(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	r := p.raw(t)
 	if _, err := io.WriteString(r.conn, `{"type":"status","id":"1"}`+"\n"+`{"type":"shutdown","id":"2"}`); err != nil {
@@ -125,7 +125,7 @@ func TestALineCutByTheEndIsNotObeyed(t *testing.T) {
 	if err := r.conn.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	// The whole line is answered although the client has shut its side.
+	// The whole line has an answer although the client has shut down its side.
 	if f, err := r.next(); err != nil || f.ID != "1" {
 		t.Errorf("first answer = %+v, %v, want that of id 1", f, err)
 	}
@@ -140,7 +140,7 @@ func TestALineCutByTheEndIsNotObeyed(t *testing.T) {
 }
 
 func TestAnotherProtocolIsRefused(t *testing.T) {
-	p, d := newPlace(t), newFakeDaemon()
+	p, d := newProject(t), newFakeDaemon()
 	serve(t, p, d)
 	r := p.raw(t)
 	if f := r.ask(`{"type":"hello","v":99,"version":"9.0"}`); f.Error == nil || f.Error.Code != control.CodeVersion || f.Error.Hint == "" {
@@ -160,7 +160,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 		"hangs up":       "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
+			p := newProject(t)
 			l, err := control.Listen(p.project, p.getenv)
 			if err != nil {
 				t.Fatal(err)
@@ -188,7 +188,7 @@ func TestTheClientRefusesAStranger(t *testing.T) {
 }
 
 func TestSocketLeftByACrash(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	l, err := control.Listen(p.project, p.getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestSocketLeftByACrash(t *testing.T) {
 }
 
 func TestWhatLiesInTheWay(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	paths, err := rendezvous.Paths(p.project, p.getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func FuzzServer(f *testing.F) {
 	f.Add([]byte(`{"type":"hello","v":1}` + "\n" + `{"type":"pause","id":"2","agent":"coder","for":"1h"}` + "\n"))
 	f.Add([]byte("\n\n\x00\n" + `{"type":"reload"`))
 	f.Add(bytes.Repeat([]byte("x\n"), 300))
-	p, d := newPlace(f), newFakeDaemon()
+	p, d := newProject(f), newFakeDaemon()
 	close(d.turn)
 	d.opened = make(chan *fakeFeed, 1<<20)
 	serve(f, p, d)

@@ -13,12 +13,12 @@ func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// The caller may have a runtime folder that the daemon had not; and the other
-// way round it finds the daemon when somebody knows the path.
+// The caller may have a runtime folder although the daemon had none. In the opposite case the
+// caller finds the daemon if it knows the path.
 func TestCallerAndDaemonOfDifferentSessions(t *testing.T) {
-	p := newPlace(t)
+	p := newProject(t)
 	home := filepath.Dir(p.project)
-	serveAt := place{project: p.project}
+	serveAt := project{project: p.project}
 	without := env(map[string]string{"HOME": home})
 	l, err := control.Listen(serveAt.project, without)
 	if err != nil {

@@ -26,7 +26,7 @@ type listArguments struct {
 	Agent string `json:"agent,omitempty" jsonschema:"all agents if left out"`
 }
 
-// agentList is what list_agents gives.
+// agentList is the result of list_agents.
 type agentList struct {
 	Agents []agentView `json:"agents"`
 	Note   string      `json:"note,omitempty"`
@@ -78,7 +78,7 @@ func (c crew) list(ctx context.Context, in listArguments) (*agentList, error) {
 	return list, nil
 }
 
-// status asks the daemon, or the files when it is away: Daemon is nil then.
+// status asks the daemon, or the files when none runs; then Daemon is nil.
 func (c crew) status(ctx context.Context, names ...string) (swarm.Status, error) {
 	d, err := c.daemon.open(ctx)
 	if err != nil {

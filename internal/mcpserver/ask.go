@@ -34,13 +34,13 @@ type askArguments struct {
 	Default   string   `json:"default,omitempty" jsonschema:"the answer when none comes, at most 1024 bytes"`
 }
 
-// maxDefault is how long the answer may be, in bytes, that the asker gives itself.
+// maxDefault bounds the default answer of the asker, in bytes.
 const maxDefault = 1024
 
 // takeForNo is the note where no answer means no.
 const takeForNo = " Take it for a no: do not do what you have asked for."
 
-// An answer is what ask gives.
+// An answer is the result of ask.
 type answer struct {
 	ID      string    `json:"id" jsonschema:"of the question"`
 	Outcome string    `json:"outcome" jsonschema:"answered; refused; not waited, when nobody can answer now; or what happens without an answer: default, deny, pause, abort"`
@@ -49,7 +49,7 @@ type answer struct {
 	Note    string    `json:"note,omitempty"`
 }
 
-// A received message is the answer.
+// A received message is the answer to a question.
 type received struct {
 	ID       string   `json:"id"`
 	From     string   `json:"from"`

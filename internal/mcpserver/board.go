@@ -33,7 +33,7 @@ type boardWriteArguments struct {
 	Mode string `json:"mode,omitempty" jsonschema:"if left out: append for decisions, else replace" enum:"append,replace"`
 }
 
-// A page is what the board tools give.
+// A page is the result of the tools for the board.
 type page struct {
 	Page    string   `json:"page,omitempty"`
 	Text    string   `json:"text,omitempty"`

@@ -30,7 +30,7 @@ func (c *Caller) spec(name string) (swarm.Spec, bool) {
 // WorkFolder is the folder for an agent's notes and drafts.
 func WorkFolder(store, agent string) string { return filepath.Join(store, agent, "work") }
 
-// A call is one call of a tool. Each group of tools takes from it what the group needs.
+// A call is one call of a tool. Each group of tools is made of it.
 type call struct {
 	*Caller
 	daemon daemonLink

@@ -11,14 +11,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// The tools of irc.go once more, under the names that programs for any chat give them.
+// The tools of irc.go under the names that tools for any chat have.
 
 type sendMessageArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
 	Text    string `json:"text" jsonschema:"at most 8192 bytes"`
 }
 
-func (c chat) sendMessage(_ context.Context, in sendMessageArguments) (*saying, error) {
+func (c chat) sendMessage(_ context.Context, in sendMessageArguments) (*saidOnIRC, error) {
 	return c.say(in.Channel, in.Text)
 }
 
@@ -28,7 +28,7 @@ type readMessagesArguments struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many; 50, if left out" minimum:"1" maximum:"500"`
 }
 
-func (c chat) readMessages(_ context.Context, in readMessagesArguments) (*talk, error) {
+func (c chat) readMessages(_ context.Context, in readMessagesArguments) (*channelLines, error) {
 	var since time.Time
 	if in.Since != "" {
 		var err error
@@ -40,18 +40,18 @@ func (c chat) readMessages(_ context.Context, in readMessagesArguments) (*talk, 
 	if err != nil {
 		return nil, err
 	}
-	return &talk{Channel: at, Lines: c.ircLines(lines), Note: c.deaf(lines)}, nil
+	return &channelLines{Channel: at, Lines: c.ircLines(lines), Note: c.whySilent(lines)}, nil
 }
 
 type createChannelArguments struct {
 	Name string `json:"name" jsonschema:"#channel"`
 }
 
-func (c chat) createChannel(_ context.Context, in createChannelArguments) (*saying, error) {
+func (c chat) createChannel(_ context.Context, in createChannelArguments) (*saidOnIRC, error) {
 	return c.tell(bridge.DoJoin, in.Name, "")
 }
 
-// A nameList is what list_channels and get_members give.
+// A nameList is the result of list_channels and get_members.
 type nameList struct {
 	Names []string `json:"names"`
 	Note  string   `json:"note,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// work is the published work, for those who do it.
+// work is published work, for the agent that does it.
 type work struct{ *client.Client }
 
 func workOf(c *call) work { return work{c.Client} }
@@ -20,7 +20,7 @@ type claimArguments struct {
 	ID string `json:"id,omitempty" jsonschema:"the work or its offer; that of your turn if left out"`
 }
 
-// A claimed is what claim gives.
+// A claimed is the result of claim.
 type claimed struct {
 	ID    string `json:"id" jsonschema:"of the published work"`
 	Agent string `json:"agent" jsonschema:"whose it is now: yours"`
@@ -84,7 +84,7 @@ type ackArguments struct {
 	Failed bool   `json:"failed,omitempty" jsonschema:"the work failed"`
 }
 
-// A closing is what ack gives.
+// A closing is the result of ack.
 type closing struct {
 	ID      string `json:"id" jsonschema:"of the published work"`
 	Outcome string `json:"outcome" jsonschema:"completed or failed"`

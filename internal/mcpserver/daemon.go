@@ -8,7 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Daemon answers what only the daemon knows, and does what only the daemon can do. It is [*control.Client].
+// A Daemon answers what only the daemon knows, and does what only the daemon can do. It is
+// [*control.Client].
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 	Pause(ctx context.Context, agent string, o swarm.PauseOrder) error

@@ -34,7 +34,7 @@ func (f folders) within(path string) (string, error) {
 		return "", err
 	}
 	if home, err := filepath.EvalSymlinks(f.daemons); err == nil && inside(home, real) {
-		return "", fmt.Errorf("%s is the daemon's own", path) // the secrets of all agents lie there
+		return "", fmt.Errorf("%s is the daemon's own", path) // it holds the tokens of all agents
 	}
 	for _, folder := range f.own {
 		if home, err := filepath.EvalSymlinks(folder); err == nil && inside(home, real) {
@@ -62,7 +62,7 @@ type directoryArguments struct {
 	Path string `json:"path" jsonschema:"absolute, or relative to your working folder"`
 }
 
-// A directory is what set_directory gives.
+// A directory is the result of set_directory.
 type directory struct {
 	Path         string   `json:"path" jsonschema:"the folder, without symbolic links"`
 	Instructions string   `json:"instructions,omitempty" jsonschema:"the CLAUDE.md of the folder, or the nearest one above it within your folders"`

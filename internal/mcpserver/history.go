@@ -16,8 +16,8 @@ type historyArguments struct {
 	N     int    `json:"n,omitempty" jsonschema:"how many; 10 if left out" minimum:"1" maximum:"100"`
 }
 
-// A past is the last turns of an agent.
-type past struct {
+// pastTurns are the result of history.
+type pastTurns struct {
 	Agent string     `json:"agent"`
 	Turns []pastTurn `json:"turns" jsonschema:"oldest first"`
 }
@@ -38,7 +38,7 @@ type pastTurn struct {
 // maxSummary is how much of the last words of a turn is shown, in bytes.
 const maxSummary = 400
 
-func (c crew) history(_ context.Context, in historyArguments) (*past, error) {
+func (c crew) history(_ context.Context, in historyArguments) (*pastTurns, error) {
 	name := cmp.Or(in.Agent, c.Me.Name)
 	if _, ok := c.spec(name); !ok {
 		return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, c.Agents)}
@@ -47,7 +47,7 @@ func (c crew) history(_ context.Context, in historyArguments) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &past{Agent: name, Turns: []pastTurn{}}
+	p := &pastTurns{Agent: name, Turns: []pastTurn{}}
 	for _, t := range h.Turns {
 		turn := pastTurn{
 			Ended: stamp(t.At), Message: t.Message, From: c.Called(t.From), About: t.Subject, Outcome: t.Outcome,
@@ -65,7 +65,7 @@ func (c crew) history(_ context.Context, in historyArguments) (*past, error) {
 	return p, nil
 }
 
-func (p *past) readable() string {
+func (p *pastTurns) readable() string {
 	var t text
 	if len(p.Turns) == 0 {
 		t.line("%s has done nothing yet.", p.Agent)

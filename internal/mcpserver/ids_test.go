@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// A part of an id stands for the one message of the agent that it fits; where it fits
-// several, these are listed, and nothing of others' mail.
+// A part of an id stands for the one message of the agent that it fits; where it fits several, the
+// error lists these, and no mail of others.
 func TestPartsOfIDs(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	for file, text := range map[string]string{
 		"coder/new/1-20261121T045102.123456Z-sameaaaaaa.md":    "first\nof two",
 		"coder/new/1-20261121T045102.123456Z-samebbbbbb.md":    "second",

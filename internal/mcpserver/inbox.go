@@ -24,7 +24,7 @@ type inboxArguments struct {
 	Since  string `json:"since,omitempty" jsonschema:"only what came after this message"`
 }
 
-// An inbox is what lies in a mailbox.
+// An inbox is the result of inbox.
 type inbox struct {
 	Mailbox  string `json:"mailbox"`
 	Messages []gist `json:"messages"`
@@ -86,8 +86,8 @@ type readArguments struct {
 	ID string `json:"id" jsonschema:"the message, or published work; the start or end of its id is enough"`
 }
 
-// A reading is a message with its text.
-type reading struct {
+// A wholeMessage is a message with its text.
+type wholeMessage struct {
 	gist
 	To       []string `json:"to,omitempty"`
 	ReplyTo  string   `json:"reply_to,omitempty"`
@@ -96,7 +96,7 @@ type reading struct {
 	Why      string   `json:"why,omitempty" jsonschema:"why it was given up, if it was"`
 }
 
-func (c mailbox) read(_ context.Context, in readArguments) (*reading, error) {
+func (c mailbox) read(_ context.Context, in readArguments) (*wholeMessage, error) {
 	found, m, err := c.Message(in.ID)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (c mailbox) read(_ context.Context, in readArguments) (*reading, error) {
 		return nil, err
 	}
 	v := view.MessageIn(c.Client, found.Mailbox, found.State, m)
-	r := &reading{gist: gistOf(c.Client, v), To: v.To, ReplyTo: v.ReplyTo, Text: v.Body}
+	r := &wholeMessage{gist: gistOf(c.Client, v), To: v.To, ReplyTo: v.ReplyTo, Text: v.Body}
 	for _, a := range v.Attachments {
 		r.Attached = append(r.Attached, a.Path)
 	}
@@ -131,7 +131,7 @@ func (c mailbox) markRead(found dropbox.Found) error {
 	return nil
 }
 
-func (r *reading) readable() string {
+func (r *wholeMessage) readable() string {
 	var t text
 	from := r.From
 	if !r.Proven && r.From != dropbox.Swarm {

@@ -28,30 +28,30 @@ type ircSendArguments struct {
 	Message string `json:"message" jsonschema:"the text, at most 8192 bytes; long text is shown in part, and can be read whole by people"`
 }
 
-// A saying is what irc_send gives.
-type saying struct {
-	ID      string  `json:"id" jsonschema:"of the message for the bridge"`
-	Channel string  `json:"channel"`
-	Tasks   []given `json:"tasks,omitempty" jsonschema:"that a text gave which begins with TASK:, said by the lead"`
-	Note    string  `json:"note,omitempty"`
+// saidOnIRC is the result of irc_send.
+type saidOnIRC struct {
+	ID      string      `json:"id" jsonschema:"of the message for the bridge"`
+	Channel string      `json:"channel"`
+	Tasks   []taskGiven `json:"tasks,omitempty" jsonschema:"that a text gave which begins with TASK:, said by the lead"`
+	Note    string      `json:"note,omitempty"`
 }
 
-// A given task went to an agent.
-type given struct {
+// A taskGiven is a task that a text gave to an agent.
+type taskGiven struct {
 	ID string `json:"id"`
 	To string `json:"to"`
 }
 
-func (c chat) send(_ context.Context, in ircSendArguments) (*saying, error) {
+func (c chat) send(_ context.Context, in ircSendArguments) (*saidOnIRC, error) {
 	return c.say(in.Channel, in.Message)
 }
 
-// checkSaid looks at a text for IRC.
+// checkSaid checks a text for IRC.
 func (c chat) checkSaid(text string) error {
 	return checkBody([]byte(text), c.Rules.BodyLimit(), "say it in fewer words, or in several messages")
 }
 
-func (c chat) say(channel, text string) (*saying, error) {
+func (c chat) say(channel, text string) (*saidOnIRC, error) {
 	if err := c.checkSaid(text); err != nil {
 		return nil, err
 	}
@@ -59,18 +59,17 @@ func (c chat) say(channel, text string) (*saying, error) {
 	if err != nil {
 		return nil, withNext(err)
 	}
-	out := &saying{ID: said.ID, Channel: said.At}
+	out := &saidOnIRC{ID: said.ID, Channel: said.At}
 	for _, task := range said.Tasks {
-		out.Tasks = append(out.Tasks, given{task.ID, task.To})
+		out.Tasks = append(out.Tasks, taskGiven{task.ID, task.To})
 	}
 	note, err := c.ircNote(said.At)
 	out.Note = strings.TrimSpace(said.Note + " " + note)
 	return out, err
 }
 
-// ircNote says what the caller should know besides: that nobody hears it now, and either
-// that it has not looked at its channels for long, or what was said in that channel
-// meanwhile.
+// ircNote is the note of a result: that the bridge is away, and either that the caller has not
+// read its channels for long, or how much it has not read in this channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {
@@ -99,7 +98,7 @@ func (c chat) ircNote(channel string) (string, error) {
 	return strings.Join(notes, " "), err
 }
 
-func (s *saying) readable() string {
+func (s *saidOnIRC) readable() string {
 	var t text
 	t.line("Left for %s (%s).", s.Channel, s.ID)
 	for _, task := range s.Tasks {
@@ -114,8 +113,8 @@ type ircReadArguments struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"how many lines; 50, if left out" minimum:"1" maximum:"500"`
 }
 
-// A talk is what was said in a channel.
-type talk struct {
+// channelLines are the result of irc_read.
+type channelLines struct {
 	Channel string    `json:"channel"`
 	Lines   []ircLine `json:"lines"`
 	Dropped int       `json:"dropped,omitempty" jsonschema:"messages that went by unread, since more came than are kept"`
@@ -138,16 +137,16 @@ func (c chat) ircLines(lines []bridge.Line) []ircLine {
 	return list
 }
 
-func (c chat) read(_ context.Context, in ircReadArguments) (*talk, error) {
+func (c chat) read(_ context.Context, in ircReadArguments) (*channelLines, error) {
 	got, at, err := c.irc.Unread(in.Channel, cmp.Or(in.Limit, 50))
 	if err != nil {
 		return nil, err
 	}
-	return &talk{Channel: at, Lines: c.ircLines(got.Lines), Dropped: got.Dropped, Left: got.Left, Note: c.deaf(got.Lines)}, nil
+	return &channelLines{Channel: at, Lines: c.ircLines(got.Lines), Dropped: got.Dropped, Left: got.Left, Note: c.whySilent(got.Lines)}, nil
 }
 
-// deaf says why nothing new may be known of a channel; "" when it may be believed.
-func (c chat) deaf(lines []bridge.Line) string {
+// whySilent says why nothing new can come from a channel; "" when the bridge is connected.
+func (c chat) whySilent(lines []bridge.Line) string {
 	if len(lines) > 0 {
 		return ""
 	}
@@ -162,7 +161,7 @@ func (c chat) deaf(lines []bridge.Line) string {
 	return ""
 }
 
-func (t *talk) readable() string {
+func (t *channelLines) readable() string {
 	var b text
 	if t.Dropped > 0 {
 		b.line("(%s went by unread)", screen.Several(t.Dropped, "message", "messages"))
@@ -188,7 +187,7 @@ type ircAskArguments struct {
 	OnTimeout string `json:"on_timeout,omitempty" jsonschema:"without an answer: continue (if left out) lets you decide; deny means no; pause stops you after this turn until a person resumes you; abort ends this turn and gives its message up" enum:"continue,pause,deny,abort"`
 }
 
-// A reply from IRC.
+// An ircAnswer is the result of irc_ask.
 type ircAnswer struct {
 	ID       string `json:"id" jsonschema:"of the question"`
 	Channel  string `json:"channel"`
@@ -227,7 +226,7 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 	return a, nil
 }
 
-// unanswered does what is to be done when no person answered in time, and says what.
+// unanswered does what the caller wants where no person answered in time, and says what.
 func (c chat) unanswered(ctx context.Context, a *ircAnswer, patience time.Duration) (string, error) {
 	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)
 	switch a.Outcome {

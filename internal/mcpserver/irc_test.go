@@ -18,10 +18,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// newChat is a place with IRC, as a bridge leaves its files that is in #project-x.
-func newChat(t *testing.T) *place {
+// newChat is a project with IRC, with the files of a bridge in #project-x.
+func newChat(t *testing.T) *project {
 	t.Helper()
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	p.chat = &client.Channels{Project: "#project-x", Alerts: "#alerts", Buffer: 500, Known: []string{"#project-x", "#alerts"}}
 	if err := p.store.MakeMailbox(dropbox.IRC); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,8 @@ func TestIRCSend(t *testing.T) {
 	}
 }
 
-// What was read is not given again; newest first and oldest first are two tools.
+// A line that was read does not come again. One tool lists the newest line first, the other the
+// oldest.
 func TestIRCRead(t *testing.T) {
 	p := newChat(t)
 	texts := func(out map[string]any) string {
@@ -133,8 +134,7 @@ func TestIRCRead(t *testing.T) {
 	}
 }
 
-// What the lead has said is read under the name that agents call the lead by; anybody else
-// keeps their nick.
+// Lines of the lead have the name that agents call the lead by; all others keep their nick.
 func TestIRCReadCallsTheLeadByName(t *testing.T) {
 	p := newChat(t)
 	p.leadName = "opus-orange"
@@ -152,7 +152,7 @@ func TestIRCReadCallsTheLeadByName(t *testing.T) {
 	}
 }
 
-// An agent that has not read for long is advised to, once, in place of the note about one
+// An agent that has not read for long gets the advice to read, once, instead of the note about one
 // channel.
 func TestIRCAdvice(t *testing.T) {
 	p := newChat(t)
@@ -212,8 +212,8 @@ func TestIRCChannels(t *testing.T) {
 	}
 }
 
-// An answer that the bridge brings ends the waiting, and is not a separate message; who
-// waits in vain is told so, and people too.
+// An answer from the bridge ends the wait, and is not a separate message. Without an answer the
+// asker hears so, and people too.
 func TestIRCAsk(t *testing.T) {
 	p := newChat(t)
 	answered := make(chan error, 1)
@@ -255,7 +255,7 @@ func TestIRCAsk(t *testing.T) {
 	}
 }
 
-// Who asks people says what happens without an answer.
+// The asker says what happens without an answer of people.
 func TestIRCAskWithoutAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -286,8 +286,8 @@ func TestIRCAskWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TASK: of the agent that leads is a task, where the policy lets it; another agent is told
-// that nobody gets it.
+// TASK: from the agent that leads is a task, where the policy allows it; another agent hears that
+// it gives none.
 func TestTasksByIRCSend(t *testing.T) {
 	p := newChat(t)
 	text := `{"channel":"#project-x","message":"TASK: @reviewer look at the parser,\nall of it"}`
@@ -330,7 +330,7 @@ func TestTasksByIRCSend(t *testing.T) {
 	}
 }
 
-// An agent that has channels reads and writes there, where it names none.
+// An agent with channels reads and writes there where it names none.
 func TestIRCOfAnAgentWithChannels(t *testing.T) {
 	p := newChat(t)
 	p.chat.Own = map[string][]string{"coder": {"#api", "#project-x"}}

@@ -15,22 +15,22 @@ type channelArguments struct {
 	Channel string `json:"channel" jsonschema:"#channel"`
 }
 
-func (c chat) join(_ context.Context, in channelArguments) (*saying, error) {
+func (c chat) join(_ context.Context, in channelArguments) (*saidOnIRC, error) {
 	return c.tell(bridge.DoJoin, in.Channel, "")
 }
 
-func (c chat) part(_ context.Context, in channelArguments) (*saying, error) {
+func (c chat) part(_ context.Context, in channelArguments) (*saidOnIRC, error) {
 	return c.tell(bridge.DoPart, in.Channel, "")
 }
 
-// tell asks the bridge for something.
-func (c chat) tell(do bridge.Do, channel, text string) (*saying, error) {
+// tell gives the bridge an order.
+func (c chat) tell(do bridge.Do, channel, text string) (*saidOnIRC, error) {
 	sent, at, err := c.irc.Tell(do, channel, text)
 	if err != nil {
 		return nil, withNext(err)
 	}
 	note, err := c.ircNote("")
-	return &saying{ID: sent.ID, Channel: at, Note: note}, err
+	return &saidOnIRC{ID: sent.ID, Channel: at, Note: note}, err
 }
 
 type ircTopicArguments struct {
@@ -38,7 +38,7 @@ type ircTopicArguments struct {
 	Text    string `json:"text,omitempty" jsonschema:"the new topic; left out it is only told"`
 }
 
-// A topic of a channel.
+// A channelTopic is the result of irc_topic.
 type channelTopic struct {
 	Channel string `json:"channel"`
 	Topic   string `json:"topic"`
@@ -71,7 +71,7 @@ func (t *channelTopic) readable() string {
 	return b.String()
 }
 
-// A channelList is what irc_channels gives.
+// A channelList is the result of irc_channels.
 type channelList struct {
 	Channels []channelView `json:"channels"`
 	Note     string        `json:"note,omitempty"`
@@ -93,7 +93,7 @@ func (c chat) channels(context.Context, noArguments) (*channelList, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := &channelList{Channels: []channelView{}, Note: c.deaf(nil)}
+	list := &channelList{Channels: []channelView{}, Note: c.whySilent(nil)}
 	for _, ch := range st.Channels {
 		if ch.Joined {
 			list.Channels = append(list.Channels, channelView{ch.Name, len(ch.Members) + ch.More, unread[ch.Name], ch.Topic})
@@ -124,8 +124,8 @@ type ircWhoArguments struct {
 	Channel string `json:"channel,omitempty" jsonschema:"left out it is the project's channel"`
 }
 
-// An attendance is who is in a channel.
-type attendance struct {
+// A memberList is the result of irc_who.
+type memberList struct {
 	Channel string   `json:"channel"`
 	Members []member `json:"members"`
 	More    int      `json:"more,omitempty" jsonschema:"how many are not listed"`
@@ -136,19 +136,19 @@ type member struct {
 	Modes string `json:"modes,omitempty" jsonschema:"@ is an operator, + has a voice"`
 }
 
-func (c chat) who(_ context.Context, in ircWhoArguments) (*attendance, error) {
+func (c chat) who(_ context.Context, in ircWhoArguments) (*memberList, error) {
 	ch, err := c.irc.InChannel(in.Channel)
 	if err != nil {
 		return nil, err
 	}
-	a := &attendance{Channel: ch.Name, Members: []member{}, More: ch.More}
+	a := &memberList{Channel: ch.Name, Members: []member{}, More: ch.More}
 	for _, m := range ch.Members {
 		a.Members = append(a.Members, member{m.Nick, m.Modes})
 	}
 	return a, nil
 }
 
-func (a *attendance) readable() string {
+func (a *memberList) readable() string {
 	var names []string
 	for _, m := range a.Members {
 		names = append(names, m.Modes+m.Nick)

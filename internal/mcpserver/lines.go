@@ -14,8 +14,8 @@ const maxLine = 16 << 20
 
 var errLongLine = fmt.Errorf("a message has at most %d bytes", maxLine)
 
-// readLine reads a line. What is longer than a line may be is read and forgotten, and the
-// error is errLongLine.
+// readLine reads a line. It reads a line that is too long to its end, drops it, and returns
+// errLongLine.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for long := false; ; {

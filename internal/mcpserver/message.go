@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// The codes of JSON-RPC 2.0 for what is wrong with a message.
+// The error codes of JSON-RPC 2.0.
 const (
 	codeParse          = -32700
 	codeInvalidRequest = -32600
@@ -15,11 +15,11 @@ const (
 	codeInvalidParams  = -32602
 )
 
-// A message is what a client said: a request when it has an id and a method, a notification
-// when it has a method alone, else the answer to something that we never ask.
+// A message is a message of the client: a request when it has an id and a method, a notification
+// when it has only a method, else an answer, although the server asks nothing.
 type message struct {
-	id     json.RawMessage // nil where it has none that could be answered
-	key    string          // the same for the same id; "" for none
+	id     json.RawMessage // nil where it has none to answer with
+	key    string          // one text for all ways to write the id; "" for none
 	method string
 	params json.RawMessage // an object; nil for none
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An arguments is what a tool is called with.
+// arguments are the arguments of a call.
 type arguments map[string]any
 
 func (a arguments) with(name string, value any) arguments {
@@ -28,9 +28,9 @@ func (a arguments) without(name string) arguments {
 	return changed
 }
 
-// mistaken calls a tool with what is wrong in one way. It is told of in a short text
-// that begins with the tool, and the call is not an error of the protocol.
-func (p *place) mistaken(tool string, args any, want string) {
+// mistaken calls a tool with one mistake. The result is a short text that begins with the tool, and
+// not an error of the protocol.
+func (p *project) mistaken(tool string, args any, want string) {
 	p.t.Helper()
 	data, err := json.Marshal(args)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *place) mistaken(tool string, args any, want string) {
 	}
 }
 
-// argumentsOf is what a tool says of its arguments.
+// argumentsOf is the schema of the arguments of a tool.
 func argumentsOf(t *testing.T, tool *mcp.Tool) (properties map[string]map[string]any, required []string) {
 	t.Helper()
 	data, err := json.Marshal(tool.InputSchema)
@@ -60,8 +60,8 @@ func argumentsOf(t *testing.T, tool *mcp.Tool) (properties map[string]map[string
 	return schema.Properties, schema.Required
 }
 
-// Every tool is called with every mistake that its schema lets one make, argument by
-// argument. Each is told of, and nothing is done.
+// Every tool refuses every mistake that is possible by its schema, argument by argument, and does
+// nothing.
 func TestEveryMistakeWithEveryTool(t *testing.T) {
 	p := newChat(t)
 	p.env = nil // the lead
@@ -70,13 +70,13 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	mail := p.deliver("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Question, Body: []byte("done?")})
 	before := p.state()
 
-	// What is right, of any tool that has an argument of that name.
+	// A correct value for each name of an argument.
 	right := arguments{
 		"to": "reviewer", "text": "x", "channel": "#project-x", "name": "work-1", "question": "x", "message": "x", "topic": "task.created",
 		"patterns": []string{"task.*"}, "page": "status", "path": ".",
 	}
 	rightOf := map[string]arguments{"read": {"id": mail}, "reply": {"id": mail}, "ack": {"id": work["id"]}, "claim": {"id": work["id"]}, "irc_ask": {"timeout": 1}}
-	// What is said of a text of 100,000 bytes.
+	// The errors for a text of 100,000 bytes.
 	tooLong := map[string]string{
 		"to": "no agent named", "cc": "no agent named", "agent": "list_agents names all", "id": "no such message", "thread": "no such message", "reply_to": "no such message",
 		"inbox since": "no such message", "text": "8192 at most; ", "message": "8192 at most; say it in fewer words", "question": "8192 at most; say it in fewer words",
@@ -153,8 +153,8 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	p.call("whoami", `{}`) // it still answers
 }
 
-// state is what tools could have changed.
-func (p *place) state() string {
+// state is everything that tools can change.
+func (p *project) state() string {
 	p.t.Helper()
 	var all []string
 	for _, name := range []string{"coder", "reviewer", dropbox.Lead, dropbox.IRC} {

@@ -20,7 +20,7 @@ type publishArguments struct {
 	Key      string   `json:"key,omitempty" jsonschema:"no second time with this key within 7 days"`
 }
 
-// A publication is what publish gives.
+// A publication is the result of publish.
 type publication struct {
 	ID        string   `json:"id,omitempty" jsonschema:"of the work, which is claimed and closed by it; news has none"`
 	Topic     string   `json:"topic"`

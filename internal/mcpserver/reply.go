@@ -16,7 +16,7 @@ type replyArguments struct {
 	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
 }
 
-func (w mail) reply(ctx context.Context, in replyArguments) (*sending, error) {
+func (w mail) reply(ctx context.Context, in replyArguments) (*sentMessages, error) {
 	found, old, err := w.Message(in.ID)
 	switch {
 	case err != nil:

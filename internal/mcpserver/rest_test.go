@@ -12,7 +12,7 @@ import (
 )
 
 func TestBoard(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	if out, _ := p.call("board_read", `{}`); !strings.Contains(out["note"].(string), "Nothing is written") {
 		t.Errorf("an empty board = %v", out)
 	}
@@ -50,7 +50,7 @@ func TestBoard(t *testing.T) {
 }
 
 func TestContextTools(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	for _, tool := range []string{"compact_context", "clear_context"} {
 		if got := p.fails(tool, `{}`); !strings.Contains(got, "no daemon runs") {
 			t.Errorf("%s without a daemon: %q", tool, got)
@@ -69,14 +69,14 @@ func TestContextTools(t *testing.T) {
 	if got := p.fails("compact_context", `{}`); !strings.Contains(got, swarm.ErrCannotCompact.Error()) {
 		t.Errorf("compact_context that cannot: %q", got)
 	}
-	own := newPlace(t, asAgent("coder"))
+	own := newProject(t, asAgent("coder"))
 	own.daemon, own.attached = idle(), true
 	for _, tool := range []string{"compact_context", "clear_context"} {
 		if got := own.fails(tool, `{}`); !strings.Contains(got, "a person runs your session") || own.daemon.notes() != "" {
 			t.Errorf("%s of an attached session: %q, and the daemon was told %q", tool, got, own.daemon.notes())
 		}
 	}
-	lead := newPlace(t, nil)
+	lead := newProject(t, nil)
 	lead.daemon = idle()
 	for _, tool := range []string{"compact_context", "clear_context"} {
 		if got := lead.fails(tool, `{}`); !strings.Contains(got, "you are the lead") {
@@ -86,7 +86,7 @@ func TestContextTools(t *testing.T) {
 }
 
 func TestSetDirectory(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	outside := t.TempDir()
 	if err := errors.Join(
 		os.MkdirAll(filepath.Join(p.dir, "sub/deep"), 0o700),
@@ -115,7 +115,7 @@ func TestSetDirectory(t *testing.T) {
 	}
 }
 
-// In a turn the system text says what the instructions would repeat.
+// In a turn there are no instructions, since the system text has them.
 func TestInstructionsAreForClientsOutsideOfATurn(t *testing.T) {
 	for _, turn := range []bool{false, true} {
 		client := connect(t, mcpserver.New(mcpserver.Options{Version: "test", Turn: turn}))

@@ -14,7 +14,7 @@ import (
 // A Schema is the part of JSON Schema that the structs of the tools need.
 type Schema struct {
 	Type        string // object, array, string, integer, number or boolean
-	OrNull      bool   // null is right too
+	OrNull      bool   // null is valid too
 	Description string
 	Enum        []string
 	Minimum     *float64
@@ -101,8 +101,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// schemaOf makes the schema of a struct; see the package comment for its tags. A struct
-// that has none is a mistake of ours.
+// schemaOf makes the schema of a struct; see the package comment for its tags. It panics where a
+// struct of this package has a type without a schema.
 func schemaOf[T any]() *Schema {
 	of := reflect.TypeFor[T]()
 	for of.Kind() == reflect.Pointer {
@@ -139,10 +139,10 @@ func schemaFor(of reflect.Type) *Schema {
 	case reflect.Struct:
 		return objectOf(of)
 	}
-	panic(fmt.Sprintf("mcpserver: a struct of ours has a %s, which no schema is made for", of))
+	panic(fmt.Sprintf("mcpserver: no schema is known for the type %s", of))
 }
 
-// objectOf is the schema of a struct. Those that are embedded stand for their fields.
+// objectOf is the schema of a struct, with the fields of embedded structs.
 func objectOf(of reflect.Type) *Schema {
 	s := &Schema{Type: "object", Closed: true}
 	for _, f := range reflect.VisibleFields(of) {

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// mail is what the tools need that write messages.
+// mail is what the tools that write messages need.
 type mail struct {
 	*client.Client
 	files  folders
@@ -35,8 +35,8 @@ type sendArguments struct {
 	Key      string   `json:"key,omitempty" jsonschema:"no second message with this key within 7 days"`
 }
 
-// A sending is what send and reply give.
-type sending struct {
+// sentMessages are the result of send and reply.
+type sentMessages struct {
 	Sent []sentTo `json:"sent"`
 	Note string   `json:"note,omitempty"`
 }
@@ -47,7 +47,7 @@ type sentTo struct {
 	Duplicate bool   `json:"duplicate,omitempty" jsonschema:"it was sent before with this key, and not again"`
 }
 
-func (w mail) send(ctx context.Context, in sendArguments) (*sending, error) {
+func (w mail) send(ctx context.Context, in sendArguments) (*sentMessages, error) {
 	m := &dropbox.Message{
 		Type: dropbox.Type(cmp.Or(in.Type, string(dropbox.Task))), Subject: strings.Join(strings.Fields(in.Subject), " "), Key: in.Key,
 	}
@@ -90,12 +90,12 @@ func (w mail) goesOn(m *dropbox.Message, thread, replyTo string) error {
 }
 
 // post gives a message its text and its files, and sends it.
-func (w mail) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sending, error) {
+func (w mail) post(ctx context.Context, m *dropbox.Message, body string, attach []string) (*sentMessages, error) {
 	if err := w.fill(m, body, attach); err != nil {
 		return nil, err
 	}
 	sent, err := w.Send(m)
-	s := &sending{Sent: delivered(sent)}
+	s := &sentMessages{Sent: delivered(sent)}
 	if err != nil {
 		if len(s.Sent) > 0 {
 			err = fmt.Errorf("%w (sent: %s)", err, s.who())
@@ -153,7 +153,7 @@ func (w mail) attach(path string) (dropbox.Attachment, error) {
 	return a, err
 }
 
-func (s *sending) who() string {
+func (s *sentMessages) who() string {
 	var list []string
 	for _, one := range s.Sent {
 		text := one.ID + " to " + one.To
@@ -165,7 +165,7 @@ func (s *sending) who() string {
 	return strings.Join(list, ", ")
 }
 
-func (s *sending) readable() string {
+func (s *sentMessages) readable() string {
 	var t text
 	t.line("Sent: %s.", s.who())
 	t.note(s.Note)

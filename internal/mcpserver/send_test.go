@@ -10,7 +10,7 @@ import (
 )
 
 func TestSend(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newProject(t, nil)
 	if err := os.WriteFile(filepath.Join(p.dir, "notes.txt"), []byte("see here\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

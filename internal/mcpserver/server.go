@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Version string // of the program
 	IRC     bool   // the tools for IRC are offered too
-	Turn    bool   // it serves a turn, whose system text says what the instructions say
+	Turn    bool   // it serves a turn, whose system text has the instructions already
 	// Open opens the project for one call, as it is now: the configuration may have changed
 	// since the last call. The server closes it.
 	Open func() (*Caller, error)
@@ -32,14 +32,14 @@ type Server struct {
 	tools  map[string]offered
 }
 
-// An offered tool has its description at hand.
+// An offered tool is a tool with its description.
 type offered struct {
 	tool
 	described *Tool
 }
 
-// instructions are what a client outside of a turn tells its model of all the tools
-// together.
+// instructions are the text about all tools together that a client outside of a turn gives its
+// model.
 const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
 in each turn, and your last words go back to its sender by themselves. Use send to give
 another agent a task or to tell something, ask when you need an answer before you can go

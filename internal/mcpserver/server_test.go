@@ -27,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A place is a project in which somebody calls tools.
-type place struct {
+// A project is a project in which tools are called.
+type project struct {
 	chat   *client.Channels // nil: no IRC
 	t      *testing.T
 	dir    string
@@ -44,12 +44,12 @@ type place struct {
 	client   *mcp.ClientSession
 }
 
-// newPlace makes a project with the agents coder and reviewer, and a server for who
-// the environment says.
-func newPlace(t *testing.T, env map[string]string) *place {
+// newProject makes a project with the agents coder and reviewer, and a server for the caller in the
+// environment.
+func newProject(t *testing.T, env map[string]string) *project {
 	t.Helper()
 	dir := t.TempDir()
-	p := &place{t: t, dir: dir, home: journal.HomeOf(dir), env: env, rules: policy.Default()}
+	p := &project{t: t, dir: dir, home: journal.HomeOf(dir), env: env, rules: policy.Default()}
 	dropDir := filepath.Join(dir, ".dead-drop")
 	if err := dropbox.Create(dropDir); err != nil {
 		t.Fatal(err)
@@ -69,8 +69,7 @@ func newPlace(t *testing.T, env map[string]string) *place {
 	return p
 }
 
-// connect serves a client that we did not write, that of the official SDK, until the test
-// ends.
+// connect serves an independent client, that of the official SDK, until the test ends.
 func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 	t.Helper()
 	requests, ask := io.Pipe()
@@ -95,7 +94,7 @@ func connect(t *testing.T, server *mcpserver.Server) *mcp.ClientSession {
 	return client
 }
 
-func (p *place) open() (*mcpserver.Caller, error) {
+func (p *project) open() (*mcpserver.Caller, error) {
 	bound := client.Reading{Dir: p.dir, Allowed: &[]string{"Glob"}}
 	d, err := client.Open(client.Project{
 		Home: p.home, Store: p.store, Agents: []string{"coder", "reviewer"}, Lead: p.lead, LeadName: p.leadName, Rules: p.rules, IRC: p.chat,
@@ -115,14 +114,14 @@ func (p *place) open() (*mcpserver.Caller, error) {
 	}, nil
 }
 
-func (p *place) dial(context.Context, *mcpserver.Caller) (mcpserver.Daemon, error) {
+func (p *project) dial(context.Context, *mcpserver.Caller) (mcpserver.Daemon, error) {
 	if p.daemon == nil {
 		return nil, control.ErrNoDaemon
 	}
 	return p.daemon, nil
 }
 
-// A daemon is one that notes what it is told, and does nothing.
+// A daemon notes its orders, and does nothing.
 type daemon struct {
 	mu     sync.Mutex
 	told   []string
@@ -163,9 +162,9 @@ func (d *daemon) Clear(_ context.Context, agent, by string) error {
 }
 func (d *daemon) Close() error { return nil }
 
-// call calls a tool; arguments are JSON. It checks that the result is what the
-// schema of the tool says, and that it is text as well.
-func (p *place) call(name, arguments string) (structured map[string]any, text string) {
+// call calls a tool; arguments are JSON. It checks that the result fits the schema of the tool, and
+// that it has a text too.
+func (p *project) call(name, arguments string) (structured map[string]any, text string) {
 	p.t.Helper()
 	res := p.try(name, arguments)
 	if res.IsError {
@@ -179,8 +178,8 @@ func (p *place) call(name, arguments string) (structured map[string]any, text st
 	return structured, textOf(res)
 }
 
-// fails calls a tool that is to refuse, and returns why.
-func (p *place) fails(name, arguments string) string {
+// fails calls a tool that has to refuse, and returns why.
+func (p *project) fails(name, arguments string) string {
 	p.t.Helper()
 	res := p.try(name, arguments)
 	if !res.IsError {
@@ -189,7 +188,7 @@ func (p *place) fails(name, arguments string) string {
 	return textOf(res)
 }
 
-func (p *place) try(name, arguments string) *mcp.CallToolResult {
+func (p *project) try(name, arguments string) *mcp.CallToolResult {
 	p.t.Helper()
 	res, err := p.client.CallTool(p.t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
 	if err != nil {
@@ -208,9 +207,8 @@ func textOf(res *mcp.CallToolResult) string {
 	return b.String()
 }
 
-// checkSchema checks a result against the output schema, by another implementation
-// than ours.
-func (p *place) checkSchema(name string, structured map[string]any) {
+// checkSchema checks a result against the output schema, by an independent implementation.
+func (p *project) checkSchema(name string, structured map[string]any) {
 	p.t.Helper()
 	for tool, err := range p.client.Tools(p.t.Context(), nil) {
 		if err != nil {
@@ -237,9 +235,9 @@ func (p *place) checkSchema(name string, structured map[string]any) {
 	}
 }
 
-// Every tool and argument says what it is for, and schemas have what the tags say.
+// Every tool and argument has a description, and the schemas have what the tags say.
 func TestSchemas(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newProject(t, nil)
 	n := 0
 	for tool, err := range p.client.Tools(t.Context(), nil) {
 		if err != nil {
@@ -261,9 +259,9 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// What is wrong with an argument is said, and nothing is done.
+// A tool names a wrong argument, and does nothing.
 func TestWrongArguments(t *testing.T) {
-	p := newPlace(t, nil)
+	p := newProject(t, nil)
 	if err := os.WriteFile(filepath.Join(p.dir, "notes.txt"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +305,7 @@ func TestWrongArguments(t *testing.T) {
 }
 
 // waiting are the messages that wait for an agent.
-func (p *place) waiting(agent string) []*dropbox.Message {
+func (p *project) waiting(agent string) []*dropbox.Message {
 	p.t.Helper()
 	box, err := p.store.Mailbox(agent)
 	if err != nil {

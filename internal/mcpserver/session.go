@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// The versions of the protocol that the server speaks, the newest first. A client that
-// asks for another one is offered the newest.
+// versions are the versions of the protocol that the server speaks, the newest first. The answer
+// to a client that asks for another version is the newest.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // lastWithBatches is the last version of the protocol that has batches of messages.

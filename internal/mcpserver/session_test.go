@@ -54,7 +54,7 @@ func (s *served) hear() string {
 	return s.out.Text()
 }
 
-// ended waits until the server has.
+// ended waits until the server has ended.
 func (s *served) ended() {
 	s.t.Helper()
 	select {
@@ -128,7 +128,7 @@ const (
 	answer1 = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"whoami: let go"}],"isError":true}}`
 )
 
-// While a call runs others are answered; its id is taken until it has its answer.
+// While a call runs others are answered; its id is in use until it has its answer.
 func TestACallRunsBesideOthers(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)
@@ -174,8 +174,8 @@ func TestACallIsTakenBack(t *testing.T) {
 	s.ended()
 }
 
-// At the end of the stream a call that runs still has its answer; when the context is done
-// the server ends without waiting for the client.
+// After the end of the stream a running call still gets its answer. When the context is done the
+// server ends without waiting for the client.
 func TestTheEndOfASession(t *testing.T) {
 	let := make(chan struct{})
 	server, begun := waiting(let)

@@ -22,7 +22,7 @@ func idle() *daemon {
 }
 
 // deliver leaves a message in a mailbox.
-func (p *place) deliver(to string, m *dropbox.Message) string {
+func (p *project) deliver(to string, m *dropbox.Message) string {
 	p.t.Helper()
 	d, err := p.store.Deliver(to, m)
 	if err != nil {
@@ -32,7 +32,7 @@ func (p *place) deliver(to string, m *dropbox.Message) string {
 }
 
 // asked waits for the question in a mailbox.
-func (p *place) asked(of string) *dropbox.Message {
+func (p *project) asked(of string) *dropbox.Message {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if list := p.waiting(of); len(list) > 0 {
 			return list[0]
@@ -43,7 +43,7 @@ func (p *place) asked(of string) *dropbox.Message {
 
 func TestAskIsAnswered(t *testing.T) {
 	for kind, stays := range map[dropbox.Type]int{dropbox.Result: 0, dropbox.Question: 1} {
-		p := newPlace(t, asAgent("coder"))
+		p := newProject(t, asAgent("coder"))
 		p.daemon = idle()
 		go func() {
 			if q := p.asked("reviewer"); q != nil {
@@ -64,10 +64,10 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
-// While a turn waits for an answer its files say so, and no longer.
+// The files of a turn say that it waits for an answer, exactly while it waits.
 func TestAskIsNotedInItsTurn(t *testing.T) {
 	const turn = "k7f3q9m2xd-1"
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()
 	p.env["CLAUDE_SWARM_TURN"] = turn
 	if err := os.MkdirAll(p.home.Turns(), 0o700); err != nil {
@@ -116,7 +116,7 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 		"abort":     {`,"on_timeout":"abort"`, "abort", "", "in no turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t, asAgent("coder"))
+			p := newProject(t, asAgent("coder"))
 			p.daemon = idle()
 			out, _ := p.call("ask", `{"to":"reviewer","text":"Tabs or spaces?","timeout":1`+c.arguments+`}`)
 			got, _ := out["text"].(string)
@@ -134,9 +134,9 @@ func TestAskWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// Who cannot answer now is not waited for.
+// An ask does not wait for an agent that cannot answer now.
 func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	ask := func(want string) {
 		t.Helper()
 		out, _ := p.call("ask", `{"to":"reviewer","text":"Tabs?","timeout":3600,"default":"tabs"}`)
@@ -167,7 +167,7 @@ func TestAskSomebodyWhoCannotAnswer(t *testing.T) {
 }
 
 func TestInboxReadReply(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()
 	first := p.deliver("coder", &dropbox.Message{From: "reviewer", Type: dropbox.Question, Subject: "the parser", Body: []byte("Is it done?\n")})
 	second := p.deliver("coder", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("Go on\nthen.\n")})
@@ -207,7 +207,7 @@ func TestInboxReadReply(t *testing.T) {
 			t.Errorf("reply %s: %q, want %q", arguments, got, want)
 		}
 	}
-	// Without a daemon the same, and it says so.
+	// Without a daemon the result is the same, with a note.
 	p.daemon = nil
 	if out, _ := p.call("inbox", `{}`); !strings.Contains(out["note"].(string), "No daemon runs") {
 		t.Errorf("inbox without a daemon = %v", out)
@@ -215,7 +215,7 @@ func TestInboxReadReply(t *testing.T) {
 }
 
 func TestListAgentsAndHistory(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	p.deliver("reviewer", &dropbox.Message{From: "lead", Type: dropbox.Task, Body: []byte("x\n")})
 	if _, err := topic.Of(p.store).Subscribe("reviewer", "review.*"); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ type tool interface {
 	run(ctx context.Context, c *call, arguments json.RawMessage) (result, error)
 }
 
-// A result is what a call gives: its JSON, and the same as text.
+// A result is the result of a call: its JSON, and the same as text.
 type result interface {
 	readable() string
 }
@@ -40,7 +40,7 @@ type toolOf[Group, In any, Out result] struct {
 	do         func(g Group, ctx context.Context, in In) (Out, error)
 }
 
-// noArguments are those of a tool that takes none.
+// noArguments are the arguments of a tool without any.
 type noArguments struct{}
 
 // reads makes a tool that changes nothing.

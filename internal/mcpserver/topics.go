@@ -16,13 +16,13 @@ type topics struct{ *client.Client }
 
 func topicsOf(c *call) topics { return topics{c.Client} }
 
-// topicList is what the tool topics gives.
+// topicList is the result of topics.
 type topicList struct {
 	Subscriptions []subscription    `json:"subscriptions"`
 	Open          []client.OpenWork `json:"open" jsonschema:"published work that is not done"`
 }
 
-// A subscription is what subscribe and unsubscribe give.
+// A subscription is the result of subscribe and unsubscribe.
 type subscription struct {
 	Name     string   `json:"name" jsonschema:"of the agent, or lead"`
 	Patterns []string `json:"patterns"`

@@ -12,20 +12,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// as is the same place for somebody else.
-func (p *place) as(name string) {
+// as makes the next calls those of another caller.
+func (p *project) as(name string) {
 	p.env = nil
 	if name != dropbox.Lead {
 		p.env = asAgent(name)
 	}
 }
 
-// Work goes from who publishes it to the one that claims it, and its result back;
-// with a daemon and without.
+// Work goes from its publisher to the agent that claims it, and its result back, with a daemon and
+// without.
 func TestPublishedWorkByTools(t *testing.T) {
 	for name, d := range map[string]*daemon{"with a daemon": idle(), "without a daemon": nil} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t, asAgent("reviewer"))
+			p := newProject(t, asAgent("reviewer"))
 			p.daemon = d
 			if err := os.WriteFile(filepath.Join(p.dir, "notes.txt"), []byte("see here\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -99,9 +99,9 @@ func TestPublishedWorkByTools(t *testing.T) {
 	}
 }
 
-// News has no id and nobody claims it; what nobody hears is said.
+// News has no id and cannot be claimed; the result says when nobody subscribes.
 func TestPublishedNewsByTools(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	p.daemon = idle()
 	if out, _ := p.call("publish", `{"topic":"task.created","text":"x"}`); !strings.Contains(out["note"].(string), "Nobody subscribes to task.created. The work waits") {
 		t.Errorf("work for nobody: %v", out)
@@ -125,7 +125,7 @@ func TestPublishedNewsByTools(t *testing.T) {
 }
 
 func TestWrongArgumentsOfTopics(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"publish", `{"text":"x"}`, "publish: the argument topic is missing: words of a-z"},
 		{"publish", `{"topic":"task.created"}`, "publish: the argument text is missing"},
@@ -161,9 +161,9 @@ func TestWrongArgumentsOfTopics(t *testing.T) {
 	}
 }
 
-// The rules hold for these tools as for the verbs, and say what to do.
+// The rules hold for these tools as for the verbs; a refusal says what to do.
 func TestTopicsAreHeldToTheRules(t *testing.T) {
-	p := newPlace(t, asAgent("coder"))
+	p := newProject(t, asAgent("coder"))
 	p.rules = policy.Default()
 	p.rules.Access = map[string]policy.Access{"coder": {Publish: []string{"result.*"}, Subscribe: []string{"review.*"}}}
 	p.as(dropbox.Lead)

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A self is what whoami gives.
+// A self is the result of whoami.
 type self struct {
 	Name    string   `json:"name"`
 	Role    string   `json:"role,omitempty"`

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crowd is a daemon whose answer about more than most agents is too long.
+// A crowd is a daemon with many agents: an answer about more than most of them is too long.
 type crowd struct {
 	names []string
 	most  int
