@@ -5,23 +5,32 @@ import (
 	"slices"
 )
 
-// Names that a store or its users need for something else. lead and irc are
+// Names that a store or its users need for something else. lead and the bridges are
 // reserved too, yet have mailboxes: nobody may be called so, all may write there.
 var reserved = []string{
-	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted", "irc",
+	"lead", "human", "operator", "supervisor", "swarm", "all", "board", "attach", "refused", "halted",
 	"tmp", "new", "cur", "done", "dead", "keys", "work", "seen", "topics",
 	"version", "halt", // files of the store; some disks take HALT and halt for one
 }
 
-// Lead is the mailbox of the person, or agent, that steers. IRC is the mailbox of
-// a bridge. Swarm is the sender of the daemon's own messages. All stands for every
+// Lead is the mailbox of the person, or agent, that steers. Swarm is the sender of the daemon's own messages. All stands for every
 // agent but the sender.
 const (
 	Lead  = "lead"
-	IRC   = "irc"
 	Swarm = "swarm"
 	All   = "all"
 )
+
+// bridges are the mailboxes of the bridges, each of which carries mail to people on another
+// network and back.
+var bridges = []string{"irc"}
+
+// Bridges are the names of the bridges: of their mailboxes, and of the senders of what
+// people elsewhere say.
+func Bridges() []string { return slices.Clone(bridges) }
+
+// IsBridge says whether a name is that of a bridge.
+func IsBridge(name string) bool { return slices.Contains(bridges, name) }
 
 // alsoLead are the names beside Lead that stand for it.
 var alsoLead = []string{"human", "operator", "supervisor"}
@@ -42,16 +51,16 @@ func CheckAgent(name string) error {
 }
 
 // Reserved says whether a name is kept for the store itself or for what uses it.
-func Reserved(name string) bool { return slices.Contains(reserved, name) }
+func Reserved(name string) bool { return slices.Contains(reserved, name) || IsBridge(name) }
 
 // IsLead says whether a name stands for whoever steers: lead itself, and what other
 // programs call the person. No agent can be called so, and lead alone has a mailbox.
 func IsLead(name string) bool { return name == Lead || slices.Contains(alsoLead, name) }
 
-// CheckMailbox says whether a mailbox may be called so: as an agent, lead or irc. The
+// CheckMailbox says whether a mailbox may be called so: as an agent, lead or a bridge. The
 // error is a [*NameError].
 func CheckMailbox(name string) error {
-	if name == Lead || name == IRC {
+	if name == Lead || IsBridge(name) {
 		return nil
 	}
 	return CheckAgent(name)

@@ -15,12 +15,12 @@ func TestGist(t *testing.T) {
 		"text":                  {"lead", "", "Fix it.\n\nAll of it.", "Fix it. All of it."},
 		"long":                  {"lead", "", strings.Repeat("ä", 300), strings.Repeat("ä", 200)},
 		"nothing":               {"lead", "", "", ""},
-		"in a channel":          {dropbox.IRC, "", "[IRC @mention in #project-x] <ann> TASK: @coder fix <it>\nnow", "TASK: @coder fix <it> now"},
-		"in private":            {dropbox.IRC, "", "[IRC private message] <a]b> go on", "go on"},
-		"with a subject":        {dropbox.IRC, "Re: port", "[IRC private message] <ann> 6667", "Re: port"},
+		"in a channel":          {"irc", "", "[IRC @mention in #project-x] <ann> TASK: @coder fix <it>\nnow", "TASK: @coder fix <it> now"},
+		"in private":            {"irc", "", "[IRC private message] <a]b> go on", "go on"},
+		"with a subject":        {"irc", "Re: port", "[IRC private message] <ann> 6667", "Re: port"},
 		"the same of another":   {"coder", "", "[IRC private message] <ann> go on", "[IRC private message] <ann> go on"},
-		"without who said it":   {dropbox.IRC, "", "[IRC private message] <> go on", "[IRC private message] <> go on"},
-		"other text of the irc": {dropbox.IRC, "", "hello", "hello"},
+		"without who said it":   {"irc", "", "[IRC private message] <> go on", "[IRC private message] <> go on"},
+		"other text of the irc": {"irc", "", "hello", "hello"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &dropbox.Message{From: tc.from, Subject: tc.subject, Body: []byte(tc.body)}

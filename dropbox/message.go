@@ -244,23 +244,25 @@ func attachmentName(name string) string {
 }
 
 // Gist is what a message is about, on one line: its subject, else the beginning of its
-// text. The mark of the bridge before what a person said on IRC is left out. It may
+// text. The mark of a bridge before what a person said elsewhere is left out. It may
 // steer a terminal.
 func (m *Message) Gist() string {
 	about := m.Subject
 	if about == "" {
 		about = strings.ToValidUTF8(string(m.Body[:min(len(m.Body), 400)]), "")
-		if _, what, ok := HeardOnIRC(about); ok && m.From == IRC {
+		if _, what, ok := Heard(m.From, about); ok && IsBridge(m.From) {
 			about = what
 		}
 	}
 	return strings.Join(strings.Fields(about), " ")
 }
 
-// HeardOnIRC takes apart a text that the bridge brought from IRC: "[IRC where] <who>
-// what". ok is false for another text.
-func HeardOnIRC(text string) (who, what string, ok bool) {
-	if !strings.HasPrefix(text, "[IRC ") {
+// Heard takes apart a text that a bridge brought, as in "[IRC where] <who> what" of the
+// bridge irc. ok is false for another text.
+func Heard(bridge, text string) (who, what string, ok bool) {
+	inner, found := strings.CutPrefix(text, "[")
+	title, _, spaced := strings.Cut(inner, " ")
+	if !found || !spaced || !strings.EqualFold(title, bridge) {
 		return "", "", false
 	}
 	_, rest, _ := strings.Cut(text, "] <")

@@ -96,7 +96,7 @@ func (s *Store) expand(names []string, from string) ([]string, error) {
 			return nil, err
 		}
 		for _, name := range everybody {
-			if name != Lead && name != IRC && name != from {
+			if name != Lead && !IsBridge(name) && name != from {
 				add(name)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestSend(t *testing.T) {
-	s := newStore(t, dropbox.Options{}, "alice", "bob", "carol", dropbox.IRC)
+	s := newStore(t, dropbox.Options{}, "alice", "bob", "carol", "irc")
 	signed := make(map[string]string)
 	sent, err := s.Send(&dropbox.Message{From: "alice", To: []string{"all", "bob"}, CC: []string{"carol", "lead"}, Body: []byte("hi")},
 		func(m *dropbox.Message, to string) string {

@@ -136,7 +136,7 @@ func TestCreateAndOpen(t *testing.T) {
 }
 
 func TestMailboxes(t *testing.T) {
-	s := newStore(t, dropbox.Options{}, "coder", "tester", dropbox.IRC)
+	s := newStore(t, dropbox.Options{}, "coder", "tester", "irc")
 	for _, dir := range []string{"Wrong", "stranger"} {
 		if err := os.Mkdir(filepath.Join(s.Dir(), dir), 0o700); err != nil {
 			t.Fatal(err)

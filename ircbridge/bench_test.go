@@ -87,7 +87,7 @@ func mailboxes(b *testing.B) *dropbox.Store {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { store.Close() })
-	for _, name := range []string{dropbox.IRC, "coder"} {
+	for _, name := range []string{"irc", "coder"} {
 		if err := store.MakeMailbox(name); err != nil {
 			b.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func BenchmarkOut(b *testing.B) {
 		run(b, store, addr)
 		extra := bridge.Origin{Channel: "#bench"}.Extra(ircbridge.Name)
 		paced(b, func(n int) error {
-			_, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte(text(n)), Extra: extra})
+			_, err := store.Deliver("irc", &dropbox.Message{From: "coder", Type: dropbox.Note, Body: []byte(text(n)), Extra: extra})
 			return err
 		}, func(n int) bool { _, ok := ear.until(text(n)); return ok })
 	})
@@ -293,7 +293,7 @@ func BenchmarkOutRate(b *testing.B) {
 			store := mailboxes(b)
 			extra := bridge.Origin{Channel: "#bench"}.Extra(ircbridge.Name)
 			for n := range many {
-				if _, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Note, Body: fmt.Appendf(nil, "message %d.", n), Extra: extra}); err != nil {
+				if _, err := store.Deliver("irc", &dropbox.Message{From: "coder", Type: dropbox.Note, Body: fmt.Appendf(nil, "message %d.", n), Extra: extra}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -20,7 +20,7 @@ func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 		s.Fatal(err)
 	}
 	defer past.Close()
-	d, err := past.Deliver(dropbox.IRC, m)
+	d, err := past.Deliver("irc", m)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestAFoldGoesOn(t *testing.T) {
 			ids = append(ids, s.leaveAt(time.Now().Add(time.Duration(i-1000)*time.Second), &dropbox.Message{From: "tester", Type: dropbox.Task, Priority: dropbox.Low,
 				Body: []byte("job"), Extra: bridge.Origin{Channel: "#standup-x", About: "aaaabbbbcc", To: "coder", Announces: bridge.Begun}.Extra(ircbridge.Name)}))
 		}
-		s.leave(&dropbox.Message{From: dropbox.IRC, Type: dropbox.Note, Key: "irc-fold-" + ids[6], Body: []byte("7 turns began before"), Extra: bridge.Origin{Channel: "#standup-x", About: ids[6]}.Extra(ircbridge.Name)})
+		s.leave(&dropbox.Message{From: "irc", Type: dropbox.Note, Key: "irc-fold-" + ids[6], Body: []byte("7 turns began before"), Extra: bridge.Origin{Channel: "#standup-x", About: ids[6]}.Extra(ircbridge.Name)})
 		s.start()
 		for _, id := range ids {
 			s.where(id, dropbox.Done)

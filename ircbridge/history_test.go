@@ -130,7 +130,7 @@ func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	said := srv.Said("#project-x")[1:]
 	for i, agents := range [][]string{{"coder"}, {"coder"}} {
 		for _, agent := range agents { // as the bridge did that was killed
-			m := &dropbox.Message{From: dropbox.IRC, To: []string{agent}, Type: dropbox.Question, Key: "irc-" + srv.Addr + "-" + said[i].ID, Body: []byte(said[i].Text)}
+			m := &dropbox.Message{From: "irc", To: []string{agent}, Type: dropbox.Question, Key: "irc-" + srv.Addr + "-" + said[i].ID, Body: []byte(said[i].Text)}
 			if _, err := s.store.Deliver(agent, m); err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ func TestOrderBehindALookUp(t *testing.T) {
 	for i := range 4 {
 		ids = append(ids, s.say("coder", bridge.Origin{}, fmt.Sprintf("line %d", i)))
 	}
-	box, err := s.store.Mailbox(dropbox.IRC)
+	box, err := s.store.Mailbox("irc")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func TestWhatIRCDoesNotTakeIsGivenUp(t *testing.T) {
 				}
 				return told != nil
 			})
-			if told.Type != dropbox.Result || told.From != dropbox.IRC || !strings.Contains(string(told.Body), tc.want) ||
+			if told.Type != dropbox.Result || told.From != "irc" || !strings.Contains(string(told.Body), tc.want) ||
 				!strings.HasSuffix(string(told.Body), "dead show "+id+"\n"+strings.ReplaceAll(tc.next, "ID", id)+"\n") {
 				t.Errorf("%s: told %s: %s\nwant %q in it, and %q", name, told.Type, told.Body, tc.want, tc.next)
 			}

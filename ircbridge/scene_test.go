@@ -121,7 +121,7 @@ func (s *scene) say(from string, n bridge.Origin, text string) string {
 
 func (s *scene) leave(m *dropbox.Message) string {
 	s.Helper()
-	d, err := s.store.Deliver(dropbox.IRC, m)
+	d, err := s.store.Deliver("irc", m)
 	if err != nil {
 		s.Fatal(err)
 	}

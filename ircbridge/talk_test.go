@@ -28,7 +28,7 @@ func TestTalk(t *testing.T) {
 
 		ann.say("#project-x", "coder: how far are you?")
 		m := s.mail("coder", 1)[0]
-		if want := "[IRC @mention in #project-x] <ann> coder: how far are you?"; string(m.Body) != want || m.Type != dropbox.Question || m.From != dropbox.IRC {
+		if want := "[IRC @mention in #project-x] <ann> coder: how far are you?"; string(m.Body) != want || m.Type != dropbox.Question || m.From != "irc" {
 			t.Errorf("got %s from %s: %q, want a question: %q", m.Type, m.From, m.Body, want)
 		}
 		s.leave(&dropbox.Message{From: "coder", Type: dropbox.Result, ReplyTo: m.ID, Thread: m.Thread, Body: []byte("Half way.\n")})

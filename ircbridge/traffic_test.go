@@ -36,7 +36,7 @@ func newTraffic(t *testing.T, addr string) *traffic {
 	s.o.WakesPerMinute = -1
 	s.o.BufferSize = 1 << 20 // all of it
 	var err error
-	if s.box, err = s.store.Mailbox(dropbox.IRC); err != nil {
+	if s.box, err = s.store.Mailbox("irc"); err != nil {
 		t.Fatal(err)
 	}
 	return s

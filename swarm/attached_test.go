@@ -566,7 +566,7 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 // text. Nothing is done there before.
 func (p *attachedPost) shown() (list []string) {
 	p.Helper()
-	box, err := p.store.Mailbox(dropbox.IRC)
+	box, err := p.store.Mailbox("irc")
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func (a *agent) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Messa
 			return nil // removed meanwhile
 		}
 	}
-	if err == nil && (task.Type != dropbox.Task || task.From != dropbox.Lead && task.From != dropbox.IRC) {
+	if err == nil && (task.Type != dropbox.Task || task.From != dropbox.Lead && !dropbox.IsBridge(task.From)) {
 		return nil
 	}
 	open := false
@@ -75,4 +75,4 @@ func (h *house) isOpen(task *dropbox.Message, except string) (bool, error) {
 }
 
 // isAgent tells whether a mailbox is that of an agent.
-func isAgent(mailbox string) bool { return mailbox != dropbox.Lead && mailbox != dropbox.IRC }
+func isAgent(mailbox string) bool { return mailbox != dropbox.Lead && !dropbox.IsBridge(mailbox) }

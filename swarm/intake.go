@@ -172,8 +172,10 @@ func (in *intake) places() []place {
 	if box, err := in.swarm.store.Mailbox(dropbox.Lead); err == nil {
 		out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 	}
-	if box, err := in.swarm.store.Mailbox(dropbox.IRC); err == nil && in.swarm.mirror != nil {
-		out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
+	if in.swarm.mirror != nil {
+		if box, err := in.swarm.store.Mailbox(in.swarm.mirror.Bridge()); err == nil {
+			out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
+		}
 	}
 	return out
 }

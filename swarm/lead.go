@@ -47,10 +47,10 @@ func (p Plan) Called(mailbox string) string {
 }
 
 // CopyFor says who gets a copy of what an agent sends to others; "" is nobody. What goes
-// to the lead anyway, or to people on IRC alone, needs none.
+// to the lead anyway, or to people behind a bridge alone, needs none.
 func (p Plan) CopyFor(from string, to ...string) string {
 	lead := p.LeadFor(from)
-	others := slices.ContainsFunc(to, func(name string) bool { return name != dropbox.IRC })
+	others := slices.ContainsFunc(to, func(name string) bool { return !dropbox.IsBridge(name) })
 	if !others || !slices.Contains(p.CCLead, from) || slices.Contains(to, lead) {
 		return ""
 	}

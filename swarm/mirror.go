@@ -14,12 +14,13 @@ import (
 )
 
 // A Mirror shows people elsewhere, such as in the channels of IRC, what the swarm
-// does: the daemon delivers copies into the mailbox irc, and a bridge works that
-// off. A copy wakes nobody, is not asked of the gate, and no agent waits for it. It is
+// does: the daemon delivers copies into the mailbox of a bridge, which works that off. A copy wakes nobody, is not asked of the gate, and no agent waits for it. It is
 // asked by one goroutine at a time, and must not block.
 type Mirror interface {
 	// Copies says where something is to be seen; none is nowhere.
 	Copies(Moment) []Copy
+	// Bridge is the name of the bridge, and so of its mailbox. It is always the same.
+	Bridge() string
 }
 
 // A Moment is something that people may want to see.
@@ -58,7 +59,7 @@ type mirroring struct {
 	Mirror
 
 	mu      sync.Mutex
-	waiting int // in the mailbox irc, and the copies that came since it was counted
+	waiting int // in the mailbox of the bridge, and the copies that came since it was counted
 }
 
 // mirrorListener is the mirror as one that listens.
@@ -75,7 +76,7 @@ func (h *house) mirrorEvents(_ context.Context, events []journal.Event) error {
 			continue
 		}
 		for _, c := range h.mirror.Copies(mo) {
-			m := mo.copyFor(c)
+			m := mo.copyFor(c, h.mirror.Bridge())
 			err := h.deliverCopy(mo.Kind, m)
 			switch {
 			case errors.Is(err, errNoBridge): // what waits for the bridge holds nothing else up
@@ -112,11 +113,11 @@ func passing(kind journal.Kind) bool {
 
 // copyFor is the copy of a moment for one place. It answers nothing: whatever is
 // said to it is for whoever the original is from.
-func (mo Moment) copyFor(c Copy) *dropbox.Message {
+func (mo Moment) copyFor(c Copy, bridge string) *dropbox.Message {
 	m := &dropbox.Message{
-		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{dropbox.IRC}, Type: mo.Message.Type, Subject: mo.Message.Subject,
+		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
 		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Priority: dropbox.Normal,
-		Key:  fmt.Sprintf("irc-%s-%s", mo.key, c.Where),
+		Key:  fmt.Sprintf("%s-%s-%s", bridge, mo.key, c.Where),
 		Body: []byte(cut(string(mo.Message.Body), maxTold)), Extra: c.Extra,
 	}
 	if c.Text != "" {
@@ -128,16 +129,17 @@ func (mo Moment) copyFor(c Copy) *dropbox.Message {
 	return m
 }
 
-var errNoBridge = errors.New("too much waits in the mailbox irc; does the bridge run?")
+var errNoBridge = errors.New("does the bridge run?")
 
 func (h *house) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 	if passing(kind) && !h.mirror.room(h.store) {
-		return errNoBridge
+		return fmt.Errorf("too much waits in the mailbox %s; %w", h.mirror.Bridge(), errNoBridge)
 	}
-	_, err := h.deliver(m.From, dropbox.IRC, m)
+	bridge := h.mirror.Bridge()
+	_, err := h.deliver(m.From, bridge, m)
 	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody deleted it
-		if err = h.store.MakeMailbox(dropbox.IRC); err == nil {
-			_, err = h.deliver(m.From, dropbox.IRC, m)
+		if err = h.store.MakeMailbox(bridge); err == nil {
+			_, err = h.deliver(m.From, bridge, m)
 		}
 	}
 	return err
@@ -149,7 +151,7 @@ func (m *mirroring) count(store *dropbox.Store) {
 		return
 	}
 	n := 0
-	if box, err := store.Mailbox(dropbox.IRC); err == nil {
+	if box, err := store.Mailbox(m.Bridge()); err == nil {
 		entries, _ := box.Peek()
 		n = len(entries)
 	}

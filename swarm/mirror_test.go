@@ -16,6 +16,8 @@ import (
 // everywhere is a mirror that shows everything in one channel.
 type everywhere struct{}
 
+func (everywhere) Bridge() string { return "irc" }
+
 func (everywhere) Copies(mo swarm.Moment) []swarm.Copy {
 	return []swarm.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %s, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }
@@ -23,10 +25,10 @@ func (everywhere) Copies(mo swarm.Moment) []swarm.Copy {
 // copies lists what waits in the mailbox irc, by the beginning of its key.
 func (f *field) copies(key string) []*dropbox.Message {
 	f.t.Helper()
-	if !slices.Contains(must(f.store.Mailboxes()), dropbox.IRC) {
+	if !slices.Contains(must(f.store.Mailboxes()), "irc") {
 		return nil
 	}
-	return slices.DeleteFunc(f.mail(dropbox.IRC), func(m *dropbox.Message) bool { return !strings.HasPrefix(m.Key, "irc-"+key) })
+	return slices.DeleteFunc(f.mail("irc"), func(m *dropbox.Message) bool { return !strings.HasPrefix(m.Key, "irc-"+key) })
 }
 
 func must[T any](v T, err error) T {
@@ -85,7 +87,7 @@ func TestMirror(t *testing.T) {
 		!strings.Contains(result.Extra, "about: "+answer.ID+", to: lead, moment: result") {
 		t.Errorf("the copy of the result: %+v", result)
 	}
-	if mail := f.shown("mail-" + answer.ID); mail.Priority != dropbox.Normal || mail.Thread != id || !dropbox.Proven(f.tokens["coder"], mail, dropbox.IRC) {
+	if mail := f.shown("mail-" + answer.ID); mail.Priority != dropbox.Normal || mail.Thread != id || !dropbox.Proven(f.tokens["coder"], mail, "irc") {
 		t.Errorf("the copy of the answer in the lead's mailbox: %+v", mail)
 	}
 
@@ -120,7 +122,7 @@ func TestMirror(t *testing.T) {
 	if n := len(f.copies("mail-"+bounce.ID)) + len(f.copies("alert-"+bounce.ID)); n != 0 {
 		t.Errorf("the bounce was shown besides the dead letter, %d times", n)
 	}
-	if got := f.files(dropbox.IRC, "cur"); len(got) != 0 {
+	if got := f.files("irc", "cur"); len(got) != 0 {
 		t.Errorf("the daemon claimed %v for the bridge", got)
 	}
 }
@@ -157,7 +159,7 @@ func TestMirrorKeepsNobodyFromWork(t *testing.T) {
 		return nil
 	}})
 	f.start()
-	if err := f.store.MakeMailbox(dropbox.IRC); err != nil {
+	if err := f.store.MakeMailbox("irc"); err != nil {
 		t.Fatal(err)
 	}
 	broken.Store(true)
@@ -167,7 +169,7 @@ func TestMirrorKeepsNobodyFromWork(t *testing.T) {
 	f.until("the complaint goes", func() bool { return !f.troubled("IRC misses what happens") })
 
 	for i := range 1000 {
-		if _, err := f.store.Deliver(dropbox.IRC, &dropbox.Message{Type: dropbox.Note, Body: []byte(fmt.Sprint(i))}); err != nil {
+		if _, err := f.store.Deliver("irc", &dropbox.Message{Type: dropbox.Note, Body: []byte(fmt.Sprint(i))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,14 +190,14 @@ func TestMirrorKeepsNobodyFromWork(t *testing.T) {
 func TestHandDroppedForIRC(t *testing.T) {
 	f := newField(t, "coder")
 	f.mirror = everywhere{}
-	if err := f.store.MakeMailbox(dropbox.IRC); err != nil {
+	if err := f.store.MakeMailbox("irc"); err != nil {
 		t.Fatal(err)
 	}
 	f.start()
-	if err := os.WriteFile(filepath.Join(f.store.Dir(), dropbox.IRC, "hello.md"), []byte("Hello, all!\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(f.store.Dir(), "irc", "hello.md"), []byte("Hello, all!\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.until("it is taken in", func() bool {
-		return slices.ContainsFunc(f.mail(dropbox.IRC), func(m *dropbox.Message) bool { return string(m.Body) == "Hello, all!\n" })
+		return slices.ContainsFunc(f.mail("irc"), func(m *dropbox.Message) bool { return string(m.Body) == "Hello, all!\n" })
 	})
 }

@@ -19,6 +19,8 @@ import (
 // finished is a mirror that shows which tasks of people are complete, and by which turn.
 type finished struct{}
 
+func (finished) Bridge() string { return "irc" }
+
 func (finished) Copies(mo swarm.Moment) []swarm.Copy {
 	if mo.Task == nil {
 		return nil

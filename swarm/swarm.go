@@ -121,7 +121,7 @@ func New(o Options) (*Swarm, error) {
 
 // openJournal opens the daemon's own files. Sessions that are damaged are set aside.
 func (s *Swarm) openJournal(p Plan) (err error) {
-	names := []string{dropbox.Lead, dropbox.Swarm, dropbox.IRC}
+	names := append(dropbox.Bridges(), dropbox.Lead, dropbox.Swarm)
 	if s.tokens, err = journal.OpenTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {
 		return err
 	}

@@ -37,11 +37,11 @@ func ircOptions(p *project, store *dropbox.Store, log *slog.Logger) (ircbridge.O
 	if err != nil {
 		return ircbridge.Options{}, err
 	}
-	tokens, err := p.home.Tokens(dropbox.IRC)
+	tokens, err := p.home.Tokens(ircbridge.Name)
 	if err != nil {
 		return ircbridge.Options{}, err
 	}
-	token, names := tokens[dropbox.IRC], newAgentNames(p.file)
+	token, names := tokens[ircbridge.Name], newAgentNames(p.file)
 	o := ircbridge.Options{
 		Options: bridge.Options{
 			Store: store, Home: p.home.Dir(),
@@ -206,7 +206,7 @@ func (s *ircService) follow(ctx context.Context, file *config.File) {
 	if !file.IRC.On() || s.off {
 		return
 	}
-	if err := s.store.MakeMailbox(dropbox.IRC); err != nil {
+	if err := s.store.MakeMailbox(ircbridge.Name); err != nil {
 		s.log.Error("mailbox irc could not be made", "err", err)
 	}
 	if file.IRC.Apart {
@@ -247,7 +247,7 @@ func (s *ircService) drain(ctx context.Context) {
 
 // left counts what is not said and filed yet.
 func (s *ircService) left() int {
-	box, err := s.store.Mailbox(dropbox.IRC)
+	box, err := s.store.Mailbox(ircbridge.Name)
 	if err != nil {
 		return 0
 	}

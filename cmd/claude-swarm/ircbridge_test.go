@@ -102,10 +102,10 @@ agents: {coder: {env_drop: [EDITOR], channels: ["api-{slug}"]}}
 	if len(o.Allow) != 1 || o.Allow[0].Account != "ann" || !slices.Equal(o.Allow[0].May, []bridge.Right{bridge.Talk, bridge.Control}) {
 		t.Errorf("permits %+v", o.Allow)
 	}
-	m := &dropbox.Message{ID: "aaaaaaaaaa", From: dropbox.IRC, Type: dropbox.Task, Body: []byte("x")}
+	m := &dropbox.Message{ID: "aaaaaaaaaa", From: "irc", Type: dropbox.Task, Body: []byte("x")}
 	m.Proof = o.Sign(m, "coder")
 	tokens, err := p.home.Tokens()
-	if err != nil || !dropbox.Proven(tokens[dropbox.IRC], m, "coder") {
+	if err != nil || !dropbox.Proven(tokens["irc"], m, "coder") {
 		t.Errorf("what the bridge signs is not proven (%v)", err)
 	}
 	if got := o.Agents(); !slices.Equal(got, []string{"coder"}) {

@@ -35,6 +35,9 @@ type showing struct {
 	text    string // instead of that of the message; "" is that
 }
 
+// Bridge implements [swarm.Mirror].
+func (*ircMirror) Bridge() string { return ircbridge.Name }
+
 // Copies implements [swarm.Mirror].
 func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 	i := m.section.Load()
@@ -67,7 +70,7 @@ func gist(m *dropbox.Message) string {
 	if text == "" {
 		text = string(m.Body)
 	}
-	if m.From == dropbox.IRC {
+	if m.From == ircbridge.Name {
 		if _, said, ok := strings.Cut(text, "> "); ok {
 			text = ircbridge.WithoutHead(said, m.To)
 		}
@@ -184,7 +187,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 		}
 	case journal.Mail:
 		from := mo.Message.From
-		if from == dropbox.IRC || from == dropbox.Lead {
+		if from == ircbridge.Name || from == dropbox.Lead {
 			break
 		}
 		add(i.ProjectOf(from), bridge.Said)
@@ -201,7 +204,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 
 // resultsIn is the channel in which the result of a person's task stands; "" is none.
 func resultsIn(i *config.IRC, task *dropbox.Message) string {
-	if n, ok := bridge.OriginOf(task, ircbridge.Name); ok && task.From == dropbox.IRC {
+	if n, ok := bridge.OriginOf(task, ircbridge.Name); ok && task.From == ircbridge.Name {
 		if !strings.HasPrefix(n.Channel, "#") {
 			return "" // it was given privately, and so is the answer
 		}
@@ -216,7 +219,7 @@ func resultsIn(i *config.IRC, task *dropbox.Message) string {
 // saidIn tells whether somebody on IRC said a message in that channel.
 func saidIn(m *dropbox.Message, channel string) bool {
 	n, ok := bridge.OriginOf(m, ircbridge.Name)
-	return ok && m.From == dropbox.IRC && strings.EqualFold(n.Channel, channel)
+	return ok && m.From == ircbridge.Name && strings.EqualFold(n.Channel, channel)
 }
 
 // fits tells whether a rule is about a moment. Its type is that of the message on

@@ -102,10 +102,10 @@ func TestTheVoiceSaysWhatHoldsUpAnAgent(t *testing.T) {
 // answer.
 func TestTheVoiceTellsWhatAnAgentAsks(t *testing.T) {
 	p, store := projectWithMail(t, "{coder: , tester: }")
-	if err := store.MakeMailbox(dropbox.IRC); err != nil {
+	if err := store.MakeMailbox("irc"); err != nil {
 		t.Fatal(err)
 	}
-	d, err := store.Deliver(dropbox.IRC, &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Delete 47 files?\nReally?\n")})
+	d, err := store.Deliver("irc", &dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Delete 47 files?\nReally?\n")})
 	if err != nil {
 		t.Fatal(err)
 	}

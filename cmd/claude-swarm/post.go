@@ -214,7 +214,7 @@ func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
 // isGone tells whether a name is that of an agent which has a mailbox and no entry in
 // the configuration.
 func (p *post) isGone(name string) bool {
-	if _, there := p.file.Agent(name); there || name == dropbox.Lead || name == dropbox.IRC {
+	if _, there := p.file.Agent(name); there || name == dropbox.Lead || dropbox.IsBridge(name) {
 		return false
 	}
 	boxes, err := p.Store.Mailboxes()

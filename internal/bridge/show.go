@@ -91,7 +91,7 @@ func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.
 
 // heard parts what was said on the network from who said it there, as pass put it together.
 func heard(from, line, mailbox string) (who, what string) {
-	who, what, ok := dropbox.HeardOnIRC(line)
+	who, what, ok := dropbox.Heard(mailbox, line)
 	if !ok || from != mailbox {
 		return from, line
 	}

@@ -105,7 +105,7 @@ func (c Chat) post(t dropbox.Type, note bridge.Origin, to, text string) (sent dr
 	if len(body) < c.client.Rules.BodyLimit() { // else there is no room for a newline
 		body += "\n"
 	}
-	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: t, Body: []byte(body), Extra: note.Extra(ircbridge.Name)}
+	m := &dropbox.Message{To: []string{ircbridge.Name}, Type: t, Body: []byte(body), Extra: note.Extra(ircbridge.Name)}
 	all, err := c.client.Send(m)
 	if len(all) > 0 {
 		sent = all[0]

@@ -33,7 +33,7 @@ func (c Chat) alert(what, id, at, text string) error {
 		return nil
 	}
 	note := bridge.Origin{Channel: c.channels.Alerts, About: id, Announces: bridge.Alert}
-	m := &dropbox.Message{To: []string{dropbox.IRC}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")\n"), Extra: note.Extra(ircbridge.Name)}
+	m := &dropbox.Message{To: []string{ircbridge.Name}, Type: dropbox.Note, Key: "irc-" + what + "-" + id, Body: []byte(text + " (" + at + ")\n"), Extra: note.Extra(ircbridge.Name)}
 	_, err := c.client.Send(m)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
+	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -50,7 +51,7 @@ func (c *Client) Recipients(list string) ([]string, error) {
 			names = append(names, others...)
 		case c.lead().Leads(name):
 			names = append(names, c.lead().LeadFor(c.Me.Name))
-		case name == dropbox.IRC && c.IRC != nil:
+		case name == ircbridge.Name && c.IRC != nil:
 			names = append(names, name)
 		case !slices.Contains(c.Agents, name):
 			return nil, &swarm.UnknownAgentError{Name: name, Near: dropbox.Nearest(name, c.addresses())}

@@ -210,7 +210,7 @@ func (w *Wait) fate(now time.Time) (*Outcome, error) {
 		case dropbox.Dead, dropbox.Refused:
 			none.Reason = w.client.Reason(found)
 		case dropbox.Done:
-			if d.To == dropbox.IRC {
+			if dropbox.IsBridge(d.To) {
 				continue // the bridge has said it; people need time
 			}
 			first := w.ended[d.ID].IsZero()

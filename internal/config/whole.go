@@ -73,7 +73,7 @@ func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 		switch role := f.withRole(who); {
 		case f.Leads(who):
 			// always
-		case f.hasAgent(who), who == dropbox.IRC:
+		case f.hasAgent(who), dropbox.IsBridge(who):
 			agents = append(agents, who)
 		case len(role) > 0:
 			agents = append(agents, role...)
@@ -90,7 +90,7 @@ func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 func (r *reader) irc(f *File) {
 	i := &f.IRC
 	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))
-	who := append(f.Names(), dropbox.Lead, dropbox.IRC, dropbox.Swarm)
+	who := append(append(f.Names(), dropbox.Lead), append(dropbox.Bridges(), dropbox.Swarm)...)
 	if f.LeadName != "" {
 		who = append(who, f.LeadName)
 	}

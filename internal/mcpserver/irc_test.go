@@ -23,7 +23,7 @@ func newChat(t *testing.T) *project {
 	t.Helper()
 	p := newProject(t, asAgent("coder"))
 	p.chat = &client.Channels{Project: "#project-x", Alerts: "#alerts", Buffer: 500, Known: []string{"#project-x", "#alerts"}}
-	if err := p.store.MakeMailbox(dropbox.IRC); err != nil {
+	if err := p.store.MakeMailbox("irc"); err != nil {
 		t.Fatal(err)
 	}
 	dir := ircbridge.Folder(p.home.Dir())
@@ -75,7 +75,7 @@ func TestIRCSend(t *testing.T) {
 		t.Errorf("irc_part of the project's channel: %q", why)
 	}
 	var got []string
-	for _, m := range p.waiting(dropbox.IRC) {
+	for _, m := range p.waiting("irc") {
 		n, ok := bridge.OriginOf(m, ircbridge.Name)
 		if !ok || m.From != "coder" || m.Type != dropbox.Note {
 			t.Errorf("a message for the bridge: %+v", m)
@@ -219,11 +219,11 @@ func TestIRCAsk(t *testing.T) {
 	answered := make(chan error, 1)
 	go func() {
 		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-			for _, m := range p.waiting(dropbox.IRC) {
+			for _, m := range p.waiting("irc") {
 				if m.Type != dropbox.Question {
 					continue
 				}
-				_, err := p.store.Deliver("coder", &dropbox.Message{From: dropbox.IRC, Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: bridge.Origin{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra(ircbridge.Name)})
+				_, err := p.store.Deliver("coder", &dropbox.Message{From: "irc", Type: dropbox.Result, ReplyTo: m.ID, Body: []byte("yes\n"), Extra: bridge.Origin{Channel: "#project-x", Nick: "ann", Account: "ann"}.Extra(ircbridge.Name)})
 				answered <- err
 				return
 			}
@@ -245,7 +245,7 @@ func TestIRCAsk(t *testing.T) {
 		t.Errorf("irc_ask in vain = %v", out)
 	}
 	var alerts []string
-	for _, m := range p.waiting(dropbox.IRC) {
+	for _, m := range p.waiting("irc") {
 		if n, _ := bridge.OriginOf(m, ircbridge.Name); n.Announces == bridge.Alert && n.Channel == "#alerts" {
 			alerts = append(alerts, strings.SplitAfter(string(m.Body), "]")[0])
 		}
@@ -320,12 +320,12 @@ func TestTasksByIRCSend(t *testing.T) {
 		t.Errorf("reviewer has %d messages, want 1", n)
 	}
 
-	before := len(p.waiting(dropbox.IRC))
+	before := len(p.waiting("irc"))
 	p.rules.Types = []dropbox.Type{dropbox.Note, dropbox.Question}
 	if why := p.fails("irc_send", text); !strings.Contains(why, "refused by a rule") {
 		t.Errorf("a task that no rule lets pass: %q", why)
 	}
-	if n := len(p.waiting(dropbox.IRC)); n != before {
+	if n := len(p.waiting("irc")); n != before {
 		t.Errorf("%d lines are said of a task that was refused", n-before)
 	}
 }

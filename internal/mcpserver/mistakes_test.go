@@ -157,7 +157,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 func (p *project) state() string {
 	p.t.Helper()
 	var all []string
-	for _, name := range []string{"coder", "reviewer", dropbox.Lead, dropbox.IRC} {
+	for _, name := range []string{"coder", "reviewer", dropbox.Lead, "irc"} {
 		for _, m := range p.waiting(name) {
 			all = append(all, name+" "+m.ID)
 		}
@@ -173,7 +173,7 @@ func TestATextThatJustFits(t *testing.T) {
 	text := strings.Repeat("x", 8192)
 	p.call("send", `{"to":"reviewer","text":"`+text+`"}`)
 	p.call("irc_send", `{"channel":"#project-x","message":"`+text+`"}`)
-	for _, name := range []string{"reviewer", dropbox.IRC} {
+	for _, name := range []string{"reviewer", "irc"} {
 		if list := p.waiting(name); len(list) != 1 || string(list[0].Body) != text {
 			t.Errorf("%s got %d messages, want the text alone", name, len(list))
 		}

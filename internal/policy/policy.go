@@ -87,10 +87,10 @@ func (v Verdict) String() string {
 	return string(v.Rule) + ": " + v.Reason
 }
 
-// nobody says whether a name is kept for what writes no mail. irc is a bridge and
-// lead a person: both write, and may be unproven like anybody else.
+// nobody says whether a name is kept for what writes no mail. A bridge and
+// the lead write, and may be unproven like anybody else.
 func nobody(name string) bool {
-	return dropbox.Reserved(name) && name != dropbox.Lead && name != dropbox.IRC
+	return dropbox.Reserved(name) && name != dropbox.Lead && !dropbox.IsBridge(name)
 }
 
 // broadcasts says whether a message goes to every agent but the sender, and those

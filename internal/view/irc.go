@@ -67,7 +67,7 @@ func waitingForIRC(f *config.File) (int, error) {
 		return 0, err
 	}
 	defer store.Close()
-	box, err := store.Mailbox(dropbox.IRC)
+	box, err := store.Mailbox(ircbridge.Name)
 	if err != nil {
 		return 0, nil // no bridge has run yet
 	}

@@ -133,7 +133,7 @@ func traced(c *client.Client, f dropbox.Found, m *dropbox.Message, attempts []jo
 		ID: m.ID, From: m.From, To: f.Mailbox, Type: m.Type, Subject: m.Gist(), Thread: m.Thread, ReplyTo: m.ReplyTo,
 		Turn: m.Turn, Offer: m.Offer, Hops: m.Hops, Created: m.Created, State: StateOf(f.Mailbox, f.State), Attempts: attempts,
 	}
-	if n, ok := bridge.OriginOf(m, ircbridge.Name); ok && f.Mailbox == dropbox.IRC && (n.About != "" || n.Do != "") {
+	if n, ok := bridge.OriginOf(m, ircbridge.Name); ok && f.Mailbox == ircbridge.Name && (n.About != "" || n.Do != "") {
 		t.Copy, t.About = true, n.About
 	}
 	if f.State == dropbox.Dead || f.State == dropbox.Refused {
