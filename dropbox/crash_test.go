@@ -112,11 +112,11 @@ var lives = map[string]func(*dropbox.Store) error{
 		if err != nil {
 			return err
 		}
-		strays, err := b.Strays()
+		strays, err := b.Drops().List()
 		if err != nil || len(strays) == 0 {
 			return err
 		}
-		_, err = b.TakeIn(strays[0], dropbox.Defaults{From: "lead"})
+		_, err = b.Drops().TakeIn(strays[0], dropbox.Defaults{From: "lead"})
 		return err
 	},
 }

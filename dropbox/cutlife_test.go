@@ -439,11 +439,11 @@ func meddles(n int) program {
 			if err != nil {
 				return err
 			}
-			dead, err := b.Dead()
+			dead, err := b.DeadLetters().List()
 			if err != nil {
 				return err
 			}
-			refused, err := b.Refusals()
+			refused, err := b.Refusals().List()
 			if err != nil {
 				return err
 			}
@@ -484,9 +484,9 @@ func revive(a *actor, b *dropbox.Mailbox, d dropbox.DeadLetter, retry bool) erro
 	name, _ := nameOf(m.Body)
 	a.fact(fact{name: name, counted: true})
 	if retry {
-		return a.moves(name, dropbox.Waiting, func() error { return b.Retry(d) })
+		return a.moves(name, dropbox.Waiting, func() error { return b.DeadLetters().Retry(d) })
 	}
-	return a.moves(name, nowhere, func() error { return b.Purge(d) })
+	return a.moves(name, nowhere, func() error { return b.DeadLetters().Purge(d) })
 }
 
 func readmit(a *actor, b *dropbox.Mailbox, r dropbox.Refusal, pass bool) error {
@@ -498,7 +498,7 @@ func readmit(a *actor, b *dropbox.Mailbox, r dropbox.Refusal, pass bool) error {
 	}
 	name, _ := nameOf(m.Body)
 	a.fact(fact{name: name, counted: true})
-	err = a.moves(name, dropbox.Waiting, func() error { return b.Readmit(r.Entry, pass) })
+	err = a.moves(name, dropbox.Waiting, func() error { return b.Refusals().Readmit(r.Entry, pass) })
 	if errors.Is(err, dropbox.ErrGone) {
 		return nil
 	}
@@ -560,14 +560,14 @@ func takesIn(a *actor) error {
 	if err != nil {
 		return err
 	}
-	strays, err := b.Strays()
+	strays, err := b.Drops().List()
 	if err != nil {
 		return err
 	}
 	for _, st := range strays {
 		name := strings.TrimSuffix(st.Name, ".md")
 		a.fact(fact{name: name, call: true, to: dropbox.Waiting})
-		if _, err := b.TakeIn(st, dropbox.Defaults{From: "lead"}); err != nil {
+		if _, err := b.Drops().TakeIn(st, dropbox.Defaults{From: "lead"}); err != nil {
 			return err
 		}
 		a.fact(fact{name: name, accepted: true})

@@ -11,6 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// DeadLetters are what was given up of a mailbox, in dead/.
+type DeadLetters struct{ box *Mailbox }
+
+// DeadLetters returns the dead letters of the mailbox.
+func (b *Mailbox) DeadLetters() DeadLetters { return DeadLetters{b} }
+
 // Bury gives a message up, from cur/ or new/: first the reason is durable in
 // dead/, then the message moves there. It may be repeated, and goes on wherever a
 // crash cut it off; the first reason stays.
@@ -136,11 +142,11 @@ func (b *Mailbox) cancelled(e Entry, name string) error {
 	return err
 }
 
-// Dead lists the dead letters with their reasons, the oldest first.
-func (b *Mailbox) Dead() ([]DeadLetter, error) {
-	names, err := b.disk.names(b.dir(deadFolder))
+// List lists the dead letters with their reasons, the oldest first.
+func (dead DeadLetters) List() ([]DeadLetter, error) {
+	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
-		return nil, b.wrap("list dead letters", err)
+		return nil, dead.box.wrap("list dead letters", err)
 	}
 	var list []DeadLetter
 	for _, name := range names {
@@ -154,7 +160,7 @@ func (b *Mailbox) Dead() ([]DeadLetter, error) {
 		} else if d, ok = parseAside(name); !ok {
 			d = DeadLetter{Entry: Entry{Name: name}, Original: name}
 		}
-		if d.Reason, err = b.readReason(reason); err != nil {
+		if d.Reason, err = dead.box.readReason(reason); err != nil {
 			return nil, err
 		}
 		list = append(list, d)
@@ -168,22 +174,22 @@ func (b *Mailbox) Dead() ([]DeadLetter, error) {
 	return list, nil
 }
 
-// DeadCount is how many dead letters there are that somebody may have to look at: those that
+// Count is how many dead letters there are that somebody may have to look at: those that
 // were taken back are left out. It opens none, and no reason but of the length of theirs:
 // it is for a status that is asked often.
-func (b *Mailbox) DeadCount() (int, error) {
-	names, err := b.disk.names(b.dir(deadFolder))
+func (dead DeadLetters) Count() (int, error) {
+	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
-		return 0, b.wrap("count dead letters", err)
+		return 0, dead.box.wrap("count dead letters", err)
 	}
 	n := 0
 	for _, name := range names {
 		if !isLetter(name) {
 			continue
 		}
-		back, err := b.tookBack(name)
+		back, err := dead.tookBack(name)
 		if err != nil {
-			return 0, b.wrap("count dead letters", err)
+			return 0, dead.box.wrap("count dead letters", err)
 		}
 		if !back {
 			n++
@@ -193,16 +199,16 @@ func (b *Mailbox) DeadCount() (int, error) {
 }
 
 // tookBack says whether a dead letter is a message that [Mailbox.Cancel] took back.
-func (b *Mailbox) tookBack(name string) (bool, error) {
+func (dead DeadLetters) tookBack(name string) (bool, error) {
 	e, ok := parseName(name)
 	if !ok {
 		return false, nil
 	}
-	st, err := b.disk.stat(b.at(deadFolder, e.reasonName()))
+	st, err := dead.box.disk.stat(dead.box.at(deadFolder, e.reasonName()))
 	if err != nil || st.Size != int64(len(cancelReason)+1) {
 		return false, ignoreMissing(err)
 	}
-	reason, err := b.readReason(e.reasonName())
+	reason, err := dead.box.readReason(e.reasonName())
 	return reason == cancelReason, err
 }
 
@@ -214,97 +220,97 @@ func isLetter(name string) bool {
 // Retry gives a dead letter another chance, its counts at nothing: a message waits
 // again, at its old place in the order; what was dropped by hand lies again where
 // it was dropped. The error is [ErrGone] when it is not in dead/ any more.
-func (b *Mailbox) Retry(d DeadLetter) error {
-	return b.wrap("retry "+d.Name, b.retry(d))
+func (dead DeadLetters) Retry(d DeadLetter) error {
+	return dead.box.wrap("retry "+d.Name, dead.retry(d))
 }
 
-func (b *Mailbox) retry(d DeadLetter) error {
+func (dead DeadLetters) retry(d DeadLetter) error {
 	if d.Original != "" {
-		return b.retryDrop(d)
+		return dead.retryDrop(d)
 	}
-	if there, err := b.disk.exists(b.at(deadFolder, d.Name)); err != nil {
+	if there, err := dead.box.disk.exists(dead.box.at(deadFolder, d.Name)); err != nil {
 		return err
 	} else if !there {
 		return ErrGone
 	}
 	// The reason goes first. A message in new/ that still had one would be buried
 	// again by the next start after a crash.
-	if err := ignoreMissing(b.disk.remove(b.at(deadFolder, d.reasonName()))); err != nil {
+	if err := ignoreMissing(dead.box.disk.remove(dead.box.at(deadFolder, d.reasonName()))); err != nil {
 		return err
 	}
-	if err := b.disk.syncDir(b.dir(deadFolder)); err != nil {
+	if err := dead.box.disk.syncDir(dead.box.dir(deadFolder)); err != nil {
 		return err
 	}
-	err := b.disk.move(b.at(deadFolder, d.Name), b.at(newFolder, d.Base()+".md"))
+	err := dead.box.disk.move(dead.box.at(deadFolder, d.Name), dead.box.at(newFolder, d.Base()+".md"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrGone
 	} else if err != nil {
 		return err
 	}
-	if err := b.disk.syncDir(b.dir(newFolder)); err != nil {
+	if err := dead.box.disk.syncDir(dead.box.dir(newFolder)); err != nil {
 		return err
 	}
-	return b.disk.syncLeft(b.dir(deadFolder))
+	return dead.box.disk.syncLeft(dead.box.dir(deadFolder))
 }
 
 // retryDrop lays a thing where it was dropped, unless another of its name is there.
-func (b *Mailbox) retryDrop(d DeadLetter) error {
-	err := b.disk.move(b.at(deadFolder, d.Name), b.name+"/"+d.Original)
+func (dead DeadLetters) retryDrop(d DeadLetter) error {
+	err := dead.box.disk.move(dead.box.at(deadFolder, d.Name), dead.box.name+"/"+d.Original)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrGone
 	} else if err != nil {
 		return err
 	}
-	err = ignoreMissing(b.disk.remove(b.at(deadFolder, d.Name+reasonEnd)))
-	return errors.Join(err, b.disk.syncDir(b.name))
+	err = ignoreMissing(dead.box.disk.remove(dead.box.at(deadFolder, d.Name+reasonEnd)))
+	return errors.Join(err, dead.box.disk.syncDir(dead.box.name))
 }
 
 // Purge removes a dead letter and its reason for good. Its key stays known: a
 // sender that repeats itself does not bring it back.
-func (b *Mailbox) Purge(d DeadLetter) error {
-	return b.wrap("purge "+d.Name, b.purge(d))
+func (dead DeadLetters) Purge(d DeadLetter) error {
+	return dead.box.wrap("purge "+d.Name, dead.purge(d))
 }
 
-func (b *Mailbox) purge(d DeadLetter) error {
-	name, reason := b.at(deadFolder, d.Name), d.reasonName()
+func (dead DeadLetters) purge(d DeadLetter) error {
+	name, reason := dead.box.at(deadFolder, d.Name), d.reasonName()
 	if d.Original != "" {
 		reason = d.Name + reasonEnd
 	}
-	st, err := b.disk.stat(name)
+	st, err := dead.box.disk.stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrGone
 	} else if err != nil {
 		return err
 	}
-	data, err := b.disk.readFile(name, b.store.maxFile())
+	data, err := dead.box.disk.readFile(name, dead.box.store.maxFile())
 	if m, parseErr := Parse(data); err == nil && parseErr == nil && m.Key != "" && d.Original == "" {
-		mark := keyFile(b.name, m.Key) + purgedEnd
-		if err := b.put("purged", mark, nil); err != nil {
+		mark := keyFile(dead.box.name, m.Key) + purgedEnd
+		if err := dead.box.put("purged", mark, nil); err != nil {
 			return err
 		}
 	}
 	if kindOf(st.Mode) == KindFolder { // set aside, with all that is in it
-		err = b.disk.removeTree(name)
+		err = dead.box.disk.removeTree(name)
 	} else {
-		err = b.disk.remove(name)
+		err = dead.box.disk.remove(name)
 	}
 	if ignoreMissing(err) != nil {
 		return err
 	}
-	if err := ignoreMissing(b.disk.remove(b.at(deadFolder, reason))); err != nil {
+	if err := ignoreMissing(dead.box.disk.remove(dead.box.at(deadFolder, reason))); err != nil {
 		return err
 	}
-	return b.disk.syncDir(b.dir(deadFolder))
+	return dead.box.disk.syncDir(dead.box.dir(deadFolder))
 }
 
-// GivenUp says whether a message lies in dead/ with its reason. Another file of that name
-// that waits is a copy of it: [Mailbox.Retry] moves the one that there is.
-func (b *Mailbox) GivenUp(e Entry) (bool, error) {
-	there, err := b.disk.exists(b.at(deadFolder, e.Base()+".md"))
+// Has says whether a message lies in dead/ with its reason. Another file of that name
+// that waits is a copy of it: [DeadLetters.Retry] moves the one that there is.
+func (dead DeadLetters) Has(e Entry) (bool, error) {
+	there, err := dead.box.disk.exists(dead.box.at(deadFolder, e.Base()+".md"))
 	if there && err == nil {
-		there, err = b.disk.exists(b.at(deadFolder, e.reasonName()))
+		there, err = dead.box.disk.exists(dead.box.at(deadFolder, e.reasonName()))
 	}
-	return there && err == nil, b.wrap("look whether "+e.ID+" was given up", err)
+	return there && err == nil, dead.box.wrap("look whether "+e.ID+" was given up", err)
 }
 
 // SetAsideClaimed moves a claimed file to dead/ as a thing that is no message, beside
@@ -315,13 +321,4 @@ func (b *Mailbox) SetAsideClaimed(e Entry, reason string) error {
 		err = ErrGone
 	}
 	return b.wrap("set aside "+e.ID, err)
-}
-
-// SetAside moves what was dropped by hand to dead/ and notes the reason.
-func (b *Mailbox) SetAside(st Stray, reason string) error {
-	_, err := b.setAside("", st.Name, reason)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrGone
-	}
-	return b.wrap("set aside "+st.Name, err)
 }

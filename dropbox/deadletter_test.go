@@ -34,10 +34,10 @@ func TestDeadLetters(t *testing.T) {
 	if reason, err := b.Reason(dead.Entry); err != nil || reason != dead.Reason {
 		t.Errorf("Reason = %q, %v", reason, err)
 	}
-	if err := b.Retry(dead); err != nil {
+	if err := b.DeadLetters().Retry(dead); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Retry(dead); !errors.Is(err, dropbox.ErrGone) {
+	if err := b.DeadLetters().Retry(dead); !errors.Is(err, dropbox.ErrGone) {
 		t.Errorf("second Retry = %v, want ErrGone", err)
 	}
 	e := list(t, b)[0]
@@ -54,10 +54,10 @@ func TestDeadLetters(t *testing.T) {
 	if dead.Reason != "cancelled while it waited" {
 		t.Errorf("reason %q", dead.Reason)
 	}
-	if err := b.Purge(dead); err != nil {
+	if err := b.DeadLetters().Purge(dead); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Purge(dead); !errors.Is(err, dropbox.ErrGone) {
+	if err := b.DeadLetters().Purge(dead); !errors.Is(err, dropbox.ErrGone) {
 		t.Errorf("second Purge = %v, want ErrGone", err)
 	}
 	if err := b.Bury(e, "gone"); !errors.Is(err, dropbox.ErrGone) {
@@ -82,7 +82,7 @@ func TestSetAsideNames(t *testing.T) {
 		"Über uns.md":            "Über uns.md",
 	} {
 		drop(t, s, "coder", name, "content")
-		if err := b.SetAside(onlyStray(t, b), "why"); err != nil {
+		if err := b.Drops().SetAside(onlyStray(t, b), "why"); err != nil {
 			t.Fatal(err)
 		}
 		dead := onlyDead(t, b)
@@ -94,13 +94,13 @@ func TestSetAsideNames(t *testing.T) {
 		}
 		// Another of that name is not replaced, and the reason stays meanwhile.
 		drop(t, s, "coder", want, "another")
-		if err := b.Retry(dead); !errors.Is(err, fs.ErrExist) || onlyDead(t, b) != dead {
+		if err := b.DeadLetters().Retry(dead); !errors.Is(err, fs.ErrExist) || onlyDead(t, b) != dead {
 			t.Errorf("Retry over another file = %v", err)
 		}
 		if err := os.Remove(filepath.Join(s.Dir(), "coder", want)); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(b.Retry(dead), b.SetAside(onlyStray(t, b), "again"), b.Purge(onlyDead(t, b))); err != nil {
+		if err := errors.Join(b.DeadLetters().Retry(dead), b.Drops().SetAside(onlyStray(t, b), "again"), b.DeadLetters().Purge(onlyDead(t, b))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestCondemn(t *testing.T) {
 			t.Errorf("the reason is %q, want the first one", d.Reason)
 		}
 		times = append(times, first)
-		if err := b.Retry(d); err != nil {
+		if err := b.DeadLetters().Retry(d); err != nil {
 			t.Fatal(err)
 		}
 	}

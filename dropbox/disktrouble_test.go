@@ -101,13 +101,13 @@ func with(begun int, do func(b *dropbox.Mailbox, e dropbox.Entry) error) func(*d
 }
 
 // toLetter does something with the dead letter, if it is still there.
-func toLetter(do func(*dropbox.Mailbox, dropbox.DeadLetter) error) func(*dropbox.Store, *dropbox.Mailbox) error {
+func toLetter(do func(dropbox.DeadLetters, dropbox.DeadLetter) error) func(*dropbox.Store, *dropbox.Mailbox) error {
 	return func(_ *dropbox.Store, b *dropbox.Mailbox) error {
-		dead, err := b.Dead()
+		dead, err := b.DeadLetters().List()
 		if err != nil || len(dead) == 0 {
 			return err
 		}
-		return do(b, dead[0])
+		return do(b.DeadLetters(), dead[0])
 	}
 }
 
@@ -136,11 +136,11 @@ var deeds = map[string]deed{
 			return os.WriteFile(filepath.Join(s.Dir(), "coder/m.md"), bodyOf("m"), 0o600)
 		},
 		do: func(_ *dropbox.Store, b *dropbox.Mailbox) error {
-			strays, err := b.Strays()
+			strays, err := b.Drops().List()
 			if err != nil || len(strays) == 0 {
 				return err
 			}
-			return second(b.TakeIn(strays[0], dropbox.Defaults{From: "lead"}))
+			return second(b.Drops().TakeIn(strays[0], dropbox.Defaults{From: "lead"}))
 		}, want: dropbox.Waiting},
 	"claim": {prepare: send, do: take, want: dropbox.Claimed, counted: [2]int{1, 0}},
 	"put back": {prepare: sentAndTaken, do: with(1, func(b *dropbox.Mailbox, e dropbox.Entry) error {
@@ -169,13 +169,13 @@ var deeds = map[string]deed{
 		return b.Refuse(e, "the reason")
 	}), want: dropbox.Refused},
 	"readmit": {prepare: refused, do: with(0, func(b *dropbox.Mailbox, e dropbox.Entry) error {
-		return notGone(b.Readmit(e, false))
+		return notGone(b.Refusals().Readmit(e, false))
 	}), want: dropbox.Waiting},
 	"cancel": {prepare: send, do: with(0, func(b *dropbox.Mailbox, e dropbox.Entry) error {
 		return notGone(b.Cancel(e))
 	}), want: dropbox.Dead},
-	"retry": {prepare: buried, do: toLetter((*dropbox.Mailbox).Retry), want: dropbox.Waiting},
-	"purge": {prepare: buried, do: toLetter((*dropbox.Mailbox).Purge), want: nowhere},
+	"retry": {prepare: buried, do: toLetter(dropbox.DeadLetters.Retry), want: dropbox.Waiting},
+	"purge": {prepare: buried, do: toLetter(dropbox.DeadLetters.Purge), want: nowhere},
 	"file":  {prepare: send, do: with(0, (*dropbox.Mailbox).File), want: dropbox.Done},
 }
 
@@ -326,7 +326,7 @@ func (d deed) whole(s *dropbox.Store, b *dropbox.Mailbox) error {
 	if n > 1 {
 		return fmt.Errorf("the message is there %d times", n)
 	}
-	if strays, err := b.Strays(); err != nil || n == 0 && d.prepare != nil && len(strays) == 0 && d.want != nowhere {
+	if strays, err := b.Drops().List(); err != nil || n == 0 && d.prepare != nil && len(strays) == 0 && d.want != nowhere {
 		return errors.Join(errors.New("the message is lost"), err)
 	}
 	return nil
@@ -352,7 +352,7 @@ func (d deed) achieved(s *dropbox.Store, b *dropbox.Mailbox) error {
 		return fmt.Errorf("in the end the message is in %v, want %v", places, want)
 	}
 	if d.want == dropbox.Dead {
-		if dead, err := b.Dead(); err != nil || dead[0].Reason == "" {
+		if dead, err := b.DeadLetters().List(); err != nil || dead[0].Reason == "" {
 			return errors.Join(errors.New("a dead letter without a reason"), err)
 		}
 	}

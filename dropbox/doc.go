@@ -45,10 +45,10 @@
 //	    keys/                            the guard against duplicates
 //	    work/                            the agent's own files
 //	    FULL                             while it is there senders are refused
-//	    anything.md                      dropped by hand: see [Mailbox.Strays]
+//	    anything.md                      dropped by hand: see [Drops.List]
 //	attach/<sha256>/NAME                 attachments
 //	refused/coder/                       what was refused, each with its reason: see [Mailbox.Refuse]
-//	halted/THREAD                        conversations that are halted: see [Store.HaltThread]
+//	halted/THREAD                        conversations that are halted: see [Threads.Halt]
 //	topics/                              what was published and who subscribes: see the package topic
 //	board/                               for those who use the store
 //

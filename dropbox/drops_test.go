@@ -22,20 +22,20 @@ func TestDropCount(t *testing.T) {
 	for _, name := range []string{"a.md", "b", ".hidden", "half.part", "saved~", "FULL"} {
 		lay(name)
 	}
-	strays, err := box.Strays()
-	if n, countErr := box.DropCount(); n != 2 || n != len(strays) || err != nil || countErr != nil {
+	strays, err := box.Drops().List()
+	if n, countErr := box.Drops().Count(); n != 2 || n != len(strays) || err != nil || countErr != nil {
 		t.Errorf("DropCount() = %d, %v, and %d are listed, %v; want 2", n, countErr, len(strays), err)
 	}
 	for i := range dropbox.MaxDrops {
 		lay(strconv.Itoa(i))
 	}
-	if n, err := box.DropCount(); n != dropbox.MaxDrops || err != nil {
+	if n, err := box.Drops().Count(); n != dropbox.MaxDrops || err != nil {
 		t.Errorf("DropCount() of more = %d, %v, want %d", n, err, dropbox.MaxDrops)
 	}
 	if err := os.RemoveAll(filepath.Join(s.Dir(), "coder")); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := box.DropCount(); n != 0 || err != nil {
+	if n, err := box.Drops().Count(); n != 0 || err != nil {
 		t.Errorf("DropCount() of no folder = %d, %v", n, err)
 	}
 }

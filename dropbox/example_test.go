@@ -130,7 +130,7 @@ func ExampleStore_Send() {
 }
 
 // A file that a person leaves in the folder becomes a message.
-func ExampleMailbox_TakeIn() {
+func ExampleDrops_TakeIn() {
 	store, done := openExample("coder")
 	defer done()
 	box, err := store.Mailbox("coder")
@@ -141,12 +141,12 @@ func ExampleMailbox_TakeIn() {
 	if err := os.WriteFile(path, []byte("Tidy up.\n"), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	strays, err := box.Strays() // look twice, a debounce apart, and compare with Same
+	strays, err := box.Drops().List() // look twice, a debounce apart, and compare with Same
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, stray := range strays {
-		d, err := box.TakeIn(stray, dropbox.Defaults{From: dropbox.Lead})
+		d, err := box.Drops().TakeIn(stray, dropbox.Defaults{From: dropbox.Lead})
 		fmt.Println(stray.Name, d.To, err)
 	}
 	// Output: todo.md coder <nil>

@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 	}
 	drop(t, s, "alice", "odd.md", "\x00")
 	st := onlyStray(t, mailbox(t, s, "alice"))
-	if err := mailbox(t, s, "alice").SetAside(st, "odd"); err != nil {
+	if err := mailbox(t, s, "alice").Drops().SetAside(st, "odd"); err != nil {
 		t.Fatal(err)
 	}
 	var seen []string

@@ -205,11 +205,11 @@ func ordinaryDay(s *dropbox.Store, strange string) error {
 			return fmt.Errorf("deliver: %+v, %w", d, err)
 		}
 	}
-	if strays, err := b.Strays(); err != nil {
+	if strays, err := b.Drops().List(); err != nil {
 		return err
 	} else {
 		for _, st := range strays {
-			if _, err := b.TakeIn(st, dropbox.Defaults{From: "lead"}); err != nil && !errors.Is(err, dropbox.ErrInvalid) {
+			if _, err := b.Drops().TakeIn(st, dropbox.Defaults{From: "lead"}); err != nil && !errors.Is(err, dropbox.ErrInvalid) {
 				return fmt.Errorf("take in: %w", err)
 			}
 		}
@@ -258,7 +258,7 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 	if _, err := s.Find("aaaaaaaaaa"); err != nil && !errors.Is(err, dropbox.ErrNotFound) {
 		return err
 	}
-	dead, err := b.Dead()
+	dead, err := b.DeadLetters().List()
 	if err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func tidyHostile(s *dropbox.Store, b *dropbox.Mailbox, strange string) error {
 		if d.Reason == "" && !strings.HasPrefix(strange, "coder/dead/") {
 			return fmt.Errorf("%s has no reason", d.Name)
 		}
-		if err := b.Purge(d); err != nil {
+		if err := b.DeadLetters().Purge(d); err != nil {
 			return err
 		}
 	}
@@ -308,7 +308,7 @@ func TestHostileFolders(t *testing.T) {
 				}
 				// Each of these may fail, and none may go outside.
 				s.Deliver("coder", &dropbox.Message{Key: "k", Body: bodyOf("meanwhile")})
-				b.TakeIn(dropbox.Stray{Name: "none"}, dropbox.Defaults{})
+				b.Drops().TakeIn(dropbox.Stray{Name: "none"}, dropbox.Defaults{})
 				c, err := b.Claim(entries[0])
 				if err == nil {
 					b.Commit(c.Entry, []byte("r"))
@@ -318,10 +318,10 @@ func TestHostileFolders(t *testing.T) {
 					b.Refuse(c.Entry, "why")
 				}
 				b.Cancel(entries[0])
-				b.Purge(dropbox.DeadLetter{Entry: dropbox.Entry{Name: "secret"}, Original: "secret"})
-				b.Retry(dropbox.DeadLetter{Entry: dropbox.Entry{Name: "secret"}, Original: "secret"})
-				b.MoveToWork(dropbox.Stray{Name: "secret"})
-				b.SetAside(dropbox.Stray{Name: "secret"}, "why")
+				b.DeadLetters().Purge(dropbox.DeadLetter{Entry: dropbox.Entry{Name: "secret"}, Original: "secret"})
+				b.DeadLetters().Retry(dropbox.DeadLetter{Entry: dropbox.Entry{Name: "secret"}, Original: "secret"})
+				b.Drops().MoveToWork(dropbox.Stray{Name: "secret"})
+				b.Drops().SetAside(dropbox.Stray{Name: "secret"}, "why")
 				b.Clean(time.Now().Add(9 * 24 * time.Hour))
 				s.Retain(7, 1)
 				b.Recover()

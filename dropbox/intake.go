@@ -40,18 +40,18 @@ type Defaults struct {
 // [*InvalidError] with that reason and with From, as far as it could be read, to tell
 // the sender: broken front matter, text that is not UTF-8, a NUL, nothing at all, more
 // than MaxAttachment, a symlink, a folder.
-func (b *Mailbox) TakeIn(st Stray, d Defaults) (Delivery, error) {
-	delivery, err := b.takeIn(st, d)
+func (drops Drops) TakeIn(st Stray, d Defaults) (Delivery, error) {
+	delivery, err := drops.takeIn(st, d)
 	if bad, ok := errors.AsType[*InvalidError](err); ok {
-		if _, asideErr := b.setAside("", st.Name, bad.Reason); asideErr != nil && !errors.Is(asideErr, fs.ErrNotExist) {
-			return Delivery{}, b.wrap("take in "+st.Name, asideErr)
+		if _, asideErr := drops.box.setAside("", st.Name, bad.Reason); asideErr != nil && !errors.Is(asideErr, fs.ErrNotExist) {
+			return Delivery{}, drops.box.wrap("take in "+st.Name, asideErr)
 		}
 	}
-	return delivery, b.wrap("take in "+st.Name, err)
+	return delivery, drops.box.wrap("take in "+st.Name, err)
 }
 
-func (b *Mailbox) takeIn(st Stray, d Defaults) (Delivery, error) {
-	data, err := b.readStray(st)
+func (drops Drops) takeIn(st Stray, d Defaults) (Delivery, error) {
+	data, err := drops.readStray(st)
 	if err != nil {
 		return Delivery{}, err
 	}
@@ -79,41 +79,41 @@ func (b *Mailbox) takeIn(st Stray, d Defaults) (Delivery, error) {
 	if len(m.Path) == 0 {
 		m.Path = d.Path
 	}
-	m.To = []string{b.name}
+	m.To = []string{drops.box.name}
 	if m.Key == "" {
 		m.Key = dropKey(st, data)
 	}
-	if int64(len(m.Body)) > b.store.opts.MaxBody {
-		if err := b.store.spill(m, st.Name); err != nil {
+	if int64(len(m.Body)) > drops.box.store.opts.MaxBody {
+		if err := drops.box.store.spill(m, st.Name); err != nil {
 			return Delivery{}, err
 		}
 	}
-	delivery, err := b.deliver(m, nil)
+	delivery, err := drops.box.deliver(m, nil)
 	if errors.Is(err, ErrHops) || errors.Is(err, ErrTooLarge) {
 		err = invalid("%v", err)
 	}
 	if err != nil {
 		return Delivery{}, blame(err)
 	}
-	if err := b.store.copies(b.name, m, delivery.Thread); err != nil {
+	if err := drops.box.store.copies(drops.box.name, m, delivery.Thread); err != nil {
 		return Delivery{}, err
 	}
-	if err := ignoreMissing(b.disk.remove(b.name + "/" + st.Name)); err != nil {
+	if err := ignoreMissing(drops.box.disk.remove(drops.box.name + "/" + st.Name)); err != nil {
 		return Delivery{}, err
 	}
-	return delivery, b.disk.syncDir(b.name)
+	return delivery, drops.box.disk.syncDir(drops.box.name)
 }
 
 // readStray reads a drop and makes sure that it is the one that st describes, whole.
-func (b *Mailbox) readStray(st Stray) ([]byte, error) {
+func (drops Drops) readStray(st Stray) ([]byte, error) {
 	switch {
 	case st.Kind == KindUnreadable:
 		return nil, invalid("the file cannot be read: its permissions forbid it")
 	case st.Kind != KindFile:
 		return nil, invalid("not a file but a %s", st.Kind)
 	}
-	path := b.name + "/" + st.Name
-	f, err := b.disk.openRead(path)
+	path := drops.box.name + "/" + st.Name
+	f, err := drops.box.disk.openRead(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrGone
@@ -128,7 +128,7 @@ func (b *Mailbox) readStray(st Stray) ([]byte, error) {
 	if !stray(st.Name, &f.st).Same(st) {
 		return nil, ErrChanged
 	}
-	data, err := f.read(b.store.opts.MaxAttachment)
+	data, err := f.read(drops.box.store.opts.MaxAttachment)
 	if errors.Is(err, ErrTooLarge) {
 		return nil, invalid("%v", err)
 	} else if err != nil {

@@ -26,7 +26,7 @@ func drop(t testing.TB, s *dropbox.Store, agent, name, content string) {
 
 func onlyStray(t testing.TB, b *dropbox.Mailbox) dropbox.Stray {
 	t.Helper()
-	strays, err := b.Strays()
+	strays, err := b.Drops().List()
 	if err != nil || len(strays) != 1 {
 		t.Fatalf("Strays() = %+v, %v, want one", strays, err)
 	}
@@ -35,7 +35,7 @@ func onlyStray(t testing.TB, b *dropbox.Mailbox) dropbox.Stray {
 
 func onlyDead(t testing.TB, b *dropbox.Mailbox) dropbox.DeadLetter {
 	t.Helper()
-	dead, err := b.Dead()
+	dead, err := b.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("Dead() = %+v, %v, want one", dead, err)
 	}
@@ -43,7 +43,7 @@ func onlyDead(t testing.TB, b *dropbox.Mailbox) dropbox.DeadLetter {
 	if dead[0].Reason == "cancelled while it waited" {
 		want = 0 // nobody has to look at it
 	}
-	if n, err := b.DeadCount(); err != nil || n != want {
+	if n, err := b.DeadLetters().Count(); err != nil || n != want {
 		t.Fatalf("DeadCount() = %d, %v, want %d", n, err, want)
 	}
 	return dead[0]
@@ -53,7 +53,7 @@ func TestTakeInPlainText(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
 	b := mailbox(t, s, "coder")
 	drop(t, s, "coder", "Fix this.txt", "Please fix it.\n")
-	d, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{From: "tester", Thread: "aaaaaaaaaa", Trace: "bbbbbbbbbb", Hops: 2})
+	d, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{From: "tester", Thread: "aaaaaaaaaa", Trace: "bbbbbbbbbb", Hops: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestTakeInPlainText(t *testing.T) {
 		m.Hops != 2 || string(m.Body) != "Please fix it.\n" || !slices.Equal(m.To, []string{"coder"}) {
 		t.Errorf("taken in as %+v", m)
 	}
-	if strays, err := b.Strays(); err != nil || len(strays) > 0 {
+	if strays, err := b.Drops().List(); err != nil || len(strays) > 0 {
 		t.Errorf("still there: %v, %v", strays, err)
 	}
 }
@@ -72,7 +72,7 @@ func TestTakeInFrontMatter(t *testing.T) {
 	b := mailbox(t, s, "coder")
 	drop(t, s, "coder", "plan.md", "\xef\xbb\xbf---\nid: zzzzzzzzzz\nv: 1\ncreated: 1999-01-01T00:00:00Z\nturn: t9\nproof: abc\nfrom: reviewer\n"+
 		"to: tester\ncc: [tester, nobody]\ntype: question\npriority: urgent\nhops: 1\ncolour: green\n---\nWhy?\n")
-	if _, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"}); err != nil {
+	if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"}); err != nil {
 		t.Fatal(err)
 	}
 	e := list(t, b)[0]
@@ -96,7 +96,7 @@ func TestTakeInLongBody(t *testing.T) {
 	b := mailbox(t, s, "coder")
 	long := strings.Repeat("ein schönes Wort\n", 2000)
 	drop(t, s, "coder", "long.md", long)
-	if _, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{}); err != nil {
+	if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{}); err != nil {
 		t.Fatal(err)
 	}
 	m := claim(t, b, list(t, b)[0]).Message
@@ -133,7 +133,7 @@ func TestTakeInRefuses(t *testing.T) {
 			s := newStore(t, dropbox.Options{}, "coder", "tester")
 			b := mailbox(t, s, "coder")
 			drop(t, s, "coder", "x.md", test.content)
-			_, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{})
+			_, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{})
 			bad, ok := errors.AsType[*dropbox.InvalidError](err)
 			if !ok || !strings.Contains(bad.Reason, test.reason) || bad.From != test.from {
 				t.Fatalf("TakeIn = %v (%+v), want a reason with %q from %q", err, bad, test.reason, test.from)
@@ -146,7 +146,7 @@ func TestTakeInRefuses(t *testing.T) {
 				t.Errorf("kept %q, %v", data, err)
 			}
 			// A person fixes it where it lies, and tries again.
-			if err := b.Retry(dead); err != nil {
+			if err := b.DeadLetters().Retry(dead); err != nil {
 				t.Fatal(err)
 			}
 			if st := onlyStray(t, b); st.Name != "x.md" {
@@ -177,7 +177,7 @@ func TestTakeInStrangeThings(t *testing.T) {
 			if st.Kind != kind {
 				t.Errorf("kind %q, want %q", st.Kind, kind)
 			}
-			if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
+			if _, err := b.Drops().TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
 				t.Errorf("TakeIn = %v, want ErrInvalid", err)
 			}
 			dead := onlyDead(t, b)
@@ -187,7 +187,7 @@ func TestTakeInStrangeThings(t *testing.T) {
 			if data, err := os.ReadFile(secret); err != nil || string(data) != "secret" {
 				t.Errorf("the file behind the symlink: %q, %v", data, err)
 			}
-			if err := b.Purge(dead); err != nil {
+			if err := b.DeadLetters().Purge(dead); err != nil {
 				t.Fatal(err)
 			}
 			if left := tree(t, filepath.Join(s.Dir(), "coder/dead")); len(left) > 0 {
@@ -218,7 +218,7 @@ func TestTakeInUnreadable(t *testing.T) {
 	} else if st.Kind != dropbox.KindUnreadable {
 		t.Errorf("kind %q", st.Kind)
 	}
-	if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
+	if _, err := b.Drops().TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
 		t.Errorf("TakeIn = %v, want ErrInvalid", err)
 	}
 	if dead := onlyDead(t, b); !strings.Contains(dead.Reason, "permissions") {
@@ -232,23 +232,23 @@ func TestTakeInWhileItGrows(t *testing.T) {
 	drop(t, s, "coder", "x.md", "half")
 	st := onlyStray(t, b)
 	drop(t, s, "coder", "x.md", "half and more")
-	if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrChanged) {
+	if _, err := b.Drops().TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrChanged) {
 		t.Errorf("TakeIn of a file that grew = %v, want ErrChanged", err)
 	}
 	path := filepath.Join(s.Dir(), "coder/x.md")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrGone) {
+	if _, err := b.Drops().TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrGone) {
 		t.Errorf("TakeIn of a file that went = %v, want ErrGone", err)
 	}
 	if err := os.Symlink("/etc/passwd", path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrChanged) {
+	if _, err := b.Drops().TakeIn(st, dropbox.Defaults{}); !errors.Is(err, dropbox.ErrChanged) {
 		t.Errorf("TakeIn of what became a symlink = %v, want ErrChanged", err)
 	}
-	if dead, err := b.Dead(); err != nil || len(dead) > 0 || len(list(t, b)) > 0 {
+	if dead, err := b.DeadLetters().List(); err != nil || len(dead) > 0 || len(list(t, b)) > 0 {
 		t.Errorf("something was taken: %v, %v", dead, err)
 	}
 }
@@ -272,7 +272,7 @@ func TestMoveToWork(t *testing.T) {
 	b := mailbox(t, s, "coder")
 	for _, content := range []string{"one", "two"} { // the second replaces the first
 		drop(t, s, "coder", "out.md", content)
-		if err := b.MoveToWork(onlyStray(t, b)); err != nil {
+		if err := b.Drops().MoveToWork(onlyStray(t, b)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,10 +282,10 @@ func TestMoveToWork(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(s.Dir(), "coder/out.md"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.MoveToWork(onlyStray(t, b)); err != nil {
+	if err := b.Drops().MoveToWork(onlyStray(t, b)); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.MoveToWork(dropbox.Stray{Name: "none"}); !errors.Is(err, dropbox.ErrGone) {
+	if err := b.Drops().MoveToWork(dropbox.Stray{Name: "none"}); !errors.Is(err, dropbox.ErrGone) {
 		t.Errorf("MoveToWork of nothing = %v, want ErrGone", err)
 	}
 }
@@ -312,7 +312,7 @@ func FuzzTakeIn(f *testing.F) {
 		defer os.RemoveAll(filepath.Join(dir, agent))
 		b := mailbox(t, s, agent)
 		drop(t, s, agent, "x.md", string(data))
-		_, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"})
+		_, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{From: "lead"})
 		switch {
 		case err == nil:
 			entries := list(t, b)
@@ -356,14 +356,14 @@ func TestNothingIsSetAsideWithoutItsReason(t *testing.T) {
 		t.Errorf("Room = %v, want that the disk is full", err)
 	}
 	drop(t, s, "coder", "empty.md", "")
-	if _, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{}); !dropbox.IsNoRoom(err) {
+	if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{}); !dropbox.IsNoRoom(err) {
 		t.Errorf("TakeIn on a full disk = %v, want that it is full", err)
 	}
-	if dead, err := b.Dead(); err != nil || len(dead) > 0 {
+	if dead, err := b.DeadLetters().List(); err != nil || len(dead) > 0 {
 		t.Errorf("on a full disk dead letters are %v, %v, want none", dead, err)
 	}
 	full = false
-	if _, err := b.TakeIn(onlyStray(t, b), dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
+	if _, err := b.Drops().TakeIn(onlyStray(t, b), dropbox.Defaults{}); !errors.Is(err, dropbox.ErrInvalid) {
 		t.Errorf("TakeIn = %v, want ErrInvalid", err)
 	}
 	if d := onlyDead(t, b); !strings.Contains(d.Reason, "the file is empty") {

@@ -63,11 +63,11 @@ func TestKeyIsRememberedInEveryState(t *testing.T) {
 		t.Fatal(err)
 	}
 	again("dead")
-	dead, err := b.Dead()
+	dead, err := b.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("Dead() = %v, %v", dead, err)
 	}
-	if err := b.Retry(dead[0]); err != nil {
+	if err := b.DeadLetters().Retry(dead[0]); err != nil {
 		t.Fatal(err)
 	}
 	again("retried")
@@ -96,11 +96,11 @@ func TestKeyOfAPurgedMessage(t *testing.T) {
 	if err := b.Cancel(list(t, b)[0]); err != nil {
 		t.Fatal(err)
 	}
-	dead, err := b.Dead()
+	dead, err := b.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("Dead() = %v, %v", dead, err)
 	}
-	if err := b.Purge(dead[0]); err != nil {
+	if err := b.DeadLetters().Purge(dead[0]); err != nil {
 		t.Fatal(err)
 	}
 	if d := deliver(t, s, "coder", keyed("k")); !d.Duplicate || len(ids(t, b)) != 0 {

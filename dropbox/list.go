@@ -6,7 +6,7 @@ package dropbox
 //
 // On the way it puts the file FULL down when MaxWaiting is reached, takes it away
 // when there is room again (whoever takes a message looks for that too), and sets aside what has no message's name: to dead/,
-// with a reason. Unfinished files (see [Mailbox.Strays]) are left alone.
+// with a reason. Unfinished files (see [Drops.List]) are left alone.
 //
 // On a local disk of Linux a listing is the folder at one moment: a message that was
 // delivered before another one is listed before it, or has left the folder. On macOS, on a

@@ -193,7 +193,7 @@ func TestStrangeThingsInNew(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	dead, err := b.Dead()
+	dead, err := b.DeadLetters().List()
 	for _, d := range aside {
 		if !slices.Contains(dead, d) {
 			t.Errorf("ListAside tells of %+v, which Dead does not have", d)

@@ -206,12 +206,12 @@ func (rec *recording) judge(t *testing.T, dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	strays, err := b.Strays()
+	strays, err := b.Drops().List()
 	if err != nil {
 		return err
 	}
 	for _, st := range strays {
-		if _, err := b.TakeIn(st, dropbox.Defaults{From: "lead"}); err != nil {
+		if _, err := b.Drops().TakeIn(st, dropbox.Defaults{From: "lead"}); err != nil {
 			return err
 		}
 	}

@@ -111,7 +111,7 @@ func (b *Mailbox) separate(w *twins) error {
 		paths = append(paths, b.at(deadFolder, file))
 	}
 	if w.refused && w.told {
-		paths = append(paths, b.inRefused(file))
+		paths = append(paths, b.Refusals().path(file))
 	}
 	for _, e := range slices.Backward(w.claimed) {
 		paths = append(paths, b.at(curFolder, e.Name))
@@ -123,7 +123,7 @@ func (b *Mailbox) separate(w *twins) error {
 		paths = append(paths, b.at(deadFolder, file))
 	}
 	if w.refused && !w.told {
-		paths = append(paths, b.inRefused(file))
+		paths = append(paths, b.Refusals().path(file))
 	}
 	for _, twin := range paths[min(1, len(paths)):] {
 		if err := b.dropTwin(twin, paths[0]); err != nil {

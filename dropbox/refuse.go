@@ -15,86 +15,92 @@ type Refusal struct {
 	At     time.Time // when the reason was noted; zero if nobody did
 }
 
+// Refusals are what is kept of a mailbox's refused mail, in refused/ of the store.
+type Refusals struct{ box *Mailbox }
+
+// Refusals returns the refused mail of the mailbox.
+func (b *Mailbox) Refusals() Refusals { return Refusals{b} }
+
 // passedEnd ends the name of a reason that a person has overruled.
 const passedEnd = ".passed.txt"
 
-// inRefused makes the path of what is kept of this mailbox's refused mail.
-func (b *Mailbox) inRefused(name string) string { return refusedDir + "/" + b.name + "/" + name }
+// path makes the path of what is kept of this mailbox's refused mail.
+func (r Refusals) path(name string) string { return refusedDir + "/" + r.box.name + "/" + name }
 
 // Refuse moves a message that must not be worked on out of the mailbox, from cur/ or
 // new/ to refused/ of the store: first the reason is durable there, then the message
 // moves, by one rename. It may be repeated, and goes on wherever a crash cut it off;
 // the first reason stays. The error is [ErrGone] when the message is in neither.
 func (b *Mailbox) Refuse(e Entry, reason string) error {
-	return b.wrap("refuse "+e.ID, b.refuse(e, reason))
+	return b.wrap("refuse "+e.ID, b.Refusals().add(e, reason))
 }
 
-func (b *Mailbox) refuse(e Entry, reason string) error {
-	if err := b.makeRefused(); err != nil {
+func (r Refusals) add(e Entry, reason string) error {
+	if err := r.makeFolder(); err != nil {
 		return err
 	}
-	name, why := b.inRefused(e.Base()+".md"), b.inRefused(e.reasonName())
-	if err := b.put("reason", why, []byte(strings.TrimRight(reason, "\n")+"\n")); err != nil {
+	name, why := r.path(e.Base()+".md"), r.path(e.reasonName())
+	if err := r.box.put("reason", why, []byte(strings.TrimRight(reason, "\n")+"\n")); err != nil {
 		return err
 	}
-	err := b.disk.replace(b.at(curFolder, e.Name), name)
+	err := r.box.disk.replace(r.box.at(curFolder, e.Name), name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = b.disk.replace(b.at(newFolder, e.Name), name)
+		err = r.box.disk.replace(r.box.at(newFolder, e.Name), name)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		there, statErr := b.disk.exists(name)
+		there, statErr := r.box.disk.exists(name)
 		if statErr != nil {
 			return statErr
 		}
 		if !there {
-			return errors.Join(ErrGone, ignoreMissing(b.disk.remove(why)))
+			return errors.Join(ErrGone, ignoreMissing(r.box.disk.remove(why)))
 		}
 		err = nil
 	}
 	if err != nil {
 		return err
 	}
-	if err := b.disk.syncDir(refusedDir + "/" + b.name); err != nil {
+	if err := r.box.disk.syncDir(refusedDir + "/" + r.box.name); err != nil {
 		return err
 	}
-	return b.disk.syncLeft(b.dir(curFolder), b.dir(newFolder))
+	return r.box.disk.syncLeft(r.box.dir(curFolder), r.box.dir(newFolder))
 }
 
-// makeRefused makes the folder for this mailbox's refused mail, durable. As with a
+// makeFolder makes the folder for this mailbox's refused mail, durable. As with a
 // day's folder in done/, each Store looks after that once.
-func (b *Mailbox) makeRefused() error {
-	folder := refusedDir + "/" + b.name
-	there, err := b.disk.exists(folder)
+func (r Refusals) makeFolder() error {
+	folder := refusedDir + "/" + r.box.name
+	there, err := r.box.disk.exists(folder)
 	if err != nil {
 		return err
 	}
-	if _, ok := b.store.days.Load(folder); there && ok {
+	if _, ok := r.box.store.days.Load(folder); there && ok {
 		return nil
 	}
 	for _, f := range []string{refusedDir, folder} {
-		if err := b.disk.mkdir(f); err != nil {
+		if err := r.box.disk.mkdir(f); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(b.disk.syncDir(refusedDir), b.disk.syncDir(".")); err != nil {
+	if err := errors.Join(r.box.disk.syncDir(refusedDir), r.box.disk.syncDir(".")); err != nil {
 		return err
 	}
-	b.store.days.Store(folder, "")
+	r.box.store.days.Store(folder, "")
 	return nil
 }
 
-// Refusing returns the messages in cur/ that have a reason in refused/ already, in
+// Unfinished returns the messages in cur/ that have a reason in refused/ already, in
 // the order of work: refusing them was cut off, and Refuse goes on.
-func (b *Mailbox) Refusing() ([]Entry, error) {
-	entries, _, err := b.list(curFolder)
+func (r Refusals) Unfinished() ([]Entry, error) {
+	entries, _, err := r.box.list(curFolder)
 	if err != nil {
-		return nil, b.wrap("list what was to be refused", err)
+		return nil, r.box.wrap("list what was to be refused", err)
 	}
 	var cut []Entry
 	for _, e := range entries {
-		there, err := b.disk.exists(b.inRefused(e.reasonName()))
+		there, err := r.box.disk.exists(r.path(e.reasonName()))
 		if err != nil {
-			return nil, b.wrap("list what was to be refused", err)
+			return nil, r.box.wrap("list what was to be refused", err)
 		}
 		if there {
 			cut = append(cut, e)
@@ -103,25 +109,25 @@ func (b *Mailbox) Refusing() ([]Entry, error) {
 	return cut, nil
 }
 
-// Refusals lists what was refused with the reasons, the oldest message first.
-func (b *Mailbox) Refusals() ([]Refusal, error) {
-	entries, err := b.refused()
+// List lists what was refused with the reasons, the oldest message first.
+func (r Refusals) List() ([]Refusal, error) {
+	entries, err := r.entries()
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Refusal, 0, len(entries))
 	for _, e := range entries {
-		r := Refusal{Entry: e}
-		name := b.inRefused(e.reasonName())
-		data, err := b.disk.readFile(name, 64<<10)
+		one := Refusal{Entry: e}
+		name := r.path(e.reasonName())
+		data, err := r.box.disk.readFile(name, 64<<10)
 		if err == nil {
-			r.Reason = strings.TrimRight(string(data), "\n")
-			r.At, err = b.refusedAt(e)
+			one.Reason = strings.TrimRight(string(data), "\n")
+			one.At, err = r.at(e)
 		}
 		if ignoreMissing(err) != nil {
-			return nil, b.wrap("read a reason", err)
+			return nil, r.box.wrap("read a reason", err)
 		}
-		list = append(list, r)
+		list = append(list, one)
 	}
 	slices.SortFunc(list, func(a, c Refusal) int {
 		if n := a.Created.Compare(c.Created); n != 0 {
@@ -132,10 +138,10 @@ func (b *Mailbox) Refusals() ([]Refusal, error) {
 	return list, nil
 }
 
-// Refused counts what is kept of the refused mail, and how much of it was refused
+// Count counts what is kept of the refused mail, and how much of it was refused
 // since that time. No message is opened: it is for a status that is asked often.
-func (b *Mailbox) Refused(since time.Time) (kept, fresh int, err error) {
-	entries, err := b.refused()
+func (r Refusals) Count(since time.Time) (kept, fresh int, err error) {
+	entries, err := r.entries()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -145,9 +151,9 @@ func (b *Mailbox) Refused(since time.Time) (kept, fresh int, err error) {
 			fresh++
 			continue
 		}
-		at, err := b.refusedAt(e)
+		at, err := r.at(e)
 		if ignoreMissing(err) != nil {
-			return 0, 0, b.wrap("count what was refused", err)
+			return 0, 0, r.box.wrap("count what was refused", err)
 		}
 		if !at.Before(since) {
 			fresh++
@@ -156,10 +162,10 @@ func (b *Mailbox) Refused(since time.Time) (kept, fresh int, err error) {
 	return kept, fresh, nil
 }
 
-func (b *Mailbox) refused() ([]Entry, error) {
-	names, err := b.disk.names(refusedDir + "/" + b.name)
+func (r Refusals) entries() ([]Entry, error) {
+	names, err := r.box.disk.names(refusedDir + "/" + r.box.name)
 	if err != nil {
-		return nil, b.wrap("list what was refused", err)
+		return nil, r.box.wrap("list what was refused", err)
 	}
 	var entries []Entry
 	for _, name := range names {
@@ -170,9 +176,9 @@ func (b *Mailbox) refused() ([]Entry, error) {
 	return entries, nil
 }
 
-// refusedAt is when the reason was noted.
-func (b *Mailbox) refusedAt(e Entry) (time.Time, error) {
-	st, err := b.disk.stat(b.inRefused(e.reasonName()))
+// at is when the reason was noted.
+func (r Refusals) at(e Entry) (time.Time, error) {
+	st, err := r.box.disk.stat(r.path(e.reasonName()))
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -180,50 +186,50 @@ func (b *Mailbox) refusedAt(e Entry) (time.Time, error) {
 }
 
 // Readmit lets a refused message wait again, at its old place in the order, its
-// counts at nothing. With pass the reason stays beside it, overruled, and [Mailbox.Passes]
+// counts at nothing. With pass the reason stays beside it, overruled, and [Refusals.Passes]
 // says so from then on: whoever refused it must not do so again. Without, it is
 // decided again. The error is [ErrGone] when the message is not in refused/ any more.
-func (b *Mailbox) Readmit(e Entry, pass bool) error {
-	return b.wrap("readmit "+e.ID, b.readmit(e, pass))
+func (r Refusals) Readmit(e Entry, pass bool) error {
+	return r.box.wrap("readmit "+e.ID, r.readmit(e, pass))
 }
 
-func (b *Mailbox) readmit(e Entry, pass bool) error {
-	name := b.inRefused(e.Base() + ".md")
-	if there, err := b.disk.exists(name); err != nil {
+func (r Refusals) readmit(e Entry, pass bool) error {
+	name := r.path(e.Base() + ".md")
+	if there, err := r.box.disk.exists(name); err != nil {
 		return err
 	} else if !there {
 		return ErrGone
 	}
 	// The reason goes first: a message in cur/ that had one would be refused again
 	// by the next start after a crash.
-	why := b.inRefused(e.reasonName())
+	why := r.path(e.reasonName())
 	var err error
 	if pass {
-		err = b.put("passed", b.inRefused(e.Base()+passedEnd), []byte("Let through by hand.\n"))
+		err = r.box.put("passed", r.path(e.Base()+passedEnd), []byte("Let through by hand.\n"))
 	}
 	if err == nil {
-		err = ignoreMissing(b.disk.remove(why))
+		err = ignoreMissing(r.box.disk.remove(why))
 	}
 	if err == nil {
-		err = b.disk.syncDir(refusedDir + "/" + b.name)
+		err = r.box.disk.syncDir(refusedDir + "/" + r.box.name)
 	}
 	if err != nil {
 		return err
 	}
-	err = b.disk.move(name, b.at(newFolder, e.Base()+".md"))
+	err = r.box.disk.move(name, r.box.at(newFolder, e.Base()+".md"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrGone
 	} else if err != nil {
 		return err
 	}
-	if err := b.disk.syncDir(b.dir(newFolder)); err != nil {
+	if err := r.box.disk.syncDir(r.box.dir(newFolder)); err != nil {
 		return err
 	}
-	return b.disk.syncLeft(refusedDir + "/" + b.name)
+	return r.box.disk.syncLeft(refusedDir + "/" + r.box.name)
 }
 
 // Passes says whether a person has let this message through.
-func (b *Mailbox) Passes(e Entry) (bool, error) {
-	there, err := b.disk.exists(b.inRefused(e.Base() + passedEnd))
-	return there, b.wrap("look whether "+e.ID+" may pass", err)
+func (r Refusals) Passes(e Entry) (bool, error) {
+	there, err := r.box.disk.exists(r.path(e.Base() + passedEnd))
+	return there, r.box.wrap("look whether "+e.ID+" may pass", err)
 }

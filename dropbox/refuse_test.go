@@ -14,7 +14,7 @@ import (
 // onlyRefusal is the one message that was refused.
 func onlyRefusal(t *testing.T, b *dropbox.Mailbox) dropbox.Refusal {
 	t.Helper()
-	list, err := b.Refusals()
+	list, err := b.Refusals().List()
 	if err != nil || len(list) != 1 {
 		t.Fatalf("Refusals = %+v, %v, want one", list, err)
 	}
@@ -36,7 +36,7 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("Refusals = %+v", r)
 	}
 	for since, want := range map[time.Time]int{time.Now().Add(-time.Hour): 1, time.Now().Add(time.Hour): 0} {
-		if kept, fresh, err := b.Refused(since); kept != 1 || fresh != want || err != nil {
+		if kept, fresh, err := b.Refusals().Count(since); kept != 1 || fresh != want || err != nil {
 			t.Errorf("Refused(%v) = %d, %d, %v, want 1, %d", since, kept, fresh, err, want)
 		}
 	}
@@ -67,13 +67,13 @@ func TestReadmit(t *testing.T) {
 		if err := b.Refuse(e, "no"); err != nil { // from new/
 			t.Fatal(err)
 		}
-		if err := b.Readmit(e, pass); err != nil {
+		if err := b.Refusals().Readmit(e, pass); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Readmit(e, pass); !errors.Is(err, dropbox.ErrGone) {
+		if err := b.Refusals().Readmit(e, pass); !errors.Is(err, dropbox.ErrGone) {
 			t.Errorf("second Readmit = %v, want ErrGone", err)
 		}
-		if passes, err := b.Passes(e); passes != pass || err != nil {
+		if passes, err := b.Refusals().Passes(e); passes != pass || err != nil {
 			t.Errorf("Passes = %v, %v, want %v", passes, err, pass)
 		}
 		waits := list(t, b)
@@ -81,11 +81,11 @@ func TestReadmit(t *testing.T) {
 			t.Fatalf("%+v waits", waits)
 		}
 	}
-	if kept, fresh, err := b.Refused(time.Time{}); kept+fresh != 0 || err != nil {
+	if kept, fresh, err := b.Refusals().Count(time.Time{}); kept+fresh != 0 || err != nil {
 		t.Errorf("Refused = %d, %d, %v, want none", kept, fresh, err)
 	}
 	claim(t, b, e)
-	if cut, err := b.Refusing(); err != nil || len(cut) != 0 {
+	if cut, err := b.Refusals().Unfinished(); err != nil || len(cut) != 0 {
 		t.Errorf("Refusing = %+v, %v: it was let through", cut, err)
 	}
 }
@@ -100,7 +100,7 @@ func TestRefuseWhatIsGone(t *testing.T) {
 	if err := b.Refuse(e, "why"); !errors.Is(err, dropbox.ErrGone) {
 		t.Errorf("Refuse = %v, want ErrGone", err)
 	}
-	if list, err := b.Refusals(); err != nil || len(list) != 0 {
+	if list, err := b.Refusals().List(); err != nil || len(list) != 0 {
 		t.Errorf("Refusals = %+v, %v", list, err)
 	}
 	if left := tree(t, filepath.Join(s.Dir(), "refused", "coder")); len(left) != 0 {
@@ -141,7 +141,7 @@ func TestRefuseCutAnywhere(t *testing.T) {
 		if err != nil && !errors.Is(err, cut) {
 			t.Fatalf("step %d: %v", n, err)
 		}
-		begun, err2 := b.Refusing()
+		begun, err2 := b.Refusals().Unfinished()
 		if err2 != nil {
 			t.Fatal(err2)
 		}
@@ -158,7 +158,7 @@ func TestRefuseCutAnywhere(t *testing.T) {
 			if r := onlyRefusal(t, b); r.Reason != "the reason" {
 				t.Errorf("step %d: %+v", n, r)
 			}
-		} else if got, err := b.Refusals(); err != nil || len(got) != 0 {
+		} else if got, err := b.Refusals().List(); err != nil || len(got) != 0 {
 			t.Errorf("step %d: claimed, and refused as well: %+v, %v", n, got, err)
 		}
 		if err := s.Close(); err != nil {
@@ -175,17 +175,17 @@ func TestRefuseCutAnywhere(t *testing.T) {
 
 func TestHaltThread(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder")
-	if h, err := s.ThreadHalted("k7f3q9m2xd"); h != nil || err != nil {
+	if h, err := s.Threads().Halted("k7f3q9m2xd"); h != nil || err != nil {
 		t.Errorf("ThreadHalted of a store without any = %+v, %v", h, err)
 	}
 	odd := "a thread/../named by a stranger"
 	for _, thread := range []string{"k7f3q9m2xd", odd} {
 		for _, why := range []string{"ring: a → b → a\nby itself", "a second reason"} {
-			if err := s.HaltThread(thread, why); err != nil {
+			if err := s.Threads().Halt(thread, why); err != nil {
 				t.Fatal(err)
 			}
 		}
-		h, err := s.ThreadHalted(thread)
+		h, err := s.Threads().Halted(thread)
 		if err != nil || h == nil || h.Thread != thread || h.Why != "ring: a → b → a\nby itself" || time.Since(h.Since).Abs() > time.Hour {
 			t.Errorf("ThreadHalted(%q) = %+v, %v", thread, h, err)
 		}
@@ -194,10 +194,10 @@ func TestHaltThread(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir(), "halted", "byhand"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := s.ThreadHalted("byhand"); err != nil || h == nil || h.Why != "" {
+	if h, err := s.Threads().Halted("byhand"); err != nil || h == nil || h.Why != "" {
 		t.Errorf("ThreadHalted(byhand) = %+v, %v", h, err)
 	}
-	all, err := s.HaltedThreads()
+	all, err := s.Threads().List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,15 +210,15 @@ func TestHaltThread(t *testing.T) {
 		t.Errorf("HaltedThreads = %q, want %q", names, want)
 	}
 	for range 2 {
-		if err := s.UnhaltThread(odd); err != nil {
+		if err := s.Threads().Unhalt(odd); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if h, err := s.ThreadHalted(odd); h != nil || err != nil {
+	if h, err := s.Threads().Halted(odd); h != nil || err != nil {
 		t.Errorf("after UnhaltThread = %+v, %v", h, err)
 	}
 	for _, bad := range []string{"", "a\nb"} {
-		if err := s.HaltThread(bad, "why"); !errors.Is(err, dropbox.ErrInvalid) {
+		if err := s.Threads().Halt(bad, "why"); !errors.Is(err, dropbox.ErrInvalid) {
 			t.Errorf("HaltThread(%q) = %v, want ErrInvalid", bad, err)
 		}
 	}

@@ -129,26 +129,26 @@ func TestRetainRefused(t *testing.T) {
 		{0, 1, 5, 5},   // however young
 	} {
 		n, err := s.RetainRefused(test.days, test.mb)
-		kept, _, err2 := b.Refused(time.Time{})
+		kept, _, err2 := b.Refusals().Count(time.Time{})
 		if n != test.removed || kept != test.left || errors.Join(err, err2) != nil {
 			t.Errorf("RetainRefused(%d, %d) = %d, %v, and %d stay; want %d, and %d", test.days, test.mb, n, err, kept, test.removed, test.left)
 		}
 	}
 
 	// What was let through keeps the word for it while it waits, and no longer.
-	list1, err := b.Refusals()
+	list1, err := b.Refusals().List()
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := list1[0].Entry
-	if err := b.Readmit(e, true); err != nil {
+	if err := b.Refusals().Readmit(e, true); err != nil {
 		t.Fatal(err)
 	}
 	now = now.AddDate(1, 0, 0)
 	if n, err := s.RetainRefused(30, 0); n != 4 || err != nil {
 		t.Errorf("after a year %d were removed, %v; want 4", n, err)
 	}
-	if passes, err := b.Passes(e); !passes || err != nil {
+	if passes, err := b.Refusals().Passes(e); !passes || err != nil {
 		t.Errorf("what waits may not pass any more: %v", err)
 	}
 	if err := b.Bury(list(t, b)[0], "no"); err != nil {

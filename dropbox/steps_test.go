@@ -73,7 +73,7 @@ func TestStepsOnDisk(t *testing.T) {
 	steps = nil
 	ok(b.Bury(c.Entry, "why"))
 	told("Bury")
-	ok(b.Retry(onlyDead(t, b)))
+	ok(b.DeadLetters().Retry(onlyDead(t, b)))
 	told("Retry")
 	ok(b.Cancel(list(t, b)[0]))
 	told("Cancel")

@@ -82,11 +82,11 @@ func stranger(dir string, _ []string) error {
 	if err := second(s.Deliver("coder", &dropbox.Message{Body: bodyOf("plain")})); err != nil {
 		return err
 	}
-	strays, err := b.Strays()
+	strays, err := b.Drops().List()
 	if err != nil || len(strays) != 1 || strays[0].Kind != dropbox.KindUnreadable {
 		return fmt.Errorf("Strays = %v, %w, want one that is unreadable", strays, err)
 	}
-	if _, err := b.TakeIn(strays[0], dropbox.Defaults{From: "lead"}); !errors.Is(err, dropbox.ErrInvalid) {
+	if _, err := b.Drops().TakeIn(strays[0], dropbox.Defaults{From: "lead"}); !errors.Is(err, dropbox.ErrInvalid) {
 		return fmt.Errorf("TakeIn = %w, want ErrInvalid", err)
 	}
 	entries, err := b.List()
@@ -107,7 +107,7 @@ func stranger(dir string, _ []string) error {
 			return err
 		}
 	}
-	dead, err := b.Dead()
+	dead, err := b.DeadLetters().List()
 	if err != nil || good != 1 || len(dead) != 4 {
 		return fmt.Errorf("%d good, dead %+v, %w, want 1 and 4", good, dead, err)
 	}

@@ -10,6 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Drops are what lies in a mailbox's own folder and is not the store's: what somebody or
+// the agent put there.
+type Drops struct{ box *Mailbox }
+
+// Drops returns the drops of the mailbox.
+func (b *Mailbox) Drops() Drops { return Drops{b} }
+
 // A Stray is something that lies in a mailbox's own folder: dropped there by hand,
 // or written by the agent. It says what was there at one moment.
 type Stray struct {
@@ -30,25 +37,25 @@ func (st Stray) Same(other Stray) bool {
 		st.ModTime.Equal(other.ModTime) && st.Dev == other.Dev && st.Ino == other.Ino
 }
 
-// Strays lists what lies in the mailbox's own folder and is not the store's, the
+// List lists what lies in the mailbox's own folder and is not the store's, the
 // oldest first. Left out are names of files that somebody surely still writes or
 // that are not messages at all: hidden ones, #x#, and those that end with ~ or with
 // swp, swo, swx, tmp, temp, part, partial, crdownload or filepart.
-func (b *Mailbox) Strays() ([]Stray, error) {
-	names, err := b.disk.names(b.name)
+func (drops Drops) List() ([]Stray, error) {
+	names, err := drops.box.disk.names(drops.box.name)
 	if err != nil {
-		return nil, b.wrap("look for drops", err)
+		return nil, drops.box.wrap("look for drops", err)
 	}
 	var list []Stray
 	for _, name := range names {
 		if !isDrop(name) {
 			continue
 		}
-		st, err := b.look(name)
+		st, err := drops.look(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
-			return nil, b.wrap("look for drops", err)
+			return nil, drops.box.wrap("look for drops", err)
 		}
 		list = append(list, st)
 	}
@@ -56,18 +63,18 @@ func (b *Mailbox) Strays() ([]Stray, error) {
 	return list, nil
 }
 
-// MaxDrops is the most that [Mailbox.DropCount] counts.
+// MaxDrops is the most that [Drops.Count] counts.
 const MaxDrops = 10_000
 
-// DropCount counts what [Mailbox.Strays] lists, up to MaxDrops. It opens none of it.
-func (b *Mailbox) DropCount() (n int, err error) {
-	err = b.disk.eachName(b.name, func(name string) bool {
+// Count counts what [Drops.List] lists, up to MaxDrops. It opens none of it.
+func (drops Drops) Count() (n int, err error) {
+	err = drops.box.disk.eachName(drops.box.name, func(name string) bool {
 		if isDrop(name) {
 			n++
 		}
 		return n < MaxDrops
 	})
-	return n, b.wrap("count drops", err)
+	return n, drops.box.wrap("count drops", err)
 }
 
 // isDrop says whether a name in a mailbox is that of a file that somebody dropped.
@@ -75,14 +82,14 @@ func isDrop(name string) bool {
 	return name != fullFile && !slices.Contains(mailboxFolders, name) && !unfinished(name)
 }
 
-func (b *Mailbox) look(name string) (Stray, error) {
-	path := b.name + "/" + name
-	st, err := b.disk.stat(path)
+func (drops Drops) look(name string) (Stray, error) {
+	path := drops.box.name + "/" + name
+	st, err := drops.box.disk.stat(path)
 	if err != nil {
 		return Stray{}, err
 	}
 	s := stray(name, &st)
-	if s.Kind == KindFile && !b.disk.readable(path) {
+	if s.Kind == KindFile && !drops.box.disk.readable(path) {
 		s.Kind = KindUnreadable
 	}
 	return s, nil
@@ -110,17 +117,26 @@ func (b *Mailbox) Arrived(e Entry) (time.Time, error) {
 // MoveToWork moves what an agent wrote for itself to its folder work/. If a file
 // of that name is there already, it is replaced, as the agent would have done; a
 // folder in the way makes the new one's name end with an id.
-func (b *Mailbox) MoveToWork(st Stray) error {
-	from, to := b.name+"/"+st.Name, b.at(workFolder, st.Name)
-	err := b.disk.mkdir(b.dir(workFolder))
+func (drops Drops) MoveToWork(st Stray) error {
+	from, to := drops.box.name+"/"+st.Name, drops.box.at(workFolder, st.Name)
+	err := drops.box.disk.mkdir(drops.box.dir(workFolder))
 	if err == nil {
-		err = b.disk.replace(from, to)
+		err = drops.box.disk.replace(from, to)
 	}
 	if errors.Is(err, unix.EISDIR) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
-		err = b.disk.move(from, fmt.Sprintf("%s-%s", to, NewID()))
+		err = drops.box.disk.move(from, fmt.Sprintf("%s-%s", to, NewID()))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrGone
 	}
-	return b.wrap("move "+st.Name+" to work", err)
+	return drops.box.wrap("move "+st.Name+" to work", err)
+}
+
+// SetAside moves what was dropped by hand to dead/ and notes the reason.
+func (drops Drops) SetAside(st Stray, reason string) error {
+	_, err := drops.box.setAside("", st.Name, reason)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrGone
+	}
+	return drops.box.wrap("set aside "+st.Name, err)
 }

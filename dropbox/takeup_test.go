@@ -14,7 +14,7 @@ func takeUp(b *dropbox.Mailbox) error {
 	}{
 		{b.Receipts, b.Finish},
 		{b.Reasons, func(e dropbox.Entry) error { return b.Bury(e, "") }},
-		{b.Refusing, func(e dropbox.Entry) error { return b.Refuse(e, "") }},
+		{b.Refusals().Unfinished, func(e dropbox.Entry) error { return b.Refuse(e, "") }},
 		{b.Claimed, func(e dropbox.Entry) error {
 			c, err := b.Open(e)
 			if err != nil {

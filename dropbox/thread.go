@@ -11,6 +11,12 @@ import (
 	"time"
 )
 
+// Threads are the conversations of a store: which of them are halted.
+type Threads struct{ store *Store }
+
+// Threads returns the conversations of the store.
+func (s *Store) Threads() Threads { return Threads{s} }
+
 // A HaltedThread is a conversation that is halted.
 type HaltedThread struct {
 	Thread string
@@ -28,42 +34,42 @@ func haltFileOf(thread string) string {
 	return haltedDir + "/" + hex.EncodeToString(sum[:])
 }
 
-// HaltThread halts one conversation, durable, with the reason for people. The store
-// only keeps that; those who deliver and claim ask [Store.ThreadHalted]. If it is
+// Halt halts one conversation, durable, with the reason for people. The store
+// only keeps that; those who deliver and claim ask [Threads.Halted]. If it is
 // halted already the first reason stays. Any program may do the same: the file
 // halted/THREAD is enough.
-func (s *Store) HaltThread(thread, why string) error {
-	if err := s.haltThread(thread, why); err != nil {
+func (t Threads) Halt(thread, why string) error {
+	if err := t.halt(thread, why); err != nil {
 		return fmt.Errorf("halt thread %s: %w", thread, err)
 	}
 	return nil
 }
 
-func (s *Store) haltThread(thread, why string) error {
+func (t Threads) halt(thread, why string) error {
 	if thread == "" {
 		return invalid("no thread")
 	}
 	if err := checkText("thread", thread, maxWord); err != nil {
 		return err
 	}
-	if there, err := s.disk.exists(haltedDir); err != nil {
+	if there, err := t.store.disk.exists(haltedDir); err != nil {
 		return err
 	} else if !there {
-		if err := errors.Join(s.disk.mkdir(haltedDir), s.disk.syncDir(".")); err != nil {
+		if err := errors.Join(t.store.disk.mkdir(haltedDir), t.store.disk.syncDir(".")); err != nil {
 			return err
 		}
 	}
 	text := thread + "\n" + strings.TrimRight(why, "\n") + "\n"
-	return s.disk.put(haltedDir+"/"+scratchPrefix+NewID(), haltFileOf(thread), []byte(text))
+	return t.store.disk.put(haltedDir+"/"+scratchPrefix+NewID(), haltFileOf(thread), []byte(text))
 }
 
-// ThreadHalted says whether a conversation is halted; nil when it is not. It costs
+// Halted says whether a conversation is halted; nil when it is not. It costs
 // one look at one name.
-func (s *Store) ThreadHalted(thread string) (*HaltedThread, error) {
+func (t Threads) Halted(thread string) (*HaltedThread, error) {
 	if thread == "" {
 		return nil, nil
 	}
-	h, err := s.readHalted(haltFileOf(thread), thread)
+	h, err := t.read(haltFileOf(thread), thread)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -72,8 +78,8 @@ func (s *Store) ThreadHalted(thread string) (*HaltedThread, error) {
 	return h, nil
 }
 
-func (s *Store) readHalted(file, thread string) (*HaltedThread, error) {
-	f, err := s.disk.openRead(file)
+func (t Threads) read(file, thread string) (*HaltedThread, error) {
+	f, err := t.store.disk.openRead(file)
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +105,9 @@ func (s *Store) readHalted(file, thread string) (*HaltedThread, error) {
 	return h, nil
 }
 
-// HaltedThreads lists the conversations that are halted, the newest first.
-func (s *Store) HaltedThreads() ([]HaltedThread, error) {
-	names, err := s.disk.names(haltedDir)
+// List lists the conversations that are halted, the newest first.
+func (t Threads) List() ([]HaltedThread, error) {
+	names, err := t.store.disk.names(haltedDir)
 	if err != nil {
 		return nil, fmt.Errorf("list halted threads: %w", err)
 	}
@@ -110,7 +116,7 @@ func (s *Store) HaltedThreads() ([]HaltedThread, error) {
 		if unfinished(name) {
 			continue
 		}
-		h, err := s.readHalted(haltedDir+"/"+name, "")
+		h, err := t.read(haltedDir+"/"+name, "")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
 			continue // gone meanwhile, or a thing that halts nothing that has a name
 		} else if err != nil {
@@ -127,11 +133,11 @@ func (s *Store) HaltedThreads() ([]HaltedThread, error) {
 	return list, nil
 }
 
-// UnhaltThread lets a conversation go on; it is not an error when it is not halted.
-func (s *Store) UnhaltThread(thread string) error {
-	err := ignoreMissing(s.disk.remove(haltFileOf(thread)))
+// Unhalt lets a conversation go on; it is not an error when it is not halted.
+func (t Threads) Unhalt(thread string) error {
+	err := ignoreMissing(t.store.disk.remove(haltFileOf(thread)))
 	if err == nil {
-		err = ignoreMissing(s.disk.syncDir(haltedDir))
+		err = ignoreMissing(t.store.disk.syncDir(haltedDir))
 	}
 	if err != nil {
 		return fmt.Errorf("unhalt thread %s: %w", thread, err)

@@ -17,7 +17,7 @@ import (
 type Ring struct {
 	Mailbox string // whose; empty for All, Lost and Halt
 	Name    string // the file that appeared in new/, if the event told
-	Stray   bool   // something happened in the mailbox's own folder, or there is room again: see [Mailbox.Strays]
+	Stray   bool   // something happened in the mailbox's own folder, or there is room again: see [Drops.List]
 	Halt    bool   // HALT came or went
 	All     bool   // events were lost, or folders came or went: look everywhere
 	Lost    bool   // a watch is gone, or an error came: call [Watcher.Rewatch] soon

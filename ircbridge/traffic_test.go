@@ -110,7 +110,7 @@ func number(text string) (n int, ok bool) {
 }
 
 func (s *traffic) mailbox() string {
-	dead, _ := s.box.Dead()
+	dead, _ := s.box.DeadLetters().List()
 	claimed, _ := s.box.Claimed()
 	waiting, _ := s.box.Peek()
 	return fmt.Sprintf("%d of %d done, %d waiting, %d claimed, dead: %v", s.finished(), s.drops, len(waiting), len(claimed), dead)

@@ -443,8 +443,8 @@ func TestARetriedDeadLetterRunsUnderNewNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var dead []dropbox.DeadLetter
-	f.until("it is dead", func() bool { dead, err = box.Dead(); return err == nil && len(dead) == 1 })
-	if err := box.Retry(dead[0]); err != nil {
+	f.until("it is dead", func() bool { dead, err = box.DeadLetters().List(); return err == nil && len(dead) == 1 })
+	if err := box.DeadLetters().Retry(dead[0]); err != nil {
 		t.Fatal(err)
 	}
 	f.until("it ran again", func() bool { return len(f.bodies()) >= 4 })

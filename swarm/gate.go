@@ -55,7 +55,7 @@ func (a *agent) gated(c *dropbox.Claim) (refused bool, err error) {
 		return true, a.bury(c, fmt.Sprintf("passed on %d times: a loop", m.Hops))
 	}
 	q := GateQuestion{Message: m, To: a.name, Proven: a.proves(m), Suspects: suspects, At: time.Now()}
-	halted, err := a.store.ThreadHalted(m.Thread)
+	halted, err := a.store.Threads().Halted(m.Thread)
 	if err != nil {
 		return false, err
 	} else if halted != nil {
@@ -63,7 +63,7 @@ func (a *agent) gated(c *dropbox.Claim) (refused bool, err error) {
 	}
 	v := a.gate.Ask(q)
 	if !v.Pass {
-		if passes, err := a.box.Passes(c.Entry); passes || err != nil {
+		if passes, err := a.box.Refusals().Passes(c.Entry); passes || err != nil {
 			return false, err // a person has let it through
 		}
 	}
@@ -130,7 +130,7 @@ const maxQuoted = 1 << 10
 // haltThread halts the conversation of a message. The lead is told once, with what
 // was said last.
 func (a *agent) haltThread(m *dropbox.Message, v GateVerdict) error {
-	if err := a.store.HaltThread(m.Thread, v.String()); err != nil {
+	if err := a.store.Threads().Halt(m.Thread, v.String()); err != nil {
 		return err
 	}
 	a.log.Warn("conversation halted", "thread", m.Thread, keyMessage, m.ID, "rule", v.Rule, keyWhy, v.Reason)
@@ -142,7 +142,7 @@ func (a *agent) haltThread(m *dropbox.Message, v GateVerdict) error {
 // once. A sender may have halted it before the delivery, and told nobody. What the lead did
 // is no news to the lead.
 func (a *agent) tellHalted(m *dropbox.Message, more string) error {
-	h, err := a.store.ThreadHalted(m.Thread)
+	h, err := a.store.Threads().Halted(m.Thread)
 	if err != nil || h == nil || strings.HasPrefix(h.Why, ByLead) {
 		return err
 	}
@@ -199,14 +199,14 @@ func gateStatus(store *dropbox.Store, agents []Spec, now time.Time) (GateStatus,
 		if err != nil {
 			continue // not made yet, or just being made again
 		}
-		kept, today, err := box.Refused(midnight)
+		kept, today, err := box.Refusals().Count(midnight)
 		if err != nil {
 			return st, err
 		}
 		st.Refused.Kept += kept
 		st.Refused.Today += today
 	}
-	halted, err := store.HaltedThreads()
+	halted, err := store.Threads().List()
 	for _, h := range halted {
 		st.Threads = append(st.Threads, ThreadHalted{h.Thread, h.Why, h.Since})
 	}

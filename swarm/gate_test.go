@@ -53,7 +53,7 @@ func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(
 		}
 		v := f.gate.Ask(swarm.GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
 		if asked && v.Halt {
-			err = f.store.HaltThread(m.Thread, v.String())
+			err = f.store.Threads().Halt(m.Thread, v.String())
 		}
 		if asked && !v.Pass || err != nil {
 			return err
@@ -70,7 +70,7 @@ func (f *field) refused(name string) []dropbox.Refusal {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	list, err := box.Refusals()
+	list, err := box.Refusals().List()
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -166,11 +166,11 @@ func TestAgentsInALoopAreStopped(t *testing.T) {
 			f.start()
 			id := f.send(c.ring[0], "Begin.")
 			f.until("a halted conversation", func() bool {
-				h, err := f.store.ThreadHalted(id)
+				h, err := f.store.Threads().Halted(id)
 				return err == nil && h != nil
 			})
 			f.quiet()
-			h, err := f.store.ThreadHalted(id)
+			h, err := f.store.Threads().Halted(id)
 			// By all the rules together, an answer may reach the limit of hops before a
 			// message comes round.
 			rule := h != nil && (strings.HasPrefix(h.Why, string(c.rule)+": ") ||
@@ -264,7 +264,7 @@ func TestASenderIsToldOnce(t *testing.T) {
 func TestThePersonIsToldEachTime(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
 	f.start()
-	if err := f.store.HaltThread("tttttttttt", "by hand"); err != nil {
+	if err := f.store.Threads().Halt("tttttttttt", "by hand"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -353,7 +353,7 @@ func TestLastWordsHalt(t *testing.T) {
 	}
 	f.start()
 	id := f.send("coder", "Do it.")
-	f.until("the conversation is halted", func() bool { h, err := f.store.ThreadHalted(id); return err == nil && h != nil })
+	f.until("the conversation is halted", func() bool { h, err := f.store.Threads().Halted(id); return err == nil && h != nil })
 	f.until("the note of the reviewer", func() bool {
 		return slices.ContainsFunc(f.mail("coder"), func(m *dropbox.Message) bool {
 			return m.From == "reviewer" && m.Type == dropbox.Note && strings.Contains(string(m.Body), "I will not go on.")
@@ -371,7 +371,7 @@ func TestLastWordsHalt(t *testing.T) {
 	if m := f.answer(own); m.Type != dropbox.Result {
 		t.Errorf("answer %+v", m)
 	}
-	if h, err := f.store.ThreadHalted(own); err != nil || h == nil {
+	if h, err := f.store.Threads().Halted(own); err != nil || h == nil {
 		t.Errorf("halted: %+v, %v", h, err)
 	}
 }
@@ -389,11 +389,11 @@ func TestLetThrough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.store.UnhaltThread("tttttttttt"); err != nil {
+	if err := f.store.Threads().Unhalt("tttttttttt"); err != nil {
 		t.Fatal(err)
 	}
 	for i, pass := range []bool{true, false} {
-		if err := box.Readmit(f.refused("coder")[0].Entry, pass); err != nil {
+		if err := box.Refusals().Readmit(f.refused("coder")[0].Entry, pass); err != nil {
 			t.Fatal(i, err)
 		}
 	}
@@ -457,7 +457,7 @@ func TestARetryPassesTheGate(t *testing.T) {
 // The status of a project without a daemon shows what is halted and refused.
 func TestGateStatusOffline(t *testing.T) {
 	f := newGated(t, policy.Default(), "coder")
-	if err := f.store.HaltThread("tttttttttt", "ring: by itself"); err != nil {
+	if err := f.store.Threads().Halt("tttttttttt", "ring: by itself"); err != nil {
 		t.Fatal(err)
 	}
 	f.lay("coder", "dddddddddd", "", strings.Repeat("x", 8193))

@@ -404,7 +404,7 @@ func TestADropThatAFullDiskCutOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dead, err := box.Dead()
+		dead, err := box.DeadLetters().List()
 		if err != nil {
 			t.Fatal(err)
 		}

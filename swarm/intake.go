@@ -68,7 +68,7 @@ func (in *intake) look(now time.Time) time.Duration {
 		return lacksRoom
 	})
 	for _, p := range in.places() {
-		strays, err := p.box.Strays()
+		strays, err := p.box.Drops().List()
 		if err != nil {
 			in.swarm.log.Warn("mailbox could not be looked at", keyAgent, p.box.Name(), keyErr, err)
 			continue
@@ -187,7 +187,7 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) 
 	log := in.swarm.log.With("file", st.Name)
 	err := setCutAside(box, st, cut)
 	if cut == "" {
-		_, err = box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
+		_, err = box.Drops().TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
 	}
 	bad, isBad := errors.AsType[*dropbox.InvalidError](err)
 	if err != nil && !isBad {
@@ -209,7 +209,7 @@ func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 	if cut == "" {
 		return nil
 	}
-	if err := box.SetAside(st, cut); err != nil {
+	if err := box.Drops().SetAside(st, cut); err != nil {
 		return err
 	}
 	return &dropbox.InvalidError{Reason: cut}
@@ -220,7 +220,7 @@ func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	log := a.log.With("file", st.Name)
 	if a.turns.Runs.WroteFile(st.Name) {
-		if err := a.box.MoveToWork(st); err != nil {
+		if err := a.box.Drops().MoveToWork(st); err != nil {
 			log.Warn("file could not be moved to work/", keyErr, err)
 			return false
 		}
@@ -232,7 +232,7 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	if cut == "" {
 		o := a.originOf(st.Changed, true)
 		err = a.doors.takeIn(o, func() (string, error) {
-			d, err := a.box.TakeIn(st, o.inherited())
+			d, err := a.box.Drops().TakeIn(st, o.inherited())
 			return d.ID, err
 		})
 	}

@@ -154,10 +154,10 @@ func countBox(store *dropbox.Store, a *AgentStatus) error {
 		return err
 	}
 	a.Waiting = countWaiting(entries)
-	if a.Dead, err = box.DeadCount(); err != nil {
+	if a.Dead, err = box.DeadLetters().Count(); err != nil {
 		return err
 	}
-	a.Drops, err = box.DropCount()
+	a.Drops, err = box.Drops().Count()
 	return err
 }
 

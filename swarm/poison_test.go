@@ -29,13 +29,13 @@ func (f *field) retry(name, id string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	dead, err := box.Dead()
+	dead, err := box.DeadLetters().List()
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	for _, d := range dead {
 		if d.ID == id {
-			if err := box.Retry(d); err != nil {
+			if err := box.DeadLetters().Retry(d); err != nil {
 				f.t.Fatal(err)
 			}
 			return

@@ -48,7 +48,7 @@ func TestACopyOfACancelledMessage(t *testing.T) {
 	}
 	for i, copied := range [][]byte{data, changed} {
 		lay(e.Name, copied)
-		f.until("it is set aside", func() bool { letters, err := box.Dead(); return err == nil && len(letters) == 2+i })
+		f.until("it is set aside", func() bool { letters, err := box.DeadLetters().List(); return err == nil && len(letters) == 2+i })
 	}
 	if n := len(f.backend.Runs()); n != 0 {
 		t.Errorf("%d turns ran for copies", n)
@@ -67,13 +67,13 @@ func TestACopyOfACancelledMessage(t *testing.T) {
 	}
 
 	// What was taken back can be tried again as ever.
-	letters, err := box.Dead()
+	letters, err := box.DeadLetters().List()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range letters {
 		if l.Original == "" && l.ID == id && l.Priority == e.Priority {
-			if err := box.Retry(l); err != nil {
+			if err := box.DeadLetters().Retry(l); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -293,9 +293,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		}
 		a.CostUSD = s.ledger.Cost(m.name, now)
 		var err error
-		a.Dead, err = m.box.DeadCount()
+		a.Dead, err = m.box.DeadLetters().Count()
 		uncounted = cmp.Or(uncounted, err)
-		a.Drops, err = m.box.DropCount()
+		a.Drops, err = m.box.Drops().Count()
 		uncounted = cmp.Or(uncounted, err)
 		st.Agents = append(st.Agents, a)
 	}

@@ -49,7 +49,7 @@ func (a *agent) takeUp(kill context.Context) error {
 			return fmt.Errorf("message %s: %w", e.ID, err)
 		}
 	}
-	refused, err := a.box.Refusing()
+	refused, err := a.box.Refusals().Unfinished()
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (a *agent) useless(c *dropbox.Claim) (bool, error) {
 		a.doors.forget(c.ID)
 		return true, a.box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
 	}
-	if given, err := a.box.GivenUp(c.Entry); err != nil {
+	if given, err := a.box.DeadLetters().Has(c.Entry); err != nil {
 		return false, err
 	} else if given {
 		a.log.Info("message was given up already", keyMessage, c.ID)

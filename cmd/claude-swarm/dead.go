@@ -184,7 +184,7 @@ func deadRetry(c *cli.Context) error {
 	for _, d := range picked {
 		box, err := p.Mailbox(d.Mailbox)
 		if err == nil {
-			err = box.Retry(d.Letter)
+			err = box.DeadLetters().Retry(d.Letter)
 		}
 		if err != nil {
 			return err
@@ -234,7 +234,7 @@ func deadPurge(c *cli.Context) error {
 	for _, d := range picked {
 		box, err := p.Mailbox(d.Mailbox)
 		if err == nil {
-			err = box.Purge(d.Letter)
+			err = box.DeadLetters().Purge(d.Letter)
 		}
 		if err != nil {
 			return err

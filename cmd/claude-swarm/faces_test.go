@@ -172,7 +172,7 @@ func mailInEveryState(t *testing.T, p *project, store *dropbox.Store) (done stri
 	put(dropbox.Lead, dropbox.Message{From: "coder", Type: dropbox.Status})
 	lead, e := put(dropbox.Lead, question)
 	must(lead.MarkRead(e))
-	must(store.HaltThread("k7f3q9m2xd", "rings: to and fro"))
+	must(store.Threads().Halt("k7f3q9m2xd", "rings: to and fro"))
 
 	box, e = claimed()
 	now := time.Now().UTC()

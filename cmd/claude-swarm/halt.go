@@ -100,7 +100,7 @@ func haltThread(c *cli.Context, p *post, id, why string) error {
 	if err != nil {
 		return err
 	}
-	if h, err := p.Store.ThreadHalted(thread); err != nil {
+	if h, err := p.Store.Threads().Halted(thread); err != nil {
 		return err
 	} else if h != nil {
 		return alreadyHalted(c, "the conversation "+thread+" is", h.Why, "claude-swarm unhalt --thread "+shellWord(thread))
@@ -120,7 +120,7 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 	if err != nil {
 		return err
 	}
-	halted, err := p.Store.ThreadHalted(thread)
+	halted, err := p.Store.Threads().Halted(thread)
 	if err != nil {
 		return err
 	} else if halted == nil {
@@ -142,7 +142,7 @@ func unhaltThread(c *cli.Context, p *post, id string) error {
 // thread finds a conversation: one that is halted under this name, or that of a
 // message which the asker may read.
 func (p *post) thread(id string) (string, error) {
-	if h, err := p.Store.ThreadHalted(id); h != nil || err != nil {
+	if h, err := p.Store.Threads().Halted(id); h != nil || err != nil {
 		return id, err
 	}
 	found, m, err := p.message(id)

@@ -85,7 +85,7 @@ func refusedRetry(c *cli.Context) error {
 	for _, r := range picked {
 		box, err := p.Mailbox(r.To)
 		if err == nil {
-			err = box.Readmit(r.Entry, true)
+			err = box.Refusals().Readmit(r.Entry, true)
 		}
 		if err != nil {
 			return err

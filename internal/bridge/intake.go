@@ -20,7 +20,7 @@ type resting struct {
 // takeIn makes messages of the files that were laid into the mailbox by hand and have come to
 // rest. It says whether some have not yet.
 func (r *run) takeIn(now time.Time) (wait bool) {
-	strays, err := r.mail.box.Strays()
+	strays, err := r.mail.box.Drops().List()
 	if err != nil {
 		r.rec.trouble("files by hand were not listed", err)
 		return false
@@ -35,7 +35,7 @@ func (r *run) takeIn(now time.Time) (wait bool) {
 			rest[st.Name], wait = old, true
 			continue
 		}
-		_, err := r.mail.box.TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
+		_, err := r.mail.box.Drops().TakeIn(st, dropbox.Defaults{From: dropbox.Lead, Type: dropbox.Note})
 		switch {
 		case err == nil:
 			r.outbox.plan.lookAgain()

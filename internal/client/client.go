@@ -66,14 +66,14 @@ func (c *Client) Reason(found dropbox.Found) string {
 		return ""
 	}
 	if found.State == dropbox.Refused {
-		refusals, err := box.Refusals()
+		refusals, err := box.Refusals().List()
 		i := slices.IndexFunc(refusals, func(r dropbox.Refusal) bool { return r.ID == found.Entry.ID })
 		if err != nil || i < 0 {
 			return ""
 		}
 		return refusals[i].Reason
 	}
-	letters, err := box.Dead()
+	letters, err := box.DeadLetters().List()
 	if err != nil {
 		return ""
 	}

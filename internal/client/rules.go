@@ -26,7 +26,7 @@ func (e *RefusedError) Error() string { return "refused by a rule: " + e.Verdict
 // conversation here, since the daemon will not see it. The error is a [*RefusedError].
 func (c *Client) MayPass(m *dropbox.Message) error {
 	q := policy.Question{Proven: c.Me.Token != "", Now: time.Now(), BeforeDelivery: true}
-	halted, err := c.Store.ThreadHalted(m.Thread)
+	halted, err := c.Store.Threads().Halted(m.Thread)
 	if err != nil {
 		return err
 	} else if halted != nil {
@@ -46,7 +46,7 @@ func (c *Client) MayPass(m *dropbox.Message) error {
 		q.Message, q.To = &one, name
 		v := c.Rules.Decide(nil, q)
 		if v.Halt && m.Thread != "" {
-			if err := c.Store.HaltThread(m.Thread, c.why(v.String())); err != nil {
+			if err := c.Store.Threads().Halt(m.Thread, c.why(v.String())); err != nil {
 				return err
 			}
 			c.Halted = m.Thread
@@ -73,14 +73,14 @@ func (c *Client) HaltThread(thread, why string) error {
 	if why = strings.TrimSpace(why); why != "" {
 		text += ": " + why
 	}
-	return c.Store.HaltThread(thread, text)
+	return c.Store.Threads().Halt(thread, text)
 }
 
 // UnhaltThread lets a conversation go on. It gives back the messages that were refused only
 // because the conversation was halted, and returns their number. The kept reason tells which
 // these are: a file that an agent wrote counts to the conversation of the turn that wrote it.
 func (c *Client) UnhaltThread(thread string) (back int, err error) {
-	if err := c.Store.UnhaltThread(thread); err != nil {
+	if err := c.Store.Threads().Unhalt(thread); err != nil {
 		return 0, err
 	}
 	names, err := c.Store.Mailboxes()
@@ -92,7 +92,7 @@ func (c *Client) UnhaltThread(thread string) (back int, err error) {
 		if err != nil {
 			return back, err
 		}
-		refusals, err := box.Refusals()
+		refusals, err := box.Refusals().List()
 		if err != nil {
 			return back, err
 		}
@@ -100,7 +100,7 @@ func (c *Client) UnhaltThread(thread string) (back int, err error) {
 			if !policy.WasHalted(r.Reason, thread) {
 				continue
 			}
-			err := box.Readmit(r.Entry, false)
+			err := box.Refusals().Readmit(r.Entry, false)
 			if errors.Is(err, dropbox.ErrGone) {
 				continue // let through meanwhile
 			} else if err != nil {

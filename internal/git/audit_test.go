@@ -315,11 +315,11 @@ func TestTheRealMailboxIsUnderstood(t *testing.T) {
 		}
 	}
 	// Another chance: the dead letter leaves the newest tree.
-	dead, err := box.Dead()
+	dead, err := box.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("Dead = %v, %v", dead, err)
 	}
-	if err := box.Retry(dead[0]); err != nil {
+	if err := box.DeadLetters().Retry(dead[0]); err != nil {
 		t.Fatal(err)
 	}
 	p.record(a)

@@ -20,7 +20,7 @@ type Question struct {
 	// then left to the daemon, which asks again at the claim.
 	BeforeDelivery bool
 	// Halted is why the conversation is halted; "" when it is not. Anyone who asks looks
-	// at the file: see [dropbox.Store.ThreadHalted].
+	// at the file: see [dropbox.Threads.Halted].
 	Halted string
 	// Spent is why nothing more may be spent on this; "" when that is no matter.
 	Spent string

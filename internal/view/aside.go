@@ -39,7 +39,7 @@ func DeadLetters(c *client.Client, mailboxes []string) ([]DeadLetter, error) {
 		if err != nil {
 			return nil, err
 		}
-		letters, err := box.Dead()
+		letters, err := box.DeadLetters().List()
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func Refusals(c *client.Client, mailboxes []string) ([]Refusal, error) {
 		if err != nil {
 			return nil, err
 		}
-		refusals, err := box.Refusals()
+		refusals, err := box.Refusals().List()
 		if err != nil {
 			return nil, err
 		}
