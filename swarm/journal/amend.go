@@ -10,10 +10,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// amendDays is how far back the ledger is compared with what was done: today and
-// yesterday. A power cut takes the last half minute.
-const amendDays = 2
-
 // maxAmend bounds the receipts that are read for that, for each agent and day: the
 // newest. Only those whose message has no line are read.
 const maxAmend = 500

@@ -91,6 +91,13 @@ type Ledger struct {
 	recent map[string]bool
 }
 
+// amendDays is how far back the ledger is compared with what was done: today and
+// yesterday. A power cut takes the last half minute.
+const amendDays = 2
+
+// countedFor is how long a turn counts, for policy.turns_per_hour.
+const countedFor = time.Hour
+
 // maxKnown bounds the remembered turns; what is filed again was the last that
 // some agent did.
 const maxKnown = 10_000

@@ -20,10 +20,8 @@ import (
 // the lead's secret, and what has left a daemon that is gone looks like a person, no
 // word lifts the second bound, which is ten times as high.
 
-const (
-	countedFor = time.Hour
-	absolutely = 10 // times turns_per_hour: the bound for all turns
-)
+// absolutely is how many times turns_per_hour the bound for all turns is.
+const absolutely = 10
 
 // TurnCounts counts the turns that each agent begins. It is safe for several
 // goroutines.
