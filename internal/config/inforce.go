@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
@@ -15,9 +16,15 @@ const inForceName = "in-force.yaml"
 
 const inForceMark = "# in force: "
 
-// KeepInForce notes in the daemon's folder that the daemon goes by this content.
+// KeepInForce notes in the daemon's folder that the daemon goes by this content. The note may
+// be missing, so it is not durable; a reader never sees a part of it.
 func (f *File) KeepInForce() error {
-	return rendezvous.Keep(f.Home(), inForceName, inForceMark+strconv.Quote(f.Path)+"\n"+string(f.source))
+	path := filepath.Join(f.Home(), inForceName)
+	text := inForceMark + strconv.Quote(f.Path) + "\n" + string(f.source)
+	if old, err := os.ReadFile(path); err == nil && string(old) == text {
+		return nil
+	}
+	return durable.Files{}.Write(path, durable.Options{Volatile: true}, []byte(text))
 }
 
 // InForce is what the project's daemon goes by, or the last one went by, whatever the

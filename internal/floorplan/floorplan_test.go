@@ -45,7 +45,7 @@ var floors = map[string][]string{
 	"internal/policy":       {"dropbox", "internal/durable", "internal/screen"},
 	"internal/provision":    {"dropbox", "dropbox/topic", "internal/config", "internal/durable", "internal/bridge", "ircbridge", "internal/control", "internal/rendezvous", "swarm", "swarm/journal", "swarm/runner", "swarm/runner/claude", "internal/screen"},
 	"internal/screen":       {},
-	"internal/rendezvous":   {"internal/durable"},
+	"internal/rendezvous":   {},
 	"internal/tmux":         {},
 	"internal/tokens":       {},
 	"internal/view":         {"dropbox", "internal/config", "internal/control", "internal/client", "internal/rendezvous", "internal/bridge", "ircbridge", "swarm", "swarm/journal"},
