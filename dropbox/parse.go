@@ -38,7 +38,7 @@ func Parse(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// splitFront finds the two lines "---". ok is false when the first line is none;
+// splitFront finds the two lines "---". ok is false where the text does not begin with one;
 // it is an error when only the second is missing.
 func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	rest, ok := bytes.CutPrefix(data, []byte(fence))
@@ -184,7 +184,7 @@ func checkExtra(text string) error {
 			return invalid("%s is a known key", root.Content[i].Value)
 		}
 	}
-	// What reads differently after a second writing would change on its way.
+	// Text that a second writing changes would change on its way.
 	again, err := yaml.Marshal(root)
 	if err != nil || string(again) != text {
 		return invalid("unknown keys do not survive being written again")

@@ -7,7 +7,7 @@
 //	    handoff/NAME.md    what an agent leaves for its next session, and for others
 //
 // A page is whole at every moment: it is replaced by a rename. Several processes may
-// write at once, one waits for the other. No symbolic link is followed.
+// write at the same time: each waits for the one before. The package follows no symbolic link.
 package board
 
 import (
@@ -79,7 +79,7 @@ type Board struct {
 	files durable.Files
 }
 
-// Of is the board of the mailboxes at store. Nothing is made.
+// Of is the board of the mailboxes at store. It makes nothing.
 func Of(store string) Board { return Board{dir: path.Join(store, "board")} }
 
 // With is the same board, with another way to write its pages.
@@ -126,7 +126,7 @@ func read(root *os.Root, page string) (Page, error) {
 		return Page{}, err
 	}
 	defer f.Close()
-	// Somebody may have written it by hand, at any length; its end is the newest.
+	// A person may have written the page by hand, at any length; its end is the newest.
 	if over := info.Size() - MaxPage; over > 0 {
 		if _, err := f.Seek(over, io.SeekStart); err != nil {
 			return Page{}, err
@@ -204,7 +204,7 @@ func (b Board) change(page string, change func(old string) string) (_ Page, err 
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return Page{}, errors.New("the text is not UTF-8, or has a NUL byte")
 	}
-	// One writes at a time, so what a crash has left is written over by the next.
+	// One process writes at a time, so the next one writes over what a crash has left.
 	o := durable.Options{Temp: "." + path.Base(page) + ".md.tmp"}
 	if err := b.files.WriteIn(root, page+".md", o, []byte(text)); err != nil {
 		return Page{}, err
@@ -212,8 +212,8 @@ func (b Board) change(page string, change func(old string) string) (_ Page, err 
 	return read(root, page)
 }
 
-// lock makes others who write wait. The lock is on the folder itself, and ends with
-// the process at the latest.
+// lock makes other writers wait. It locks the folder itself, until unlock or the end of
+// the process.
 func lock(root *os.Root) (unlock func(), err error) {
 	dir, err := root.Open(".")
 	if err != nil {

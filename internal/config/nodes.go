@@ -53,7 +53,7 @@ func ofAgent(path string) (key string, ok bool) {
 
 var index = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d+\]`) })
 
-// shown is a path as a person is told of it: the place in the file says which agent or
+// shown is a path as a message to a person names it: the place in the file says which agent or
 // entry of a list it is.
 func shown(path string) string {
 	if key, ok := ofAgent(path); ok {
@@ -76,8 +76,8 @@ func (r *reader) fail(path, try, format string, args ...any) {
 	r.report(r.find(path).value, path, wrong(try, format, args...))
 }
 
-// report gives a problem its place, and the name of its key where path is one. It
-// tells whether there is none.
+// report gives a problem its place, and the name of its key where path is one. It returns
+// true where e is nil: no problem.
 func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	if e == nil {
 		return true

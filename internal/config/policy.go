@@ -20,8 +20,8 @@ type Policy struct {
 	StopSentinel string `key:"stop_sentinel" is:"empty" default:"\"<<<HALT>>>\"" doc:"A body with this text halts its conversation. \"\": none."`
 	Unproven     string `key:"unproven" type:"allow | refuse" default:"allow" doc:"What happens to messages without a proof of their sender, such as files dropped by hand. allow: the agent is told that they are unverified. refuse: they are refused."`
 
-	// ACL says what agents may do, by their names: what was written for a role stands
-	// here for each agent that has it and no entry of its own.
+	// ACL says what agents may do, by their names: the entry of a role stands here for each
+	// agent that has the role and no separate entry.
 	ACL map[string]Access `key:"acl" type:"names with keys" doc:"What agents may do, by name or role: {planner: {direct: [coder], broadcast: false, publish: [task.*], subscribe: [result.>]}}. direct names the agents or roles that it may write to; to write to the lead and to answer is always allowed. A missing list allows everything, an empty one nothing. An agent that is not named may do everything."`
 }
 

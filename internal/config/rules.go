@@ -21,7 +21,7 @@ import (
 // itself gives an agent.
 const ToolServer = "dead-drop"
 
-// What the names of channels have in them for the slug of the project, and for a task.
+// The name of a channel may have these, for the slug of the project and the id of a task.
 const (
 	slugMark = "{slug}"
 	taskMark = "{task-id}"

@@ -20,8 +20,8 @@ const (
 	// mailHost ends the e-mail address of every author. The name is reserved for
 	// what does not exist, so no mail can go there.
 	mailHost = "@claude-swarm.invalid"
-	// scribe is the author of what belongs to no turn.
-	scribe = "swarm"
+	// auditor is the author of changes that belong to no turn.
+	auditor = "swarm"
 )
 
 // The errors that a caller may test for with errors.Is.
@@ -73,8 +73,8 @@ type Audit struct {
 	log *slog.Logger
 	now func() time.Time
 
-	// What the branch is known to hold. It belongs to the goroutine of Record.
-	known  bool   // whether the rest is to be believed
+	// The next three say what the branch holds. They belong to the goroutine of Record.
+	known  bool   // whether tip and memory are right
 	tip    string // "" while there is no branch
 	memory memory
 	warned map[string]bool // files that cannot be recorded, told once
@@ -130,8 +130,8 @@ func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil
 	err := a.record(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrCheckedOut) && !errors.Is(err, ErrForeign) {
-		// The branch was moved or locked by somebody else, or an object went with a
-		// gc: all that passes. What was believed of the branch is not believed now.
+		// Another process moved or locked the branch, or git's gc removed an object:
+		// none of it lasts. Now the branch is compared from the start.
 		a.known = false
 		err = a.record(ctx)
 	}
@@ -166,7 +166,7 @@ func (a *Audit) record(ctx context.Context) error {
 		return err
 	}
 	for len(f.turns) > 0 || len(f.rest) > 0 {
-		// Batches keep what a crash costs small, and each within git's patience.
+		// A batch bounds what a crash costs, and fits into gitTimeout.
 		batch := f.turns[:min(len(f.turns), maxBatch)]
 		f.turns = f.turns[len(batch):]
 		var rest []change
@@ -182,8 +182,8 @@ func (a *Audit) record(ctx context.Context) error {
 	return nil
 }
 
-// catchUp makes the memory true of the branch as it is now. Where it cannot, it
-// returns the branch's whole tree, for a comparison from the start.
+// catchUp brings the memory up to date with the branch. Where it cannot, it returns the
+// branch's whole tree, for a comparison from the start.
 func (a *Audit) catchUp(ctx context.Context, tip string) (tree map[string]string, err error) {
 	if a.known && tip != a.tip && tip != "" && a.tip != "" {
 		// An audit in another worktree, mostly. If the old commit is gone the branch

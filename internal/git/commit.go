@@ -30,7 +30,7 @@ type commit struct {
 type file struct {
 	path string
 	data []byte
-	// read, if set, is told what was read.
+	// read, if set, gets the data that was read.
 	read func(data []byte)
 }
 
@@ -81,7 +81,7 @@ func (h head) attachments() []file {
 // commitOf makes the commit of a turn; false when its receipt is gone.
 func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 	c := &commit{author: t.mailbox, at: t.ended}
-	for i, p := range t.papers {
+	for i, p := range t.mails {
 		receipt, _, ok := a.read(root, p.base+receiptEnd)
 		if !ok {
 			if i == 0 {
@@ -115,7 +115,7 @@ const (
 
 // turnText is the message of a turn's commit.
 func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
-	id := cmp.Or(r.ID, h.ID, idOf(t.papers[0].base))
+	id := cmp.Or(r.ID, h.ID, idOf(t.mails[0].base))
 	answer := r.Answer
 	if answer == nil {
 		answer = new(journal.Answer)
@@ -138,7 +138,7 @@ func turnText(t *turn, r *journal.Receipt, h head, body []byte) string {
 	trailer("Turn", r.Turn)
 	trailer("Outcome", r.Outcome)
 	trailer("Cost-USD", strconv.FormatFloat(r.CostUSD, 'f', 4, 64))
-	for _, p := range t.papers[1:] {
+	for _, p := range t.mails[1:] {
 		trailer("Rode-Along", idOf(p.base))
 	}
 	return b.String()
@@ -195,7 +195,7 @@ func restText(rest []change) string {
 		if rest[0].gone {
 			verb = "remove"
 		}
-		return fmt.Sprintf("%s: %s %s\n", scribe, verb, screen.OneLine(rest[0].path))
+		return fmt.Sprintf("%s: %s %s\n", auditor, verb, screen.OneLine(rest[0].path))
 	}
-	return fmt.Sprintf("%s: record %d files\n", scribe, len(rest))
+	return fmt.Sprintf("%s: record %d files\n", auditor, len(rest))
 }

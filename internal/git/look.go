@@ -31,11 +31,11 @@ type found struct {
 type turn struct {
 	mailbox string
 	ended   time.Time
-	papers  []paper // the turn's own first
+	mails   []mail // the turn's own first
 }
 
-// A paper is a message with its receipt.
-type paper struct {
+// A mail is a message with its receipt.
+type mail struct {
 	base string // path of both without their endings
 	note bool   // rode along with another's turn
 }
@@ -76,7 +76,7 @@ func (a *Audit) look(root *os.Root, tree map[string]string, now time.Time) (*fou
 	}
 	a.lookForGone(tree, seen, f)
 	slices.SortStableFunc(f.turns, func(x, y *turn) int {
-		return cmp.Or(x.ended.Compare(y.ended), strings.Compare(x.papers[0].base, y.papers[0].base))
+		return cmp.Or(x.ended.Compare(y.ended), strings.Compare(x.mails[0].base, y.mails[0].base))
 	})
 	slices.SortFunc(f.rest, func(x, y change) int { return strings.Compare(x.path, y.path) })
 	return f, nil
@@ -127,8 +127,8 @@ func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string
 			base, ok := strings.CutSuffix(e.Name(), messageEnd)
 			switch {
 			case ok && receipts[base] && !a.recorded(folder+"/"+base+receiptEnd, tree):
-				// It goes with its receipt.
-			case ok && !receipts[base] && onItsWay(root, mailbox, folder, base):
+				// The commit of its receipt takes it along.
+			case ok && !receipts[base] && receiptComes(root, mailbox, folder, base):
 				f.open[folder] = true
 			case a.readable(root, name):
 				f.rest = append(f.rest, change{path: name})
@@ -136,7 +136,7 @@ func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string
 		}
 	}
 	for _, t := range turns {
-		slices.SortStableFunc(t.papers, func(x, y paper) int {
+		slices.SortStableFunc(t.mails, func(x, y mail) int {
 			if x.note != y.note {
 				if y.note {
 					return -1
@@ -158,9 +158,9 @@ func (a *Audit) recorded(name string, tree map[string]string) bool {
 	return ok
 }
 
-// onItsWay says whether the receipt of a message in done/ is about to follow it: the
-// message moves first. Looked at in the order in which the receipt moves.
-func onItsWay(root *os.Root, mailbox, folder, base string) bool {
+// receiptComes says whether the receipt of a message in done/ is about to follow it: the
+// message moves first. It looks in the order in which the receipt moves.
+func receiptComes(root *os.Root, mailbox, folder, base string) bool {
 	for _, at := range []string{mailbox + "/cur/", folder + "/"} {
 		if _, err := root.Lstat(at + base + receiptEnd); err == nil {
 			return true
@@ -169,8 +169,8 @@ func onItsWay(root *os.Root, mailbox, folder, base string) bool {
 	return false
 }
 
-// addReceipt puts a receipt to its turn. One that cannot be understood is a turn of
-// its own: it is recorded anyway.
+// addReceipt adds a receipt to its turn. A receipt that cannot be read is recorded as a
+// separate turn.
 func (a *Audit) addReceipt(root *os.Root, mailbox, base string, turns map[string]*turn) {
 	data, info, ok := a.read(root, base+receiptEnd)
 	if !ok {
@@ -181,7 +181,7 @@ func (a *Audit) addReceipt(root *os.Root, mailbox, base string, turns map[string
 		a.warn(base+receiptEnd, err)
 		r = new(journal.Receipt)
 	}
-	p := paper{base: base, note: r.Outcome == "rode along"}
+	p := mail{base: base, note: r.Outcome == "rode along"}
 	ended := r.Ended
 	if ended.IsZero() {
 		ended = info.ModTime()
@@ -198,7 +198,7 @@ func (a *Audit) addReceipt(root *os.Root, mailbox, base string, turns map[string
 	if ended.After(t.ended) {
 		t.ended = ended
 	}
-	t.papers = append(t.papers, p)
+	t.mails = append(t.mails, p)
 }
 
 // lookThrough finds what changed in a folder whose files can change.
@@ -248,9 +248,9 @@ func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[strin
 	is := stampOf(info, now)
 	is.blob = a.git.blob(data)
 	before := was.blob
-	// In a comparison from the start the branch says what it holds. But what did not
-	// change here since we recorded it may have been changed there, by another
-	// worktree's audit: neither takes that back, or they would never end.
+	// In a comparison from the start the branch says what it holds. But where a file did not
+	// change here since we recorded it, another worktree's audit may have changed it on the
+	// branch. Neither audit takes that back, or the two would go on without an end.
 	if tree != nil && (was.blob == "" || is.blob != was.blob || tree[name] == "") {
 		before = tree[name]
 	}
@@ -266,9 +266,8 @@ func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{size: info.Size(), changed: info.ModTime(), rested: now.Sub(info.ModTime()) > rest}
 }
 
-// lookForGone finds what vanished from board/ and dead/ since it was recorded. Only
-// what this audit saw itself counts: what else is on the branch may be another
-// worktree's.
+// lookForGone finds files that vanished from board/ and dead/ since they were recorded. Only
+// files that this audit saw count: others on the branch may be another worktree's.
 func (a *Audit) lookForGone(tree map[string]string, seen map[string]bool, f *found) {
 	for name := range a.memory.kept {
 		if seen[name] {

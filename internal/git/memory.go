@@ -24,8 +24,8 @@ type stamp struct {
 	size    int64
 	changed time.Time
 	blob    string // git's name of the content
-	// rested says that the file was not changed just now: a change within the same
-	// tick of the disk's clock would else go unseen.
+	// rested says that the last change is not from just now: a second change within the
+	// same tick of the disk's clock would stay unseen.
 	rested bool
 }
 
@@ -41,8 +41,8 @@ func (m *memory) listed(folder string) bool {
 	return path.Base(folder) >= m.since || m.open[folder]
 }
 
-// forgetDone begins a comparison from the start. What was seen in board/ and dead/
-// stays known, so that what vanishes from there is still noticed.
+// forgetDone begins a comparison from the start. The files seen in board/ and dead/ stay
+// known, so that the audit still notices when one vanishes.
 func (m *memory) forgetDone() {
 	m.since = ""
 	clear(m.open)
@@ -57,8 +57,8 @@ func (m *memory) settle(looked time.Time, open map[string]bool) {
 	maps.DeleteFunc(m.done, func(name string, _ bool) bool { return !m.listed(path.Dir(name)) })
 }
 
-// follow learns what somebody else put on the branch. It returns false when they
-// took away what was finished: then nobody knows what is there.
+// follow learns what another audit put on the branch. It returns false where finished mail
+// went from the branch: then the memory is of no use.
 func (m *memory) follow(added, gone []string) bool {
 	for _, name := range gone {
 		if isDone(name) {

@@ -20,9 +20,9 @@ import (
 	"time"
 )
 
-// patience bounds one git process, so that a git that hangs (a lock on a dead
+// gitTimeout bounds one git process, so that a git that hangs (a lock on a dead
 // network drive) cannot keep a daemon from ending.
-const patience = 2 * time.Minute
+const gitTimeout = 2 * time.Minute
 
 // A program is git as it works on one repository.
 type program struct {
@@ -43,7 +43,7 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
 	}
 	g := &program{path: found, env: cleaned(environ)}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	out, err := g.output(g.raw(ctx, dir, "rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--show-prefix"))
 	if gitErr, ok := errors.AsType[*programError](err); ok && strings.Contains(gitErr.stderr, "not a git repository") {
@@ -62,8 +62,9 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	return g, nil
 }
 
-// cleaned takes out of an environment what would point git elsewhere, and puts in
-// what keeps it quiet. Where git and its configuration files lie stays.
+// cleaned is an environment for git: without the variables that would point it at another
+// repository, and with those that keep it quiet. It keeps those that say where git and its
+// configuration files lie.
 func cleaned(environ []string) []string {
 	keep := []string{"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 	env := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
@@ -77,8 +78,8 @@ func cleaned(environ []string) []string {
 		"GIT_NO_LAZY_FETCH=1",     // a partial clone asks nobody
 		"GIT_LITERAL_PATHSPECS=1", // a folder may be called a*b
 		"GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_COMMITTER_NAME="+scribe, // in the branch's own reflog
-		"GIT_COMMITTER_EMAIL="+scribe+mailHost,
+		"GIT_COMMITTER_NAME="+auditor, // in the branch's own reflog
+		"GIT_COMMITTER_EMAIL="+auditor+mailHost,
 	)
 }
 
@@ -113,7 +114,7 @@ func (g *program) raw(ctx context.Context, dir string, args ...string) *exec.Cmd
 
 // run runs git in the repository and returns what it prints.
 func (g *program) run(ctx context.Context, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	return g.output(g.command(ctx, args...))
 }

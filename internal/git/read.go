@@ -58,8 +58,8 @@ func list(root *os.Root, name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// read reads a regular file. What is gone is passed over, and what cannot be read is
-// told once: a file must not keep all others from being recorded.
+// read reads a regular file. It passes over a file that is gone, and warns once of one that
+// it cannot read: one file must not keep all others from being recorded.
 func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo, ok bool) {
 	data, info, err := readFile(root, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +114,7 @@ func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, nil, errNotRegular
 	}
-	// Without O_NONBLOCK a fifo that takes the file's place now would block for ever.
+	// Without O_NONBLOCK a fifo that takes the file's place now would block without an end.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err

@@ -19,7 +19,7 @@ const maxBatch = 1000
 
 // An importer writes commits into a running git fast-import. Nothing is on the
 // branch before finish returns nil: fast-import moves it at its end, from where it
-// was, and only if it got the word "done".
+// was, and only if it read "done".
 type importer struct {
 	audit  *Audit
 	cmd    *exec.Cmd
@@ -55,7 +55,7 @@ func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []
 	}
 	if len(rest) > 0 {
 		if last == nil {
-			last = &commit{author: scribe, at: im.when, text: restText(rest)}
+			last = &commit{author: auditor, at: im.when, text: restText(rest)}
 		}
 		last.add(a, root, rest)
 	}
@@ -76,7 +76,7 @@ func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []
 // learn remembers what was recorded.
 func (a *Audit) learn(turns []*turn, rest []change) {
 	for _, t := range turns {
-		for _, p := range t.papers {
+		for _, p := range t.mails {
 			a.memory.done[p.base+messageEnd] = true
 			a.memory.done[p.base+receiptEnd] = true
 		}
@@ -94,7 +94,7 @@ func (a *Audit) learn(turns []*turn, rest []change) {
 }
 
 func (a *Audit) startImport(ctx context.Context) (*importer, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	im := &importer{audit: a, cancel: cancel, parent: a.tip, when: a.now()}
 	im.cmd = a.git.command(ctx, "fast-import", "--quiet", "--done", "--date-format=raw")
 	im.cmd.Stdout, im.cmd.Stderr = &im.stdout, &im.stderr
@@ -111,8 +111,7 @@ func (a *Audit) startImport(ctx context.Context) (*importer, error) {
 	return im, nil
 }
 
-// commit writes one commit. If git is gone the rest falls on deaf ears, and finish
-// says why.
+// commit writes one commit. If git has ended, nothing arrives, and finish says why.
 func (im *importer) commit(root *os.Root, c *commit) {
 	fmt.Fprintf(im.w, "commit %s\nmark :1\n", ref)
 	im.person("author", c.author, c.at)
@@ -133,7 +132,7 @@ func (im *importer) commit(root *os.Root, c *commit) {
 		if f.data == nil {
 			data, _, ok := im.audit.read(root, f.path)
 			if !ok {
-				continue // it was there a moment ago: nothing to record
+				continue // it went a moment ago: nothing to record
 			}
 			f.data = data
 		}

@@ -17,7 +17,7 @@ func Tracked(ctx context.Context, environ []string, folder string) ([]string, er
 	} else if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	out, err := g.output(g.raw(ctx, dir, "ls-files", "-z", "--", name))
 	if err != nil {

@@ -1,14 +1,14 @@
 // Package lineage tells which processes are above a process, and what they were
-// started with. A caller's own environment is the caller's word; the processes above
-// it are not, since no process can choose other ancestors.
+// started with. A caller can set its own environment as it likes, but it cannot choose
+// other processes above it.
 //
 //	client of a turn (CLAUDE_SWARM_TURN=…) -> sh -> env -i -> caller
 //	         ^                                                 |
 //	         +------------- Above, Variable -------------------+
 package lineage
 
-// most bounds the way up. A chain of processes that is longer than any of a person
-// ends at the first process of the machine long before.
+// most bounds the way up. The chain of a person's processes is much shorter, and ends at the
+// first process of the machine.
 const most = 4096
 
 // Above lists the parent of a process, its parent, and so on, nearest first, without

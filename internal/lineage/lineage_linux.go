@@ -25,7 +25,7 @@ func Parent(pid int) (int, error) {
 }
 
 // Variable is the value of a variable in the environment that a process was started
-// with; "" when it had none, or is another user's.
+// with; "" where it had none, and where the process is another user's.
 func Variable(pid int, name string) string {
 	block, err := read(pid, "environ")
 	if err != nil {
@@ -38,14 +38,14 @@ func Variable(pid int, name string) string {
 // package os would register each with the poller first.
 func read(pid int, name string) ([]byte, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/" + name
-	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	fd, err := retryEINTR(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
 	data := make([]byte, 0, 4096)
 	for {
-		n, err := again(func() (int, error) { return unix.Read(fd, data[len(data):cap(data)]) })
+		n, err := retryEINTR(func() (int, error) { return unix.Read(fd, data[len(data):cap(data)]) })
 		if err != nil {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 		}
@@ -56,8 +56,8 @@ func read(pid int, name string) ([]byte, error) {
 	}
 }
 
-// again repeats a call that a signal has broken off.
-func again(call func() (int, error)) (n int, err error) {
+// retryEINTR repeats a call that a signal interrupted.
+func retryEINTR(call func() (int, error)) (n int, err error) {
 	for {
 		if n, err = call(); err != unix.EINTR {
 			return n, err

@@ -15,12 +15,11 @@ type Access struct {
 	Publish   []string // topics, as patterns
 	Subscribe []string // topics, as patterns
 	Direct    []string // agents that it may write to
-	// NoBroadcast keeps it from writing to all agents at once.
+	// NoBroadcast keeps it from writing one message to all agents.
 	NoBroadcast bool
 }
 
-// acl holds an agent to the lists of those whom it may write to, and of the topics
-// that it may publish on. To write to the lead is always allowed, and so is an answer
+// acl holds an agent to its lists: whom it may write to, and on which topics it may publish. To write to the lead is always allowed, and so is an answer
 // to whoever asked. Where several may have written a message, each of them must be
 // allowed to: a list is a wall, and a person can prove who wrote it.
 func (p Policy) acl(q Question) Verdict {
@@ -28,13 +27,13 @@ func (p Policy) acl(q Question) Verdict {
 	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {
 		return passes
 	}
-	for i, who := range q.mayBe() {
+	for i, who := range q.authors() {
 		v := p.mayWrite(q, who)
 		if v.Pass {
 			continue
 		}
 		if i > 0 {
-			v.Reason = fmt.Sprintf("nothing proves who wrote it, and %s was at work: %s", word(who), v.Reason)
+			v.Reason = fmt.Sprintf("nothing proves who wrote it, and %s was at work: %s", shownName(who), v.Reason)
 			v.Next = "if a person wrote it: claude-swarm send; else let the lead pass it on"
 		}
 		return v
@@ -52,7 +51,7 @@ func (p Policy) mayWrite(q Question, who string) Verdict {
 		return p.Publish(who, m.Topic)
 	}
 	if access.NoBroadcast && p.broadcasts(m) {
-		return refuse(RuleACL, fmt.Sprintf("%s may not write to all at once (policy.acl)", word(who)), "write to those whom it concerns")
+		return refuse(RuleACL, fmt.Sprintf("%s may not write to all at once (policy.acl)", shownName(who)), "write to those whom it concerns")
 	}
 	if access.Direct == nil || slices.Contains(access.Direct, q.To) {
 		return passes
@@ -61,7 +60,7 @@ func (p Policy) mayWrite(q Question, who string) Verdict {
 	if len(access.Direct) > 0 {
 		may = "only to " + strings.Join(access.Direct, ", ") + " and the lead"
 	}
-	return refuse(RuleACL, fmt.Sprintf("%s may not write to %s, %s (policy.acl)", word(who), word(q.To), may), "write to one of these, or let the lead pass it on")
+	return refuse(RuleACL, fmt.Sprintf("%s may not write to %s, %s (policy.acl)", shownName(who), shownName(q.To), may), "write to one of these, or let the lead pass it on")
 }
 
 // Publish says whether an agent may publish on a topic.
@@ -83,7 +82,7 @@ func (p Policy) topic(agent, topic, do string, list []string) Verdict {
 	if len(list) > 0 {
 		may = "only " + strings.Join(list, ", ")
 	}
-	return refuse(RuleACL, fmt.Sprintf("%s may not %s %s, %s (policy.acl)", word(agent), do, screen.Short(topic, 200), may), askLead)
+	return refuse(RuleACL, fmt.Sprintf("%s may not %s %s, %s (policy.acl)", shownName(agent), do, screen.Short(topic, 200), may), askLead)
 }
 
 // Covers says whether a pattern of topics stands for everything that another one,

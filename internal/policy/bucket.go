@@ -24,7 +24,7 @@ func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 	tokens, last := b.start(perMinute)
 	sent := at.UnixMilli()
 	after := false // the new message has its token
-	take := func(t int64) bool {
+	spend := func(t int64) bool {
 		t = max(t, last)
 		tokens = min(float64(perMinute), tokens+float64(t-last)*float64(perMinute)/60_000)
 		last = t
@@ -33,22 +33,22 @@ func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 	}
 	for _, t := range b.Recent {
 		if !after && sent < t {
-			if after = true; !take(sent) {
+			if after = true; !spend(sent) {
 				return false
 			}
 		}
-		switch ok := take(t); {
+		switch ok := spend(t); {
 		case !ok && after:
 			return false
 		case !ok:
 			tokens = 0 // the limit was higher when it passed
 		}
 	}
-	return after || take(sent)
+	return after || spend(sent)
 }
 
-// take notes a message that passed.
-func (b *bucket) take(perMinute int, at time.Time) {
+// spend takes the token of a message that passed.
+func (b *bucket) spend(perMinute int, at time.Time) {
 	tokens, last := b.start(perMinute)
 	b.Tokens, b.Last = tokens, last
 	i, _ := slices.BinarySearch(b.Recent, at.UnixMilli())

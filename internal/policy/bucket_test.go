@@ -35,7 +35,7 @@ func TestBucketInAnyOrder(t *testing.T) {
 				t.Fatalf("seed %d, %d a minute: room %v for %v after %v", seed, perMinute, room, at.UnixMilli(), passed)
 			}
 			if room {
-				b.take(perMinute, at)
+				b.spend(perMinute, at)
 				passed = append(passed, at.UnixMilli())
 			}
 		}
@@ -47,7 +47,7 @@ func TestBucketOfAnotherLimit(t *testing.T) {
 	at := time.UnixMilli(1_800_000_000_000)
 	var b bucket
 	for range 10 {
-		b.take(10, at)
+		b.spend(10, at)
 	}
 	if b.hasRoom(5, at) || b.hasRoom(10, at) {
 		t.Error("room in an empty bucket")
@@ -55,7 +55,7 @@ func TestBucketOfAnotherLimit(t *testing.T) {
 	if !b.hasRoom(5, at.Add(time.Minute)) {
 		t.Error("no room a minute later")
 	}
-	b.take(5, at.Add(time.Minute))
+	b.spend(5, at.Add(time.Minute))
 	if len(b.Recent) > 5 {
 		t.Errorf("%d are remembered, 5 at most", len(b.Recent))
 	}

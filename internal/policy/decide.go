@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// Decide says whether a message may pass. past may be nil: nothing is known of it.
-// It changes nothing, neither here nor there.
+// Decide says whether a message may pass. A nil past knows nothing. Decide changes
+// neither the policy nor the past.
 func (p Policy) Decide(past *Past, q Question) Verdict {
 	if q.daemon() {
 		return Verdict{Pass: true}
@@ -65,14 +65,14 @@ func (p Policy) unproven(q Question) Verdict {
 	if q.Proven || !p.RefuseUnproven {
 		return passes
 	}
-	return refuse(RuleUnproven, "nothing proves that it is from "+word(q.Message.From),
+	return refuse(RuleUnproven, "nothing proves that it is from "+shownName(q.Message.From),
 		"send it with claude-swarm send; files that are left by hand prove nothing (policy.unproven)")
 }
 
-// reserved keeps the names that stand for nobody. The daemon's own mail was let pass
+// reserved refuses mail in a name that no sender has. The daemon's own mail has passed
 // before.
 func (p Policy) reserved(q Question) Verdict {
-	if !nobody(q.Message.From) {
+	if !isReserved(q.Message.From) {
 		return passes
 	}
 	return refuse(RuleReserved, fmt.Sprintf("nobody may write in the name of %s", q.Message.From), "send it in your own name")
@@ -86,12 +86,12 @@ func (p Policy) types(q Question) Verdict {
 	for _, t := range p.Types {
 		words = append(words, string(t))
 	}
-	return refuse(RuleType, fmt.Sprintf("type %s is not allowed here, only %s (policy.allowed_types)", word(string(q.Message.Type)), strings.Join(words, ", ")),
+	return refuse(RuleType, fmt.Sprintf("type %s is not allowed here, only %s (policy.allowed_types)", shownName(string(q.Message.Type)), strings.Join(words, ", ")),
 		"send it as one of these")
 }
 
-// size bounds the body. Before its delivery a result may be longer: what is too much of it
-// becomes an attachment.
+// size bounds the body. Before its delivery a result may be longer: the delivery makes an
+// attachment of it.
 func (p Policy) size(q Question) Verdict {
 	if q.BeforeDelivery && q.Message.Type == dropbox.Result {
 		return passes
@@ -103,8 +103,8 @@ func (p Policy) size(q Question) Verdict {
 	return passes
 }
 
-// halted keeps agents from being woken in a conversation that is halted. What wakes
-// nobody goes on.
+// halted keeps agents from being woken in a conversation that is halted. A message that
+// begins no turn passes.
 func (p Policy) halted(q Question) Verdict {
 	if q.Halted == "" || !q.wakes() {
 		return passes
@@ -112,8 +112,10 @@ func (p Policy) halted(q Question) Verdict {
 	return refuse(RuleHalted, haltedThread(q.Message.Thread)+screen.Short(q.Halted, 200)+")", askLead)
 }
 
-// haltedThread begins the reason of what is refused in a conversation that is halted.
-func haltedThread(thread string) string { return "the conversation " + word(thread) + " is halted (" }
+// haltedThread begins the reason of a refusal in a conversation that is halted.
+func haltedThread(thread string) string {
+	return "the conversation " + shownName(thread) + " is halted ("
+}
 
 // WasHalted tells whether the kept reason of a refusal, the text of a [Verdict], says that
 // the conversation was halted. It is the one to which the rules counted the message, also
@@ -122,8 +124,8 @@ func WasHalted(reason, thread string) bool {
 	return strings.HasPrefix(reason, string(RuleHalted)+": "+haltedThread(thread))
 }
 
-// sentinel halts the conversation of a body that asks for it. What wakes nobody goes
-// on, so that the last word arrives.
+// sentinel halts the conversation of a body that asks for it. A message that begins no turn
+// passes, so that the last word arrives.
 func (p Policy) sentinel(q Question) Verdict {
 	if p.Sentinel == "" || !bytes.Contains(q.Message.Body, []byte(p.Sentinel)) {
 		return passes
@@ -132,7 +134,7 @@ func (p Policy) sentinel(q Question) Verdict {
 	if q.person() {
 		next = "leave it out of the text, or put the text into a file: --attach FILE"
 	}
-	v := halt(RuleSentinel, fmt.Sprintf("%s says %s (policy.stop_sentinel)", word(q.speaker()), screen.Short(p.Sentinel, 200)), next)
+	v := halt(RuleSentinel, fmt.Sprintf("%s says %s (policy.stop_sentinel)", shownName(q.speaker()), screen.Short(p.Sentinel, 200)), next)
 	v.Pass = !q.wakes()
 	return v
 }
@@ -148,7 +150,7 @@ func (p Policy) senderRate(past *Past, q Question) Verdict {
 	if past.senderHasRoom(p, q) {
 		return passes
 	}
-	return refuse(RuleSenderRate, fmt.Sprintf("%s sends more than %d messages a minute (policy.sender_per_min)", word(q.speaker()), p.PerSender),
+	return refuse(RuleSenderRate, fmt.Sprintf("%s sends more than %d messages a minute (policy.sender_per_min)", shownName(q.speaker()), p.PerSender),
 		"say in one message what you say in many, and wait a minute")
 }
 
@@ -156,7 +158,7 @@ func (p Policy) threadRate(past *Past, q Question) Verdict {
 	if past.threadHasRoom(p, q) {
 		return passes
 	}
-	return halt(RuleThreadRate, fmt.Sprintf("more than %d messages a minute in the conversation %s (policy.thread_per_min)", p.PerThread, word(q.Message.Thread)), askLead)
+	return halt(RuleThreadRate, fmt.Sprintf("more than %d messages a minute in the conversation %s (policy.thread_per_min)", p.PerThread, shownName(q.Message.Thread)), askLead)
 }
 
 func (p Policy) echo(past *Past, q Question) Verdict {
@@ -167,7 +169,7 @@ func (p Policy) echo(past *Past, q Question) Verdict {
 	if n <= p.MaxEchoes {
 		return passes
 	}
-	return halt(RuleEcho, fmt.Sprintf("%s and %s say nearly the same again, %s time, %d at most (policy.max_echoes)", word(q.speaker()), word(q.To), nth(n), p.MaxEchoes), askLead)
+	return halt(RuleEcho, fmt.Sprintf("%s and %s say nearly the same again, %s time, %d at most (policy.max_echoes)", shownName(q.speaker()), shownName(q.To), nth(n), p.MaxEchoes), askLead)
 }
 
 // nth is an ordinal number: the 3rd time.
@@ -184,8 +186,8 @@ func nth(n int) string {
 	return "the " + strconv.Itoa(n) + "th"
 }
 
-// word is a name from outside, in quotes unless it is a plain one.
-func word(s string) string {
+// shownName is a name from outside, in quotes unless it is a plain one.
+func shownName(s string) string {
 	if s == "" || strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	}) >= 0 || len(s) > 64 {
@@ -194,8 +196,8 @@ func word(s string) string {
 	return s
 }
 
-// threadOf is the conversation of a message: the first of one has no other name for
-// it than its own.
+// threadOf is the conversation of a message. The first message of a conversation names none:
+// its id is the name.
 func threadOf(m *dropbox.Message) string {
 	if m.Thread != "" {
 		return m.Thread

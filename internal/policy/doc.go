@@ -17,8 +17,8 @@
 // A [Gate] is a [Policy] with its [Past]: how much each sender and each conversation
 // has said lately, and what. A sender asks before the delivery, without a past, only to
 // answer sooner: when the daemon claims a message it decides again, with all rules. So
-// what a program or a person laid into a mailbox by hand is held to the same rules,
-// and the daemon would refuse everything that is refused before the delivery.
+// the same rules hold for files that a program or a person left in a mailbox by hand,
+// and whatever is refused before the delivery the daemon would refuse too.
 //
 // A decision uses the time at which a message was delivered, not that at
 // which it is claimed: an agent that floods a slow one is found out at the first

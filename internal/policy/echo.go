@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// What is remembered of a conversation: so many messages, and for echoes those of
-// the last hour, and between the same two so many.
+// A past remembers maxSaid messages of a conversation. For echoes count those of the last
+// echoLife, and of the same two maxPair at most.
 const (
 	maxSaid  = 64
 	maxPair  = 16
@@ -23,7 +23,7 @@ const (
 type said struct {
 	ID    string       `json:"id"`
 	Type  dropbox.Type `json:"type"`
-	Pair  string       `json:"pair"` // who spoke with whom, whoever of the two
+	Pair  string       `json:"pair"` // the two who spoke, in the order of their names
 	Print string       `json:"print"`
 	At    int64        `json:"at"` // Unix milliseconds
 }
@@ -33,7 +33,7 @@ type said struct {
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))
 	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5,
-	// 10:30, 2026-11-21. It is kept back until the next character is known.
+	// 10:30, 2026-11-21. The next character tells which, so the sign is held until then.
 	number, held := false, rune(0)
 	for _, r := range string(body) {
 		switch {
@@ -91,9 +91,9 @@ func (p *Past) echoes(q Question) int {
 	return n
 }
 
-// owed says whether a message is the answer to a request. Anyone who is asked many
-// things may answer all of them, at once and with the same words. An answer to an
-// answer is not owed.
+// owed says whether a message is the answer to a request. An agent that gets many requests
+// may answer all of them in a row and with the same words. An answer to an answer is not
+// owed.
 func (p *Past) owed(q Question) bool {
 	m := q.Message
 	if m.Type != dropbox.Result || m.ReplyTo == "" {

@@ -61,7 +61,7 @@ func (g *Gate) Ask(q Question) Verdict {
 		g.past.admit(g.policy, q)
 	}
 	if v.Halt {
-		// Anyone who lets it go on lets it begin again.
+		// A conversation that a person lets go on begins without a past.
 		g.past.forget(threadOf(q.Message))
 	}
 	g.dirty = g.dirty || v.Pass || v.Halt
@@ -78,8 +78,8 @@ type saved struct {
 
 const savedVersion = 1
 
-// Load takes up the past that Save wrote. A file that is not there is no error; of
-// one that cannot be read nothing is taken, and the gate begins without a past.
+// Load takes up the past that Save wrote. A file that is not there is no error; where
+// it cannot be read, the gate begins without a past.
 func (g *Gate) Load(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,8 +114,8 @@ func (g *Gate) Load(path string) error {
 	return nil
 }
 
-// Save writes the past, if it has changed since. It is not made durable: a power cut
-// forgives what was said since the last one that the disk has.
+// Save writes the past, if it has changed since. It is not durable: after a power
+// cut the past is the last one on the disk.
 func (g *Gate) Save(path string) error {
 	g.mu.Lock()
 	if !g.dirty {

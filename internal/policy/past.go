@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is remembered at most; the longest unused goes first.
+// A past remembers this many at most; the longest unused goes first.
 const (
 	maxSenders = 1024
 	maxThreads = 512
@@ -33,10 +33,9 @@ type thread struct {
 	Used int64  `json:"used"`
 }
 
-// senderKeys name the two buckets of a sender: for all that it says, and for what it
-// says to this one. The second finds a flood to a slow agent out, whatever passes
-// the first meanwhile. What an agent says and what somebody says in its name are kept
-// apart.
+// senderKeys name the two buckets of a sender: for all its messages, and for those to this
+// recipient. The second finds a flood to a slow agent, whatever passes the first meanwhile.
+// An agent's messages and those that others send in its name have separate buckets.
 func senderKeys(q Question) [2]string {
 	who := q.speaker()
 	if !q.Proven {
@@ -71,8 +70,8 @@ func (p *Past) admit(rules Policy, q Question) {
 		return
 	}
 	if q.person() {
-		// What a person says begins the conversation again: to say the same again is
-		// then no echo.
+		// A person's message begins the conversation again, so a repetition after it is
+		// not an echo.
 		if t := p.threads[threadOf(m)]; t != nil {
 			for i := range t.Said {
 				t.Said[i].Print = ""
@@ -88,11 +87,11 @@ func (p *Past) admit(rules Policy, q Question) {
 	if !p.owed(q) {
 		if rules.PerSender > 0 {
 			for _, key := range senderKeys(q) {
-				p.sender(key, q.Now).take(rules.PerSender, q.at())
+				p.sender(key, q.Now).spend(rules.PerSender, q.at())
 			}
 		}
 		if rules.PerThread > 0 {
-			t.take(rules.PerThread, q.at())
+			t.spend(rules.PerThread, q.at())
 		}
 	}
 	one := said{ID: m.ID, Type: m.Type, Pair: pair(q), At: q.at().UnixMilli()}
@@ -104,7 +103,7 @@ func (p *Past) admit(rules Policy, q Question) {
 	}
 }
 
-// forget knows nothing more of a conversation.
+// forget forgets a conversation.
 func (p *Past) forget(name string) { delete(p.threads, name) }
 
 func (p *Past) remember(id string) {
@@ -146,7 +145,7 @@ func (p *Past) thread(name string, now time.Time) *thread {
 	return t
 }
 
-// dropOldest makes room for one more: an eighth goes at once, so that this is rare.
+// dropOldest makes room for one more: an eighth goes in one step, so that this is rare.
 func dropOldest[T any](m map[string]T, most int, used func(T) int64) {
 	if len(m) < most {
 		return

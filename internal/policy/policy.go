@@ -17,7 +17,7 @@ type Policy struct {
 	MaxReturns int            // how often a request may come back to an agent that passed it on
 	MaxEchoes  int            // how often two of them may say nearly the same again
 	Sentinel   string         // text in a body that halts its conversation; "" for none
-	// RefuseUnproven refuses what nobody proves to have sent.
+	// RefuseUnproven refuses messages without a proof of their sender.
 	RefuseUnproven bool
 	// Agents are the names of all agents: who writes to all of them broadcasts.
 	Agents []string
@@ -44,7 +44,7 @@ func (p Policy) BodyLimit() int {
 	return p.MaxBody
 }
 
-// A Rule is the name of what a message can be refused by.
+// A Rule is the name of a rule that can refuse a message.
 type Rule string
 
 // The rules, in the order in which they are asked. The last four depend on the past,
@@ -73,7 +73,7 @@ func Rules() []Rule {
 // A Verdict says whether a message may pass.
 type Verdict struct {
 	Pass   bool
-	Rule   Rule   // by which it is refused; where Halt is set and it passes, why
+	Rule   Rule   // that refuses it; where it passes and Halt is set, that halts the conversation
 	Reason string // one line: what is wrong, and the limit
 	Next   string // one line: what the sender can do; for an agent and a person alike
 	Halt   bool   // the conversation is to be halted
@@ -87,9 +87,9 @@ func (v Verdict) String() string {
 	return string(v.Rule) + ": " + v.Reason
 }
 
-// nobody says whether a name is kept for what writes no mail. A bridge and
-// the lead write, and may be unproven like anybody else.
-func nobody(name string) bool {
+// isReserved says whether a name is reserved, so that no sender has it. A bridge and the
+// lead write, and may be unproven like others.
+func isReserved(name string) bool {
 	return dropbox.Reserved(name) && name != dropbox.Lead && !dropbox.IsBridge(name)
 }
 

@@ -16,13 +16,13 @@ type Question struct {
 	// proven: one of them may have left it.
 	Suspects []string
 
-	// BeforeDelivery says that the message is not delivered yet. What depends on the past is
-	// then left to the daemon, which asks again at the claim.
+	// BeforeDelivery says that the message is not delivered yet. The rules that depend on the
+	// past then wait for the daemon, which asks again at the claim.
 	BeforeDelivery bool
 	// Halted is why the conversation is halted; "" when it is not. Anyone who asks looks
 	// at the file: see [dropbox.Threads.Halted].
 	Halted string
-	// Spent is why nothing more may be spent on this; "" when that is no matter.
+	// Spent is why nothing more may be spent on this message; "" when something may.
 	Spent string
 }
 
@@ -41,16 +41,16 @@ func (q *Question) person() bool {
 }
 
 // dropped says whether a message claims to be the lead's, and nothing shows that an
-// agent passed it on. A person may leave a hundred files at once, also while agents
-// work, so no rate or echo refuses one; what loops in this way ends at the bound on
+// agent passed it on. A person may leave a hundred files in one go, also while agents
+// work, so no rate or echo refuses one; a loop of such messages ends at the bound on
 // turns without a person.
 func (q *Question) dropped() bool {
 	m := q.Message
 	return m.From == dropbox.Lead && !q.Proven && m.Hops == 0 && len(m.Path) == 0
 }
 
-// speaker is who answers for a message: the sender, or the agent in whose turn a
-// file was left in the name of the lead.
+// speaker is the name that answers for a message: the sender, or the agent in whose turn a
+// file in the name of the lead appeared.
 func (q *Question) speaker() string {
 	m := q.Message
 	if m.From == dropbox.Lead && !q.Proven && len(m.Path) > 0 {
@@ -59,9 +59,9 @@ func (q *Question) speaker() string {
 	return m.From
 }
 
-// mayBe are those who may have written a message: the one who answers for it, and the
-// agents that were at work when it appeared without a proof.
-func (q *Question) mayBe() []string {
+// authors are the possible authors of a message: the speaker, and the agents that were at
+// work when it appeared without a proof.
+func (q *Question) authors() []string {
 	who := []string{q.speaker()}
 	if q.Proven {
 		return who

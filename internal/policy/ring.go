@@ -12,8 +12,9 @@ import (
 // The path of a message names those who passed the request on and have no answer to
 // it yet: an answer leads back and takes the names off again. So a name that comes
 // twice on it is an agent that is asked in the course of its own request. Once is
-// honest: whoever got a task asks back. To come back a second time is a round that
-// began again; that is a ring. A result is never one, and what wakes nobody neither.
+// honest: the receiver of a task asks back. A request that comes back a second time has
+// begun a second round, and that is a ring. A result is never one, nor is a message that
+// begins no turn.
 func (p Policy) ring(q Question) Verdict {
 	m := q.Message
 	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {
@@ -22,11 +23,11 @@ func (p Policy) ring(q Question) Verdict {
 	if returns(m.Path, q.To) <= p.MaxReturns {
 		return passes
 	}
-	return halt(RuleRing, fmt.Sprintf("it goes round: %s (policy.max_returns is %d)", round(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
+	return halt(RuleRing, fmt.Sprintf("it goes round: %s (policy.max_returns is %d)", shownPath(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
 }
 
-// returns counts how often to stands on the path already. Mail to oneself is no
-// round: such names in a row count once, and not at the end.
+// returns counts how often to stands on the path already. Mail to oneself is not a
+// round: the same name several times in a row counts once, and not at all at the end.
 func returns(path []string, to string) int {
 	n := 0
 	for i, name := range path {
@@ -37,15 +38,15 @@ func returns(path []string, to string) int {
 	return n
 }
 
-// round shows a path, its end when it is long.
-func round(path []string) string {
+// shownPath shows a path; of a long one the end.
+func shownPath(path []string) string {
 	var names []string
 	if len(path) > 10 {
 		path = path[len(path)-10:]
 		names = append(names, "…")
 	}
 	for _, name := range path {
-		names = append(names, word(name))
+		names = append(names, shownName(name))
 	}
 	return strings.Join(names, " → ")
 }

@@ -195,9 +195,9 @@ func fencedEntry(agent string) *regexp.Regexp {
 // named says whether the lines are a whole entry, with the agent's name.
 func (l agentLines) named() bool { return strings.Contains(l.Text, l.Agent+": {attached: true}") }
 
-// in says where in the file the lines stand; -1 for nowhere. The entry of an agent is told
-// by its name. The line that attaches an agent of the person's own has none, so it counts
-// only in the entry of that agent.
+// in says where in the file the lines stand; -1 for nowhere. A whole entry has the agent's
+// name. The line that attaches an agent of the person's has none, so it counts only in the
+// entry of that agent.
 func (l agentLines) in(text []byte) int {
 	if l.named() {
 		return bytes.Index(text, []byte(l.Text))

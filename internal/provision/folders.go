@@ -94,8 +94,8 @@ func (e *checkup) noAccess(path string) bool {
 	return true
 }
 
-// orphans looks for mail in the mailboxes of agents that are no more. What a person
-// keeps with claude-swarm remove --keep is not a finding.
+// orphans looks for mail in the mailboxes of agents that were removed. A mailbox that a
+// person keeps with claude-swarm remove --keep is not a finding.
 func (e *checkup) orphans(store *dropbox.Store, agents []string) {
 	gone, err := swarm.Gone(e.home, store, agents)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // checkup.closed names what is shut

@@ -11,8 +11,8 @@ import (
 )
 
 // ignore adds the daemon's folder to .gitignore, where there is one or dir is in
-// the work tree of a git repository. The mailboxes are not added: they have a
-// .gitignore of their own, and what is finished there is worth keeping.
+// the work tree of a git repository. It does not add the mailboxes: they have a separate
+// .gitignore, and finished mail is worth keeping.
 func (s *setup) ignore() error {
 	path := s.ignorePath()
 	need, missing, err := s.ignoreNeeded()

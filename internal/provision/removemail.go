@@ -63,7 +63,7 @@ func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 		return nil
 	}
 	return s.removeBy(path, func(path string) error {
-		// Nobody else hears of topics by these, and without the mailbox they mean nothing.
+		// Without the mailbox its subscriptions are of no use.
 		if err := ignoreMissing(os.Remove(subscriptionsOf(filepath.Dir(path), filepath.Base(path)))); err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// strays looks for what lies beside the mailboxes and is none. It may be mail, so the next
-// step brings it to a mailbox and never removes it.
+// strays looks for files and folders beside the mailboxes that are not mailboxes. They may be
+// mail, so the next step moves them to a mailbox and never removes them.
 func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	strangers, err := store.Strangers()
 	if err != nil {
@@ -24,7 +24,7 @@ func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	for _, s := range strangers {
 		path := filepath.Join(e.file.DeadDropDir, s)
 		if (s == dropbox.Lead || dropbox.IsBridge(s) || slices.Contains(agents, s)) && e.noAccessIn(path) {
-			continue // it is one, if only we could look
+			continue // it is a mailbox that we may not look into
 		}
 		to := filepath.Join(e.file.DeadDropDir, "AGENT") + "/"
 		if near := dropbox.Nearest(strings.TrimSuffix(s, filepath.Ext(s)), agents); len(near) > 0 {

@@ -18,7 +18,7 @@ const IgnoreText = "*\n"
 
 // MakeHome makes the daemon's folder, readable by its owner alone, and in it the file
 // that keeps git away, before anything else is in it. The file survives a power cut.
-// One that somebody has changed stays as it is. It is harmless to repeat.
+// A file that a person changed stays as it is. MakeHome is harmless to repeat.
 func MakeHome(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the daemon's folder: %w", err)
@@ -35,8 +35,8 @@ func MakeHome(dir string) error {
 	return nil
 }
 
-// writeIgnore writes it in place: what a crash leaves of two bytes is empty, and is
-// written again.
+// writeIgnore writes the file in place: a crash leaves it empty at worst, since it has two
+// bytes, and then the next call writes it again.
 func writeIgnore(dir, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Knock tells whether somebody listens at a socket of the project. It asks
-// nothing: that costs a `send` a few microseconds, where a greeting waits for the
-// daemon.
+// Knock tells whether a daemon listens at a socket of the project. It connects and sends
+// nothing, which costs a `send` a few microseconds; a greeting would wait for the daemon.
 func Knock(project string, getenv func(string) string) bool {
 	paths, err := Paths(project, getenv)
 	if err != nil {
@@ -24,10 +23,10 @@ func Knock(project string, getenv func(string) string) bool {
 	return false
 }
 
-// Elsewhere is for where nobody hears a Knock: it tells whether the daemon that holds
-// the project listens where its note says, since its environment is another; and
-// whether the project was moved under it, so that it can do nothing any more. A copy
-// of a project has the note too, but nobody holds it.
+// Elsewhere looks further where [Knock] finds no daemon. listens: a daemon holds the project
+// and listens where its note says, since its environment is another one. moved: the project
+// was moved while it ran, so that it cannot work any more. A copy of a project has the note
+// too, but no daemon holds its lock.
 func Elsewhere(project string, getenv func(string) string) (listens, moved bool) {
 	note, held := Holder(filepath.Join(project, HomeName, "daemon.lock"))
 	if !held || note.Socket == "" || !answers(note.Socket) {
@@ -39,23 +38,22 @@ func Elsewhere(project string, getenv func(string) string) (listens, moved bool)
 	})
 }
 
-// Holder is the note of the daemon that holds a lock. Where nobody does, whatever note
-// lies there is of one that has ended, or of the project that this is a copy of: then
-// it is empty.
+// Holder is the note of the daemon that holds a lock. Where none does, the note is empty: the
+// one in the file is of a daemon that has ended, or of the project that this is a copy of.
 func Holder(lock string) (note Note, held bool) {
 	f, err := os.Open(lock)
 	if err != nil {
 		return Note{}, false // no such file: no daemon ever ran here
 	}
-	defer f.Close() // frees it again
+	defer f.Close() // this frees the lock
 	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != unix.EWOULDBLOCK {
 		return Note{}, false
 	}
 	return ReadNote(lock), true
 }
 
-// answers knocks at one socket. Package net would start its poller first, which
-// takes longer than all of this.
+// answers tells whether a program listens at a socket. Package net would start its poller
+// first, which takes longer than all of this.
 func answers(path string) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -67,6 +65,6 @@ func answers(path string) bool {
 		return false
 	}
 	err = unix.Connect(fd, &unix.SockaddrUnix{Name: path})
-	// Who has a queue at the door, and so refuses to wait, is there.
+	// A program whose queue of connections is full refuses to wait, but it listens.
 	return err == nil || err == unix.EAGAIN || err == unix.EINPROGRESS
 }

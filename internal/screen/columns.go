@@ -26,8 +26,8 @@ func isPlainASCII(text string) bool {
 	return true
 }
 
-// Head parts text behind the last letter that fits n columns. What a person sees as
-// one letter stays whole, also where it is several for a program.
+// Head splits text behind the last letter that fits n columns. A letter that a program
+// stores as several characters stays whole.
 func Head(text string, n int) (begin, rest string) {
 	if isPlainASCII(text) {
 		n = min(max(n, 0), len(text))
@@ -59,7 +59,7 @@ func Cut(text string, n int) string {
 	return begin + "…"
 }
 
-// Fit cuts text where columns sets a limit; 0 is none.
+// Fit cuts text to that many columns; 0 sets no limit.
 func Fit(text string, columns int) string {
 	if columns == 0 {
 		return text
@@ -91,10 +91,9 @@ func Wrap(text string, n int) string {
 	return strings.Join(out, "\n")
 }
 
-// Whole breaks a line that is longer than columns; 0 is no limit. Nothing of it is
-// lost, and a next step at its end begins a separate line, so that a command is
-// broken only where it does not fit by itself. No line of it is longer, even if a word
-// is.
+// Whole breaks a line that is longer than columns; 0 sets no limit. It loses no text. A next
+// step at the end of the line begins a separate line, so that a command is broken only where
+// it does not fit by itself. A word that is too long is broken too.
 func Whole(line string, columns int) string {
 	if columns == 0 || Columns(line) <= columns {
 		return line
@@ -112,8 +111,8 @@ func Whole(line string, columns int) string {
 	return strings.Join(lines, "\n")
 }
 
-// chunks parts a line into pieces of at most n columns each; a letter that is wider
-// is a separate piece.
+// chunks splits a line into pieces of at most n columns each; a letter that is wider is a
+// separate piece.
 func chunks(line string, n int) []string {
 	if line == "" {
 		return []string{""}

@@ -6,7 +6,7 @@ import (
 )
 
 // OneLine makes text fit for one line of a terminal: white space becomes a
-// space, and nothing in it can steer the terminal. Bytes that are no UTF-8 go.
+// space, and nothing in it can steer the terminal. It drops bytes that are not UTF-8.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || Steers(r)
@@ -30,8 +30,8 @@ func Plain(text string) string {
 	}, text)
 }
 
-// Short is OneLine of at most n columns, with … where something is missing. Of a huge text
-// it looks at the beginning alone.
+// Short is OneLine of at most n columns, with … where something is missing. It reads only the
+// beginning of a huge text.
 func Short(text string, n int) string {
 	if most := 8 * n; len(text) > most {
 		text = text[:max(most, 0)]

@@ -13,7 +13,7 @@
 // pane, the session or tmux itself can be closed at any time, and the swarm goes
 // on. [Server.Show] brings back what was closed.
 //
-// The variables that tell a process that it belongs to a turn (CLAUDE_SWARM_*) are taken
-// out of the environment that tmux gets: a tmux server that was first started by an
-// agent would else be ended together with that agent's turn.
+// The environment of tmux lacks the variables that mark a process as part of a turn
+// (CLAUDE_SWARM_*). With them a tmux server that an agent was the first to start would end
+// with that agent's turn.
 package tmux

@@ -92,12 +92,12 @@ func (s *Server) Attach(ctx context.Context, session string) *exec.Cmd {
 		return s.command(ctx, "switch-client", "-t", exactly(session))
 	}
 	cmd := s.command(ctx, "attach-session", "-t", exactly(session))
-	// A server apart cannot be switched to; tmux refuses to nest while this is set.
+	// A client cannot switch to a separate server; tmux refuses to nest while TMUX is set.
 	cmd.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(v string) bool { return strings.HasPrefix(v, "TMUX=") })
 	return cmd
 }
 
-// exactly is a target that is not taken for the beginning of another name.
+// exactly is a target that tmux does not take for the beginning of another name.
 func exactly(session string) string { return "=" + session }
 
 func (s *Server) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -109,14 +109,14 @@ func (s *Server) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// A saidError is a tmux command that failed, with what tmux said about it.
-type saidError struct {
+// A commandError is a tmux command that failed, with the message that tmux printed.
+type commandError struct {
 	command, said string
 	err           error
 }
 
-func (e *saidError) Error() string { return "tmux " + e.command + ": " + e.said }
-func (e *saidError) Unwrap() error { return e.err }
+func (e *commandError) Error() string { return "tmux " + e.command + ": " + e.said }
+func (e *commandError) Unwrap() error { return e.err }
 
 // run runs one tmux command and returns what it prints, without the last line
 // end. The error has what tmux said.
@@ -126,7 +126,7 @@ func (s *Server) run(ctx context.Context, args ...string) (string, error) {
 	cmd.Stdout, cmd.Stderr = &out, &says
 	if err := cmd.Run(); err != nil {
 		if text := strings.TrimSpace(says.String()); text != "" {
-			return "", &saidError{args[0], text, err}
+			return "", &commandError{args[0], text, err}
 		}
 		return "", fmt.Errorf("tmux %s: %w", args[0], err)
 	}

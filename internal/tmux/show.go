@@ -105,7 +105,7 @@ func (s *Server) create(ctx context.Context, session string, p Pane) error {
 	if err != nil {
 		return err
 	}
-	return s.dress(ctx, id, p)
+	return s.setOptions(ctx, id, p)
 }
 
 // add makes one more pane, in the last of our windows that has room.
@@ -132,13 +132,13 @@ func (s *Server) add(ctx context.Context, session string, p Pane) error {
 	if err != nil {
 		return err
 	}
-	return s.dress(ctx, id, p)
+	return s.setOptions(ctx, id, p)
 }
 
-// dress gives a new pane its title, and its window borders that show titles and
+// setOptions gives a new pane its title, and its window borders that show titles and
 // room for one more. A pane stays when its command ends, so that the last words
 // of a viewer can be read.
-func (s *Server) dress(ctx context.Context, id string, p Pane) error {
+func (s *Server) setOptions(ctx context.Context, id string, p Pane) error {
 	_, err := s.run(ctx,
 		"set-option", "-p", "-t", id, mark, argument(p.Title), ";",
 		"select-pane", "-t", id, "-T", argument(strings.ReplaceAll(p.Title, "#", "##")), ";",

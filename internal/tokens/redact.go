@@ -40,8 +40,8 @@ func NewMarks(marks map[string]string) *Redactor {
 	return r
 }
 
-// In tells whether a secret is in a text. It costs a search for each, which is far less
-// than to write the text.
+// In tells whether a secret is in a text. It searches once for each secret, which takes far
+// less time than writing the text.
 func (r *Redactor) In(text []byte) bool {
 	if r == nil {
 		return false

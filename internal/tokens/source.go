@@ -22,8 +22,8 @@ type Source struct {
 // NewSource makes the source of a daemon's folder. It reads nothing.
 func NewSource(home string) *Source { return &Source{home: home} }
 
-// Redactor is made of the tokens that are in the file now. Where the file cannot be
-// read it is that of the last time.
+// Redactor is the redactor of the tokens that are in the file now. Where it cannot read the
+// file it returns the last one.
 func (s *Source) Redactor() *Redactor {
 	if s == nil {
 		return nil
@@ -31,7 +31,7 @@ func (s *Source) Redactor() *Redactor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info, err := os.Stat(File(s.home))
-	if err != nil || s.redactor != nil && s.is(info) {
+	if err != nil || s.redactor != nil && s.unchanged(info) {
 		return s.redactor
 	}
 	read, err := Read(s.home)
@@ -42,14 +42,16 @@ func (s *Source) Redactor() *Redactor {
 	return s.redactor
 }
 
-func (s *Source) is(info fs.FileInfo) bool {
+// unchanged says whether a file is the one that was read.
+func (s *Source) unchanged(info fs.FileInfo) bool {
 	return s.size == info.Size() && s.changed.Equal(info.ModTime())
 }
 
-// Hidden is a text without the tokens. Where it has none it is the same slice.
+// Hidden is a text without the tokens. Where the text has none it returns the same slice.
 func (s *Source) Hidden(text []byte) []byte { return s.Redactor().Bytes(text) }
 
-// Writer writes to w without the tokens. Each call of Write is to have whole lines.
+// Writer is a writer that passes text on to w without the tokens. Each call of its Write must
+// have whole lines.
 func (s *Source) Writer(w io.Writer) io.Writer { return &writer{s, w} }
 
 type writer struct {

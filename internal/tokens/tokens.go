@@ -2,7 +2,7 @@
 // the daemon's folder that only its owner can read, with a line for each name.
 //
 // The daemon's package makes them; this one only reads, and imports next to
-// nothing, so that a `send` need not carry the daemon along to sign a message.
+// nothing, so that `send` signs a message without linking the daemon.
 package tokens
 
 import (
@@ -14,10 +14,11 @@ import (
 	"strings"
 )
 
-// File is where they lie, below the daemon's folder .claude-swarm.
+// File is the file with the tokens, in the daemon's folder home.
 func File(home string) string { return filepath.Join(home, "tokens") }
 
-// Read reads them: the token of each name. No file is no token, and no error.
+// Read reads them: the token of each name. Without the file there are none, which is not an
+// error.
 func Read(home string) (map[string]string, error) {
 	data, err := os.ReadFile(File(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
