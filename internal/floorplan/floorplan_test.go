@@ -29,7 +29,7 @@ var floors = map[string][]string{
 	"swarm/turn":            {"streamjson", "window", "swarm/journal", "swarm/runner", "internal/durable", "internal/tokens", "internal/screen"},
 	"swarm":                 {"dropbox", "dropbox/topic", "window", "swarm/journal", "swarm/runner", "swarm/turn", "internal/tokens", "internal/screen"},
 	"ircbridge/irc":         {},
-	"internal/config":       {"dropbox", "dropbox/topic", "internal/rendezvous", "swarm/runner", "swarm/runner/backends"},
+	"internal/config":       {"dropbox", "dropbox/topic", "internal/durable", "internal/rendezvous", "swarm/runner", "swarm/runner/backends"},
 	"internal/control":      {"dropbox", "internal/rendezvous", "swarm"},
 	"internal/client":       {"dropbox", "dropbox/topic", "internal/config", "internal/policy", "internal/bridge", "ircbridge", "internal/rendezvous", "swarm", "swarm/journal", "swarm/runner"},
 	"internal/board":        {"dropbox", "internal/durable"},
