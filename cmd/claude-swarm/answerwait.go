@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// An answerWait looks for answers, and tells a person meanwhile where the message is
-// and what holds it up.
+// An answerWait looks for answers. Meanwhile it tells a person where the message is and
+// what holds it up.
 type answerWait struct {
 	*client.Wait
 	show  *progress
@@ -48,12 +48,12 @@ func (w *answerWait) next(ctx context.Context) (*client.Outcome, error) {
 		if state, ok := w.States[first.ID]; ok {
 			w.show.say(first, state, now)
 		}
-		w.holds.of(ctx, w.waiting())
+		w.holds.setAgents(ctx, w.waiting())
 		for ring := false; !ring; {
 			select {
 			case <-w.Wakes():
 				ring = true
-			case <-w.holds.rung:
+			case <-w.holds.wake:
 				w.holds.look(ctx)
 			case <-redraw.C:
 				w.show.draw(time.Now())
@@ -75,7 +75,7 @@ func (w *answerWait) waiting() []string {
 	return agents
 }
 
-// noAnswer is why there is none, with what to type next.
+// noAnswer is the error for a message without an answer, with what to type next.
 func noAnswer(e *client.NoAnswerError) error {
 	switch {
 	case e.Bounce != nil:

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// newApp builds what a command line needs; without one, that is all. It costs nothing but
-// memory: what a verb needs it opens itself.
+// newApp builds the commands for a command line, and all of them for an empty one. It
+// opens no file: a verb opens what it needs.
 func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:        "claude-swarm",
@@ -40,7 +40,7 @@ func each(commands []*cli.Command, f func(*cli.Command)) {
 	}
 }
 
-// badValue says in our words what the flag parser has against a value.
+// badValue rewrites the flag parser's error about a value in the words of this program.
 func badValue(c *cli.Context, err error, _ bool) error {
 	text := strings.TrimSuffix(err.Error(), ": parse error")
 	if before, after, found := strings.Cut(text, "for flag -"); found {

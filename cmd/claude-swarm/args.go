@@ -23,7 +23,7 @@ type commandLine struct {
 func arrange(app *cli.App, args []string) (commandLine, error) {
 	line := commandLine{args: args[:1:1]}
 	rest := args[1:]
-	if len(rest) > 0 && rest[0] == "--version" { // as most programs have it
+	if len(rest) > 0 && rest[0] == "--version" { // most programs have it as a flag
 		rest = append([]string{"version"}, rest[1:]...)
 	}
 	commands, flags := app.Commands, app.Flags
@@ -43,7 +43,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 		}
 		if len(operands) == 0 {
 			n := len(line.chain)
-			if n == 0 { // alone it is the question what there is
+			if n == 0 { // a command line without a verb asks for the help
 				line.help = true
 			} else if !line.help && line.chain[n-1].Action == nil {
 				return line, noVerb(line.chain)
@@ -73,17 +73,17 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 // A level is what split found of one verb.
 type level struct {
 	flags  []string // with their values
-	global []string // flags of the program that stood behind the verb
+	global []string // flags of the program, which may stand behind the verb
 	help   bool
 	span   optional
 }
 
-// An optional is a flag that stood alone, with a word behind it that may be its span.
+// An optional is a flag without a value and the word behind it, which may be its span.
 type optional struct {
 	flag int  // its place in the flags
 	word int  // the place of the word in the operands
-	left int  // how many arguments stood behind the flag
-	set  bool // there is one
+	left int  // number of arguments behind the flag
+	set  bool // the command line has such a flag
 }
 
 // split takes the flags out of args. Unless all is set it stops at the first
@@ -140,12 +140,11 @@ func split(args []string, flags, global []cli.Flag, all bool) (l level, operands
 			return l, nil, &flagError{name: name, left: left, value: value, err: err}
 		}
 	}
-	operands, err := l.settle(operands)
+	operands, err := l.assignSpan(operands)
 	return l, operands, err
 }
 
-// isShort tells whether arg is a flag of one letter with a number at once behind it, as
-// in -n1.
+// isShort tells whether arg is a flag of one letter and its number in one word: -n1.
 func isShort(arg string, flags []cli.Flag) bool {
 	if len(arg) < 3 || arg[1] == '-' || strings.Trim(arg[2:], "0123456789") != "" {
 		return false
@@ -154,9 +153,9 @@ func isShort(arg string, flags []cli.Flag) bool {
 	return f != nil && takesValue(f)
 }
 
-// settle decides whose a word is that may be the span of a flag, or text: the flag has
-// it where it is the last and there is text without it.
-func (l *level) settle(operands []string) ([]string, *flagError) {
+// assignSpan decides whether a word belongs to a flag, as its span, or to the text. The flag
+// gets the last word if there is text without it.
+func (l *level) assignSpan(operands []string) ([]string, *flagError) {
 	if !l.span.set {
 		return operands, nil
 	}
@@ -164,7 +163,7 @@ func (l *level) settle(operands []string) ([]string, *flagError) {
 	wrong := &flagError{name: strings.TrimLeft(*flag, "-"), left: l.span.left, value: word}
 	text := len(operands) > 2 || slices.ContainsFunc(l.flags, func(f string) bool { return strings.HasPrefix(strings.TrimLeft(f, "-"), "file") })
 	if l.span.word != len(operands)-1 || !text {
-		wrong.err = errWhose
+		wrong.err = errUnclearSpan
 		return operands, wrong
 	}
 	if wrong.err = new(optionalSpan).Set(word); wrong.err != nil {

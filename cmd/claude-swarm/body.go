@@ -16,16 +16,15 @@ type textSource struct {
 	words []string
 	file  string
 	stdin io.Reader
-	most  int // bytes that it may have
+	most  int // largest size in bytes
 	// readable checks that the sender may send the file, and returns the path to open.
 	readable func(path string) (string, error)
 	// as begins the command line that a hint shows: "claude-swarm send coder".
 	as string
 }
 
-// read returns the text, checked. What comes from a file or the standard input
-// stays as it is, byte for byte; words get a newline at their end, so that every
-// message ends as a text file does.
+// read returns the text, checked. Text from a file or the standard input stays as it is,
+// byte for byte. Words get a newline at their end, so every message ends as a text file does.
 func (s textSource) read() ([]byte, error) {
 	var body []byte
 	switch {
@@ -55,7 +54,7 @@ func (s textSource) read() ([]byte, error) {
 	return body, s.check(body)
 }
 
-// check refuses what is not text, or too much of it.
+// check refuses bytes that are not text, and text above the limit.
 func (s textSource) check(body []byte) error {
 	switch flaw, at := client.FlawOf(body, s.most); flaw {
 	case client.Empty:
@@ -93,7 +92,7 @@ func (s textSource) fileError(err error) error {
 
 var errFolder = errors.New("a folder")
 
-// maxRead is how much is read to say how long a text is that is too long.
+// maxRead limits how many bytes are read to tell the length of a text above the limit.
 const maxRead = 64 << 20
 
 func readText(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxRead)) }

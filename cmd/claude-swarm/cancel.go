@@ -27,7 +27,7 @@ func cancel(c *cli.Context, p *post, id string) error {
 	found, m, err := p.message(id)
 	if found.Path == "" {
 		return err
-	} // else it is there, and a person takes back also what cannot be read
+	} // else it is there: a person may also take back a message that cannot be read
 	if err := p.MayTakeBack(found, m); err != nil {
 		return &hintError{err: err, code: exitRefused, hint: askLead}
 	}
@@ -44,7 +44,7 @@ func cancel(c *cli.Context, p *post, id string) error {
 			}
 			return err
 		}
-		// It was taken between our look and now.
+		// An agent claimed it since the look above.
 		if found, err = p.find(id); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func claim(c *cli.Context, p *post, id string) error {
 	if err != nil {
 		return err
 	}
-	g, before, err := p.take(work, c.String("for"), id)
+	g, before, err := p.claimFor(work, c.String("for"), id)
 	if err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func claim(c *cli.Context, p *post, id string) error {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
 			topic.Grant
-			Message string        `json:"message,omitempty"` // by which it was given before
-			State   dropbox.State `json:"state,omitempty"`   // of that
+			Message string        `json:"message,omitempty"` // the message that gave the work to the agent before
+			State   dropbox.State `json:"state,omitempty"`   // of that message
 		}{1, g, before.Entry.ID, before.State})
 	}
 	if before.Entry.ID != "" {
@@ -56,15 +56,15 @@ func claim(c *cli.Context, p *post, id string) error {
 	return err
 }
 
-// becameOf says what a message is whose state this is.
+// becameOf are the states of a message, as the end of a sentence.
 var becameOf = map[dropbox.State]string{
 	dropbox.Waiting: "waits", dropbox.Claimed: "is being worked on", dropbox.Done: "is done",
 	dropbox.Dead: "is a dead letter", dropbox.Refused: "was refused",
 }
 
-// take claims work for an agent, or for whoever asks when none is named. before is the
-// message by which that agent was given it already; it gets no second one.
-func (p *post) take(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
+// claimFor claims work for an agent, or for the caller when none is named. before is the
+// message that gave the agent this work earlier: an agent gets work once.
+func (p *post) claimFor(work topic.Publication, agent, id string) (g topic.Grant, before dropbox.Found, err error) {
 	next := "claude-swarm claim " + shellWord(id) + " --for %s"
 	if p.file.Leads(agent) {
 		names, err := p.recipients(agent, next)
@@ -103,7 +103,8 @@ func (p *post) published(id string) (topic.Publication, error) {
 	return work, p.notYours(notFound(err, id))
 }
 
-// notYours says what to do when another was quicker, or a rule forbids it.
+// notYours adds what to do to the error of a claim that another agent was quicker with, or
+// that a rule forbids.
 func (p *post) notYours(err error) error {
 	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {

@@ -19,8 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// connect finds the project's daemon, also where that has another environment than we
-// and its socket lies elsewhere. The caller closes the client.
+// connect finds the project's daemon, also where the daemon has another environment and
+// its socket lies in another folder. The caller closes the client.
 func (p *project) connect(ctx context.Context) (*control.Client, error) {
 	note, _ := rendezvous.Holder(p.home.LockFile())
 	return control.Dial(ctx, p.dir, version, os.Getenv, note.Socket)
@@ -56,8 +56,8 @@ func dial(c *cli.Context, p *project) (*control.Client, error) {
 	return nil, hint(control.ErrNoDaemon, view.StartDaemon)
 }
 
-// ask runs f with a connection to the daemon and the name of who asks. An agent
-// that the daemon does not know is named with what was probably meant.
+// ask runs f with a connection to the daemon and the name of the caller. The error about an
+// agent that the daemon does not know names the agent that was probably meant.
 func ask(c *cli.Context, p *project, f func(client *control.Client, by string) error) error {
 	me, err := p.whoAmI()
 	if err != nil {
@@ -74,8 +74,8 @@ func ask(c *cli.Context, p *project, f func(client *control.Client, by string) e
 	return err
 }
 
-// oneAgent finds the project and takes the one agent that the command line
-// names. Whether there is such an agent the daemon knows best.
+// oneAgent finds the project and the one agent that the command line names. It does not
+// check the name: the daemon knows its agents best.
 func oneAgent(c *cli.Context) (*project, string, error) {
 	verb := c.Command.Name
 	if c.NArg() == 0 {
@@ -89,9 +89,8 @@ func oneAgent(c *cli.Context) (*project, string, error) {
 }
 
 // eachAgent does an order for the agents that the command line names: one, several, or
-// all. where, if it is not nil, says why all leaves one out. do returns what is printed.
-// An agent that is unknown keeps the order from all; what goes wrong with one agent keeps
-// it from no other.
+// all. where, if it is not nil, says why all leaves an agent out. do returns the text to
+// print. An unknown agent stops the order for all; a failure stops it for one agent only.
 func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(client *control.Client, by, agent string) (string, error)) error {
 	verb, names := c.Command.Name, namesIn(c)
 	if len(names) == 0 {
@@ -131,7 +130,7 @@ func eachAgent(c *cli.Context, where func(swarm.AgentStatus) error, do func(clie
 	})
 }
 
-// namesIn are the names that the command line has, between spaces or commas, each once.
+// namesIn returns the names on the command line, separated by spaces or commas, each once.
 func namesIn(c *cli.Context) (names []string) {
 	for _, list := range c.Args().Slice() {
 		for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -143,7 +142,7 @@ func namesIn(c *cli.Context) (names []string) {
 	return names
 }
 
-// agentsOf are the agents that names stand for.
+// agentsOf returns the agents that names stand for; all stands for every agent.
 func agentsOf(ctx context.Context, client *control.Client, names []string, where func(swarm.AgentStatus) error) ([]string, error) {
 	if !slices.Contains(names, dropbox.All) {
 		_, err := client.Status(ctx, names...)
@@ -170,8 +169,8 @@ func agentsOf(ctx context.Context, client *control.Client, names []string, where
 	return all, nil
 }
 
-// agentNamed is the agent that the command line names, as its only argument or by a flag; ""
-// for none.
+// agentNamed returns the agent that the command line names, as its only argument or by a
+// flag, or "".
 func agentNamed(c *cli.Context, flag string) (string, error) {
 	verb, by := strings.TrimPrefix(c.Command.HelpName, "claude-swarm "), c.String(flag)
 	switch first := c.Args().First(); {
@@ -189,7 +188,7 @@ func agentNamed(c *cli.Context, flag string) (string, error) {
 // noArguments refuses arguments of a verb that takes none.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
-		verb := c.Command.HelpName // with those that it belongs to
+		verb := c.Command.HelpName // with the verbs above it
 		return usagef(verb, "%s takes no arguments", strings.TrimPrefix(verb, "claude-swarm "))
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -14,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// The scripts ask the hidden verb __complete at every press of the tab key, so
-// they never have to be made again.
+// The scripts ask the hidden verb __complete at every press of the tab key, so they need no
+// update when the verbs change.
 var (
 	//go:embed completion/claude-swarm.bash
 	bashCompletion string
@@ -49,12 +50,12 @@ ids of messages.` +
 	}
 }
 
-// completeName is the verb by which the scripts of the shells ask.
+// completeName is the verb that the scripts of the shells call.
 const completeName = "__complete"
 
-// completeCommand is what the scripts call: __complete -- WORD… with the words
-// of the command line up to the cursor, the last one perhaps empty. It prints a
-// candidate a line, a tab and what it is; or ":files" where a file belongs.
+// completeCommand makes the verb that the scripts call: __complete -- WORD… with the words
+// of the command line up to the cursor; the last one may be empty. It prints a line for each
+// candidate: the word, a tab and a description. It prints ":files" where a file belongs.
 func completeCommand() *cli.Command {
 	return &cli.Command{
 		Name: completeName, Hidden: true, SkipFlagParsing: true,
@@ -98,11 +99,11 @@ func withoutEquals(words []string) []string {
 // A candidate completes a word.
 type candidate struct{ text, about string }
 
-// A finder collects what may stand where the cursor is.
+// A finder collects the words that may stand at the cursor.
 type finder struct {
 	c     *cli.Context
-	last  string // the word under the cursor, as far as it is typed
-	flag  string // what stands before it in the same word: "--type="
+	last  string // the typed part of the word under the cursor
+	flag  string // the flag before it in the same word: "--type="
 	found []candidate
 	files bool
 }
@@ -113,8 +114,8 @@ func (f *finder) offer(text, about string) {
 	}
 }
 
-// complete walks over the words before the cursor, as [arrange] does, but
-// forgives what it does not know.
+// complete walks over the words before the cursor as [arrange] does, and skips unknown
+// flags.
 func (f *finder) complete(before []string) {
 	app := f.c.App
 	commands, flags := app.Commands, app.Flags
@@ -128,7 +129,7 @@ func (f *finder) complete(before []string) {
 		case word == "--":
 			onlyOperands = true
 		case isFlag(word):
-			fl := firstFlag(lookup(flags, flagName(word)), lookup(app.Flags, flagName(word)))
+			fl := cmp.Or(lookup(flags, flagName(word)), lookup(app.Flags, flagName(word)))
 			if fl == nil || !takesValue(fl) {
 				continue
 			}
@@ -160,7 +161,7 @@ func (f *finder) complete(before []string) {
 	}
 	switch {
 	case isFlag(f.last) && strings.Contains(f.last, "=") && !onlyOperands:
-		if fl := firstFlag(lookup(flags, flagName(f.last)), lookup(app.Flags, flagName(f.last))); fl != nil {
+		if fl := cmp.Or(lookup(flags, flagName(f.last)), lookup(app.Flags, flagName(f.last))); fl != nil {
 			at := strings.Index(f.last, "=") + 1
 			f.flag, f.last = f.last[:at], f.last[at:]
 			f.value(fl.Names()[0])
@@ -186,17 +187,6 @@ func flagName(word string) string {
 	return name
 }
 
-// firstFlag is the first that is there. A nil cli.Flag in a variable of that type
-// is not a nil any, so [cmp.Or] does not do.
-func firstFlag(flags ...cli.Flag) cli.Flag {
-	for _, f := range flags {
-		if f != nil {
-			return f
-		}
-	}
-	return nil
-}
-
 func (f *finder) flags(flags []cli.Flag) {
 	for _, fl := range append(slices.Clone(flags), f.c.App.Flags...) {
 		usage := ""
@@ -210,7 +200,7 @@ func (f *finder) flags(flags []cli.Flag) {
 	f.offer("--help", "tell more about this verb")
 }
 
-// value offers what a flag may be set to.
+// value offers the values of a flag.
 func (f *finder) value(flag string) {
 	switch flag {
 	case "to":
@@ -236,7 +226,7 @@ func (f *finder) value(flag string) {
 	}
 }
 
-// operand offers what may stand at the n-th place behind a verb.
+// operand offers the words for the n-th place behind a verb.
 func (f *finder) operand(verb string, n int) {
 	switch verb {
 	case "send":
@@ -280,9 +270,8 @@ func (f *finder) operand(verb string, n int) {
 	}
 }
 
-// agents offers the names of the project. Where there is none, or its
-// configuration is broken, there is nothing to offer; the verb itself will say
-// why.
+// agents offers the names of the project's agents. Without a project, or with a broken
+// configuration, it offers nothing: the verb will say why.
 func (f *finder) agents(also ...string) {
 	p, err := loadProject(f.c)
 	if err != nil {
@@ -325,7 +314,7 @@ func (f *finder) withPost(do func(p *post)) {
 	do(p)
 }
 
-// mail offers the messages in the own mailbox; states nil is any.
+// mail offers the messages in the caller's mailbox, of some states; nil means of any.
 func (f *finder) mail(states []string) {
 	f.withPost(func(p *post) {
 		list, err := view.Inbox(p.Client, p.Me.Name, false)
@@ -340,7 +329,7 @@ func (f *finder) mail(states []string) {
 	})
 }
 
-// waiting offers what can be taken back.
+// waiting offers the messages that can be taken back.
 func (f *finder) waiting() {
 	f.withPost(func(p *post) {
 		for _, name := range p.file.Names() {

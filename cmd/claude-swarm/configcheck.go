@@ -58,8 +58,7 @@ func configCheck(c *cli.Context) error {
 	return err
 }
 
-// effective is a configuration with all its keys, in the order of the
-// documentation.
+// effective returns a configuration with all its keys, in the order of the documentation.
 func effective(f *config.File) keyed {
 	return config.Effective(f, func(keys []string, values []any) keyed {
 		all := keyed{}

@@ -5,7 +5,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// cutText says what became of a turn that was to be ended.
+// cutText says how a turn ended that was told to end.
 func cutText(cut swarm.Cut) string {
 	if cut.Message == "" {
 		return cutCompaction(cut.State)

@@ -46,10 +46,10 @@ type daemon struct {
 	refused string       // why the last reload kept the old file; ""
 }
 
-// runDaemon is the daemon's life. It returns when the last turn has ended.
+// runDaemon runs the daemon. It returns when the last turn has ended.
 func runDaemon(ctx context.Context, o daemonOrder) (err error) {
-	// The daemon's life is longer than that of the verb which began it: Ctrl-C
-	// asks to stop, and does not cancel what runs.
+	// The daemon lives longer than the verb that started it. Ctrl-C asks it to stop, and
+	// cancels nothing that runs.
 	ctx = context.WithoutCancel(ctx)
 	p := o.project
 	if err := p.file.CheckFolders(); err != nil {
@@ -122,7 +122,7 @@ func runDaemon(ctx context.Context, o daemonOrder) (err error) {
 	return err
 }
 
-// orphanGrace is the time from SIGTERM to SIGKILL for what turns have left behind.
+// orphanGrace is the time from SIGTERM to SIGKILL for processes that turns have left behind.
 const orphanGrace = time.Second
 
 // newDaemon makes the swarm.
@@ -155,15 +155,15 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	d := &daemon{Swarm: s, order: o, log: log, file: p.file, gate: g, mirror: mirror}
 	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc"), off: o.noIRC}
 	d.killing, d.kill = context.WithCancel(ctx)
-	d.stopping, d.stop = context.WithCancel(d.killing) // to kill is to stop as well
+	d.stopping, d.stop = context.WithCancel(d.killing) // killing implies stopping
 	return d, nil
 }
 
-// pastEvery is how often what was said lately is written down; a crash forgives that
-// much.
+// pastEvery is how often the gate's recent decisions are written down. A crash loses the
+// decisions since then.
 const pastEvery = 10 * time.Second
 
-// keepPast writes down now and then what was said lately.
+// keepPast writes the gate's recent decisions down, every pastEvery.
 func (d *daemon) keepPast(ctx context.Context, file string) {
 	t := time.NewTicker(pastEvery)
 	defer t.Stop()
@@ -244,8 +244,8 @@ func (d *daemon) answer(ctx context.Context, ready func()) {
 	}
 }
 
-// signals obeys the signals: the first asks to stop, the second ends the
-// running turns, SIGHUP reads the configuration again.
+// signals acts on signals: the first asks the daemon to stop, the second ends the running
+// turns, and SIGHUP reads the configuration again.
 func (d *daemon) signals(ctx context.Context, sigs <-chan os.Signal, stderr io.Writer) {
 	asked := false
 	for {
@@ -281,10 +281,10 @@ func (d *daemon) Shutdown(by string, now bool) {
 	}
 }
 
-// Subscribe makes the swarm's feed a feed of the socket.
+// Subscribe offers the swarm's feed on the socket.
 func (d *daemon) Subscribe(f swarm.Filter) control.Feed { return d.Swarm.Subscribe(f) }
 
-// Status adds what the swarm cannot know.
+// Status adds the facts that the swarm cannot know.
 func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	st, err := d.Swarm.Status(names...)
 	d.mu.Lock()
@@ -305,8 +305,8 @@ func (d *daemon) Status(names ...string) (swarm.Status, error) {
 	return st, err
 }
 
-// Reload reads the configuration again. What is wrong with it keeps the old one
-// in force, and stands in the status until a good one is read.
+// Reload reads the configuration again. A mistake keeps the old configuration in force, and
+// stands in the status until a good one is read.
 func (d *daemon) Reload(by string) (swarm.Changes, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -344,7 +344,7 @@ func (d *daemon) keepConfig() {
 	}
 }
 
-// openOwnStore opens the mailboxes, and makes them where there are none yet.
+// openOwnStore opens the mailboxes, and creates missing ones.
 func openOwnStore(p *project) (*dropbox.Store, error) {
 	store, err := dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 	if !errors.Is(err, dropbox.ErrNoStore) {
@@ -356,9 +356,8 @@ func openOwnStore(p *project) (*dropbox.Store, error) {
 	return dropbox.Open(p.file.DeadDropDir, p.storeOptions())
 }
 
-// newDaemonLog writes JSON to the daemon's log, and text for a person who
-// looks. The log is never closed: its last line is written after everything
-// else has ended.
+// newDaemonLog writes JSON to the daemon's log, and text to stderr for a person who looks.
+// The log is never closed: its last line is written after everything else has ended.
 func newDaemonLog(p *project, stderr io.Writer) *slog.Logger {
 	file := &lumberjack.Logger{Filename: p.home.DaemonLog(),
 		MaxSize: p.file.Log.MaxSizeMB, MaxBackups: p.file.Log.MaxBackups, MaxAge: p.file.Log.MaxAgeDays}

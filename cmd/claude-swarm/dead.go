@@ -60,10 +60,10 @@ than a time, or all. Only you may do that, no agent.` +
 	}
 }
 
-// inVain is why a letter would be given up again at once; nil for another try.
-func (p *post) inVain(d view.DeadLetter, now time.Time) error {
+// whyNoRetry returns why a letter would be given up again at once, or nil.
+func (p *post) whyNoRetry(d view.DeadLetter, now time.Time) error {
 	if d.Letter.Original != "" {
-		return nil // a file that was set aside is taken in again
+		return nil // a retry takes in a file that was set aside
 	}
 	box, err := p.Mailbox(d.Mailbox)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *post) inVain(d view.DeadLetter, now time.Time) error {
 	}
 	if !d.Expires.IsZero() && now.After(d.Expires) {
 		return fail(exitFailed, "claude-swarm read "+d.ID+" --body | claude-swarm send "+d.Mailbox+" -",
-			"%s has expired at %s: it would be given up again", d.ID, moment(d.Expires, now))
+			"%s has expired at %s: it would be given up again", d.ID, timeText(d.Expires, now))
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func deadList(c *cli.Context, p *post) error {
 		}
 		writeLetter(c.App.Writer, d, d.Created, way, d.Reason)
 	}
-	if i := slices.IndexFunc(list, func(d view.DeadLetter) bool { return p.inVain(d, time.Now()) == nil }); i >= 0 {
+	if i := slices.IndexFunc(list, func(d view.DeadLetter) bool { return p.whyNoRetry(d, time.Now()) == nil }); i >= 0 {
 		fmt.Fprintf(c.App.Writer, "\ntry again: claude-swarm dead retry %s · more: claude-swarm dead show ID\n", list[i].ID)
 	} else {
 		fmt.Fprintf(c.App.Writer, "\nmore: claude-swarm dead show %s\n", list[0].ID)
@@ -146,7 +146,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		writeMessage(c.App.Writer, shown, time.Now())
 		return nil
 	}
-	// It is not a message: say what it is, and where.
+	// It is not a message: say which file it is, and where.
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
 			V int `json:"v"`
@@ -156,7 +156,7 @@ func deadShow(c *cli.Context, p *post, id string) error {
 		}{1, d, view.StateDead, file})
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "id        %s\nmailbox   %s\ntime      %s\nreason    %s\nfile      %s\n",
-		d.ID, d.Mailbox, moment(d.Created, time.Now()), screen.OneLine(d.Reason), file)
+		d.ID, d.Mailbox, timeText(d.Created, time.Now()), screen.OneLine(d.Reason), file)
 	return err
 }
 
@@ -177,7 +177,7 @@ func deadRetry(c *cli.Context) error {
 		return err
 	}
 	for _, d := range picked {
-		if err := p.inVain(d, time.Now()); err != nil {
+		if err := p.whyNoRetry(d, time.Now()); err != nil {
 			return err
 		}
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// demoLimit is how long the demo waits for the answer. With the scripted model
-// it comes within seconds; a real one may think.
+// demoLimit is how long the demo waits for the answer. The scripted model answers within
+// seconds; a real one may think.
 const demoLimit = 10 * time.Minute
 
 func demoCommand() *cli.Command {
@@ -52,8 +52,8 @@ func demo(c *cli.Context) (err error) {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	// A demo that is ended in any way a terminal knows takes its daemon along,
-	// also when whoever read its output has gone.
+	// Every way in which a terminal ends the demo also ends its daemon, even when the reader
+	// of its output has gone.
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	s, err := newStage(ctx, c.String("dir"), c.Bool("keep"), c.Bool("live"))
@@ -74,8 +74,7 @@ func demo(c *cli.Context) (err error) {
 	return nil
 }
 
-// play is the demo: everything is done by the program's own verbs, as a person
-// would type them.
+// play runs the demo. It uses the verbs of this program, as a person would type them.
 func (s *stage) play(ctx context.Context) error {
 	s.say("  project  %s\n", s.dir)
 	s.say("  client   %s\n", s.client.about)
@@ -144,7 +143,7 @@ func (s *stage) startDaemon(ctx context.Context) error {
 				s.say("ready\n")
 				return nil
 			}
-		case <-time.After(birthTimeout):
+		case <-time.After(readyTimeout):
 			return errors.Join(errors.New("the daemon is not ready"), s.stopDaemon(ctx))
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), s.stopDaemon(ctx))
@@ -155,13 +154,13 @@ func (s *stage) startDaemon(ctx context.Context) error {
 // A child is the running daemon.
 type child struct {
 	cmd   *exec.Cmd
-	lines chan string // what it says; closed at its end
+	lines chan string // its output; closed at its end
 	last  string      // the last line; read it after done
 	done  chan struct{}
 	err   error // how it ended; read it after done
 }
 
-// watch reads what the daemon says until its end.
+// watch reads the daemon's output until its end.
 func (d *child) watch(r io.Reader) {
 	defer close(d.done)
 	text := &lineBuffer{}
@@ -172,7 +171,7 @@ func (d *child) watch(r io.Reader) {
 			d.last = line
 			select {
 			case d.lines <- line:
-			default: // nobody reads any more
+			default: // the reader has left
 			}
 		}
 		if err != nil {
@@ -183,9 +182,9 @@ func (d *child) watch(r io.Reader) {
 	d.err = d.cmd.Wait()
 }
 
-// stopDaemon ends the daemon: it is asked, which lets a running turn end; asked
-// again, which ends the turn, at once where ctx is done; and then killed. It may
-// be called again.
+// stopDaemon ends the daemon in three steps: it asks, which lets a running turn end; it asks
+// again, which ends the turn; it kills. Where ctx is done it does not wait for the turn. It
+// may be called again.
 func (s *stage) stopDaemon(ctx context.Context) error {
 	if s.daemon == nil {
 		return nil
@@ -215,8 +214,7 @@ func (s *stage) stopDaemon(ctx context.Context) error {
 	return errors.New("the daemon could not be stopped")
 }
 
-// sendTask gives coder the task, and shows what happens until the answer is
-// there.
+// sendTask gives coder the task, and shows the events until the answer is there.
 func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	s.command("claude-swarm send coder --file task.md --wait")
 	s.say("%s\n\n", s.pal.paint(indent(strings.TrimSpace(demoTask), "  | "), color.Faint))
@@ -234,7 +232,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	out, err := cmd.Output()
 	unwatch()
 	<-shown
-	line.look() // what came between its last look and the answer
+	line.look() // at the events since its last look
 	if err != nil {
 		return "", "", fmt.Errorf("%w: %s%s", err, strings.TrimSpace(fmt.Sprint(cmd.Stderr)), line.failures())
 	}
@@ -242,7 +240,7 @@ func (s *stage) sendTask(ctx context.Context) (id, answer string, err error) {
 	return id, strings.TrimSpace(answer), nil
 }
 
-// showChanges shows what was done to the files, and proves it.
+// showChanges shows the changes to the files, and runs the test that proves them.
 func (s *stage) showChanges(ctx context.Context) error {
 	s.command("git diff --stat")
 	if _, err := s.git(ctx, "add", "-AN", "--", ".", ":!.dead-drop"); err != nil {
@@ -263,7 +261,7 @@ func (s *stage) showChanges(ctx context.Context) error {
 	return nil
 }
 
-// showReceipts shows what it has cost, from the receipts of the two turns.
+// showReceipts shows the cost, from the receipts of the two turns.
 func (s *stage) showReceipts() error {
 	file, err := config.Load(s.path(config.Name))
 	if err != nil {

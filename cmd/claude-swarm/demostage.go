@@ -22,7 +22,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// What the demo is made of.
+// The parts of the demo.
 var (
 	//go:embed demo/claude-swarm.yaml
 	demoConfig string
@@ -34,12 +34,12 @@ var (
 	demoTask string
 )
 
-// A stage is the scratch folder of a demo and what runs there.
+// A stage is the scratch folder of a demo with the processes that run there.
 //
 //	DIR/project  the git repository with the two agents
-//	DIR/home     HOME of everything that runs, so that nothing of the person's
-//	             own settings or sessions is read or changed
-//	DIR/bin      claude-swarm, whatever this program is called
+//	DIR/home     HOME of everything that runs, which neither reads nor changes
+//	             the settings and sessions of the person
+//	DIR/bin      claude-swarm, under this name whatever the file of this program is called
 type stage struct {
 	dir, runtime string // runtime holds the socket: its path has to be short
 	keep, live   bool
@@ -86,8 +86,8 @@ func newStage(ctx context.Context, dir string, keep, live bool) (*stage, error) 
 	return s, nil
 }
 
-// makeFolder makes or takes the folder, and finds its real path: agents see
-// that one.
+// makeFolder creates the folder or takes an empty one, and returns its real path, which
+// the agents see.
 func (s *stage) makeFolder(dir string) error {
 	var err error
 	if dir == "" {
@@ -114,13 +114,13 @@ func (s *stage) makeFolder(dir string) error {
 	return nil
 }
 
-// path is something in the repository.
+// path returns the path of a file in the repository.
 func (s *stage) path(name string) string { return filepath.Join(s.dir, "project", name) }
 
 func (s *stage) program() string { return filepath.Join(s.dir, "bin", "claude-swarm") }
 
-// environ is the environment of all that runs on the stage. Live, the client
-// needs the person's own; scripted, it gets nothing of that.
+// environ is the environment of all processes on the stage. A live client needs that of the
+// person; a scripted one gets nothing of it.
 func (s *stage) environ(base []string) []string {
 	if s.live {
 		env := withoutMarks(base)
@@ -136,8 +136,8 @@ func (s *stage) environ(base []string) []string {
 	}
 }
 
-// run prepares a program in the repository. Ctrl-C reaches the demo alone,
-// which then ends its children in order.
+// run prepares a program in the repository. Ctrl-C reaches only the demo, which then ends
+// its children in order.
 func (s *stage) run(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = s.path(""), s.env
@@ -147,7 +147,7 @@ func (s *stage) run(ctx context.Context, program string, args ...string) *exec.C
 	return cmd
 }
 
-// self prepares our own verb program.
+// self prepares a verb of this program.
 func (s *stage) self(ctx context.Context, args ...string) *exec.Cmd {
 	return s.run(ctx, s.program(), args...)
 }
@@ -218,7 +218,7 @@ func (s *stage) config(api string) string {
 	return strings.Replace(out, "@ENV@", env, 1)
 }
 
-// script is what the scripted model says, with the paths of this stage.
+// script is the scenario of the scripted model, with the paths of this stage.
 func (s *stage) script() string {
 	return strings.ReplaceAll(demoScenario, "@DIR@", strings.Trim(jsonText(s.path("")), `"`))
 }
@@ -241,7 +241,7 @@ func (s *stage) startAPI(ctx context.Context) (string, error) {
 	return url, err
 }
 
-// clear ends what still runs and removes the folder, unless it is to be kept.
+// clear ends all processes and removes the folder, unless the person keeps it.
 func (s *stage) clear(ctx context.Context) error {
 	err := s.stopDaemon(ctx)
 	if s.stopAPI != nil {

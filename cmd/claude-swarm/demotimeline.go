@@ -23,9 +23,8 @@ import (
 // demoAgents are the agents whose logs are shown.
 var demoAgents = []string{"coder", "reviewer"}
 
-// A timeline shows what happens on a stage while it happens: each message as it
-// is delivered, and each line that an agent's log gets. It looks at the files,
-// as anybody could.
+// A timeline shows the events on a stage as they come: each delivered message, and each new
+// line in an agent's log. It reads them from the files, which anybody can do.
 type timeline struct {
 	s     *stage
 	from  time.Time
@@ -52,8 +51,8 @@ func (t *timeline) follow(ctx context.Context) {
 	}
 }
 
-// look prints what is new: first what the lead sent, then what agents did, then
-// what they sent. Within one look the order is not known better.
+// look prints the news: first the messages of the lead, then the work of the agents, then
+// their messages. Within one look the exact order is unknown.
 func (t *timeline) look() {
 	t.messages(func(m *dropbox.Message) bool { return m.From == dropbox.Lead })
 	for _, name := range demoAgents {
@@ -62,7 +61,7 @@ func (t *timeline) look() {
 	t.messages(func(*dropbox.Message) bool { return true })
 }
 
-// messages shows the envelopes of new messages that which takes.
+// messages shows the envelopes of new messages that which selects.
 func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	file, err := config.Load(t.s.path(config.Name))
 	if err != nil {
@@ -85,7 +84,7 @@ func (t *timeline) messages(which func(*dropbox.Message) bool) {
 	}
 }
 
-// log shows what an agent's log has got.
+// log shows the new lines in an agent's log.
 func (t *timeline) log(agent string) {
 	f, err := os.Open(journal.HomeOf(t.s.path("")).AgentLog(agent))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +152,7 @@ func (t *timeline) entry(who, text string, attrs ...color.Attribute) {
 	}
 }
 
-// failures says what went wrong, for an error.
+// failures returns the lines about failures, for an error.
 func (t *timeline) failures() string {
 	if len(t.wrong) == 0 {
 		return ""

@@ -69,7 +69,7 @@ should be. Exit status 1 when something is wrong; warnings do not count.
 	}
 }
 
-// mend does what is safe about the findings, and tells whether it did something.
+// mend repairs what is safe to repair, and tells whether it did something.
 func mend(w io.Writer, findings []provision.Finding) (did bool) {
 	for _, f := range findings {
 		if !f.Fixable {
@@ -97,8 +97,7 @@ func writeFindings(w io.Writer, columns int, findings []provision.Finding) {
 	}
 }
 
-// indented breaks a text that begins at the column at, so that it ends at columns; 0 is no
-// limit.
+// indented wraps a text that begins at the column at, to a width of columns; 0 is no limit.
 func indented(text string, at, columns int) string {
 	return strings.ReplaceAll(screen.Whole(text, max(columns-at, 0)), "\n", "\n"+strings.Repeat(" ", at))
 }

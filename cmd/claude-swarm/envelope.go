@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// The flags that the verbs have in common which send something.
+// The flags of all verbs that send something.
 
 func fileFlag() cli.Flag {
 	return &cli.StringFlag{Name: "file", Usage: "take the text from `FILE`"}
@@ -29,7 +29,7 @@ func priorityFlag() cli.Flag {
 	return &cli.StringFlag{Name: "priority", Value: "normal", Usage: "`P`: urgent, normal or low; default normal"}
 }
 
-// envelopeOf makes the envelope of the flags of send.
+// envelopeOf makes an envelope from the flags of send.
 func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 	m := &dropbox.Message{
 		Type:    dropbox.Type(c.String("type")),
@@ -58,7 +58,7 @@ func envelopeOf(c *cli.Context) (*dropbox.Message, error) {
 	return m, nil
 }
 
-// priorityOf is what --priority says.
+// priorityOf returns the value of --priority.
 func priorityOf(c *cli.Context) (dropbox.Priority, error) {
 	said := c.String("priority")
 	p, err := dropbox.ParsePriority(said)

@@ -32,7 +32,7 @@ const (
 	exitTimeout     = 5
 	exitRefused     = 6 // by a rule
 	exitConfig      = 78
-	exitInterrupted = 130 // what shells say of Ctrl-C
+	exitInterrupted = 130 // as shells have it after Ctrl-C
 )
 
 // A hintError is an error with the next step for the person who sees it, and
@@ -92,7 +92,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// codeOf is the exit status of the errors of our packages.
+// codeOf returns the exit status for the errors of this module's packages.
 func codeOf(err error) (int, bool) {
 	for _, kind := range []struct {
 		err  error
@@ -154,7 +154,7 @@ func nextStep(err error) string {
 	return ""
 }
 
-// machineStep is what to look at when the machine has run out of something.
+// machineStep returns what to look at when the machine has run out of disk, files or the like.
 func machineStep(err error) string {
 	is := func(kinds ...syscall.Errno) bool {
 		return slices.ContainsFunc(kinds, func(k syscall.Errno) bool { return errors.Is(err, k) })
@@ -199,5 +199,5 @@ func hintFile(err error) error {
 	return &hintError{err: err, code: exitRefused, hint: askLead}
 }
 
-// askLead is how an agent gets what is not for it to decide.
+// askLead is the command by which an agent asks for what only the lead may decide.
 const askLead = `claude-swarm send lead "why" --type question`

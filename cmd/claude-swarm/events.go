@@ -10,29 +10,29 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// ringOnEvents rings whenever the daemon tells of a change, comes or goes, until
-// ctx is done.
-func ringOnEvents(ctx context.Context, c *cli.Context, rung chan<- struct{}) {
-	ring := func(ev swarm.FeedEvent) {
+// wakeOnEvents sends to wake whenever the daemon reports a change, starts or ends, until ctx
+// is done. It does not wait for the receiver.
+func wakeOnEvents(ctx context.Context, c *cli.Context, wake chan<- struct{}) {
+	tell := func(ev swarm.FeedEvent) {
 		if ev.Kind == swarm.FeedLine {
 			return // once a second is enough for the last word
 		}
 		select {
-		case rung <- struct{}{}:
+		case wake <- struct{}{}:
 		default:
 		}
 	}
 	for ctx.Err() == nil {
-		if err := followEvents(ctx, c, swarm.Filter{}, ring); errors.Is(err, context.Canceled) {
+		if err := followEvents(ctx, c, swarm.Filter{}, tell); errors.Is(err, context.Canceled) {
 			return
 		}
-		ring(swarm.FeedEvent{})
+		tell(swarm.FeedEvent{})
 		wait(ctx, 2*time.Second)
 	}
 }
 
-// followEvents calls f with what happens until the daemon ends or ctx is done;
-// first with an empty event, when it begins to listen.
+// followEvents calls f with each event until the daemon ends or ctx is done. The first event
+// is empty: it says that followEvents listens.
 func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f func(swarm.FeedEvent)) error {
 	p, err := locate(c)
 	if err != nil {
@@ -58,7 +58,7 @@ func followEvents(ctx context.Context, c *cli.Context, filter swarm.Filter, f fu
 	}
 }
 
-// wait sleeps, but not longer than ctx.
+// wait sleeps for d, or until ctx is done.
 func wait(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// isFlag tells what counts as a flag: one or two dashes and a word, perhaps with
+// isFlag tells whether an argument is a flag: one or two dashes and a word, with or without
 // = and a value. A text such as "- one" or "-5 degrees" is an argument, so that
 // a message may begin with a dash.
 func isFlag(arg string) bool {
@@ -56,7 +56,7 @@ func find(commands []*cli.Command, name string) *cli.Command {
 	return nil
 }
 
-// path is how a verb is typed: "claude-swarm dead list".
+// path returns how a verb is typed: "claude-swarm dead list".
 func path(chain []*cli.Command) string {
 	words := []string{"claude-swarm"}
 	for _, c := range chain {

@@ -38,7 +38,7 @@ which it reads first. A running turn ends first.` +
 	}
 }
 
-// forget orders something for the memory of an agent's client.
+// forget gives an order about the context of an agent's client.
 func forget(c *cli.Context, order func(*control.Client, context.Context, string, string) error, said string) error {
 	p, agent, err := oneAgent(c)
 	if err != nil {

@@ -85,8 +85,8 @@ because it was halted.` +
 	}
 }
 
-// alreadyHalted says that the first reason stays: whoever halted it first is to be
-// asked before it goes on.
+// alreadyHalted says that the first reason stays: a person asks the one who halted first
+// before the work goes on.
 func alreadyHalted(c *cli.Context, what, why, next string) error {
 	if why = screen.OneLine(why); why == "" {
 		why = "by hand"

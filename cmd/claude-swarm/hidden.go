@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// hookCommand is what the agents' client calls, not a person.
+// hookCommand makes the verb that the agents' clients call; people do not.
 func hookCommand() *cli.Command {
 	return &cli.Command{
 		Name: "hook", Hidden: true, Usage: "called by the client of an agent",

@@ -72,7 +72,7 @@ func history(c *cli.Context) error {
 	return nil
 }
 
-// writeHistory prints a history as a table, and below it what it adds up to.
+// writeHistory prints a history as a table, and its totals below.
 func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 	if len(v.Turns) == 0 {
 		if v.Agent == "" {
@@ -100,11 +100,11 @@ func writeHistory(w io.Writer, v *view.History, long bool, now time.Time) {
 	fmt.Fprintf(w, "\n%s · %s\n", total, screen.USD(v.CostUSD))
 }
 
-// longestAgent is how much of an agent's name a short row has.
+// longestAgent is how many columns of an agent's name stand in a short row.
 const longestAgent = 12
 
 // historyTable lays out a history; outcome is the column that says how a turn ended. long
-// keeps all of what a turn was about, short leaves out what one misses least.
+// keeps the whole subject of a turn; short leaves out the least important columns.
 func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool) (t *table, outcome int) {
 	costs := make([]float64, len(v.Turns))
 	for i, turn := range v.Turns {
@@ -123,7 +123,7 @@ func historyTable(w io.Writer, v *view.History, now time.Time, long, short bool)
 		if turn.Receipt != nil && len(turn.Receipt.Files) > 0 {
 			about += " (" + screen.Count(len(turn.Receipt.Files), "file") + ")"
 		}
-		cells := []string{moment(turn.At, now)}
+		cells := []string{timeText(turn.At, now)}
 		switch {
 		case v.Agent != "":
 		case short:

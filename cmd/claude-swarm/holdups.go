@@ -25,15 +25,15 @@ var restingWords = map[swarm.State]string{
 	swarm.Stopped: "stopped",
 }
 
-// holdups tell whoever waits for an answer why the agent does not work on it: each
-// reason once, when it comes up.
+// holdups tell a person who waits for an answer why the agent does not work on the message:
+// each reason once, when it comes up.
 type holdups struct {
 	c       *cli.Context
 	project *project
-	show    *progress // whose line gives way
+	show    *progress // its line is cleared before a reason is printed
 	w       io.Writer
-	rung    chan struct{} // something may have changed
-	agents  []string      // in whose mailboxes something waits
+	wake    chan struct{} // the daemon may have changed something
+	agents  []string      // the agents with waiting messages
 	said    map[string]string
 	cancel  context.CancelFunc
 	ended   chan struct{}
@@ -47,11 +47,11 @@ func newHoldups(c *cli.Context, p *post, show *progress) *holdups {
 	ctx, cancel := context.WithCancel(c.Context)
 	h := &holdups{
 		c: c, project: p.project, show: show, w: c.App.ErrWriter, said: map[string]string{},
-		rung: make(chan struct{}, 1), cancel: cancel, ended: make(chan struct{}),
+		wake: make(chan struct{}, 1), cancel: cancel, ended: make(chan struct{}),
 	}
 	go func() { // ends with ctx, waited for in close
 		defer close(h.ended)
-		ringOnEvents(ctx, c, h.rung)
+		wakeOnEvents(ctx, c, h.wake)
 	}()
 	return h
 }
@@ -61,9 +61,9 @@ func (h *holdups) close() {
 	<-h.ended
 }
 
-// of says what holds up the agents in whose mailboxes something waits. Who is asked
-// about again is not looked at: the daemon rings when something changes.
-func (h *holdups) of(ctx context.Context, agents []string) {
+// setAgents says what holds up the agents with waiting messages. It does nothing for the same
+// agents again: the daemon reports changes.
+func (h *holdups) setAgents(ctx context.Context, agents []string) {
 	if slices.Equal(h.agents, agents) {
 		return
 	}
@@ -86,7 +86,7 @@ func (h *holdups) look(ctx context.Context) {
 		h.say(noDaemon, "no daemon runs", "try: claude-swarm start")
 		return
 	case err != nil:
-		return // the daemon comes or goes; it rings again
+		return // the daemon starts or ends, which wakes us again
 	}
 	delete(h.said, noDaemon)
 	for _, a := range st.Agents {
@@ -119,7 +119,7 @@ func (h *holdups) ask(ctx context.Context) (swarm.Status, error) {
 	return client.Status(ctx, h.agents...)
 }
 
-// say prints what holds up an agent, unless that is what was printed last.
+// say prints what holds up an agent, unless it printed the same last.
 func (h *holdups) say(agent, what, next string) {
 	if h.said[agent] != what {
 		h.show.clear()

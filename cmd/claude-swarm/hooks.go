@@ -20,11 +20,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// blockCap is how many turns in a row the client lets a Stop hook begin; the next
-// one it ignores. CLAUDE_CODE_STOP_HOOK_BLOCK_CAP changes that.
+// blockCap is how many turns in a row a Stop hook may begin; the client ignores further ones.
+// CLAUDE_CODE_STOP_HOOK_BLOCK_CAP changes the number.
 const blockCap = 8
 
-// sessionHooks are what the client of an attached session calls.
+// sessionHooks makes the verbs that the client of an attached session calls.
 func sessionHooks() []*cli.Command {
 	verb := func(name, usage string, action func(*cli.Context, *swarm.Attached, hookCall) error, more ...cli.Flag) *cli.Command {
 		return &cli.Command{
@@ -33,7 +33,7 @@ func sessionHooks() []*cli.Command {
 			Flags:       append([]cli.Flag{asFlag()}, more...),
 			Action: func(c *cli.Context) error {
 				if os.Getenv(runner.MarkVar) != "" {
-					return nil // a turn of the daemon's, which does its mail itself
+					return nil // in a turn of the daemon, which does the mail itself
 				}
 				return serveSession(c, action)
 			},
@@ -71,7 +71,7 @@ func sessionHooks() []*cli.Command {
 	}
 }
 
-// A hookCall is what the client tells a hook, as far as we ask.
+// A hookCall holds the fields that we read of the client's input to a hook.
 type hookCall struct {
 	Session string `json:"session_id"`
 	Prompt  string `json:"prompt_id"`
@@ -98,7 +98,7 @@ func (h hookCall) subAgents() []string {
 	return ids
 }
 
-// serveSession opens the mailbox of the agent that a session is.
+// serveSession opens the mailbox of the session's agent, and calls action.
 func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hookCall) error) error {
 	var h hookCall
 	if c.Command.Name != "inbox" {
@@ -146,10 +146,10 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 	return action(c, s, h)
 }
 
-// A sessionGate is what the hooks of one session ask. Each hook is a process of its
-// own, so what was said lately is read before a decision and written after it; the lock
-// of the session keeps two apart. It is the past of this mailbox alone: what the daemon
-// let through to others is counted there.
+// A sessionGate is the gate for the hooks of one session. Each hook is a separate process, so
+// the gate reads the recent decisions from a file before it decides, and writes them after
+// it; the lock of the session keeps two hooks apart. The file is about this mailbox alone:
+// the daemon counts the messages to the others.
 type sessionGate struct {
 	policy policy.Policy
 	file   string
@@ -157,8 +157,7 @@ type sessionGate struct {
 
 func (g *sessionGate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
 	asked := gate{policy.NewGate(g.policy, nil)}
-	// Without its past, and without a place to write it, rates begin again; what else
-	// the rules say holds.
+	// Without the file of recent decisions the rates begin again; all other rules hold.
 	_ = asked.Load(g.file)
 	v := asked.Ask(q)
 	_ = asked.Save(g.file)

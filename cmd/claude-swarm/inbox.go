@@ -88,7 +88,7 @@ func writeInbox(w io.Writer, name, own string, list []*view.Message, now time.Ti
 		if about == "" {
 			about = screen.OneLine(m.Gist())
 		}
-		t.add(m.ID, moment(m.Created, now), m.State, m.From, string(m.Type), urgentMark(m)+about)
+		t.add(m.ID, timeText(m.Created, now), m.State, m.From, string(m.Type), urgentMark(m)+about)
 	}
 	t.write(w, func(row, column int, cell string) string {
 		switch {
@@ -115,7 +115,8 @@ func urgentMark(m *view.Message) string {
 	return ""
 }
 
-// allButQuestions are the ids of what lies in the own mailbox and asks for no answer.
+// allButQuestions returns the ids of the messages in the caller's mailbox that ask for no
+// answer.
 func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
 	list, err := view.Inbox(p.Client, p.Me.Name, false)
 	var ids []string
@@ -133,8 +134,8 @@ func (p *post) allButQuestions(c *cli.Context) ([]string, error) {
 	return ids, err
 }
 
-// fileAll files messages of the lead's mailbox: they are dealt with. The mail of an agent
-// is filed by the end of its turn.
+// fileAll files messages of the lead's mailbox as done. The mail of an agent is filed by the
+// end of its turn.
 func (p *post) fileAll(c *cli.Context, ids []string) error {
 	if err := p.leadOnly("file mail by hand"); err != nil {
 		return err

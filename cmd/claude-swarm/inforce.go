@@ -13,9 +13,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// loadInForce is loadProject for who works while the file is being changed: inside a
-// turn, and wherever a daemon runs, a file with a mistake leaves in force what the
-// daemon goes by. It says so.
+// loadInForce is loadProject for callers that work while a person edits the file. Inside a
+// turn, and wherever a daemon runs, a mistake in the file leaves the daemon's configuration
+// in force; loadInForce prints a warning then.
 func loadInForce(c *cli.Context) (*project, error) {
 	p, err := loadProject(c)
 	if !isConfigError(err) {
@@ -37,9 +37,9 @@ func loadInForce(c *cli.Context) (*project, error) {
 	return &project{dir: file.Dir, home: home, file: file}, nil
 }
 
-// openFolder opens the mailboxes for what needs nothing but their folder, and finds
-// out who asks. With a bad configuration it is the folder of the one in force, else
-// the usual one. The caller closes the store.
+// openFolder opens the mailboxes for verbs that need only their folder, and finds out who
+// calls. With a bad configuration it takes the folder of the configuration in force, or the
+// default one. The caller closes the store.
 func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	var nobody journal.Identity
 	path, err := findConfig(c)
@@ -62,7 +62,7 @@ func openFolder(c *cli.Context) (*dropbox.Store, journal.Identity, error) {
 	}
 	store, err := dropbox.Open(folder, dropbox.Options{})
 	if err != nil {
-		return nil, nobody, bad // it says where the folder would have been named
+		return nil, nobody, bad // the file names the folder, and cannot be read
 	}
 	return store, me, nil
 }

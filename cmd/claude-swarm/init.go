@@ -123,7 +123,7 @@ func runInit(c *cli.Context) error {
 	return printInit(c, report)
 }
 
-// proposal is the text of a new claude-swarm.yaml; "" is the template.
+// proposal returns the text of a new claude-swarm.yaml; "" means the template.
 func proposal(c *cli.Context, dir string) (string, error) {
 	_, err := os.Lstat(filepath.Join(dir, config.Name))
 	there := err == nil
@@ -144,8 +144,8 @@ func proposal(c *cli.Context, dir string) (string, error) {
 	return askProposal(c, dir, p)
 }
 
-// topicsAtInit is what --subscribe says, if the configuration that there will be has
-// such agents and lets them.
+// topicsAtInit returns the subscriptions of --subscribe, if the new configuration has these
+// agents and allows them.
 func topicsAtInit(c *cli.Context, dir, text string) (map[string][]string, error) {
 	topics := map[string][]string{}
 	if !c.IsSet("subscribe") {
@@ -230,7 +230,7 @@ func removeInit(c *cli.Context, dir string) error {
 	return printItems(c, report)
 }
 
-// printItems prints a line for each thing, and what to do below it.
+// printItems prints a line for each item, and the next step below it.
 func printItems(c *cli.Context, r provision.Report) error {
 	w := c.App.Writer
 	if c.Bool("json") {

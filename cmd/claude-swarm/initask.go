@@ -22,8 +22,8 @@ import (
 // askProposal looks around, proposes agents, and lets the person change them. It
 // returns the text of claude-swarm.yaml.
 func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, error) {
-	// Anyone who waits for the context of the verb begins to listen for ^C, and nobody
-	// would hear it in the dialogue: it is to end the program like any other.
+	// A wait for the context of the verb would catch ^C, which the dialogue would not hear: ^C
+	// has to end the program here, as it ends any other.
 	found := provision.Propose(context.WithoutCancel(c.Context), dir)
 	p.Agents, p.Programs = found.Agents, found.Programs
 	p, err := talkOver(c.App.Reader, c.App.Writer, p)
@@ -33,8 +33,7 @@ func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, erro
 	return p.Config(), nil
 }
 
-// talkOver shows a proposal and takes the person's word for it: an empty line
-// agrees.
+// talkOver shows a proposal and reads the person's changes. An empty line agrees.
 func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposal, error) {
 	switch {
 	case len(p.Programs) == 0:
@@ -88,14 +87,14 @@ func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposa
 	}
 }
 
-// talks tells whether a person can be asked.
+// talks tells whether the program can ask a person.
 func talks(c *cli.Context) bool {
 	in, ok := c.App.Reader.(*os.File)
 	return ok && isatty.IsTerminal(in.Fd()) && isTerminal(c.App.Writer) && !c.Bool("non-interactive") && !c.Bool("json")
 }
 
-// askWhere asks before a project is made where it may not be meant: inside another one. It
-// says so of the person's home folder, which agents of the project may then change.
+// askWhere asks before it makes a project inside another one, which may be a mistake. It
+// warns about the home folder: the agents of the project may then change files there.
 func askWhere(c *cli.Context, dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, config.Name)); err == nil {
 		return nil
@@ -105,7 +104,7 @@ func askWhere(c *cli.Context, dir string) error {
 	}
 	above, err := rendezvous.Find(filepath.Dir(dir))
 	if err != nil || c.Bool("nested") {
-		return nil // there is none, or one that cannot be read, which is none for us
+		return nil // no project, or one that cannot be read
 	}
 	refused := fail(exitFailed, "claude-swarm init --nested   (or work in that project: cd "+shellWord(filepath.Dir(above))+")", "this folder lies in another project, %s; nothing was made", above)
 	if !talks(c) {
@@ -128,8 +127,8 @@ func sameFolder(a, b string) bool {
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// askPurge lets a person say whether mail is to be removed for good. Where nobody can be
-// asked, the error says what would be lost and how to say yes.
+// askPurge asks a person whether to remove mail for good. Without a person to ask, the error
+// says what would be lost and how to say yes.
 func askPurge(c *cli.Context, dir, agent string) error {
 	held, err := provision.MailToPurge(dir, agent)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// initError gives a bad configuration its exit status. Everything else is a
-// matter of the folder.
+// initError gives a bad configuration its exit status. All other errors are about the folder.
 func initError(c *cli.Context, err error) error {
 	if isConfigError(err) {
 		return badConfig(err)

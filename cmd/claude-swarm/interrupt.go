@@ -7,15 +7,14 @@ import (
 	"sync"
 )
 
-// An interruptible is the context of a verb: it is done at the first Ctrl-C. It
-// listens from when somebody first waits for it. To listen takes a thread, a tenth
-// of the life of a `send`; and a verb that waits for nothing is over as soon as
-// its user can press a key, or ended by it like any program.
+// An interruptible is the context of a verb: it is done at the first Ctrl-C. It listens for
+// Ctrl-C from the first call of Done on: listening takes a thread, which is a tenth of the
+// time of a `send`. A verb that waits for nothing ends at Ctrl-C like any program.
 type interruptible struct {
 	context.Context
 	cancel context.CancelFunc
 	once   sync.Once
-	ended  func() // ends the listening; set once somebody waits
+	ended  func() // ends the listening; nil before the first Done
 }
 
 func newInterruptible() *interruptible {

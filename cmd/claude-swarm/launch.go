@@ -19,20 +19,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// birthTimeout is how long start waits for a new daemon. It is ready in some
-// milliseconds, or after two seconds where it takes up long turns.
-const birthTimeout = 30 * time.Second
+// readyTimeout is how long start waits for a new daemon, which is ready after milliseconds,
+// or after two seconds where it takes up long turns.
+const readyTimeout = 30 * time.Second
 
-// A birth is what a new daemon tells the start that waits for it.
-type birth struct {
+// A readiness is the message of a new daemon to the start verb that waits for it.
+type readiness struct {
 	PID     int    `json:"pid"`
 	Problem string `json:"problem,omitempty"`
 	Next    string `json:"next,omitempty"`
 	Code    int    `json:"code,omitempty"`
 }
 
-// startDaemon starts the daemon in a separate session, so that no terminal
-// takes it along, and waits until it says that it is ready or why not.
+// startDaemon starts the daemon in a separate session, so that it lives longer than the
+// terminal, and waits until it says that it is ready or why not.
 func startDaemon(c *cli.Context, p *project, names []string) error {
 	if err := refuseTracked(c.Context, p); err != nil {
 		return err
@@ -56,8 +56,8 @@ func startDaemon(c *cli.Context, p *project, names []string) error {
 	return nil
 }
 
-// refuseTracked refuses to start where git tracks the daemon's own files: the next
-// commit would give the secrets of all agents away.
+// refuseTracked refuses to start where git tracks the daemon's files: the next commit would
+// publish the secrets of all agents.
 func refuseTracked(ctx context.Context, p *project) error {
 	files, err := git.Tracked(ctx, os.Environ(), p.home.Dir())
 	if err != nil || len(files) == 0 {
@@ -71,20 +71,20 @@ func refuseTracked(ctx context.Context, p *project) error {
 		"git tracks %s, with what no commit may hold: %s", rendezvous.HomeName, strings.Join(files[:min(len(files), 3)], ", "))
 }
 
-func spawn(ctx context.Context, p *project, flags, names []string) (birth, error) {
+func spawn(ctx context.Context, p *project, flags, names []string) (readiness, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return birth{}, err
+		return readiness{}, err
 	}
-	// A panic is written where the rest of the story is.
+	// A panic goes to the daemon's log, like everything else.
 	out, err := os.OpenFile(p.home.DaemonLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return birth{}, err
+		return readiness{}, err
 	}
 	defer out.Close()
 	r, w, err := os.Pipe()
 	if err != nil {
-		return birth{}, err
+		return readiness{}, err
 	}
 	defer r.Close()
 	cmd := &exec.Cmd{
@@ -94,25 +94,25 @@ func spawn(ctx context.Context, p *project, flags, names []string) (birth, error
 	}
 	err = errors.Join(cmd.Start(), w.Close())
 	if err != nil {
-		return birth{}, fmt.Errorf("start the daemon: %w", err)
+		return readiness{}, fmt.Errorf("start the daemon: %w", err)
 	}
 	pid := cmd.Process.Pid
 	if err := cmd.Process.Release(); err != nil {
-		return birth{}, err
+		return readiness{}, err
 	}
-	if err := r.SetReadDeadline(time.Now().Add(birthTimeout)); err != nil {
-		return birth{}, err
+	if err := r.SetReadDeadline(time.Now().Add(readyTimeout)); err != nil {
+		return readiness{}, err
 	}
 	stop := context.AfterFunc(ctx, func() { r.Close() })
 	defer stop()
-	var b birth
+	var b readiness
 	switch err := json.NewDecoder(r).Decode(&b); {
 	case err == nil:
 		return b, nil
 	case ctx.Err() != nil:
 		return b, ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return b, fail(exitTimeout, "claude-swarm status", "the daemon (pid %d) is not ready after %v", pid, birthTimeout)
+		return b, fail(exitTimeout, "claude-swarm status", "the daemon (pid %d) is not ready after %v", pid, readyTimeout)
 	case errors.Is(err, io.EOF):
 		return b, fail(exitFailed, "tail "+p.home.DaemonLog(), "the daemon died before it was ready")
 	default:
@@ -128,7 +128,7 @@ func daemonArgs(p *project, fd int, flags, names []string) []string {
 	return slices.Concat(args, flags, names)
 }
 
-// Flags of start that a daemon is begun with.
+// Flags of start that are passed on to the daemon.
 const (
 	noMCP    = "no-mcp"
 	noBridge = "no-irc"
@@ -138,7 +138,7 @@ func noIRCFlag() cli.Flag {
 	return &cli.BoolFlag{Name: noBridge, Usage: "leave IRC alone, whatever the configuration says: no bridge, and nothing is shown there"}
 }
 
-// without are those of the flags that are set.
+// without returns the flags of these that are set.
 func without(c *cli.Context) (flags []string) {
 	for _, name := range []string{noMCP, noBridge} {
 		if c.Bool(name) {
@@ -148,7 +148,7 @@ func without(c *cli.Context) (flags []string) {
 	return flags
 }
 
-// withoutMarks is the environment less what makes us part of a turn.
+// withoutMarks returns the environment without the variables that mark a process of a turn.
 func withoutMarks(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		return strings.HasPrefix(entry, "CLAUDE_SWARM_")

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A letter is a message that lies aside with a reason: a [view.DeadLetter], or a
+// A letter is a message that was set aside with a reason: a [view.DeadLetter] or a
 // [view.Refusal].
 type letter interface{ Candidate() client.Candidate }
 
@@ -28,8 +28,8 @@ func lettersOf[L letter](p *post, names []string, next string, list func(*client
 	return list(p.Client, names)
 }
 
-// pick finds letters by parts of their ids, each once. what they are is said where
-// a part stands for several; of one that fits none, none says what is wrong.
+// pick finds letters by parts of their ids, each once. what names them in the error about a
+// part that fits several; none makes the error about a part that fits none.
 func pick[L letter](all []L, ids []string, what string, none func(id string) error) ([]L, error) {
 	var picked []L
 	for _, id := range ids {
@@ -52,15 +52,15 @@ func pick[L letter](all []L, ids []string, what string, none func(id string) err
 
 func idOf(l letter) string { return l.Candidate().ID }
 
-// writeLetter prints a letter for a list: what it is, and the reason below. way is from
-// whom to whom.
+// writeLetter prints a letter for a list: its id, time and subject, and the reason below. way
+// is its sender and receiver.
 func writeLetter(w io.Writer, l letter, created time.Time, way, reason string) {
 	columns := textWidth(w)
-	fmt.Fprintln(w, screen.Fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), moment(created, time.Now()), screen.OneLine(way), screen.OneLine(l.Candidate().Subject)), columns))
+	fmt.Fprintln(w, screen.Fit(fmt.Sprintf("%s  %s  %s  %s", idOf(l), timeText(created, time.Now()), screen.OneLine(way), screen.OneLine(l.Candidate().Subject)), columns))
 	fmt.Fprintln(w, screen.Fit("  "+screen.OneLine(reason), columns))
 }
 
-// sayLetters says what was done to which.
+// sayLetters says what was done to how many letters, or to which, with --json.
 func sayLetters[L letter](c *cli.Context, what string, letters []L, thing string) error {
 	if c.Bool("json") {
 		ids := []string{}

@@ -30,8 +30,8 @@ func (e *runningError) Error() string {
 	return s
 }
 
-// lockPatience is how long a new daemon tries: whoever only looks whether a
-// daemon runs holds the lock for a moment too.
+// lockPatience is how long a new daemon tries: a verb that looks whether a daemon runs holds
+// the lock for a moment too.
 const lockPatience = 500 * time.Millisecond
 
 // lockDaemon takes the lock that the one daemon of a project holds, until

@@ -24,8 +24,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// logPoll is how often a followed file is looked at. A daemon tells of each
-// line, so this is for when there is none.
+// logPoll is how often a followed file is read when no daemon runs. A daemon reports each
+// line.
 const logPoll = 250 * time.Millisecond
 
 func logsCommand() *cli.Command {
@@ -78,7 +78,7 @@ of the last turn, JSON lines.` +
 			if _, err := p.agent(name, "claude-swarm logs %s"); err != nil && !p.hasLog(name) {
 				return err
 			}
-			// A log has what the agent's mail says, and what it says itself.
+			// A log holds the texts of the agent's mail and of the agent.
 			if err := private((&client.Client{Me: me}).MaySee(name)); err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ of the last turn, JSON lines.` +
 	}
 }
 
-// hasLog tells whether there is the log of an agent, as of one that is gone.
+// hasLog tells whether an agent has a log, also one that is gone from the configuration.
 func (p *project) hasLog(agent string) bool {
 	if dropbox.CheckAgent(agent) != nil {
 		return false
@@ -123,8 +123,8 @@ func readableLog(c *cli.Context, p *project, agent string) error {
 	})
 }
 
-// tellWholeMessages says where text will not appear while it is written. It is a remark:
-// who cannot be asked, such as a daemon that does not run, does not keep anyone from the log.
+// tellWholeMessages says where text will not appear while the agent writes it. It is only a
+// remark: without a daemon to ask it says nothing, and the log is shown all the same.
 func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	client, err := p.connect(c.Context)
 	if err != nil {
@@ -142,9 +142,9 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	}
 }
 
-// follow calls more whenever there may be something to read, and text with each
-// piece of text that is being written, until Ctrl-C. The file is the truth; the
-// daemon's events only say that it is time to look.
+// follow calls more whenever there may be something to read, and text with each piece of
+// text that an agent is writing, until Ctrl-C. The file is the truth; the daemon's events
+// only say when to look.
 func follow(c *cli.Context, filter swarm.Filter, text func(swarm.FeedEvent), more func() error) error {
 	ctx, cancel := context.WithCancel(c.Context)
 	events := make(chan swarm.FeedEvent)
@@ -182,14 +182,14 @@ func follow(c *cli.Context, filter swarm.Filter, text func(swarm.FeedEvent), mor
 	}
 }
 
-// A logPrinter prints an agent's log. On a terminal it shows text while it is
-// written, and then of the finished line only what is missing.
+// A logPrinter prints an agent's log. On a terminal it shows text while the agent writes it,
+// and of the finished line only the rest.
 type logPrinter struct {
 	w     io.Writer
 	live  bool
 	p     palette
 	agent string
-	open  string // text that is shown already and is not a line yet
+	open  string // shown text that is not a line yet
 }
 
 // logIndent begins the further lines of one entry.
@@ -242,7 +242,7 @@ func (l *logPrinter) entry(entry string) {
 	fmt.Fprintln(l.w, l.head(words[0], words[1], words[2])+l.colour(body))
 }
 
-// finish ends text that was shown and is not what the log says.
+// finish ends shown text that differs from the log.
 func (l *logPrinter) finish() {
 	if l.open != "" {
 		fmt.Fprintln(l.w)
@@ -266,8 +266,8 @@ func (l *logPrinter) colour(body string) string {
 	return body
 }
 
-// rawLog prints the event stream of the agent's newest turn, and with -f goes
-// on with the turns that follow.
+// rawLog prints the event stream of the agent's newest turn, and with -f those of the turns
+// after it.
 func rawLog(c *cli.Context, p *project, agent string) error {
 	turns := &turnFiles{home: p.home, agent: agent, seen: map[string]bool{}}
 	newest, from, err := turns.next()
@@ -293,8 +293,8 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 		return nil
 	}
 	return follow(c, swarm.Filter{Agent: agent}, func(swarm.FeedEvent) {}, func() error {
-		// The next turn is asked for first: when it is there the one before has
-		// ended, and the rest of it is all there is.
+		// Look for the next turn first: if there is one, the turn before has ended, and
+		// its file is complete.
 		next, _, err := turns.next()
 		if err != nil {
 			return err
@@ -309,7 +309,7 @@ func rawLog(c *cli.Context, p *project, agent string) error {
 			}
 		}
 		if next == "" || t != nil && next == t.path {
-			return nil // a client that has stayed goes on in its file
+			return nil // a warm client goes on in the same file
 		}
 		if t != nil {
 			if err := t.close(); err != nil {

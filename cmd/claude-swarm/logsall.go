@@ -17,15 +17,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// allLogs follows the logs of all agents, also of those that are gone, and of those that
-// come while it follows.
+// allLogs follows the logs of all agents, also of those that are gone or that come while it
+// follows.
 type allLogs struct {
 	dir   string // where the logs lie
 	tails map[string]*tail
 }
 
-// A logEntry is a line of a log with the indented lines after it, and when it was
-// written: the line has the time of the day alone.
+// A logEntry is a line of a log with the indented lines after it, and the time with its date:
+// the line itself has only the time of day.
 type logEntry struct {
 	at   time.Time
 	text []byte
@@ -57,8 +57,8 @@ func readableLogs(c *cli.Context, p *project) error {
 	})
 }
 
-// read returns what was added to the logs, in the order of time. A log that was not
-// there before is opened by open, which may read from it.
+// read returns the new entries of the logs, in the order of time. It opens a new log with
+// open, which may read from it.
 func (a *allLogs) read(open func(path string) (*tail, []byte, error)) ([]logEntry, error) {
 	files, err := os.ReadDir(a.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +67,7 @@ func (a *allLogs) read(open func(path string) (*tail, []byte, error)) ([]logEntr
 	var all []logEntry
 	for _, file := range files {
 		agent, isLog := strings.CutSuffix(file.Name(), ".log")
-		if !isLog || dropbox.CheckAgent(agent) != nil { // as the names of rotated logs are
+		if !isLog || dropbox.CheckAgent(agent) != nil { // the names of rotated logs are like that
 			continue
 		}
 		path, last := filepath.Join(a.dir, file.Name()), time.Now()
@@ -111,8 +111,8 @@ func (a *allLogs) close() {
 	}
 }
 
-// dated gives the entries of a log their days. last is when the last of them was
-// written; an entry that seems to be later than the one behind it is of the day before.
+// dated gives the entries of a log their dates. last is the time of the last entry. An entry
+// with a later time of day than the next entry is from the day before.
 func dated(lines []byte, last time.Time) []logEntry {
 	var all []logEntry
 	for _, text := range entriesIn(lines) {
@@ -134,8 +134,8 @@ func dated(lines []byte, last time.Time) []logEntry {
 	return all
 }
 
-// entriesIn parts lines of a log into entries: each is a line with the indented lines
-// after it.
+// entriesIn splits lines of a log into entries: each is a line with the indented lines after
+// it.
 func entriesIn(lines []byte) (all [][]byte) {
 	for len(lines) > 0 {
 		end := bytes.IndexByte(lines, '\n') + 1

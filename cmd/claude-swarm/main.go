@@ -1,6 +1,6 @@
-// Claude-swarm lets files in folders wake coding agents. Each agent has a
-// mailbox, a folder; whoever leaves a message there, by hand or by program, has
-// it worked on, and finds the answer in the mailbox of the lead.
+// Claude-swarm lets files in folders wake coding agents. Each agent has a mailbox, which is a
+// folder. A person or a program leaves a message there, the agent works on it, and the answer
+// comes to the mailbox of the lead.
 //
 // Usage:
 //
@@ -48,7 +48,7 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx := newInterruptible()
 	defer ctx.stop()
-	out := &output{w: stdout, broken: ctx.cancel} // who prints for ever is of no use any more
+	out := &output{w: stdout, broken: ctx.cancel} // a verb without a reader ends
 	app := newApp(args, stdin, out, stderr)
 	app.Metadata = map[string]any{typedArgs: args[1:]}
 	line, err := arrange(app, args)
@@ -58,7 +58,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case line.help:
 		writeHelp(out, app, line.chain)
 	default:
-		err = oneOf(app.RunContext(ctx, line.args), args[1:])
+		err = withCandidate(app.RunContext(ctx, line.args), args[1:])
 	}
 	lost := printed(out)
 	switch {

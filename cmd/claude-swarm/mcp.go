@@ -50,20 +50,20 @@ elsewhere the lead: a client of your own, for example.` +
 	}
 }
 
-// toolServer is what the clients of agents start to have the tools.
+// toolServer returns the command line by which the clients of agents start the tools' server.
 func toolServer(program string) *runner.Server {
 	return &runner.Server{Command: program, Args: []string{"mcp"}}
 }
 
-// hasIRC tells whether the configuration has IRC. A file with a mistake is told of by
-// every call.
+// hasIRC tells whether the configuration has IRC. Every call of a tool reports a mistake in
+// the file.
 func hasIRC(path string) bool {
 	file, err := loadForTools(path)
 	return err == nil && file.IRC.On()
 }
 
-// loadForTools reads the configuration. A mistake that comes into it while a turn runs keeps
-// the agent from nothing: what the daemon goes by is still in force.
+// loadForTools reads the configuration. After a mistake that comes into the file while a turn
+// runs, the agent works on with the daemon's configuration, which stays in force.
 func loadForTools(path string) (*config.File, error) {
 	file, err := config.Load(path)
 	if _, bad := errors.AsType[config.Errors](err); bad && os.Getenv(runner.AgentVar) != "" {
@@ -91,7 +91,7 @@ func openCaller(path string) (*mcpserver.Caller, error) {
 	return &mcpserver.Caller{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
 }
 
-// planForTools is what the tools tell of the agents.
+// planForTools returns the facts about the agents that the tools tell.
 func planForTools(file *config.File) swarm.Plan {
 	plan := swarm.Plan{Lead: file.Lead, LeadName: file.LeadName}
 	for _, a := range file.Agents {
@@ -100,7 +100,7 @@ func planForTools(file *config.File) swarm.Plan {
 	return plan
 }
 
-// foldersOf are those that somebody may work in.
+// foldersOf returns the folders in which agents may work.
 func foldersOf(file *config.File, name string) []string {
 	folders := []string{file.ProjectDir}
 	if a, ok := file.Agent(name); ok {

@@ -21,19 +21,19 @@ type flagError struct {
 	err   error  // what is wrong with the value; nil: the flag does not exist
 }
 
-// errNoValue says that a flag stands without its value, errWhose that a word may be its
-// value or text.
+// errNoValue means that a flag has no value, errUnclearSpan that a word may be the value of a
+// flag or text.
 var (
-	errNoValue = errors.New("needs a value")
-	errWhose   = errors.New("takes its time span with =")
+	errNoValue     = errors.New("needs a value")
+	errUnclearSpan = errors.New("takes its time span with =")
 )
 
 func noVerb(chain []*cli.Command) error {
 	return usagef(helpFor(chain), "%s: a verb is missing", chain[len(chain)-1].Name)
 }
 
-// reflexes are words that people type by habit, and the verbs that they mean here.
-var reflexes = map[string]string{
+// habits are words that people type by habit, and the verbs that they mean here.
+var habits = map[string]string{
 	"ls": "status", "ps": "status", "list": "status", "top": "status",
 	"tail": "logs", "log": "logs", "watch": "logs", "follow": "logs", "feed": "logs",
 	"mail": "inbox", "show": "read", "cat": "read", "kill": "abort",
@@ -41,8 +41,8 @@ var reflexes = map[string]string{
 	"ask": "send", "answer": "reply", "undo": "cancel",
 }
 
-// unknownVerb names the verb that was probably meant. What was typed with it stays in
-// the hint; name stands at the place at of it.
+// unknownVerb returns the error for an unknown verb, with the verb that was probably meant. The
+// hint is the typed command line with that verb at the index at.
 func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at int) error {
 	var known []string
 	for _, c := range commands {
@@ -51,7 +51,7 @@ func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at
 		}
 	}
 	near := nearest(name, known)
-	if meant := reflexes[name]; len(chain) == 0 && slices.Contains(known, meant) {
+	if meant := habits[name]; len(chain) == 0 && slices.Contains(known, meant) {
 		near = meant
 	}
 	if near == "" {
@@ -64,7 +64,7 @@ func unknownVerb(chain, commands []*cli.Command, name string, typed []string, at
 	return usagef(next, "no verb %q; did you mean %s?", name, near)
 }
 
-// in is the error for a person. chain is the verb, typed the whole command line.
+// in returns the error for a person. chain is the verb, typed the whole command line.
 func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	dashed, at := dashes(e.name), len(typed)-e.left-1
 	if wrong, ok := errors.AsType[*config.SpanError](e.err); ok {
@@ -81,7 +81,7 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 		return usagef(commandText(append(append(slices.Clone(typed[:at]), words...), typed[after:]...)), "%s: %w", dashed, e.err)
 	}
 	switch {
-	case errors.Is(e.err, errWhose):
+	case errors.Is(e.err, errUnclearSpan):
 		next := commandText(append(append(slices.Clone(typed[:at]), typed[at]+"="+e.value), typed[at+2:]...))
 		if at+2 == len(typed) {
 			next += "   (as the text: " + commandText(append(slices.Clone(typed[:at+1]), "--", e.value)) + ")"
@@ -104,9 +104,9 @@ func (e *flagError) in(chain []*cli.Command, typed []string) error {
 	return usagef(helpFor(chain)+"   (a text that begins with a dash goes after --)", "no flag %s", dashed)
 }
 
-// oneOf adds to the error about an id that stands for several messages the command line
-// with one of them.
-func oneOf(err error, typed []string) error {
+// withCandidate adds a hint to the error about a part of an id that fits several messages: the
+// command line with one of their ids.
+func withCandidate(err error, typed []string) error {
 	several, ok := errors.AsType[*client.AmbiguousError](err)
 	if !ok {
 		return err
@@ -119,7 +119,7 @@ func oneOf(err error, typed []string) error {
 	return hint(err, "%s", retyped(typed, at, id))
 }
 
-// nearest is the one of known that name was most likely meant to be, or "".
+// nearest returns the known name that name most likely stands for, or "".
 func nearest(name string, known []string) string {
 	if near := dropbox.Nearest(name, known); len(near) > 0 {
 		return near[0]

@@ -11,9 +11,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// sayIfNobodyWorks warns that what was sent to these mailboxes waits: no daemon
-// runs for the project, it was moved under its daemon, or the swarm is halted. The
-// lead needs no daemon.
+// sayIfNobodyWorks warns that messages to these mailboxes wait: no daemon runs for the
+// project, the project was moved under its daemon, or the swarm is halted. Mail to the lead
+// needs no daemon.
 func sayIfNobodyWorks(w io.Writer, project string, store *dropbox.Store, to ...string) {
 	if !slices.ContainsFunc(to, func(name string) bool { return name != dropbox.Lead }) {
 		return

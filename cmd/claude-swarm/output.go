@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// An output is where a verb prints. It keeps the first error, which most that
-// print do not look at: a full disk behind a redirection is told at the end, once.
-// It is safe for several goroutines.
+// An output is the writer to which a verb prints. It keeps the first error, since most callers
+// do not check their writes; run reports it at the end, for example a full disk. It is safe
+// for several goroutines.
 type output struct {
 	w      io.Writer
 	broken func() // called at the first error; nil calls nothing
@@ -19,7 +19,7 @@ type output struct {
 	err error
 }
 
-// Write prints, unless something could not be printed before.
+// Write prints, unless an earlier write failed.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -36,7 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printed is the first error of printing to w, where somebody kept it.
+// printed returns the first error of printing to w, if w is an [output].
 func printed(w io.Writer) error {
 	o, ok := w.(*output)
 	if !ok {
@@ -47,7 +47,7 @@ func printed(w io.Writer) error {
 	return o.err
 }
 
-// fileOf is the file behind w, which may be a terminal.
+// fileOf returns the file behind w, which may be a terminal.
 func fileOf(w io.Writer) (*os.File, bool) {
 	if o, ok := w.(*output); ok {
 		w = o.w
@@ -56,25 +56,25 @@ func fileOf(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// cannotPrint says why what was to be printed is cut off.
+// cannotPrint returns the error for output that is cut off.
 func cannotPrint(err error) error {
-	return fail(exitFailed, "print to another place; the disk behind this one may be full", "cannot print: %w", bare(err))
+	return fail(exitFailed, "print to another place; the disk behind this one may be full", "cannot print: %w", withoutPath(err))
 }
 
-// bare leaves out of an error of a file what the file is called: the standard
-// output has no name that helps.
-func bare(err error) error {
+// withoutPath takes the path out of an error about a file: that of the standard output helps
+// nobody.
+func withoutPath(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err
 }
 
-// unprinted says of an error of printing, if there is one, that the message was
-// delivered anyway. To send it once more would be wrong.
+// unprinted returns an error of printing, if there is one, with the word that the message was
+// delivered: to send it once more would be wrong.
 func unprinted(id string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fail(exitFailed, "claude-swarm trace "+id, "%s is delivered, but that cannot be printed: %w", id, bare(err))
+	return fail(exitFailed, "claude-swarm trace "+id, "%s is delivered, but that cannot be printed: %w", id, withoutPath(err))
 }

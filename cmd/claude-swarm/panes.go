@@ -14,12 +14,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/tmux"
 )
 
-// statusPane is the title of the pane that shows the status; no agent can have
-// that name's capital letter.
+// statusPane is the title of the pane that shows the status. Its capital letter sets it apart
+// from the names of agents.
 const statusPane = "Status"
 
-// showInTmux makes the project's tmux session, or what is missing of it: a pane
-// for each agent, and one for the status. On a terminal it goes there.
+// showInTmux creates the project's tmux session, or its missing panes: a pane for each agent,
+// and one for the status. On a terminal it attaches to the session.
 func showInTmux(c *cli.Context, p *project) error {
 	server, err := tmux.Find(tmux.Options{})
 	if errors.Is(err, tmux.ErrMissing) {
@@ -55,7 +55,7 @@ func showInTmux(c *cli.Context, p *project) error {
 	case err == nil:
 		return nil
 	case strings.Contains(said.String(), "no current client"):
-		// This runs inside a tmux that no terminal shows, so none can go there.
+		// This tmux has no terminal that could switch to the session.
 		return tellSession(c, session, shown)
 	default:
 		return fail(exitFailed, "tmux attach -t "+session, "the panes are made, but tmux does not show them: %s",
@@ -63,7 +63,7 @@ func showInTmux(c *cli.Context, p *project) error {
 	}
 }
 
-// tellSession says how to see the panes where no terminal goes there by itself.
+// tellSession says how to see the panes where no terminal was attached to them.
 func tellSession(c *cli.Context, session string, shown tmux.Shown) error {
 	what := "there already"
 	if shown.Created {

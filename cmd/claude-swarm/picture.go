@@ -20,7 +20,7 @@ import (
 type look struct {
 	now     time.Time
 	paint   palette
-	columns int  // 0 is no limit, and then only what an agent does and said last is cut
+	columns int  // 0 is no limit; then only the task and the last text of an agent are cut
 	short   bool // one line for each agent
 }
 
@@ -49,9 +49,9 @@ func draw(st swarm.Status, l look) picture {
 
 func (p picture) String() string { return p.head + "\n" + p.agents + p.tail }
 
-// smaller are the lines of the status on a screen of so many rows; 0 is no limit. Where they
-// do not fit, each agent gets one line, and then the last agents are left out: what waits for
-// the person stands at the end, and stays.
+// smaller returns the lines of the status for a screen with so many rows; 0 is no limit. If
+// they do not fit, each agent gets one line; if that does not fit either, the last agents
+// are left out. The end stays: it says what waits for the person.
 func smaller(st swarm.Status, l look, rows int) []string {
 	all := linesOf(draw(st, l).String())
 	if rows < 2 || len(all) <= rows {
@@ -72,13 +72,13 @@ func smaller(st swarm.Status, l look, rows int) []string {
 	head = head[:min(len(head), max(room/3, 1), room-len(tail))]
 	agents = agents[:min(len(agents), room-len(tail)-len(head))]
 	if len(agents) == 1 {
-		agents = nil // it only says what the others are
+		agents = nil // it is only the head of the table
 	}
 	left := len(all) - len(head) - len(agents) - len(tail)
 	return slices.Concat(head, agents, []string{fmt.Sprintf("… %d more lines", left)}, tail)
 }
 
-// linesOf are the lines of a text that ends with one.
+// linesOf returns the lines of a text that ends with a newline.
 func linesOf(text string) []string {
 	if text == "" {
 		return nil
@@ -86,7 +86,7 @@ func linesOf(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// limits are a line for each account whose limit parks several agents.
+// limits returns a line for each account whose limit parks several agents.
 func (l look) limits(st *view.Status) (lines []string) {
 	for _, limit := range st.Limits() {
 		if !limit.Shared() {
@@ -103,7 +103,7 @@ func (l look) limits(st *view.Status) (lines []string) {
 	return lines
 }
 
-// stateColours say at a glance who needs somebody.
+// stateColours show at a glance which agents need a person.
 var stateColours = map[swarm.State]color.Attribute{
 	swarm.Working: color.FgGreen,
 	swarm.Asking:  color.FgYellow,
@@ -113,7 +113,7 @@ var stateColours = map[swarm.State]color.Attribute{
 	swarm.Stopped: color.FgRed,
 }
 
-// writeHead prints what concerns all agents.
+// writeHead prints the facts about the whole swarm.
 func (l look) writeHead(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	fmt.Fprintln(w, screen.Whole(headline(st.Status, now), columns))
@@ -175,7 +175,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 	})
 }
 
-// writeTail prints what a person is to look at. Each part has an empty line before it.
+// writeTail prints what waits for a person. Each part has an empty line before it.
 func (l look) writeTail(w io.Writer, st *view.Status) {
 	p, now, columns := l.paint, l.now, l.columns
 	if cost := st.Cost(); cost.Total > 0 {

@@ -17,14 +17,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A post is what the mail verbs work with: the project, its mailboxes, and who
-// is asking. The caller closes it.
+// A post is what the mail verbs work with: the project, its mailboxes, and the identity of
+// the caller. The caller closes it.
 type post struct {
 	*project
 	*client.Client
 }
 
-// withPost makes a verb of what needs the project's mail.
+// withPost makes the action of a verb from a function that needs the project's mail.
 func withPost(do func(*cli.Context, *post) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		p, err := openPost(c)
@@ -70,10 +70,9 @@ func (p *project) openPost() (*post, error) {
 
 func (p *post) close() { p.Store.Close() }
 
-// mailboxes checks names, and gives all for none, those of agents that are no longer
-// configured too. next is what to type instead, with %s where the name goes.
-//
-// An agent has its own alone.
+// mailboxes checks names, and returns all mailboxes for no names, also those of agents that
+// have left the configuration. next is what to type instead, with %s where the name goes.
+// In a turn the agent gets its own mailbox only.
 func (p *post) mailboxes(names []string, next string) ([]string, error) {
 	if p.Me.Name != dropbox.Lead {
 		for _, name := range names {
@@ -95,8 +94,7 @@ func (p *post) mailboxes(names []string, next string) ([]string, error) {
 	return names, nil
 }
 
-// ownName says whose mailbox it is, for a person: "your mailbox" for the
-// sender's own.
+// ownName names a mailbox for a person: "your mailbox" for that of the caller.
 func (p *post) ownName(mailbox string) string {
 	if mailbox == p.Me.Name {
 		return "your mailbox"
@@ -104,14 +102,14 @@ func (p *post) ownName(mailbox string) string {
 	return "the mailbox of " + mailbox
 }
 
-// send sends, and says what to do when that fails.
+// send sends. Its error has the next step.
 func (p *post) send(m *dropbox.Message) ([]dropbox.Delivery, error) {
 	sent, err := p.Send(m)
 	return sent, p.refused(err, "")
 }
 
-// saysHalted tells the sender that the text has halted its conversation; it is
-// true when nobody will answer therefore.
+// saysHalted tells the sender that the text has halted its conversation, and returns whether
+// it will therefore get no answer.
 func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	if p.Halted == "" {
 		return false
@@ -121,8 +119,8 @@ func (p *post) saysHalted(c *cli.Context, m *dropbox.Message) bool {
 	return !m.Type.WantsAnswer()
 }
 
-// longest is how many bytes a text of that type may have. What is too much of a
-// result becomes an attachment by itself.
+// longest returns how many bytes a text of that type may have. A result above the limit for
+// bodies becomes an attachment by itself.
 func (p *post) longest(t dropbox.Type) int {
 	if t == dropbox.Result {
 		return maxAttached
@@ -133,8 +131,8 @@ func (p *post) longest(t dropbox.Type) int {
 // maxAttached is the longest attachment, in bytes.
 const maxAttached = 10 << 20
 
-// refused gives what a rule refuses its exit status and the next step, and the errors
-// of a delivery theirs.
+// refused gives the refusal of a rule, and the errors of a delivery, their exit status and the
+// next step.
 func (p *post) refused(err error, to string) error {
 	if e, ok := errors.AsType[*client.DeliveryError](err); ok {
 		to = e.To
@@ -168,7 +166,7 @@ func refused(err error, to string) error {
 	return err
 }
 
-// private gives the refusal of what is not the agent's own its exit status and the next
+// private gives the refusal to show an agent the mail of others its exit status and the next
 // step.
 func private(err error) error {
 	if err == nil {
@@ -177,7 +175,7 @@ func private(err error) error {
 	return &hintError{err: err, code: exitRefused, hint: "claude-swarm inbox"}
 }
 
-// message finds a message by a part of its id, wherever it lies, and reads it.
+// message finds a message by a part of its id, in any mailbox, and reads it.
 func (p *post) message(id string) (dropbox.Found, *dropbox.Message, error) {
 	found, m, err := p.Message(id)
 	return found, m, notFound(err, id)
@@ -188,8 +186,8 @@ func (p *post) find(id string) (dropbox.Found, error) {
 	return found, notFound(err, id)
 }
 
-// notFound says what to do when an id is that of no message. Where it stands for
-// several, run knows what was typed.
+// notFound adds what to do to the error about an id without a message. For an id that fits
+// several messages, run adds it: run knows what was typed.
 func notFound(err error, id string) error {
 	if errors.Is(err, dropbox.ErrNotFound) {
 		return unfound("claude-swarm inbox", "message", " here", id)
@@ -197,8 +195,8 @@ func notFound(err error, id string) error {
 	return err
 }
 
-// unfound says that there is no such letter where, and what may stand for an id where
-// this cannot have been one.
+// unfound returns the error for a letter that does not exist there. For a text that cannot be
+// an id, it says what an id looks like.
 func unfound(next, what, where, id string) error {
 	if len(id) != len(dropbox.NewID()) {
 		where += fmt.Sprintf("; the beginning or the end of an id is enough, from %d characters on", dropbox.MinIDPart)
@@ -206,13 +204,12 @@ func unfound(next, what, where, id string) error {
 	return fail(exitUnknown, next, "no %s %q%s", what, id, where)
 }
 
-// sayIfNobodyWorks warns that what was sent to these mailboxes waits.
+// sayIfNobodyWorks warns that messages to these mailboxes wait, if they do.
 func (p *post) sayIfNobodyWorks(c *cli.Context, to ...string) {
 	sayIfNobodyWorks(c.App.ErrWriter, p.dir, p.Store, to...)
 }
 
-// isGone tells whether a name is that of an agent which has a mailbox and no entry in
-// the configuration.
+// isGone tells whether an agent has a mailbox and no entry in the configuration.
 func (p *post) isGone(name string) bool {
 	if _, there := p.file.Agent(name); there || name == dropbox.Lead || dropbox.IsBridge(name) {
 		return false
@@ -233,7 +230,7 @@ func (p *post) recipients(list, next string) ([]string, error) {
 	return names, nil
 }
 
-// leadOnly refuses an agent what is for the person to decide.
+// leadOnly refuses to an agent what only the person may do.
 func (p *post) leadOnly(what string) error { return leadOnly(p.Me, what) }
 
 func leadOnly(me journal.Identity, what string) error {

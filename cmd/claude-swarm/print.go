@@ -12,16 +12,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// width is how wide our tables are where no terminal says more.
+// width is the width of tables, in columns, where no terminal has another.
 const width = 80
 
-// screenWidth is the width of the terminal behind w, within reason.
+// screenWidth is the width of the terminal behind w, from 40 to 200 columns.
 func screenWidth(w io.Writer) int {
 	columns, _ := screenSize(w)
 	return columns
 }
 
-// screenSize is the size of the terminal behind w; rows is 0 when it is none.
+// screenSize is the size of the terminal behind w; rows is 0 when w is not a terminal.
 func screenSize(w io.Writer) (columns, rows int) {
 	f, ok := fileOf(w)
 	if !ok {
@@ -57,7 +57,7 @@ func (p palette) paint(text string, attrs ...color.Attribute) string {
 	return c.Sprint(text)
 }
 
-// agentColours are told apart on dark and on light ground.
+// agentColours can be told apart on dark and on light backgrounds.
 var agentColours = []color.Attribute{
 	color.FgCyan, color.FgGreen, color.FgMagenta, color.FgYellow, color.FgBlue,
 	color.FgHiCyan, color.FgHiGreen, color.FgHiMagenta, color.FgHiYellow, color.FgHiBlue,
@@ -80,8 +80,8 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// textWidth is how wide lines may be for whoever reads w: the width of the
-// terminal, and 0, which is no limit, where there is none.
+// textWidth is how wide lines for w may be: the width of the terminal, or 0, which is no
+// limit, where w is not a terminal.
 func textWidth(w io.Writer) int {
 	if !isTerminal(w) {
 		return 0

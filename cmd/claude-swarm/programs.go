@@ -16,15 +16,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// warnMissing warns of agents whose program is not there. The daemon runs all the
-// same: the program may come later, or its agent may have no work.
+// warnMissing warns of agents without their program. The daemon runs anyway: a person may
+// install the program later, or the agent may get no work.
 func warnMissing(w io.Writer, file *config.File, names []string) {
 	type missing struct {
 		program, why string
 		agents       []string
 	}
 	var all []*missing
-	self, _ := os.Executable() // unknown: then it is not looked for beside us
+	self, _ := os.Executable() // without it no program is looked for beside this one
 	found := map[string]error{}
 	for _, a := range file.Agents {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {
@@ -57,8 +57,8 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 	}
 }
 
-// warnUnread warns of files that agents are told to read first and that are not there. The
-// agents work anyway.
+// warnUnread warns of missing files that agents are told to read first. The agents work
+// anyway.
 func warnUnread(w io.Writer, file *config.File, names []string) {
 	told := map[string][]string{} // agents, by the file's whole path
 	var paths []string
@@ -86,7 +86,7 @@ func warnUnread(w io.Writer, file *config.File, names []string) {
 	}
 }
 
-// pathOf is the PATH of an agent's client, as an environment.
+// pathOf returns the PATH of an agent's client, as a variable of an environment.
 func pathOf(a config.Agent, self string) []string {
 	o := runner.EnvOptions{Drop: a.EnvDrop}
 	if path, ok := a.Env["PATH"]; ok {

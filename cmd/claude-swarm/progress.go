@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// progress tells a person at a terminal where the message is, on one line that
-// is drawn again. Elsewhere it says nothing.
+// progress tells a person at a terminal where the message is, on one line that it redraws.
+// Without a terminal it prints nothing.
 type progress struct {
 	w     io.Writer
 	on    bool
@@ -23,8 +23,7 @@ func newProgress(w io.Writer) *progress {
 	return &progress{w: w, on: isTerminal(w), since: time.Now()}
 }
 
-// every is the clock by which the line is drawn again. Where there is no line
-// it never rings.
+// every returns the ticks at which the line is redrawn; without a line it never ticks.
 func (s *progress) every() *time.Ticker {
 	t := time.NewTicker(time.Second)
 	if !s.on {

@@ -27,15 +27,15 @@ func findConfig(c *cli.Context) (string, error) {
 	return path, err
 }
 
-// A project is a swarm's files, as a verb sees them. It needs no daemon.
+// A project is the files of a swarm, as a verb sees them. It needs no daemon.
 type project struct {
 	dir  string // of the configuration
 	home journal.Home
 	file *config.File // nil after locate
 }
 
-// locate finds the project and does not read its configuration: whoever only
-// talks to the daemon can do so while the file is being changed.
+// locate finds the project without its configuration: a verb that only talks to the daemon
+// works while a person edits the file.
 func locate(c *cli.Context) (*project, error) {
 	path, err := findConfig(c)
 	if err != nil {
@@ -58,11 +58,11 @@ func loadProject(c *cli.Context) (*project, error) {
 	return &project{dir: file.Dir, home: journal.HomeOf(file.Dir), file: file}, nil
 }
 
-// badConfig gives the errors of a configuration their exit status and the next
-// step: what the first of them advises, else its place in an editor.
+// badConfig gives the errors of a configuration their exit status and the next step: the
+// advice of the first error, or an editor at its line.
 func badConfig(err error) error {
 	if _, ok := errors.AsType[*hintError](err); ok {
-		return err // it says more than we could
+		return err // it has a next step already
 	}
 	next := nextStep(err)
 	if errs, ok := errors.AsType[config.Errors](err); ok {
@@ -85,7 +85,7 @@ func (p *project) storeOptions() dropbox.Options {
 	return p.file.StoreOptions()
 }
 
-// whoAmI is the agent inside whose turn we run, or the lead.
+// whoAmI returns the agent in whose turn this process runs, or the lead.
 func (p *project) whoAmI() (journal.Identity, error) {
 	return journal.WhoAmI(p.home, os.Getenv)
 }
@@ -99,7 +99,7 @@ func (p *project) agent(name, next string) (config.Agent, error) {
 	return config.Agent{}, unknownAgent(name, dropbox.Nearest(name, p.file.Names()), next)
 }
 
-// agents checks names, and gives all agents for none.
+// agents checks names, and returns all agents for no names.
 func (p *project) agents(names []string, next string) ([]string, error) {
 	for _, name := range names {
 		if _, err := p.agent(name, next); err != nil {
@@ -112,10 +112,9 @@ func (p *project) agents(names []string, next string) ([]string, error) {
 	return names, nil
 }
 
-// inTurn tells whether we run in a turn that the daemon waits for: that of an agent of
-// this project, whatever the environment says. For the session of a person that is
-// attached as an agent it does not wait. A turn of another project may do here what a
-// person may.
+// inTurn tells whether this process runs in a turn that the daemon waits for: a turn of an
+// agent of this project, whatever the environment says. The daemon does not wait for an
+// attached session of a person. A turn of another project may do here what a person may.
 func (p *project) inTurn() (bool, error) {
 	me, err := p.whoAmI()
 	if err != nil || me.Turn == "" {

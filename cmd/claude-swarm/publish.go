@@ -122,7 +122,7 @@ func printPublished(c *cli.Context, sent topic.Published) error {
 	return nil
 }
 
-// sayWhoListens warns that nobody hears of what was published.
+// sayWhoListens warns about a publication that reaches no agent.
 func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) error {
 	if len(sent.Offered) == 0 && !sent.Duplicate {
 		listener := p.file.Topics.Fallback

@@ -39,7 +39,7 @@ beginning or the end of an id is enough, from 4 characters on.` +
 type messageView struct {
 	V int `json:"v"`
 	*view.Message
-	File string `json:"file,omitempty"` // of a dead letter: where it lies
+	File string `json:"file,omitempty"` // path of a dead letter
 }
 
 // readEach prints the messages that the command line names, or the oldest unread one.
@@ -105,7 +105,7 @@ func read(c *cli.Context, p *post, id string) error {
 	}
 	err = box.MarkRead(found.Entry)
 	if errors.Is(err, dropbox.ErrGone) {
-		return nil // somebody filed it meanwhile
+		return nil // another process has filed it meanwhile
 	}
 	return err
 }
@@ -132,13 +132,13 @@ func writeMessage(w io.Writer, v *view.Message, now time.Time) {
 	}
 	line("type", kind)
 	line("subject", v.Subject)
-	line("time", moment(v.Created, now))
+	line("time", timeText(v.Created, now))
 	if v.Thread != v.ID {
 		line("thread", v.Thread)
 	}
 	line("answers", v.ReplyTo)
 	if v.Expires != nil {
-		line("expires", moment(*v.Expires, now))
+		line("expires", timeText(*v.Expires, now))
 	}
 	line("state", v.State)
 	line("reason", v.Reason)

@@ -103,7 +103,7 @@ func reply(c *cli.Context, wait optionalSpan) error {
 	return nil
 }
 
-// answerTo makes the envelope of an answer. kind, when given, is its type.
+// answerTo makes the envelope of an answer. kind is its type, or "".
 func (p *post) answerTo(old *dropbox.Message, kind string) (*dropbox.Message, error) {
 	m := p.Answer(old, dropbox.Type(kind))
 	if !m.Type.Valid() {

@@ -137,8 +137,8 @@ func send(c *cli.Context, wait optionalSpan) error {
 	return nil
 }
 
-// interrupt ends the running turns of those who were sent something urgent.
-// Without a daemon no turn runs.
+// interrupt ends the running turns of the receivers, who then get the urgent message. Without
+// a daemon no turn runs.
 func (p *post) interrupt(c *cli.Context, sent []dropbox.Delivery) error {
 	err := ask(c, p.project, func(client *control.Client, by string) error {
 		for _, d := range sent {

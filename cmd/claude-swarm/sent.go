@@ -10,11 +10,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// printSent prints what was delivered: the id alone, or for several a line each with the
-// id and to whom.
+// printSent prints the id of the delivered message, or for several a line each with the id
+// and the receiver.
 func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	if waits {
-		c.Context.Done() // from here on Ctrl-C is heard: who sees the id may type it
+		c.Context.Done() // listen for Ctrl-C from here on: a person who sees the id may type it
 	}
 	for _, d := range sent {
 		if d.Duplicate {
@@ -52,7 +52,7 @@ func printSent(c *cli.Context, sent []dropbox.Delivery, waits bool) error {
 	return nil
 }
 
-// hintText is how the text of a message looks in a hint.
+// hintText returns the text of a message as a hint shows it.
 func hintText(s textSource) string {
 	if s.file != "" {
 		return "--file " + shellWord(s.file)

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// sessionAgent finds out which agent a session is: by name, by the environment, by
-// the processes above this one, by the folder; else the person is asked to say.
+// sessionAgent finds the agent of a session: by name, by the environment, by the processes
+// above this one, or by the folder. Its error asks the person to name the agent.
 func (p *project) sessionAgent(as string) (string, error) {
 	if as = cmp.Or(as, os.Getenv(runner.AgentVar)); as != "" {
 		return as, nil

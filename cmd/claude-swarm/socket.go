@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// A socket is the daemon's control socket. It can be made again: systemd takes
-// the runtime folder of a user away who has logged out, and the daemon works on.
+// A socket is the daemon's control socket. The daemon can create it again: systemd removes
+// the runtime folder of a user who has logged out, and the daemon works on.
 type socket struct {
 	project *project
 	note    rendezvous.Note
@@ -50,8 +50,8 @@ func (s *socket) listener() *net.UnixListener {
 
 func (s *socket) path() string { return s.listener().Addr().String() }
 
-// renew makes the socket again if its file is gone; it returns nil if it is
-// there. Connections of the old one live on.
+// renew creates the socket again if its file is gone, else it returns nil. Connections of the
+// old socket stay open.
 func (s *socket) renew() (*net.UnixListener, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,15 +65,15 @@ func (s *socket) renew() (*net.UnixListener, error) {
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
-	// Closing it must not take the new file away, which may have its name.
+	// Closing the old listener must not remove the new file, which may have the same name.
 	old.SetUnlinkOnClose(false)
 	return s.l, old.Close()
 }
 
-// close takes the socket away: no further client comes.
+// close removes the socket: no further client connects.
 func (s *socket) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	s.l.Close() // it was closed before only if the server broke down
+	s.l.Close() // an error only if the server has failed and closed it before
 }

@@ -99,7 +99,7 @@ func (o *optionalSpan) String() string {
 	return o.span.String()
 }
 
-// Set takes a span, or what the flag parser gives for none.
+// Set takes a span, or the word that the flag parser gives for a flag without a value.
 func (o *optionalSpan) Set(s string) (err error) {
 	o.set, o.span = s != "false", 0
 	if s != "true" && s != "false" {
@@ -108,7 +108,8 @@ func (o *optionalSpan) Set(s string) (err error) {
 	return err
 }
 
-// checkValue is what a flag of ours has against a value before the flag parser sees it.
+// checkValue returns the error of a value for one of the flags of this file, before the flag
+// parser sees it.
 func checkValue(f cli.Flag, value string) error {
 	g, ok := f.(*cli.GenericFlag)
 	if !ok {
@@ -134,8 +135,8 @@ func takesSpan(f cli.Flag) bool {
 	return ok
 }
 
-// likeSpan tells whether a word behind such a flag may have been meant as its span: it
-// is one, lacks nothing but the unit, or spells one in another way, as 10min does.
+// likeSpan tells whether a person may have meant a word behind such a flag as its span: the
+// word is a span, lacks only the unit, or spells a span in another way, as 10min does.
 func likeSpan(word string) bool {
 	_, err := config.ParseSpan(word)
 	wrong, ok := errors.AsType[*config.SpanError](err)

@@ -67,12 +67,11 @@ func start(c *cli.Context) error {
 	return showInTmux(c, p)
 }
 
-// settlePatience is how long start waits while something holds the project and
-// does not answer: a daemon that was killed just now, or that begins to listen.
+// settlePatience is how long start waits for a daemon that holds the project and does not
+// answer: one that was killed just now, or that does not listen yet.
 const settlePatience = 2 * time.Second
 
-// dialSettled dials the daemon, and where one comes or goes just now, waits
-// until it is there or gone.
+// dialSettled dials the daemon. It waits for a daemon that starts or ends just now.
 func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 	deadline := time.Now().Add(settlePatience)
 	for {
@@ -88,8 +87,8 @@ func dialSettled(c *cli.Context, p *project) (*control.Client, error) {
 	}
 }
 
-// startAgents starts agents of a running daemon. Without names there is nothing
-// to start but a second daemon, which is refused; or the panes, which are not.
+// startAgents starts agents of a running daemon. Without names it would be a second daemon,
+// which it refuses, unless the verb is only to show the panes.
 func startAgents(c *cli.Context, p *project, client *control.Client, names []string) error {
 	if len(names) == 0 && !c.Bool("tmux") {
 		if st, err := client.Status(c.Context); err != nil {
@@ -116,7 +115,7 @@ func startAgents(c *cli.Context, p *project, client *control.Client, names []str
 	return nil
 }
 
-// foreground is the daemon itself.
+// foreground runs the daemon in this process.
 func foreground(c *cli.Context, p *project, names []string) error {
 	if err := leaveTurn(p, c, names); err != nil {
 		return err
@@ -137,18 +136,18 @@ func foreground(c *cli.Context, p *project, names []string) error {
 	}
 	syscall.CloseOnExec(fd) // no agent may hold it
 	parent := os.NewFile(uintptr(fd), "ready")
-	// The one who waits may be gone, which harms nobody.
-	tell := func(b birth) { _ = errors.Join(json.NewEncoder(parent).Encode(b), parent.Close()) }
-	order.ready = func() { tell(birth{PID: os.Getpid()}) }
+	// The start verb that waits for this may have ended, which does no harm.
+	tell := func(b readiness) { _ = errors.Join(json.NewEncoder(parent).Encode(b), parent.Close()) }
+	order.ready = func() { tell(readiness{PID: os.Getpid()}) }
 	err := runDaemon(c.Context, order)
 	if err != nil {
-		tell(birth{Problem: err.Error(), Next: nextStep(err), Code: exitCode(err)})
+		tell(readiness{Problem: err.Error(), Next: nextStep(err), Code: exitCode(err)})
 	}
 	return err
 }
 
-// leaveTurn begins the program again without our variables where it was started
-// inside a turn: what carries the mark of a turn is ended with it.
+// leaveTurn executes the program again without the variables of a turn, if it was started in
+// one: the end of a turn ends every process with its mark.
 func leaveTurn(p *project, c *cli.Context, names []string) error {
 	env := withoutMarks(os.Environ())
 	if len(env) == len(os.Environ()) {

@@ -31,7 +31,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 		})
 		return err
 	})
-	// One that ended while it was asked is not a daemon either.
+	// A daemon that ended during the request counts as none.
 	if !errors.Is(err, control.ErrNoDaemon) && !errors.Is(err, control.ErrGone) {
 		if _, moved := rendezvous.Elsewhere(p.dir, os.Getenv); err == nil && moved {
 			st.Trouble = append(st.Trouble, swarm.Problem{
@@ -51,7 +51,7 @@ func statusNow(c *cli.Context) (st swarm.Status, err error) {
 	return st, err
 }
 
-// offline is the status as far as the files tell.
+// offline returns the status as far as the files tell it.
 func offline(c *cli.Context) (st swarm.Status, err error) {
 	p, err := loadProject(c)
 	if err != nil {

@@ -25,7 +25,7 @@ func headline(st swarm.Status, now time.Time) string {
 	return fmt.Sprintf("%s: daemon pid %d for %s, version %s", name, st.Daemon.PID, since(st.Daemon.Since, now), st.Daemon.Version)
 }
 
-// haltedWords say that everything is halted, and why.
+// haltedWords says that everything is halted, and why.
 func haltedWords(n view.Need) string {
 	text := "HALTED: no turn is begun"
 	if n.Why != "" {
@@ -34,7 +34,7 @@ func haltedWords(n view.Need) string {
 	return text
 }
 
-// haltedLines are the conversations that are halted, as the status shows them.
+// haltedLines returns the halted conversations, as the status shows them.
 func haltedLines(threads []view.Need) []string {
 	const most = 3
 	var lines []string
@@ -48,7 +48,7 @@ func haltedLines(threads []view.Need) []string {
 	return lines
 }
 
-// forYou says what mail waits for the person; "" is none.
+// forYou says how much mail waits for the person; it is "" for none.
 func forYou(st *view.Status) string {
 	mail := slices.Concat(st.Needed(view.NeedQuestion), st.Needed(view.NeedUnread))
 	words := map[view.NeedKind]string{view.NeedQuestion: "question", view.NeedUnread: "unread message"}
@@ -75,7 +75,7 @@ func sinceKnown(t *time.Time, now time.Time) string {
 	return since(*t, now)
 }
 
-// mail counts what waits; what is urgent stands out: "3 (1!)".
+// mail counts the waiting messages, and marks the urgent ones: "3 (1!)".
 func mail(w swarm.Waiting) string {
 	if w.Urgent > 0 {
 		return fmt.Sprintf("%d (%d!)", w.Total(), w.Urgent)
@@ -83,7 +83,7 @@ func mail(w swarm.Waiting) string {
 	return number(w.Total())
 }
 
-// drops says how many files were left in a mailbox by hand and wait to be taken in.
+// drops says how many files that were left in a mailbox by hand are not taken in yet.
 func drops(n int) string {
 	switch {
 	case n == 0:
@@ -94,7 +94,7 @@ func drops(n int) string {
 	return screen.Count(n, "drop") + ", not taken in yet"
 }
 
-// money is what was spent today, in US dollars.
+// money returns the cost of today, in US dollars.
 func money(amount float64) string {
 	if amount == 0 {
 		return "-"
@@ -102,7 +102,7 @@ func money(amount float64) string {
 	return strings.TrimSuffix(screen.USD(amount), " USD")
 }
 
-// task is what an agent works on, or why it does not.
+// task says what an agent works on, or why it does not work.
 func task(a swarm.AgentStatus) string {
 	if m := a.Message; m != nil {
 		what := m.Subject
@@ -114,14 +114,14 @@ func task(a swarm.AgentStatus) string {
 	return screen.OneLine(a.Why)
 }
 
-// warm tells of a client that waits: since when, its memory, and the share of a core
-// that it uses meanwhile.
+// warm describes a client that waits for work: since when, its memory, and the share of a
+// core that it uses meanwhile.
 func warm(w turn.WarmStatus, now time.Time) string {
 	waited := max(now.Sub(w.Since), time.Second)
 	return fmt.Sprintf("warm for %s (pid %d, %d MiB, %.0f %% of a core)", since(w.Since, now), w.PID, w.RSSBytes>>20, w.CPUSeconds/waited.Seconds()*100)
 }
 
-// narrowDetails are what stands in columns of its own where there is room for them.
+// narrowDetails returns the facts that have columns where there is room for them.
 func narrowDetails(a swarm.AgentStatus) []tableLine {
 	var lines []tableLine
 	if text := task(a); text != "" {
@@ -140,8 +140,8 @@ func narrowDetails(a swarm.AgentStatus) []tableLine {
 	return lines
 }
 
-// details are the lines below an agent: its process and session, its last word,
-// and what comes next. What is not known is left out.
+// details returns the lines below an agent: its process and session, its last text, and the
+// next step. Unknown facts are left out.
 func details(a view.Agent, now time.Time) []tableLine {
 	var facts []string
 	var lines []tableLine

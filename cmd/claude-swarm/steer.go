@@ -41,7 +41,7 @@ all.` +
 					return "", err
 				}
 				text := agent + " paused" + until + "\n"
-				// A pause does not stop anything that is stopped, and start does not end it.
+				// A stopped agent has nothing to pause, and start would not end the pause.
 				if st, err := client.Status(c.Context, agent); err == nil && len(st.Agents) == 1 && st.Agents[0].State == swarm.Stopped {
 					text += fmt.Sprintf("  it is stopped as well; to have it work: claude-swarm start %s and claude-swarm resume %s\n", agent, agent)
 				}
@@ -129,7 +129,7 @@ func abort(c *cli.Context) error {
 	}{1, ended}))
 }
 
-// inTurnOnly tells whether an agent runs a turn, which is whom abort all is for.
+// inTurnOnly returns an error for an agent without a turn, which abort all leaves out.
 func inTurnOnly(a swarm.AgentStatus) error {
 	if a.Message == nil {
 		return fail(exitFailed, "claude-swarm status", "%s", noTurn)

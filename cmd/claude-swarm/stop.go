@@ -132,21 +132,21 @@ func stop(c *cli.Context) error {
 	})
 }
 
-// A stopView is what a stop has come to, as --json prints it.
+// A stopView is the outcome of a stop, as --json prints it.
 type stopView struct {
 	V      int           `json:"v"`
-	Daemon bool          `json:"daemon"` // it has ended
+	Daemon bool          `json:"daemon"` // whether it has ended
 	Agents []stopOfAgent `json:"agents"` // those that were named; of the daemon those whose turns were to be ended
 }
 
-// A stopOfAgent is what a stop has come to for one agent.
+// A stopOfAgent is the outcome of a stop for one agent.
 type stopOfAgent struct {
 	Agent      string `json:"agent"`
 	Stopped    bool   `json:"stopped"` // else it stops when its turn has ended, which waits for ours
 	*swarm.Cut        // nil where no turn was to be ended
 }
 
-// write says what became of the turn that was to be ended, for a person.
+// write tells a person how the turn ended, if the stop was to end one.
 func (a stopOfAgent) write(w io.Writer) {
 	if a.Cut != nil {
 		fmt.Fprintf(w, "%s: %s\n", a.Agent, cutText(*a.Cut))
@@ -184,8 +184,8 @@ func stopDaemon(c *cli.Context, p *project) error {
 	})
 }
 
-// sayStopped says that the daemon has ended, and what became of the messages on which
-// turns ran when it was told to: the files know it now.
+// sayStopped says that the daemon has ended, and what became of the messages of the turns
+// that ran when it was told to end. It reads that from the files.
 func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) error {
 	view := stopView{V: 1, Daemon: true, Agents: []stopOfAgent{}}
 	for _, a := range agents {
@@ -210,9 +210,9 @@ func sayStopped(c *cli.Context, home journal.Home, agents []swarm.AgentStatus) e
 	return nil
 }
 
-// cutIn reads from the mailboxes what became of the message of a turn that was to be
-// ended; nil where the message is gone, or was left to the daemon's next start. Without a
-// message the turn compacted the context, which is done if it is not to be done still.
+// cutIn reads from the mailboxes what became of the message of an ended turn. It is nil where
+// the message is gone, or is left to the daemon's next start. A turn without a message
+// compacted the context; it is done unless the order for it is still there.
 func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, error) {
 	store, _, err := openFolder(c)
 	if err != nil {
@@ -240,7 +240,7 @@ func cutIn(c *cli.Context, home journal.Home, agent, id string) (*swarm.Cut, err
 	return nil, nil
 }
 
-// patience is a context that ends with --timeout.
+// patience returns a context that ends with --timeout.
 func patience(c *cli.Context) (context.Context, context.CancelFunc) {
 	if d := spanOf(c, "timeout"); d > 0 {
 		return context.WithTimeout(c.Context, d)
@@ -282,9 +282,9 @@ func runningTurns(st swarm.Status, now time.Time) string {
 	return strings.Join(turns, ", ")
 }
 
-// awaited is what a stop waits for: turns, or what comes after the last of them, such as
-// what is still to be said on IRC. waited is for how long already: the end by itself is
-// worth a word only where it takes long, and "" before.
+// awaited says what a stop waits for: turns, or the work after the last of them, such as the
+// last messages on IRC. waited is the time so far: awaited is "" before longEnd, where only
+// the end itself takes its time.
 func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 	if turns := runningTurns(st, now); turns != noTurn {
 		return turns
@@ -295,11 +295,11 @@ func awaited(st swarm.Status, now time.Time, waited time.Duration) string {
 	return "the end: " + noTurn
 }
 
-// longEnd is how long the end of a daemon may take without a word.
+// longEnd is how long the end of a daemon may take before the stop says so.
 const longEnd = 3 * time.Second
 
-// A waiting says what a stop waits for: on a terminal on one line that is
-// written again every second, elsewhere once.
+// A waiting says what a stop waits for: on a terminal on one line that it rewrites every
+// second, elsewhere once.
 type waiting struct {
 	w      io.Writer
 	client *control.Client
@@ -310,8 +310,8 @@ func waitingFor(w io.Writer, client *control.Client, names []string) *waiting {
 	return &waiting{w: w, client: client, names: names}
 }
 
-// until tells until done is closed or ctx is done. What ends at once is not
-// worth a word.
+// until prints until done is closed or ctx is done. It prints nothing about a stop that ends
+// at once.
 func (t *waiting) until(ctx context.Context, done <-chan struct{}) {
 	live := isTerminal(t.w)
 	shown, began := false, time.Now()

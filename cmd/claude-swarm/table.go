@@ -13,32 +13,32 @@ import (
 // A table lines up its columns. The last column gets what is left of the width
 // and is cut there; where next to nothing is left it gets a separate line.
 type table struct {
-	width int  // of the across; 0 is 80 for the rows, and no limit for what is kept whole
+	width int  // of the screen; 0 is 80 for the rows, and no limit for lines that are kept whole
 	spill bool // a last cell that is too long gets a separate line
-	keep  int  // where the last column would get too little room, only so many cells stay in a row; 0 is all
+	keep  int  // how many cells stay in a row where the last column has too little room; 0 is all
 	rows  []tableRow
 }
 
 type tableRow struct {
 	cells []string
-	whole bool        // on a separate line the last cell is broken, not cut
-	below []tableLine // their own lines
+	whole bool        // on a separate line the last cell is wrapped, not cut
+	below []tableLine // further lines
 }
 
-// A tableLine stands below a row, indented. One that is whole is broken where it is
-// too long, the others are cut.
+// A tableLine stands below a row, indented. A line that is too long is wrapped if it is whole,
+// else cut.
 type tableLine struct {
 	text  string
 	whole bool
 }
 
 const (
-	// narrow is below how many columns the lines under a row begin further left than
-	// the second column: else nothing would be left for them.
+	// narrow is the width below which the lines under a row begin left of the second column:
+	// else no room would be left for them.
 	narrow = 72
-	// leastLast is how much room the last column has at least in its row.
+	// leastLast is the least room of the last column in its row.
 	leastLast = 8
-	// fewWords is how much room a table that can be folded wants for its last column.
+	// fewWords is the room that a table which can be folded wants for its last column.
 	fewWords = 20
 )
 
@@ -47,8 +47,8 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, tableRow{cells: c
 // last is the row that was added last.
 func (t *table) last() *tableRow { return &t.rows[len(t.rows)-1] }
 
-// write prints the table. decorate, when not nil, colours a cell; it must not change
-// its width on the across.
+// write prints the table. decorate, when not nil, colours a cell; it must not change its
+// width on the screen.
 func (t *table) write(w io.Writer, decorate func(row, column int, cell string) string) {
 	across := cmp.Or(t.width, width)
 	widths := t.widths()
@@ -83,7 +83,7 @@ func (t *table) write(w io.Writer, decorate func(row, column int, cell string) s
 	}
 }
 
-// widths are those of the columns.
+// widths returns the widths of the columns.
 func (t *table) widths() (widths []int) {
 	for _, row := range t.rows {
 		for i, cell := range row.cells {
@@ -96,8 +96,8 @@ func (t *table) widths() (widths []int) {
 	return widths
 }
 
-// crowded tells whether the last column gets less room than it wants, and than a few words
-// need.
+// crowded tells whether the last column gets too little room: less than its text, and less
+// than fewWords.
 func (t *table) crowded(widths []int, across int) bool {
 	room := across
 	for _, n := range widths[:max(len(widths)-1, 0)] {
@@ -106,7 +106,7 @@ func (t *table) crowded(widths []int, across int) bool {
 	return len(widths) > t.keep && room < fewWords && room < widths[len(widths)-1]
 }
 
-// fold puts the cells that do not stay in their row into a line below it.
+// fold moves the cells after the first keep ones into a line below their row.
 func (t *table) fold() {
 	for i := range t.rows {
 		row := &t.rows[i]
@@ -119,8 +119,8 @@ func (t *table) fold() {
 	}
 }
 
-// fitted are the cells of a row, padded and cut so that they fit the across together,
-// and the last cell if it is to have a separate line.
+// fitted returns the cells of a row, padded and cut so that together they fit the screen, and
+// the last cell if it gets a separate line.
 func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, spilled string) {
 	room := across
 	for i, cell := range row.cells {
@@ -136,8 +136,7 @@ func (t *table) fitted(row tableRow, widths []int, across int) (cells []string, 
 		room -= widths[i] + 2
 		cells = append(cells, cell+strings.Repeat(" ", max(min(widths[i]-n+2, widths[i]-n+2+room), 0)))
 	}
-	// Blanks at the end would be colour on the across, and a line more where they do
-	// not fit.
+	// Spaces at the end would get colours, and a further line where they do not fit.
 	for i := len(cells) - 1; i >= 0; i-- {
 		cells[i] = strings.TrimRight(cells[i], " ")
 		if cells[i] != "" {

@@ -8,16 +8,16 @@ import (
 	"os"
 )
 
-// A tail reads the lines that are added to a file, also when the file is
-// rotated away and begun again. A file that is not there yet is an empty one.
+// A tail reads the new lines of a file, also after the file was rotated. A missing file counts
+// as empty.
 type tail struct {
 	path string
 	file *os.File
-	rest []byte // of a line whose end is not written yet
+	rest []byte // a line without its end yet
 }
 
-// tailChunk is how far tail reads back at a time when it looks for the last
-// lines, in bytes.
+// tailChunk is how many bytes a tail reads at a time when it looks backwards for the last
+// lines.
 const tailChunk = 64 << 10
 
 // openTail opens path and returns its last n lines, of those behind the first from
@@ -54,8 +54,8 @@ func (t *tail) close() error {
 	return err
 }
 
-// lastLines reads backwards until it has n lines or comes to from, and leaves the
-// file at its end. What follows the last newline stays for more.
+// lastLines reads backwards until it has n lines or reaches from, and leaves the file at its
+// end. The text after the last newline is left for more.
 func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 	end, err := t.file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *tail) lastLines(from int64, n int) ([]byte, error) {
 	return data, nil
 }
 
-// more returns the whole lines that were added since the last call.
+// more returns the complete lines since the last call.
 func (t *tail) more() ([]byte, error) {
 	var out []byte
 	for {
@@ -100,8 +100,8 @@ func (t *tail) more() ([]byte, error) {
 		if err != nil || !replaced {
 			return out, err
 		}
-		// Nothing is added to a file that was rotated away, so all of it is
-		// read; a cut line in it will stay cut.
+		// A rotated file does not grow, so this reads all of it; a cut line in it stays
+		// cut.
 		t.rest = nil
 		if err := t.close(); err != nil {
 			return out, err
@@ -109,8 +109,8 @@ func (t *tail) more() ([]byte, error) {
 	}
 }
 
-// replaced tells whether the path leads to another file by now, or to ours cut
-// short.
+// replaced tells whether the path now leads to another file, or whether the file was
+// truncated.
 func (t *tail) replaced() (bool, error) {
 	now, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {

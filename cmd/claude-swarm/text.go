@@ -37,7 +37,7 @@ func indent(text, prefix string) string {
 func since(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < time.Second {
-		return "0 s" // milliseconds only make the table restless
+		return "0 s" // milliseconds would change with every redraw
 	}
 	return screen.Span(d)
 }
@@ -50,9 +50,9 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-// moment is the time of day to the second, local; with the day when that is not
+// timeText is the time of day to the second, local; with the day when that is not
 // today.
-func moment(at, now time.Time) string {
+func timeText(at, now time.Time) string {
 	at, now = at.Local(), now.Local()
 	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return at.Format(time.TimeOnly)

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// A tree is how a trace is printed.
+// A tree prints a trace.
 type tree struct {
 	palette
 	asked string // the id that was asked for
@@ -25,7 +25,7 @@ type tree struct {
 	all     bool // the copies for IRC too
 }
 
-// write prints a trace. Ids are printed whole, so that they can be typed again.
+// write prints a trace. It prints whole ids, which a person can type.
 func (t tree) write(w io.Writer, v *view.Trace) {
 	for _, root := range t.shown(v.Roots) {
 		t.writeMessage(w, root, "", "")
@@ -46,12 +46,12 @@ func (t tree) write(w io.Writer, v *view.Trace) {
 	fmt.Fprintf(w, "\n%s\n", screen.Whole(total, t.columns))
 }
 
-// shown are the messages of a list that are printed: no copies, unless they are asked for.
+// shown returns the messages of a list to print: no copies, unless --all asks for them.
 func (t tree) shown(list []*view.TracedMessage) []*view.TracedMessage {
 	return slices.DeleteFunc(slices.Clone(list), func(m *view.TracedMessage) bool { return m.Copy && !t.all && m.ID != t.asked })
 }
 
-// writeMessage prints a message: first begins its own line, rest everything below it.
+// writeMessage prints a message: first begins its line, rest the lines below it.
 func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest string) {
 	id := m.ID
 	if id == t.asked {
@@ -63,7 +63,7 @@ func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest strin
 		bar = "  "
 	}
 	room := max(t.columns-screen.Columns(rest)-3, leastLast) // of the lines below the first
-	when, way := moment(m.Created, t.now), fmt.Sprintf("%s → %s  %s", m.From, m.To, m.Type)
+	when, way := timeText(m.Created, t.now), fmt.Sprintf("%s → %s  %s", m.From, m.To, m.Type)
 	used := screen.Columns(first) + 12 + screen.Columns(when) + 2 + screen.Columns(way)
 	if used <= t.columns && (t.columns >= narrow || m.Subject == "") {
 		fmt.Fprintf(w, "%s%s  %s  %s%s\n", first, id, when, way, t.paint(subjectTail(m, t.columns-used), color.Faint))
@@ -75,7 +75,7 @@ func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest strin
 	}
 	for _, n := range t.notes(m) {
 		lines := []string{screen.Cut(screen.OneLine(n), room)}
-		if t.columns < narrow { // too much would be missing
+		if t.columns < narrow { // the subject would get too little room
 			lines = strings.Split(screen.Whole(screen.OneLine(n), room), "\n")
 		}
 		for _, text := range lines {
@@ -91,7 +91,7 @@ func (t tree) writeMessage(w io.Writer, m *view.TracedMessage, first, rest strin
 	}
 }
 
-// subjectTail is the subject, as far as a line with so much room has some for it.
+// subjectTail returns the subject, cut to the room that is left in its line.
 func subjectTail(m *view.TracedMessage, room int) string {
 	room -= 2
 	if m.Subject == "" || room < 8 {
@@ -100,7 +100,7 @@ func subjectTail(m *view.TracedMessage, room int) string {
 	return "  " + screen.Cut(screen.OneLine(m.Subject), room)
 }
 
-// notes are the lines below a message: its turns, and where it is now.
+// notes returns the lines below a message: its turns, and where it is now.
 func (t tree) notes(m *view.TracedMessage) []string {
 	var out []string
 	if m.Copy {

@@ -127,10 +127,10 @@ func TestTraceRing(t *testing.T) {
 
 func TestMoment(t *testing.T) {
 	now := time.Date(2026, 11, 21, 18, 0, 0, 0, time.Local)
-	if got := moment(now.Add(-time.Hour), now); got != "17:00:00" {
+	if got := timeText(now.Add(-time.Hour), now); got != "17:00:00" {
 		t.Errorf("today: %s", got)
 	}
-	if got := moment(now.Add(-24*time.Hour), now); got != "2026-11-20 18:00" {
+	if got := timeText(now.Add(-24*time.Hour), now); got != "2026-11-20 18:00" {
 		t.Errorf("yesterday: %s", got)
 	}
 }

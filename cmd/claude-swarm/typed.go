@@ -7,17 +7,17 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// typedArgs is where the program keeps what was typed.
+// typedArgs is the key under which the app's metadata has the typed arguments.
 const typedArgs = "typed"
 
-// again is the command line that was typed.
+// again returns the typed command line.
 func again(c *cli.Context) string {
 	typed, _ := c.App.Metadata[typedArgs].([]string)
 	return commandText(typed)
 }
 
-// typedWith is the command line that was typed, with another word for one of it; word may
-// be %s, for [unknownAgent].
+// typedWith returns the typed command line with word in place of old; word may be %s, for
+// [unknownAgent].
 func typedWith(c *cli.Context, old, word string) string {
 	typed, _ := c.App.Metadata[typedArgs].([]string)
 	at := slices.Index(typed, old)
@@ -28,15 +28,15 @@ func typedWith(c *cli.Context, old, word string) string {
 	return before + " " + word + after
 }
 
-// retyped is the command line that was typed with another word at one place.
+// retyped returns the typed command line with another word at one place.
 func retyped(typed []string, at int, word string) string {
 	typed = slices.Clone(typed)
 	typed[at] = word
 	return commandText(typed)
 }
 
-// commandText is a command line as it can be pasted. A text that is too long for a line
-// is left out.
+// commandText returns a command line that a person can paste. It leaves out a text that is
+// too long for a line.
 func commandText(args []string) string {
 	words := []string{"claude-swarm"}
 	for _, arg := range args {

@@ -2,7 +2,8 @@ package main
 
 import "github.com/urfave/cli/v2"
 
-// A verb is what is typed behind the program's name, and what makes its command.
+// A verb is a word that is typed behind the program's name, with the function that makes its
+// command.
 type verb struct {
 	name string
 	make func() *cli.Command
@@ -54,9 +55,9 @@ func verbs() []verb {
 	}
 }
 
-// commandsFor makes the commands for a command line. To lay out the flags and the help of
-// all verbs takes longer than most of what one does, so where the first word is a verb it is
-// made alone; but for completion, which tells of the others.
+// commandsFor makes the commands for a command line. If the first word is a verb, it makes
+// only that: the flags and the help of all verbs would take longer than most of what a verb
+// does. Completion gets all of them.
 func commandsFor(args []string) []*cli.Command {
 	all := verbs()
 	if len(args) > 1 && args[1] != completeName {

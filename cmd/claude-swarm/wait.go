@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 )
 
-// An awaiting prints the answers to what was sent, each when it comes, and files
-// it, so that it wakes nobody.
+// An awaiting prints the answers to sent messages, each when it comes, and files it, so that
+// the answer wakes no agent.
 type awaiting struct {
 	*answerWait
 	c       *cli.Context
@@ -27,13 +27,13 @@ type awaiting struct {
 }
 
 // await waits for the first answer to each of the messages. limit 0 is no limit.
-// What it prints for one message:
+// For one message it prints:
 //
 //	a result or question   the body, exit status 0
 //	the daemon's bounce    an error that says why, exit status 1
 //	nothing in time        an error, exit status 5
 //
-// For several it prints all answers, and an error at the end where one is missing.
+// For several messages it prints all answers, and an error at the end where one is missing.
 func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duration) error {
 	ctx := c.Context
 	if limit > 0 {
@@ -67,7 +67,7 @@ func (p *post) await(c *cli.Context, sent []dropbox.Delivery, limit time.Duratio
 	return err
 }
 
-// mayAwait refuses to wait in a turn for what is begun only after it.
+// mayAwait refuses to wait, in a turn, for a message that can begin only after this turn.
 func (p *post) mayAwait(to []string, as string) error {
 	if p.Me.Turn == "" || !slices.Contains(to, p.Me.Name) {
 		return nil
@@ -75,15 +75,15 @@ func (p *post) mayAwait(to []string, as string) error {
 	return usagef(as+` "…"   (without --wait)`, "%s would wait for itself: its mail comes after this turn", p.Me.Name)
 }
 
-// all waits until no message is pending. For several, what one of them has come to
-// is told at once, and the others are waited for.
+// all waits until no message is pending. For several messages it tells the outcome of each at
+// once, and goes on waiting for the others.
 func (w *awaiting) all(ctx context.Context) error {
 	sent, failed := len(w.Pending), 0
 	for len(w.Pending) > 0 {
 		got, err := w.next(ctx)
 		w.show.clear()
 		if err == nil && got.Answer != nil {
-			err = w.take(got.Answer)
+			err = w.handle(got.Answer)
 		}
 		switch {
 		case err != nil:
@@ -101,8 +101,7 @@ func (w *awaiting) all(ctx context.Context) error {
 	return nil
 }
 
-// missing names the messages without an answer; and to whom they were sent, where
-// there are several.
+// missing names the messages without an answer, and their receivers where there are several.
 func (w *awaiting) missing() string {
 	var names []string
 	for _, d := range w.Pending {
@@ -115,8 +114,8 @@ func (w *awaiting) missing() string {
 	return strings.Join(names, ", ")
 }
 
-// take prints an answer, or keeps it for the end, and files it.
-func (w *awaiting) take(a *client.Answer) error {
+// handle prints an answer and files it. With --json it keeps the answer for the end.
+func (w *awaiting) handle(a *client.Answer) error {
 	if w.c.Bool("json") {
 		w.answers = append(w.answers, a)
 		return nil
@@ -132,8 +131,8 @@ func (w *awaiting) take(a *client.Answer) error {
 	return w.file(a)
 }
 
-// file files an answer that was printed. What nobody saw stays where it is, and so
-// does a question, until it is answered.
+// file files a printed answer. An answer that could not be printed stays in the mailbox, and
+// so does a question until a person answers it.
 func (w *awaiting) file(a *client.Answer) error {
 	if err := printed(w.c.App.Writer); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// What the terminal understands.
+// Control sequences of the terminal.
 const (
 	screenEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l" // the other screen, no cursor, long lines cut
 	screenLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -35,14 +35,14 @@ func watchStatus(c *cli.Context) error {
 		fmt.Fprint(w, screenEnter)
 		defer fmt.Fprint(w, screenLeave)
 	}
-	rung := make(chan struct{}, 1)
+	wake := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(c.Context)
-	rings := make(chan struct{})
+	ended := make(chan struct{})
 	go func() { // ends with ctx, waited for below
-		defer close(rings)
-		ringOnEvents(ctx, c, rung)
+		defer close(ended)
+		wakeOnEvents(ctx, c, wake)
 	}()
-	defer func() { cancel(); <-rings }()
+	defer func() { cancel(); <-ended }()
 
 	began := time.Now()
 	var before []byte
@@ -50,7 +50,7 @@ func watchStatus(c *cli.Context) error {
 		st, err := statusNow(c)
 		switch {
 		case c.Context.Err() != nil:
-			return nil // Ctrl-C is how one leaves
+			return nil // Ctrl-C ends the watch
 		case err != nil:
 			return err
 		}
@@ -64,7 +64,7 @@ func watchStatus(c *cli.Context) error {
 		} else if same, err := frame(c, st, began); err != nil {
 			return err
 		} else if !bytes.Equal(same, before) {
-			// By one clock, since time that goes by is no change.
+			// Drawn for one moment: the passing of time is not a change.
 			if _, err := w.Write(now); err != nil {
 				return err
 			}
@@ -73,8 +73,8 @@ func watchStatus(c *cli.Context) error {
 		tick := time.NewTimer(time.Second)
 		select {
 		case <-c.Context.Done():
-		case <-rung:
-			// Events come in bursts, and nobody reads faster than this.
+		case <-wake:
+			// Events come in bursts, and people read slower than this.
 			tick.Reset(100 * time.Millisecond)
 			select {
 			case <-tick.C:
@@ -86,10 +86,10 @@ func watchStatus(c *cli.Context) error {
 	}
 }
 
-// canRedraw tells whether a picture can be drawn over the one before.
+// canRedraw tells whether w is a terminal on which a picture can replace the one before.
 func canRedraw(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// frame is one picture of the status, as it is at a time.
+// frame returns the status as text or JSON, drawn for a moment.
 func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	if c.Bool("json") {
@@ -99,10 +99,9 @@ func frame(c *cli.Context, st swarm.Status, at time.Time) ([]byte, error) {
 	return []byte(draw(st, lookOf(c, at)).String()), nil
 }
 
-// redraw writes over what is there, line by line, and clears what is left over: a
-// screen that is cleared as a whole flickers. A line is cleared before it is
-// written, since behind one that fills it the cursor still stands on its last
-// letter.
+// redraw writes over the old picture, line by line, and clears the rest of the screen: to
+// clear the whole screen would make it flicker. A line is cleared before it is written,
+// since after a full line the cursor still stands on its last letter.
 func redraw(w io.Writer, lines []string, rows int) {
 	picture := screenHome + lineClear + strings.Join(lines, "\n"+lineClear)
 	if len(lines) < rows || rows == 0 {

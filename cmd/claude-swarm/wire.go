@@ -18,8 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// listeners are who is told of what happens, besides the lead and IRC: git, which records
-// finished turns where the configuration wants it.
+// listeners returns the listeners for events, besides the lead and IRC: git, which records
+// finished turns where the configuration says so.
 func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]swarm.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil
@@ -31,8 +31,8 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]swarm.L
 	return []swarm.Listener{recorder(audit)}, nil
 }
 
-// recorder makes an audit listen. It records what is finished, and that may be some moments
-// after the event that says so: then it looks once more.
+// recorder makes a listener from an audit. The audit records finished work, whose files may
+// come a moment after the event; then the listener looks once more.
 func recorder(audit *git.Audit) swarm.Listener {
 	again := true
 	return swarm.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
@@ -45,7 +45,7 @@ func recorder(audit *git.Audit) swarm.Listener {
 	}}
 }
 
-// A gate is what the daemon asks: the policy, and what was said lately.
+// A gate answers the daemon's questions by the policy and the recent decisions.
 type gate struct{ *policy.Gate }
 
 func (g gate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
@@ -53,7 +53,7 @@ func (g gate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
 	return swarm.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
-// ircOf is what the daemon does with IRC by a configuration.
+// ircOf returns the IRC part of a configuration, as this daemon follows it.
 func (o daemonOrder) ircOf(f *config.File) config.IRC {
 	if o.noIRC {
 		return config.IRC{}
@@ -61,7 +61,7 @@ func (o daemonOrder) ircOf(f *config.File) config.IRC {
 	return f.IRC
 }
 
-// planOf is what the swarm works by.
+// planOf returns the swarm's plan by a configuration, as this daemon follows it.
 func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 	plan := planOf(f)
 	if o.noIRC {
@@ -73,7 +73,7 @@ func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 	return plan
 }
 
-// planOf translates what the configuration says into what the daemon wants.
+// planOf translates a configuration into the daemon's plan.
 func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{
 		Lead:       f.Lead,
@@ -147,7 +147,7 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 	return spec
 }
 
-// channelsOf are the channels of an agent on IRC.
+// channelsOf returns the channels of an agent on IRC.
 func channelsOf(f *config.File, agent string) []string {
 	switch own := f.IRC.Own[agent]; {
 	case !f.IRC.On():
@@ -174,10 +174,10 @@ func serversOf(a config.Agent) map[string]runner.Server {
 // A daemonOrder says how a daemon is started.
 type daemonOrder struct {
 	project *project
-	agents  []string // start only these, stop the others; none: leave all as they were
+	agents  []string // start only these and stop the others; empty: leave all as they were
 	by      string
-	noTools bool      // no agent gets those of our MCP server
-	noIRC   bool      // the configuration's IRC is left alone
-	stderr  io.Writer // people see what happens; nil when nobody looks
-	ready   func()    // called once
+	noTools bool      // no agent gets the tools of claude-swarm's MCP server
+	noIRC   bool      // ignore the configuration's IRC
+	stderr  io.Writer // gets the log as text; nil when no person looks
+	ready   func()    // called once, when the daemon is ready
 }
