@@ -24,16 +24,3 @@ func newStore(t testing.TB, agents ...string) *dropbox.Store {
 	}
 	return store
 }
-
-func load(t testing.TB, store *dropbox.Store, id string) *dropbox.Message {
-	t.Helper()
-	f, err := store.Find(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := store.Load(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}

@@ -3,7 +3,7 @@ package bridge
 import "github.com/claude-swarm/claude-swarm/dropbox"
 
 // maxArrivals is how many lines wait until the messages of earlier ones are delivered.
-// Anyone who has one more to add waits for that, and so does the server.
+// The link waits with one more, and so does its server.
 const maxArrivals = 256
 
 // An arrival is a line that is to be kept when the messages that it asked for are

@@ -185,7 +185,7 @@ func (t Text) Peer() string {
 // A Priority says what goes first when several texts wait.
 type Priority int
 
-// What agents print waits for what a person asked for, and that for alerts.
+// The words of agents wait for answers to people, and those for alerts.
 const (
 	Output Priority = iota
 	Answer

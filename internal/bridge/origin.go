@@ -10,14 +10,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Origin is what a message says of IRC, in the key "irc" of its front matter, in
-// one line:
+// An Origin is what a message says of a network, in the key of its front matter that is
+// called as the bridge, in one line:
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
-// In a message to irc/ it says where and how the text is to be shown; without one
-// it is said in the project's channel. In a message from irc/ it says where the
-// text was said, and by whom.
+// In a message to the bridge it says where and how the text is to be shown; without one
+// the bridge says it in the project's channel. In a message from the bridge it says where
+// the text was said, and by whom.
 type Origin struct {
 	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" says the text
 	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who is told privately
@@ -32,8 +32,8 @@ type Origin struct {
 // Do is a request to the bridge itself.
 type Do string
 
-// What may be asked for. The body of a message that sets a topic is the topic; that of
-// the others is not looked at.
+// The requests. The body of a message that sets a topic is the topic; the bridge does not
+// look at that of the others.
 const (
 	DoJoin  Do = "join"
 	DoPart  Do = "part"

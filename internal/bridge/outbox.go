@@ -105,8 +105,8 @@ func (o *outbox) mayClaim() bool {
 	return !o.stopping && !o.halted && !o.held && o.link.Usable()
 }
 
-// holdFor is how long the disk is left alone that did not let a message be claimed. To
-// put it back rings, so without a pause it would be tried for ever without a breath.
+// holdFor is how long the bridge leaves the disk alone after a message could not be claimed.
+// Putting the message back wakes the bridge, so without a pause it would try again at once.
 const holdFor = time.Second
 
 // hold notes that the disk refused something, and sends nothing for a while.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Right is something that a person on IRC may do.
+// A Right is something that a person on the network may do.
 type Right string
 
 // The rights. None contains another.
@@ -22,7 +22,7 @@ const (
 func Rights() []Right { return []Right{Talk, Tasks, Control} }
 
 // A Permit says what somebody may do. Exactly one of Account, Mask and Nick is set.
-// Anyone who matches several permits has the rights of all; who matches none has none.
+// A person who matches several permits has the rights of all of them; one who matches none has none.
 type Permit struct {
 	Account string // the account that the server says they are logged in to: the good way
 	Mask    string // nick!user@host, with * and ?: as good as the server's word for the host

@@ -176,7 +176,7 @@ func (q *questions) sweep(now time.Time) {
 			q.shut(o.ID, outcomeNoAnswer)
 		case err != nil: // next time
 		case !o.Own && found.State != dropbox.Waiting && found.State != dropbox.Claimed:
-			q.shut(o.ID, outcomeAnswered) // by another door
+			q.shut(o.ID, outcomeAnswered) // in another way
 		case o.Own && m.Expired(now):
 			q.shut(o.ID, outcomeNoAnswer)
 		}

@@ -53,8 +53,8 @@ func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settle
 	return dropbox.Settlement{Entry: e, Receipt: data}
 }
 
-// What reasons of the bridge begin with: by it one knows whether to try again, also after a
-// crash, when nothing but the reason is left.
+// Reasons of the bridge begin with these words. They say whether a second try helps, also
+// after a crash, when nothing but the reason is left.
 const (
 	tooLate   = "it expired before it could be said"
 	hungUpOn  = "the server hung up" // on a text that it does not bear

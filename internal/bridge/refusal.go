@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What people are told of lines of theirs that nobody obeys. Strangers are told nothing,
-// and nobody more often than this, or two programs would talk for ever.
+// tellAgain is how long the bridge waits before it tells a person the same thing again, or
+// two programs would talk for ever. Strangers are told nothing.
 const tellAgain = time.Minute
 
 // notices is what people are told of lines of theirs beside the answers: that nobody obeys

@@ -121,9 +121,9 @@ func (r *run) takeUp() (joined []string, err error) {
 // serve runs until the order to end, and a little longer for what is on its way.
 func (r *run) serve(joined []string) error {
 	mailCame, handCame := make(chan struct{}, 1), make(chan struct{}, 1)
-	watcher, err := r.mail.store.Watch(func(ring dropbox.Ring) {
+	watcher, err := r.mail.store.Watch(func(what dropbox.Ring) {
 		came := mailCame
-		if ring.Stray {
+		if what.Stray {
 			came = handCame
 		}
 		select {

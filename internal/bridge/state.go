@@ -149,7 +149,7 @@ func lock(home, dir string) (release func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
 	}
-	// Anyone who reads the state holds the lock shared for a moment.
+	// A reader of the state holds the lock shared for a moment.
 	for patience := time.Now().Add(time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {

@@ -17,7 +17,6 @@ type stubLink struct {
 
 	usable, sound bool
 	rooms         map[string]*Standing
-	noted         []string
 	told          []string // target: text
 	joins         map[string]func(Entry)
 }

@@ -18,7 +18,7 @@ type Swarm interface {
 	Held(ctx context.Context, agent string) (string, error)
 
 	// Steer does what a person ordered, and says what came of it in one line. by
-	// names the person for the books, as in "ann on IRC", of Halt with what they said of
+	// names the person for the journal, as in "ann on IRC", of Halt with what they said of
 	// it: "ann on IRC: the disk is full". Halt and Unhalt have no agent.
 	Steer(ctx context.Context, order Order, agent, by string) (string, error)
 }

@@ -10,11 +10,11 @@ import (
 type spoken struct {
 	at     time.Time
 	agents []string
-	long   bool      // it fills a line of IRC
+	long   bool      // it fills a line of the network
 	told   time.Time // when they were told that the rest is lost
 }
 
-// Nobody types a second line so soon: what is pasted, or too long for one line, comes as
+// No person types a second line so soon: what is pasted, or too long for one line, comes as
 // several, and a client may hold back what follows a full one.
 const (
 	pastedWithin = 500 * time.Millisecond
