@@ -55,7 +55,7 @@ type house struct {
 	plan          func() Plan
 	trouble       *trouble
 	gate          Gate              // nil stops loops alone
-	mirror        *mirroring        // nil: nobody looks
+	announcer     *announcing       // nil: nobody looks
 	advise        func(Spec) string // nil: nothing
 	reach         *reach
 	turnsAt       func(time.Time) []*journal.Record // the turns that ran at a time

@@ -29,11 +29,11 @@ type Attached struct {
 
 // AttachedOptions are what an Attached can do without.
 type AttachedOptions struct {
-	Backend string                  // what kind of client the session is, for the receipts
-	Gate    Gate                    // is asked about every message that is claimed, as the daemon does; nil stops loops alone
-	Mirror  Mirror                  // as in [Options]
-	Advise  func(agent Spec) string // likewise
-	Log     *slog.Logger            // nil discards it
+	Backend   string                  // what kind of client the session is, for the receipts
+	Gate      Gate                    // is asked about every message that is claimed, as the daemon does; nil stops loops alone
+	Announcer Announcer               // as in [Options]
+	Advise    func(agent Spec) string // likewise
+	Log       *slog.Logger            // nil discards it
 	// Plan says who the lead is; nothing else of it is looked at.
 	Plan Plan
 }
@@ -65,12 +65,12 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, tokens: tokens, secrets: home.Secrets(),
 		feed: new(feed), events: home.Events(), trouble: new(trouble), plan: func() Plan { return o.Plan }, turnsAt: home.TurnsSince,
 	}
-	if o.Mirror != nil {
-		h.mirror = &mirroring{Mirror: o.Mirror, waiting: mostCopies} // it counts before the first copy
+	if o.Announcer != nil {
+		h.announcer = &announcing{Announcer: o.Announcer, waiting: mostCopies} // it counts before the first copy
 	}
 	listeners := []Listener{h.leadListener()}
-	if h.mirror != nil {
-		listeners = append(listeners, h.mirrorListener())
+	if h.announcer != nil {
+		listeners = append(listeners, h.announceListener())
 	}
 	for _, l := range listeners {
 		if err := h.events.Begin(l.Name); err != nil {

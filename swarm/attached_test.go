@@ -511,7 +511,7 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)
 	var err error
-	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Mirror: everywhere{}}); err != nil {
+	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Announcer: everywhere{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)
@@ -549,7 +549,7 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	}
 	p.stop(true, "done")
 	var err error
-	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Mirror: everywhere{}}); err != nil {
+	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Announcer: everywhere{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)

@@ -176,7 +176,7 @@ func TestTheTableOfCuts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newClientField(t, "coder")
-			f.mirror = everywhere{}
+			f.announcer = everywhere{}
 			row(f)
 			f.shownOnce()
 			f.halt()

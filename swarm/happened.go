@@ -37,7 +37,7 @@ func (a *agent) ended(m *dropbox.Message, r *journal.Receipt, answer string) err
 		Message: journal.Keep(shown), Of: journal.Keep(m),
 		Turn: &journal.Turn{ID: r.Turn, Outcome: r.Outcome, Seconds: line.Seconds, CostUSD: line.CostUSD},
 	}
-	if a.mirror != nil { // to find it all mail is looked at
+	if a.announcer != nil { // to find it all mail is looked at
 		ev.Task = journal.Keep(a.completed(m, r))
 	}
 	return a.happened(ev)

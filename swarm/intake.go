@@ -172,8 +172,8 @@ func (in *intake) places() []place {
 	if box, err := in.swarm.store.Mailbox(dropbox.Lead); err == nil {
 		out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 	}
-	if in.swarm.mirror != nil {
-		if box, err := in.swarm.store.Mailbox(in.swarm.mirror.Bridge()); err == nil {
+	if in.swarm.announcer != nil {
+		if box, err := in.swarm.store.Mailbox(in.swarm.announcer.Bridge()); err == nil {
 			out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 		}
 	}

@@ -35,8 +35,8 @@ type listening struct {
 // openListeners gives every listener its cursor.
 func (s *Swarm) openListeners(more []Listener) error {
 	all := append([]Listener{s.leadListener()}, more...)
-	if s.mirror != nil {
-		all = append(all, s.mirrorListener())
+	if s.announcer != nil {
+		all = append(all, s.announceListener())
 	}
 	for _, l := range all {
 		if err := s.events.Begin(l.Name); err != nil {

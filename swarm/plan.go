@@ -35,8 +35,8 @@ type Options struct {
 	Gate Gate
 	// Listeners are told what happens, besides the lead and IRC.
 	Listeners []Listener
-	// Mirror says what people see on IRC; nil shows nothing there.
-	Mirror Mirror
+	// Announcer says what people see on IRC; nil shows nothing there.
+	Announcer Announcer
 	// Advise, if set, is asked when the turn of an agent begins for a line that it is to
 	// read then; "" is none. Its Tools are those that its client really has. It is called
 	// from several goroutines.

@@ -25,7 +25,7 @@ type Swarm struct {
 	ready     chan struct{}
 	listeners []*listening
 	intake    *intake
-	lookout   *lookout
+	leadNews  *leadAnnouncer
 	damaged   *journal.DamagedError // the file of sessions, where it was set aside
 	lost      doorbell              // a watch is gone: look at the watches before the next sweep
 	waits     waits                 // of turns that stop other agents
@@ -97,13 +97,13 @@ func New(o Options) (*Swarm, error) {
 		Sessions: s.sessions, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(),
 		Feed: s.feed, Token: s.tokens.Of, Called: s.reach.called, Note: s.note,
 	}
-	if o.Mirror != nil {
-		s.mirror = &mirroring{Mirror: o.Mirror}
+	if o.Announcer != nil {
+		s.announcer = &announcing{Announcer: o.Announcer}
 	}
 	if err := s.openListeners(o.Listeners); err != nil {
 		return nil, err
 	}
-	s.intake, s.lookout = newIntake(s), newLookout(&s.house)
+	s.intake, s.leadNews = newIntake(s), newLeadAnnouncer(&s.house)
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {
@@ -203,8 +203,8 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	s.deps.Streams.Start(s.home.Turns(), &rest, serving)
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher) })
-	if s.mirror != nil {
-		rest.Go(func() { s.lookout.run(serving) })
+	if s.announcer != nil {
+		rest.Go(func() { s.leadNews.run(serving) })
 	}
 	for _, l := range s.listeners {
 		rest.Go(func() { s.listen(serving, l) })
@@ -297,7 +297,7 @@ func (s *Swarm) ring(r dropbox.Ring) {
 	case r.Stray:
 		s.intake.bell.ring()
 	case r.Mailbox == dropbox.Lead:
-		s.lookout.bell.ring()
+		s.leadNews.bell.ring()
 	case m == nil:
 	default:
 		m.queue.ring(r.Name)
@@ -313,7 +313,7 @@ func (s *Swarm) ringAll() {
 		m.bell.ring()
 	}
 	s.intake.bell.ring()
-	s.lookout.bell.ring()
+	s.leadNews.bell.ring()
 }
 
 // wakeAccount rings every agent of an account.

@@ -38,8 +38,8 @@ type field struct {
 	environ   []string
 	tools     *runner.Server // of the swarm, which agents have whose Spec says so; may be nil
 	sweep     time.Duration
-	gate      swarm.Gate   // may be nil
-	mirror    swarm.Mirror // may be nil
+	gate      swarm.Gate      // may be nil
+	announcer swarm.Announcer // may be nil
 	advise    func(swarm.Spec) string
 	before    func(runner.Turn) // is called before the backend runs a turn; may be nil
 	short     func() string     // why the machine has nothing left for a client; nil or "": it has
@@ -124,7 +124,7 @@ func (f *field) start() {
 	s, err := swarm.New(swarm.Options{
 		Project: f.dir, Store: f.store, Plan: f.plan,
 		Backends: map[string]runner.Backend{"scripted": foreseen{f.backend, f.before, f.short}, "claude": f.clients},
-		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Mirror: f.mirror, Advise: f.advise, Tools: f.tools,
+		Gate:     f.gate, Version: "test", Sweep: f.sweep, Restart: f.restart, Environ: f.environ, Listeners: f.listeners, Announcer: f.announcer, Advise: f.advise, Tools: f.tools,
 		Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

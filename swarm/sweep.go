@@ -71,7 +71,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		s.note(s.holds.CatchUp())
 		s.listLead()
 		s.listBusy()
-		s.mirror.count(s.store)
+		s.announcer.count(s.store)
 		s.tellStrays(time.Now())
 		s.TellGone()
 		if w != nil {

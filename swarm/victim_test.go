@@ -154,7 +154,7 @@ func victimMain(at string) int {
 		specs[0].Linger = time.Minute
 	}
 	s, err := swarm.New(swarm.Options{
-		Project: dir, Store: store, Environ: os.Environ(), Sweep: 100 * time.Millisecond, Mirror: everywhere{},
+		Project: dir, Store: store, Environ: os.Environ(), Sweep: 100 * time.Millisecond, Announcer: everywhere{},
 		Plan:     swarm.Plan{Agents: specs},
 		Backends: map[string]runner.Backend{"claude": &doomed{claude.New(clientOptions), p}},
 	})

@@ -31,12 +31,12 @@ import (
 // configuration that can be read again, and the two ways to stop.
 type daemon struct {
 	*swarm.Swarm
-	order  daemonOrder
-	log    *slog.Logger
-	socket *socket
-	gate   gate
-	mirror *ircMirror
-	irc    *ircService
+	order     daemonOrder
+	log       *slog.Logger
+	socket    *socket
+	gate      gate
+	announcer *ircAnnouncer
+	irc       *ircService
 
 	stopping, killing context.Context
 	stop, kill        context.CancelFunc
@@ -144,15 +144,15 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	if err := g.Load(p.home.GateFile()); err != nil {
 		log.Warn("what was said lately is forgotten: rates begin again", "err", err)
 	}
-	mirror := newIRCMirror(o.ircOf(p.file))
+	announcer := newIRCAnnouncer(o.ircOf(p.file))
 	s, err := swarm.New(swarm.Options{
 		Project: p.file.Dir, Store: store, Plan: o.planOf(p.file), Backends: backends.New(),
-		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Mirror: mirror, Advise: mirror.advice(p.home, log), Log: log, Environ: os.Environ(),
+		Program: program, Tools: tools, Version: version, Gate: g, Listeners: told, Announcer: announcer, Advise: announcer.advice(p.home, log), Log: log, Environ: os.Environ(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{Swarm: s, order: o, log: log, file: p.file, gate: g, mirror: mirror}
+	d := &daemon{Swarm: s, order: o, log: log, file: p.file, gate: g, announcer: announcer}
 	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc"), off: o.noIRC}
 	d.killing, d.kill = context.WithCancel(ctx)
 	d.stopping, d.stop = context.WithCancel(d.killing) // killing implies stopping
@@ -328,7 +328,7 @@ func (d *daemon) Reload(by string) (swarm.Changes, error) {
 		return changes, &control.Error{Code: control.CodeBadConfig, Message: err.Error(), Hint: nextStep(err)}
 	}
 	d.gate.Set(client.PolicyOf(file))
-	d.mirror.set(d.order.ircOf(file))
+	d.announcer.set(d.order.ircOf(file))
 	d.irc.follow(context.WithoutCancel(d.killing), file)
 	d.file, d.refused = file, ""
 	d.keepConfig()

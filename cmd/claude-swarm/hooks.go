@@ -129,15 +129,15 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 		return err
 	}
 	defer store.Close()
-	mirror := newIRCMirror(p.file.IRC)
+	announcer := newIRCAnnouncer(p.file.IRC)
 	s, err := swarm.OpenAttached(p.home, store, name, swarm.AttachedOptions{
 		Backend: h.agent.Backend,
 
-		Gate:   &sessionGate{policy: client.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
-		Mirror: mirror,
+		Gate:      &sessionGate{policy: client.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
+		Announcer: announcer,
 
 		Plan:   swarm.Plan{LeadName: p.file.LeadName, CCLead: p.file.CCLead()},
-		Advise: mirror.advice(p.home, slog.New(slog.DiscardHandler)),
+		Advise: announcer.advice(p.home, slog.New(slog.DiscardHandler)),
 	})
 	if err != nil {
 		return err

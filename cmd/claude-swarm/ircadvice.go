@@ -14,7 +14,7 @@ import (
 
 // advice makes of the configuration, as it is when it is asked, the advice to look at
 // the channels, for agents that can: see [bridge.Reader.CheckIn].
-func (m *ircMirror) advice(home journal.Home, log *slog.Logger) func(swarm.Spec) string {
+func (m *ircAnnouncer) advice(home journal.Home, log *slog.Logger) func(swarm.Spec) string {
 	return func(s swarm.Spec) string {
 		i := m.section.Load()
 		if !i.On() || !mayRead(s) {

@@ -51,7 +51,7 @@ func TestAdviceToReadChannels(t *testing.T) {
 		if test.denied != nil {
 			spec.Client = runner.Spec{DisallowedTools: &test.denied}
 		}
-		advise := newIRCMirror(test.irc).advice(home, slog.New(slog.DiscardHandler))
+		advise := newIRCAnnouncer(test.irc).advice(home, slog.New(slog.DiscardHandler))
 		if got := advise(spec); got != test.want {
 			t.Errorf("advice %s = %q, want %q", test.what, got, test.want)
 		}

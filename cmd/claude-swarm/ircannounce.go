@@ -16,30 +16,30 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// ircMirror says in which channel people see what the swarm does. The configuration
+// ircAnnouncer says in which channel people see what the swarm does. The configuration
 // may be read again while it is asked.
-type ircMirror struct{ section atomic.Pointer[config.IRC] }
+type ircAnnouncer struct{ section atomic.Pointer[config.IRC] }
 
-func newIRCMirror(i config.IRC) *ircMirror {
-	m := &ircMirror{}
+func newIRCAnnouncer(i config.IRC) *ircAnnouncer {
+	m := &ircAnnouncer{}
 	m.set(i)
 	return m
 }
 
-func (m *ircMirror) set(i config.IRC) { m.section.Store(&i) }
+func (m *ircAnnouncer) set(i config.IRC) { m.section.Store(&i) }
 
-// A showing is one line in one channel.
-type showing struct {
+// A shownLine is what is shown in one channel.
+type shownLine struct {
 	channel string
-	moment  bridge.Announcement
+	how     bridge.Announcement
 	text    string // instead of that of the message; "" is that
 }
 
-// Bridge implements [swarm.Mirror].
-func (*ircMirror) Bridge() string { return ircbridge.Name }
+// Bridge implements [swarm.Announcer].
+func (*ircAnnouncer) Bridge() string { return ircbridge.Name }
 
-// Copies implements [swarm.Mirror].
-func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
+// Copies implements [swarm.Announcer].
+func (m *ircAnnouncer) Copies(mo swarm.Announcement) []swarm.Copy {
 	i := m.section.Load()
 	if !i.On() {
 		return nil
@@ -52,12 +52,12 @@ func (m *ircMirror) Copies(mo swarm.Moment) []swarm.Copy {
 	if work != "" && mo.Kind == journal.Begun && first(mo.Of) {
 		add("join ", bridge.Origin{Do: bridge.DoJoin, Channel: work})
 	}
-	shown := showings(i, mo)
-	if work != "" && !slices.ContainsFunc(shown, func(s showing) bool { return s.channel == work }) {
-		shown = append(shown, showing{work, momentOf(mo), ""})
+	shown := announced(i, mo)
+	if work != "" && !slices.ContainsFunc(shown, func(s shownLine) bool { return s.channel == work }) {
+		shown = append(shown, shownLine{work, howShown(mo), ""})
 	}
 	for _, s := range shown {
-		add("", bridge.Origin{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Announces: s.moment})
+		add("", bridge.Origin{Channel: s.channel, About: mo.About, To: shownTo(mo, s), Announces: s.how})
 		copies[len(copies)-1].Text = s.text
 	}
 	return copies
@@ -97,9 +97,9 @@ func first(m *dropbox.Message) bool {
 	return m != nil && m.Type == dropbox.Task && (m.Thread == m.ID || m.Thread == "")
 }
 
-// workChannel is the channel of the task that a moment is about; "" where tasks have
+// workChannel is the channel of the task that an announcement is about; "" where tasks have
 // none. The bridge leaves it when nothing of the conversation is open any more.
-func workChannel(i *config.IRC, mo swarm.Moment) string {
+func workChannel(i *config.IRC, mo swarm.Announcement) string {
 	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || mo.Kind == journal.Alert {
 		return ""
 	}
@@ -111,18 +111,18 @@ func workChannel(i *config.IRC, mo swarm.Moment) string {
 
 // shownTo is the name that the line speaks of beside that of the speaker: the agent,
 // where a turn begins or ends badly.
-func shownTo(mo swarm.Moment, s showing) string {
-	if s.moment == bridge.Said && s.text != "" {
+func shownTo(mo swarm.Announcement, s shownLine) string {
+	if s.how == bridge.Said && s.text != "" {
 		return "" // it is said to all
 	}
-	if s.moment != bridge.Said && s.moment != bridge.Ended && mo.Agent != "" {
+	if s.how != bridge.Said && s.how != bridge.Ended && mo.Agent != "" {
 		return mo.Agent
 	}
 	return mo.To
 }
 
-// momentOf is how a moment is shown.
-func momentOf(mo swarm.Moment) bridge.Announcement {
+// howShown is how an announcement is shown.
+func howShown(mo swarm.Announcement) bridge.Announcement {
 	switch mo.Kind {
 	case journal.Begun:
 		return bridge.Begun
@@ -138,16 +138,16 @@ func momentOf(mo swarm.Moment) bridge.Announcement {
 	return bridge.Said
 }
 
-// showings says where a moment is shown: by the first rule of the configuration that
+// announced says where an announcement is shown: by the first rule of the configuration that
 // fits, else as is usual.
-func showings(i *config.IRC, mo swarm.Moment) []showing {
-	var shown []showing
+func announced(i *config.IRC, mo swarm.Announcement) []shownLine {
+	var shown []shownLine
 	add := func(channel string, how bridge.Announcement, text ...string) {
 		if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended {
 			return // nowhere, or the bridge says it there, as the answer
 		}
-		if !slices.ContainsFunc(shown, func(s showing) bool { return strings.EqualFold(s.channel, channel) }) {
-			shown = append(shown, showing{channel, how, strings.Join(text, "")})
+		if !slices.ContainsFunc(shown, func(s shownLine) bool { return strings.EqualFold(s.channel, channel) }) {
+			shown = append(shown, shownLine{channel, how, strings.Join(text, "")})
 		}
 	}
 	for _, r := range i.Map {
@@ -156,7 +156,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 			if mo.Kind == journal.Alert {
 				text = tagged(mo.Message)
 			}
-			add(r.Channel, momentOf(mo), text)
+			add(r.Channel, howShown(mo), text)
 			return shown
 		}
 	}
@@ -171,7 +171,7 @@ func showings(i *config.IRC, mo swarm.Moment) []showing {
 		}
 	case journal.Result, journal.Failed:
 		if work && mo.Of.From != dropbox.Swarm {
-			add(i.Channels.Standup, momentOf(mo))
+			add(i.Channels.Standup, howShown(mo))
 		}
 		if mo.Task != nil { // a person gave it, and wants to know
 			where := resultsIn(i, mo.Task)
@@ -222,9 +222,9 @@ func saidIn(m *dropbox.Message, channel string) bool {
 	return ok && m.From == ircbridge.Name && strings.EqualFold(n.Channel, channel)
 }
 
-// fits tells whether a rule is about a moment. Its type is that of the message on
+// fits tells whether a rule is about an announcement. Its type is that of the message on
 // which the turn works, or that arrived.
-func fits(r config.IRCRule, mo swarm.Moment) bool {
+func fits(r config.IRCRule, mo swarm.Announcement) bool {
 	about := mo.Message
 	if mo.Of != nil {
 		about = mo.Of

@@ -14,22 +14,22 @@ import (
 )
 
 // What is shown where, as a person would write it down.
-func TestMirror(t *testing.T) {
+func TestAnnouncer(t *testing.T) {
 	message := func(kind dropbox.Type, from string) *dropbox.Message {
 		return &dropbox.Message{ID: "aaaaaaaaaa", Type: kind, From: from, Thread: "aaaaaaaaaa", Body: []byte("Paint the door")}
 	}
-	begun := func(kind dropbox.Type, from string) swarm.Moment {
+	begun := func(kind dropbox.Type, from string) swarm.Announcement {
 		m := message(kind, from)
-		return swarm.Moment{Kind: journal.Begun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
+		return swarm.Announcement{Kind: journal.Begun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
 	}
-	ended := func(how journal.Kind, kind dropbox.Type, from string) swarm.Moment {
+	ended := func(how journal.Kind, kind dropbox.Type, from string) swarm.Announcement {
 		m := message(kind, from)
-		return swarm.Moment{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
+		return swarm.Announcement{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
 	}
-	mail := func(kind dropbox.Type, from string) swarm.Moment {
-		return swarm.Moment{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
+	mail := func(kind dropbox.Type, from string) swarm.Announcement {
+		return swarm.Announcement{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
 	}
-	complete := func(from string) swarm.Moment {
+	complete := func(from string) swarm.Announcement {
 		mo := ended(journal.Result, dropbox.Task, from)
 		mo.Task = mo.Of
 		return mo
@@ -43,7 +43,7 @@ func TestMirror(t *testing.T) {
 	privately.Of.Extra = bridge.Origin{Channel: "ann", Nick: "ann"}.Extra(ircbridge.Name)
 	back := ended(journal.Result, dropbox.Result, "reviewer") // the turn on the result of what was delegated
 	back.Of.ID, back.Message.Body = "cccccccccc", []byte("It is green.\nTwice.\n")
-	delegated := func(from, channel string) swarm.Moment {
+	delegated := func(from, channel string) swarm.Announcement {
 		mo := back
 		mo.Task = message(dropbox.Task, from)
 		mo.Task.To = []string{"coder"}
@@ -54,12 +54,12 @@ func TestMirror(t *testing.T) {
 	}
 	stopped := message(dropbox.Status, "swarm")
 	stopped.Key = "stopped:coder:now"
-	if c := newIRCMirror(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(swarm.Moment{Kind: journal.Alert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
+	if c := newIRCAnnouncer(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(swarm.Announcement{Kind: journal.Alert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
 		t.Errorf("an alert is shown as %+v", c)
 	}
 	family := complete("lead")
 	family.Of.Body = []byte("Paint the door 👩‍👩‍👧\nred")
-	alert := swarm.Moment{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
+	alert := swarm.Announcement{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
 	dead := ended(journal.Dead, dropbox.Task, "lead")
 	dead.Message.From = "swarm"
 
@@ -68,7 +68,7 @@ func TestMirror(t *testing.T) {
 	const own = "with a channel of coder's"
 	for _, test := range []struct {
 		what, yaml string
-		moment     swarm.Moment
+		moment     swarm.Announcement
 		want       string // channel how to; …
 	}{
 		{"a task of the lead", usual, begun(dropbox.Task, "lead"), "#standup-x begun coder; #project-x said coder"},
@@ -120,7 +120,7 @@ func TestMirror(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, c := range newIRCMirror(f.IRC).Copies(test.moment) {
+			for _, c := range newIRCAnnouncer(f.IRC).Copies(test.moment) {
 				n, ok := bridge.OriginOf(&dropbox.Message{Extra: c.Extra}, ircbridge.Name)
 				if !ok {
 					t.Fatalf("the note %q cannot be read", c.Extra)

@@ -13,12 +13,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// everywhere is a mirror that shows everything in one channel.
+// everywhere is an announcer that shows everything in one channel.
 type everywhere struct{}
 
 func (everywhere) Bridge() string { return "irc" }
 
-func (everywhere) Copies(mo swarm.Moment) []swarm.Copy {
+func (everywhere) Copies(mo swarm.Announcement) []swarm.Copy {
 	return []swarm.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %s, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }
 
@@ -67,9 +67,9 @@ func (f *field) shownOnce() {
 	}
 }
 
-func TestMirror(t *testing.T) {
+func TestAnnounced(t *testing.T) {
 	f := newField(t, "coder", "reviewer")
-	f.mirror = everywhere{}
+	f.announcer = everywhere{}
 	f.restart.MaxMessages = 100 // no breaker here
 	f.start()
 
@@ -128,10 +128,10 @@ func TestMirror(t *testing.T) {
 }
 
 // An agent that leads gets the alerts, and people see them anyway.
-func TestMirrorOfAlertsToAnAgent(t *testing.T) {
+func TestAnnouncedAlertsToAnAgent(t *testing.T) {
 	f := newField(t, "planner", "coder")
 	f.plan.Lead = "planner"
-	f.mirror = everywhere{}
+	f.announcer = everywhere{}
 	f.start()
 	f.send("coder", "@status 401")
 	if m := f.shown("alert-"); m.Subject != "coder is stopped" || m.From != dropbox.Swarm || !strings.Contains(m.Extra, "to: planner") {
@@ -145,12 +145,12 @@ func TestMirrorOfAlertsToAnAgent(t *testing.T) {
 
 // A disk that refuses the copies, or a mailbox that is full of them, keeps no agent
 // from its work; the status says so until it is over.
-func TestMirrorKeepsNobodyFromWork(t *testing.T) {
+func TestAnnouncingKeepsNobodyFromWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	f := newField(t, "coder")
-	f.mirror = everywhere{}
+	f.announcer = everywhere{}
 	var broken atomic.Bool
 	f.reopen(dropbox.Options{Step: func(st dropbox.Step) error {
 		if broken.Load() && strings.HasPrefix(st.Name, "irc/") {
@@ -189,7 +189,7 @@ func TestMirrorKeepsNobodyFromWork(t *testing.T) {
 // A file that was laid into the mailbox irc by hand waits there like a message.
 func TestHandDroppedForIRC(t *testing.T) {
 	f := newField(t, "coder")
-	f.mirror = everywhere{}
+	f.announcer = everywhere{}
 	if err := f.store.MakeMailbox("irc"); err != nil {
 		t.Fatal(err)
 	}

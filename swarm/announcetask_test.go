@@ -16,12 +16,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// finished is a mirror that shows which tasks of people are complete, and by which turn.
+// finished is an announcer that shows which tasks of people are complete, and by which turn.
 type finished struct{}
 
 func (finished) Bridge() string { return "irc" }
 
-func (finished) Copies(mo swarm.Moment) []swarm.Copy {
+func (finished) Copies(mo swarm.Announcement) []swarm.Copy {
 	if mo.Task == nil {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (finished) Copies(mo swarm.Moment) []swarm.Copy {
 // to, and what came of the answer.
 func TestATaskIsCompleteWithWhatItWasDelegatedTo(t *testing.T) {
 	f := newField(t, "planner", "coder", "tester")
-	f.mirror = finished{}
+	f.announcer = finished{}
 	release := make(chan struct{})
 	delegate := func(to string) runnertest.Step {
 		return runnertest.Do(func(_ context.Context, turn runner.Turn) error {

@@ -13,18 +13,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Mirror shows people elsewhere, such as in the channels of IRC, what the swarm
-// does: the daemon delivers copies into the mailbox of a bridge, which works that off. A copy wakes nobody, is not asked of the gate, and no agent waits for it. It is
-// asked by one goroutine at a time, and must not block.
-type Mirror interface {
+// An Announcer shows people elsewhere, such as in the channels of IRC, what the swarm
+// does: the daemon delivers copies into the mailbox of a bridge, which works that off. A
+// copy wakes nobody, passes no gate, and no agent waits for it. One goroutine at a time
+// asks the announcer, which must not block.
+type Announcer interface {
 	// Copies says where something is to be seen; none is nowhere.
-	Copies(Moment) []Copy
+	Copies(Announcement) []Copy
 	// Bridge is the name of the bridge, and so of its mailbox. It is always the same.
 	Bridge() string
 }
 
-// A Moment is something that people may want to see.
-type Moment struct {
+// An Announcement is something that people may want to see.
+type Announcement struct {
 	// Kind is [journal.Alert] also where an alert arrived in the mailbox of whoever leads.
 	Kind    journal.Kind
 	Message *dropbox.Message // what is shown; never changed
@@ -35,14 +36,14 @@ type Moment struct {
 	// there was no turn.
 	Of *dropbox.Message
 
-	// Task is what a person asked for, where this moment is the end of all that came of it:
+	// Task is what a person asked for, where this is the end of all that came of it:
 	// the task that the turn worked on, or one that it was delegated from. Else it is nil.
 	Task *dropbox.Message
 
 	key string // with the place: what makes a copy of it unique
 }
 
-// A Copy is one place where a moment is shown.
+// A Copy is one place where an announcement is shown.
 type Copy struct {
 	Where string // the channel: one copy for each
 	Extra string // lines of YAML, for the bridge: see [dropbox.Message]
@@ -54,29 +55,29 @@ type Copy struct {
 // (mail, alerts, dead letters) is not counted.
 const mostCopies = 1000
 
-// mirroring is the daemon's side of a [Mirror]. It is safe for several goroutines.
-type mirroring struct {
-	Mirror
+// announcing is the daemon's side of an [Announcer]. It is safe for several goroutines.
+type announcing struct {
+	Announcer
 
 	mu      sync.Mutex
 	waiting int // in the mailbox of the bridge, and the copies that came since it was counted
 }
 
-// mirrorListener is the mirror as one that listens.
-func (h *house) mirrorListener() Listener {
-	return Listener{Name: "irc", Behind: "IRC misses what happens", Hear: h.mirrorEvents}
+// announceListener hears what happens for the announcer.
+func (h *house) announceListener() Listener {
+	return Listener{Name: "irc", Behind: "IRC misses what happens", Hear: h.announceEvents}
 }
 
-// mirrorEvents delivers the copies of what happened. To repeat it is harmless: the keys
+// announceEvents delivers the copies of what happened. To repeat it is harmless: the keys
 // make them the same.
-func (h *house) mirrorEvents(_ context.Context, events []journal.Event) error {
+func (h *house) announceEvents(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
-		mo, shown := momentOf(ev)
+		mo, shown := announcementOf(ev)
 		if !shown || time.Since(ev.At) > oldMail {
 			continue
 		}
-		for _, c := range h.mirror.Copies(mo) {
-			m := mo.copyFor(c, h.mirror.Bridge())
+		for _, c := range h.announcer.Copies(mo) {
+			m := mo.copyFor(c, h.announcer.Bridge())
 			err := h.deliverCopy(mo.Kind, m)
 			switch {
 			case errors.Is(err, errNoBridge): // what waits for the bridge holds nothing else up
@@ -91,9 +92,9 @@ func (h *house) mirrorEvents(_ context.Context, events []journal.Event) error {
 	return nil
 }
 
-// momentOf is what people see of an event; false where they see nothing.
-func momentOf(ev journal.Event) (Moment, bool) {
-	mo := Moment{
+// announcementOf is what people see of an event; false where they see nothing.
+func announcementOf(ev journal.Event) (Announcement, bool) {
+	mo := Announcement{
 		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(), key: ev.Key,
 	}
 	switch {
@@ -111,9 +112,9 @@ func passing(kind journal.Kind) bool {
 	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed
 }
 
-// copyFor is the copy of a moment for one place. It answers nothing: whatever is
+// copyFor is the copy of an announcement for one place. It answers nothing: whatever is
 // said to it is for whoever the original is from.
-func (mo Moment) copyFor(c Copy, bridge string) *dropbox.Message {
+func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	m := &dropbox.Message{
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
 		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Priority: dropbox.Normal,
@@ -132,10 +133,10 @@ func (mo Moment) copyFor(c Copy, bridge string) *dropbox.Message {
 var errNoBridge = errors.New("does the bridge run?")
 
 func (h *house) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
-	if passing(kind) && !h.mirror.room(h.store) {
-		return fmt.Errorf("too much waits in the mailbox %s; %w", h.mirror.Bridge(), errNoBridge)
+	if passing(kind) && !h.announcer.room(h.store) {
+		return fmt.Errorf("too much waits in the mailbox %s; %w", h.announcer.Bridge(), errNoBridge)
 	}
-	bridge := h.mirror.Bridge()
+	bridge := h.announcer.Bridge()
 	_, err := h.deliver(m.From, bridge, m)
 	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody deleted it
 		if err = h.store.MakeMailbox(bridge); err == nil {
@@ -146,7 +147,7 @@ func (h *house) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 }
 
 // count counts what waits. It is called at each look at the folders.
-func (m *mirroring) count(store *dropbox.Store) {
+func (m *announcing) count(store *dropbox.Store) {
 	if m == nil {
 		return
 	}
@@ -161,7 +162,7 @@ func (m *mirroring) count(store *dropbox.Store) {
 }
 
 // room tells whether one more copy may wait. Where it seems that none may, it counts.
-func (m *mirroring) room(store *dropbox.Store) bool {
+func (m *announcing) room(store *dropbox.Store) bool {
 	m.mu.Lock()
 	m.waiting++
 	enough := m.waiting <= mostCopies
@@ -175,36 +176,36 @@ func (m *mirroring) room(store *dropbox.Store) bool {
 	return m.waiting < mostCopies
 }
 
-// A lookout looks at the mail of the lead, which no agent works off, and shows it. It
+// A leadAnnouncer announces the mail of the lead, which no agent works off. It
 // runs in one goroutine.
-type lookout struct {
+type leadAnnouncer struct {
 	*house
 	bell  doorbell
 	seen  map[string]bool // ids of what lay there at the last look
-	file  lookoutFile
+	file  announcedUntil
 	saved time.Time
 }
 
-// lookoutFile remembers up to which time of delivery the lead's mail was shown.
-type lookoutFile struct {
+// announcedUntil remembers up to which time of delivery the lead's mail was shown.
+type announcedUntil struct {
 	V     int       `json:"v"`
 	Until time.Time `json:"until"`
 }
 
 const (
-	// lookoutSlack is how much later than another one a message may appear that was
+	// announceSlack is how much later than another one a message may appear that was
 	// written earlier. The keys see to it that none is shown twice.
-	lookoutSlack = time.Minute
+	announceSlack = time.Minute
 	// oldMail is how old mail is that nobody wants to see any more after the daemon,
 	// or the bridge, was away.
 	oldMail = 24 * time.Hour
 )
 
-func newLookout(h *house) *lookout {
-	return &lookout{house: h, bell: newDoorbell(), seen: map[string]bool{}}
+func newLeadAnnouncer(h *house) *leadAnnouncer {
+	return &leadAnnouncer{house: h, bell: newDoorbell(), seen: map[string]bool{}}
 }
 
-func (l *lookout) run(stop context.Context) {
+func (l *leadAnnouncer) run(stop context.Context) {
 	if err := journal.ReadJSON(l.home.MirrorFile(), &l.file); err != nil {
 		l.log.Warn("mail of the lead may be shown late, or not", keyErr, err)
 	}
@@ -214,7 +215,7 @@ func (l *lookout) run(stop context.Context) {
 	} else if now.Sub(l.file.Until) > oldMail {
 		l.file.Until = now.Add(-oldMail)
 	}
-	since := l.file.Until.Add(-lookoutSlack)
+	since := l.file.Until.Add(-announceSlack)
 	l.bell.ring()
 	for {
 		l.bell.wait(stop, forever)
@@ -226,13 +227,13 @@ func (l *lookout) run(stop context.Context) {
 	}
 }
 
-func (l *lookout) save(now time.Time) {
+func (l *leadAnnouncer) save(now time.Time) {
 	l.file.V, l.saved = 1, now
 	l.note(l.home.Files().WriteJSON(l.home.MirrorFile(), l.file))
 }
 
 // look shows what lies there and was delivered since then.
-func (l *lookout) look(since time.Time) {
+func (l *leadAnnouncer) look(since time.Time) {
 	box, err := l.store.Mailbox(dropbox.Lead)
 	if err != nil {
 		return // the look at the folders complains
@@ -262,7 +263,7 @@ func (l *lookout) look(since time.Time) {
 		}
 	}
 	l.seen = still
-	if now := time.Now(); now.Sub(l.saved) > lookoutSlack {
+	if now := time.Now(); now.Sub(l.saved) > announceSlack {
 		l.save(now)
 	}
 }
