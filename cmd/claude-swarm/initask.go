@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // askProposal looks around, proposes agents, and lets the person change them. It
@@ -35,11 +36,12 @@ func askProposal(c *cli.Context, dir string, p provision.Proposal) (string, erro
 
 // talkOver shows a proposal and reads the person's changes. An empty line agrees.
 func talkOver(r io.Reader, w io.Writer, p provision.Proposal) (provision.Proposal, error) {
+	runs := backends.Kinds()[0].Command[0]
 	switch {
 	case len(p.Programs) == 0:
-		fmt.Fprintln(w, "No agent program is on the PATH; this version runs claude.")
-	case p.Programs[0] != "claude":
-		fmt.Fprintf(w, "Found %s, but this version runs claude, which is not on the PATH.\n", strings.Join(p.Programs, ", "))
+		fmt.Fprintln(w, "No agent program is on the PATH; this version runs "+runs+".")
+	case p.Programs[0] != runs:
+		fmt.Fprintf(w, "Found %s, but this version runs %s, which is not on the PATH.\n", strings.Join(p.Programs, ", "), runs)
 	default:
 		fmt.Fprintf(w, "Found %s.\n", strings.Join(p.Programs, ", "))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // warnMissing warns of agents without their program. The daemon runs anyway: a person may
@@ -50,8 +51,10 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 	}
 	for _, m := range all {
 		next := "command: in " + file.Path
-		if m.program == "claude" {
-			next = "npm install -g @anthropic-ai/claude-code, or " + next
+		for _, k := range backends.Kinds() {
+			if m.program == k.Command[0] && k.Install != "" {
+				next = k.Install + ", or " + next
+			}
 		}
 		fmt.Fprintf(w, "claude-swarm: %s cannot work: %s\n  try: %s\n", screen.Cut(strings.Join(m.agents, ", "), 200), m.why, next)
 	}

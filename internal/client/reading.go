@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // Reading says which files the tools of an agent may read, and so which files it may attach,
@@ -29,10 +30,14 @@ type Reading struct {
 // ReadingOf is what the configuration says of an agent.
 func ReadingOf(a config.Agent) Reading {
 	r := Reading{Dir: a.Cwd, Folders: a.AllowedDirs, Allowed: a.AllowedTools}
-	switch {
-	case a.PermissionMode == "bypassPermissions":
+	kind := backends.Kind(a.Backend)
+	switch mode := a.PermissionMode; {
+	case kind == nil:
+		r.Allowed = new([]string) // nobody knows what it may
+	case mode == "":
+	case mode == kind.Bypass:
 		r.Allowed = nil
-	case a.PermissionMode == "plan" && a.AllowedTools == nil:
+	case mode == kind.Look && a.AllowedTools == nil:
 		r.Allowed = new([]string) // the client runs no tool there but those that read its folder
 	}
 	if a.DisallowedTools != nil {

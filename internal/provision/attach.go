@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
@@ -52,7 +50,7 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 		return r, err
 	}
 	agent, _ := file.Agent(o.Agent)
-	r.Dir, r.Why = agent.Cwd, HooksBlocked(o.Home, agent.Cwd)
+	r.Dir, r.Why = agent.Cwd, hooksBlocked(agent, o.Home)
 	r.Way = s.way(o, r.Why)
 	session := attachedSession{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}
 	// Before anything is made, so that nothing is left half-made.
@@ -179,30 +177,4 @@ func (s *setup) detach(agent string) error {
 		}
 	}
 	return nil
-}
-
-// HooksBlocked says why the client runs no hooks of ours here; "" when it does, as
-// far as its settings tell.
-func HooksBlocked(home, cwd string) string {
-	for _, path := range []string{
-		"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json",
-		filepath.Join(home, ".claude", "settings.json"), filepath.Join(cwd, ".claude", "settings.json"), filepath.Join(cwd, ".claude", "settings.local.json"),
-	} {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		var set struct{ AllowManagedHooksOnly, DisableAllHooks bool }
-		if json.Unmarshal(data, &set) != nil {
-			continue
-		}
-		managed := strings.HasSuffix(path, "managed-settings.json")
-		switch {
-		case managed && set.AllowManagedHooksOnly:
-			return path + " has allowManagedHooksOnly"
-		case set.DisableAllHooks:
-			return path + " has disableAllHooks"
-		}
-	}
-	return ""
 }

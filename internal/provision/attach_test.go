@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/provision"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 func attachTrip(t *testing.T, way provision.Way) trip {
@@ -217,12 +218,13 @@ func TestAPluginThatDrifted(t *testing.T) {
 func TestHooksBlocked(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
-	if why := provision.HooksBlocked(home, dir); why != "" {
+	blocked := claude.Kind().Hooks.Blocked
+	if why := blocked(home, dir); why != "" {
 		t.Fatal("this machine has a separate policy: " + why)
 	}
 	put(t, home, ".claude/settings.json", `{"disableAllHooks": true}`, 0o600)
-	if why := provision.HooksBlocked(home, dir); !strings.Contains(why, "disableAllHooks") {
-		t.Errorf("HooksBlocked = %q", why)
+	if why := blocked(home, dir); !strings.Contains(why, "disableAllHooks") {
+		t.Errorf("Blocked = %q", why)
 	}
 	put(t, dir, config.Name, "agents:\n  ada: {attached: true}\n", 0o644)
 	r, err := attach(t, dir, "")

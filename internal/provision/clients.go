@@ -9,7 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // reports is where a person tells what does not work.
@@ -23,17 +24,17 @@ func (e *checkup) clients(ctx context.Context) {
 			continue
 		}
 		asked = append(asked, a.Command)
-		e.client(ctx, a.Command, a.Cwd)
+		e.client(ctx, backends.Kind(a.Backend), a.Command, a.Cwd)
 	}
 }
 
-func (e *checkup) client(ctx context.Context, command []string, dir string) {
+func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []string, dir string) {
 	const name = "client"
 	program := strings.Join(command, " ")
 	path, err := exec.LookPath(command[0])
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		e.wrong(name, "npm install -g @anthropic-ai/claude-code, or command: in "+e.Config, "%s is not on the PATH", command[0])
+		e.wrong(name, kind.Install+", or command: in "+e.Config, "%s is not on the PATH", command[0])
 		return
 	case err != nil:
 		e.wrong(name, "command: in "+e.Config, "%s cannot be run: %v", command[0], err)
@@ -60,17 +61,17 @@ func (e *checkup) client(ctx context.Context, command []string, dir string) {
 		e.wrong(name, program+" --version", "%s --version failed: %v %s", program, err, said)
 		return
 	}
-	// "2.1.197 (Claude Code)"
-	version, _, _ := strings.Cut(firstLine(string(out)), " ")
-	switch {
-	case version == "" || version[0] < '0' || version[0] > '9':
-		e.wrong(name, "command: in "+e.Config, "%s is not Claude Code: it says %q", program, firstLine(string(out)))
-	case claude.Against(version) < 0:
-		e.wrong(name, "npm install -g @anthropic-ai/claude-code@"+claude.Newest, "%s is version %s, which is too old; supported are %s", program, version, claude.Supported)
-	case claude.Against(version) > 0:
+	said := firstLine(string(out))
+	version, fit := kind.Version.Read(said)
+	switch fit {
+	case runner.Foreign:
+		e.wrong(name, "command: in "+e.Config, "%s is not %s: it says %q", program, kind.Title, said)
+	case runner.TooOld:
+		e.wrong(name, kind.Version.Install, "%s is version %s, which is too old; supported are %s", program, version, kind.Version.Supported)
+	case runner.Untested:
 		e.warn(name, "go on, and report what does not work, with both versions (claude-swarm version): "+reports,
-			"%s is version %s, newer than what was tested; supported are %s", program, version, claude.Supported)
+			"%s is version %s, newer than what was tested; supported are %s", program, version, kind.Version.Supported)
 	default:
-		e.good(name, "%s, %s", path, firstLine(string(out)))
+		e.good(name, "%s, %s", path, said)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // Examine looks at everything that a swarm needs: configuration, clients,
@@ -78,9 +79,10 @@ func (e *checkup) configuration() {
 // permissions names the agents that may do everything without being asked.
 func (e *checkup) permissions() {
 	for _, a := range e.file.Agents {
-		if a.PermissionMode == "bypassPermissions" {
-			e.warn("permissions", fmt.Sprintf("permission_mode: acceptEdits, or allowed_tools, for %s", a.Name),
-				"agent %s has permission_mode bypassPermissions: it may run any command as you", a.Name)
+		kind := backends.Kind(a.Backend)
+		if kind != nil && kind.Bypass != "" && a.PermissionMode == kind.Bypass {
+			e.warn("permissions", fmt.Sprintf("permission_mode: %s, or allowed_tools, for %s", kind.Mode, a.Name),
+				"agent %s has permission_mode %s: it may run any command as you", a.Name, kind.Bypass)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // A Proposal is what a first claude-swarm.yaml says. The zero value is the
@@ -33,15 +34,26 @@ type Proposed struct {
 	Why  string // for a person: where it was found
 }
 
-// programs are the agent programs that we look for; this version runs the first.
-var programs = []string{"claude", "codex", "gemini", "opencode", "copilot", "cline"}
+// programs are the agent programs that we look for: first those that this version runs.
+func programs() []string {
+	var all []string
+	for _, k := range backends.Kinds() {
+		all = append(all, k.Command[0])
+	}
+	for _, later := range []string{"codex", "gemini", "opencode", "copilot", "cline"} {
+		if !slices.Contains(all, later) {
+			all = append(all, later)
+		}
+	}
+	return all
+}
 
 // Propose looks around in a project folder: an agent for each further git work
 // tree, beside a coder for the folder itself; where there is none, the template's
 // agents.
 func Propose(ctx context.Context, dir string) Proposal {
 	var p Proposal
-	for _, name := range programs {
+	for _, name := range programs() {
 		if _, err := exec.LookPath(name); err == nil {
 			p.Programs = append(p.Programs, name)
 		}

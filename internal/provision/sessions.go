@@ -10,41 +10,53 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-)
 
-// logins are the variables by which Claude Code may be logged in.
-var logins = []string{
-	"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
-	"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
-}
+	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
+)
 
 // login looks whether the clients of the agents find a login. It asks nobody: what
 // it finds may be out of date.
 func (e *checkup) login() {
 	const name = "login"
 	for _, a := range e.file.Agents {
-		if filepath.Base(a.Command[0]) != "claude" || a.Attached {
-			continue
+		kind := backends.Kind(a.Backend)
+		if kind == nil || filepath.Base(a.Command[0]) != kind.Command[0] || a.Attached {
+			continue // of another program nothing is known
 		}
+		login := kind.Login
 		env := func(name string) string { return cmp.Or(a.Env[name], e.Getenv(name)) }
-		if i := slices.IndexFunc(logins, func(name string) bool { return env(name) != "" }); i >= 0 {
-			e.good(name, "agent %s: by %s", a.Name, logins[i])
+		if i := slices.IndexFunc(login.Keys, func(name string) bool { return env(name) != "" }); i >= 0 {
+			e.good(name, "agent %s: by %s", a.Name, login.Keys[i])
 			continue
 		}
-		dir := env("CLAUDE_CONFIG_DIR")
-		if dir == "" {
-			dir = filepath.Join(env("HOME"), ".claude")
+		if login.File == "" {
+			continue
 		}
-		path := filepath.Join(dir, ".credentials.json")
+		dir := env(login.Folder)
+		if dir == "" {
+			dir = filepath.Join(env("HOME"), login.Home)
+		}
+		path := filepath.Join(dir, login.File)
 		switch _, err := os.Stat(path); {
 		case err == nil:
 			e.good(name, "agent %s: %s", a.Name, path)
 		case runtime.GOOS == "darwin":
 			e.good(name, "agent %s: it may be in the keychain, which is not looked into", a.Name)
 		default:
-			e.warn(name, "claude, and /login in it; or ANTHROPIC_API_KEY", "agent %s: neither %s nor a key in the environment", a.Name, path)
+			e.warn(name, login.Try, "agent %s: neither %s nor a key in the environment", a.Name, path)
 		}
 	}
+}
+
+// hooksBlocked says why the client of an agent runs no hooks of ours; "" when it does, as
+// far as its settings tell.
+func hooksBlocked(a config.Agent, home string) string {
+	kind := backends.Kind(a.Backend)
+	if kind == nil || kind.Hooks == nil {
+		return ""
+	}
+	return kind.Hooks.Blocked(home, a.Cwd)
 }
 
 // hooks looks whether the client runs our hooks: by them the window comes back
@@ -53,7 +65,7 @@ func (e *checkup) hooks() {
 	const name = "hooks"
 	told := make(map[string]bool)
 	for _, a := range e.file.Agents {
-		why := HooksBlocked(e.Getenv("HOME"), a.Cwd)
+		why := hooksBlocked(a, e.Getenv("HOME"))
 		if why != "" && !told[why] {
 			told[why] = true
 			e.warn(name, "take it out, or live without: attached sessions fetch mail by /inbox, and after a compaction the window comes back a turn later",

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
 // trialTime is the most that the trial may take; it takes about a second.
@@ -18,15 +20,6 @@ const trialTime = 60 * time.Second
 
 // word is what the agent of the trial answers.
 const word = "the round trip works"
-
-// answering is the client of the trial: a shell that answers its first prompt in the
-// stream of Claude Code, and waits for the end of its input. It needs no claude program,
-// no account and no network, so a trial that fails says that the rest does not work here.
-const answering = `read -r prompt && printf '%s\n'` +
-	` '{"type":"system","subtype":"init","session_id":"trial"}'` +
-	` '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + word + `"}]},"session_id":"trial"}'` +
-	` '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"` + word + `","session_id":"trial"}'` +
-	` && cat >/dev/null`
 
 // trial does a whole round in a scratch project: a daemon, an agent whose client
 // is a shell, a message, a turn, its answer. So what is wrong with this machine is
@@ -52,7 +45,9 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", yamlQuote(answering))
+	// A shell plays the client, so a trial that fails says that the rest does not work here.
+	kind := backends.Kinds()[0]
+	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", yamlQuote(kind.Echo(word)))
 	if _, err := Init(dir, Options{Config: text}); err != nil {
 		return err
 	}

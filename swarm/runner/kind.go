@@ -8,14 +8,21 @@ type Kind struct {
 	Name    string   // names the backend in the configuration, such as "claude"
 	Title   string   // what people call the program, such as "Claude Code"
 	Command []string // the program and its first arguments, where the configuration names none
+	Install string   // the command line that installs the program; "" where there is none
+	Version Version
 
 	Modes  []string // the permission modes, as the client calls them; none: it knows no modes
 	Mode   string   // the one of Modes where the configuration names none
 	Bypass string   // the one of Modes in which the client asks for nothing; "" is none
+	Look   string   // the one of Modes in which it changes nothing; "" is none
 
 	Tools Tools
 	Hooks Hooks // nil: the client runs no command of ours after a compaction
 	Login Login
+
+	// Echo is a shell script that plays the client for one prompt, says text (letters and
+	// spaces) and waits for the end of its input: a turn of it needs no program, account or network. nil: none.
+	Echo func(text string) string
 
 	// Secrets calls found for each secret by which other programs reach the client that
 	// an event tells, with the mark that takes its place. nil: there are none.
@@ -47,11 +54,40 @@ type Hooks interface {
 	// Answered reports whether an event tells that such a command has ended. It may be
 	// another one than ours: printed tells. ok says that it went well.
 	Answered(ev *streamjson.Event) (printed string, ok, ended bool)
+	// Blocked says why a client in the folder dir runs no hooks of ours, as far as its
+	// settings there and below home tell; "" when it does.
+	Blocked(home, dir string) string
 }
 
-// A Login says which variables decide whose account a client uses.
+// A Version says which versions of a client a backend is tested with.
+type Version struct {
+	Supported string // in words
+	Install   string // the command line that installs a version that is tested
+	// Read reads the first line that the program prints for --version.
+	Read func(line string) (version string, fit Fit)
+}
+
+// A Fit says how a program stands to the versions that are tested.
+type Fit int
+
+// The ways a program can stand to them.
+const (
+	Foreign Fit = iota // another program
+	TooOld
+	Tested
+	Untested // newer than all of them
+)
+
+// A Login says how a client is logged in, and by which variables.
 type Login struct {
-	Vars []string // names; HOME is one where the login lies below it
+	Keys []string // variables by each of which the client is logged in
+	File string   // the file of a login, in its folder; "" where it has none
+	Home string   // the folder of the login below HOME
+	Try  string   // what a person does to log in
+
+	// Vars decide whose account a client uses; HOME is one where the login lies below
+	// it.
+	Vars []string
 	// Folder, one of Vars, names the folder of the login. Where it is set, HOME does not
 	// count.
 	Folder string

@@ -44,6 +44,8 @@ const hookEvent = "compacted"
 func (hooks) Room() int                 { return HookRoom }
 func (hooks) Answer(text string) []byte { return []byte(text) }
 
+func (hooks) Blocked(string, string) string { return "" }
+
 func (hooks) Answered(ev *streamjson.Event) (printed string, ok, ended bool) {
 	if ev.Hook == nil || ev.Hook.Event != hookEvent {
 		return "", false, false

@@ -22,10 +22,10 @@ func New() map[string]runner.Backend {
 // Kinds are all kinds. The first is the one of an agent for which nobody names another.
 func Kinds() []*runner.Kind { return []*runner.Kind{claude.Kind()} }
 
-// Kind finds a kind by its name; nil when there is none of that name.
+// Kind finds a kind by its name, where "" is the first; nil when there is none of that name.
 func Kind(name string) *runner.Kind {
 	for _, k := range Kinds() {
-		if k.Name == name {
+		if k.Name == name || name == "" {
 			return k
 		}
 	}

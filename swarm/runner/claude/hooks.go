@@ -2,6 +2,9 @@ package claude
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
 )
@@ -33,4 +36,28 @@ func (hooks) Answered(ev *streamjson.Event) (printed string, ok, ended bool) {
 		return "", false, false
 	}
 	return h.Output, h.Outcome == "success" && h.ExitCode == 0, true
+}
+
+func (hooks) Blocked(home, dir string) string {
+	for _, path := range []string{
+		"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json",
+		filepath.Join(home, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json"),
+	} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		var set struct{ AllowManagedHooksOnly, DisableAllHooks bool }
+		if json.Unmarshal(data, &set) != nil {
+			continue
+		}
+		managed := strings.HasSuffix(path, "managed-settings.json")
+		switch {
+		case managed && set.AllowManagedHooksOnly:
+			return path + " has allowManagedHooksOnly"
+		case set.DisableAllHooks:
+			return path + " has disableAllHooks"
+		}
+	}
+	return ""
 }

@@ -9,11 +9,20 @@ const (
 	modeBypass  = "bypassPermissions" // asks for nothing
 )
 
+const install = "npm install -g @anthropic-ai/claude-code"
+
 var kind = runner.Kind{
 	Name: "claude", Title: "Claude Code", Command: []string{"claude"},
-	Modes: []string{"default", "acceptEdits", modePlan, modeAllowed, modeBypass}, Mode: "acceptEdits", Bypass: modeBypass,
+	Modes: []string{"default", "acceptEdits", modePlan, modeAllowed, modeBypass}, Mode: "acceptEdits", Bypass: modeBypass, Look: modePlan,
+	Install: install, Version: runner.Version{Supported: Supported, Install: install + "@" + Newest, Read: readVersion},
+	Echo:  echo,
 	Tools: tools{}, Hooks: hooks{}, Secrets: secrets,
 	Login: runner.Login{
+		Keys: []string{
+			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+			"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+		},
+		File: ".credentials.json", Home: ".claude", Try: "claude, and /login in it; or ANTHROPIC_API_KEY",
 		Folder: "CLAUDE_CONFIG_DIR",
 		Vars: []string{
 			"CLAUDE_CONFIG_DIR", "HOME", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL",
@@ -24,3 +33,12 @@ var kind = runner.Kind{
 
 // Kind is what is known of Claude Code without running it.
 func Kind() *runner.Kind { return &kind }
+
+// echo plays the client in the shell: it answers its first prompt with text.
+func echo(text string) string {
+	return `read -r prompt && printf '%s\n'` +
+		` '{"type":"system","subtype":"init","session_id":"trial"}'` +
+		` '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + text + `"}]},"session_id":"trial"}'` +
+		` '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"` + text + `","session_id":"trial"}'` +
+		` && cat >/dev/null`
+}

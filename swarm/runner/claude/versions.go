@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // The range of Claude Code versions that every promise is tested with: the oldest one
@@ -20,6 +22,21 @@ const Default = Newest
 
 // Supported is the range in words, for pages and messages.
 const Supported = Oldest + " to " + Newest
+
+// readVersion reads "2.1.197 (Claude Code)".
+func readVersion(line string) (version string, fit runner.Fit) {
+	version, _, _ = strings.Cut(line, " ")
+	if version == "" || version[0] < '0' || version[0] > '9' {
+		return "", runner.Foreign
+	}
+	switch Against(version) {
+	case -1:
+		return version, runner.TooOld
+	case 1:
+		return version, runner.Untested
+	}
+	return version, runner.Tested
+}
 
 // Against says where a version such as "2.1.197" stands: -1 below the supported range,
 // 0 in it, 1 above it. A part counts by the digits that it begins with, and without any
