@@ -40,7 +40,9 @@ func mayGoAlone(err error) bool {
 // that lacks a folder.
 func (s *Store) deliverAll(all []*outgoing) {
 	if len(all) > 1 {
-		(&batch{store: s, disk: s.disk, mail: s.together(all)}).deliver()
+		b := &batch{store: s, disk: s.disk}
+		b.pick(all)
+		b.deliver()
 	}
 	for _, o := range all {
 		if !o.over {
@@ -49,25 +51,24 @@ func (s *Store) deliverAll(all []*outgoing) {
 	}
 }
 
-// together picks the messages that can be delivered together.
-func (s *Store) together(all []*outgoing) (mail []*outgoing) {
+// pick takes the messages that can be delivered together.
+func (b *batch) pick(all []*outgoing) {
 	for _, o := range all {
 		if o.over {
 			continue
 		}
 		if o.key != "" {
-			known, err := s.disk.exists(keyFile(o.To, o.key))
+			known, err := b.disk.exists(keyFile(o.To, o.key))
 			if err != nil {
 				o.end(err)
 				continue
 			}
-			if known || slices.ContainsFunc(mail, func(m *outgoing) bool { return m.To == o.To && m.key == o.key }) {
+			if known || slices.ContainsFunc(b.mail, func(m *outgoing) bool { return m.To == o.To && m.key == o.key }) {
 				continue
 			}
 		}
-		mail = append(mail, o)
+		b.mail = append(b.mail, o)
 	}
-	return mail
 }
 
 // deliverAlone delivers one message: it finishes an earlier delivery with the same key,
@@ -77,9 +78,10 @@ func (s *Store) deliverAlone(o *outgoing) {
 	// Anyone who takes a guard away, since it is old or no guard, does it once. Ten are
 	// more than can meet.
 	for range 10 {
-		if o.err = s.finishKnown(o); errors.Is(o.err, errForgotten) {
+		b := &batch{store: s, disk: s.disk, mail: []*outgoing{o}}
+		if o.err = b.finishKnown(o); errors.Is(o.err, errForgotten) {
 			o.err = nil
-			(&batch{store: s, disk: s.disk, mail: []*outgoing{o}}).deliver()
+			b.deliver()
 		}
 		switch {
 		case o.over:
@@ -98,11 +100,11 @@ func (s *Store) deliverAlone(o *outgoing) {
 
 // finishKnown finishes the delivery of the first message with the key of this one. The
 // error is [errForgotten] when there is none.
-func (s *Store) finishKnown(o *outgoing) error {
+func (b *batch) finishKnown(o *outgoing) error {
 	if o.key == "" {
 		return errForgotten
 	}
-	first, err := s.finish(o.To, o.key)
+	first, err := b.store.keys().finish(o.To, o.key)
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ type batch struct {
 type boxFolders struct {
 	name        string
 	fresh, keys *os.File // keys is nil until a message with a key is linked there
-	tmp         spot
+	tmp         nameAt
 
 	taken, moved []*outgoing // what was linked to keys/, and what came to new/
 }
@@ -146,7 +148,7 @@ func (b *batch) stop(o *outgoing, err error) { o.over, o.err = !mayGoAlone(err),
 
 // drop takes a message whose file lies in tmp/ out of the batch.
 func (b *batch) drop(o *outgoing, err error) {
-	if left := ignoreMissing(b.disk.removeAt(o.folders.tmp.with(o.Name), o.scratch())); left != nil {
+	if left := ignoreMissing(b.disk.removeAt(o.folders.tmp.sibling(o.Name), o.scratch())); left != nil {
 		o.end(errors.Join(err, left))
 		return
 	}
@@ -170,7 +172,7 @@ func (b *batch) foldersOf(to string) (*boxFolders, error) {
 	if err != nil {
 		return nil, err
 	}
-	tmp, err := b.disk.spot(to + "/" + tmpFolder + "/-")
+	tmp, err := b.disk.nameAt(to + "/" + tmpFolder + "/-")
 	if err != nil {
 		return nil, errors.Join(err, fresh.Close())
 	}
@@ -193,7 +195,7 @@ func (b *batch) write() {
 	files := make([]*os.File, len(b.mail))
 	for i, o := range b.mail {
 		var err error
-		if files[i], err = b.disk.fillAt(o.folders.tmp.with(o.Name), o.scratch(), o.data); err != nil {
+		if files[i], err = b.disk.fillAt(o.folders.tmp.sibling(o.Name), o.scratch(), o.data); err != nil {
 			b.stop(o, err)
 		}
 	}
@@ -213,7 +215,7 @@ func (b *batch) guard() {
 		guard := keyFile(o.To, o.key)
 		err := b.openKeys(o.folders)
 		if err == nil {
-			err = b.disk.linkAt(o.folders.tmp.with(o.Name), spotIn(o.folders.keys, guard), o.scratch(), guard, o.data)
+			err = b.disk.linkAt(o.folders.tmp.sibling(o.Name), nameIn(o.folders.keys, guard), o.scratch(), guard, o.data)
 		}
 		if errors.Is(err, fs.ErrExist) {
 			err = errForgotten // not yet: another caller was quicker
@@ -246,7 +248,7 @@ func (b *batch) openKeys(box *boxFolders) (err error) {
 // move makes the messages visible, in their order.
 func (b *batch) move() {
 	for _, o := range b.mail {
-		err := b.disk.moveAt(o.folders.tmp.with(o.Name), spotIn(o.folders.fresh, o.Name), o.scratch(), o.path())
+		err := b.disk.moveAt(o.folders.tmp.sibling(o.Name), nameIn(o.folders.fresh, o.Name), o.scratch(), o.path())
 		switch {
 		case err == nil:
 			o.folders.moved = append(o.folders.moved, o)
@@ -255,7 +257,7 @@ func (b *batch) move() {
 		case errors.Is(err, fs.ErrNotExist):
 			// A second caller was quicker and finished this very delivery, or somebody
 			// emptied tmp/. Either way the guard knows.
-			if err := b.store.finishKnown(o); err != nil {
+			if err := b.finishKnown(o); err != nil {
 				b.stop(o, err)
 			}
 		default:
@@ -279,7 +281,7 @@ func (b *batch) move() {
 // takeBack removes a message whose move to new/ did not become durable, for that
 // reason, and returns the error of its delivery.
 func (b *batch) takeBack(o *outgoing, reason error) error {
-	tmp, fresh := o.folders.tmp.with(o.Name), spotIn(o.folders.fresh, o.Name)
+	tmp, fresh := o.folders.tmp.sibling(o.Name), nameIn(o.folders.fresh, o.Name)
 	if back := b.disk.moveAt(fresh, tmp, o.path(), o.scratch()); back != nil {
 		return errors.Join(reason, ErrNotDurable, back) // or somebody has claimed it
 	}

@@ -18,7 +18,7 @@ func (d *disk) mkdir(name string) error {
 	if err := d.ask(OpMkdir, name, ""); err != nil {
 		return err
 	}
-	sp, err := d.spot(name)
+	sp, err := d.nameAt(name)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (d *disk) clearWay(folder, to string) error {
 // write makes a new file with these bytes, durable but for its name. After an
 // error there is no file.
 func (d *disk) write(name string, data []byte) error {
-	sp, err := d.spot(name)
+	sp, err := d.nameAt(name)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (d *disk) write(name string, data []byte) error {
 }
 
 // writeAt is write for callers that hold the folder open.
-func (d *disk) writeAt(sp spot, name string, data []byte) error {
+func (d *disk) writeAt(sp nameAt, name string, data []byte) error {
 	f, err := d.fillAt(sp, name, data)
 	if err != nil {
 		return err
@@ -73,13 +73,13 @@ func (d *disk) writeAt(sp spot, name string, data []byte) error {
 
 // fillAt makes a new file with these bytes, which are not durable yet. The caller
 // closes it. After an error there is no file.
-func (d *disk) fillAt(sp spot, name string, data []byte) (*os.File, error) {
+func (d *disk) fillAt(sp nameAt, name string, data []byte) (*os.File, error) {
 	if err := d.ask(OpCreate, name, ""); err != nil {
 		return nil, err
 	}
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	var fd int
-	err := again(func() (err error) {
+	err := retryEINTR(func() (err error) {
 		fd, err = unix.Openat(sp.dirfd, sp.base, flags, 0o600)
 		return err
 	})
@@ -135,17 +135,17 @@ func (d *disk) syncFiles(files []*os.File) []error {
 // Of several callers that move one file, one alone succeeds; for the others it is
 // gone, fs.ErrNotExist.
 func (d *disk) move(name, to string) error {
-	return d.between(name, to, func(from, into spot) error { return d.moveAt(from, into, name, to) })
+	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.moveAt(from, into, name, to) })
 }
 
-// between opens the folders of two names for f.
-func (d *disk) between(name, to string, f func(from, into spot) error) error {
-	from, err := d.spot(name)
+// inBothDirs opens the folders of two names for f.
+func (d *disk) inBothDirs(name, to string, f func(from, into nameAt) error) error {
+	from, err := d.nameAt(name)
 	if err != nil {
 		return err
 	}
 	defer from.close()
-	into, err := d.spot(to)
+	into, err := d.nameAt(to)
 	if err != nil {
 		return err
 	}
@@ -154,10 +154,10 @@ func (d *disk) between(name, to string, f func(from, into spot) error) error {
 }
 
 // moveAt is move for callers that hold the folders open.
-func (d *disk) moveAt(from, into spot, name, to string) error {
+func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	err := d.ask(OpMove, name, to)
 	if err == nil {
-		err = linkError("rename", name, to, again(func() error {
+		err = linkError("rename", name, to, retryEINTR(func() error {
 			return renameNew(from.dirfd, from.base, into.dirfd, into.base)
 		}))
 	}
@@ -182,14 +182,14 @@ func (d *disk) moveAt(from, into spot, name, to string) error {
 
 // replace renames a file over another, or to a name that is free.
 func (d *disk) replace(name, to string) error {
-	return d.between(name, to, func(from, into spot) error { return d.replaceAt(from, into, name, to) })
+	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.replaceAt(from, into, name, to) })
 }
 
-func (d *disk) replaceAt(from, into spot, name, to string) error {
+func (d *disk) replaceAt(from, into nameAt, name, to string) error {
 	if err := d.ask(OpReplace, name, to); err != nil {
 		return err
 	}
-	err := again(func() error { return renameNew(from.dirfd, from.base, into.dirfd, into.base) })
+	err := retryEINTR(func() error { return renameNew(from.dirfd, from.base, into.dirfd, into.base) })
 	if err == unix.EEXIST {
 		// A rename between two names of one file does nothing, and both stay: a power
 		// cut may have left them.
@@ -200,7 +200,7 @@ func (d *disk) replaceAt(from, into spot, name, to string) error {
 		}
 	}
 	if err == unix.EEXIST || unsupported(err) {
-		err = again(func() error { return unix.Renameat(from.dirfd, from.base, into.dirfd, into.base) })
+		err = retryEINTR(func() error { return unix.Renameat(from.dirfd, from.base, into.dirfd, into.base) })
 	}
 	return linkError("rename", name, to, err)
 }
@@ -240,13 +240,13 @@ func (d *disk) isFolder(name string) error {
 // with the same bytes there. Either way it is all there or not at all, and never
 // replaces another.
 func (d *disk) link(name, to string, data []byte) error {
-	return d.between(name, to, func(from, into spot) error { return d.linkAt(from, into, name, to, data) })
+	return d.inBothDirs(name, to, func(from, into nameAt) error { return d.linkAt(from, into, name, to, data) })
 }
 
-func (d *disk) linkAt(from, into spot, name, to string, data []byte) error {
+func (d *disk) linkAt(from, into nameAt, name, to string, data []byte) error {
 	err := d.ask(OpLink, name, to)
 	if err == nil {
-		err = linkError("link", name, to, again(func() error {
+		err = linkError("link", name, to, retryEINTR(func() error {
 			return unix.Linkat(from.dirfd, from.base, into.dirfd, into.base, 0)
 		}))
 	}
@@ -254,13 +254,13 @@ func (d *disk) linkAt(from, into spot, name, to string, data []byte) error {
 		return err
 	}
 	scratch := path.Join(path.Dir(name), "copy-"+NewID())
-	copied := spot{dirfd: from.dirfd, base: path.Base(scratch)}
+	copied := nameAt{dirfd: from.dirfd, base: path.Base(scratch)}
 	if err := d.writeAt(copied, scratch, data); err != nil {
 		return err
 	}
 	err = d.ask(OpMove, scratch, to)
 	if err == nil {
-		err = linkError("rename", scratch, to, again(func() error {
+		err = linkError("rename", scratch, to, retryEINTR(func() error {
 			return renameNew(copied.dirfd, copied.base, into.dirfd, into.base)
 		}))
 	}
@@ -283,7 +283,7 @@ func unsupported(err error) bool {
 }
 
 func (d *disk) remove(name string) error {
-	sp, err := d.spot(name)
+	sp, err := d.nameAt(name)
 	if err != nil {
 		return err
 	}
@@ -292,16 +292,16 @@ func (d *disk) remove(name string) error {
 }
 
 // removeAt is remove for callers that hold the folder open.
-func (d *disk) removeAt(sp spot, name string) error {
+func (d *disk) removeAt(sp nameAt, name string) error {
 	if err := d.ask(OpRemove, name, ""); err != nil {
 		return err
 	}
-	return pathError("remove", name, again(func() error { return unix.Unlinkat(sp.dirfd, sp.base, 0) }))
+	return pathError("remove", name, retryEINTR(func() error { return unix.Unlinkat(sp.dirfd, sp.base, 0) }))
 }
 
 // removeFolder removes a folder that is empty.
 func (d *disk) removeFolder(name string) error {
-	sp, err := d.spot(name)
+	sp, err := d.nameAt(name)
 	if err != nil {
 		return err
 	}
@@ -309,7 +309,7 @@ func (d *disk) removeFolder(name string) error {
 	if err := d.ask(OpRemove, name, ""); err != nil {
 		return err
 	}
-	return pathError("remove", name, again(func() error { return unix.Unlinkat(sp.dirfd, sp.base, unix.AT_REMOVEDIR) }))
+	return pathError("remove", name, retryEINTR(func() error { return unix.Unlinkat(sp.dirfd, sp.base, unix.AT_REMOVEDIR) }))
 }
 
 // removeTree removes a folder with all that is in it.

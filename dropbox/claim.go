@@ -29,7 +29,7 @@ type Claim struct {
 // The file is opened before it is moved and read through that, so what is read is
 // what was claimed.
 func (b *Mailbox) Claim(e Entry) (*Claim, error) {
-	c, err := b.take(e)
+	c, err := b.claim(e)
 	if err == nil {
 		if err = b.disk.syncDir(b.dir(curFolder)); err != nil {
 			// Not claimed for sure, so not claimed: or it would lie there until a restart.
@@ -46,7 +46,7 @@ func (b *Mailbox) Claim(e Entry) (*Claim, error) {
 // The caller prepares meanwhile what the message does not see: before a turn is
 // begun its claim must be durable.
 func (b *Mailbox) Take(e Entry) (*Claim, error) {
-	c, err := b.take(e)
+	c, err := b.claim(e)
 	if err != nil {
 		return nil, b.wrap("claim "+e.ID, err)
 	}
@@ -58,8 +58,8 @@ func (b *Mailbox) SyncClaims() error {
 	return b.wrap("make the claim durable", b.disk.syncDir(b.dir(curFolder)))
 }
 
-// take is the rename. It returns ErrGone when somebody else took the message.
-func (b *Mailbox) take(e Entry) (*Claim, error) {
+// claim is the rename. It returns ErrGone when somebody else took the message.
+func (b *Mailbox) claim(e Entry) (*Claim, error) {
 	if b.store.Halted() {
 		return nil, ErrHalted
 	}
@@ -83,7 +83,7 @@ func (b *Mailbox) take(e Entry) (*Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.left()
+	fullMark{b}.messageLeft()
 	return c, nil
 }
 

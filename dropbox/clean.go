@@ -18,41 +18,44 @@ const maxScratch = time.Hour
 // it goes, and its key with it. To repeat it is harmless. It returns how many files
 // it removed.
 func (b *Mailbox) Clean(now time.Time) (removed int, err error) {
-	n, err := b.cleanTmp(now)
+	n, err := cleaner{b}.tmp(now)
 	if err == nil {
 		var keys int
-		keys, err = b.cleanKeys(now)
+		keys, err = cleaner{b}.keys(now)
 		n += keys
 	}
 	return n, b.wrap("clean", err)
 }
 
-func (b *Mailbox) cleanTmp(now time.Time) (removed int, err error) {
-	names, err := b.disk.names(b.dir(tmpFolder))
+// A cleaner removes what crashes left in a mailbox.
+type cleaner struct{ box *Mailbox }
+
+func (c cleaner) tmp(now time.Time) (removed int, err error) {
+	names, err := c.box.disk.names(c.box.dir(tmpFolder))
 	if err != nil {
 		return 0, err
 	}
 	for _, name := range names {
-		path := b.at(tmpFolder, name)
-		st, err := b.disk.stat(path)
+		path := c.box.at(tmpFolder, name)
+		st, err := c.box.disk.stat(path)
 		if err != nil || now.Sub(modTime(&st)) < maxScratch || kindOf(st.Mode) == KindFolder {
 			continue // gone, young, or none of ours
 		}
 		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
 			// Moved aside first: a sender with that key may be about to finish it, and
 			// of the two renames one alone succeeds.
-			aside := b.at(tmpFolder, oldPrefix+NewID())
-			if err := b.disk.move(path, aside); errors.Is(err, fs.ErrNotExist) {
+			aside := c.box.at(tmpFolder, oldPrefix+NewID())
+			if err := c.box.disk.move(path, aside); errors.Is(err, fs.ErrNotExist) {
 				continue
 			} else if err != nil {
 				return removed, err
 			}
-			if err := b.dropKey(aside); err != nil {
+			if err := c.dropKey(aside); err != nil {
 				return removed, err
 			}
 			path = aside
 		}
-		if err := ignoreMissing(b.disk.remove(path)); err != nil {
+		if err := ignoreMissing(c.box.disk.remove(path)); err != nil {
 			return removed, err
 		}
 		removed++
@@ -62,8 +65,8 @@ func (b *Mailbox) cleanTmp(now time.Time) (removed int, err error) {
 
 // dropKey removes the guard that belongs to a message that is about to go, if that
 // message is nowhere else.
-func (b *Mailbox) dropKey(path string) error {
-	data, err := b.disk.readFile(path, b.store.maxFile())
+func (c cleaner) dropKey(path string) error {
+	data, err := c.box.disk.readFile(path, c.box.store.maxFile())
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
 		return nil // none of ours
 	} else if err != nil {
@@ -73,16 +76,16 @@ func (b *Mailbox) dropKey(path string) error {
 	if err != nil || m.Key == "" {
 		return nil // half written: it never had a guard
 	}
-	if there, err := b.store.placeOf(b.name, m.entry()); there || err != nil {
+	if there, err := c.box.store.keys().has(c.box.name, m.entry()); there || err != nil {
 		return err // a second name of a message that was delivered
 	}
-	guard := keyFile(b.name, m.Key)
-	if purged, err := b.disk.exists(guard + purgedEnd); purged || err != nil {
+	guard := keyFile(c.box.name, m.Key)
+	if purged, err := c.box.disk.exists(guard + purgedEnd); purged || err != nil {
 		return err // and so is a message that was purged since
 	}
-	g, _, ino, err := b.store.readGuard(b.name, m.Key)
+	g, _, ino, err := c.box.store.keys().read(c.box.name, m.Key)
 	if err == nil && g.ID == m.ID {
-		err = b.store.forget(b.name, guard, ino)
+		err = c.box.store.keys().forget(c.box.name, guard, ino)
 	}
 	if errors.Is(err, errForgotten) {
 		return nil
@@ -90,25 +93,25 @@ func (b *Mailbox) dropKey(path string) error {
 	return err
 }
 
-func (b *Mailbox) cleanKeys(now time.Time) (removed int, err error) {
-	names, err := b.disk.names(b.dir(keysFolder))
+func (c cleaner) keys(now time.Time) (removed int, err error) {
+	names, err := c.box.disk.names(c.box.dir(keysFolder))
 	if err != nil {
 		return 0, err
 	}
 	for _, name := range names {
-		path := b.at(keysFolder, name)
-		st, err := b.disk.stat(path)
+		path := c.box.at(keysFolder, name)
+		st, err := c.box.disk.stat(path)
 		if err != nil || now.Sub(modTime(&st)) <= keyLife {
 			continue
 		}
 		if kind := kindOf(st.Mode); kind != KindFile {
-			_, err := b.setAside(keysFolder, name, fmt.Sprintf("it lay in keys/, not a file but a %s", kind))
+			_, err := c.box.setAside(keysFolder, name, fmt.Sprintf("it lay in keys/, not a file but a %s", kind))
 			if ignoreMissing(err) != nil {
 				return removed, err
 			}
 			continue
 		}
-		if err := b.store.forget(b.name, path, st.Ino); !errors.Is(err, errForgotten) {
+		if err := c.box.store.keys().forget(c.box.name, path, st.Ino); !errors.Is(err, errForgotten) {
 			return removed, err
 		}
 		removed++

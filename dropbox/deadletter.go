@@ -26,7 +26,7 @@ func (b *Mailbox) Bury(e Entry, reason string) error {
 
 func (b *Mailbox) bury(e Entry, reason string) error {
 	name := b.at(deadFolder, e.Base()+".md")
-	err := b.note(e.reasonName(), reason)
+	err := b.writeReason(e.reasonName(), reason)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (b *Mailbox) bury(e Entry, reason string) error {
 // that time in a key, tells once each time. [Mailbox.Reasons] finds what was cut
 // off here.
 func (b *Mailbox) Condemn(e Entry, reason string) (time.Time, error) {
-	err := b.note(e.reasonName(), reason)
+	err := b.writeReason(e.reasonName(), reason)
 	var st unix.Stat_t
 	if err == nil {
 		st, err = b.disk.stat(b.at(deadFolder, e.reasonName()))
@@ -120,10 +120,10 @@ func (b *Mailbox) Cancel(e Entry) error {
 		err = b.cancelled(e, name)
 	}
 	if err == nil {
-		err = b.note(e.reasonName(), cancelReason)
+		err = b.writeReason(e.reasonName(), cancelReason)
 	}
 	if err == nil {
-		b.left()
+		fullMark{b}.messageLeft()
 		err = b.disk.syncLeft(b.dir(newFolder))
 	}
 	return b.wrap("cancel "+e.ID, err)

@@ -96,8 +96,8 @@ func linkError(op, old, to string, err error) error {
 	return &os.LinkError{Op: op, Old: old, New: to, Err: err}
 }
 
-// again calls f until no signal interrupts it.
-func again(f func() error) error {
+// retryEINTR calls f until no signal interrupts it.
+func retryEINTR(f func() error) error {
 	for {
 		if err := f(); err != unix.EINTR {
 			return err
@@ -118,63 +118,63 @@ func (d *disk) openAt(name string, flags int, perm uint32) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// A spot is a name in an open folder: what is done there leads through no symlink,
+// A nameAt is a name in an open folder: what is done there leads through no symlink,
 // whatever becomes of the path meanwhile.
-type spot struct {
+type nameAt struct {
 	dirfd int
 	base  string
 	own   bool // the folder was opened for this
 }
 
-// spot opens the folder that name is in. The caller closes it.
-func (d *disk) spot(name string) (spot, error) {
+// nameAt opens the folder that name is in. The caller closes it.
+func (d *disk) nameAt(name string) (nameAt, error) {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 {
-		return spot{dirfd: d.fd, base: name}, nil
+		return nameAt{dirfd: d.fd, base: name}, nil
 	}
 	fd, err := openBeneath(d.fd, name[:i], pathOnly|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return spot{}, pathError("open", name[:i], err)
+		return nameAt{}, pathError("open", name[:i], err)
 	}
-	return spot{fd, name[i+1:], true}, nil
+	return nameAt{fd, name[i+1:], true}, nil
 }
 
-// spotIn is spot for a folder that the caller holds open.
-func spotIn(folder *os.File, name string) spot {
-	return spot{dirfd: int(folder.Fd()), base: path.Base(name)}
+// nameIn is nameAt for a folder that the caller holds open.
+func nameIn(folder *os.File, name string) nameAt {
+	return nameAt{dirfd: int(folder.Fd()), base: path.Base(name)}
 }
 
-// with is another name in the same folder; it is not to be closed.
-func (sp spot) with(base string) spot { return spot{dirfd: sp.dirfd, base: base} }
+// sibling is another name in the same folder; it is not to be closed.
+func (sp nameAt) sibling(base string) nameAt { return nameAt{dirfd: sp.dirfd, base: base} }
 
-func (sp spot) close() {
+func (sp nameAt) close() {
 	if sp.own {
 		unix.Close(sp.dirfd)
 	}
 }
 
 // isFolder says whether a folder lies there.
-func (sp spot) isFolder() bool {
+func (sp nameAt) isFolder() bool {
 	var st unix.Stat_t
-	err := again(func() error { return unix.Fstatat(sp.dirfd, sp.base, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	err := retryEINTR(func() error { return unix.Fstatat(sp.dirfd, sp.base, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	return err == nil && kindOf(st.Mode) == KindFolder
 }
 
 // stat looks at a name without following it.
 func (d *disk) stat(name string) (unix.Stat_t, error) {
 	var st unix.Stat_t
-	sp, err := d.spot(name)
+	sp, err := d.nameAt(name)
 	if err != nil {
 		return st, err
 	}
 	defer sp.close()
-	err = again(func() error { return unix.Fstatat(sp.dirfd, sp.base, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	err = retryEINTR(func() error { return unix.Fstatat(sp.dirfd, sp.base, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	return st, pathError("stat", name, err)
 }
 
 // readable says whether permissions let us read a file.
 func (d *disk) readable(name string) bool {
-	sp, err := d.spot(name)
+	sp, err := d.nameAt(name)
 	if err != nil {
 		return false
 	}
@@ -239,7 +239,7 @@ func openStepwise(dirfd int, name string, flags int, perm uint32) (int, error) {
 			partFlags, partPerm = unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0
 		}
 		var fd int
-		err := again(func() (err error) {
+		err := retryEINTR(func() (err error) {
 			fd, err = unix.Openat(at, part, partFlags, partPerm)
 			return err
 		})

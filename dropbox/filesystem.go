@@ -77,7 +77,7 @@ func locksHold(path string) (bool, error) {
 		fds[i] = f
 	}
 	lock := func(f *os.File) error {
-		return again(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
+		return retryEINTR(func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
 	}
 	return lock(fds[0]) == nil && errors.Is(lock(fds[1]), unix.EWOULDBLOCK), nil
 }

@@ -34,7 +34,7 @@ var kinds = map[uint32]FileSystem{
 
 func statFileSystem(dir string) (FileSystem, error) {
 	var st unix.Statfs_t
-	if err := again(func() error { return unix.Statfs(dir, &st) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
 		return FileSystem{}, &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	return kinds[uint32(st.Type)], nil

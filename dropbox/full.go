@@ -9,36 +9,39 @@ func (b *Mailbox) Full() (bool, error) {
 	return full, b.wrap("look for "+fullFile, err)
 }
 
-// judge puts FULL down, or takes it away, for so many waiting messages.
-func (b *Mailbox) judge(waiting int) error {
-	b.tooMany().Store(int64(waiting - b.store.opts.MaxWaiting + 1))
-	full, mark := waiting >= b.store.opts.MaxWaiting, b.name+"/"+fullFile
-	there, err := b.disk.exists(mark)
+// A fullMark is the file FULL of a mailbox.
+type fullMark struct{ box *Mailbox }
+
+// update puts FULL down, or takes it away, for so many waiting messages.
+func (f fullMark) update(waiting int) error {
+	f.excess().Store(int64(waiting - f.box.store.opts.MaxWaiting + 1))
+	full, mark := waiting >= f.box.store.opts.MaxWaiting, f.box.name+"/"+fullFile
+	there, err := f.box.disk.exists(mark)
 	if err != nil || there == full {
 		return err
 	}
 	if full {
-		return b.put("full", mark,
+		return f.box.put("full", mark,
 			[]byte("Too many messages wait here. Senders are refused until there is room.\n"))
 	}
-	return ignoreMissing(b.disk.remove(mark))
+	return ignoreMissing(f.box.disk.remove(mark))
 }
 
-// tooMany is how many messages had to leave at the last listing before there is
+// excess is how many messages had to leave at the last listing before there is
 // room. It is only an estimate: others take messages too, and answers always come in.
-func (b *Mailbox) tooMany() *atomic.Int64 {
-	n, _ := b.store.tooMany.LoadOrStore(b.name, new(atomic.Int64))
+func (f fullMark) excess() *atomic.Int64 {
+	n, _ := f.box.store.tooMany.LoadOrStore(f.box.name, new(atomic.Int64))
 	return n.(*atomic.Int64)
 }
 
-// left is called when a message has left new/. In a full mailbox it looks whether
+// messageLeft is called when a message has left new/. In a full mailbox it looks whether
 // there is room again; not at each message of a long backlog, since a listing takes
 // as long as the backlog is. What fails here is found by the next listing.
-func (b *Mailbox) left() {
-	if full, err := b.Full(); err != nil || !full || b.tooMany().Add(-1) > 0 {
+func (f fullMark) messageLeft() {
+	if full, err := f.box.Full(); err != nil || !full || f.excess().Add(-1) > 0 {
 		return
 	}
-	if entries, _, err := b.list(newFolder); err == nil {
-		_ = b.judge(len(entries))
+	if entries, _, err := f.box.list(newFolder); err == nil {
+		_ = f.update(len(entries))
 	}
 }

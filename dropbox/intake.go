@@ -135,7 +135,7 @@ func (drops Drops) readStray(st Stray) ([]byte, error) {
 		return nil, err
 	}
 	var after unix.Stat_t
-	if err := again(func() error { return unix.Fstat(f.fd, &after) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Fstat(f.fd, &after) }); err != nil {
 		return nil, pathError("stat", path, err)
 	}
 	if int64(len(data)) != st.Size || !stray(st.Name, &after).Same(st) {

@@ -27,43 +27,48 @@ func keyFile(mailbox, key string) string {
 // errForgotten says that a key is not remembered any more: its turn is free.
 var errForgotten = errors.New("the key is being forgotten; try again")
 
+// keys are the guards of a store's mailboxes.
+type keys struct{ store *Store }
+
+func (s *Store) keys() keys { return keys{s} }
+
 // finish looks what became of the message under a guard, delivers it if it was cut
 // off before that, and returns its delivery, durable.
-func (s *Store) finish(to, key string) (Delivery, error) {
+func (k keys) finish(to, key string) (Delivery, error) {
 	guard := keyFile(to, key)
-	first, data, ino, err := s.readGuard(to, key)
+	first, data, ino, err := k.read(to, key)
 	if err != nil {
 		return Delivery{}, err
 	}
 	e := first.entry()
-	if s.opts.Now().Sub(e.Created) > keyLife {
-		return Delivery{}, s.forget(to, guard, ino)
+	if k.store.opts.Now().Sub(e.Created) > keyLife {
+		return Delivery{}, k.forget(to, guard, ino)
 	}
 	d := Delivery{ID: e.ID, To: to, Name: e.Name, Thread: first.Thread, Duplicate: true}
-	if purged, err := s.disk.exists(guard + purgedEnd); err != nil {
+	if purged, err := k.store.disk.exists(guard + purgedEnd); err != nil {
 		return Delivery{}, err
 	} else if purged {
-		return d, s.settled(to)
+		return d, k.sync(to)
 	}
 	fresh := to + "/" + newFolder
 	// Look, then move, then look again: between a look and the move another caller
 	// may have delivered it, and a turn have taken it.
 	for range 3 {
-		there, err := s.placeOf(to, e)
+		there, err := k.has(to, e)
 		if err != nil {
 			return Delivery{}, err
 		}
 		if there {
-			return d, s.settled(to)
+			return d, k.sync(to)
 		}
 		// The first caller may not have come that far: a message must not lie in new/
 		// whose key a power cut takes away.
-		if err := s.disk.syncDir(to + "/" + keysFolder); err != nil {
+		if err := k.store.disk.syncDir(to + "/" + keysFolder); err != nil {
 			return Delivery{}, err
 		}
-		err = s.disk.move(to+"/"+tmpFolder+"/"+e.Name, fresh+"/"+e.Name)
+		err = k.store.disk.move(to+"/"+tmpFolder+"/"+e.Name, fresh+"/"+e.Name)
 		if err == nil || errors.Is(err, fs.ErrExist) {
-			return d, s.settled(to)
+			return d, k.sync(to)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return Delivery{}, err
@@ -71,31 +76,31 @@ func (s *Store) finish(to, key string) (Delivery, error) {
 	}
 	// A second name means that it is somewhere after all, only never where we
 	// looked, unless Clean is about to remove it, or was cut off at that.
-	st, err := s.disk.stat(guard)
+	st, err := k.store.disk.stat(guard)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
 	} else if err != nil {
 		return Delivery{}, err
 	}
 	if st.Nlink > 1 {
-		old, err := s.isOld(to, st.Ino)
+		old, err := k.isOld(to, st.Ino)
 		if err != nil {
 			return Delivery{}, err
 		}
 		if old {
-			return Delivery{}, s.forget(to, guard, st.Ino)
+			return Delivery{}, k.forget(to, guard, st.Ino)
 		}
-		return d, s.settled(to)
+		return d, k.sync(to)
 	}
 	// Neither anywhere nor on its way: the disk lost the rename in a power cut, or
 	// somebody removed the scratch. The guard holds the message itself.
-	err = s.disk.link(guard, fresh+"/"+e.Name, data)
+	err = k.store.disk.link(guard, fresh+"/"+e.Name, data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Delivery{}, errForgotten
 	} else if err != nil && !errors.Is(err, fs.ErrExist) {
 		return Delivery{}, err
 	}
-	return d, s.settled(to)
+	return d, k.sync(to)
 }
 
 // Delivered finds the message that was delivered to a mailbox under a key, wherever it is by
@@ -106,7 +111,7 @@ func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
 	}
 	there, err := s.disk.exists(keyFile(to, key))
 	if err == nil && there {
-		d, err = s.finish(to, key)
+		d, err = s.keys().finish(to, key)
 	}
 	if errors.Is(err, errForgotten) {
 		return Delivery{}, false, nil
@@ -117,17 +122,17 @@ func (s *Store) Delivered(to, key string) (d Delivery, ok bool, err error) {
 	return d, there, nil
 }
 
-// readGuard reads the message under a guard. What is not a guard, since somebody put
+// read reads the message under a guard. What is not a guard, since somebody put
 // it there or changed it, is set aside, and the key is forgotten.
-func (s *Store) readGuard(to, key string) (m *Message, data []byte, ino uint64, err error) {
+func (k keys) read(to, key string) (m *Message, data []byte, ino uint64, err error) {
 	guard := keyFile(to, key)
-	f, err := s.disk.openRead(guard)
+	f, err := k.store.disk.openRead(guard)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, 0, errForgotten
 	case err == nil:
 		defer f.close()
-		if data, err = f.read(s.maxFile()); err == nil {
+		if data, err = f.read(k.store.maxFile()); err == nil {
 			m, err = Parse(data)
 		}
 		if err == nil && (m.Key != key || m.ID == "") {
@@ -137,7 +142,7 @@ func (s *Store) readGuard(to, key string) (m *Message, data []byte, ino uint64, 
 		err = cannotOpen(err)
 	}
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
-		b := &Mailbox{store: s, disk: s.disk, name: to}
+		b := &Mailbox{store: k.store, disk: k.store.disk, name: to}
 		_, err = b.setAside(keysFolder, path.Base(guard), fmt.Sprintf("it lay in keys/ as the guard of a key, and is none: %v", err))
 		if ignoreMissing(err) == nil {
 			err = errForgotten
@@ -150,8 +155,8 @@ func (s *Store) readGuard(to, key string) (m *Message, data []byte, ino uint64, 
 }
 
 // isOld says whether a file lies in tmp/ to be removed; see [Mailbox.Clean].
-func (s *Store) isOld(to string, ino uint64) (bool, error) {
-	names, err := s.disk.names(to + "/" + tmpFolder)
+func (k keys) isOld(to string, ino uint64) (bool, error) {
+	names, err := k.store.disk.names(to + "/" + tmpFolder)
 	if err != nil {
 		return false, err
 	}
@@ -159,7 +164,7 @@ func (s *Store) isOld(to string, ino uint64) (bool, error) {
 		if !strings.HasPrefix(name, oldPrefix) {
 			continue
 		}
-		if old, err := s.disk.isFile(to+"/"+tmpFolder+"/"+name, ino); old || err != nil {
+		if old, err := k.store.disk.isFile(to+"/"+tmpFolder+"/"+name, ino); old || err != nil {
 			return old, err
 		}
 	}
@@ -169,47 +174,47 @@ func (s *Store) isOld(to string, ino uint64) (bool, error) {
 // purgedEnd marks, beside its guard, a message that was removed for good.
 const purgedEnd = ".purged"
 
-// settled makes durable what the first caller perhaps has not: a caller that is
+// sync makes durable what the first caller perhaps has not: a caller that is
 // told "duplicate" relies on it.
-func (s *Store) settled(to string) error {
-	return errors.Join(s.disk.syncDir(to+"/"+keysFolder), s.disk.syncDir(to+"/"+newFolder))
+func (k keys) sync(to string) error {
+	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))
 }
 
 // forget removes a guard that is too old. It is first moved aside, so that of
 // several callers one alone removes it, and none a newer guard of that name.
-func (s *Store) forget(to, guard string, ino uint64) error {
+func (k keys) forget(to, guard string, ino uint64) error {
 	aside := to + "/" + tmpFolder + "/key-" + NewID()
-	if err := s.disk.move(guard, aside); errors.Is(err, fs.ErrNotExist) {
+	if err := k.store.disk.move(guard, aside); errors.Is(err, fs.ErrNotExist) {
 		return errForgotten
 	} else if err != nil {
 		return err
 	}
-	same, err := s.disk.isFile(aside, ino)
+	same, err := k.store.disk.isFile(aside, ino)
 	if err != nil {
 		return err
 	}
 	if !same {
-		err := s.disk.move(aside, guard)
+		err := k.store.disk.move(aside, guard)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		return errForgotten
 	}
-	if err := s.disk.remove(aside); err != nil {
+	if err := k.store.disk.remove(aside); err != nil {
 		return err
 	}
 	return errForgotten
 }
 
-// placeOf says whether a message is anywhere in a mailbox. It looks in the order
+// has says whether a message is anywhere in a mailbox. It looks in the order
 // in which a message moves, so that one on its way is met.
-func (s *Store) placeOf(mailbox string, e Entry) (bool, error) {
+func (k keys) has(mailbox string, e Entry) (bool, error) {
 	base := e.Base()
-	if there, err := s.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {
+	if there, err := k.store.disk.exists(mailbox + "/" + newFolder + "/" + base + ".md"); there || err != nil {
 		return there, err
 	}
 	for _, folder := range []string{curFolder, newFolder} { // back in new/ it has counts
-		names, err := s.disk.names(mailbox + "/" + folder)
+		names, err := k.store.disk.names(mailbox + "/" + folder)
 		if err != nil {
 			return false, err
 		}
@@ -220,11 +225,11 @@ func (s *Store) placeOf(mailbox string, e Entry) (bool, error) {
 		}
 	}
 	for _, folder := range []string{mailbox + "/" + deadFolder, refusedDir + "/" + mailbox} {
-		if there, err := s.disk.exists(folder + "/" + base + ".md"); there || err != nil {
+		if there, err := k.store.disk.exists(folder + "/" + base + ".md"); there || err != nil {
 			return there, err
 		}
 	}
-	day, err := s.doneDay(mailbox, e, base+".md")
+	day, err := k.store.doneDay(mailbox, e, base+".md")
 	return day != "", err
 }
 

@@ -26,7 +26,7 @@ func (b *Mailbox) ListAside() ([]Entry, []DeadLetter, error) {
 	}
 	// Neither may keep anybody from the mail, on a full disk say: what fails here is
 	// tried again by the next listing.
-	_ = b.judge(len(entries))
+	_ = fullMark{b}.update(len(entries))
 	var aside []DeadLetter
 	for _, name := range odd {
 		d, err := b.setAside(newFolder, name, "it lay in new/ without the name of a message; "+

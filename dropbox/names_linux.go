@@ -74,7 +74,7 @@ func readRest(folder *os.File, buf []byte, n int) (names []string, once bool, er
 
 // readDirent reads the next names in a folder, as many as fit. n is 0 at the end.
 func readDirent(folder *os.File, buf []byte) (n int, err error) {
-	err = again(func() (err error) {
+	err = retryEINTR(func() (err error) {
 		n, err = unix.ReadDirent(int(folder.Fd()), buf)
 		return err
 	})

@@ -43,7 +43,7 @@ func (d *disk) openRead(name string) (readable, error) {
 		return readable{}, pathError("open", name, err)
 	}
 	f := readable{fd: fd, name: name}
-	if err := again(func() error { return unix.Fstat(fd, &f.st) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Fstat(fd, &f.st) }); err != nil {
 		f.close()
 		return readable{}, pathError("stat", name, err)
 	}

@@ -14,8 +14,11 @@ import (
 // Call it once before the first claim, with [Store.Lock] held, then go on as after
 // any crash. To repeat it is harmless.
 func (b *Mailbox) Recover() error {
-	return b.wrap("recover", b.recoverTwins())
+	return b.wrap("recover", recovery{b}.run())
 }
+
+// A recovery puts a mailbox right.
+type recovery struct{ box *Mailbox }
 
 // twins are the names of one message within a mailbox.
 type twins struct {
@@ -26,7 +29,7 @@ type twins struct {
 	receipt        bool    // it has one in cur/
 }
 
-func (b *Mailbox) recoverTwins() error {
+func (r recovery) run() error {
 	all := make(map[string]*twins)
 	twinsOf := func(e Entry) *twins {
 		base := e.Base()
@@ -36,7 +39,7 @@ func (b *Mailbox) recoverTwins() error {
 		return all[base]
 	}
 	for _, folder := range []string{curFolder, deadFolder} {
-		names, err := b.disk.names(b.dir(folder))
+		names, err := r.box.disk.names(r.box.dir(folder))
 		if err != nil {
 			return err
 		}
@@ -58,7 +61,7 @@ func (b *Mailbox) recoverTwins() error {
 			}
 		}
 	}
-	names, err := b.disk.names(refusedDir + "/" + b.name)
+	names, err := r.box.disk.names(refusedDir + "/" + r.box.name)
 	if err != nil {
 		return err
 	}
@@ -71,7 +74,7 @@ func (b *Mailbox) recoverTwins() error {
 			}
 		}
 	}
-	fresh, _, err := b.list(newFolder)
+	fresh, _, err := r.box.list(newFolder)
 	if err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func (b *Mailbox) recoverTwins() error {
 		}
 	}
 	for _, w := range all {
-		if err := b.separate(w); err != nil {
+		if err := r.separate(w); err != nil {
 			return err
 		}
 	}
@@ -94,39 +97,39 @@ func (b *Mailbox) recoverTwins() error {
 // the message moves, so each decides where it went. Without one, what was claimed
 // last counts, and a dead letter is one that was being cancelled, or tried again, and
 // one that was refused is let through.
-func (b *Mailbox) separate(w *twins) error {
+func (r recovery) separate(w *twins) error {
 	if len(w.claimed)+len(w.fresh) == 0 && (w.given && !w.refused || w.told && !w.dead) {
 		return nil // an ordinary dead letter, or one that was refused
 	}
 	file := w.e.Base() + ".md"
 	var paths []string // the truest first
-	day, err := b.store.doneDay(b.name, w.e, file)
+	day, err := r.box.store.doneDay(r.box.name, w.e, file)
 	if err != nil {
 		return err
 	}
 	if day != "" {
-		paths = append(paths, b.at(doneFolder, day+"/"+file))
+		paths = append(paths, r.box.at(doneFolder, day+"/"+file))
 	}
 	if w.dead && w.given {
-		paths = append(paths, b.at(deadFolder, file))
+		paths = append(paths, r.box.at(deadFolder, file))
 	}
 	if w.refused && w.told {
-		paths = append(paths, b.Refusals().path(file))
+		paths = append(paths, r.box.Refusals().path(file))
 	}
 	for _, e := range slices.Backward(w.claimed) {
-		paths = append(paths, b.at(curFolder, e.Name))
+		paths = append(paths, r.box.at(curFolder, e.Name))
 	}
 	for _, e := range slices.Backward(w.fresh) {
-		paths = append(paths, b.at(newFolder, e.Name))
+		paths = append(paths, r.box.at(newFolder, e.Name))
 	}
 	if w.dead && !w.given {
-		paths = append(paths, b.at(deadFolder, file))
+		paths = append(paths, r.box.at(deadFolder, file))
 	}
 	if w.refused && !w.told {
-		paths = append(paths, b.Refusals().path(file))
+		paths = append(paths, r.box.Refusals().path(file))
 	}
 	for _, twin := range paths[min(1, len(paths)):] {
-		if err := b.dropTwin(twin, paths[0]); err != nil {
+		if err := r.dropTwin(twin, paths[0]); err != nil {
 			return err
 		}
 	}
@@ -135,23 +138,23 @@ func (b *Mailbox) separate(w *twins) error {
 
 // dropTwin removes a name of a file that has another. It is moved aside first: had
 // the two names been one file on its way between two looks, then it goes back.
-func (b *Mailbox) dropTwin(twin, keep string) error {
-	one, err := b.disk.stat(twin)
+func (r recovery) dropTwin(twin, keep string) error {
+	one, err := r.box.disk.stat(twin)
 	if err != nil {
 		return ignoreMissing(err)
 	}
-	if same, err := b.disk.isFile(keep, one.Ino); !same || err != nil {
+	if same, err := r.box.disk.isFile(keep, one.Ino); !same || err != nil {
 		return err // another file with that id: what becomes of it is decided at its claim
 	}
-	aside := b.at(tmpFolder, "twin-"+NewID())
-	if err := b.disk.move(twin, aside); err != nil {
+	aside := r.box.at(tmpFolder, "twin-"+NewID())
+	if err := r.box.disk.move(twin, aside); err != nil {
 		return ignoreMissing(err)
 	}
-	same, err := b.disk.isFile(keep, one.Ino)
+	same, err := r.box.disk.isFile(keep, one.Ino)
 	if err == nil && same {
-		return b.disk.remove(aside)
+		return r.box.disk.remove(aside)
 	}
-	if back := b.disk.move(aside, twin); back != nil {
+	if back := r.box.disk.move(aside, twin); back != nil {
 		return fmt.Errorf("%s is left as %s: %w", twin, aside, back)
 	}
 	return err

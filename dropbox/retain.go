@@ -18,11 +18,14 @@ const minRetain = 7
 // without its receipt: somebody may still have to look at that. It returns how many
 // messages it removed.
 func (s *Store) Retain(days int, mb int64) (removed int, err error) {
-	if removed, err = s.retain(days, mb); err != nil {
+	if removed, err = (retention{s}).done(days, mb); err != nil {
 		return removed, fmt.Errorf("retain: %w", err)
 	}
 	return removed, nil
 }
+
+// A retention removes what is kept no longer.
+type retention struct{ store *Store }
 
 // A doneFile is a finished message with its receipt, or a receipt that is left.
 type doneFile struct {
@@ -31,17 +34,17 @@ type doneFile struct {
 	size        int64
 }
 
-func (s *Store) retain(days int, mb int64) (removed int, err error) {
+func (r retention) done(days int, mb int64) (removed int, err error) {
 	if days <= 0 && mb <= 0 {
 		return 0, nil
 	}
-	today := s.opts.Now().UTC()
+	today := r.store.opts.Now().UTC()
 	keep := today.AddDate(0, 0, -minRetain).Format(dayLayout)
 	old := ""
 	if days > 0 {
 		old = today.AddDate(0, 0, -max(days, minRetain)).Format(dayLayout)
 	}
-	files, err := s.doneFiles(mb > 0)
+	files, err := r.doneFiles(mb > 0)
 	if err != nil {
 		return 0, err
 	}
@@ -56,29 +59,29 @@ func (s *Store) retain(days int, mb int64) (removed int, err error) {
 			break // sorted by day: what follows is younger
 		}
 		for _, name := range f.names {
-			if err := ignoreMissing(s.disk.remove(f.folder + "/" + name)); err != nil {
+			if err := ignoreMissing(r.store.disk.remove(f.folder + "/" + name)); err != nil {
 				return removed, err
 			}
 		}
 		total -= f.size
 		removed++
 		// A day's folder goes with its last file; until then this fails.
-		_ = s.disk.removeFolder(f.folder)
+		_ = r.store.disk.removeFolder(f.folder)
 	}
 	return removed, nil
 }
 
 // doneFiles lists what may be removed: messages that have a receipt, message first,
 // so that a cut leaves a receipt rather than a message that looks unfinished.
-func (s *Store) doneFiles(sizes bool) ([]doneFile, error) {
-	mailboxes, err := s.Mailboxes()
+func (r retention) doneFiles(sizes bool) ([]doneFile, error) {
+	mailboxes, err := r.store.Mailboxes()
 	if err != nil {
 		return nil, err
 	}
 	var files []doneFile
 	for _, mailbox := range mailboxes {
 		done := mailbox + "/" + doneFolder
-		days, err := s.disk.names(done)
+		days, err := r.store.disk.names(done)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +89,7 @@ func (s *Store) doneFiles(sizes bool) ([]doneFile, error) {
 			if !isDay(day) {
 				continue
 			}
-			names, err := s.disk.dayNames(done + "/" + day)
+			names, err := r.store.disk.dayNames(done + "/" + day)
 			if err != nil {
 				return nil, err
 			}
@@ -98,7 +101,7 @@ func (s *Store) doneFiles(sizes bool) ([]doneFile, error) {
 				}
 				f := doneFile{folder: done + "/" + day, day: day, names: []string{base + ".md", name}}
 				for _, name := range f.names {
-					if st, err := s.disk.stat(f.folder + "/" + name); sizes && err == nil {
+					if st, err := r.store.disk.stat(f.folder + "/" + name); sizes && err == nil {
 						f.size += st.Size
 					}
 				}
@@ -114,7 +117,7 @@ func (s *Store) doneFiles(sizes bool) ([]doneFile, error) {
 // no such bound. The word of a person for a message that still waits stays. It returns
 // how many messages it removed.
 func (s *Store) RetainRefused(days int, mb int64) (removed int, err error) {
-	if removed, err = s.retainRefused(days, mb); err != nil {
+	if removed, err = (retention{s}).refused(days, mb); err != nil {
 		return removed, fmt.Errorf("retain what was refused: %w", err)
 	}
 	return removed, nil
@@ -129,11 +132,11 @@ type refusedFile struct {
 	size    int64
 }
 
-func (s *Store) retainRefused(days int, mb int64) (removed int, err error) {
+func (r retention) refused(days int, mb int64) (removed int, err error) {
 	if days <= 0 && mb <= 0 {
 		return 0, nil
 	}
-	files, err := s.refusedFiles()
+	files, err := r.refusedFiles()
 	if err != nil {
 		return 0, err
 	}
@@ -142,13 +145,13 @@ func (s *Store) retainRefused(days int, mb int64) (removed int, err error) {
 	for _, f := range files {
 		total += f.size
 	}
-	old := s.opts.Now().AddDate(0, 0, -days)
+	old := r.store.opts.Now().AddDate(0, 0, -days)
 	for _, f := range files {
 		if (mb <= 0 || total <= mb<<20) && (days <= 0 || !f.at.Before(old)) {
 			break // sorted by time: what follows is younger
 		}
 		for _, path := range f.paths {
-			if err := ignoreMissing(s.disk.remove(path)); err != nil {
+			if err := ignoreMissing(r.store.disk.remove(path)); err != nil {
 				return removed, err
 			}
 		}
@@ -161,8 +164,8 @@ func (s *Store) retainRefused(days int, mb int64) (removed int, err error) {
 }
 
 // refusedFiles lists what may be removed, whoever it was for.
-func (s *Store) refusedFiles() ([]*refusedFile, error) {
-	mailboxes, err := s.disk.names(refusedDir)
+func (r retention) refusedFiles() ([]*refusedFile, error) {
+	mailboxes, err := r.store.disk.names(refusedDir)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +174,7 @@ func (s *Store) refusedFiles() ([]*refusedFile, error) {
 		if CheckMailbox(mailbox) != nil {
 			continue // none of ours
 		}
-		names, err := s.disk.names(refusedDir + "/" + mailbox)
+		names, err := r.store.disk.names(refusedDir + "/" + mailbox)
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +191,7 @@ func (s *Store) refusedFiles() ([]*refusedFile, error) {
 				all[e.ID] = f
 			}
 			path := refusedDir + "/" + mailbox + "/" + name
-			st, err := s.disk.stat(path)
+			st, err := r.store.disk.stat(path)
 			if ignoreMissing(err) != nil {
 				return nil, err
 			} else if err != nil {
@@ -201,7 +204,7 @@ func (s *Store) refusedFiles() ([]*refusedFile, error) {
 				f.at = at
 			}
 		}
-		if err := s.spareWaiting(mailbox, all); err != nil {
+		if err := r.spareWaiting(mailbox, all); err != nil {
 			return nil, err
 		}
 		files = slices.AppendSeq(files, maps.Values(all))
@@ -211,9 +214,9 @@ func (s *Store) refusedFiles() ([]*refusedFile, error) {
 
 // spareWaiting takes off what belongs to a message that was let through and waits, and
 // the reason of one that is just being refused.
-func (s *Store) spareWaiting(mailbox string, all map[string]*refusedFile) error {
+func (r retention) spareWaiting(mailbox string, all map[string]*refusedFile) error {
 	for _, folder := range []string{newFolder, curFolder} {
-		names, err := s.disk.names(mailbox + "/" + folder)
+		names, err := r.store.disk.names(mailbox + "/" + folder)
 		if err != nil {
 			return err
 		}

@@ -17,8 +17,8 @@ type DeadLetter struct {
 	Original string
 }
 
-// note writes a reason into dead/, durable; one that is there stays.
-func (b *Mailbox) note(name, reason string) error {
+// writeReason writes a reason into dead/, durable; one that is there stays.
+func (b *Mailbox) writeReason(name, reason string) error {
 	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
 
@@ -33,7 +33,7 @@ func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {
 	d.Entry = Entry{Created: at, ID: id, Name: at.Format(timeLayout) + "-" + id + "-" + original}
 	// The reason comes first: a full disk, which has no room for it, leaves the thing
 	// where it lies. The thing may vanish at any time, and then nothing is explained.
-	if err := b.note(d.Name+reasonEnd, d.Reason); err != nil {
+	if err := b.writeReason(d.Name+reasonEnd, d.Reason); err != nil {
 		return d, err
 	}
 	err := b.disk.move(from, b.at(deadFolder, d.Name))

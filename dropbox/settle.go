@@ -46,7 +46,7 @@ func (b *Mailbox) markRead(e Entry) error {
 	if err != nil {
 		return err
 	}
-	b.left()
+	fullMark{b}.messageLeft()
 	if err := b.disk.syncDir(b.dir(curFolder)); err != nil {
 		return err
 	}

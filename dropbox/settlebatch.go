@@ -16,7 +16,7 @@ func (b *Mailbox) SettleBatch(list []Settlement) []error {
 	errs := make([]error, len(list))
 	for at := 0; at < len(list); at += maxBatch {
 		end := min(at+maxBatch, len(list))
-		filed := b.settleTogether(list[at:end])
+		filed := settleBatch{b}.settle(list[at:end])
 		for i, st := range list[at:end] {
 			if filed[i] {
 				continue
@@ -32,87 +32,90 @@ func (b *Mailbox) SettleBatch(list []Settlement) []error {
 	return errs
 }
 
-// settleTogether takes each step of Commit and Finish for all messages before the next
+// A settleBatch settles several messages of a mailbox together.
+type settleBatch struct{ box *Mailbox }
+
+// settle takes each step of Commit and Finish for all messages before the next
 // one, and says for which all of them succeeded.
-func (b *Mailbox) settleTogether(list []Settlement) (filed []bool) {
+func (sb settleBatch) settle(list []Settlement) (filed []bool) {
 	filed = make([]bool, len(list))
-	cur, err := b.disk.folder(b.dir(curFolder))
+	cur, err := sb.box.disk.folder(sb.box.dir(curFolder))
 	if err != nil {
 		return filed
 	}
 	defer cur.Close()
-	tmp, err := b.disk.spot(b.at(tmpFolder, "-"))
+	tmp, err := sb.box.disk.nameAt(sb.box.at(tmpFolder, "-"))
 	if err != nil {
 		return filed
 	}
 	defer tmp.close()
-	going := b.commitTogether(list, cur, tmp)
+	going := sb.commit(list, cur, tmp)
 
-	folder := b.at(doneFolder, b.store.opts.Now().UTC().Format(dayLayout))
-	if b.makeDay(folder) != nil {
+	folder := sb.box.at(doneFolder, sb.box.store.opts.Now().UTC().Format(dayLayout))
+	if sb.box.makeDay(folder) != nil {
 		return filed
 	}
-	day, err := b.disk.folder(folder)
+	day, err := sb.box.disk.folder(folder)
 	if err != nil {
 		return filed
 	}
 	defer day.Close()
 	// The claims did not wait for this. What is done must not wait in new/ again.
-	if b.disk.syncLeft(b.dir(newFolder)) != nil {
+	if sb.box.disk.syncLeft(sb.box.dir(newFolder)) != nil {
 		return filed
 	}
 	file := func(i int, from, to string) bool {
-		return b.disk.replaceAt(spotIn(cur, from), spotIn(day, to), b.at(curFolder, from), folder+"/"+to) == nil
+		return sb.box.disk.replaceAt(nameIn(cur, from), nameIn(day, to), sb.box.at(curFolder, from), folder+"/"+to) == nil
 	}
 	for i, st := range list {
-		going[i] = going[i] && b.isNowhereDone(st.Entry) && file(i, st.Entry.Name, st.Entry.Base()+".md")
+		going[i] = going[i] && sb.isNowhereDone(st.Entry) && file(i, st.Entry.Name, st.Entry.Base()+".md")
 	}
-	if b.disk.syncFolder(day) != nil {
+	if sb.box.disk.syncFolder(day) != nil {
 		return filed
 	}
 	for i, st := range list {
 		going[i] = going[i] && file(i, st.Entry.receiptName(), st.Entry.receiptName())
 	}
-	if b.disk.syncFolder(day) != nil {
+	if sb.box.disk.syncFolder(day) != nil {
 		return filed
 	}
 	return going
 }
 
-// commitTogether puts the receipts into cur/, durable, and says which are there.
-func (b *Mailbox) commitTogether(list []Settlement, cur *os.File, tmp spot) (there []bool) {
+// commit puts the receipts into cur/, durable, and says which are there.
+func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there []bool) {
 	there = make([]bool, len(list))
 	files, names := make([]*os.File, len(list)), make([]string, len(list))
 	for i, st := range list {
-		if has, err := b.disk.exists(b.at(curFolder, st.Entry.receiptName())); has || err != nil || st.Entry.Name == "" {
+		if has, err := sb.box.disk.exists(sb.box.at(curFolder, st.Entry.receiptName())); has || err != nil || st.Entry.Name == "" {
 			continue
 		}
 		names[i] = "receipt-" + NewID()
-		if f, err := b.disk.fillAt(tmp.with(names[i]), b.at(tmpFolder, names[i]), st.Receipt); err == nil {
+		if f, err := sb.box.disk.fillAt(tmp.sibling(names[i]), sb.box.at(tmpFolder, names[i]), st.Receipt); err == nil {
 			files[i] = f
 		}
 	}
-	errs := b.disk.syncFiles(files)
+	errs := sb.box.disk.syncFiles(files)
 	for i, st := range list {
 		if files[i] == nil {
 			continue
 		}
-		scratch, name := b.at(tmpFolder, names[i]), st.Entry.receiptName()
-		if errs[i] == nil && b.disk.moveAt(tmp.with(names[i]), spotIn(cur, name), scratch, b.at(curFolder, name)) == nil {
+		scratch, name := sb.box.at(tmpFolder, names[i]), st.Entry.receiptName()
+		if errs[i] == nil && sb.box.disk.moveAt(tmp.sibling(names[i]), nameIn(cur, name), scratch, sb.box.at(curFolder, name)) == nil {
 			there[i] = true
 			continue
 		}
 		// What cannot be removed now is removed by Clean.
-		_ = b.disk.removeAt(tmp.with(names[i]), scratch)
+		_ = sb.box.disk.removeAt(tmp.sibling(names[i]), scratch)
 	}
-	if b.disk.syncFolder(cur) != nil {
+	if sb.box.disk.syncFolder(cur) != nil {
 		clear(there)
 	}
 	return there
 }
 
 // isNowhereDone says whether no earlier try has filed the message.
-func (b *Mailbox) isNowhereDone(e Entry) bool {
-	day, err := b.store.doneDay(b.name, e, e.Base()+".md")
+func (sb settleBatch) isNowhereDone(e Entry) bool {
+	day, err := sb.box.store.doneDay(sb.box.name, e, e.Base()+".md")
 	return err == nil && day == ""
 }

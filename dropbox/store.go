@@ -38,7 +38,7 @@ type Store struct {
 	opts    Options
 	last    atomic.Int64 // time of the newest delivery of this Store, in microseconds
 	days    sync.Map     // of each mailbox: the newest folder in done/ that is surely durable; and its refused/, if that is
-	tooMany sync.Map     // of each mailbox: see [Mailbox.tooMany]
+	tooMany sync.Map     // of each mailbox: see [fullMark.excess]
 }
 
 // The folders of a mailbox.
@@ -208,13 +208,13 @@ func makeMailbox(d *disk, name string) error {
 		}
 		made = true
 	}
-	box, err := d.spot(name + "/" + tmpFolder)
+	box, err := d.nameAt(name + "/" + tmpFolder)
 	if err != nil {
 		return err
 	}
 	defer box.close()
 	for _, folder := range mailboxFolders {
-		if (spot{dirfd: box.dirfd, base: folder}).isFolder() {
+		if (nameAt{dirfd: box.dirfd, base: folder}).isFolder() {
 			continue
 		}
 		path := name + "/" + folder
