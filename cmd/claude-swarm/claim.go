@@ -18,10 +18,10 @@ func claimCommand() *cli.Command {
 		Category:  groupTopics,
 		Usage:     "take published work; one alone gets it",
 		ArgsUsage: "ID",
-		Description: `Claims the published work ID, or what the message ID offers. Of all who claim,
-one gets it; the others are told who has it, with status 1. An agent claims for
-the turn it is in, and the end of that turn closes the work; what you claim
-yourself you close with ack. --for AGENT gives it to that agent.` +
+		Description: `Claims the published work ID, or the work that the message ID offers. The first
+claim gets it; the others are told who has it, with exit status 1. An agent
+claims for its turn, and the end of that turn closes the work; what you claim
+yourself you close with ack. --for AGENT gives the work to that agent.` +
 			examples("claude-swarm claim k7f3q9m2xd", "claude-swarm claim xd --for coder"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "for", Usage: "give it to `AGENT`, as a task"},
@@ -122,10 +122,10 @@ func ackCommand() *cli.Command {
 		Category:  groupTopics,
 		Usage:     "close published work that you claimed",
 		ArgsUsage: "ID [TEXT…]",
-		Description: `Closes the published work ID. TEXT is its result, and goes to whoever published
-it; who subscribes to task.completed is told, when it was published on
-task.created, or to task.failed with --failed. An agent's work is closed by the
-end of its turn anyway. Work that nobody has claimed becomes yours by this.` +
+		Description: `Closes the published work ID. TEXT is its result, and goes to the publisher.
+When the topic of the work was task.created, the subscribers of task.completed
+hear of it, or those of task.failed with --failed. The end of an agent's turn
+closes its work anyway. Unclaimed work becomes yours.` +
 			examples(`claude-swarm ack k7f3q9m2xd "Done in commit 4f2a91c"`, `claude-swarm ack xd "It cannot be done" --failed`),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "failed", Usage: "say that it came to nothing"},

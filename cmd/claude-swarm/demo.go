@@ -34,10 +34,9 @@ func demoCommand() *cli.Command {
 of them a task, and prints what happens: the coder asks the reviewer, changes
 files, runs a test, and the answer comes to the mailbox of the lead.
 
-The model is scripted and runs on this machine, so no account is needed; what
-edits the files is the claude program, which has to be installed. With --live
-the model is the real one and your own account pays: some cents up to about half
-a US dollar.` +
+The model is scripted and runs on this machine, so no account is needed. The
+claude program edits the files, and has to be installed. With --live the model
+is the real one and your account pays: some cents up to about half a US dollar.` +
 			examples("claude-swarm demo", "claude-swarm demo --dir /tmp/demo"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "live", Usage: "use the real model, with your account"},

@@ -21,10 +21,10 @@ func doctorCommand() *cli.Command {
 		Description: `Looks at the configuration, the agents' programs and logins, hooks, folders and
 their modes, the file system, the daemon, what earlier turns left behind, what
 init made, and git; and sends a message to a scripted agent in a scratch
-project. One line for each thing, and what to do where something is not as it
-should be. Exit status 1 when something is wrong; warnings do not count.
+project. Prints one line for each check, and what to do where something is
+wrong. Exit status 1 when something is wrong; warnings do not count.
 
---fix does what is safe: modes, mailboxes, and our own lines that are missing.` +
+--fix repairs what is safe: modes, mailboxes, and missing lines of claude-swarm.` +
 			examples("claude-swarm doctor", "claude-swarm doctor --fix", "claude-swarm doctor --json"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "fix", Usage: "fix what can be fixed without harm"}, jsonFlag()},
 		Action: func(c *cli.Context) error {

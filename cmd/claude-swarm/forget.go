@@ -13,10 +13,10 @@ func compactCommand() *cli.Command {
 	return &cli.Command{
 		Name: "compact", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "let an agent's client summarize its conversation",
-		Description: `Before the agent's next message its client compacts its context, in a turn of
-its own: the conversation is summarized, and what the agent did last is given
-back to it. A running turn ends first. What stops the agent or the daemon in the
-middle leaves the order for the next start; abort takes it back.` +
+		Description: `Before the agent's next message its client compacts its context, in a separate
+turn: the client summarizes the conversation, and the agent gets its last work
+back. A running turn ends first. If the agent or the daemon stops meanwhile, the
+order waits for the next start; abort takes it back.` +
 			examples("claude-swarm compact coder"),
 		Action: func(c *cli.Context) error {
 			return forget(c, (*control.Client).Compact, "%s: the context is compacted before the next message\n")
@@ -28,9 +28,9 @@ func clearCommand() *cli.Command {
 	return &cli.Command{
 		Name: "clear", Category: groupAgents, ArgsUsage: "AGENT",
 		Usage: "let an agent forget its conversation",
-		Description: `The agent's next message begins a fresh session. Nothing of the old one is given
-back; what the next one is to know belongs in .dead-drop/board/handoff/AGENT.md,
-which it reads first. A running turn ends first.` +
+		Description: `The agent's next message begins a fresh session, which knows nothing of the old
+one. What it has to know belongs in .dead-drop/board/handoff/AGENT.md, which it
+reads first. A running turn ends first.` +
 			examples("claude-swarm clear coder"),
 		Action: func(c *cli.Context) error {
 			return forget(c, (*control.Client).Clear, "%s: the next message begins a fresh session\n")

@@ -13,12 +13,13 @@ func haltCommand() *cli.Command {
 	return &cli.Command{
 		Name: "halt", Category: groupAgents, ArgsUsage: "[WHY…]",
 		Usage: "let no agent begin a turn, until unhalt",
-		Description: `Puts the file HALT into the mailboxes' folder: while it is there nothing is
-claimed. Running turns go on, mail waits. It needs no daemon and no sound
-configuration, outlives every restart, and touch .dead-drop/HALT does the same.
+		Description: `Puts the file HALT into the mailboxes' folder: while it is there no agent claims
+a message. Running turns go on, mail waits. It works without a daemon and with a
+broken configuration, and lasts through every restart; touch .dead-drop/HALT
+does the same.
 
-With --thread it halts one conversation: no agent is woken in it any more, and
-what is sent in it is refused, but for notes and what goes to the lead.` +
+With --thread it halts one conversation: its messages wake no agent, and further
+ones are refused, except notes and mail to the lead.` +
 			examples("claude-swarm halt", "claude-swarm halt the disk is full", "claude-swarm halt --thread k7f3q9m2xd"),
 		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "halt the conversation of the message `ID` alone"}},
 		Action: func(c *cli.Context) error {
@@ -51,10 +52,10 @@ func unhaltCommand() *cli.Command {
 	return &cli.Command{
 		Name: "unhalt", Category: groupAgents,
 		Usage: "let the agents work again after halt",
-		Description: `Takes the file HALT away. Only you may do that, no agent.
+		Description: `Removes the file HALT. Only you may do that, no agent.
 
-With --thread it lets one conversation go on, and gives back what was refused
-because it was halted.` +
+With --thread it lets one conversation go on, and delivers the messages that
+were refused because of the halt.` +
 			examples("claude-swarm unhalt", "claude-swarm unhalt --thread k7f3q9m2xd"),
 		Flags: []cli.Flag{&cli.StringFlag{Name: "thread", Usage: "let the conversation of the message `ID` go on"}},
 		Action: func(c *cli.Context) error {

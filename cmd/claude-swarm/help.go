@@ -19,9 +19,9 @@ var firstVerbs = []string{"init", "start", "send", "status", "inbox", "read", "s
 func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 	if len(chain) == 0 {
 		fmt.Fprint(w, "usage: claude-swarm [--config FILE] VERB [ARGUMENT…]\n\n"+
-			"Agents have mailboxes, which are folders. A message that is left there is worked\n"+
-			"on, and the answer comes to the mailbox of the lead.\n")
-		fmt.Fprint(w, "\nthe verbs that one needs:\n")
+			"Agents have mailboxes, which are folders. An agent works on each message that is\n"+
+			"left in its mailbox, and the answer comes to the mailbox of the lead.\n")
+		fmt.Fprint(w, "\nthe verbs for every day:\n")
 		for _, name := range firstVerbs {
 			if c := find(app.Commands, name); c != nil {
 				fmt.Fprintf(w, "  %-11s %s\n", c.Name, c.Usage)

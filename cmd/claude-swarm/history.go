@@ -22,7 +22,7 @@ func historyCommand() *cli.Command {
 		ArgsUsage: "[AGENT]",
 		Description: `Lists the turns of an agent, or of all, oldest first: when they ended, how, how
 long they took, what they cost, who asked, and what they were about; below that,
-why one is not done. Where a row is too long for the screen, it lacks how long
+why a turn failed. Where a row is too long for the screen, it lacks how long
 the turn took and who asked; --long has all of it, in several lines.` +
 			examples("claude-swarm history coder --since 24h", "claude-swarm history --long",
 				"claude-swarm history coder -n 5 --json"),

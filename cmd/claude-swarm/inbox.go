@@ -21,14 +21,15 @@ func inboxCommand() *cli.Command {
 		Category:  groupMail,
 		Usage:     "list what lies in a mailbox",
 		ArgsUsage: "[AGENT]",
-		Description: `Lists the messages in your mailbox, oldest first: those that are new and those
-that were read and not filed. With AGENT it lists what waits there.
+		Description: `Lists the messages in your mailbox, oldest first: the new ones, and those that
+you have read and not filed. With AGENT it lists the messages that wait for
+AGENT.
 
-Your mailbox is the lead's; inside a turn it is the agent's own, and no other is
-listed. ! marks what is urgent.` +
+Your mailbox is that of the lead; inside a turn it is the mailbox of the agent,
+which cannot list others. ! marks urgent messages.` +
 			examples("claude-swarm inbox --unread", "claude-swarm inbox --json"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "unread", Usage: "only those that nobody has read"},
+			&cli.BoolFlag{Name: "unread", Usage: "only those that are unread"},
 			&cli.StringSliceFlag{Name: "done", Usage: "file the message `ID`, and list nothing; further IDs may follow; all files all but the questions"},
 			jsonFlag(),
 		},

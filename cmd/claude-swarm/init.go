@@ -26,26 +26,26 @@ func initCommand() *cli.Command {
 		Category: groupProject,
 		Usage:    "make this folder a project, look at one, or undo it", ArgsUsage: "[AGENT]",
 		Description: `Writes claude-swarm.yaml, with comments to follow, makes the mailboxes of the
-agents in it, and keeps the daemon's own files out of git. What is there is left
-as it is: run it again after an agent was added. On a terminal it looks for git
-work trees and agent programs first, and proposes agents; --agent names them,
-and --non-interactive asks nothing. --subscribe lets an agent hear of a topic,
-as the verb subscribe does, also where a claude-swarm.yaml is there already.
-Inside another project it asks first; --nested answers.
---skill adds .claude/skills/swarm/SKILL.md, which teaches every session of
-Claude Code in this folder the verbs: ask it to give an agent work.
+agents in it, and keeps the daemon's files out of git. Existing files stay as
+they are: run it again after you have added an agent. On a terminal it looks for
+git work trees and agent programs first, and proposes agents; --agent names
+them, and --non-interactive asks nothing. --subscribe lets an agent hear of a
+topic, as the verb subscribe does, also where a claude-swarm.yaml is there
+already. Inside another project it asks first; --nested answers. --skill adds
+.claude/skills/swarm/SKILL.md, which teaches every session of Claude Code in
+this folder the verbs: ask it to give an agent work.
 
---check changes nothing and says of each thing whether it is current (as this
-version makes it), present (yours), drifted or missing; exit status 1 when
-something is drifted or missing. --upgrade recreates what another version made
-and nobody changed since, --reset also what was changed; neither touches a
+--check changes nothing and says of each file whether it is current (as this
+version makes it), present (yours), drifted or missing; exit status 1 when a
+file is drifted or missing. --upgrade recreates files of another version that
+were not changed since, --reset changed ones too; neither touches a
 claude-swarm.yaml that you have edited.
 
---remove takes away what init and attach made; with AGENT only what belongs to
-that one. Your own files are then to the byte what they were. What was changed
-since stays, and so does every mailbox with anything in it; --purge removes
-mail, logs and books too. Where there is mail it asks before that; --yes answers
-where nobody can be asked.` +
+--remove removes what init and attach made; with AGENT only the part of that
+agent. Your files are then what they were before, to the byte. What was changed
+since stays, and so does every mailbox that is not empty; --purge removes mail,
+logs and the journal too. It asks before it removes mail; --yes answers where it
+cannot ask.` +
 			examples("claude-swarm init --skill", "claude-swarm init --non-interactive --agent coder --agent reviewer=../review",
 				"claude-swarm init --agent coder --subscribe 'coder=task.*'", "claude-swarm init --remove reviewer"),
 		Flags: []cli.Flag{

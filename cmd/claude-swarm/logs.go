@@ -32,14 +32,14 @@ func logsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "logs", Category: groupAgents, ArgsUsage: "[AGENT]",
 		Usage: "what an agent says and does",
-		Description: `Prints the last lines of an agent's log, or of the logs of all in the order of
-time; with -f goes on with what is added, also when the daemon stops and starts
-again. Works without a daemon. Inside a turn an agent sees its own log.
+		Description: `Prints the last lines of an agent's log, or of all logs in the order of time;
+with -f goes on with new lines, also when the daemon stops and starts again.
+Works without a daemon. Inside a turn an agent sees its own log.
 
-On a terminal -f with one AGENT shows text while it is written, in each turn
-that begins while somebody follows the agent so. A turn that began before shows
-whole messages: its client cannot be told to change that, and to ask every
-client for pieces would make the streams that are kept nine times as long.
+On a terminal -f with one AGENT shows text while the agent writes it, in each
+turn that begins after you began to follow. A turn that began before shows whole
+messages: its client cannot change that, and text in pieces from every client
+would make the kept streams nine times as long.
 
 Lines are TIME AGENT MESSAGE TEXT; a tool call is $ and its name, + is urgent
 mail that came into the turn, the beginning and the end of a turn are =, the end

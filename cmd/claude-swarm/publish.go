@@ -20,8 +20,8 @@ func publishCommand() *cli.Command {
 		Description: `Publishes TEXT on TOPIC: words with dots between them, such as task.created,
 review.requested or status.update. Work (a task, a question, a handoff) is
 offered to every agent that subscribes, and done by the one that claims it
-first; its result comes to you. A status or a note goes to all of them, and
-nobody answers.
+first; its result comes to you. A status or a note goes to all of them and gets
+no answer.
 
 The id of the publication is printed; for a status or a note, those of the
 copies.` +

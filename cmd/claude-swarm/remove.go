@@ -21,7 +21,7 @@ func removeCommand() *cli.Command {
 		Description: `Take the entry of the agent out of claude-swarm.yaml first. Then this takes the
 agent out of the running swarm and says what becomes of the mail that waits for
 it: --to gives each message to another agent, from its sender as before, in the
-same thread; --keep leaves it where it lies, and nobody is reminded of it again.
+same thread; --keep leaves it where it is, without further reminders.
 Its subscriptions end, and published work that it claimed is offered to others.
 
 Its old mail, history and log stay, and can be read by its name.` +

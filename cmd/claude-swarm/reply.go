@@ -19,8 +19,9 @@ func replyCommand() *cli.Command {
 that message. The id of the answer is printed.
 
 The answer to a task or a question is a result. When the lead answers anything
-else it is a new task, and between agents a note, which wakes nobody; so two
-programs do not go on answering each other. --type says otherwise.` +
+else, the answer is a new task. Between agents it is a note, which wakes no
+agent, so that two programs do not answer each other endlessly. --type chooses
+another type.` +
 			examples(`claude-swarm reply k7f3q9m2xd "Yes, go on"`, `claude-swarm reply k7f3 "Now the tests" --wait`),
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "wait", Value: wait, Usage: "print the answer to a task or question when it comes; --wait=10m waits no longer than that"},

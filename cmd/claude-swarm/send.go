@@ -28,8 +28,8 @@ TEXT is one message, its words joined with spaces; - reads it from standard
 input. Inside an agent's turn the sender is that agent, else the lead.
 
 With --wait the answer is printed and filed. Of several agents each answer is
-printed when it comes, below the name of who answers. What keeps an agent from
-the work (paused, stopped, limited, backoff, no daemon) is told meanwhile.` +
+printed when it comes, below the name of its agent. Meanwhile send says what
+keeps an agent from the work (paused, stopped, limited, backoff, no daemon).` +
 			examples(
 				`claude-swarm send coder "Do PERF-015" --wait`,
 				`git diff | claude-swarm send reviewer - --subject "Please look at this"`,

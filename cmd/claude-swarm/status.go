@@ -17,8 +17,8 @@ func statusCommand() *cli.Command {
 letters, what it cost today, its task and what to do next. Works without a
 daemon too, from the files.
 
-4 (1!) in MAIL is 4 messages, 1 of them urgent; - is none. A line that begins
-with ! is a trouble of the daemon itself.` +
+4 (1!) in MAIL means 4 messages, 1 of them urgent; - means none. A line that
+begins with ! is a problem of the daemon itself.` +
 			examples("claude-swarm status", "claude-swarm status --short", "claude-swarm status coder --json", "claude-swarm status --watch"),
 		Flags: []cli.Flag{
 			jsonFlag(),

@@ -141,9 +141,9 @@ func reloadCommand() *cli.Command {
 	return &cli.Command{
 		Name: "reload", Category: groupDaemon,
 		Usage: "make the daemon read its configuration again",
-		Description: `What is new, gone or changed is taken over; a running turn ends as it began. A
-file with a mistake changes nothing, and the status says so. The signal SIGHUP
-does the same.` +
+		Description: `The daemon takes over new, removed and changed settings; a running turn keeps
+the old ones to its end. A file with a mistake changes nothing, and the status
+says so. The signal SIGHUP does the same.` +
 			examples("claude-swarm reload"),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {

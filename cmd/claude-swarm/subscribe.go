@@ -36,8 +36,8 @@ func unsubscribeCommand() *cli.Command {
 		Category:  groupTopics,
 		Usage:     "end an agent's subscriptions",
 		ArgsUsage: "[PATTERN…]",
-		Description: `Takes patterns away from those of an agent, or all of them. What was offered
-already stays in its mailbox.` +
+		Description: `Removes patterns of an agent, or all of them. Earlier offers stay in its
+mailbox.` +
 			examples("claude-swarm unsubscribe task.created --agent coder", "claude-swarm unsubscribe --agent coder"),
 		Flags:  []cli.Flag{agentFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error { return changeSubscriptions(c, (*client.Client).Unsubscribe) },

@@ -15,9 +15,10 @@ func traceCommand() *cli.Command {
 		Category:  groupMail,
 		Usage:     "follow a message through every hop and turn",
 		ArgsUsage: "ID",
-		Description: `Prints everything that came of the first cause of a message, as a tree: who
-wrote to whom, the turns that worked on it, their ends and costs, and what they
-sent. Inside a turn it shows what the agent sent and got.` +
+		Description: `Prints the whole task that a message belongs to, as a tree: its messages with
+sender and receiver, the turns that worked on them, their ends and costs, and
+the messages that they sent. Inside a turn it shows only mail from and to the
+agent.` +
 			examples("claude-swarm trace k7f3q9m2xd", "claude-swarm trace k7f3 --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "the copies that IRC gets too, below what they show"},
