@@ -66,7 +66,7 @@
 // # Working a mailbox off
 //
 // The process that claims holds [Store.Lock]. It lists once, works the list off, and
-// lists again when it is empty or when [Store.Watch] rings:
+// lists again when it is empty or when [Store.Watch] tells of a change:
 //
 //	box, err := store.Mailbox("coder")
 //	entries, err := box.List()

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Ring says where to look. It is a doorbell, not a list: it may come late, twice,
-// or never, and the folder is the truth.
-type Ring struct {
+// A Change says where to look. It may come late, twice, or never: what lies in the folder
+// counts.
+type Change struct {
 	Mailbox string // whose; empty for All, Lost and Halt
 	Name    string // the file that appeared in new/, if the event told
 	Stray   bool   // something happened in the mailbox's own folder, or there is room again: see [Drops.List]
@@ -26,9 +26,9 @@ type Ring struct {
 // A Watcher tells when something happens in a store. One serves all mailboxes: the
 // kernel gives a user 128 watchers, and one is enough for thousands of folders.
 type Watcher struct {
-	store *Store
-	bell  func(Ring)
-	runs  sync.WaitGroup
+	store  *Store
+	notify func(Change)
+	runs   sync.WaitGroup
 
 	mu      sync.Mutex
 	fs      *fsnotify.Watcher // nil as long as the system gave us none
@@ -37,20 +37,20 @@ type Watcher struct {
 }
 
 // Watch begins to watch the store's folder and every mailbox in it, or those alone
-// that are named. bell is called in the watcher's own goroutine and must not block: a watcher that is slow by 20
-// microseconds an event loses events in a burst. Let it set a flag, or send on a
-// channel that has room for one.
+// that are named. It calls notify in the watcher's own goroutine. notify must not block: a
+// watcher that is slow by 20 microseconds an event loses events in a burst. Let it set a
+// flag, or send on a channel that has room for one.
 //
 // Close ends it. Where the system has no watches left, Watch succeeds anyway:
 // Missing tells what is not watched, and Rewatch tries again.
-func (s *Store) Watch(bell func(Ring), names ...string) (*Watcher, error) {
+func (s *Store) Watch(notify func(Change), names ...string) (*Watcher, error) {
 	if len(names) == 0 {
 		var err error
 		if names, err = s.Mailboxes(); err != nil {
 			return nil, fmt.Errorf("watch %s: %w", s.dir, err)
 		}
 	}
-	w := &Watcher{store: s, bell: bell, watched: make(map[string]bool)}
+	w := &Watcher{store: s, notify: notify, watched: make(map[string]bool)}
 	for _, name := range names {
 		w.watched[name] = false
 	}
@@ -113,8 +113,8 @@ func (w *Watcher) missing() (n int, err error) {
 	return n, err
 }
 
-// Close ends the watcher; after it bell is not called any more. It must not be
-// called from within bell.
+// Close ends the watcher; after it notify is not called any more. It must not be
+// called from within notify.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	fw := w.fs
@@ -195,7 +195,7 @@ func (w *Watcher) Rewatch() (missing int, err error) {
 	return w.missing()
 }
 
-// run belongs to the watcher's goroutine. It does nothing but ring.
+// run belongs to the watcher's goroutine. It does nothing but call notify.
 func (w *Watcher) run(fw *fsnotify.Watcher) {
 	events, errs := fw.Events, fw.Errors
 	for events != nil || errs != nil {
@@ -205,8 +205,8 @@ func (w *Watcher) run(fw *fsnotify.Watcher) {
 				events = nil
 				continue
 			}
-			if r, ok := w.ring(ev); ok {
-				w.bell(r)
+			if r, ok := w.change(ev); ok {
+				w.notify(r)
 			}
 		case _, ok := <-errs:
 			if !ok {
@@ -215,16 +215,16 @@ func (w *Watcher) run(fw *fsnotify.Watcher) {
 			}
 			// An overflow stands for any number of lost events in any folder; what
 			// another error stands for is unknown, so it is treated as no less.
-			w.bell(Ring{All: true, Lost: true})
+			w.notify(Change{All: true, Lost: true})
 		}
 	}
 }
 
-// ring turns an event into the place to look at.
-func (w *Watcher) ring(ev fsnotify.Event) (Ring, bool) {
+// change turns an event into the place to look at.
+func (w *Watcher) change(ev fsnotify.Event) (Change, bool) {
 	rel, ok := strings.CutPrefix(ev.Name, w.store.dir)
 	if !ok || ev.Op == fsnotify.Chmod {
-		return Ring{}, false
+		return Change{}, false
 	}
 	gone := ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename)
 	rel = strings.TrimPrefix(rel, "/")
@@ -232,26 +232,26 @@ func (w *Watcher) ring(ev fsnotify.Event) (Ring, bool) {
 	folder, name, deep := strings.Cut(rest, "/")
 	switch {
 	case rel == "": // the store itself
-		return Ring{All: true, Lost: true}, gone
+		return Change{All: true, Lost: true}, gone
 	case rel == haltFile:
-		return Ring{Halt: true}, true
+		return Change{Halt: true}, true
 	case !inside: // a folder came or went
 		if CheckMailbox(mailbox) != nil {
-			return Ring{}, false
+			return Change{}, false
 		}
-		return Ring{All: true, Lost: gone}, gone || ev.Has(fsnotify.Create)
+		return Change{All: true, Lost: gone}, gone || ev.Has(fsnotify.Create)
 	case deep: // in new/
-		return Ring{Mailbox: mailbox, Name: name}, ev.Has(fsnotify.Create) && !strings.HasPrefix(name, ".")
+		return Change{Mailbox: mailbox, Name: name}, ev.Has(fsnotify.Create) && !strings.HasPrefix(name, ".")
 	case folder == newFolder && gone:
-		return Ring{Mailbox: mailbox, Lost: true}, true
+		return Change{Mailbox: mailbox, Lost: true}, true
 	case folder == newFolder || unfinished(folder):
-		return Ring{}, false
+		return Change{}, false
 	}
 	if folder == fullFile { // there is room, perhaps for what was dropped
-		return Ring{Mailbox: mailbox, Stray: true}, gone
+		return Change{Mailbox: mailbox, Stray: true}, gone
 	}
 	if slices.Contains(mailboxFolders, folder) {
-		return Ring{}, false
+		return Change{}, false
 	}
-	return Ring{Mailbox: mailbox, Stray: true}, ev.Has(fsnotify.Create) || ev.Has(fsnotify.Write)
+	return Change{Mailbox: mailbox, Stray: true}, ev.Has(fsnotify.Create) || ev.Has(fsnotify.Write)
 }

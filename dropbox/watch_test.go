@@ -14,11 +14,11 @@ import (
 // rings collects what a watcher tells, without ever blocking it.
 type rings struct {
 	mu    sync.Mutex
-	heard []dropbox.Ring
+	heard []dropbox.Change
 	more  chan struct{}
 }
 
-func (r *rings) bell(ring dropbox.Ring) {
+func (r *rings) bell(ring dropbox.Change) {
 	r.mu.Lock()
 	r.heard = append(r.heard, ring)
 	r.mu.Unlock()
@@ -29,7 +29,7 @@ func (r *rings) bell(ring dropbox.Ring) {
 }
 
 // await waits until a ring is heard that is as wanted, and forgets those before.
-func (r *rings) await(t *testing.T, want dropbox.Ring) {
+func (r *rings) await(t *testing.T, want dropbox.Change) {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	for {
@@ -71,9 +71,9 @@ func TestWatch(t *testing.T) {
 	w, r := watch(t, s)
 
 	d := deliver(t, s, "coder", text("x"))
-	r.await(t, dropbox.Ring{Mailbox: "coder", Name: d.Name})
+	r.await(t, dropbox.Change{Mailbox: "coder", Name: d.Name})
 	drop(t, s, "coder", "plan.md", "x")
-	r.await(t, dropbox.Ring{Mailbox: "coder", Stray: true})
+	r.await(t, dropbox.Change{Mailbox: "coder", Stray: true})
 	if err := os.WriteFile(filepath.Join(s.Dir(), "coder/FULL"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -83,30 +83,30 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim(t, b, entries[0]) // and so there is room again
-	r.await(t, dropbox.Ring{Mailbox: "coder", Stray: true})
+	r.await(t, dropbox.Change{Mailbox: "coder", Stray: true})
 	if err := s.Halt("stop"); err != nil {
 		t.Fatal(err)
 	}
-	r.await(t, dropbox.Ring{Halt: true})
+	r.await(t, dropbox.Change{Halt: true})
 
 	// A new mailbox is heard of, but not from, until it is added.
 	if err := s.MakeMailbox("late"); err != nil {
 		t.Fatal(err)
 	}
-	r.await(t, dropbox.Ring{All: true})
+	r.await(t, dropbox.Change{All: true})
 	for range 2 {
 		if err := w.Add("late"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	d = deliver(t, s, "late", text("x"))
-	r.await(t, dropbox.Ring{Mailbox: "late", Name: d.Name})
+	r.await(t, dropbox.Change{Mailbox: "late", Name: d.Name})
 
 	w.Remove("late")
 	w.Remove("late")
 	deliver(t, s, "late", text("unheard"))
 	d = deliver(t, s, "coder", text("x"))
-	r.await(t, dropbox.Ring{Mailbox: "coder", Name: d.Name})
+	r.await(t, dropbox.Change{Mailbox: "coder", Name: d.Name})
 	r.mu.Lock()
 	for _, ring := range r.heard {
 		if ring.Mailbox == "late" {
@@ -124,7 +124,7 @@ func TestWatchOneMailbox(t *testing.T) {
 	s := newStore(t, dropbox.Options{}, "coder", "reviewer")
 	r := &rings{more: make(chan struct{}, 1)}
 	var others atomic.Int64
-	w, err := s.Watch(func(ring dropbox.Ring) {
+	w, err := s.Watch(func(ring dropbox.Change) {
 		if ring.Mailbox == "coder" {
 			others.Add(1)
 		}
@@ -137,7 +137,7 @@ func TestWatchOneMailbox(t *testing.T) {
 	for range 2 {
 		deliver(t, s, "coder", text("x"))
 		d := deliver(t, s, "reviewer", text("y"))
-		r.await(t, dropbox.Ring{Mailbox: "reviewer", Name: d.Name}) // events come in their order
+		r.await(t, dropbox.Change{Mailbox: "reviewer", Name: d.Name}) // events come in their order
 		if missing, err := w.Rewatch(); missing != 0 || err != nil {
 			t.Errorf("Rewatch = %d, %v", missing, err)
 		}
@@ -159,13 +159,13 @@ func TestRewatch(t *testing.T) {
 	hear := func() {
 		t.Helper()
 		d := deliver(t, s, "coder", text("x"))
-		r.await(t, dropbox.Ring{Mailbox: "coder", Name: d.Name})
+		r.await(t, dropbox.Change{Mailbox: "coder", Name: d.Name})
 	}
 	inNew := filepath.Join(s.Dir(), "coder/new")
 	if err := os.RemoveAll(inNew); err != nil {
 		t.Fatal(err)
 	}
-	r.await(t, dropbox.Ring{Mailbox: "coder", Lost: true})
+	r.await(t, dropbox.Change{Mailbox: "coder", Lost: true})
 	rewatch()
 	hear()
 
@@ -174,7 +174,7 @@ func TestRewatch(t *testing.T) {
 	if err := os.Rename(coder, filepath.Join(t.TempDir(), "away")); err != nil {
 		t.Fatal(err)
 	}
-	r.await(t, dropbox.Ring{All: true, Lost: true})
+	r.await(t, dropbox.Change{All: true, Lost: true})
 	rewatch()
 	hear()
 

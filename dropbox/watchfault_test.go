@@ -24,7 +24,7 @@ type listener struct {
 	rings int
 }
 
-func (l *listener) bell(r dropbox.Ring) {
+func (l *listener) bell(r dropbox.Change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rings++
@@ -231,7 +231,7 @@ func TestWatchFlood(t *testing.T) {
 	stuck, free := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	var err error
-	l.w, err = s.Watch(func(r dropbox.Ring) {
+	l.w, err = s.Watch(func(r dropbox.Change) {
 		once.Do(func() {
 			close(stuck)
 			<-free // a bell as it must not be

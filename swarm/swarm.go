@@ -284,7 +284,7 @@ func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
 }
 
 // ring passes what the watcher heard to whom it concerns. It must not block.
-func (s *Swarm) ring(r dropbox.Ring) {
+func (s *Swarm) ring(r dropbox.Change) {
 	s.mu.Lock()
 	m := s.agents[r.Mailbox]
 	s.mu.Unlock()

@@ -121,7 +121,7 @@ func (r *run) takeUp() (joined []string, err error) {
 // serve runs until the order to end, and a little longer for what is on its way.
 func (r *run) serve(joined []string) error {
 	mailCame, handCame := make(chan struct{}, 1), make(chan struct{}, 1)
-	watcher, err := r.mail.store.Watch(func(what dropbox.Ring) {
+	watcher, err := r.mail.store.Watch(func(what dropbox.Change) {
 		came := mailCame
 		if what.Stray {
 			came = handCame
