@@ -6,6 +6,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // Advice stands in the prompt of the turn that begins, above what it is about.
@@ -39,7 +40,7 @@ func TestAdviceComesWithATurn(t *testing.T) {
 func TestAdviceComesWithAnAttachedTurn(t *testing.T) {
 	p := newAttached(t)
 	var err error
-	p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Advise: func(s swarm.Spec) string { return "Look around, " + s.Name + "." }})
+	p.s, err = mail.OpenAttached(p.home, p.store, "ada", mail.AttachedOptions{Advise: func() string { return "Look around, ada." }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -48,18 +48,10 @@ type house struct {
 	deps     *turn.Deps // of the turns
 	restart  RestartPolicy
 	log      *slog.Logger
-	events   *journal.Events // what happened, for the listeners
-	// wakeListeners says that there is something to hear.
-	wakeListeners func()
-	wakeAll       func(account string)
-	plan          func() Plan
-	trouble       *trouble
-	gate          Gate              // nil stops loops alone
-	announcer     *announcing       // nil: nobody looks
-	advise        func(Spec) string // nil: nothing
-	reach         *reach
-	turnsAt       func(time.Time) []*journal.Record // the turns that ran at a time
-	secrets       *tokens.Source                    // the tokens, which nothing that is written may hold
+	mail     *mail.Service
+	wakeAll  func(account string)
+	plan     func() Plan
+	advise   func(Spec) string // nil: nothing
 }
 
 // An agent owns one mailbox and one session. Its goroutine is the one that runs
@@ -67,17 +59,14 @@ type house struct {
 type agent struct {
 	*house
 	name    string
-	box     *dropbox.Mailbox
+	inbox   *mail.Inbox
 	bell    doorbell
-	queue   queue
 	view    view
 	turns   *turn.Turns
 	control control
-	doors   doors
 
 	// own
-	log   *slog.Logger
-	diary *journal.AgentLog
+	log *slog.Logger
 	// unsettled says that cur/ may hold what is to be taken up: at the start, and
 	// after the disk refused to file what came of a turn.
 	unsettled bool
@@ -96,7 +85,7 @@ var (
 // and then calls ready. A panic is a broken promise of ours: it stops this
 // agent alone, until a person starts it again.
 func (a *agent) run(stop, kill context.Context, ready func()) {
-	defer a.diary.Close()
+	defer a.inbox.AgentLog.Close()
 	ready = sync.OnceFunc(ready)
 	for a.serve(stop, kill, ready) {
 		ready()
@@ -120,7 +109,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 	}()
 	defer func() { a.turns.Close(kill, "its agent ends") }()
 	a.show(Starting, "", "")
-	a.queue.ring("")
+	a.inbox.Queue.Changed("")
 	a.unsettled = true
 	if !a.control.attached() { // what lies in cur/ of an attached agent is its session's
 		if err := a.settleLeft(kill); err != nil {
@@ -178,18 +167,18 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if o := a.holds.Of(a.name).Order; o != nil {
 		return a.obey(stop, kill, o)
 	}
-	if err := a.queue.refresh(a.list); err != nil {
+	if err := a.inbox.Queue.Refresh(a.list); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}
-	e, ok := a.queue.head()
+	e, ok := a.inbox.Queue.Head()
 	if !ok {
 		a.turns.ClientWaits()
 		a.show(Idle, "", "")
 		return forever
 	}
-	if m, err := a.box.Read(e); err == nil {
+	if m, err := a.inbox.Box.Read(e); err == nil {
 		if !m.Type.Wakes() {
-			a.queue.markNote(e)
+			a.inbox.Queue.MarkNote(e)
 			return 0
 		}
 		if a.holdForTurns(m) {
@@ -219,8 +208,8 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 
 // list lists the agent's mail. The lead is told of what was among it and is none.
 func (a *agent) list() ([]dropbox.Entry, error) {
-	entries, aside, err := a.box.ListAside()
-	a.house.tellAside(a.box, aside)
+	entries, aside, err := a.inbox.Box.ListAside()
+	a.house.tellAside(a.inbox.Box, aside)
 	return entries, err
 }
 
@@ -254,22 +243,22 @@ func (a *agent) held(now time.Time) (time.Duration, bool) {
 			back.Until = p.Until.Add(-p.Since.Sub(now)).UTC()
 		}
 		st.Paused = &back
-		a.note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = &back }))
+		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = &back }))
 	}
 	switch {
 	case st.Stopped != nil:
 		a.view.breaker(st.Stopped.Breaker)
-		a.showSince(Stopped, st.Stopped.Since, join(st.Stopped.Why, st.Stopped.By), orElse(st.Stopped.Hint, "claude-swarm start "+a.name))
+		a.showSince(Stopped, st.Stopped.Since, st.Stopped.Reason(), orElse(st.Stopped.Hint, "claude-swarm start "+a.name))
 		return forever, true
 	case st.Paused.Holds(now):
 		next := "claude-swarm resume " + a.name
 		if !st.Paused.Until.IsZero() {
 			next = "goes on by itself at " + screen.Ahead(st.Paused.Until, time.Now()) + ", or " + next
 		}
-		a.showSince(Paused, st.Paused.Since, join(st.Paused.Why, st.Paused.By), next)
+		a.showSince(Paused, st.Paused.Since, st.Paused.Reason(), next)
 		return until(st.Paused.Until, now), true
 	case st.Paused != nil:
-		a.note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
+		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
 	}
 	a.view.breaker(false)
 	account := a.account()
@@ -343,7 +332,7 @@ func (a *agent) stopped() bool { return a.holds.Of(a.name).Stopped != nil }
 func (a *agent) show(s State, why, next string) { a.showSince(s, time.Now(), why, next) }
 
 func (a *agent) showSince(s State, since time.Time, why, next string) {
-	a.view.waiting(a.queue.waiting())
+	a.view.waiting(a.inbox.Queue.Waiting())
 	if !a.view.set(s, since, why, next) {
 		return
 	}
@@ -356,7 +345,7 @@ func (a *agent) showSince(s State, since time.Time, why, next string) {
 func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.Duration {
 	a.log.Error("mailbox not usable", "doing", doing, keyErr, err)
 	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")
-	a.queue.ring("")
+	a.inbox.Queue.Changed("")
 	t := time.NewTimer(a.restart.Disk)
 	defer t.Stop()
 	select { // not the doorbell: trouble that rings must not spin
@@ -369,7 +358,7 @@ func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.D
 // halt opens the breaker: the agent stops until a person says so.
 func (a *agent) halt(why, hint string) {
 	now := time.Now().UTC()
-	a.note(a.holds.Change(a.name, func(s *journal.Hold) {
+	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Stopped = &journal.Stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
 	}))
 	a.tellLead("stopped:"+a.name+":"+now.Format(time.RFC3339), a.name+" is stopped",
@@ -382,16 +371,6 @@ func (a *agent) account() string { return accountOf(a.kind().Login, a.environ, a
 
 // jitter is the share by which a wait is lengthened.
 func jitter(d time.Duration) time.Duration { return jittered(d, rand.Float64()) }
-
-func join(why, by string) string {
-	switch {
-	case by == "" || by == dropbox.Swarm:
-		return why
-	case why == "":
-		return "by " + by
-	}
-	return why + " (by " + by + ")"
-}
 
 func orElse(s, other string) string {
 	if s == "" {

@@ -1,180 +1,12 @@
 package swarm
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
-
-// An Announcer shows people elsewhere, such as in the channels of IRC, what the swarm
-// does: the daemon delivers copies into the mailbox of a bridge, which works that off. A
-// copy wakes nobody, passes no gate, and no agent waits for it. One goroutine at a time
-// asks the announcer, which must not block.
-type Announcer interface {
-	// Copies says where something is to be seen; none is nowhere.
-	Copies(Announcement) []Copy
-	// Bridge is the name of the bridge, and so of its mailbox. It is always the same.
-	Bridge() string
-}
-
-// An Announcement is something that people may want to see.
-type Announcement struct {
-	// Kind is [journal.Alert] also where an alert arrived in the mailbox of whoever leads.
-	Kind    journal.Kind
-	Message *dropbox.Message // what is shown; never changed
-	To      string           // the mailbox that it is for
-	About   string           // id of what one may read to know more
-	Agent   string           // whose turn it is about; "" for mail and for what is about no agent
-	// Of is the message of the turn; the same as Message where it begins, nil where
-	// there was no turn.
-	Of *dropbox.Message
-
-	// Task is what a person asked for, where this is the end of all that came of it:
-	// the task that the turn worked on, or one that it was delegated from. Else it is nil.
-	Task *dropbox.Message
-
-	key string // with the place: what makes a copy of it unique
-}
-
-// A Copy is one place where an announcement is shown.
-type Copy struct {
-	Where string // the channel: one copy for each
-	Extra string // lines of YAML, for the bridge: see [dropbox.Message]
-	Text  string // what is shown there, as a note, for subject and body; "" is these
-}
-
-// mostCopies bounds the copies that wait for a bridge which does not come: who looks
-// an hour later wants to know how things stand, not each step. What people must see
-// (mail, alerts, dead letters) is not counted.
-const mostCopies = 1000
-
-// announcing is the daemon's side of an [Announcer]. It is safe for several goroutines.
-type announcing struct {
-	Announcer
-
-	mu      sync.Mutex
-	waiting int // in the mailbox of the bridge, and the copies that came since it was counted
-}
-
-// announceListener hears what happens for the announcer.
-func (h *house) announceListener() Listener {
-	return Listener{Name: "irc", Behind: "IRC misses what happens", Hear: h.announceEvents}
-}
-
-// announceEvents delivers the copies of what happened. To repeat it is harmless: the keys
-// make them the same.
-func (h *house) announceEvents(_ context.Context, events []journal.Event) error {
-	for _, ev := range events {
-		mo, shown := announcementOf(ev)
-		if !shown || time.Since(ev.At) > oldMail {
-			continue
-		}
-		for _, c := range h.announcer.Copies(mo) {
-			m := mo.copyFor(c, h.announcer.Bridge())
-			err := h.deliverCopy(mo.Kind, m)
-			switch {
-			case errors.Is(err, errNoBridge): // what waits for the bridge holds nothing else up
-				h.trouble.until("mirror", "IRC misses what happens: "+err.Error(), func() error { return h.deliverCopy(mo.Kind, m) })
-			case undeliverable(err):
-				h.log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
-			case err != nil:
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// announcementOf is what people see of an event; false where they see nothing.
-func announcementOf(ev journal.Event) (Announcement, bool) {
-	mo := Announcement{
-		Kind: ev.Kind, Message: ev.Message.Mail(), To: ev.To, About: ev.About, Agent: ev.Agent, Of: ev.Of.Mail(), Task: ev.Task.Mail(), key: ev.Key,
-	}
-	switch {
-	case mo.Message == nil, ev.Kind == journal.Alert:
-		return mo, false // an alert is shown when it has arrived
-	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm:
-		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
-		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) // it was shown as a dead letter
-	}
-	return mo, true
-}
-
-// passing tells whether people need not see what happened when there is too much.
-func passing(kind journal.Kind) bool {
-	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed
-}
-
-// copyFor is the copy of an announcement for one place. It answers nothing: whatever is
-// said to it is for whoever the original is from.
-func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
-	m := &dropbox.Message{
-		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
-		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Priority: dropbox.Normal,
-		Key:  fmt.Sprintf("%s-%s-%s", bridge, mo.key, c.Where),
-		Body: []byte(cut(string(mo.Message.Body), maxTold)), Extra: c.Extra,
-	}
-	if c.Text != "" {
-		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(cut(c.Text, maxTold))
-	}
-	if passing(mo.Kind) && c.Text == "" {
-		m.Priority = dropbox.Low
-	}
-	return m
-}
-
-var errNoBridge = errors.New("does the bridge run?")
-
-func (h *house) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
-	if passing(kind) && !h.announcer.room(h.store) {
-		return fmt.Errorf("too much waits in the mailbox %s; %w", h.announcer.Bridge(), errNoBridge)
-	}
-	bridge := h.announcer.Bridge()
-	_, err := h.deliver(m.From, bridge, m)
-	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody deleted it
-		if err = h.store.MakeMailbox(bridge); err == nil {
-			_, err = h.deliver(m.From, bridge, m)
-		}
-	}
-	return err
-}
-
-// count counts what waits. It is called at each look at the folders.
-func (m *announcing) count(store *dropbox.Store) {
-	if m == nil {
-		return
-	}
-	n := 0
-	if box, err := store.Mailbox(m.Bridge()); err == nil {
-		entries, _ := box.Peek()
-		n = len(entries)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.waiting = n
-}
-
-// room tells whether one more copy may wait. Where it seems that none may, it counts.
-func (m *announcing) room(store *dropbox.Store) bool {
-	m.mu.Lock()
-	m.waiting++
-	enough := m.waiting <= mostCopies
-	m.mu.Unlock()
-	if enough {
-		return true
-	}
-	m.count(store)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.waiting < mostCopies
-}
 
 // A leadAnnouncer announces the mail of the lead, which no agent works off. It
 // runs in one goroutine.
@@ -229,7 +61,7 @@ func (l *leadAnnouncer) run(stop context.Context) {
 
 func (l *leadAnnouncer) save(now time.Time) {
 	l.file.V, l.saved = 1, now
-	l.note(l.home.Files().WriteJSON(l.home.MirrorFile(), l.file))
+	l.mail.Note(l.home.Files().WriteJSON(l.home.MirrorFile(), l.file))
 }
 
 // look shows what lies there and was delivered since then.
@@ -253,8 +85,8 @@ func (l *leadAnnouncer) look(since time.Time) {
 		if err != nil {
 			continue // read by the person meanwhile, or no message
 		}
-		if err := l.arrived(m, dropbox.Lead, ""); err != nil {
-			l.note(err)
+		if err := l.mail.Arrived(m, dropbox.Lead, ""); err != nil {
+			l.mail.Note(err)
 			delete(still, e.ID) // seen at the next look
 			continue
 		}

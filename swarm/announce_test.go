@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // everywhere is an announcer that shows everything in one channel.
@@ -18,8 +19,8 @@ type everywhere struct{}
 
 func (everywhere) Bridge() string { return "irc" }
 
-func (everywhere) Copies(mo swarm.Announcement) []swarm.Copy {
-	return []swarm.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %s, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
+func (everywhere) Copies(mo mail.Announcement) []mail.Copy {
+	return []mail.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %s, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }
 
 // copies lists what waits in the mailbox irc, by the beginning of its key.

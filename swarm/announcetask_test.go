@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
-	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -21,11 +21,11 @@ type finished struct{}
 
 func (finished) Bridge() string { return "irc" }
 
-func (finished) Copies(mo swarm.Announcement) []swarm.Copy {
+func (finished) Copies(mo mail.Announcement) []mail.Copy {
 	if mo.Task == nil {
 		return nil
 	}
-	return []swarm.Copy{{Where: "#done", Text: fmt.Sprintf("%s is complete with %s: %s", mo.Task.ID, mo.Agent, strings.TrimSpace(string(mo.Message.Body)))}}
+	return []mail.Copy{{Where: "#done", Text: fmt.Sprintf("%s is complete with %s: %s", mo.Task.ID, mo.Agent, strings.TrimSpace(string(mo.Message.Body)))}}
 }
 
 // A task of a person is complete when all that came of it is done: what it was delegated

@@ -15,8 +15,8 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
-	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -26,7 +26,7 @@ type attachedPost struct {
 	*testing.T
 	home  journal.Home
 	store *dropbox.Store
-	s     *swarm.Attached
+	s     *mail.Attached
 	hook  int // pid of a child of this process
 }
 
@@ -42,7 +42,7 @@ func newAttached(t *testing.T) *attachedPost {
 	}
 	t.Cleanup(func() { store.Close() })
 	p := &attachedPost{T: t, home: journal.HomeOf(dir), store: store, hook: child(t)}
-	if p.s, err = swarm.OpenAttached(p.home, store, "ada", swarm.AttachedOptions{Backend: "editor"}); err != nil {
+	if p.s, err = mail.OpenAttached(p.home, store, "ada", mail.AttachedOptions{Backend: "editor"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)
@@ -76,9 +76,9 @@ func (p *attachedPost) deliver(m *dropbox.Message) string {
 	return d.ID
 }
 
-func (p *attachedPost) stop(active bool, last string) swarm.StopReply {
+func (p *attachedPost) stop(active bool, last string) mail.StopReply {
 	p.Helper()
-	r, err := p.s.Stop(swarm.StopEvent{PID: p.hook, Session: "s", Active: active, Last: last, Continue: true, Cap: 8})
+	r, err := p.s.Stop(mail.StopEvent{PID: p.hook, Session: "s", Active: active, Last: last, Continue: true, Cap: 8})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAnAttachedSessionWorksThroughItsMail(t *testing.T) {
 	if r = p.stop(true, "first is done"); !strings.Contains(r.Prompt, "second") || strings.Contains(r.Prompt, "by the way") {
 		t.Fatalf("the second prompt: %s", r.Prompt)
 	}
-	if r = p.stop(true, "second is done"); r != (swarm.StopReply{}) {
+	if r = p.stop(true, "second is done"); r != (mail.StopReply{}) {
 		t.Fatalf("with no mail left: %+v", r)
 	}
 	if n := p.count("ada/done/*/*.receipt.yaml"); n != 3 {
@@ -351,11 +351,11 @@ func TestWhoAmIByAncestry(t *testing.T) {
 // strict is a gate that lets nothing pass which says no.
 type strict struct{}
 
-func (strict) Ask(q swarm.GateQuestion) swarm.GateVerdict {
+func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
 	if strings.Contains(string(q.Message.Body), "no") {
-		return swarm.GateVerdict{Rule: "test", Reason: "it says no", Next: "say yes"}
+		return mail.GateVerdict{Rule: "test", Reason: "it says no", Next: "say yes"}
 	}
-	return swarm.GateVerdict{Pass: true}
+	return mail.GateVerdict{Pass: true}
 }
 
 // What the gate refuses reaches no session, neither as work nor riding along, and its
@@ -364,7 +364,7 @@ func (strict) Ask(q swarm.GateQuestion) swarm.GateVerdict {
 func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	p := newAttached(t)
 	var err error
-	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Gate: strict{}}); err != nil {
+	if p.s, err = mail.OpenAttached(p.home, p.store, "ada", mail.AttachedOptions{Gate: strict{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)
@@ -398,7 +398,7 @@ func TestAnAttachedSessionGetsNoRefusedMail(t *testing.T) {
 	if n := p.count("refused/ada/*.md"); n != 2 {
 		t.Errorf("%d messages are kept as refused, want 2", n)
 	}
-	if r := p.stop(true, "done"); r != (swarm.StopReply{}) || p.count("ada/cur/*") != 0 {
+	if r := p.stop(true, "done"); r != (mail.StopReply{}) || p.count("ada/cur/*") != 0 {
 		t.Errorf("the end: %+v", r)
 	}
 }
@@ -452,9 +452,9 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			stop := func(prompt, last string) swarm.StopReply {
+			stop := func(prompt, last string) mail.StopReply {
 				t.Helper()
-				r, err := p.s.Stop(swarm.StopEvent{PID: p.hook, Session: "s", Prompt: prompt, Last: last, Cap: 8})
+				r, err := p.s.Stop(mail.StopEvent{PID: p.hook, Session: "s", Prompt: prompt, Last: last, Cap: 8})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -511,7 +511,7 @@ func TestABrokenOffFetchIsNotFiled(t *testing.T) {
 func TestAnAttachedSessionIsShown(t *testing.T) {
 	p := newAttached(t)
 	var err error
-	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Announcer: everywhere{}}); err != nil {
+	if p.s, err = mail.OpenAttached(p.home, p.store, "ada", mail.AttachedOptions{Announcer: everywhere{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)
@@ -549,7 +549,7 @@ func TestAnAttachedSessionIsShownFromNowOn(t *testing.T) {
 	}
 	p.stop(true, "done")
 	var err error
-	if p.s, err = swarm.OpenAttached(p.home, p.store, "ada", swarm.AttachedOptions{Announcer: everywhere{}}); err != nil {
+	if p.s, err = mail.OpenAttached(p.home, p.store, "ada", mail.AttachedOptions{Announcer: everywhere{}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.s.Close)

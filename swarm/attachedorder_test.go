@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // The hooks of a session in the orders in which Claude Code 2.1.197 and 2.1.330 call
@@ -86,7 +86,7 @@ func TestTheOrderOfHooks(t *testing.T) {
 						t.Fatalf("Fetch = %q, %v", got, err)
 					}
 				case "stop", "again", "give":
-					_, err := p.s.Stop(swarm.StopEvent{PID: p.hook, Session: session, Prompt: arg, Active: verb == "again", Tasks: strings.Fields(more), Last: "said in " + arg, Continue: verb == "give", Cap: 8})
+					_, err := p.s.Stop(mail.StopEvent{PID: p.hook, Session: session, Prompt: arg, Active: verb == "again", Tasks: strings.Fields(more), Last: "said in " + arg, Continue: verb == "give", Cap: 8})
 					must(err)
 				case "clear":
 					must(p.s.End(p.hook))

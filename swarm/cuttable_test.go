@@ -14,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // TestTheTableOfCuts has a row for each place in docs/architecture.md at which a
@@ -149,7 +150,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			f.listeners = []swarm.Listener{{Name: "audit", Behind: "behind", Hear: func(ctx context.Context, _ []journal.Event) error { return audit.Record(ctx) }}}
+			f.listeners = []mail.Listener{{Name: "audit", Behind: "behind", Hear: func(ctx context.Context, _ []journal.Event) error { return audit.Record(ctx) }}}
 			f.start()
 			turn := id + "-1"
 			f.until("the commit is there", func() bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A step is what was done last for published work that nobody claims.
@@ -90,7 +91,7 @@ func (w *wait) took(s step, now time.Time, err error) {
 
 // followUp sees to the published work that nobody has claimed for too long.
 func (s *Swarm) followUp(waits unclaimed, now time.Time) {
-	s.note(topic.Of(s.store).Finish())
+	s.mail.Note(topic.Of(s.store).Finish())
 	open, err := topic.Of(s.store).Open()
 	if err != nil {
 		s.log.Warn("publications could not be looked at", keyErr, err)
@@ -117,7 +118,7 @@ func (s *Swarm) abandoned(p topic.Publication) {
 		return
 	}
 	s.log.Info("claim of an agent that has left is taken back", keyMessage, p.ID, keyAgent, p.Grant.Agent)
-	s.note(topic.Of(s.store).Release(p.ID, p.Grant.Agent))
+	s.mail.Note(topic.Of(s.store).Release(p.ID, p.Grant.Agent))
 }
 
 // escalate passes a publication on that nobody has claimed for so long.
@@ -173,7 +174,7 @@ func (s *Swarm) fallBack(p topic.Publication, agent string) error {
 
 // tellUnclaimed tells the lead of a publication that nobody takes, once.
 func (s *Swarm) tellUnclaimed(p topic.Publication, now time.Time) {
-	s.tellLead("", "unclaimed:"+p.ID, "nobody takes "+p.ID, fmt.Sprintf(
+	s.mail.TellLead("", "unclaimed:"+p.ID, "nobody takes "+p.ID, fmt.Sprintf(
 		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
-		p.Message.From, p.Message.Topic, screen.Took(now.Sub(p.Message.Created)), cut(string(p.Message.Body), maxReason), p.ID, p.ID))
+		p.Message.From, p.Message.Topic, screen.Took(now.Sub(p.Message.Created)), mail.Beginning(string(p.Message.Body)), p.ID, p.ID))
 }

@@ -45,3 +45,19 @@ func TestALateListenerGetsTheOpenText(t *testing.T) {
 		})
 	}
 }
+
+func TestFeedDropsTheOldestForASlowReader(t *testing.T) {
+	var f feed
+	s := f.subscribe(Filter{})
+	defer s.Close()
+	for n := range feedQueue + 10 {
+		f.publish(FeedEvent{Kind: FeedLine, Count: n})
+	}
+	got := s.Take()
+	if len(got) != feedQueue+1 || got[0].Kind != FeedLost || got[0].Count != 10 || got[1].Count != 10 {
+		t.Errorf("%d events, the first %+v, then %+v", len(got), got[0], got[1])
+	}
+	if f.wanted(FeedPartial, "coder") || !f.wanted(FeedLine, "coder") {
+		t.Error("a plain subscription asks for lines only")
+	}
+}

@@ -71,7 +71,7 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 	case err != nil:
 		return a.diskTrouble(stop, o.What+" the context", err)
 	}
-	a.note(a.holds.Change(a.name, func(st *journal.Hold) {
+	a.inbox.Note(a.holds.Change(a.name, func(st *journal.Hold) {
 		if st.Order != nil && *st.Order == *o {
 			st.Order = nil
 		}
@@ -84,8 +84,8 @@ func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 	if err := a.turns.Forget(ctx); err != nil {
 		return err
 	}
-	a.diary.Line("", "= context cleared, by "+o.By)
-	a.diary.Close()
+	a.inbox.AgentLog.Line("", "= context cleared, by "+o.By)
+	a.inbox.AgentLog.Close()
 	return nil
 }
 
@@ -94,8 +94,8 @@ func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	settings := a.settings()
 	if !a.turns.CanCompact(settings) {
-		a.diary.Line("", "= nothing to compact")
-		a.diary.Close()
+		a.inbox.AgentLog.Line("", "= nothing to compact")
+		a.inbox.AgentLog.Close()
 		return nil
 	}
 	// A client that waits is ended: one that has compacted could not stay anyway.
@@ -115,7 +115,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	a.turns.View.Begin(&turn.MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacts its context")
 	a.show(Working, "", "")
 	defer a.turns.View.End()
-	defer a.diary.Close()
+	defer a.inbox.AgentLog.Close()
 
 	out, turn, err := a.turns.Compact(ctx, settings)
 	if err == nil {
@@ -133,7 +133,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	if out.End != runner.Done {
 		text = fmt.Sprintf("= not compacted: %s", orElse(out.Reason, string(out.End)))
 	}
-	a.diary.Line("", text)
+	a.inbox.AgentLog.Line("", text)
 	a.log.Info("context compacted", "end", string(out.End), keyWhy, out.Reason, "compactions", out.Compactions, keyCost, out.CostUSD)
 	switch cause := context.Cause(ctx); {
 	case out.End == runner.Done:

@@ -16,15 +16,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // ruled is the real gate, as the daemon has it.
 type ruled struct{ *policy.Gate }
 
-func (g ruled) Ask(q swarm.GateQuestion) swarm.GateVerdict {
+func (g ruled) Ask(q mail.GateQuestion) mail.GateVerdict {
 	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Suspects: q.Suspects, Halted: q.Halted, BeforeDelivery: q.BeforeDelivery, Now: q.At})
-	return swarm.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
+	return mail.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
 // newGated is a field with a gate.
@@ -51,7 +52,7 @@ func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(
 		if err := who.Envelope(m); err != nil {
 			return err
 		}
-		v := f.gate.Ask(swarm.GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
+		v := f.gate.Ask(mail.GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
 		if asked && v.Halt {
 			err = f.store.Threads().Halt(m.Thread, v.String())
 		}

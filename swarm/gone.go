@@ -6,6 +6,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A GoneAgent is one that left the configuration while mail waits in its mailbox.
@@ -34,7 +35,7 @@ func Gone(home journal.Home, store *dropbox.Store, names []string) ([]GoneAgent,
 		here[name] = true
 	}
 	isGone := func(mailbox string) bool {
-		if !isAgent(mailbox) || here[mailbox] {
+		if !mail.IsAgent(mailbox) || here[mailbox] {
 			return false
 		}
 		return !home.KeepsMail(mailbox)
@@ -91,7 +92,7 @@ func (s *Swarm) TellGone() {
 			continue // the next look at the folders tries again
 		}
 		wrong := g.Problem()
-		s.tellLead("", "gone:"+g.Name+":"+since, "mail waits for "+g.Name+", which is gone", wrong.Why+": "+wrong.Next+"\n")
+		s.mail.TellLead("", "gone:"+g.Name+":"+since, "mail waits for "+g.Name+", which is gone", wrong.Why+": "+wrong.Next+"\n")
 	}
 }
 
@@ -116,10 +117,10 @@ const forwardedTo = "forwarded to "
 
 // Forwarded is the receipt of a message that a person gave to another agent, as id.
 func Forwarded(e dropbox.Entry, agent, to, id string) *journal.Receipt {
-	return &journal.Receipt{ID: e.ID, Agent: agent, Via: viaMailbox, Outcome: forwardedTo + to + " as " + id, Ended: time.Now().UTC()}
+	return &journal.Receipt{ID: e.ID, Agent: agent, Via: mail.ViaMailbox, Outcome: forwardedTo + to + " as " + id, Ended: time.Now().UTC()}
 }
 
 // GivenBack is the receipt of an offer of published work whose agent is gone.
 func GivenBack(e dropbox.Entry, agent string) *journal.Receipt {
-	return &journal.Receipt{ID: e.ID, Agent: agent, Via: viaMailbox, Outcome: "given back, since " + agent + " was removed", Ended: time.Now().UTC()}
+	return &journal.Receipt{ID: e.ID, Agent: agent, Via: mail.ViaMailbox, Outcome: "given back, since " + agent + " was removed", Ended: time.Now().UTC()}
 }

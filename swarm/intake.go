@@ -135,12 +135,12 @@ func isFull(box *dropbox.Mailbox) bool {
 func (in *intake) complain(full map[string][]string) {
 	for name := range in.full {
 		if len(full[name]) == 0 {
-			in.swarm.trouble.clear("full " + name)
+			in.swarm.mail.Trouble.Clear("full " + name)
 			delete(in.full, name)
 		}
 	}
 	for name, files := range full {
-		in.swarm.trouble.set("full "+name, fmt.Sprintf("not taken in yet, since the mailbox of %s is full (max_waiting): %s", name, named(files)))
+		in.swarm.mail.Trouble.Set("full "+name, fmt.Sprintf("not taken in yet, since the mailbox of %s is full (max_waiting): %s", name, named(files)))
 		in.full[name] = true
 	}
 }
@@ -150,9 +150,9 @@ func (in *intake) complainOfDisk(files []string) {
 	const key = "drops wait for the disk"
 	if len(files) > 0 {
 		slices.Sort(files)
-		in.swarm.trouble.set(key, "not taken in yet, since the disk is full: "+named(files))
+		in.swarm.mail.Trouble.Set(key, "not taken in yet, since the disk is full: "+named(files))
 	} else if in.tight {
-		in.swarm.trouble.clear(key)
+		in.swarm.mail.Trouble.Clear(key)
 	}
 	in.tight = len(files) > 0
 }
@@ -167,13 +167,13 @@ type place struct {
 func (in *intake) places() []place {
 	var out []place
 	for _, m := range in.swarm.members() {
-		out = append(out, place{m.box, m.takeIn})
+		out = append(out, place{m.inbox.Box, m.takeIn})
 	}
 	if box, err := in.swarm.store.Mailbox(dropbox.Lead); err == nil {
 		out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 	}
-	if in.swarm.announcer != nil {
-		if box, err := in.swarm.store.Mailbox(in.swarm.announcer.Bridge()); err == nil {
+	if in.swarm.mail.Announcer != nil {
+		if box, err := in.swarm.store.Mailbox(in.swarm.mail.Announcer.Bridge()); err == nil {
 			out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 		}
 	}
@@ -220,7 +220,7 @@ func setCutAside(box *dropbox.Mailbox, st dropbox.Stray, cut string) error {
 func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	log := a.log.With("file", st.Name)
 	if a.turns.Runs.WroteFile(st.Name) {
-		if err := a.box.Drops().MoveToWork(st); err != nil {
+		if err := a.inbox.Box.Drops().MoveToWork(st); err != nil {
 			log.Warn("file could not be moved to work/", keyErr, err)
 			return false
 		}
@@ -228,11 +228,11 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 		log.Info("the agent's own file was moved to work/")
 		return true
 	}
-	err := setCutAside(a.box, st, cut)
+	err := setCutAside(a.inbox.Box, st, cut)
 	if cut == "" {
-		o := a.originOf(st.Changed, true)
-		err = a.doors.takeIn(o, func() (string, error) {
-			d, err := a.box.Drops().TakeIn(st, o.inherited())
+		o := a.inbox.OriginOf(st.Changed, true)
+		err = a.inbox.Arrivals.TakeIn(o, func() (string, error) {
+			d, err := a.inbox.Box.Drops().TakeIn(st, o.Inherited())
 			return d.ID, err
 		})
 	}
@@ -254,6 +254,6 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 
 // tellNotTaken tells the lead of a file that was set aside, once.
 func (h *house) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
-	h.tellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
+	h.mail.TellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
 		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
 }

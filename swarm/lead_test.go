@@ -7,6 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // An agent that leads is woken by the alerts; the person gets those about that
@@ -48,7 +49,7 @@ func TestLeadFor(t *testing.T) {
 		{"planner", "lead", "planner"}, // the person writes to whoever leads
 		{"planner", "planner", "lead"},
 	} {
-		if got := (swarm.Plan{Lead: test.lead}).LeadFor(test.from); got != test.want {
+		if got := (mail.Names{Lead: test.lead}).LeadFor(test.from); got != test.want {
 			t.Errorf("lead %q: what %s sends to lead goes to %s, want %s", test.lead, test.from, got, test.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -27,19 +28,19 @@ func (a *agent) liftOpenLimit() {
 	if !a.holds.HasOpenLimit(account) {
 		return
 	}
-	a.note(a.holds.LiftLimit(account, time.Now()))
+	a.inbox.Note(a.holds.LiftLimit(account, time.Now()))
 	a.wakeAll(account)
 }
 
 // limited parks every agent of the account. Nothing is counted, but for a message
 // that was parked for an unknown cause for too long.
-func (a *agent) limited(j *job, out runner.Outcome) error {
+func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	now := time.Now()
-	if out.Unknown && a.doubts(j.claim.ID, now) >= longestDoubt {
+	if out.Unknown && a.doubts(j.Claim.ID, now) >= longestDoubt {
 		out.End = runner.Failed
 		return a.failed(j, out)
 	}
-	if err := a.putBackAll(j, out, false); err != nil {
+	if err := a.inbox.PutBackAll(j, out, false); err != nil {
 		return err
 	}
 	account := a.account()
@@ -62,7 +63,7 @@ func (a *agent) doubts(message string, now time.Time) time.Duration {
 	if d := a.holds.Of(a.name).Doubt; d != nil && d.Message == message {
 		return now.Round(0).Sub(d.Since)
 	}
-	a.note(a.holds.Change(a.name, func(s *journal.Hold) {
+	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Doubt = &journal.Doubt{Message: message, Since: now.UTC().Round(0)}
 	}))
 	return 0
@@ -82,10 +83,10 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	if l.Hint != "" {
 		todo = "\nWhat to do: " + l.Hint + ".\n"
 	}
-	a.house.tellLead(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), "parked: "+l.Why, fmt.Sprintf(
+	a.house.mail.TellLead(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), "parked: "+l.Why, fmt.Sprintf(
 		"%s: %s.\n\nAll agents of that account (%s) are parked %s, and go on by themselves. This is said once; claude-swarm status says since when, and when the next try is.\n%s\nTo try at once: claude-swarm resume %s\n",
 		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(a.sharing(account), ", "), how, todo, l.Agent))
-	a.note(a.holds.LimitTold(account, l.Since))
+	a.inbox.Note(a.holds.LimitTold(account, l.Since))
 }
 
 // sharing names the agents of an account.

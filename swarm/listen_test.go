@@ -9,8 +9,8 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
-	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A hearer notes what it hears.
@@ -51,7 +51,7 @@ func (h *hearer) of(key string) (n int) {
 }
 
 func (f *field) listen(h *hearer) {
-	f.listeners = []swarm.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear}}
+	f.listeners = []mail.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear}}
 }
 
 func TestAListenerHearsOfTurns(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -50,10 +51,10 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 			a.State, a.Activity = Away, "idle"
 			a.Why, a.Next = attachedStatus(home, spec.Name)
 		case was.Stopped != nil:
-			a.Since, a.Why, a.CircuitOpen = &was.Stopped.Since, join(was.Stopped.Why, was.Stopped.By), was.Stopped.Breaker
+			a.Since, a.Why, a.CircuitOpen = &was.Stopped.Since, was.Stopped.Reason(), was.Stopped.Breaker
 			a.Next = orElse(was.Stopped.Hint, "claude-swarm start "+spec.Name)
 		case was.Paused != nil:
-			a.State, a.Paused, a.Since, a.Why = Paused, true, &was.Paused.Since, join(was.Paused.Why, was.Paused.By)
+			a.State, a.Paused, a.Since, a.Why = Paused, true, &was.Paused.Since, was.Paused.Reason()
 		}
 		if err := countBox(store, &a); err != nil {
 			return st, err
@@ -99,7 +100,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 	}
 	begun := ""
 	for _, e := range claimed {
-		rec, err := lastRecord(home, e)
+		rec, err := mail.LastRecord(home, e)
 		if err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func begunOffline(home journal.Home, store *dropbox.Store, p Plan, a *AgentStatu
 			m = read // what cannot be read has a client anyway
 		}
 		a.State, a.Running, a.Paused, a.Activity = Working, true, false, "working"
-		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, describe(m)
+		a.Since, a.PID, a.Description = new(rec.Begun.UTC()), &rec.Process.PID, mail.Describe(m)
 		a.Message = &turn.MessageStatus{ID: e.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}
 		a.Why, a.Next = "its client outlived the daemon", "claude-swarm start"
 		if q := home.Asks(rec.Turn); q != nil {
@@ -162,10 +163,10 @@ func countBox(store *dropbox.Store, a *AgentStatus) error {
 }
 
 // countWaiting counts what lies in new/.
-func countWaiting(entries []dropbox.Entry) Waiting {
-	var w Waiting
+func countWaiting(entries []dropbox.Entry) mail.Waiting {
+	var w mail.Waiting
 	for _, e := range entries {
-		w.add(e.Priority, 1)
+		w.Add(e.Priority, 1)
 	}
 	return w
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -32,11 +33,11 @@ type Options struct {
 	// Version is shown in the status.
 	Version string
 	// Gate decides which messages may pass; nil stops loops alone.
-	Gate Gate
+	Gate mail.Gate
 	// Listeners are told what happens, besides the lead and IRC.
-	Listeners []Listener
+	Listeners []mail.Listener
 	// Announcer says what people see on IRC; nil shows nothing there.
-	Announcer Announcer
+	Announcer mail.Announcer
 	// Advise, if set, is asked when the turn of an agent begins for a line that it is to
 	// read then; "" is none. Its Tools are those that its client really has. It is called
 	// from several goroutines.
@@ -55,10 +56,8 @@ type Options struct {
 
 // A Plan is the part of a swarm that its configuration decides.
 type Plan struct {
-	Agents     []Spec
-	Lead       string        // the agent that gets the lead's mail; "" is the person
-	LeadName   string        // what the person is called besides lead; "" is nothing
-	CCLead     []string      // agents of whose messages to others the lead gets a copy
+	Agents []Spec
+	mail.Names
 	MaxRunning int           // turns at once; 0 means 4
 	MaxWarm    int           // clients that wait for their agent's next message; 0 means 4
 	Debounce   time.Duration // rest of a hand-dropped file before it is taken in; 0 means 1 s

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A file system with less than this is tried. With more it has room, unless a quota
@@ -27,7 +28,7 @@ func (s *Swarm) fullDisks() (full []Problem) {
 	}
 	look(s.store.Dir(), s.store.Room)
 	if home := s.home.Dir(); !sameDevice(s.store.Dir(), home) {
-		look(home, func() error { return tryWriting(home) })
+		look(home, func() error { return mail.TryWriting(home) })
 	}
 	return full
 }

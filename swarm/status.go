@@ -7,6 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -99,7 +100,7 @@ type AgentStatus struct {
 	Next     string     `json:"next"`  // what happens next, or what to type
 	// Message is what the running turn works on.
 	Message *turn.MessageStatus `json:"message"`
-	Waiting Waiting             `json:"waiting"`
+	Waiting mail.Waiting        `json:"waiting"`
 	Drops   int                 `json:"drops"` // files left in the mailbox by hand and not taken in yet, up to [dropbox.MaxDrops]
 	Dead    int                 `json:"dead"`
 	PID     *int                `json:"pid"` // of the running turn's CLI
@@ -130,16 +131,6 @@ type LimitStatus struct {
 	Until   time.Time `json:"until"`   // when this agent is tried again
 	Hint    string    `json:"hint"`    // what a person can do about it; "" for nothing
 }
-
-// Waiting counts the messages in new/.
-type Waiting struct {
-	Urgent int `json:"urgent"`
-	Normal int `json:"normal"`
-	Low    int `json:"low"`
-}
-
-// Total is the number of waiting messages.
-func (w Waiting) Total() int { return w.Urgent + w.Normal + w.Low }
 
 // showAsked makes an agent that works one that asks.
 func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {

@@ -93,7 +93,7 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	}
 	// What was sent just before may not have been heard of yet. Before the change: an
 	// agent that is awake would else go on by it with an older message.
-	m.queue.ring("")
+	m.inbox.Queue.Changed("")
 	if err := s.holds.Change(agent, f); err != nil {
 		return err
 	}
@@ -233,9 +233,9 @@ func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }
 func pendingHold(st journal.Hold, agent string) (why, next string) {
 	switch {
 	case st.Stopped != nil:
-		return "stops when this turn has ended: " + join(st.Stopped.Why, st.Stopped.By), "claude-swarm start " + agent + ", if it is to go on"
+		return "stops when this turn has ended: " + st.Stopped.Reason(), "claude-swarm start " + agent + ", if it is to go on"
 	case st.Paused.Holds(time.Now()):
-		return "is paused when this turn has ended: " + join(st.Paused.Why, st.Paused.By), "claude-swarm resume " + agent + ", if it is to go on"
+		return "is paused when this turn has ended: " + st.Paused.Reason(), "claude-swarm resume " + agent + ", if it is to go on"
 	}
 	return "", ""
 }
@@ -253,7 +253,7 @@ func both(a, b string) string {
 // agents do and why is known anyway.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
-		V: 1, Project: s.deps.Project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.trouble.list(), s.fullDisks()...),
+		V: 1, Project: s.deps.Project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
 		Daemon: &DaemonStatus{PID: os.Getpid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}
@@ -280,7 +280,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 				showAsked(q, &a, s.Plan())
 			}
 		}
-		if a.Waiting = m.queue.waiting(); m.queue.stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
+		if a.Waiting = m.inbox.Queue.Waiting(); m.inbox.Queue.Stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
 			// Somebody may have taken back what an agent has in hand; and one
 			// that is busy, or may not work, does not look.
 			entries, err := m.list()
@@ -293,9 +293,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		}
 		a.CostUSD = s.ledger.Cost(m.name, now)
 		var err error
-		a.Dead, err = m.box.DeadLetters().Count()
+		a.Dead, err = m.inbox.Box.DeadLetters().Count()
 		uncounted = cmp.Or(uncounted, err)
-		a.Drops, err = m.box.Drops().Count()
+		a.Drops, err = m.inbox.Box.Drops().Count()
 		uncounted = cmp.Or(uncounted, err)
 		st.Agents = append(st.Agents, a)
 	}
@@ -310,4 +310,13 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		st.Trouble = append(st.Trouble, Problem{Why: "not everything could be counted: " + uncounted.Error()})
 	}
 	return st, nil
+}
+
+// troubles are the complaints of the daemon.
+func (s *Swarm) troubles() []Problem {
+	var all []Problem
+	for _, why := range s.mail.Trouble.List() {
+		all = append(all, Problem{Why: why})
+	}
+	return all
 }

@@ -33,7 +33,7 @@ func (h *house) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 		names = append(names, screen.Short(d.Original, 100))
 	}
 	h.log.Warn("files without a message's name were set aside", keyAgent, box.Name(), "files", len(aside))
-	h.tellLead(box.Name(), "aside:"+aside[0].ID, "not taken in: "+named(names), fmt.Sprintf(
+	h.mail.TellLead(box.Name(), "aside:"+aside[0].ID, "not taken in: "+named(names), fmt.Sprintf(
 		"Not the name of a message, in new/ of the mailbox of %s: %s.\n\nKept in dead/: claude-swarm dead list %s\nTo have it taken in: claude-swarm dead retry %s\n"+
 			"What is dropped by hand belongs into %s itself.\n",
 		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(h.store.Dir(), box.Name())))
@@ -95,7 +95,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 		key, box := fmt.Sprintf("stray:%q:%s", name, changed.UTC().Format(time.DateOnly)), filepath.Join(s.store.Dir(), "AGENT")
 		switch {
 		case info.Mode().IsRegular():
-			s.tellLead("", key, "not taken in: "+screen.Short(name, 150), fmt.Sprintf(
+			s.mail.TellLead("", key, "not taken in: "+screen.Short(name, 150), fmt.Sprintf(
 				"%s lies beside the mailboxes, where nobody reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, screen.ShellWord(path), box, strings.Join(agents, ", ")))
 		case info.IsDir():
 			files := dropsIn(path)
@@ -106,7 +106,7 @@ func (s *Swarm) tellStrays(now time.Time) {
 			if near := dropbox.Nearest(name, agents); len(near) > 0 {
 				meant, box = "did you mean "+strings.Join(near, " or ")+"?", filepath.Join(s.store.Dir(), near[0])
 			}
-			s.tellLead("", key, "not taken in: "+screen.Short(name+"/"+named(files), 150), fmt.Sprintf(
+			s.mail.TellLead("", key, "not taken in: "+screen.Short(name+"/"+named(files), 150), fmt.Sprintf(
 				"No agent has the mailbox %s; %s\nIt holds %s.\n\nTo drop it: mv %s %s/\nAgents: %s.\n",
 				path, meant, named(files), screen.ShellWord(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -87,18 +88,26 @@ func New(o Options) (*Swarm, error) {
 	s.house = house{
 		home: home, environ: o.Environ, store: o.Store,
 		feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
-		log: o.Log, events: home.Events(), trouble: &trouble{}, gate: o.Gate, advise: o.Advise, reach: newReach(o.Store.Dir()), secrets: home.Secrets(), plan: s.Plan, wakeAll: s.wakeAccount, turnsAt: s.turnsAt,
+		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
 	}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
 	}
+	s.mail = &mail.Service{
+		Home: home, Store: o.Store, Ledger: s.ledger, Tokens: s.tokens, Counts: &s.counts, Secrets: home.Secrets(), Events: home.Events(),
+		Log: o.Log, Gate: o.Gate, Trouble: new(mail.Trouble), Reach: mail.NewReach(o.Store.Dir()), TurnsAt: s.turnsAt, CanWork: s.canWork,
+		Names: func() mail.Names { return s.Plan().Names },
+		Alerted: func(at time.Time, agent, subject string) {
+			s.feed.publish(FeedEvent{Kind: FeedAlert, At: at, Agent: agent, Text: subject})
+		},
+	}
 	s.deps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(),
-		Feed: s.feed, Token: s.tokens.Of, Called: s.reach.called, Note: s.note,
+		Feed: s.feed, Token: s.tokens.Of, Called: s.mail.Reach.Called, Note: s.mail.Note,
 	}
 	if o.Announcer != nil {
-		s.announcer = &announcing{Announcer: o.Announcer}
+		s.mail.Announcer = &mail.Announcing{Announcer: o.Announcer}
 	}
 	if err := s.openListeners(o.Listeners); err != nil {
 		return nil, err
@@ -151,11 +160,15 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{house: &s.house, name: spec.Name, box: box, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: turn.NewSecrets(s.secrets)}
+	a := &agent{house: &s.house, name: spec.Name, bell: newDoorbell(), log: s.log.With(keyAgent, spec.Name), hidden: turn.NewSecrets(s.mail.Secrets)}
 	a.control.spec = spec
 	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
-	a.diary = journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), a.note)
-	a.turns = turn.NewTurns(s.deps, spec.Name, a.log, a.diary, a.hidden, a.bell.ring)
+	a.inbox = &mail.Inbox{
+		Service: s.mail, Name: spec.Name, Box: box, Log: a.log, Hidden: a.hidden,
+		AgentLog: journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), s.mail.Note),
+		Backend:  func() string { return a.kind().Name },
+	}
+	a.turns = turn.NewTurns(s.deps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.bell.ring)
 	var known turn.Picture
 	if l, ok := s.ledger.Last(spec.Name); ok {
 		known = turn.Recalled(l, s.ledger.Turns(spec.Name))
@@ -186,7 +199,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	s.started = time.Now().UTC()
 	if e := s.damaged; e != nil {
 		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
-		s.tellLead("", "damaged:"+s.started.Format(time.DateOnly), "the sessions were damaged", fmt.Sprintf(
+		s.mail.TellLead("", "damaged:"+s.started.Format(time.DateOnly), "the sessions were damaged", fmt.Sprintf(
 			"%v.\n\nThe file is kept as %s. What each agent did is in claude-swarm history AGENT.\n", e, e.Aside()))
 	}
 
@@ -203,7 +216,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	s.deps.Streams.Start(s.home.Turns(), &rest, serving)
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher) })
-	if s.announcer != nil {
+	if s.mail.Announcer != nil {
 		rest.Go(func() { s.leadNews.run(serving) })
 	}
 	for _, l := range s.listeners {
@@ -300,7 +313,7 @@ func (s *Swarm) ring(r dropbox.Change) {
 		s.leadNews.bell.ring()
 	case m == nil:
 	default:
-		m.queue.ring(r.Name)
+		m.inbox.Queue.Changed(r.Name)
 		m.bell.ring()
 	}
 }
@@ -309,7 +322,7 @@ func (s *Swarm) ringAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.agents {
-		m.queue.ring("")
+		m.inbox.Queue.Changed("")
 		m.bell.ring()
 	}
 	s.intake.bell.ring()

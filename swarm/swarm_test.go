@@ -19,6 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -31,15 +32,15 @@ type field struct {
 	backend   *runnertest.Scripted
 	clients   runner.Backend // of real processes; see newClientField
 	home      string         // of those
-	listeners []swarm.Listener
+	listeners []mail.Listener
 	plan      swarm.Plan
 	restart   swarm.RestartPolicy
 	tokens    map[string]string
 	environ   []string
 	tools     *runner.Server // of the swarm, which agents have whose Spec says so; may be nil
 	sweep     time.Duration
-	gate      swarm.Gate      // may be nil
-	announcer swarm.Announcer // may be nil
+	gate      mail.Gate      // may be nil
+	announcer mail.Announcer // may be nil
 	advise    func(swarm.Spec) string
 	before    func(runner.Turn) // is called before the backend runs a turn; may be nil
 	short     func() string     // why the machine has nothing left for a client; nil or "": it has

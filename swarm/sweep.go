@@ -31,10 +31,10 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		s.log.Error("mailboxes could not be looked at", keyErr, err)
 		return
 	}
-	defer func() { s.note(ground.close()) }()
+	defer func() { s.mail.Note(ground.close()) }()
 	// The agents look after their own mailboxes. In the lead's nobody works.
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
-		s.note(box.Recover())
+		s.mail.Note(box.Recover())
 	}
 	waits := unclaimed{}
 	s.followUp(waits, time.Now())
@@ -57,21 +57,21 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 		}
 		t.Reset(every)
 		if wrong := ground.check(); wrong != "" {
-			s.trouble.set("ground", wrong)
+			s.mail.Trouble.Set("ground", wrong)
 			t.Reset(min(every, groundAgain))
 			if !lost && time.Since(swept) < every {
 				continue
 			}
 		} else {
-			s.trouble.clear("ground")
+			s.mail.Trouble.Clear("ground")
 		}
 		swept = time.Now()
 		runner.ReapAdopted()
-		s.trouble.mend()
-		s.note(s.holds.CatchUp())
+		s.mail.Trouble.Mend()
+		s.mail.Note(s.holds.CatchUp())
 		s.listLead()
 		s.listBusy()
-		s.announcer.count(s.store)
+		s.mail.Announcer.Count(s.store)
 		s.tellStrays(time.Now())
 		s.TellGone()
 		if w != nil {
@@ -85,14 +85,14 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher) {
 // watches tells how many mailboxes are not watched, and why.
 func (s *Swarm) watches(missing int, err error) {
 	if missing == 0 && err == nil {
-		s.trouble.clear("watch")
+		s.mail.Trouble.Clear("watch")
 		return
 	}
 	which := "the mailboxes"
 	if missing > 0 {
 		which = fmt.Sprintf("%d of the mailboxes", missing)
 	}
-	s.trouble.set("watch", fmt.Sprintf("%s cannot be watched: %v; they are looked at every %v", which, err, s.sweepEvery()))
+	s.mail.Trouble.Set("watch", fmt.Sprintf("%s cannot be watched: %v; they are looked at every %v", which, err, s.sweepEvery()))
 }
 
 // tidy removes what was left half-written, and what is kept no longer.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -26,73 +27,19 @@ import (
 // What is left of dead clients is ended first, by its mark; so is a client that
 // waited for a message, and ends by itself without a daemon.
 func (a *agent) takeUp(kill context.Context) error {
-	if err := a.box.Recover(); err != nil {
+	if err := a.inbox.FinishLeft(); err != nil {
 		return err
 	}
-	// What has a receipt is finished first: also where only the receipt is left
-	// in cur/, and the notes that rode along with such a turn.
-	committed, err := a.box.Receipts()
+	left, marks, err := a.inbox.Left()
 	if err != nil {
 		return err
 	}
-	for _, e := range committed {
-		if err := a.finishCommitted(e); err != nil {
-			return fmt.Errorf("message %s: %w", e.ID, err)
-		}
-	}
-	given, err := a.box.Reasons()
-	if err != nil {
-		return err
-	}
-	for _, e := range given {
-		if err := a.finishBurial(e); err != nil {
-			return fmt.Errorf("message %s: %w", e.ID, err)
-		}
-	}
-	refused, err := a.box.Refusals().Unfinished()
-	if err != nil {
-		return err
-	}
-	for _, e := range refused {
-		if err := a.box.Refuse(e, ""); err != nil {
-			return fmt.Errorf("message %s: %w", e.ID, err)
-		}
-	}
-	claimed, err := a.box.Claimed()
-	if err != nil {
-		return err
-	}
-	riders := map[string]bool{}
-	waited := journal.MarkInPIDFile(a.home.PIDFile(a.name))
-	for _, e := range claimed {
-		rec, err := lastRecord(a.home, e)
-		if err != nil {
-			return err
-		}
-		if rec != nil {
-			for _, id := range rec.Notes {
-				riders[id] = true
-			}
-			brought, err := a.home.SteeredIn(rec.Turn)
-			if err != nil {
-				return err
-			}
-			for _, s := range brought {
-				riders[s.ID] = true
-			}
-			if rec.Mark() == waited {
-				waited = "" // it has a turn, which is taken up below
-			}
-		}
-	}
-	if waited != "" {
+	// A client that has a turn is taken up with it.
+	if waited := journal.MarkInPIDFile(a.home.PIDFile(a.name)); waited != "" && !marks[waited] {
 		a.endLeft(waited)
 		journal.RemovePIDFile(a.home.PIDFile(a.name))
 	}
-	for _, e := range claimed {
-		if riders[e.ID] {
-			continue // settled with the message that it rode along with
-		}
+	for _, e := range left {
 		if err := a.takeUpOne(kill, e); err != nil {
 			return fmt.Errorf("message %s: %w", e.ID, err)
 		}
@@ -101,32 +48,16 @@ func (a *agent) takeUp(kill context.Context) error {
 }
 
 func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
-	rec, err := lastRecord(a.home, e)
-	if err != nil {
+	j, err := a.inbox.Reopen(e)
+	if err != nil || j == nil {
 		return err
 	}
-	c, err := a.box.Open(e)
-	if err != nil {
-		return err
-	}
-	if c.Bad != nil {
-		return a.bury(c, "not a valid message: "+c.Bad.Error())
-	}
-	j := &job{claim: c, via: a.doors.of(c.ID), proven: a.proves(c.Message), rec: rec, began: time.Now().UTC(), told: true}
-	if rec == nil {
-		return a.putBack(c, false)
-	}
-	if j.notes, err = a.claimedNotes(rec); err != nil {
-		return err
-	}
-	if j.steered, err = a.claimedSteered(rec); err != nil {
-		return err
-	}
+	rec := j.Rec
 	if rec.End != "" {
-		return a.finishFailure(j)
+		return a.inbox.FinishFailure(j, a.spec().maxFailures())
 	}
 	if rec.Process.PID != 0 {
-		a.begun(c.Message) // if the daemon was cut off before it did
+		a.inbox.Begun(j.Claim.Message) // if the daemon was cut off before it did
 	}
 	if !rec.Process.Alive() {
 		a.endLeft(rec.Mark())
@@ -134,7 +65,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	if rec.Process.PID == 0 {
 		// The record is there, the process is not: nothing was sent.
 		a.log.Info("turn had not begun", keyTurn, rec.Turn)
-		return a.putBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
+		return a.inbox.PutBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()}, false)
 	}
 	a.counts.Count(a.name, rec.Begun, rec.ByLead) // it has no line in the ledger yet
 	return a.follow(kill, j)
@@ -149,11 +80,11 @@ func (h *house) endLeft(mark string) {
 
 // follow goes on with a client that was started by an earlier daemon: to its
 // end if it lives, from its file if not.
-func (a *agent) follow(kill context.Context, j *job) error {
-	rec, m := j.rec, j.claim.Message
-	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, describe(m))
+func (a *agent) follow(kill context.Context, j *mail.Job) error {
+	rec, m := j.Rec, j.Claim.Message
+	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: m.Subject, Since: rec.Begun}, mail.Describe(m))
 	defer a.turns.View.End()
-	defer a.diary.Close()
+	defer a.inbox.AgentLog.Close()
 	if rec.Process.Alive() {
 		a.show(Working, "its client outlived an earlier daemon", "")
 	}
@@ -162,103 +93,22 @@ func (a *agent) follow(kill context.Context, j *job) error {
 	a.control.turnBegins(m.ID, end)
 	defer a.control.turnEnded()
 
-	out, err := a.turns.Follow(ctx, a.settings(), rec, uuids(j.steered))
+	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs())
 	if err != nil {
 		return err
 	}
 	if out.End == runner.NoResult {
 		// Cut off, not failed: it is not counted against the message.
 		a.report(j, out)
-		if err := a.ledger.Add(a.attemptLine(j, out)); err != nil {
+		if err := a.ledger.Add(a.inbox.AttemptLine(j, out)); err != nil {
 			return err
 		}
-		if err := a.putBackNotes(j); err != nil {
+		if err := a.inbox.PutBackNotes(j); err != nil {
 			return err
 		}
-		return a.putBack(j.claim, false)
+		return a.inbox.PutBack(j.Claim, false)
 	}
 	return a.settleEnd(ctx, j, out)
-}
-
-// finishCommitted files a message whose receipt lies beside it.
-func (a *agent) finishCommitted(e dropbox.Entry) error {
-	if e.Name == "" {
-		return a.box.Finish(e) // the message is filed already
-	}
-	data, err := a.box.Receipt(e)
-	if err != nil {
-		return err
-	}
-	r, err := journal.ParseReceipt(data)
-	if err != nil {
-		return err
-	}
-	c, err := a.box.Open(e)
-	if err != nil {
-		return err
-	}
-	if r.Outcome != string(runner.Done) || c.Message == nil {
-		return a.box.Finish(e)
-	}
-	a.log.Info("filing a turn that was done", keyMessage, e.ID, keyTurn, r.Turn)
-	return a.finish(e, c.Message, r)
-}
-
-// finishFailure puts a message back whose attempt ended and was written down,
-// as it would have been.
-func (a *agent) finishFailure(j *job) error {
-	line := j.rec.Line() // the ledger may have refused it, and takes it once
-	line.From, line.Subject = j.claim.Message.From, j.claim.Message.Subject
-	if err := a.ledger.Add(line); err != nil {
-		return err
-	}
-	switch j.rec.End {
-	case runner.Stopped, runner.Limited, runner.Refused: // no failure of a turn
-	default:
-		if err := a.failedTurn(j.claim.Message, line, j.rec.Reason); err != nil {
-			return err
-		}
-	}
-	if err := a.putBackNotes(j); err != nil {
-		return err
-	}
-	if j.rec.Counted && j.claim.Failed+1 >= a.spec().maxFailures() {
-		return a.bury(j.claim, failedTimes(j.claim.Failed+1, j.rec.Reason))
-	}
-	return a.putBack(j.claim, j.rec.Counted)
-}
-
-// claimedNotes are the riders of a turn that are still in cur/.
-func (a *agent) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
-	if len(rec.Notes) == 0 {
-		return nil, nil
-	}
-	claimed, err := a.box.Claimed()
-	if err != nil {
-		return nil, err
-	}
-	var notes []*dropbox.Claim
-	for _, e := range claimed {
-		if !slices.Contains(rec.Notes, e.ID) {
-			continue
-		}
-		c, err := a.box.Open(e)
-		if err != nil {
-			return nil, err
-		}
-		notes = append(notes, c)
-	}
-	return notes, nil
-}
-
-// lastRecord is the newest record of the claim that e shows; nil when there is
-// none.
-func lastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
-	tries, err := journal.TriesOf(home, e.ID, e.Begun)
-	if err != nil || len(tries) == 0 {
-		return nil, err
-	}
-	return tries[len(tries)-1], nil
 }
 
 // endOrphans ends what is left of turns that no agent will take up, such as
@@ -288,12 +138,12 @@ func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 	if err != nil {
 		return false
 	}
-	claimed, err := m.box.Claimed()
+	claimed, err := m.inbox.Box.Claimed()
 	return err != nil || slices.ContainsFunc(claimed, func(e dropbox.Entry) bool {
 		if e.ID == rec.Message {
 			return true
 		}
-		last, err := lastRecord(m.home, e)
+		last, err := mail.LastRecord(m.home, e)
 		return err != nil || last != nil && last.Mark() == rec.Mark()
 	})
 }

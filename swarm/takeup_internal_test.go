@@ -2,17 +2,13 @@ package swarm
 
 import (
 	"bytes"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -50,26 +46,15 @@ func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 	if _, err := a.store.Deliver(a.name, m); err != nil {
 		t.Fatal(err)
 	}
-	waiting, err := a.box.List()
+	waiting, err := a.inbox.Box.List()
 	if err != nil || len(waiting) != 1 {
 		t.Fatalf("there waits %v, %v", waiting, err)
 	}
-	c, err := a.box.Claim(waiting[0])
+	c, err := a.inbox.Box.Claim(waiting[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// count says how many messages lie in the folders of a mailbox.
-func count(t *testing.T, a *member, want ...int) {
-	t.Helper()
-	for i, folder := range []string{"coder/new/*.md", "coder/cur/*.md", "coder/done/*/*.md", "lead/new/*.md"} {
-		names, err := filepath.Glob(filepath.Join(a.store.Dir(), folder))
-		if err != nil || len(names) != want[i] {
-			t.Errorf("%s is %q (%v), want %d", folder, names, err, want[i])
-		}
-	}
 }
 
 // A client belongs to an agent as long as one of its turns does: the message of an earlier
@@ -97,59 +82,6 @@ func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	if s.hasClaimed(&journal.Record{V: 1, Turn: "bbbbbbbbbb-1", Agent: "coder", Message: "bbbbbbbbbb"}) {
 		t.Error("another client belongs to the agent")
 	}
-}
-
-// A turn is not settled before the list of events has its end: nobody would write it there
-// after that, and no listener would hear of it.
-func TestAListOfEventsThatTakesNothingIsWaitedFor(t *testing.T) {
-	refused := func(a *member, f func() error) {
-		t.Helper()
-		inTheWay := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(inTheWay, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		events := a.house.events
-		a.house.events = journal.Open(filepath.Join(inTheWay, "events"), durable.Files{}, nil)
-		err := f()
-		a.house.events = events
-		if !errors.Is(err, syscall.ENOTDIR) {
-			t.Errorf("settled with %v, want that the list takes nothing", err)
-		}
-	}
-	t.Run("done", func(t *testing.T) {
-		a := newIdle(t).agents["coder"]
-		task := claimed(t, a, dropbox.Task)
-		r := &journal.Receipt{ID: task.ID, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Outcome: string(runner.Done), Ended: time.Now()}
-		data, err := r.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.box.Commit(task.Entry, data); err != nil {
-			t.Fatal(err)
-		}
-		finish := func() error { return a.finish(task.Entry, task.Message, r) }
-		refused(a, finish)
-		count(t, a, 0, 1, 0, 0)
-		if err := finish(); err != nil {
-			t.Error(err)
-		}
-		count(t, a, 0, 0, 1, 0)
-	})
-	t.Run("failed", func(t *testing.T) {
-		a := newIdle(t).agents["coder"]
-		task := claimed(t, a, dropbox.Task)
-		rec := &journal.Record{V: 1, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Message: task.ID, Begun: time.Now(), End: runner.Failed, Reason: "no luck", Ended: time.Now(), Counted: true}
-		if err := rec.Write(a.home); err != nil {
-			t.Fatal(err)
-		}
-		takeUp := func() error { return a.takeUpOne(t.Context(), task.Entry) }
-		refused(a, takeUp)
-		count(t, a, 0, 1, 0, 0)
-		if err := takeUp(); err != nil {
-			t.Error(err)
-		}
-		count(t, a, 1, 0, 0, 0)
-	})
 }
 
 // Turns that cannot be looked at are told of: what is left of them may run on.

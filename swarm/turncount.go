@@ -6,13 +6,8 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
-
-// byLead tells whether a message is a word of a person to the agent.
-func (a *agent) byLead(m *dropbox.Message) bool { return m.From == dropbox.Lead && a.proves(m) }
-
-// byLead tells whether a word of a person begins the turn.
-func (j *job) byLead() bool { return j.proven && j.claim.Message.From == dropbox.Lead }
 
 // holdForTurns pauses the agent when a turn for this message would be one too many,
 // and tells the lead once. The pause has no end of its own.
@@ -22,17 +17,17 @@ func (a *agent) holdForTurns(m *dropbox.Message) bool {
 		return false
 	}
 	now := time.Now().UTC()
-	why := a.counts.Over(a.name, perHour, a.byLead(m), now)
+	why := a.counts.Over(a.name, perHour, a.inbox.ByLead(m), now)
 	if why == "" {
 		return false
 	}
 	a.log.Warn("agent is paused", keyWhy, why, keyMessage, m.ID)
-	a.note(a.holds.Change(a.name, func(s *journal.Hold) {
+	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Paused = &journal.Pause{By: dropbox.Swarm, Why: why, Since: now, Turns: true}
 	}))
 	a.tellLead("turns:"+a.name+":"+now.Format(time.RFC3339Nano), a.name+" is paused: too many turns", fmt.Sprintf(
 		"%s is paused: %s.\n\nIts mail waits. Next would have been %s from %s: %s\n\nWhat it did: claude-swarm history %s\nTo let it go on: claude-swarm resume %s\n",
-		a.name, why, m.ID, m.From, describe(m), a.name, a.name))
+		a.name, why, m.ID, m.From, mail.Describe(m), a.name, a.name))
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -30,7 +31,7 @@ func (v *view) set(to State, since time.Time, why, next string) bool {
 	return true
 }
 
-func (v *view) waiting(w Waiting) {
+func (v *view) waiting(w mail.Waiting) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.s.Waiting = w

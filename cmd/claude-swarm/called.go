@@ -4,6 +4,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // called makes views that a person reads name the lead as the configuration does. Files
@@ -16,15 +17,15 @@ func (p *post) called(views ...*view.Message) {
 
 // calledBy is what people call the owner of a mailbox by a configuration.
 func calledBy(f *config.File, mailbox string) string {
-	return swarm.Plan{LeadName: f.LeadName}.Called(mailbox)
+	return mail.Names{LeadName: f.LeadName}.Called(mailbox)
 }
 
 // called does the same for a status.
 func called(st swarm.Status) {
-	plan := swarm.Plan{LeadName: st.Lead.Name}
+	names := mail.Names{LeadName: st.Lead.Name}
 	for _, a := range st.Agents {
 		if a.Message != nil {
-			a.Message.From = plan.Called(a.Message.From)
+			a.Message.From = names.Called(a.Message.From)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
@@ -26,7 +27,7 @@ const blockCap = 8
 
 // sessionHooks makes the verbs that the client of an attached session calls.
 func sessionHooks() []*cli.Command {
-	verb := func(name, usage string, action func(*cli.Context, *swarm.Attached, hookCall) error, more ...cli.Flag) *cli.Command {
+	verb := func(name, usage string, action func(*cli.Context, *mail.Attached, hookCall) error, more ...cli.Flag) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage,
 			Description: "Called by the client of a session that was attached with claude-swarm attach.",
@@ -40,26 +41,26 @@ func sessionHooks() []*cli.Command {
 		}
 	}
 	return []*cli.Command{
-		verb("start", "a session begins", func(c *cli.Context, s *swarm.Attached, h hookCall) error {
+		verb("start", "a session begins", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			notice, err := s.Begin(os.Getpid(), h.Session)
 			return say(c, err, "", notice)
 		}),
-		verb("stop", "a turn of a session has ended", func(c *cli.Context, s *swarm.Attached, h hookCall) error {
+		verb("stop", "a turn of a session has ended", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			most := blockCap
 			if n, err := strconv.Atoi(os.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP")); err == nil && n > 0 {
 				most = n
 			}
-			reply, err := s.Stop(swarm.StopEvent{
+			reply, err := s.Stop(mail.StopEvent{
 				PID: os.Getpid(), Session: h.Session, Prompt: h.Prompt, Active: h.Active, Last: h.Last, Tasks: h.subAgents(),
 				Continue: h.agent.AttachedMail != "notify", Cap: most,
 			})
 			return say(c, err, reply.Prompt, reply.Notice)
 		}),
-		verb("prompt", "a session was given a prompt", func(_ *cli.Context, s *swarm.Attached, h hookCall) error {
+		verb("prompt", "a session was given a prompt", func(_ *cli.Context, s *mail.Attached, h hookCall) error {
 			return s.Prompted(os.Getpid(), h.Session, h.Prompt, h.Text)
 		}),
-		verb("end", "a session has ended", func(_ *cli.Context, s *swarm.Attached, _ hookCall) error { return s.End(os.Getpid()) }),
-		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *swarm.Attached, _ hookCall) error {
+		verb("end", "a session has ended", func(_ *cli.Context, s *mail.Attached, _ hookCall) error { return s.End(os.Getpid()) }),
+		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, _ hookCall) error {
 			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
 			if err == nil {
 				// The client reads each file that is named so in what a command prints: @file.
@@ -99,7 +100,7 @@ func (h hookCall) subAgents() []string {
 }
 
 // serveSession opens the mailbox of the session's agent, and calls action.
-func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hookCall) error) error {
+func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hookCall) error) error {
 	var h hookCall
 	if c.Command.Name != "inbox" {
 		data, err := io.ReadAll(io.LimitReader(c.App.Reader, 10<<20))
@@ -130,14 +131,15 @@ func serveSession(c *cli.Context, action func(*cli.Context, *swarm.Attached, hoo
 	}
 	defer store.Close()
 	announcer := newIRCAnnouncer(p.file.IRC)
-	s, err := swarm.OpenAttached(p.home, store, name, swarm.AttachedOptions{
+	advice := announcer.advice(p.home, slog.New(slog.DiscardHandler))
+	s, err := mail.OpenAttached(p.home, store, name, mail.AttachedOptions{
 		Backend: h.agent.Backend,
 
 		Gate:      &sessionGate{policy: client.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
 		Announcer: announcer,
 
-		Plan:   swarm.Plan{LeadName: p.file.LeadName, CCLead: p.file.CCLead()},
-		Advise: announcer.advice(p.home, slog.New(slog.DiscardHandler)),
+		Names:  mail.Names{LeadName: p.file.LeadName, CCLead: p.file.CCLead()},
+		Advise: func() string { return advice(swarm.Spec{Name: name, Tools: true, Attached: true}) },
 	})
 	if err != nil {
 		return err
@@ -155,7 +157,7 @@ type sessionGate struct {
 	file   string
 }
 
-func (g *sessionGate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
+func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	asked := gate{policy.NewGate(g.policy, nil)}
 	// Without the file of recent decisions the rates begin again; all other rules hold.
 	_ = asked.Load(g.file)

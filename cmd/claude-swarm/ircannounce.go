@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // ircAnnouncer says in which channel people see what the swarm does. The configuration
@@ -35,18 +35,18 @@ type shownLine struct {
 	text    string // instead of that of the message; "" is that
 }
 
-// Bridge implements [swarm.Announcer].
+// Bridge implements [mail.Announcer].
 func (*ircAnnouncer) Bridge() string { return ircbridge.Name }
 
-// Copies implements [swarm.Announcer].
-func (m *ircAnnouncer) Copies(mo swarm.Announcement) []swarm.Copy {
+// Copies implements [mail.Announcer].
+func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 	i := m.section.Load()
 	if !i.On() {
 		return nil
 	}
-	var copies []swarm.Copy
+	var copies []mail.Copy
 	add := func(what string, n bridge.Origin) {
-		copies = append(copies, swarm.Copy{Where: what + n.Channel, Extra: n.Extra(ircbridge.Name)})
+		copies = append(copies, mail.Copy{Where: what + n.Channel, Extra: n.Extra(ircbridge.Name)})
 	}
 	work := workChannel(i, mo)
 	if work != "" && mo.Kind == journal.Begun && first(mo.Of) {
@@ -99,7 +99,7 @@ func first(m *dropbox.Message) bool {
 
 // workChannel is the channel of the task that an announcement is about; "" where tasks have
 // none. The bridge leaves it when nothing of the conversation is open any more.
-func workChannel(i *config.IRC, mo swarm.Announcement) string {
+func workChannel(i *config.IRC, mo mail.Announcement) string {
 	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || mo.Kind == journal.Alert {
 		return ""
 	}
@@ -111,7 +111,7 @@ func workChannel(i *config.IRC, mo swarm.Announcement) string {
 
 // shownTo is the name that the line speaks of beside that of the speaker: the agent,
 // where a turn begins or ends badly.
-func shownTo(mo swarm.Announcement, s shownLine) string {
+func shownTo(mo mail.Announcement, s shownLine) string {
 	if s.how == bridge.Said && s.text != "" {
 		return "" // it is said to all
 	}
@@ -122,7 +122,7 @@ func shownTo(mo swarm.Announcement, s shownLine) string {
 }
 
 // howShown is how an announcement is shown.
-func howShown(mo swarm.Announcement) bridge.Announcement {
+func howShown(mo mail.Announcement) bridge.Announcement {
 	switch mo.Kind {
 	case journal.Begun:
 		return bridge.Begun
@@ -140,7 +140,7 @@ func howShown(mo swarm.Announcement) bridge.Announcement {
 
 // announced says where an announcement is shown: by the first rule of the configuration that
 // fits, else as is usual.
-func announced(i *config.IRC, mo swarm.Announcement) []shownLine {
+func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	var shown []shownLine
 	add := func(channel string, how bridge.Announcement, text ...string) {
 		if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended {
@@ -224,7 +224,7 @@ func saidIn(m *dropbox.Message, channel string) bool {
 
 // fits tells whether a rule is about an announcement. Its type is that of the message on
 // which the turn works, or that arrived.
-func fits(r config.IRCRule, mo swarm.Announcement) bool {
+func fits(r config.IRCRule, mo mail.Announcement) bool {
 	about := mo.Message
 	if mo.Of != nil {
 		about = mo.Of

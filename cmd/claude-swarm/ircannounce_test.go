@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
-	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // What is shown where, as a person would write it down.
@@ -18,18 +18,18 @@ func TestAnnouncer(t *testing.T) {
 	message := func(kind dropbox.Type, from string) *dropbox.Message {
 		return &dropbox.Message{ID: "aaaaaaaaaa", Type: kind, From: from, Thread: "aaaaaaaaaa", Body: []byte("Paint the door")}
 	}
-	begun := func(kind dropbox.Type, from string) swarm.Announcement {
+	begun := func(kind dropbox.Type, from string) mail.Announcement {
 		m := message(kind, from)
-		return swarm.Announcement{Kind: journal.Begun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
+		return mail.Announcement{Kind: journal.Begun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
 	}
-	ended := func(how journal.Kind, kind dropbox.Type, from string) swarm.Announcement {
+	ended := func(how journal.Kind, kind dropbox.Type, from string) mail.Announcement {
 		m := message(kind, from)
-		return swarm.Announcement{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
+		return mail.Announcement{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
 	}
-	mail := func(kind dropbox.Type, from string) swarm.Announcement {
-		return swarm.Announcement{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
+	arrived := func(kind dropbox.Type, from string) mail.Announcement {
+		return mail.Announcement{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
 	}
-	complete := func(from string) swarm.Announcement {
+	complete := func(from string) mail.Announcement {
 		mo := ended(journal.Result, dropbox.Task, from)
 		mo.Task = mo.Of
 		return mo
@@ -43,7 +43,7 @@ func TestAnnouncer(t *testing.T) {
 	privately.Of.Extra = bridge.Origin{Channel: "ann", Nick: "ann"}.Extra(ircbridge.Name)
 	back := ended(journal.Result, dropbox.Result, "reviewer") // the turn on the result of what was delegated
 	back.Of.ID, back.Message.Body = "cccccccccc", []byte("It is green.\nTwice.\n")
-	delegated := func(from, channel string) swarm.Announcement {
+	delegated := func(from, channel string) mail.Announcement {
 		mo := back
 		mo.Task = message(dropbox.Task, from)
 		mo.Task.To = []string{"coder"}
@@ -54,12 +54,12 @@ func TestAnnouncer(t *testing.T) {
 	}
 	stopped := message(dropbox.Status, "swarm")
 	stopped.Key = "stopped:coder:now"
-	if c := newIRCAnnouncer(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(swarm.Announcement{Kind: journal.Alert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
+	if c := newIRCAnnouncer(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(mail.Announcement{Kind: journal.Alert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
 		t.Errorf("an alert is shown as %+v", c)
 	}
 	family := complete("lead")
 	family.Of.Body = []byte("Paint the door 👩‍👩‍👧\nred")
-	alert := swarm.Announcement{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
+	alert := mail.Announcement{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
 	dead := ended(journal.Dead, dropbox.Task, "lead")
 	dead.Message.From = "swarm"
 
@@ -68,13 +68,13 @@ func TestAnnouncer(t *testing.T) {
 	const own = "with a channel of coder's"
 	for _, test := range []struct {
 		what, yaml string
-		moment     swarm.Announcement
+		moment     mail.Announcement
 		want       string // channel how to; …
 	}{
 		{"a task of the lead", usual, begun(dropbox.Task, "lead"), "#standup-x begun coder; #project-x said coder"},
 		{"a task of the lead for an agent with a channel", own, begun(dropbox.Task, "lead"), "#standup-x begun coder; #api-x said coder"},
-		{"its question to the lead", own, mail(dropbox.Question, "coder"), "#api-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
-		{"a question of another one", own, mail(dropbox.Question, "reviewer"), "#project-x said lead; #alerts alert lead [QUESTION] reviewer needs input: \"Paint the door\""},
+		{"its question to the lead", own, arrived(dropbox.Question, "coder"), "#api-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
+		{"a question of another one", own, arrived(dropbox.Question, "reviewer"), "#project-x said lead; #alerts alert lead [QUESTION] reviewer needs input: \"Paint the door\""},
 		{"a task among agents", usual, begun(dropbox.Task, "reviewer"), "#standup-x begun coder"},
 		{"a handoff", usual, begun(dropbox.Handoff, "reviewer"), "#standup-x begun coder"},
 		{"a question among agents", usual, begun(dropbox.Question, "reviewer"), ""},
@@ -92,13 +92,13 @@ func TestAnnouncer(t *testing.T) {
 		{"a result among agents", usual, ended(journal.Result, dropbox.Task, "reviewer"), "#standup-x ended reviewer"},
 		{"an answer to a question", usual, ended(journal.Result, dropbox.Question, "reviewer"), ""},
 		{"a failure", usual, ended(journal.Failed, dropbox.Task, "lead"), "#standup-x failed coder"},
-		{"a question to the lead", usual, mail(dropbox.Question, "coder"), "#project-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
-		{"a result to the lead", usual, mail(dropbox.Result, "coder"), "#project-x said lead"},
-		{"what IRC told the lead", usual, mail(dropbox.Note, "irc"), ""},
+		{"a question to the lead", usual, arrived(dropbox.Question, "coder"), "#project-x said lead; #alerts alert lead [QUESTION] coder needs input: \"Paint the door\""},
+		{"a result to the lead", usual, arrived(dropbox.Result, "coder"), "#project-x said lead"},
+		{"what IRC told the lead", usual, arrived(dropbox.Note, "irc"), ""},
 		{"an alert", usual, alert, "#alerts alert lead [ALERT] Paint the door"},
 		{"a dead letter", usual, dead, "#errors dead coder"},
 		{"a channel for the task", work, begun(dropbox.Task, "lead"), "join #work-aaaaaaaaaa; #standup-x begun coder; #project-x said coder; #work-aaaaaaaaaa begun coder"},
-		{"what else is said of it", work, mail(dropbox.Status, "coder"), "#project-x said lead; #work-aaaaaaaaaa said lead"},
+		{"what else is said of it", work, arrived(dropbox.Status, "coder"), "#project-x said lead; #work-aaaaaaaaaa said lead"},
 		{"which ends with all of it", work, complete("lead"), "#standup-x ended lead; #alerts alert coder [COMPLETE] coder finished task \"Paint the door\". Results in #standup-x.; #work-aaaaaaaaaa ended lead"},
 		{"a question has none", work, begun(dropbox.Question, "lead"), "#project-x said coder"},
 		{"hidden by a rule", mapped, begun(dropbox.Question, "lead"), ""},

@@ -82,7 +82,7 @@ func agentLine(a swarm.AgentStatus, now time.Time) string {
 		line += ": " + t
 	}
 	if n := a.Waiting.Total(); n > 0 {
-		line += fmt.Sprintf(" (%s waiting)", mail(a.Waiting))
+		line += fmt.Sprintf(" (%s waiting)", waitingText(a.Waiting))
 	}
 	if a.Next != "" && a.State != swarm.Idle && a.State != swarm.Working {
 		line += nextThere(a.Next)

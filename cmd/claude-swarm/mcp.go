@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/mcpserver"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -93,7 +94,7 @@ func openCaller(path string) (*mcpserver.Caller, error) {
 
 // planForTools returns the facts about the agents that the tools tell.
 func planForTools(file *config.File) swarm.Plan {
-	plan := swarm.Plan{Lead: file.Lead, LeadName: file.LeadName}
+	plan := swarm.Plan{Names: mail.Names{Lead: file.Lead, LeadName: file.LeadName}}
 	for _, a := range file.Agents {
 		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, Role: a.Role, Zone: a.Zone, Backend: a.Backend, Attached: a.Attached, Client: runner.Spec{Dir: a.Cwd}})
 	}

@@ -147,7 +147,7 @@ func (l look) writeAgents(w io.Writer, st *view.Status) {
 		t.add("AGENT", "STATE", "FOR", "MAIL", "DEAD", "USD", "TASK")
 	}
 	for _, a := range st.List() {
-		cells := []string{screen.Cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), mail(a.Waiting)}
+		cells := []string{screen.Cut(a.Name, longest), string(a.State), sinceKnown(a.Since, now), waitingText(a.Waiting)}
 		if small {
 			t.add(cells...)
 			t.last().below = narrowDetails(a.AgentStatus)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -19,7 +20,7 @@ func parkedSwarm(now time.Time) swarm.Status {
 			Name: name, State: swarm.Limited, Since: new(now.Add(-time.Minute)), Why: "You've hit your 5-hour limit",
 			Next:    "goes on by itself at 12:01, or at once after claude-swarm resume " + name,
 			Limit:   &swarm.LimitStatus{Account: account, Until: until},
-			Waiting: swarm.Waiting{Normal: 1}, Session: "0f3a1b2c-aaaa", Model: "opus", Last: &turn.LastText{At: now, Text: "so far " + name},
+			Waiting: mail.Waiting{Normal: 1}, Session: "0f3a1b2c-aaaa", Model: "opus", Last: &turn.LastText{At: now, Text: "so far " + name},
 		}
 	}
 	noon := time.Date(now.Year(), now.Month(), now.Day(), 12, 0, 0, 0, time.Local)

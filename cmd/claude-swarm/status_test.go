@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -33,7 +34,7 @@ func TestWriteStatus(t *testing.T) {
 		Agents: []swarm.AgentStatus{
 			{Name: "coder", State: swarm.Working, Since: new(ago(12 * time.Second)), PID: new(4712), Session: "0f3a1b2c-aaaa",
 				Message: &turn.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: "Do PERF-015\nand\x1b[2J do it well, please, before the others come back from lunch"},
-				Waiting: swarm.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: journal.Cost{Today: 0.04, Total: 1.5}, Model: "opus",
+				Waiting: mail.Waiting{Urgent: 1, Normal: 2}, Dead: 1, CostUSD: journal.Cost{Today: 0.04, Total: 1.5}, Model: "opus",
 				Context: journal.Context{Tokens: 68_000, Limit: 200_000}, Last: &turn.LastText{At: ago(time.Minute), Text: "I look at\tthe parser"}},
 			{Name: "reviewer", State: swarm.Paused, Since: new(ago(3 * time.Minute)), Why: "lunch (by lead)", Next: "claude-swarm resume reviewer"},
 			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Idle, Since: new(ago(100 * time.Hour)), Drops: 6417, CostUSD: journal.Cost{Today: 0.0012, Total: 0.0012}},
@@ -81,7 +82,7 @@ func TestStatusFitsTheScreenAndLosesNoNextStep(t *testing.T) {
 		Daemon:  &swarm.DaemonStatus{PID: 4711, Since: *ago(time.Hour), Version: "1.0", Stopping: true},
 		Trouble: []swarm.Problem{{Why: "/home/ann/tts/" + strings.Repeat("folder/", 20) + "claude-swarm.yaml:3:1: unknown key", Next: "claude-swarm config check"}},
 		Agents: []swarm.AgentStatus{
-			{Name: "coder", State: swarm.Working, Since: ago(125 * time.Minute), Waiting: swarm.Waiting{Urgent: 1, Normal: 20}, Dead: 12,
+			{Name: "coder", State: swarm.Working, Since: ago(125 * time.Minute), Waiting: mail.Waiting{Urgent: 1, Normal: 20}, Dead: 12,
 				CostUSD: journal.Cost{Today: 1234.01}, Message: &turn.MessageStatus{ID: "k7f3q9m2xd", From: "lead", Subject: strings.Repeat("word ", 50)},
 				Why: "it stops when this turn has ended, and starts again by itself after claude-swarm resume coder"},
 			{Name: "an-agent-with-a-very-long-name-32", State: swarm.Stopped, Since: ago(100 * time.Hour), Dead: 1, CostUSD: journal.Cost{Today: 0.01},

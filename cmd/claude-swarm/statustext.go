@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -76,7 +77,7 @@ func sinceKnown(t *time.Time, now time.Time) string {
 }
 
 // mail counts the waiting messages, and marks the urgent ones: "3 (1!)".
-func mail(w swarm.Waiting) string {
+func waitingText(w mail.Waiting) string {
 	if w.Urgent > 0 {
 		return fmt.Sprintf("%d (%d!)", w.Total(), w.Urgent)
 	}

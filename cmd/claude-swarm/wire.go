@@ -14,13 +14,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // listeners returns the listeners for events, besides the lead and IRC: git, which records
 // finished turns where the configuration says so.
-func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]swarm.Listener, error) {
+func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil
 	}
@@ -28,14 +29,14 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]swarm.L
 	if err != nil {
 		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
 	}
-	return []swarm.Listener{recorder(audit)}, nil
+	return []mail.Listener{recorder(audit)}, nil
 }
 
 // recorder makes a listener from an audit. The audit records finished work, whose files may
 // come a moment after the event; then the listener looks once more.
-func recorder(audit *git.Audit) swarm.Listener {
+func recorder(audit *git.Audit) mail.Listener {
 	again := true
-	return swarm.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
+	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Hear: func(ctx context.Context, events []journal.Event) error {
 		ended := slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind == journal.Result || ev.Kind == journal.Dead })
 		if !ended && (len(events) > 0 || !again) {
 			return nil
@@ -48,9 +49,9 @@ func recorder(audit *git.Audit) swarm.Listener {
 // A gate answers the daemon's questions by the policy and the recent decisions.
 type gate struct{ *policy.Gate }
 
-func (g gate) Ask(q swarm.GateQuestion) swarm.GateVerdict {
+func (g gate) Ask(q mail.GateQuestion) mail.GateVerdict {
 	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Suspects: q.Suspects, Halted: q.Halted, BeforeDelivery: q.BeforeDelivery, Now: q.At})
-	return swarm.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
+	return mail.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
 // ircOf returns the IRC part of a configuration, as this daemon follows it.
@@ -76,9 +77,7 @@ func (o daemonOrder) planOf(f *config.File) swarm.Plan {
 // planOf translates a configuration into the daemon's plan.
 func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{
-		Lead:       f.Lead,
-		LeadName:   f.LeadName,
-		CCLead:     f.CCLead(),
+		Names:      mail.Names{Lead: f.Lead, LeadName: f.LeadName, CCLead: f.CCLead()},
 		Topics:     swarm.TopicPolicy{ClaimTimeout: f.Topics.ClaimTimeout, Fallback: f.Topics.Fallback},
 		MaxRunning: f.Running(),
 		MaxWarm:    f.MaxWarm,

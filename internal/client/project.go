@@ -4,8 +4,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
-	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A Project is a swarm as a client knows it: its folders, agents and rules.
@@ -25,11 +25,11 @@ type Project struct {
 }
 
 // lead is what the configuration says of the lead.
-func (p Project) lead() swarm.Plan {
-	return swarm.Plan{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
+func (p Project) lead() mail.Names {
+	return mail.Names{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
 }
 
-// Called is what people and agents call the owner of a mailbox, see [swarm.Plan.Called].
+// Called is what people and agents call the owner of a mailbox, see [mail.Names.Called].
 func (p Project) Called(mailbox string) string { return p.lead().Called(mailbox) }
 
 // AllCalled is [Project.Called] for each of several mailboxes.

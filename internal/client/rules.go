@@ -9,7 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
-	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A RefusedError says which rule refuses a message.
@@ -62,7 +62,7 @@ func (c *Client) MayPass(m *dropbox.Message) error {
 // the lead what the lead did.
 func (c *Client) why(reason string) string {
 	if c.Me.Name == dropbox.Lead {
-		return swarm.ByLead + ": " + reason
+		return mail.ByLead + ": " + reason
 	}
 	return reason
 }

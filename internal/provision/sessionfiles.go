@@ -110,7 +110,7 @@ func (s attachedSession) server() map[string]any {
 }
 
 // hookEvents are the events that claude-swarm hook hears of. At a slash command the
-// client expands before it runs the ! lines; see [swarm.Attached.Prompted].
+// client expands before it runs the ! lines; see [mail.Attached.Prompted].
 var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}
 
 // hooks are the entries of the client's settings, by event. Their command lines

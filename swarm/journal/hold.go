@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
@@ -165,4 +166,20 @@ type Failure struct {
 	Unborn  bool      `json:"unborn,omitempty"` // the client died before its first event
 	Buried  bool      `json:"buried,omitempty"` // the message was given up with this failure
 	Reason  string    `json:"reason"`
+}
+
+// Reason is why the agent is paused, and who did it.
+func (p *Pause) Reason() string { return reason(p.Why, p.By) }
+
+// Reason is why the agent is stopped, and who did it.
+func (s *Stop) Reason() string { return reason(s.Why, s.By) }
+
+func reason(why, by string) string {
+	switch {
+	case by == "" || by == dropbox.Swarm:
+		return why
+	case why == "":
+		return "by " + by
+	}
+	return why + " (by " + by + ")"
 }

@@ -27,6 +27,11 @@ var targets = []target{
 		"settle.go", // receipt
 		"takeup.go", // take-up
 	}, first: wholeTurns},
+	{pkg: "swarm/mail", files: []string{
+		"claim.go", "job.go", // claim
+		"settle.go",            // receipt
+		"left.go", "cutoff.go", // take-up
+	}, by: "swarm", first: wholeTurns},
 	{pkg: "swarm/turn", files: []string{
 		"attempt.go", "tracker.go", // the record, before the prompt
 		"follow.go", // take-up

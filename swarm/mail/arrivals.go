@@ -1,30 +1,30 @@
-package swarm
+package mail
 
 import (
 	"sync"
 	"time"
 )
 
-// The doors that a message may have come through, as far as the daemon knows by
+// How a message may have come, as far as the daemon knows by
 // itself; what a message says of it is not believed.
 const (
-	viaMailbox = "mailbox" // delivered into new/ by some program, such as claude-swarm send
+	ViaMailbox = "mailbox" // delivered into new/ by some program, such as claude-swarm send
 	viaHand    = "hand"    // a file laid into the folder by hand, taken in by the daemon
 )
 
-// doors remembers which of an agent's messages the daemon took in by itself. The
+// Arrivals remember which of an agent's messages the daemon took in by itself. The
 // zero value is ready to use; it is safe for several goroutines.
-type doors struct {
+type Arrivals struct {
 	mu   sync.Mutex
 	hand map[string]bool // message ids
 	// origins are those of messages that nobody proves to have sent, and came when the
 	// others arrived; both by message ids.
-	origins map[string]*origin
+	origins map[string]*Origin
 	came    map[string]time.Time
 }
 
-// arrived notes when a message arrived, once.
-func (d *doors) arrived(id string, at time.Time) {
+// note notes when a message arrived, once.
+func (d *Arrivals) note(id string, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, known := d.came[id]; known || d.origins[id] != nil {
@@ -40,15 +40,15 @@ func (d *doors) arrived(id string, at time.Time) {
 const maxArrivals = 1024
 
 // found notes who left a message.
-func (d *doors) found(id string, o origin) {
+func (d *Arrivals) found(id string, o Origin) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.keepOrigin(id, o)
 }
 
-func (d *doors) keepOrigin(id string, o origin) {
+func (d *Arrivals) keepOrigin(id string, o Origin) {
 	if d.origins == nil {
-		d.origins = map[string]*origin{}
+		d.origins = map[string]*Origin{}
 	}
 	d.origins[id] = &o
 	delete(d.came, id)
@@ -56,7 +56,7 @@ func (d *doors) keepOrigin(id string, o origin) {
 
 // origin says who left a message, nil where that was not found out yet, and when it
 // arrived, zero where that is not known. The arrival is told once.
-func (d *doors) origin(id string) (o *origin, arrived time.Time) {
+func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o, arrived = d.origins[id], d.came[id]
@@ -64,10 +64,10 @@ func (d *doors) origin(id string) (o *origin, arrived time.Time) {
 	return o, arrived
 }
 
-// takeIn calls f, which delivers what was dropped by hand, and remembers the id and who
+// TakeIn calls f, which delivers what was dropped by hand, and remembers the id and who
 // left it.
 // Anyone who asks meanwhile waits: the message can be claimed before f returns.
-func (d *doors) takeIn(o origin, f func() (id string, err error)) error {
+func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id, err := f()
@@ -82,18 +82,18 @@ func (d *doors) takeIn(o origin, f func() (id string, err error)) error {
 	return nil
 }
 
-// of says through which door a message came.
-func (d *doors) of(id string) string {
+// Via says how a message came.
+func (d *Arrivals) Via(id string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.hand[id] {
 		return viaHand
 	}
-	return viaMailbox
+	return ViaMailbox
 }
 
-// forget lets a message go that is settled.
-func (d *doors) forget(id string) {
+// Forget lets a message go that is settled.
+func (d *Arrivals) Forget(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.hand, id)

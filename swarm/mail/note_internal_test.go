@@ -1,4 +1,4 @@
-package swarm
+package mail
 
 import (
 	"fmt"
@@ -25,14 +25,14 @@ func TestTheFolderOfAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	h := &house{home: journal.HomeOf(dir), store: store}
+	s := &Service{Home: journal.HomeOf(dir), Store: store}
 	for want, err := range map[string]error{
-		filepath.Join(h.home.Dir(), "pids"):   &fs.PathError{Op: "open", Path: h.home.PIDFile("coder"), Err: syscall.ENOSPC},
-		filepath.Join(h.home.Dir(), "window"): &fs.PathError{Op: "openat", Path: ".coder.JTUTLCJBRC", Err: syscall.ENOSPC},
+		filepath.Join(s.Home.Dir(), "pids"):   &fs.PathError{Op: "open", Path: s.Home.PIDFile("coder"), Err: syscall.ENOSPC},
+		filepath.Join(s.Home.Dir(), "window"): &fs.PathError{Op: "openat", Path: ".coder.JTUTLCJBRC", Err: syscall.ENOSPC},
 		filepath.Join(box, "lead", "tmp"):     &os.LinkError{Op: "rename", Old: "lead/tmp/x", New: "lead/new/x", Err: syscall.EIO},
-		h.home.Dir():                          syscall.EMFILE,
+		s.Home.Dir():                          syscall.EMFILE,
 	} {
-		if got := h.folderOf(fmt.Errorf("save: %w", err)); got != want {
+		if got := s.folderOf(fmt.Errorf("save: %w", err)); got != want {
 			t.Errorf("folderOf(%v) = %s, want %s", err, got, want)
 		}
 	}

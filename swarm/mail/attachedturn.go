@@ -1,6 +1,7 @@
-package swarm
+package mail
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,17 +15,17 @@ import (
 
 // next claims the message that is first in line, and what rides along with it.
 func (s *Attached) next(b *journal.Binding) (string, error) {
-	entries, err := s.agent.box.List()
+	entries, err := s.mail.Box.List()
 	if err != nil {
 		return "", err
 	}
 	var notes []*dropbox.Claim
 	for _, e := range entries {
-		if m, err := s.agent.box.Read(e); err == nil && !m.Type.Wakes() {
+		if m, err := s.mail.Box.Read(e); err == nil && !m.Type.Wakes() {
 			continue
 		}
-		s.agent.noteArrival(e)
-		c, err := s.agent.box.Claim(e)
+		s.mail.NoteArrival(e)
+		c, err := s.mail.Box.Claim(e)
 		switch {
 		case errors.Is(err, dropbox.ErrGone):
 			continue
@@ -33,8 +34,8 @@ func (s *Attached) next(b *journal.Binding) (string, error) {
 		case err != nil:
 			return "", err
 		}
-		j := &job{claim: c}
-		if refused, err := s.agent.refuse(j); err != nil {
+		j := &Job{Claim: c}
+		if refused, err := s.mail.Refuse(j); err != nil {
 			return "", err
 		} else if refused {
 			continue
@@ -51,18 +52,18 @@ func (s *Attached) next(b *journal.Binding) (string, error) {
 func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err error) {
 	size := 0
 	for _, e := range entries {
-		m, err := s.agent.box.Read(e)
+		m, err := s.mail.Box.Read(e)
 		if err != nil || m.Type.Wakes() || len(notes) == maxNotes || size+len(m.Body) > maxNoteSize && len(notes) > 0 {
 			continue
 		}
-		s.agent.noteArrival(e)
-		c, err := s.agent.box.Claim(e)
+		s.mail.NoteArrival(e)
+		c, err := s.mail.Box.Claim(e)
 		if errors.Is(err, dropbox.ErrGone) {
 			continue
 		} else if err != nil {
 			return notes, err
 		}
-		if useless, err := s.agent.useless(c); err != nil {
+		if useless, err := s.mail.skip(c); err != nil {
 			return notes, err
 		} else if useless {
 			continue
@@ -74,30 +75,31 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 }
 
 // begin writes down that the session works on a message, and makes its prompt.
-func (s *Attached) begin(b *journal.Binding, j *job, notes []*dropbox.Claim) (string, error) {
-	c, m := j.claim, j.claim.Message
-	p := prompt{Agent: s.agent.name, Plan: s.agent.plan(), Tools: true, Message: letter{Message: m, Proven: s.agent.proves(m), Via: viaMailbox}, CutOff: j.cutOff}
-	if s.agent.advise != nil {
-		p.Advice = s.agent.advise(Spec{Name: s.agent.name, Tools: true, Attached: true})
+func (s *Attached) begin(b *journal.Binding, j *Job, notes []*dropbox.Claim) (string, error) {
+	c, m := j.Claim, j.Claim.Message
+	j.Notes, j.Via = notes, ViaMailbox
+	p := s.mail.Prompt(j)
+	p.Tools = true
+	if s.advise != nil {
+		p.Advice = s.advise()
 	}
 	rec := &journal.Record{
-		Turn: journal.TurnID(m.ID, c.Begun, 0), Agent: s.agent.name, Message: m.ID, Thread: orElse(m.Thread, m.ID), Trace: orElse(m.Trace, m.ID),
+		Turn: journal.TurnID(m.ID, c.Begun, 0), Agent: s.mail.Name, Message: m.ID, Thread: cmp.Or(m.Thread, m.ID), Trace: cmp.Or(m.Trace, m.ID),
 		Hops: m.Hops, Path: m.Path, Session: b.Session, Via: journal.ViaAttach, Begun: time.Now().UTC(),
 	}
 	for _, n := range notes {
-		p.Notes = append(p.Notes, letter{Message: n.Message, Proven: s.agent.proves(n.Message), Via: viaMailbox})
 		rec.Notes = append(rec.Notes, n.ID)
 	}
-	if err := rec.Write(s.agent.home); err != nil {
+	if err := rec.Write(s.mail.Home); err != nil {
 		return "", err
 	}
 	b.Message, b.Turn, b.Notes, b.Asked, b.Prompt = m.ID, rec.Turn, rec.Notes, false, b.Latest
 	b.Before, b.Awaits = b.Tasks, false
-	if err := b.Write(s.agent.home); err != nil {
+	if err := b.Write(s.mail.Home); err != nil {
 		return "", err
 	}
-	s.agent.begun(m)
-	return p.text(randomMark), nil
+	s.mail.Begun(m)
+	return p.Text(), nil
 }
 
 // settle ends the work on a message: well, or broken off, and then it waits again.
@@ -109,7 +111,7 @@ func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 		b.Forget()
 		return s.putBackLeft()
 	}
-	claimed, err := s.agent.box.Claimed()
+	claimed, err := s.mail.Box.Claimed()
 	if err != nil {
 		return err
 	}
@@ -125,32 +127,32 @@ func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 
 // brokenOff notes the end of a turn that did not come to its own.
 func (s *Attached) brokenOff(b *journal.Binding) error {
-	rec, err := journal.ReadRecord(s.agent.home, b.Turn)
+	rec, err := journal.ReadRecord(s.mail.Home, b.Turn)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.End != "" {
 		return nil
 	} else if err != nil {
 		return err
 	}
 	rec.End, rec.Reason, rec.Ended = runner.Stopped, "broken off in the session", time.Now().UTC()
-	if err := rec.Write(s.agent.home); err != nil {
+	if err := rec.Write(s.mail.Home); err != nil {
 		return err
 	}
-	return journal.AppendLedger(s.agent.home, rec.Line())
+	return s.mail.Ledger.Add(rec.Line())
 }
 
 func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) error {
-	a := s.agent
-	last = a.hidden.Text(last)
-	c, err := a.box.Open(e)
+	in := s.mail
+	last = in.Hidden.Text(last)
+	c, err := in.Box.Open(e)
 	if err != nil || c.Message == nil {
 		return errors.Join(err, c.Bad)
 	}
 	now := time.Now().UTC()
 	r := &journal.Receipt{
-		ID: e.ID, Turn: b.Turn, Agent: a.name, Backend: s.backend, Session: b.Session, Via: viaMailbox, Attached: true, Proven: a.proves(c.Message),
+		ID: e.ID, Turn: b.Turn, Agent: in.Name, Backend: in.Backend(), Session: b.Session, Via: ViaMailbox, Attached: true, Proven: in.Proves(c.Message),
 		Outcome: string(runner.Done), Ended: now, Notes: b.Notes, Text: cut(last, 4096),
 	}
-	tried, err := journal.Records(a.home, e.ID, c.Begun)
+	tried, err := journal.Records(in.Home, e.ID, c.Begun)
 	if err != nil {
 		return err
 	}
@@ -163,80 +165,38 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 		r.Attempts = append(r.Attempts, rec.Attempt())
 	}
 	r.Attempts = append(r.Attempts, journal.Attempt{Start: begun, End: now, Outcome: string(runner.Done)})
-	sent, err := journal.SentIn(a.home, b.Turn)
+	sent, err := journal.SentIn(in.Home, b.Turn)
 	if err != nil {
 		return err
 	}
 	for _, n := range sent {
 		r.Sent = append(r.Sent, n.ID)
 	}
-	r.Answer = a.owed(c.Message, r, sent, runner.Outcome{Text: last})
+	r.Answer = in.owed(c.Message, r, sent, runner.Outcome{Text: last})
 	data, err := r.Encode()
 	if err != nil {
 		return err
 	}
-	if err := a.box.Commit(e, data); err != nil {
+	if err := in.Box.Commit(e, data); err != nil {
 		return err
 	}
 	// A crash before this leaves the line to the daemon's next start, which makes it
 	// from the receipt.
-	if err := journal.AppendLedger(a.home, journal.LineOf(c.Message, r)); err != nil {
-		a.log.Warn("a line is missing in the ledger until the daemon starts", keyErr, err)
+	if err := in.Ledger.Add(journal.LineOf(c.Message, r)); err != nil {
+		in.Log.Warn("a line is missing in the ledger until the daemon starts", keyErr, err)
 	}
-	return s.finish(e, c.Message, r)
-}
-
-// finish does what is left after the commit point. It is harmless to repeat.
-func (s *Attached) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
-	a := s.agent
-	if err := s.fileNotes(r); err != nil {
-		return err
-	}
-	answer, err := a.answer(m, r)
-	if err != nil {
-		return err
-	}
-	if err := a.ended(m, r, answer); err != nil {
-		return err
-	}
-	if err := a.closeOffer(m, r); err != nil {
-		return err
-	}
-	return a.box.Finish(e)
-}
-
-func (s *Attached) fileNotes(r *journal.Receipt) error {
-	claimed, err := s.agent.box.Claimed()
-	if err != nil {
-		return err
-	}
-	for _, e := range claimed {
-		if !slices.Contains(r.Notes, e.ID) {
-			continue
-		}
-		data, err := (&journal.Receipt{ID: e.ID, Turn: r.Turn, Agent: r.Agent, Via: viaMailbox, Outcome: "rode along", Ended: r.Ended}).Encode()
-		if err == nil {
-			err = s.agent.box.Commit(e, data)
-		}
-		if err == nil {
-			err = s.agent.box.Finish(e)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return in.settled(e, c.Message, r)
 }
 
 // putBackCut puts back what a hook claimed that was killed before it noted the message in
 // the binding: the client ends the ! lines of a prompt that is broken off. The session works
 // on no message. What a client of the daemon still works on stays.
 func (s *Attached) putBackCut() error {
-	live, err := s.agent.home.LiveClients()
+	live, err := s.mail.Home.LiveClients()
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(live, func(c journal.Client) bool { return c.Agent == s.agent.name }) {
+	if slices.ContainsFunc(live, func(c journal.Client) bool { return c.Agent == s.mail.Name }) {
 		return nil
 	}
 	return s.putBackLeft()
@@ -245,7 +205,7 @@ func (s *Attached) putBackCut() error {
 // putBackLeft finishes what has a receipt in cur/, and puts the rest back: nothing
 // of this agent is being worked on.
 func (s *Attached) putBackLeft() error {
-	box := s.agent.box
+	box := s.mail.Box
 	committed, err := box.Receipts()
 	if err != nil {
 		return err
@@ -269,9 +229,9 @@ func (s *Attached) putBackLeft() error {
 
 func (s *Attached) finishLeft(e dropbox.Entry) error {
 	if e.Name == "" {
-		return s.agent.box.Finish(e)
+		return s.mail.Box.Finish(e)
 	}
-	data, err := s.agent.box.Receipt(e)
+	data, err := s.mail.Box.Receipt(e)
 	if err != nil {
 		return err
 	}
@@ -279,12 +239,12 @@ func (s *Attached) finishLeft(e dropbox.Entry) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.agent.box.Open(e)
+	c, err := s.mail.Box.Open(e)
 	if err != nil {
 		return err
 	}
 	if c.Message == nil || r.Outcome != string(runner.Done) {
-		return s.agent.box.Finish(e)
+		return s.mail.Box.Finish(e)
 	}
-	return s.finish(e, c.Message, r)
+	return s.mail.settled(e, c.Message, r)
 }

@@ -1,4 +1,4 @@
-package swarm
+package mail
 
 import (
 	"errors"
@@ -45,17 +45,21 @@ func withoutList(t *testing.T, folder string, f func()) {
 
 // A ledger is not amended from days of which it is not known what was done in them.
 func TestADayThatCannotBeListed(t *testing.T) {
-	s := newIdle(t)
+	in := newInbox(t)
+	ledger, err := journal.OpenLedger(in.Home, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	now := time.Now()
-	day := filepath.Join(s.store.Dir(), "coder/done", now.UTC().Format(time.DateOnly))
+	day := filepath.Join(in.Store.Dir(), "coder/done", now.UTC().Format(time.DateOnly))
 	if err := os.Mkdir(day, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := s.ledger.Amend(s.home, s.store, []string{"coder"}, now); err != nil || lines != 0 {
+	if lines, err := ledger.Amend(in.Home, in.Store, []string{"coder"}, now); err != nil || lines != 0 {
 		t.Errorf("amend = %v, %v, want nothing", lines, err)
 	}
 	withoutList(t, day, func() {
-		if lines, err := s.ledger.Amend(s.home, s.store, []string{"coder"}, now); !errors.Is(err, fs.ErrPermission) {
+		if lines, err := ledger.Amend(in.Home, in.Store, []string{"coder"}, now); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("amend = %v, %v, want the error", lines, err)
 		}
 	})
@@ -64,22 +68,22 @@ func TestADayThatCannotBeListed(t *testing.T) {
 // A message is not taken up while the notes of its turn cannot be looked for: it would be
 // settled, and nobody would look for them again.
 func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
-	a := newIdle(t).agents["coder"]
+	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
 	rec := &journal.Record{
 		V: 1, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Message: task.ID, Notes: []string{note.ID},
 		Begun: time.Now(), End: runner.Failed, Reason: "no luck", Ended: time.Now(), Counted: true,
 	}
-	if err := rec.Write(a.home); err != nil {
+	if err := rec.Write(a.Home); err != nil {
 		t.Fatal(err)
 	}
-	withoutList(t, filepath.Join(a.store.Dir(), "coder/cur"), func() {
-		if err := a.takeUpOne(t.Context(), task.Entry); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("takeUpOne = %v, want that the notes cannot be looked for", err)
+	withoutList(t, filepath.Join(a.Store.Dir(), "coder/cur"), func() {
+		if err := takeUp(a, task.Entry); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("takeUp = %v, want that the notes cannot be looked for", err)
 		}
 	})
 	count(t, a, 0, 2, 0, 0)
-	if err := a.takeUpOne(t.Context(), task.Entry); err != nil {
+	if err := takeUp(a, task.Entry); err != nil {
 		t.Error(err)
 	}
 	count(t, a, 2, 0, 0, 0)
@@ -88,7 +92,7 @@ func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 // A turn that is done is not answered, nor filed, while the notes that rode along cannot
 // be looked for: nobody would file them after that.
 func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
-	a := newIdle(t).agents["coder"]
+	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
 	r := &journal.Receipt{
 		ID: task.ID, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Outcome: string(runner.Done),
@@ -99,10 +103,10 @@ func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.box.Commit(task.Entry, data); err != nil {
+	if err := a.Box.Commit(task.Entry, data); err != nil {
 		t.Fatal(err)
 	}
-	withoutList(t, filepath.Join(a.store.Dir(), "coder/cur"), func() {
+	withoutList(t, filepath.Join(a.Store.Dir(), "coder/cur"), func() {
 		if err := a.finish(task.Entry, task.Message, r); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("finish = %v, want that the notes cannot be looked for", err)
 		}
@@ -113,7 +117,7 @@ func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	}
 	count(t, a, 0, 0, 2, 1)
 	for _, e := range []dropbox.Entry{note.Entry, task.Entry} {
-		if has, err := a.box.HasReceipt(e); !has || err != nil {
+		if has, err := a.Box.HasReceipt(e); !has || err != nil {
 			t.Errorf("%s is filed, and has a receipt: %v, %v", e.ID, has, err)
 		}
 	}

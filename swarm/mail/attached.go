@@ -1,4 +1,4 @@
-package swarm
+package mail
 
 import (
 	"context"
@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // An Attached does the mail of an agent whose session a person runs: what the
@@ -23,19 +22,18 @@ import (
 // the commit point. It belongs to one goroutine; hooks that run at the same time
 // wait for each other by a lock.
 type Attached struct {
-	agent   *agent
-	backend string // what kind of client the session is, for the receipts
+	mail   *Inbox
+	advise func() string
 }
 
 // AttachedOptions are what an Attached can do without.
 type AttachedOptions struct {
-	Backend   string                  // what kind of client the session is, for the receipts
-	Gate      Gate                    // is asked about every message that is claimed, as the daemon does; nil stops loops alone
-	Announcer Announcer               // as in [Options]
-	Advise    func(agent Spec) string // likewise
-	Log       *slog.Logger            // nil discards it
-	// Plan says who the lead is; nothing else of it is looked at.
-	Plan Plan
+	Gate      Gate          // is asked about every message that is claimed, as the daemon does; nil stops loops alone
+	Announcer Announcer     // nil: nobody looks
+	Advise    func() string // a line for each prompt; nil is none
+	Log       *slog.Logger  // nil discards it
+	Names     Names         // who the lead is
+	Backend   string        // what kind of client the session is, for the receipts
 }
 
 // OpenAttached is ready to do the mail of an agent. The caller closes the Attached, and
@@ -59,36 +57,47 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 	if err != nil {
 		return nil, err
 	}
-	// As much of the daemon as the mail of one agent needs: nobody listens, and the
-	// lead is the person.
-	h := &house{
-		home: home, store: store, log: log, gate: o.Gate, advise: o.Advise, tokens: tokens, secrets: home.Secrets(),
-		feed: new(feed), events: home.Events(), trouble: new(trouble), plan: func() Plan { return o.Plan }, turnsAt: home.TurnsSince,
+	s := &Service{
+		Home: home, Store: store, Ledger: appender{home}, Tokens: tokens, Counts: new(journal.TurnCounts), Secrets: home.Secrets(),
+		Events: home.Events(), Log: log, Gate: o.Gate, Trouble: new(Trouble), Reach: NewReach(store.Dir()), TurnsAt: home.TurnsSince,
+		Names:   func() Names { return o.Names },
+		CanWork: func(string) bool { return false }, // what concerns nobody else goes to the person
+		Alerted: func(time.Time, string, string) { /* nobody listens to this process */ },
 	}
 	if o.Announcer != nil {
-		h.announcer = &announcing{Announcer: o.Announcer, waiting: mostCopies} // it counts before the first copy
+		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // it counts before the first copy
 	}
-	listeners := []Listener{h.leadListener()}
-	if h.announcer != nil {
-		listeners = append(listeners, h.announceListener())
+	listeners := []Listener{s.LeadListener()}
+	if s.Announcer != nil {
+		listeners = append(listeners, s.AnnounceListener())
 	}
 	for _, l := range listeners {
-		if err := h.events.Begin(l.Name); err != nil {
+		if err := s.Events.Begin(l.Name); err != nil {
 			return nil, err
 		}
 	}
-	h.wakeListeners = func() { // no daemon may run that would
+	s.WakeListeners = func() { // no daemon may run that would
 		for _, l := range listeners {
-			_, _ = h.hear(context.Background(), l) // logged; they hear it the next time
+			_, _ = s.Hear(context.Background(), l) // logged; they hear it the next time
 		}
 	}
-	a := &agent{house: h, name: name, box: box, log: log, hidden: turn.NewSecrets(h.secrets)}
-	a.diary = journal.OpenAgentLog(home, name, journal.LogPolicy{}, h.feed.line(name), func(err error) { log.Warn("diary", keyErr, err) })
-	return &Attached{agent: a, backend: o.Backend}, nil
+	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}
+	in.AgentLog = journal.OpenAgentLog(home, name, journal.LogPolicy{}, func(time.Time, string, string) {}, func(err error) { log.Warn("agent's log", keyErr, err) })
+	return &Attached{mail: in, advise: o.Advise}, nil
 }
 
+// An appender adds lines to the ledger beside the daemon.
+type appender struct{ home journal.Home }
+
+func (a appender) Add(line journal.LedgerLine) error { return journal.AppendLedger(a.home, line) }
+
+// A hider hides the tokens of the project.
+type hider struct{ secrets *tokens.Source }
+
+func (h hider) Text(text string) string { return h.secrets.Redactor().Text(text) }
+
 // Close lets the agent's log go.
-func (s *Attached) Close() { s.agent.diary.Close() }
+func (s *Attached) Close() { s.mail.AgentLog.Close() }
 
 // A StopEvent is what the client tells its Stop hook.
 type StopEvent struct {
@@ -119,7 +128,7 @@ type StopReply struct {
 // earlier session left is put back. While another one runs, it keeps the mail, and
 // the notice says so.
 func (s *Attached) Begin(pid int, session string) (notice string, err error) {
-	unlock, err := s.agent.home.LockBinding(s.agent.name)
+	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
 		return "", err
 	}
@@ -135,7 +144,7 @@ func (s *Attached) Begin(pid int, session string) (notice string, err error) {
 	}
 	n, err := s.waiting()
 	if n > 0 {
-		notice = fmt.Sprintf("%s has mail: %s waiting.", s.agent.name, screen.Count(n, "message"))
+		notice = fmt.Sprintf("%s has mail: %s waiting.", s.mail.Name, screen.Count(n, "message"))
 	}
 	return notice, err
 }
@@ -144,7 +153,7 @@ func (s *Attached) taken(other *journal.Binding) string {
 	if other == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s is attached to another session (pid %d), which gets its mail.", s.agent.name, other.Process.PID)
+	return fmt.Sprintf("%s is attached to another session (pid %d), which gets its mail.", s.mail.Name, other.Process.PID)
 }
 
 // bind returns the binding of the client that called the hook. Where another
@@ -154,7 +163,7 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	if err != nil {
 		return nil, nil, err
 	}
-	have, err := s.agent.home.LastBinding(s.agent.name)
+	have, err := s.mail.Home.LastBinding(s.mail.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,13 +179,13 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	case have != nil && have.Process.Alive():
 		return nil, have, nil
 	default:
-		b = &journal.Binding{Agent: s.agent.name, Process: client, Since: time.Now().UTC()}
+		b = &journal.Binding{Agent: s.mail.Name, Process: client, Since: time.Now().UTC()}
 		if err := s.putBackLeft(); err != nil {
 			return nil, nil, err
 		}
 	}
 	b.Session = session
-	return b, nil, b.Write(s.agent.home)
+	return b, nil, b.Write(s.mail.Home)
 }
 
 // Stop is the end of a turn of the session. The message that it worked on is done:
@@ -184,7 +193,7 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 // message work on in the background, it is done at the end of the turn in which the
 // session is told that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
-	unlock, err := s.agent.home.LockBinding(s.agent.name)
+	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
 		return reply, err
 	}
@@ -201,7 +210,7 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
 		if b.Awaits = b.AwaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt
-			return reply, b.Write(s.agent.home)
+			return reply, b.Write(s.mail.Home)
 		}
 		if err := s.settle(b, ev.Last, done); err != nil {
 			return reply, err
@@ -223,7 +232,7 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 		}
 		if reply.Prompt != "" {
 			b.Blocks++
-			return reply, b.Write(s.agent.home)
+			return reply, b.Write(s.mail.Home)
 		}
 	}
 	n, err := s.waiting()
@@ -231,16 +240,16 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	case n > 0 && held != "":
 		reply.Notice = fmt.Sprintf("%s: %s waiting.", held, screen.Count(n, "message"))
 	case n > 0:
-		reply.Notice = fmt.Sprintf("%s has mail: %s waiting. Type /inbox.", s.agent.name, screen.Count(n, "message"))
+		reply.Notice = fmt.Sprintf("%s has mail: %s waiting. Type /inbox.", s.mail.Name, screen.Count(n, "message"))
 	}
-	return reply, errors.Join(err, b.Write(s.agent.home))
+	return reply, errors.Join(err, b.Write(s.mail.Home))
 }
 
 // Fetch gives the person's session its next message, as a prompt; "" when nothing
 // waits. The end of the turn files it. Where no Stop hook runs that would tell of
 // the end, fileLast files the one that was fetched before.
 func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string, err error) {
-	unlock, err := s.agent.home.LockBinding(s.agent.name)
+	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
 		return "", err
 	}
@@ -262,13 +271,13 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	if held, err := s.held(time.Now()); err != nil {
 		return "", err
 	} else if held != "" {
-		return "", errors.Join(errors.New(held), b.Write(s.agent.home))
+		return "", errors.Join(errors.New(held), b.Write(s.mail.Home))
 	}
 	if prompt, err = s.next(b); err != nil || prompt == "" {
-		return "", errors.Join(err, b.Write(s.agent.home))
+		return "", errors.Join(err, b.Write(s.mail.Home))
 	}
 	b.Asked = true
-	return prompt, b.Write(s.agent.home)
+	return prompt, b.Write(s.mail.Home)
 }
 
 // Prompted notes the prompt that the session is given, by the client's id of it. The hooks
@@ -283,7 +292,7 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 // sub-agent in the background has ended (2.1.330); a message that waits for that goes on
 // with it. What the person types before breaks nothing off.
 func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
-	unlock, err := s.agent.home.LockBinding(s.agent.name)
+	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
 		return err
 	}
@@ -296,10 +305,10 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	if b.Awaits {
 		if ended := endedTask(text); ended != "" && !slices.Contains(b.Before, ended) {
 			b.Prompt, b.Asked, b.Awaits = prompt, true, false // the Stop hook did not begin this turn
-			return b.Write(s.agent.home)
+			return b.Write(s.mail.Home)
 		}
 		if len(b.Helpers()) > 0 {
-			return b.Write(s.agent.home)
+			return b.Write(s.mail.Home)
 		}
 	}
 	if b.Message != "" && (prompt == "" || b.Prompt != prompt) {
@@ -307,7 +316,7 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 			return err
 		}
 	}
-	return b.Write(s.agent.home)
+	return b.Write(s.mail.Home)
 }
 
 // endedTask is the id of the sub-agent, or of other work in the background, of whose end a
@@ -323,35 +332,35 @@ func endedTask(text string) string {
 
 // End is the end of the session: what it did not finish waits again.
 func (s *Attached) End(pid int) (err error) {
-	unlock, err := s.agent.home.LockBinding(s.agent.name)
+	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	b, err := s.agent.home.LastBinding(s.agent.name)
+	b, err := s.mail.Home.LastBinding(s.mail.Name)
 	if b == nil || err != nil {
 		return err
 	}
 	if client, err := clientAbove(pid); err != nil || client != b.Process {
 		return err
 	}
-	return errors.Join(s.putBackLeft(), os.Remove(s.agent.home.BindingFile(s.agent.name)))
+	return errors.Join(s.putBackLeft(), os.Remove(s.mail.Home.BindingFile(s.mail.Name)))
 }
 
 // held says why the session gets no mail now, and what to do; "" when it gets some. A
 // person's word holds for the person's own session too.
 func (s *Attached) held(now time.Time) (string, error) {
-	name := s.agent.name
-	all, err := journal.OpenHolds(s.agent.home)
+	name := s.mail.Name
+	all, err := journal.OpenHolds(s.mail.Home)
 	if err != nil {
 		return "", err
 	}
 	switch st := all.Of(name); {
 	case st.Stopped != nil && !st.Stopped.Breaker:
-		return fmt.Sprintf("%s is stopped (%s; claude-swarm start %s)", name, join(st.Stopped.Why, st.Stopped.By), name), nil
+		return fmt.Sprintf("%s is stopped (%s; claude-swarm start %s)", name, st.Stopped.Reason(), name), nil
 	case st.Paused.Holds(now):
-		return fmt.Sprintf("%s is paused (%s; claude-swarm resume %s)", name, join(st.Paused.Why, st.Paused.By), name), nil
-	case s.agent.store.Halted():
+		return fmt.Sprintf("%s is paused (%s; claude-swarm resume %s)", name, st.Paused.Reason(), name), nil
+	case s.mail.Store.Halted():
 		return "everything is halted (claude-swarm unhalt)", nil
 	}
 	return "", nil
@@ -359,25 +368,11 @@ func (s *Attached) held(now time.Time) (string, error) {
 
 // waiting counts the mail that a turn can begin with; notes ride along with it.
 func (s *Attached) waiting() (n int, err error) {
-	entries, err := s.agent.box.Peek()
+	entries, err := s.mail.Box.Peek()
 	for _, e := range entries {
-		if m, err := s.agent.box.Read(e); err != nil || m.Type.Wakes() {
+		if m, err := s.mail.Box.Read(e); err != nil || m.Type.Wakes() {
 			n++
 		}
 	}
 	return n, err
-}
-
-// attachedStatus says which session does the mail of an attached agent, and what
-// to do where none does. The plugin of attach lies beside the daemon's files; the path is as
-// seen from the project.
-func attachedStatus(home journal.Home, name string) (why, next string) {
-	if b, err := home.BindingOf(name); err == nil && b != nil {
-		return fmt.Sprintf("your own session does its mail: pid %d", b.Process.PID), ""
-	}
-	next = "claude-swarm attach " + name
-	if info, err := os.Stat(filepath.Join(home.Dir(), "attach", name)); err == nil && info.IsDir() {
-		next = "claude --plugin-dir " + filepath.Join(filepath.Base(home.Dir()), "attach", name)
-	}
-	return "no session of your own is attached as " + name, next
 }

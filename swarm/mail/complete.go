@@ -1,6 +1,7 @@
-package swarm
+package mail
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -10,10 +11,10 @@ import (
 
 // completed is the task of a person that is complete with the turn on m, whose receipt is
 // r: nothing else that came of the task is to be done. It is nil where there is none.
-func (a *agent) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
+func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	task, err := m, error(nil)
-	if root := orElse(m.Trace, m.ID); root != m.ID {
-		if task, err = a.message(root); errors.Is(err, dropbox.ErrNotFound) {
+	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
+		if task, err = in.message(root); errors.Is(err, dropbox.ErrNotFound) {
 			return nil // removed meanwhile
 		}
 	}
@@ -22,10 +23,10 @@ func (a *agent) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Messa
 	}
 	open := false
 	if err == nil && (task != m || len(r.Sent) > 0) {
-		open, err = a.isOpen(task, m.ID)
+		open, err = in.isOpen(task, m.ID)
 	}
 	if err != nil {
-		a.log.Warn("it is not known whether a task is complete", keyMessage, m.ID, keyErr, err)
+		in.Log.Warn("it is not known whether a task is complete", keyMessage, m.ID, keyErr, err)
 		return nil
 	}
 	if open {
@@ -35,11 +36,11 @@ func (a *agent) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Messa
 }
 
 // message finds and reads the message with that id, which may be moving.
-func (h *house) message(id string) (m *dropbox.Message, err error) {
+func (s *Service) message(id string) (m *dropbox.Message, err error) {
 	for range 5 {
 		var found dropbox.Found
-		if found, err = h.store.Find(id); err == nil {
-			m, err = h.store.Load(found)
+		if found, err = s.Store.Find(id); err == nil {
+			m, err = s.Store.Load(found)
 		}
 		if !errors.Is(err, dropbox.ErrNotFound) && !errors.Is(err, dropbox.ErrGone) {
 			break
@@ -54,10 +55,10 @@ func (h *house) message(id string) (m *dropbox.Message, err error) {
 // isOpen tells whether something that came of a task waits for an agent or is under way,
 // besides the message except. Questions to people do not count: who asked may have gone on
 // without an answer.
-func (h *house) isOpen(task *dropbox.Message, except string) (bool, error) {
+func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 	since := task.Created.Add(-time.Minute) // by another clock
 	open := false
-	err := h.store.Unfinished(isAgent, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
+	err := s.Store.Unfinished(IsAgent, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
 		if e.ID == except || e.Created.Before(since) {
 			return true
 		}
@@ -74,5 +75,5 @@ func (h *house) isOpen(task *dropbox.Message, except string) (bool, error) {
 	return open, err
 }
 
-// isAgent tells whether a mailbox is that of an agent.
-func isAgent(mailbox string) bool { return mailbox != dropbox.Lead && !dropbox.IsBridge(mailbox) }
+// IsAgent tells whether a mailbox is that of an agent.
+func IsAgent(mailbox string) bool { return mailbox != dropbox.Lead && !dropbox.IsBridge(mailbox) }

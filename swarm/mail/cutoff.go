@@ -1,4 +1,4 @@
-package swarm
+package mail
 
 import (
 	"time"
@@ -42,4 +42,11 @@ func ended(tries []*journal.Record) bool {
 		return len(tries) >= journal.MaxTries
 	}
 	return true
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

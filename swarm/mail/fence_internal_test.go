@@ -1,7 +1,8 @@
-package swarm
+package mail
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -82,15 +83,15 @@ func FuzzFence(f *testing.F) {
 	rules := policy.Default()
 	at := time.Date(2026, 11, 21, 4, 51, 2, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, task, note, prior []byte, from, subject string) {
-		var letters []letter
+		var letters []promptMail
 		for i, file := range [][]byte{note, task} {
 			m, err := dropbox.Parse(file)
 			if err != nil {
 				return
 			}
 			m.ID, m.Created = fmt.Sprintf("aaaabbbbc%d", i), at
-			m.From = orElse(m.From, orElse(from, dropbox.Lead))
-			m.Subject = orElse(m.Subject, subject)
+			m.From = cmp.Or(m.From, cmp.Or(from, dropbox.Lead))
+			m.Subject = cmp.Or(m.Subject, subject)
 			if strings.ContainsFunc(m.From+m.Subject, unicode.IsControl) {
 				return // no delivery and no claim takes that
 			}
@@ -100,9 +101,9 @@ func FuzzFence(f *testing.F) {
 			if v := rules.Decide(nil, policy.Question{Message: m, To: "coder", Now: at}); !v.Pass {
 				return
 			}
-			letters = append(letters, letter{m, false, viaHand})
+			letters = append(letters, promptMail{m, false, viaHand})
 		}
-		p := prompt{Agent: "coder", Prior: prior, Notes: letters[:1], Message: letters[1]}
+		p := Prompt{Agent: "coder", Prior: prior, Notes: letters[:1], Message: letters[1]}
 		// The first mark is one that a body may have guessed.
 		marks := 0
 		text := p.text(func() string {

@@ -1,6 +1,7 @@
-package swarm
+package mail
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"strconv"
@@ -11,30 +12,33 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A prompt is what one turn begins with. Its text never begins with a body, so
+// A Prompt is what one turn begins with. Its text never begins with a body, so
 // that no body can be taken for a command of the CLI, and every body stands
 // between two marks that it cannot contain.
-type prompt struct {
+type Prompt struct {
 	Agent   string
-	Plan    Plan   // names the lead
+	Names   Names  // names the lead
 	Prior   []byte // the window after a compaction; empty: none
 	Reread  []string
-	Advice  string   // a line of the daemon's own; "" is none
-	Notes   []letter // what rides along
-	Message letter
+	Advice  string       // a line of the daemon's own; "" is none
+	Notes   []promptMail // what rides along
+	Message promptMail
 	Tools   bool      // its client has the tools of dead-drop
 	CutOff  time.Time // when an earlier attempt at the message was cut off; zero: never
 }
 
-// A letter is a message with what the daemon knows of it.
-type letter struct {
+// A promptMail is a message with what the daemon knows of it.
+type promptMail struct {
 	*dropbox.Message
 	Proven bool
 	Via    string
 }
 
+// Text makes the prompt.
+func (p Prompt) Text() string { return p.text(randomMark) }
+
 // text makes the prompt. mark returns a new random mark at each call.
-func (p prompt) text(mark func() string) string {
+func (p Prompt) text(mark func() string) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 
@@ -50,9 +54,9 @@ func (p prompt) text(mark func() string) string {
 	}
 	for _, n := range p.Notes {
 		add("For your information, nothing to answer:")
-		parts = append(parts, n.envelope(p.Plan), fenced(n.Body, mark))
+		parts = append(parts, n.envelope(p.Names), fenced(n.Body, mark))
 	}
-	head := p.Message.envelope(p.Plan)
+	head := p.Message.envelope(p.Names)
 	if id := p.Message.Offer; id != "" {
 		how := "claude-swarm claim " + word(id)
 		if p.Tools {
@@ -71,17 +75,17 @@ func (p prompt) text(mark func() string) string {
 
 // envelope is the line above a body. What strangers can choose is quoted, unless
 // it is a plain word, so that it cannot pass for what the daemon says.
-func (l letter) envelope(plan Plan) string {
+func (l promptMail) envelope(names Names) string {
 	proof := "unverified"
 	if l.Proven {
 		proof = "proven"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Message %s from %s (%s, through %s), type %s", l.ID, word(plan.Called(l.From)), proof, l.Via, l.Type)
+	fmt.Fprintf(&b, "Message %s from %s (%s, through %s), type %s", l.ID, word(names.Called(l.From)), proof, l.Via, l.Type)
 	if l.Subject != "" {
 		fmt.Fprintf(&b, ", subject %q", l.Subject)
 	}
-	fmt.Fprintf(&b, ", thread %s", word(orElse(l.Thread, l.ID)))
+	fmt.Fprintf(&b, ", thread %s", word(cmp.Or(l.Thread, l.ID)))
 	if l.ReplyTo != "" {
 		fmt.Fprintf(&b, ", in reply to %s", word(l.ReplyTo))
 	}
@@ -124,3 +128,15 @@ func fenced(body []byte, mark func() string) string {
 func randomMark() string { return strings.ToLower(rand.Text()[:16]) }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Prompt is what a turn on a message begins with, as far as its mail goes.
+func (in *Inbox) Prompt(j *Job) Prompt {
+	p := Prompt{
+		Agent: in.Name, Names: in.Names(), CutOff: j.CutOff,
+		Message: promptMail{Message: j.Claim.Message, Proven: j.Proven, Via: j.Via},
+	}
+	for _, n := range j.Notes {
+		p.Notes = append(p.Notes, promptMail{Message: n.Message, Proven: in.Proves(n.Message), Via: in.Arrivals.Via(n.ID)})
+	}
+	return p
+}

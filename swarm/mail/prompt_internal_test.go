@@ -1,4 +1,4 @@
-package swarm
+package mail
 
 import (
 	"os"
@@ -10,8 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
@@ -46,13 +44,13 @@ func TestPromptGolden(t *testing.T) {
 	win.AddCall("Bash", "go test ./...", []byte(`{"command":"go test ./..."}`))
 	win.AddResult("Bash", "ok", false)
 	prior := win.AppendRange(nil, win.Start(), win.End())
-	for name, p := range map[string]prompt{
-		"offer":       {Agent: "coder", Message: letter{offer, true, viaMailbox}},
-		"offer-tools": {Agent: "coder", Tools: true, Message: letter{offer, true, viaMailbox}},
-		"plain":       {Agent: "coder", Message: letter{task, true, viaMailbox}},
+	for name, p := range map[string]Prompt{
+		"offer":       {Agent: "coder", Message: promptMail{offer, true, ViaMailbox}},
+		"offer-tools": {Agent: "coder", Tools: true, Message: promptMail{offer, true, ViaMailbox}},
+		"plain":       {Agent: "coder", Message: promptMail{task, true, ViaMailbox}},
 		"whole": {
 			Agent: "coder", Prior: prior, Reread: []string{"BACKLOG.md", ".dead-drop/debug-protocol.md"}, Advice: "[CORRECTION] Look around.",
-			Notes: []letter{{note, false, viaHand}}, Message: letter{task, true, viaMailbox}, CutOff: at.Add(time.Minute),
+			Notes: []promptMail{{note, false, viaHand}}, Message: promptMail{task, true, ViaMailbox}, CutOff: at.Add(time.Minute),
 		},
 	} {
 		n := 0
@@ -100,46 +98,9 @@ func TestAnEnvelopeSaysWhoSaysWhat(t *testing.T) {
 	} {
 		m := &dropbox.Message{ID: "k7f3q9m2xd", From: "lead", Type: dropbox.Task}
 		c.set(m)
-		got := letter{m, false, viaMailbox}.envelope(Plan{})
+		got := promptMail{m, false, ViaMailbox}.envelope(Names{})
 		if !strings.Contains(got, c.want) || strings.Count(got, "\n") != len(m.Attachments) {
 			t.Errorf("%s: the envelope is %q, want %q in it", name, got, c.want)
 		}
-	}
-}
-
-func TestSystemTextGolden(t *testing.T) {
-	all := []Spec{
-		{Name: "coder", Role: "coder", Zone: "internal/…", Client: runner.Spec{System: "You are coder.\n"}},
-		{Name: "reviewer", Role: "reviewer", Zone: "Code review"},
-		{Name: "tester"},
-	}
-	golden(t, "prompt/system.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
-	golden(t, "prompt/system-led.txt", systemText(all[0], Plan{Agents: all, Lead: "reviewer"}, "/home/dev/project/.dead-drop/coder"))
-	golden(t, "prompt/system-lead.txt", systemText(all[1], Plan{Agents: all, Lead: "reviewer"}, "/home/dev/project/.dead-drop/reviewer"))
-	golden(t, "prompt/system-irc.txt", systemText(all[1], Plan{Agents: all, Lead: "reviewer", IRC: "#project-x"}, "/home/dev/project/.dead-drop/reviewer"))
-	all[0].Channels = []string{"#api", "#local"}
-	golden(t, "prompt/system-channels.txt", systemText(all[0], Plan{Agents: all, IRC: "#project-x"}, "/home/dev/project/.dead-drop/coder"))
-	all[0].Channels, all[0].Tools = nil, true
-	golden(t, "prompt/system-tools.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
-	named := systemText(all[0], Plan{Agents: all, LeadName: "opus-orange"}, "/home/dev/project/.dead-drop/coder")
-	if want := "opus-orange is the person who steers; ask opus-orange when"; !strings.Contains(named, want) || strings.Contains(named, "\nlead is") {
-		t.Errorf("a lead with a name is not told of by that name alone:\n%s", named)
-	}
-	for _, tools := range []bool{true, false} {
-		s := all[0]
-		s.Tools = tools
-		how := map[bool]string{true: "compact_context", false: "claude-swarm compact coder"}[tools]
-		for _, want := range []string{"Think deeper", how} {
-			if text := systemText(s, Plan{Agents: all}, "/x"); !strings.Contains(text, want) {
-				t.Errorf("with tools %v the text does not say %q:\n%s", tools, want, text)
-			}
-		}
-	}
-}
-
-func TestPromptUUIDsDiffer(t *testing.T) {
-	a, b := journal.PromptUUID("k7f3q9m2xd-1"), journal.PromptUUID("k7f3q9m2xd-2")
-	if a == b || a != journal.PromptUUID("k7f3q9m2xd-1") || len(a) != 36 || a[14] != '5' {
-		t.Errorf("uuids %s and %s", a, b)
 	}
 }

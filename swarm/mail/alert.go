@@ -1,0 +1,90 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Bounds of what is told of a message, in bytes: an alert is not an attachment, and
+// its body has to fit.
+const (
+	maxTold   = 6 << 10
+	maxReason = 1 << 10
+)
+
+// Arrived says that a message lies in the mailbox of whoever leads. agent is whom it is
+// about; "" is no agent.
+func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
+	return s.happened(journal.Event{
+		Kind: journal.Mail, Key: eventKey(journal.Mail, m.ID), Agent: agent, To: to, About: m.ID, Message: journal.Keep(m),
+	})
+}
+
+// TellLead sends the lead a message of the daemon's, once per key: something about
+// an agent, or about the daemon itself when that is "". The person gets what
+// concerns the agent that leads, and everything while that agent cannot work: else
+// nobody would know. It goes by the list of events, so that a crash loses none. What
+// cannot be written is said in the status, and tried again until it can.
+func (s *Service) TellLead(agent, key, subject, body string) {
+	to := s.Names().LeadFor(agent)
+	kind := dropbox.Status
+	if to != dropbox.Lead && s.CanWork(to) {
+		kind = dropbox.Task // wakes the agent; the daemon is not answered
+	} else {
+		to = dropbox.Lead
+	}
+	ev := journal.Event{Kind: journal.Alert, Key: key, Agent: agent, To: to, At: time.Now().UTC(), Message: &journal.Message{
+		From: dropbox.Swarm, To: []string{to}, Type: kind, Subject: screen.Short(subject, 200), Key: key, Body: cut(body, maxTold),
+	}}
+	if err := s.happened(ev); err != nil {
+		s.Log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)
+		s.Trouble.Until("lead "+key, "the lead could not be told of: "+ev.Message.Subject, func() error { return s.happened(ev) })
+	}
+}
+
+// LeadListener delivers the alerts.
+func (s *Service) LeadListener() Listener {
+	return Listener{Name: "lead", Behind: "the lead could not be told of what happened", Hear: s.deliverAlerts}
+}
+
+func (s *Service) deliverAlerts(_ context.Context, events []journal.Event) error {
+	for _, ev := range events {
+		if ev.Kind != journal.Alert || ev.Message == nil {
+			continue
+		}
+		if err := s.deliverAlert(ev); undeliverable(err) {
+			s.Log.Error("lead could not be told", keyAgent, ev.Agent, "subject", ev.Message.Subject, keyErr, err)
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", ev.Message.Subject, err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) deliverAlert(ev journal.Event) error {
+	m := ev.Message.Mail()
+	d, err := s.deliver(dropbox.Swarm, ev.To, m)
+	if errors.Is(err, dropbox.ErrNoMailbox) && ev.To != dropbox.Lead {
+		// The agent that led has gone meanwhile.
+		ev.To, m.To, m.Type = dropbox.Lead, []string{dropbox.Lead}, dropbox.Status
+		d, err = s.deliver(dropbox.Swarm, ev.To, m)
+	}
+	if err != nil {
+		return err
+	}
+	if !d.Duplicate {
+		s.Alerted(ev.At, ev.Agent, m.Subject)
+	}
+	if ev.To == dropbox.Lead {
+		return nil // what the person gets is seen in the mailbox
+	}
+	told := *m
+	told.ID, told.Thread, told.Trace = d.ID, d.Thread, d.ID
+	return s.Arrived(&told, ev.To, ev.Agent)
+}

@@ -1,0 +1,106 @@
+package mail
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// owed says what answer the daemon owes the sender of a message whose turn
+// ended well: the agent's last words, for a task or a question, unless the
+// agent answered by itself. Nothing ever answers a result, so two agents cannot
+// keep each other awake with answers to answers.
+func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.SentNote, out runner.Outcome) *journal.Answer {
+	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm || m.From == in.Name {
+		return nil // nor does an agent answer itself
+	}
+	if m.Offer != "" && !in.hasOffer(m.Offer) {
+		return nil // it left the work to others
+	}
+	if slices.ContainsFunc(sent, func(s journal.SentNote) bool {
+		return s.To == m.From && s.Type == dropbox.Result && (s.ReplyTo == "" || s.ReplyTo == m.ID || s.ReplyTo == m.Offer)
+	}) {
+		return nil
+	}
+	ans := &journal.Answer{
+		To: m.From, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops + 1, Path: journal.AnsweredPath(m.Path, in.Name, m.From),
+		Subject: in.Hidden.Text(answerSubject(m)), Body: out.Text,
+	}
+	if strings.TrimSpace(ans.Body) == "" {
+		ans.Body = "(done, without a word)\n"
+	}
+	if len(r.Denied) > 0 {
+		ans.Body = strings.TrimRight(ans.Body, "\n") + "\n\nNot permitted in this turn:\n- " + strings.Join(r.Denied, "\n- ") + "\n"
+	}
+	if in.Store.TooManyHops(ans.Hops) {
+		ans.Refused = fmt.Sprintf("passed on more than %d times", ans.Hops-1)
+	}
+	return ans
+}
+
+func answerSubject(m *dropbox.Message) string {
+	s := Describe(m)
+	if !strings.HasPrefix(s, "Re: ") {
+		s = "Re: " + s
+	}
+	return s
+}
+
+// answer delivers what a receipt says is owed, and returns its id; "" when nothing
+// was delivered. Its key makes it the same answer however often it is delivered.
+func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err error) {
+	ans := r.Answer
+	if ans == nil {
+		return "", nil
+	}
+	if ans.Refused != "" && in.Gate != nil {
+		return "", in.haltThread(m, GateVerdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
+	} else if ans.Refused != "" {
+		in.TellLead(in.Name, "refused:"+m.ID, "an answer was not sent on", fmt.Sprintf(
+			"%s was to answer %s, but that was %s. The trace says how it came to that:\n  claude-swarm trace %s\n", in.Name, ans.To, ans.Refused, m.ID))
+		return "", nil
+	}
+	result := answerTo(m, r)
+	if err := in.lastWord(result, ans.To); err != nil {
+		return "", err
+	}
+	lead := in.Names().CopyFor(in.Name, ans.To)
+	if lead != "" {
+		result.CC = []string{lead}
+	}
+	d, err := in.deliver(in.Name, ans.To, result)
+	if err == nil && lead != "" {
+		err = in.copyTo(lead, result)
+	}
+	if undeliverable(err) {
+		// Anyone who asked has no mailbox, as a message that was written by hand
+		// may say. The lead gets to know.
+		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))
+		return "", nil
+	}
+	return d.ID, err
+}
+
+// copyTo delivers a copy of an answer, as a note. It has a key like the answer itself.
+func (in *Inbox) copyTo(lead string, result *dropbox.Message) error {
+	note := *result
+	note.Type = dropbox.Note
+	_, err := in.deliver(in.Name, lead, &note)
+	return err
+}
+
+// answerTo is the answer that a receipt says is owed to the sender of m.
+func answerTo(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
+	ans := r.Answer
+	asked := cmp.Or(m.Offer, m.ID) // who published knows the publication alone
+	return &dropbox.Message{
+		From: r.Agent, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
+		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,
+		Body: []byte(ans.Body),
+	}
+}

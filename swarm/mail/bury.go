@@ -1,0 +1,86 @@
+package mail
+
+import (
+	"fmt"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Bury gives a message up: into dead/ with the reason, and the sender is told,
+// once each time that it comes to that. What is cut off after the reason is
+// written is gone on with at the next start.
+func (in *Inbox) Bury(c *dropbox.Claim, reason string) error {
+	at, err := in.Box.Condemn(c.Entry, reason)
+	if err != nil {
+		return err
+	}
+	if err := in.tellSender(c, reason, fmt.Sprintf("%s%s:%d", deadKey, c.ID, at.UnixMicro())); err != nil {
+		return err
+	}
+	if err := in.gaveUp(c, reason, at); err != nil {
+		return err
+	}
+	if err := in.dropOffer(c.Message, reason); err != nil {
+		return err
+	}
+	in.Arrivals.Forget(c.ID)
+	in.Log.Warn("message given up", keyMessage, c.ID, keyWhy, reason)
+	if err := in.Box.Bury(c.Entry, reason); err != nil {
+		return err
+	}
+	in.WakeListeners()
+	return nil
+}
+
+// finishBurial goes on with a message whose reason is written.
+func (in *Inbox) finishBurial(e dropbox.Entry) error {
+	c, err := in.Box.Open(e)
+	if err != nil {
+		return err
+	}
+	reason, err := in.Box.Reason(e)
+	if err != nil {
+		return err
+	}
+	if done, err := in.Box.HasReceipt(e); err != nil {
+		return err
+	} else if done { // a duplicate, of which nobody is told
+		return in.Box.Bury(e, reason)
+	}
+	return in.Bury(c, reason)
+}
+
+// deadKey begins the key of what the daemon says of a message that it gave up.
+const deadKey = "dead:"
+
+// tellSender tells the sender that a message will not be done, once per key. An
+// agent that waits for an answer is woken by it, others read it with their next
+// turn.
+func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
+	m := c.Message
+	again := "To try again: claude-swarm dead retry " + c.ID
+	switch { // what would be given up again
+	case m == nil:
+		again = "To have it done after all, write it again."
+	case expired(m):
+		again = fmt.Sprintf("To have it done after all, send it again: claude-swarm read %s --body | claude-swarm send %s -", c.ID, in.Name)
+	}
+	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", in.Name, cut(reason, maxReason), c.ID, again)
+	if m == nil || m.From == dropbox.Swarm || m.From == "" {
+		in.TellLead(in.Name, key, "not done: "+c.ID, body)
+		return nil
+	}
+	bounce := &dropbox.Message{
+		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Status, Subject: "not done: " + Describe(m),
+		Thread: m.Thread, Trace: m.Trace, ReplyTo: m.ID, Key: key, Priority: dropbox.Normal, Body: []byte(body),
+	}
+	if m.Type.WantsAnswer() {
+		bounce.Type = dropbox.Result
+	}
+	_, err := in.deliver(dropbox.Swarm, m.From, bounce)
+	if undeliverable(err) {
+		in.TellLead(in.Name, key, "not done: "+Describe(m), body)
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+)
+
+// Claim takes a message out of new/. It is nil where the message is gone, or where everything
+// is halted. The claim is durable after [Inbox.TakeNotes].
+func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
+	in.NoteArrival(e)
+	claim, err := in.Box.Take(e)
+	in.Queue.Remove(e)
+	switch {
+	case errors.Is(err, dropbox.ErrGone):
+		return nil, nil
+	case errors.Is(err, dropbox.ErrHalted): // since it was asked
+		in.Queue.Add(e)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &Job{Claim: claim, Via: in.Arrivals.Via(claim.ID), Began: time.Now().UTC()}, nil
+}
+
+// Proves tells whether a message is from whom it says it is.
+func (in *Inbox) Proves(m *dropbox.Message) bool {
+	token := in.Tokens.Of(m.From)
+	return token != "" && dropbox.Proven(token, m, in.Name)
+}
+
+// Refuse sets aside what is not to be worked on. Of another message it finds out whether it is
+// proven, and when it was cut off before.
+func (in *Inbox) Refuse(j *Job) (bool, error) {
+	c := j.Claim
+	if useless, err := in.skip(c); useless || err != nil {
+		return useless, err
+	}
+	lost, last, err := cutOffs(in.Home, c.ID, c.Begun-1)
+	if err != nil {
+		return false, err
+	}
+	if lost >= maxBegun {
+		return true, in.Bury(c, fmt.Sprintf("begun %d times without an end", lost))
+	}
+	j.CutOff = last
+	if c.Begun > 1 && j.CutOff.IsZero() {
+		j.CutOff = c.Created // its records were rotated away; it was begun, and no earlier
+	}
+	j.Proven = in.Proves(c.Message)
+	return false, nil
+}
+
+// skip sets aside a message that no turn is to begin with, or to read.
+func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
+	if c.Bad != nil {
+		return true, in.Bury(c, "not a valid message: "+c.Bad.Error())
+	}
+	done, err := in.Box.HasReceipt(c.Entry)
+	switch {
+	case err != nil:
+		return false, err
+	case done:
+		// It came back, as by a git checkout: it was answered then.
+		in.Log.Info("message was done already", keyMessage, c.ID)
+		in.Arrivals.Forget(c.ID)
+		return true, in.Box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
+	}
+	if given, err := in.Box.DeadLetters().Has(c.Entry); err != nil {
+		return false, err
+	} else if given {
+		in.Log.Info("message was given up already", keyMessage, c.ID)
+		in.Arrivals.Forget(c.ID)
+		return true, in.Box.SetAsideClaimed(c.Entry, "a copy of a message that was given up; claude-swarm dead retry "+c.ID+" tries that again")
+	}
+	if expired(c.Message) {
+		return true, in.Bury(c, "expired at "+stamp(c.Message.Expires))
+	}
+	if missed, err := in.offerTaken(c); missed || err != nil {
+		return missed, err
+	}
+	return in.gated(c)
+}
+
+func expired(m *dropbox.Message) bool { return !m.Expires.IsZero() && time.Now().After(m.Expires) }
+
+// Started writes into the agent's log what a turn works on, once. It is not written
+// before the client is started, which it would only hold up.
+func (in *Inbox) Started(j *Job) {
+	if j.told {
+		return
+	}
+	j.told = true
+	m := j.Claim.Message
+	in.Counts.Count(in.Name, j.Began, j.ByLead())
+	in.AgentLog.Line(m.ID, fmt.Sprintf("= %s from %s: %s", m.Type, in.Names().Called(m.From), Describe(m)))
+	in.Begun(m)
+}
+
+// TakeNotes claims what rides along, and makes all claims of the turn durable: the client is
+// not to be sent a prompt about a message that a power cut would put back as if nobody had
+// begun it. A note that cannot be had waits for the next turn.
+func (in *Inbox) TakeNotes(j *Job) error {
+	in.takeNotes(j)
+	return in.Box.SyncClaims()
+}
+
+func (in *Inbox) takeNotes(j *Job) {
+	var failed error
+	defer func() {
+		in.Note(failed)
+		j.Stranded = failed != nil
+	}()
+	size := 0
+	for _, e := range in.Queue.Notes(maxNotes) {
+		in.NoteArrival(e)
+		c, err := in.Box.Take(e)
+		if errors.Is(err, dropbox.ErrGone) {
+			in.Queue.Remove(e)
+		}
+		if err != nil {
+			continue
+		}
+		in.Queue.Remove(e)
+		if useless, err := in.skip(c); useless || err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		size += len(c.Message.Body)
+		if size > maxNoteSize && len(j.Notes) > 0 {
+			e, err := in.Box.Release(c.Entry)
+			if err != nil {
+				failed = errors.Join(failed, err)
+				return
+			}
+			in.Queue.Add(e)
+			in.Queue.MarkNote(e)
+			return
+		}
+		j.Notes = append(j.Notes, c)
+	}
+}
+
+// Describe is the one line that the status shows of a task.
+func Describe(m *dropbox.Message) string {
+	return screen.Short(m.Gist(), 80)
+}

@@ -1,0 +1,41 @@
+package mail
+
+import (
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// What is not refused is known by its proof: the prompt and the receipt say so.
+func TestWhatIsClaimedIsKnownByItsProof(t *testing.T) {
+	in := newInbox(t)
+	if err := in.Tokens.Add(dropbox.Lead); err != nil {
+		t.Fatal(err)
+	}
+	for _, signed := range []bool{true, false} {
+		m := &dropbox.Message{Type: dropbox.Task, From: dropbox.Lead, Body: []byte("work\n")}
+		_, err := in.Store.DeliverSigned(in.Name, m, func(m *dropbox.Message) string {
+			if !signed {
+				return ""
+			}
+			return in.Tokens.Sign(m, in.Name)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waiting, err := in.Box.List()
+		if err != nil || len(waiting) != 1 {
+			t.Fatalf("there waits %v, %v", waiting, err)
+		}
+		j, err := in.Claim(waiting[0])
+		if err != nil || j == nil {
+			t.Fatalf("Claim = %v, %v", j, err)
+		}
+		if refused, err := in.Refuse(j); refused || err != nil {
+			t.Fatalf("Refuse = %v, %v", refused, err)
+		}
+		if j.Proven != signed || j.ByLead() != signed || in.Prompt(j).Message.Proven != signed {
+			t.Errorf("signed %v: proven %v, by the lead %v", signed, j.Proven, j.ByLead())
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package mail
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// eventKey is the key of an event about the message or the turn with that id.
+func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
+
+// Begun says that an agent takes up a message.
+func (in *Inbox) Begun(m *dropbox.Message) {
+	shown := journal.Keep(m)
+	in.Note(in.happened(journal.Event{
+		Kind: journal.Begun, Key: eventKey(journal.Begun, m.ID), Agent: in.Name, To: in.Name, About: m.ID, Message: shown, Of: shown,
+	}))
+}
+
+// ended says what came of a turn that ended well. answer is the id of the answer that the
+// daemon sent; "" where it sent none.
+func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
+	if r.Outcome != string(runner.Done) {
+		return nil
+	}
+	shown := &dropbox.Message{From: in.Name, Type: dropbox.Result, Subject: answerSubject(m), Thread: m.Thread, Trace: m.Trace, Body: []byte(r.Text)}
+	if r.Answer != nil {
+		shown.Body = []byte(r.Answer.Body)
+	}
+	line := journal.LineOf(m, r)
+	ev := journal.Event{
+		Kind: journal.Result, Key: eventKey(journal.Result, m.ID), Agent: in.Name, To: m.From, About: cmp.Or(answer, m.ID),
+		Message: journal.Keep(shown), Of: journal.Keep(m),
+		Turn: &journal.Turn{ID: r.Turn, Outcome: r.Outcome, Seconds: line.Seconds, CostUSD: line.CostUSD},
+	}
+	if in.Announcer != nil { // to find it all mail is looked at
+		ev.Task = journal.Keep(in.completed(m, r))
+	}
+	return in.happened(ev)
+}
+
+// FailedTurn says that a turn did not end well. line is what the ledger has about it.
+func (in *Inbox) FailedTurn(m *dropbox.Message, line journal.LedgerLine, why string) error {
+	shown := &dropbox.Message{
+		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,
+		Body: []byte(cut(why, maxReason) + "\n"),
+	}
+	return in.happened(journal.Event{
+		Kind: journal.Failed, Key: eventKey(journal.Failed, line.Turn), Agent: in.Name, To: m.From, About: m.ID,
+		Message: journal.Keep(shown), Of: journal.Keep(m),
+		Turn: &journal.Turn{ID: line.Turn, Outcome: line.Outcome, Seconds: line.Seconds, CostUSD: line.CostUSD},
+	})
+}
+
+// gaveUp says that a message is given up.
+func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
+	shown := &dropbox.Message{
+		From: dropbox.Swarm, Type: dropbox.Status, Subject: "not done: " + c.ID,
+		Body: []byte(cut(reason, maxReason) + "\n"),
+	}
+	ev := journal.Event{
+		Kind: journal.Dead, Key: eventKey(journal.Dead, fmt.Sprintf("%s.%d", c.ID, at.UnixMicro())), Agent: in.Name, To: dropbox.Lead, About: c.ID,
+		Of: journal.Keep(c.Message),
+	}
+	if m := c.Message; m != nil {
+		shown.Subject, shown.Thread, shown.Trace, ev.To = screen.Short("not done: "+Describe(m), 200), m.Thread, m.Trace, m.From
+	}
+	ev.Message = journal.Keep(shown)
+	return in.happened(ev)
+}

@@ -1,0 +1,38 @@
+package mail
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// A Gate decides whether a message may pass. The daemon asks it about every message
+// that it claims, wherever it came from, and about its own answers. It is
+// called from several goroutines.
+type Gate interface {
+	Ask(GateQuestion) GateVerdict
+}
+
+// A GateQuestion is about one copy of a message.
+type GateQuestion struct {
+	Message *dropbox.Message
+	To      string // the mailbox that it is for
+	Proven  bool   // the proof shows that the sender is who it says
+	// Suspects are the agents that were at work when a message appeared which is not
+	// proven: one of them may have left it.
+	Suspects       []string
+	Halted         string // why the conversation is halted; "" when it is not
+	BeforeDelivery bool   // it is not delivered yet; the gate is asked again at the claim
+	At             time.Time
+}
+
+// A GateVerdict says whether a message may pass.
+type GateVerdict struct {
+	Pass   bool
+	Rule   string // in one word, by which rule it does not, or is to halt its conversation
+	Reason string // one line for people
+	Next   string // one line: what the sender can do
+	Halt   bool   // the conversation is to be halted, whether the message passes or not
+}
+
+func (v GateVerdict) String() string { return v.Rule + ": " + v.Reason }

@@ -1,0 +1,57 @@
+package mail
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// maxQuoted bounds what an alert quotes of a message, in bytes.
+const maxQuoted = 1 << 10
+
+// haltThread halts the conversation of a message. The lead is told once, with what
+// was said last.
+func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
+	if err := in.Store.Threads().Halt(m.Thread, v.String()); err != nil {
+		return err
+	}
+	in.Log.Warn("conversation halted", "thread", m.Thread, keyMessage, m.ID, "rule", v.Rule, keyWhy, v.Reason)
+	last := strings.ReplaceAll(strings.TrimSpace(cut(string(m.Body), maxQuoted)), "\n", "\n> ")
+	return in.TellHalted(m, fmt.Sprintf("\nLast, %s said to %s:\n\n> %s\n", m.From, in.Name, last))
+}
+
+// TellHalted tells the lead that the conversation of a message is halted, if it is,
+// once. A sender may have halted it before the delivery, and told nobody. What the lead did
+// is no news to the lead.
+func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
+	h, err := in.Store.Threads().Halted(m.Thread)
+	if err != nil || h == nil || strings.HasPrefix(h.Why, ByLead) {
+		return err
+	}
+	in.TellLead(in.Name, "halted:"+m.Thread+":"+h.Since.Format(time.RFC3339Nano), "conversation halted: "+Describe(m), fmt.Sprintf(
+		"The conversation %s is halted: %s.\nNo agent is woken in it any more.\n%s\nHow it came to that: claude-swarm trace %s\nTo let it go on: claude-swarm unhalt --thread %s\n",
+		m.Thread, cmp.Or(h.Why, "by hand"), more, cmp.Or(m.Trace, m.Thread), m.Thread))
+	return nil
+}
+
+// ByLead begins the reason for which a person halts a conversation.
+const ByLead = "by " + dropbox.Lead
+
+// lastWord asks the gate about an answer of the daemon's in this agent's name. One
+// that halts its conversation still arrives: as a note, which wakes nobody.
+func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
+	if in.Gate == nil {
+		return nil
+	}
+	v := in.Gate.Ask(GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
+	if !v.Halt {
+		return nil // the rest is asked at the claim
+	}
+	if !v.Pass {
+		m.Type = dropbox.Note
+	}
+	return in.haltThread(m, v)
+}

@@ -1,0 +1,27 @@
+package mail
+
+import (
+	"log/slog"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// An Inbox is the mail of one agent. One goroutine at a time works with it, but for Queue,
+// Arrivals and [Inbox.OriginOf], which are safe for several.
+type Inbox struct {
+	*Service
+	Name     string
+	Box      *dropbox.Mailbox
+	Queue    Queue
+	Arrivals Arrivals
+	Log      *slog.Logger // names the agent
+	AgentLog *journal.AgentLog
+	Hidden   Hider
+	Backend  func() string // names the program that does the turns, for receipts
+}
+
+// A Hider takes out of a text what nobody is to read.
+type Hider interface {
+	Text(text string) string
+}

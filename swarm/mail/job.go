@@ -1,0 +1,55 @@
+package mail
+
+import (
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+const (
+	maxNotes    = 16    // messages that ride along with one turn
+	maxNoteSize = 32768 // bytes of their bodies together
+	maxBegun    = 10    // times a message may be begun without an end: then it kills the machine
+)
+
+// A Job is one claimed message on its way through a turn.
+type Job struct {
+	Claim *dropbox.Claim
+	Notes []*dropbox.Claim
+	// Steered is what was brought to the turn while it ran.
+	Steered []Steered
+	Via     string
+	Proven  bool
+	CutOff  time.Time       // when an earlier attempt was cut off
+	Rec     *journal.Record // of the attempt that runs, or ran last
+	Began   time.Time
+	told    bool // the agent's log has it
+	// Stranded says that a note was claimed and could neither be taken along nor
+	// put back: cur/ is to be looked at.
+	Stranded bool
+}
+
+// ByLead tells whether a message is a word of a person to the agent.
+func (in *Inbox) ByLead(m *dropbox.Message) bool { return m.From == dropbox.Lead && in.Proves(m) }
+
+// ByLead tells whether a word of a person begins the turn.
+func (j *Job) ByLead() bool { return j.Proven && j.Claim.Message.From == dropbox.Lead }
+
+// NoteIDs are the ids of what rides along.
+func (j *Job) NoteIDs() []string {
+	var out []string
+	for _, c := range j.Notes {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+// SteeredUUIDs are those of the lines by which messages were brought to the turn.
+func (j *Job) SteeredUUIDs() []string {
+	var out []string
+	for _, s := range j.Steered {
+		out = append(out, s.UUID)
+	}
+	return out
+}

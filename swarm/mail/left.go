@@ -1,0 +1,178 @@
+package mail
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// finishCommitted files a message whose receipt lies beside it.
+func (in *Inbox) finishCommitted(e dropbox.Entry) error {
+	if e.Name == "" {
+		return in.Box.Finish(e) // the message is filed already
+	}
+	data, err := in.Box.Receipt(e)
+	if err != nil {
+		return err
+	}
+	r, err := journal.ParseReceipt(data)
+	if err != nil {
+		return err
+	}
+	c, err := in.Box.Open(e)
+	if err != nil {
+		return err
+	}
+	if r.Outcome != string(runner.Done) || c.Message == nil {
+		return in.Box.Finish(e)
+	}
+	in.Log.Info("filing a turn that was done", keyMessage, e.ID, keyTurn, r.Turn)
+	return in.finish(e, c.Message, r)
+}
+
+// FinishFailure puts a message back whose attempt ended and was written down,
+// as it would have been.
+func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
+	line := j.Rec.Line() // the ledger may have refused it, and takes it once
+	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
+	if err := in.Ledger.Add(line); err != nil {
+		return err
+	}
+	switch j.Rec.End {
+	case runner.Stopped, runner.Limited, runner.Refused: // no failure of a turn
+	default:
+		if err := in.FailedTurn(j.Claim.Message, line, j.Rec.Reason); err != nil {
+			return err
+		}
+	}
+	if err := in.PutBackNotes(j); err != nil {
+		return err
+	}
+	if j.Rec.Counted && j.Claim.Failed+1 >= maxFailures {
+		return in.Bury(j.Claim, FailedTimes(j.Claim.Failed+1, j.Rec.Reason))
+	}
+	return in.PutBack(j.Claim, j.Rec.Counted)
+}
+
+// claimedNotes are the riders of a turn that are still in cur/.
+func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
+	if len(rec.Notes) == 0 {
+		return nil, nil
+	}
+	claimed, err := in.Box.Claimed()
+	if err != nil {
+		return nil, err
+	}
+	var notes []*dropbox.Claim
+	for _, e := range claimed {
+		if !slices.Contains(rec.Notes, e.ID) {
+			continue
+		}
+		c, err := in.Box.Open(e)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, c)
+	}
+	return notes, nil
+}
+
+// LastRecord is the newest record of the claim that e shows; nil when there is
+// none.
+func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
+	tries, err := journal.TriesOf(home, e.ID, e.Begun)
+	if err != nil || len(tries) == 0 {
+		return nil, err
+	}
+	return tries[len(tries)-1], nil
+}
+
+// FinishLeft goes on with what an earlier daemon left in cur/ half filed: a receipt beside
+// the message says that the turn was done, a reason that the message was given up or refused.
+func (in *Inbox) FinishLeft() error {
+	if err := in.Box.Recover(); err != nil {
+		return err
+	}
+	// What has a receipt is finished first: also where only the receipt is left
+	// in cur/, and the notes that rode along with such a turn.
+	for _, step := range []struct {
+		list func() ([]dropbox.Entry, error)
+		do   func(dropbox.Entry) error
+	}{
+		{in.Box.Receipts, in.finishCommitted},
+		{in.Box.Reasons, in.finishBurial},
+		{in.Box.Refusals().Unfinished, func(e dropbox.Entry) error { return in.Box.Refuse(e, "") }},
+	} {
+		entries, err := step.list()
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := step.do(e); err != nil {
+				return fmt.Errorf("message %s: %w", e.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Left are the messages in cur/ that a turn worked on, without what rode along with them or
+// was brought to them, and the marks of the clients of these turns.
+func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error) {
+	claimed, err := in.Box.Claimed()
+	if err != nil {
+		return nil, nil, err
+	}
+	riders, marks := map[string]bool{}, map[string]bool{}
+	for _, e := range claimed {
+		rec, err := LastRecord(in.Home, e)
+		if err != nil {
+			return nil, nil, err
+		}
+		if rec == nil {
+			continue
+		}
+		marks[rec.Mark()] = true
+		for _, id := range rec.Notes {
+			riders[id] = true
+		}
+		brought, err := in.Home.SteeredIn(rec.Turn)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, s := range brought {
+			riders[s.ID] = true
+		}
+	}
+	// A rider is settled with the message that it rode along with.
+	return slices.DeleteFunc(claimed, func(e dropbox.Entry) bool { return riders[e.ID] }), marks, nil
+}
+
+// Reopen takes up a message that was left in cur/, with the record of its last turn. It is
+// nil where that settled the message: it is given up, or waits again.
+func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
+	rec, err := LastRecord(in.Home, e)
+	if err != nil {
+		return nil, err
+	}
+	c, err := in.Box.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	if c.Bad != nil {
+		return nil, in.Bury(c, "not a valid message: "+c.Bad.Error())
+	}
+	if rec == nil {
+		return nil, in.PutBack(c, false)
+	}
+	j := &Job{Claim: c, Via: in.Arrivals.Via(c.ID), Proven: in.Proves(c.Message), Rec: rec, Began: time.Now().UTC(), told: true}
+	if j.Notes, err = in.claimedNotes(rec); err != nil {
+		return nil, err
+	}
+	j.Steered, err = in.claimedSteered(rec)
+	return j, err
+}

@@ -1,0 +1,131 @@
+package mail
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// newInbox is the mail of the agent coder.
+func newInbox(t *testing.T) *Inbox {
+	t.Helper()
+	project := t.TempDir()
+	box := filepath.Join(project, ".dead-drop")
+	if err := dropbox.Create(box); err != nil {
+		t.Fatal(err)
+	}
+	store, err := dropbox.Open(box, dropbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenAttached(journal.HomeOf(project), store, "coder", AttachedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.mail
+}
+
+// claimed delivers a message to an agent and claims it.
+func claimed(t *testing.T, a *Inbox, as dropbox.Type) *dropbox.Claim {
+	t.Helper()
+	m := &dropbox.Message{Type: as, From: dropbox.Lead, Body: []byte("work")}
+	if _, err := a.Store.Deliver(a.Name, m); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := a.Box.List()
+	if err != nil || len(waiting) != 1 {
+		t.Fatalf("there waits %v, %v", waiting, err)
+	}
+	c, err := a.Box.Claim(waiting[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// takeUp goes on with a message whose turn has failed.
+func takeUp(a *Inbox, e dropbox.Entry) error {
+	j, err := a.Reopen(e)
+	if err != nil {
+		return err
+	}
+	return a.FinishFailure(j, 3)
+}
+
+// count says how many messages lie in the folders of a mailbox.
+func count(t *testing.T, a *Inbox, want ...int) {
+	t.Helper()
+	for i, folder := range []string{"coder/new/*.md", "coder/cur/*.md", "coder/done/*/*.md", "lead/new/*.md"} {
+		names, err := filepath.Glob(filepath.Join(a.Store.Dir(), folder))
+		if err != nil || len(names) != want[i] {
+			t.Errorf("%s is %q (%v), want %d", folder, names, err, want[i])
+		}
+	}
+}
+
+// A turn is not settled before the list of events has its end: nobody would write it there
+// after that, and no listener would hear of it.
+func TestAListOfEventsThatTakesNothingIsWaitedFor(t *testing.T) {
+	refused := func(a *Inbox, f func() error) {
+		t.Helper()
+		inTheWay := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(inTheWay, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		events := a.Events
+		a.Events = journal.Open(filepath.Join(inTheWay, "events"), durable.Files{}, nil)
+		err := f()
+		a.Events = events
+		if !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("settled with %v, want that the list takes nothing", err)
+		}
+	}
+	t.Run("done", func(t *testing.T) {
+		a := newInbox(t)
+		task := claimed(t, a, dropbox.Task)
+		r := &journal.Receipt{ID: task.ID, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Outcome: string(runner.Done), Ended: time.Now()}
+		data, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Box.Commit(task.Entry, data); err != nil {
+			t.Fatal(err)
+		}
+		finish := func() error { return a.finish(task.Entry, task.Message, r) }
+		refused(a, finish)
+		count(t, a, 0, 1, 0, 0)
+		if err := finish(); err != nil {
+			t.Error(err)
+		}
+		count(t, a, 0, 0, 1, 0)
+	})
+	t.Run("failed", func(t *testing.T) {
+		a := newInbox(t)
+		task := claimed(t, a, dropbox.Task)
+		rec := &journal.Record{V: 1, Turn: journal.TurnID(task.ID, task.Begun, 0), Agent: "coder", Message: task.ID, Begun: time.Now(), End: runner.Failed, Reason: "no luck", Ended: time.Now(), Counted: true}
+		if err := rec.Write(a.Home); err != nil {
+			t.Fatal(err)
+		}
+		again := func() error { return takeUp(a, task.Entry) }
+		refused(a, again)
+		count(t, a, 0, 1, 0, 0)
+		if err := again(); err != nil {
+			t.Error(err)
+		}
+		count(t, a, 1, 0, 0, 0)
+	})
+}

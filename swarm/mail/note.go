@@ -1,0 +1,64 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Note logs an error that cannot be acted on here, and keeps it in the status
+// until that folder can be written again.
+func (s *Service) Note(err error) {
+	if err == nil {
+		return
+	}
+	s.Log.Error("could not be written down", keyErr, err)
+	folder := s.folderOf(err)
+	s.Trouble.Until("notes "+folder, "could not be written down: "+err.Error(), func() error {
+		// What somebody deleted is made again.
+		return errors.Join(s.Home.Make(), TryWriting(folder))
+	})
+}
+
+// folderOf is where an error of a file happened: the daemon's folder, one below
+// it, or the scratch of a mailbox.
+func (s *Service) folderOf(err error) string {
+	path := ""
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		path = e.Path
+	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
+		path = e.New
+	}
+	switch {
+	case path == "":
+		return s.Home.Dir()
+	case filepath.IsAbs(path):
+		return filepath.Dir(path)
+	}
+	// A store names its files relative to itself, a window to its folder.
+	mailbox, _, inside := strings.Cut(path, "/")
+	if !inside {
+		return filepath.Dir(s.Home.WindowFile("any"))
+	}
+	return filepath.Join(s.Store.Dir(), mailbox, "tmp")
+}
+
+// TryWriting makes a file of a block's size in a folder, durable, and takes it
+// away again.
+func TryWriting(folder string) error {
+	f, err := os.CreateTemp(folder, ".try-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 4<<10))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
+		return fmt.Errorf("write in %s: %w", folder, err)
+	}
+	return nil
+}

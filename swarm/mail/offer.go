@@ -1,0 +1,87 @@
+package mail
+
+import (
+	"errors"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// offerTaken files an offer that is not to be taken any more, because another agent
+// was quicker, without a turn.
+func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
+	id := c.Message.Offer
+	if id == "" {
+		return false, nil
+	}
+	p, err := topic.Of(in.Store).Find(id)
+	taken, ok := errors.AsType[*topic.TakenError](err)
+	switch {
+	case errors.Is(err, dropbox.ErrNotFound):
+		return true, in.Bury(c, "it offers "+id+", which was never published")
+	case ok:
+	case err != nil:
+		return false, err
+	case p.Grant == nil || p.Grant.Agent == in.Name:
+		return false, nil
+	default:
+		taken = &topic.TakenError{Grant: *p.Grant}
+	}
+	in.Log.Info("offer was taken by another", keyMessage, c.ID, "by", taken.Agent)
+	r := journal.Receipt{ID: c.ID, Agent: in.Name, Via: in.Arrivals.Via(c.ID), Outcome: "taken by " + taken.Agent, Ended: time.Now().UTC()}
+	data, err := r.Encode()
+	if err != nil {
+		return true, err
+	}
+	if err := in.Box.Commit(c.Entry, data); err != nil {
+		return true, err
+	}
+	in.Arrivals.Forget(c.ID)
+	return true, in.Box.Finish(c.Entry)
+}
+
+// hasOffer tells whether this agent has claimed a publication.
+func (in *Inbox) hasOffer(id string) bool {
+	g, err := topic.Of(in.Store).GrantOf(id)
+	return err == nil && g.Agent == in.Name
+}
+
+// closeOffer closes the publication that a turn was about, if its agent claimed
+// it, and tells those who listen. It is harmless to repeat.
+func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
+	if m.Offer == "" || !in.hasOffer(m.Offer) {
+		return nil
+	}
+	closed := journal.Receipt{ID: m.Offer, Turn: r.Turn, Agent: in.Name, Outcome: string(runner.Done), Ended: r.Ended, Text: r.Text}
+	data, err := closed.Encode()
+	if err != nil {
+		return err
+	}
+	if err := topic.Of(in.Store).Close(m.Offer, in.Name, data); err != nil {
+		return err
+	}
+	in.announce(m, topic.Completed, in.Name+" has done it.")
+	return nil
+}
+
+// dropOffer gives back the publication that a message was about which is given up.
+func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
+	if m == nil || m.Offer == "" || !in.hasOffer(m.Offer) {
+		return nil
+	}
+	if err := topic.Of(in.Store).Release(m.Offer, in.Name); err != nil {
+		return err
+	}
+	in.announce(m, topic.Failed, in.Name+" has given it up: "+cut(reason, maxReason))
+	return nil
+}
+
+// announce tells those who listen how published work ended. Nobody waits for it.
+func (in *Inbox) announce(m *dropbox.Message, end, text string) {
+	if err := topic.Of(in.Store).Announce(m, in.Name, end, text, in.Tokens.Sign); err != nil {
+		in.Log.Warn("nobody could be told how it ended", keyMessage, m.ID, keyErr, err)
+	}
+}

@@ -1,0 +1,54 @@
+package mail
+
+import (
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Reach remembers whose turns named the folder of a mailbox in a call of a tool. It is
+// safe for several goroutines.
+type Reach struct {
+	folder *regexp.Regexp // finds a mailbox's name behind the store's folder
+	mu     sync.Mutex
+	by     map[string]map[string]bool // mailbox, agent
+}
+
+func NewReach(store string) *Reach {
+	return &Reach{
+		folder: regexp.MustCompile(regexp.QuoteMeta(filepath.Base(store)) + `/([a-z0-9][a-z0-9_-]{0,31})`),
+		by:     map[string]map[string]bool{},
+	}
+}
+
+// Called notes the mailboxes that a call of one of an agent's tools names.
+func (r *Reach) Called(by string, input []byte) {
+	found := r.folder.FindAllSubmatch(input, 16)
+	if len(found) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range found {
+		name := string(m[1])
+		if name == by || dropbox.CheckAgent(name) != nil {
+			continue
+		}
+		if r.by[name] == nil {
+			r.by[name] = map[string]bool{}
+		}
+		r.by[name][by] = true
+	}
+}
+
+// named tells whether a turn of that agent named the folder of a mailbox.
+func (r *Reach) named(mailbox, agent string) bool {
+	if r == nil {
+		return false // an attached session sees no tools of others
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.by[mailbox][agent]
+}

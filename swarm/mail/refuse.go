@@ -1,0 +1,94 @@
+package mail
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+)
+
+// gated asks the gate about a claimed message, and sets it aside when it may not
+// pass. Without a gate only loops are stopped.
+func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
+	m := c.Message
+	suspects, err := in.traceMessage(c)
+	if err != nil {
+		return false, err
+	}
+	if in.Gate == nil {
+		if !in.Store.TooManyHops(m.Hops) {
+			return false, nil
+		}
+		return true, in.Bury(c, fmt.Sprintf("passed on %d times: a loop", m.Hops))
+	}
+	q := GateQuestion{Message: m, To: in.Name, Proven: in.Proves(m), Suspects: suspects, At: time.Now()}
+	halted, err := in.Store.Threads().Halted(m.Thread)
+	if err != nil {
+		return false, err
+	} else if halted != nil {
+		q.Halted = cmp.Or(halted.Why, "by hand")
+	}
+	v := in.Gate.Ask(q)
+	if !v.Pass {
+		if passes, err := in.Box.Refusals().Passes(c.Entry); passes || err != nil {
+			return false, err // a person has let it through
+		}
+	}
+	if v.Halt {
+		if err := in.haltThread(m, v); err != nil {
+			return false, err
+		}
+	}
+	if v.Pass {
+		return false, nil
+	}
+	return true, in.turnAway(c, v)
+}
+
+// turnAway refuses a claimed message: its sender is told, and it is kept with the
+// reason. All of it can be repeated.
+func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
+	if err := in.tellRefused(c.Message, v); err != nil {
+		return err
+	}
+	if err := in.dropOffer(c.Message, v.String()); err != nil {
+		return err
+	}
+	in.Arrivals.Forget(c.ID)
+	in.Log.Warn("message refused", keyMessage, c.ID, "rule", v.Rule, keyWhy, v.Reason)
+	in.AgentLog.Line(c.ID, fmt.Sprintf("= refused, %s from %s: %s", c.Message.Type, in.Names().Called(c.Message.From), v))
+	return in.Box.Refuse(c.Entry, v.String())
+}
+
+// tellRefused tells the sender that a message was refused. An agent is told once in a
+// conversation, by a note that does not wake it: whatever woke it could make it try
+// again. A person is told each time.
+func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
+	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
+	subject := "refused: " + Describe(m)
+	if m.From == dropbox.Swarm {
+		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // somebody took the name
+		return nil
+	}
+	note := &dropbox.Message{
+		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Note, Subject: screen.Short(subject, 200),
+		Thread: m.Thread, Trace: m.Trace, ReplyTo: m.ID, Key: "refused:" + m.Thread, Priority: dropbox.Normal,
+	}
+	if m.From == dropbox.Lead {
+		note.Type, note.Key = dropbox.Status, "refused:"+m.ID
+		if m.Type.WantsAnswer() {
+			note.Type = dropbox.Result // whoever waits for the answer waits for this
+		}
+	} else {
+		body += "What else is refused in this conversation is not told one by one.\n"
+	}
+	note.Body = []byte(body)
+	_, err := in.deliver(dropbox.Swarm, m.From, note)
+	if undeliverable(err) {
+		in.TellLead(in.Name, note.Key, subject, body)
+		return nil
+	}
+	return err
+}

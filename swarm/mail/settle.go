@@ -1,0 +1,223 @@
+package mail
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Commit files a turn that ended well. The receipt is the commit point: from then on the
+// turn counts as done whatever happens, and [Inbox.Finish] can be repeated from any cut.
+func (in *Inbox) Commit(j *Job, out runner.Outcome) (*journal.Receipt, error) {
+	r, err := in.receipt(j, out)
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return r, in.Box.Commit(j.Claim.Entry, data)
+}
+
+// Finish does what is left after [Inbox.Commit].
+func (in *Inbox) Finish(j *Job, r *journal.Receipt) error {
+	if err := in.finish(j.Claim.Entry, j.Claim.Message, r); err != nil {
+		return err
+	}
+	return in.releaseSteered(j, r.Steered)
+}
+
+// finish does what is left after the commit point: ledger, notes, answer, and
+// the files to done/. It is harmless to repeat.
+func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
+	if err := in.Ledger.Add(journal.LineOf(m, r)); err != nil {
+		return err
+	}
+	return in.settled(e, m, r)
+}
+
+// settled is finish after the ledger has its line.
+func (in *Inbox) settled(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
+	if err := in.finishNotes(r); err != nil {
+		return err
+	}
+	if err := in.finishSteered(r); err != nil {
+		return err
+	}
+	answer, err := in.answer(m, r)
+	if err != nil {
+		return err
+	}
+	if err := in.ended(m, r, answer); err != nil {
+		return err
+	}
+	if err := in.closeOffer(m, r); err != nil {
+		return err
+	}
+	if err := in.Box.Finish(e); err != nil {
+		return err
+	}
+	in.Arrivals.Forget(e.ID)
+	in.WakeListeners()
+	return nil
+}
+
+// finishNotes files the notes that rode along with the turn.
+func (in *Inbox) finishNotes(r *journal.Receipt) error {
+	claimed, err := in.Box.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		if !slices.Contains(r.Notes, e.ID) {
+			continue
+		}
+		note := journal.Receipt{ID: e.ID, Turn: r.Turn, Agent: in.Name, Via: in.Arrivals.Via(e.ID), Outcome: "rode along", Ended: r.Ended}
+		data, err := note.Encode()
+		if err != nil {
+			return err
+		}
+		if err := in.Box.Commit(e, data); err != nil {
+			return err
+		}
+		if err := in.Box.Finish(e); err != nil {
+			return err
+		}
+		in.Arrivals.Forget(e.ID)
+	}
+	return nil
+}
+
+// PutBackAll ends an attempt that is not counted: the message and what rode
+// along wait again.
+func (in *Inbox) PutBackAll(j *Job, out runner.Outcome, failed bool) error {
+	if err := in.RecordEnd(j, out, failed); err != nil {
+		return err
+	}
+	if err := in.PutBackNotes(j); err != nil {
+		return err
+	}
+	return in.PutBack(j.Claim, failed)
+}
+
+// GiveBack puts a message back whose turn is not to be started, or could not be
+// for a reason of ours, and returns that reason. Nothing was begun, so nothing
+// is counted.
+func (in *Inbox) GiveBack(j *Job, why error) error {
+	if err := in.PutBackNotes(j); err != nil {
+		return err
+	}
+	e, err := in.Box.Release(j.Claim.Entry)
+	if err != nil {
+		return err
+	}
+	in.Queue.Add(e)
+	return why
+}
+
+func (in *Inbox) PutBackNotes(j *Job) error {
+	if err := in.putBackSteered(j); err != nil {
+		return err
+	}
+	for _, n := range j.Notes {
+		if err := in.PutBack(n, false); err != nil {
+			return err
+		}
+	}
+	j.Notes = nil
+	return nil
+}
+
+func (in *Inbox) PutBack(c *dropbox.Claim, failed bool) error {
+	e, err := in.Box.PutBack(c.Entry, failed)
+	if err != nil {
+		return err
+	}
+	in.Queue.Add(e)
+	if c.Message != nil && !c.Message.Type.Wakes() {
+		in.Queue.MarkNote(e)
+	}
+	return nil
+}
+
+// RecordEnd makes the end of an attempt durable, with its line in the ledger.
+func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
+	r := j.Rec
+	r.End, r.Reason, r.Ended, r.CostUSD, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, counted
+	if err := r.Write(in.Home); err != nil {
+		return fmt.Errorf("turn record: %w", err)
+	}
+	return in.Ledger.Add(in.AttemptLine(j, out))
+}
+
+// AttemptLine is the ledger's line of an attempt that ended badly.
+func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
+	m := j.Claim.Message
+	return journal.LedgerLine{
+		At: out.Ended.UTC(), Turn: j.Rec.Turn, Agent: in.Name, Message: m.ID, From: m.From, Subject: m.Subject,
+		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
+		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, Model: out.Model, Session: out.Session,
+		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Text: screen.Short(out.Text, journal.MaxLastText),
+	}
+}
+
+// receipt says what became of a message whose turn ended well.
+func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
+	m := j.Claim.Message
+	r := &journal.Receipt{
+		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: in.Backend(), Model: out.Model, Session: out.Session,
+		Via: j.Via, Proven: j.Proven, Outcome: string(runner.Done), Ended: out.Ended.UTC(),
+		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Tokens: journal.TallyOf(out), ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
+		Notes: j.Rec.Notes, Steered: j.steeredDone(out), Text: cut(out.Text, 4096),
+	}
+	old, err := journal.Records(in.Home, m.ID, j.Claim.Begun)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range old {
+		if o.Turn == j.Rec.Turn {
+			continue
+		}
+		r.Attempts = append(r.Attempts, o.Attempt())
+		r.CostUSD += o.CostUSD
+	}
+	r.Attempts = append(r.Attempts, journal.Attempt{Start: j.Rec.Begun, End: out.Ended.UTC(), Outcome: string(out.End), CostUSD: out.CostUSD})
+	r.CostUSD += out.CostUSD
+	for _, d := range out.Denied {
+		r.Denied = append(r.Denied, denial(d))
+	}
+	sent, err := journal.SentIn(in.Home, j.Rec.Turn)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sent {
+		r.Sent = append(r.Sent, s.ID)
+	}
+	r.Answer = in.owed(m, r, sent, out)
+	return r, nil
+}
+
+// denial is one line about a tool call that was not permitted.
+func denial(d runner.Denial) string {
+	s := d.Tool
+	if len(d.Input) > 0 {
+		s += " " + screen.Short(string(d.Input), 120)
+	}
+	if d.Allow != "" {
+		s += "; allow it with " + d.Allow + " in allowed_tools"
+	}
+	return s
+}
+
+// FailedTimes is why a message is given up.
+func FailedTimes(n int, last string) string {
+	if n == 1 {
+		return "failed: " + last
+	}
+	return fmt.Sprintf("failed %d times, last: %s", n, last)
+}

@@ -1,0 +1,233 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
+)
+
+// Steering. A message that is urgent does not wait for the end of the turn that
+// runs: it is claimed and written to the client, which takes it in with its next
+// tool result.
+//
+//	new/ --claim--> cur/, turns/TURN.steered --> client --repeats it--> result
+//	  ^                                            |                      |
+//	  +------ never taken in, or no good result ---+      receipt of the turn, then
+//	                                                      its own, its answer, done/
+//
+// The receipt of the turn names what was done with it, so its appearance is the
+// commit point for all of them; a daemon that takes over after a crash finds what
+// was brought in TURN.steered, and whether it was done in what the client printed.
+
+// maxSteered bounds what is brought to one turn.
+const maxSteered = 16
+
+// A Steered is a message that was brought to a running turn.
+type Steered struct {
+	Claim *dropbox.Claim
+	UUID  string
+}
+
+// NextUrgent claims the next urgent message for the turn that runs.
+// may tells whether a message may be brought to the turn; nil asks whether any may.
+func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Steer, bool) {
+	for len(j.Steered) < maxSteered {
+		c, ok := in.takeUrgent(may)
+		if !ok {
+			return runner.Steer{}, false
+		}
+		own := &Job{Claim: c, Via: in.Arrivals.Via(c.ID), Began: time.Now().UTC()}
+		refused, err := in.Refuse(own)
+		if err == nil && refused {
+			continue
+		}
+		s := Steered{Claim: c, UUID: journal.PromptUUID(j.Rec.Turn + "+" + c.ID)}
+		if err == nil {
+			err = errors.Join(in.Home.NoteSteered(j.Rec.Turn, s.Claim.ID, s.UUID), in.Box.SyncClaims())
+		}
+		if err != nil {
+			in.Note(err)
+			in.Note(in.release(c))
+			return runner.Steer{}, false
+		}
+		j.Steered = append(j.Steered, s)
+		in.Counts.Count(in.Name, own.Began, own.Proven && c.Message.From == dropbox.Lead)
+		in.AgentLog.Line(c.ID, fmt.Sprintf("+ %s from %s: %s", c.Message.Type, in.Names().Called(c.Message.From), Describe(c.Message)))
+		in.Log.Info("message brought to a running turn", keyMessage, c.ID, keyTurn, j.Rec.Turn)
+		return runner.Steer{UUID: s.UUID, Prompt: promptMail{Message: c.Message, Proven: own.Proven, Via: own.Via}.steerText(in.Name, in.Names())}, true
+	}
+	return runner.Steer{}, false
+}
+
+// takeUrgent takes the first message that waits, if it is urgent and begins turns.
+func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bool) {
+	if !may(nil) {
+		return nil, false
+	}
+	if err := in.Queue.Refresh(in.Box.List); err != nil {
+		in.Queue.Changed("") // looked at again after the turn
+		return nil, false
+	}
+	for {
+		e, ok := in.Queue.Head()
+		if !ok || e.Priority != dropbox.Urgent {
+			return nil, false
+		}
+		if m, err := in.Box.Read(e); err == nil && !m.Type.Wakes() {
+			in.Queue.MarkNote(e)
+			continue
+		} else if err == nil && !may(m) {
+			return nil, false // it waits for the next turn, which does not begin
+		}
+		in.NoteArrival(e)
+		c, err := in.Box.Take(e)
+		in.Queue.Remove(e)
+		switch {
+		case errors.Is(err, dropbox.ErrGone):
+		case err != nil:
+			in.Queue.Add(e)
+			return nil, false
+		default:
+			return c, true
+		}
+	}
+}
+
+// steerText is what the client reads. As a prompt, it never begins with a body.
+func (m promptMail) steerText(agent string, names Names) string {
+	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", agent, m.envelope(names), fenced(m.Body, randomMark),
+		"Take it in now. Unless it says otherwise, go on then with what you were doing, and speak of both in your summary.")
+}
+
+// steeredDone are the ids of those that a turn has done.
+func (j *Job) steeredDone(out runner.Outcome) []string {
+	var done []string
+	for _, s := range j.Steered {
+		if slices.Contains(out.Steered, s.UUID) {
+			done = append(done, s.Claim.ID)
+		}
+	}
+	return done
+}
+
+// finishSteered files what was done in a turn beside its own message. It is
+// harmless to repeat.
+func (in *Inbox) finishSteered(r *journal.Receipt) error {
+	if len(r.Steered) == 0 {
+		return nil
+	}
+	claimed, err := in.Box.Claimed()
+	if err != nil {
+		return err
+	}
+	for _, e := range claimed {
+		if !slices.Contains(r.Steered, e.ID) {
+			continue
+		}
+		c, err := in.Box.Open(e)
+		if err != nil {
+			return err
+		}
+		if c.Bad != nil {
+			return in.Bury(c, "not a valid message: "+c.Bad.Error())
+		}
+		if err := in.finishOne(c, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishOne files one of them, with a receipt and a separate answer. What it
+// cost is part of the turn.
+func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
+	sent, err := journal.SentIn(in.Home, turn.Turn)
+	if err != nil {
+		return err
+	}
+	text := turn.Text
+	if turn.Answer != nil {
+		text = turn.Answer.Body
+	}
+	r := &journal.Receipt{
+		ID: c.ID, Turn: turn.Turn, Agent: in.Name, Backend: turn.Backend, Model: turn.Model, Session: turn.Session,
+		Via: in.Arrivals.Via(c.ID), Proven: in.Proves(c.Message), Outcome: string(runner.Done), Ended: turn.Ended, Into: turn.ID, Text: turn.Text,
+	}
+	r.Answer = in.owed(c.Message, r, sent, runner.Outcome{Text: text})
+	data, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	if err := in.Box.Commit(c.Entry, data); err != nil {
+		return err
+	}
+	return in.finish(c.Entry, c.Message, r)
+}
+
+// releaseSteered lets what came too late for a turn that ended well wait again.
+func (in *Inbox) releaseSteered(j *Job, done []string) error {
+	for _, s := range j.Steered {
+		if slices.Contains(done, s.Claim.ID) {
+			continue
+		}
+		if err := in.release(s.Claim); err != nil {
+			return err
+		}
+	}
+	j.Steered = nil
+	return nil
+}
+
+// putBackSteered lets what was brought to a turn that ended badly wait again. The
+// client may have begun it.
+func (in *Inbox) putBackSteered(j *Job) error {
+	for _, s := range j.Steered {
+		if err := in.PutBack(s.Claim, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
+			return err
+		}
+	}
+	j.Steered = nil
+	return nil
+}
+
+// release puts a message back whose own turn was never begun.
+func (in *Inbox) release(c *dropbox.Claim) error {
+	e, err := in.Box.Release(c.Entry)
+	if errors.Is(err, dropbox.ErrGone) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	in.Queue.Add(e)
+	return nil
+}
+
+// claimedSteered are those that were brought to a turn and are still in cur/.
+func (in *Inbox) claimedSteered(rec *journal.Record) ([]Steered, error) {
+	notes, err := in.Home.SteeredIn(rec.Turn)
+	if err != nil || len(notes) == 0 {
+		return nil, err
+	}
+	claimed, err := in.Box.Claimed()
+	if err != nil {
+		return nil, err
+	}
+	var all []Steered
+	for _, e := range claimed {
+		i := slices.IndexFunc(notes, func(n journal.SteeredNote) bool { return n.ID == e.ID })
+		if i < 0 {
+			continue
+		}
+		c, err := in.Box.Open(e)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Steered{c, notes[i].UUID})
+	}
+	return all, nil
+}

@@ -1,0 +1,68 @@
+package mail
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Trouble is what is wrong with the daemon itself, for the status: one sentence
+// for each thing that can be wrong. It is safe for several goroutines.
+type Trouble struct {
+	mu   sync.Mutex
+	what map[string]complaint
+}
+
+// A complaint says what is wrong. Where whoever complained cannot know when it is
+// over, fix finds that out, or brings it about: it is tried at each look at the
+// folders, and an error keeps the complaint.
+type complaint struct {
+	sentence string
+	mend     func() error
+}
+
+// maxTrouble bounds the complaints; what goes beyond is in the log.
+const maxTrouble = 50
+
+func (t *Trouble) Set(key, sentence string) { t.Until(key, sentence, nil) }
+
+// Until complains until fix succeeds.
+func (t *Trouble) Until(key, sentence string, mend func() error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.what == nil {
+		t.what = map[string]complaint{}
+	}
+	if _, known := t.what[key]; !known && len(t.what) >= maxTrouble {
+		return
+	}
+	t.what[key] = complaint{sentence, mend}
+}
+
+func (t *Trouble) Clear(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.what, key)
+}
+
+// Mend tries to mend what it can, one after the other.
+func (t *Trouble) Mend() {
+	t.mu.Lock()
+	what := maps.Clone(t.what)
+	t.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(what)) {
+		if c := what[key]; c.mend != nil && c.mend() == nil {
+			t.Clear(key)
+		}
+	}
+}
+
+func (t *Trouble) List() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(t.what)) {
+		out = append(out, t.what[key].sentence)
+	}
+	return out
+}
