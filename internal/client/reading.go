@@ -55,7 +55,7 @@ type FileError struct {
 
 func (e *FileError) Error() string {
 	if e.Daemons {
-		return e.Path + " is the daemon's own; no agent sends what lies there"
+		return e.Path + " belongs to the daemon; no agent may send it"
 	}
 	return fmt.Sprintf("%s lies outside of what your tools may read: %s", e.Path, strings.Join(e.Within, ", "))
 }
