@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// try connects by TLS and leaves again.
+// try connects by TLS and closes the connection.
 func try(t *testing.T, cfg irc.Config) (irc.State, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -35,7 +35,7 @@ func tlsFiles(t *testing.T, authority *irctest.Authority, client irctest.Certifi
 	return config
 }
 
-// The certificate of a server is verified, and nothing goes to one that has none.
+// The certificate of a server is verified, and a server without one gets nothing.
 func TestCertificatesOfServers(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, irctest.Certificate) string{"ngircd": irctest.NgircdTLS, "inspircd": irctest.InspircdTLS} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestCertificatesOfServers(t *testing.T) {
 	})
 }
 
-// A bridge that has to log in does not stay where nobody can.
+// A client that has to log in does not stay at a server without logins.
 func TestLoginWithoutAccounts(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		cfg := irc.Config{Addr: addr, Clear: true, Nick: "ann", SASL: &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "the-right-one"}}
@@ -84,7 +84,7 @@ func TestLoginWithoutAccounts(t *testing.T) {
 	})
 }
 
-// TLS, passwords and client certificates with a server and services that others wrote.
+// TLS, passwords and client certificates with a real server and real services.
 func TestLoginAtRealServices(t *testing.T) {
 	n := irctest.NewNetwork(t)
 	annsCert, evesCert := n.Authority.Issue("ann"), n.Authority.Issue("eve")

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// From Post to the proof, of a hundred lines at a time.
+// A hundred lines at a time, each from Post to its proof.
 func BenchmarkProvenLines(b *testing.B) {
 	for name, start := range map[string]func(testing.TB, irctest.Limit) string{"ngircd": irctest.Ngircd, "inspircd": irctest.Inspircd} {
 		b.Run(name, func(b *testing.B) {

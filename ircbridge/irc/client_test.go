@@ -40,7 +40,7 @@ func run(t *testing.T, cfg irc.Config, o irc.Options) *irc.Client {
 	return c
 }
 
-// wait takes events until one of type E fits, and returns what came before it.
+// wait reads events until one of type E fits, and returns those before it.
 func wait[E irc.Event](t *testing.T, c *irc.Client, fits func(E) bool) (found E, before []irc.Event) {
 	t.Helper()
 	late := time.After(patience)
@@ -107,7 +107,7 @@ func TestWhatWasMissedIsTold(t *testing.T) {
 	}
 }
 
-// A restart of the program begins where the texts were handled.
+// After a restart of the program the texts begin after the last handled one.
 func TestMemoryLivesThroughARestart(t *testing.T) {
 	s := irctest.NewServer(t, irctest.Features{})
 	memory := &irc.RAM{}
@@ -216,7 +216,7 @@ func TestLongTextIsOneMessage(t *testing.T) {
 	if got, _ := wait[irc.Text](t, reader, nil); got.Body != text || got.MsgID != said[0].ID {
 		t.Errorf("the reader sees %+v", got)
 	}
-	// More than a batch may hold goes out as several.
+	// A text that is too long for one batch is sent in several.
 	if err := delivered(t, c.Post(irc.Outgoing{Target: "#room", Text: strings.Repeat("line\n", 100)})); err != nil {
 		t.Fatal(err)
 	}
@@ -242,8 +242,8 @@ func TestRelayedUnderAnotherNick(t *testing.T) {
 	}
 }
 
-// Whatever breaks, every message arrives once: what is unproven is looked for
-// in the history before it is sent again.
+// Every message arrives once, whatever breaks: an unproven one is looked for in the history before
+// it is sent again.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

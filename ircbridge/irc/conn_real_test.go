@@ -14,7 +14,7 @@ import (
 
 const patience = 60 * time.Second
 
-// fast is for a server of one's own.
+// fast is without a flood limit, for a server that allows that.
 var fast = irc.Flood{Off: true}
 
 // dial connects in the clear and closes at the end of the test.
@@ -68,7 +68,7 @@ func is(command string, params ...string) func(irc.Message) bool {
 	}
 }
 
-// join gets a connection into a channel.
+// join joins a channel.
 func join(t *testing.T, c *irc.Conn, channel string) {
 	t.Helper()
 	go func() { _, _ = c.Do(t.Context(), irc.Msg("JOIN", channel)) }()
@@ -123,7 +123,7 @@ func TestTalk(t *testing.T) {
 	})
 }
 
-// A nick may hold signs that the name of a user may not.
+// A nick may have characters that a user name may not have.
 func TestNicksOfAllSigns(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		for _, nick := range []string{"[swarm]", "a|b^c`d", "{x}_\\", "_"} {

@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// An elsewhere is a connection whose other side is not this machine.
+// An elsewhere is a connection to another machine.
 type elsewhere struct{ net.Conn }
 
 func (elsewhere) RemoteAddr() net.Addr {

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Where nobody listens the address is named once, and callers can tell why.
+// An error of dialling names the address once, and callers can test for its reason.
 func TestNobodyListens(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

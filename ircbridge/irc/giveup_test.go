@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// What stood still on its way to the server when a silent connection was given up does
-// not come out later: it has been sent again by then.
+// Bytes that were on their way when a silent connection was ended do not arrive later: they may have
+// been sent again by then.
 func TestWhatIsGivenUpIsTakenBack(t *testing.T) {
 	s := irctest.NewServer(t, irctest.Features{})
 	p := irctest.NewProxy(t, s.Addr)

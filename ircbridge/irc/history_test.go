@@ -12,9 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A server that does not know the id of the last text any more answers as if nothing had
-// been said since (ergo 2.20), or refuses the id. The time finds what there still is, and
-// of the rest it is told that nobody knows it.
+// A server that has forgotten the id of the last text answers as if there were no later text (ergo
+// 2.20), or refuses the id. The client then asks by time, and emits a gap for the forgotten rest.
 func TestHistoryWithoutTheLastText(t *testing.T) {
 	texts := func(from, to int) (all []string) {
 		for i := from; i < to; i++ {
@@ -76,7 +75,7 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 	}
 }
 
-// A mark that is a time alone is behind what we said ourselves: that tells whether the
+// A mark with only a time is later than the last own text with an id: that text shows whether the
 // server has forgotten something.
 func TestHistoryAfterOurOwnWords(t *testing.T) {
 	for name, forget := range map[string]bool{"known": false, "server restarted": true} {

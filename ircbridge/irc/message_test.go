@@ -84,7 +84,7 @@ func TestEveryParameterIsMadeSafe(t *testing.T) {
 	}
 }
 
-// Whatever is written is one line, and reading it gives what was meant.
+// Every message is written as one line, and parsing that gives the same message.
 func FuzzAppend(f *testing.F) {
 	f.Add("key", "value; \\\r\n", "nick!u@h", "PRIVMSG", "#chan", "text\r\nQUIT")
 	f.Add("", "", "", "privmsg", "a b", ":x")
@@ -124,7 +124,7 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-// Whatever is read can be written, and reads the same again.
+// Every parsed message can be written, and parses the same again.
 func FuzzParse(f *testing.F) {
 	f.Add("@a=b;c :nick!u@h PRIVMSG #c  d :e f\r\n")
 	f.Add(":s 353 a = #b :@c +d")

@@ -23,10 +23,10 @@ const archive = `
 < :s CAP * ACK :batch draft/chathistory labeled-response message-tags server-time
 > CAP END` + hello
 
-// heardUntil is when the client in these tests heard private talk last.
+// heardUntil is when the client of these tests heard its last private text.
 var heardUntil = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// told are the events until all private talk is known, in short.
+// told are the events until all private talk is known, in brief.
 func told(t *testing.T, c *irc.Client) []string {
 	t.Helper()
 	_, before := wait(t, c, func(e irc.CaughtUp) bool { return e.Target == "" })
@@ -53,7 +53,7 @@ func told(t *testing.T, c *irc.Client) []string {
 	return all
 }
 
-// What was said privately while we were away is asked for, to the byte.
+// The client asks for the private talk that it has missed, with these exact lines.
 func TestPrivateTalkIsFetched(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
@@ -183,9 +183,8 @@ func TestPrivateTalkIsFetchedWithoutLabels(t *testing.T) {
 	}
 }
 
-// What could not be asked for because the connection ended is asked for by the next
-// one, from the same time; and later from when a line was heard last, however late the
-// end of the connection was seen.
+// When the connection ends before the answer, the next connection asks from the same time. Later
+// ones ask from the time of the last line, however late the end of the connection was noticed.
 func TestPrivateTalkIsAskedForAgain(t *testing.T) {
 	memory := &irc.RAM{}
 	_ = memory.Add("", irc.Mark{Time: heardUntil})

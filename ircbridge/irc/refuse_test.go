@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// What is neither a channel nor a nick is not asked of a server: some pass such a text to
-// many, or to somebody at another server, and some say nothing.
+// A text to a target that is neither a channel nor a nick is not sent: some servers pass it to
+// many people, or to a person at another server, and some say nothing.
 func TestTargetsThatAreNone(t *testing.T) {
 	c := dial(t, irc.Config{Nick: "ann", Flood: fast, Addr: irctest.Script(t, greet+hello)})
 	for _, target := range []string{"$$*", "$*.test", "$a.test", "@#room", "+@#room", "ann!u@h", "ann@h", "u%h", "u%h@a.test", "*", "*status", "b?b", "b,c", "", " ", ":b"} {
@@ -30,8 +30,8 @@ func TestTargetsThatAreNone(t *testing.T) {
 	}
 }
 
-// A server without labels refuses a text by a numeric that may name the target in another
-// way, or not at all. It stands before the PONG, and the text is not taken for said.
+// A server without labels refuses a text by a numeric that may name the target in another way, or
+// not at all. The numeric comes before the PONG, and the text does not count as delivered.
 func TestRefusalsThatNameAnother(t *testing.T) {
 	for name, c := range map[string]struct {
 		targets []string

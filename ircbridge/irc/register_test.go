@@ -261,8 +261,8 @@ func TestRegistering(t *testing.T) {
 	}
 }
 
-// No password goes in the clear to another machine, and nothing that is to be
-// TLS is tried without.
+// No password is sent in the clear to another machine, and no address with TLS is tried without
+// it.
 func TestNothingInTheClear(t *testing.T) {
 	login := &irc.SASL{Mechanism: "PLAIN", User: "ann", Password: "pw"}
 	for name, cfg := range map[string]irc.Config{

@@ -65,7 +65,7 @@ func TestOwnSourceIsLearned(t *testing.T) {
 	}
 }
 
-// What a long or a mad line breaks is that line alone.
+// A line that is too long or cannot be parsed breaks nothing but itself.
 func TestBadLinesAreDropped(t *testing.T) {
 	c := dial(t, irc.Config{Nick: "ann", Flood: fast, Addr: irctest.Script(t, greet+hello+
 		"\n< :s NOTE "+strings.Repeat("x", 20_000)+
@@ -77,7 +77,7 @@ func TestBadLinesAreDropped(t *testing.T) {
 	}
 }
 
-// Half a batch is never seen.
+// A half batch is never seen.
 func TestHalfBatchesAreDropped(t *testing.T) {
 	c := dial(t, irc.Config{Nick: "ann", Flood: fast, Addr: irctest.Script(t, greet+hello+`
 < @msgid=1;account=bob :bob!b@c BATCH +a draft/multiline #room
@@ -120,7 +120,7 @@ func TestServersLastWords(t *testing.T) {
 	}
 }
 
-// Nothing hostile becomes a second command or ends the connection.
+// A hostile text becomes no second command and does not end the connection.
 func TestHostileTextIsTextOnly(t *testing.T) {
 	onEveryServer(t, func(t *testing.T, addr string) {
 		ann := dial(t, irc.Config{Addr: addr, Nick: "ann", Flood: fast})
@@ -153,7 +153,7 @@ func TestHostileTextIsTextOnly(t *testing.T) {
 	})
 }
 
-// The default flood limit of the servers themselves bears ours.
+// The default flood limits of the servers allow the default of this package.
 func TestDefaultLimitsAreBorne(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, irctest.Limit) string{"ngircd": irctest.Ngircd, "inspircd": irctest.Inspircd} {
 		t.Run(name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// A line of the text that fits into one batch is not torn between two.
+// A line that fits into one batch is not split between two.
 func TestBatchesEndBetweenLines(t *testing.T) {
 	lines := irc.Split("first\nsecond line that is long\nthird", 10)
 	var got []string
