@@ -39,11 +39,11 @@ func (s *setup) withAgent(name string) (text []byte, lines string, file *config.
 	return text, ins.Text, file, nil
 }
 
-// addAgent puts the agent into claude-swarm.yaml, attached, unless it is there.
-func (s *setup) addAgent(name string) error {
-	text, lines, _, err := s.withAgent(name)
-	if err != nil || lines == "" {
-		return err
+// addAgent puts the agent into claude-swarm.yaml, attached: the file becomes text. Without
+// lines it is there already.
+func (s *setup) addAgent(name string, text []byte, lines string) error {
+	if lines == "" {
+		return nil
 	}
 	path := followLinks(s.r.Config)
 	was, err := os.ReadFile(path)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
@@ -45,7 +44,7 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	if err := s.m.sweep(); err != nil {
 		return r, err
 	}
-	_, _, file, err := s.withAgent(o.Agent)
+	text, lines, file, err := s.withAgent(o.Agent)
 	if err != nil {
 		return r, err
 	}
@@ -53,32 +52,31 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r.Dir, r.Why = agent.Cwd, hooksBlocked(agent, o.Home)
 	r.Way = s.way(o, r.Why)
 	session := attachedSession{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}
-	// Before anything is made, so that nothing is left half-made.
-	if err := s.canAttach(session, file); err != nil {
-		return r, err
+	err = inOrder(
+		func() error { return s.canAttach(session, file) }, // before anything is made
+		func() error { return s.addAgent(o.Agent, text, lines) },
+		func() error { return s.mailboxes(file) },
+		func() error { return s.setWay(o.Agent, r.Way) },
+		func() error { return s.makeAll(session.parts(), Options{}) },
+	)
+	if r.Way == ByPlugin {
+		r.Plugin = session.pluginDir()
 	}
-	if err := s.addAgent(o.Agent); err != nil {
-		return r, err
-	}
-	if err := s.mailboxes(file); err != nil {
-		return r, err
-	}
-	if was := s.m.Attached[o.Agent]; was != "" && was != r.Way {
-		if err := s.detach(o.Agent); err != nil {
-			return r, err
+	return r, err
+}
+
+// setWay notes how a session is set up, and undoes what another way made.
+func (s *setup) setWay(agent string, way Way) error {
+	if was := s.m.Attached[agent]; was != "" && was != way {
+		if err := s.undoAll(agent); err != nil {
+			return err
 		}
 	}
 	if s.m.Attached == nil {
 		s.m.Attached = make(map[string]Way)
 	}
-	s.m.Attached[o.Agent] = r.Way
-	if err := s.m.save(); err != nil {
-		return r, err
-	}
-	if r.Way == ByPlugin {
-		r.Plugin = session.pluginDir()
-	}
-	return r, s.makeAll(session.parts(), Options{})
+	s.m.Attached[agent] = way
+	return s.m.save()
 }
 
 // way is how the session is to be set up: as the person says, as before, or by the best
@@ -161,19 +159,6 @@ func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	for _, other := range file.Agents {
 		if other.Name != a.agent && other.Attached && s.m.Attached[other.Name] == ByPlugin && followLinks(other.Cwd) == followLinks(a.cwd) {
 			return &OccupiedError{Dir: a.cwd, Agent: other.Name, By: "what --way " + string(a.way) + " puts there speaks to every session in it", Try: plugin}
-		}
-	}
-	return nil
-}
-
-// detach takes away what an agent's session was set up with, but not its entry in
-// claude-swarm.yaml.
-func (s *setup) detach(agent string) error {
-	for _, e := range slices.Backward(slices.Clone(s.m.Entries)) {
-		if e.Agent == agent {
-			if err := s.undo(e); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -40,32 +40,17 @@ func Init(dir string, o Options) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := s.skillFits(o); err != nil {
-		return r, err
-	}
-	if err := s.m.sweep(); err != nil {
-		return r, err
-	}
-	if err := s.configuration(o, plain); err != nil {
-		return r, err
-	}
-	if err := s.mailboxes(file); err != nil {
-		return r, err
-	}
-	if err := s.subscribe(file, o.Subscribe); err != nil {
-		return r, err
-	}
-	if err := s.ignore(); err != nil {
-		return r, err
-	}
-	if err := s.skill(o); err != nil {
-		return r, err
-	}
-	parts, err := s.sessionParts(file)
-	if err != nil {
-		return r, err
-	}
-	return r, s.makeAll(parts, o)
+	err = inOrder(
+		func() error { return s.skillFits(o) },
+		s.m.sweep,
+		func() error { return s.configuration(o, plain) },
+		func() error { return s.mailboxes(file) },
+		func() error { return s.subscribe(file, o.Subscribe) },
+		s.ignore,
+		func() error { return s.skill(o) },
+		func() error { return s.makeSessions(file, o) },
+	)
+	return r, err
 }
 
 // configuration writes claude-swarm.yaml where there is none.

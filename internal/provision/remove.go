@@ -3,7 +3,6 @@ package provision
 import (
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
@@ -32,34 +31,27 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := s.m.sweep(); err != nil {
-		return r, err
+	err = inOrder(
+		s.m.sweep,
+		func() error { return s.removeAgents(o.Agent) },
+		func() error { return s.undoAll(o.Agent) },
+		func() error { return s.removeMail(o) },
+		func() error { return s.removeRest(o) },
+	)
+	return r, err
+}
+
+// removeRest removes what is left when the parts and the mail are gone.
+func (s *setup) removeRest(o RemoveOptions) error {
+	if o.Agent == "" {
+		return s.removeHome(o)
 	}
-	if err := s.removeAgents(o.Agent); err != nil {
-		return r, err
+	s.stillNamed(o.Agent)
+	if _, ok := s.m.Attached[o.Agent]; !ok {
+		return nil
 	}
-	// What was made last goes first: files before the folders that they are in.
-	for _, e := range slices.Backward(slices.Clone(s.m.Entries)) {
-		if o.Agent != "" && e.Agent != o.Agent {
-			continue
-		}
-		if err := s.undo(e); err != nil {
-			return r, err
-		}
-	}
-	if err := s.removeMail(o); err != nil {
-		return r, err
-	}
-	if o.Agent != "" {
-		s.stillNamed(o.Agent)
-		if _, ok := s.m.Attached[o.Agent]; ok {
-			delete(s.m.Attached, o.Agent)
-			return r, s.m.save()
-		}
-		return r, nil
-	}
-	// Folders that held what has now gone.
-	return r, s.removeHome(o)
+	delete(s.m.Attached, o.Agent)
+	return s.m.save()
 }
 
 // stillNamed says that claude-swarm.yaml has the agent in the person's own words.

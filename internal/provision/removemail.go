@@ -22,7 +22,7 @@ func (s *setup) removeMail(o RemoveOptions) error {
 	if isLink(dir) {
 		o.Purge = false
 	}
-	store, err := dropbox.Open(dir, dropbox.Options{})
+	boxes, err := s.mailboxNames(o.Agent)
 	if errors.Is(err, dropbox.ErrNoStore) {
 		if isFolder(dir) && o.Agent == "" { // cut off in the middle of being made
 			return s.removeUnfinished(dir)
@@ -30,13 +30,6 @@ func (s *setup) removeMail(o RemoveOptions) error {
 		return nil
 	} else if err != nil {
 		return err
-	}
-	boxes, err := store.Mailboxes()
-	if err = errors.Join(err, store.Close()); err != nil {
-		return err
-	}
-	if o.Agent != "" {
-		boxes = slices.DeleteFunc(boxes, func(name string) bool { return name != o.Agent })
 	}
 	for _, name := range boxes {
 		if err := s.removeMailbox(filepath.Join(dir, name), o); err != nil {
@@ -49,6 +42,20 @@ func (s *setup) removeMail(o RemoveOptions) error {
 	return s.removeMailFolder(dir, o)
 }
 
+// mailboxNames are the mailboxes of the project, sorted: that of one agent, or all for "". The
+// error is [dropbox.ErrNoStore] where none are made yet.
+func (s *setup) mailboxNames(agent string) ([]string, error) {
+	store, err := dropbox.Open(s.m.abs(s.m.Mail), dropbox.Options{})
+	if err != nil {
+		return nil, err
+	}
+	boxes, err := store.Mailboxes()
+	slices.Sort(boxes)
+	boxes = slices.DeleteFunc(boxes, func(name string) bool { return agent != "" && name != agent })
+	return boxes, errors.Join(err, store.Close())
+}
+
+// removeMailbox removes a mailbox that holds nothing, or with Purge any.
 func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 	n, err := count(path)
 	if err != nil {
@@ -180,24 +187,16 @@ func MailToPurge(dir, agent string) ([]Held, error) {
 	if err != nil || s.m.Mail == "" || isLink(s.m.abs(s.m.Mail)) {
 		return nil, err
 	}
-	store, err := dropbox.Open(s.m.abs(s.m.Mail), dropbox.Options{})
+	boxes, err := s.mailboxNames(agent)
 	if errors.Is(err, dropbox.ErrNoStore) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	boxes, err := store.Mailboxes()
-	if err = errors.Join(err, store.Close()); err != nil {
-		return nil, err
-	}
-	slices.Sort(boxes)
 	var all []Held
 	for _, name := range boxes {
-		if agent != "" && name != agent {
-			continue
-		}
 		n := 0
-		err := filepath.WalkDir(filepath.Join(store.Dir(), name), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(s.m.abs(s.m.Mail), name), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && filepath.Ext(path) == ".md" {
 				n++
 			}

@@ -32,6 +32,15 @@ func (s *setup) sessionParts(file *config.File) (parts []part, err error) {
 	return parts, nil
 }
 
+// makeSessions makes what the attached sessions need.
+func (s *setup) makeSessions(file *config.File, o Options) error {
+	parts, err := s.sessionParts(file)
+	if err != nil {
+		return err
+	}
+	return s.makeAll(parts, o)
+}
+
 // pluginDir is the folder of the session's plugin.
 func (s attachedSession) pluginDir() string {
 	return filepath.Join(filepath.Dir(s.config), homeName, "attach", s.agent)

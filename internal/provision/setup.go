@@ -49,3 +49,13 @@ func openSetup(dir string, step func(string) error, r *Report) (*setup, error) {
 	}
 	return &setup{m: m, r: r}, nil
 }
+
+// inOrder takes steps until one fails.
+func inOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -4,8 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 )
+
+// undoAll undoes the entries of the manifest: those of one agent, or all for "". What was made
+// last goes first: files before the folders that they are in.
+func (s *setup) undoAll(agent string) error {
+	for _, e := range slices.Backward(slices.Clone(s.m.Entries)) {
+		if agent == "" || e.Agent == agent {
+			if err := s.undo(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // undo takes away what an entry of the manifest is about.
 func (s *setup) undo(e entry) error {
