@@ -92,7 +92,7 @@ func TestAnnounced(t *testing.T) {
 		t.Errorf("the copy of the answer in the lead's mailbox: %+v", mail)
 	}
 
-	bad := f.send("coder", "@exit 3")
+	bad := f.send("coder", "@noresult")
 	bounce := f.answer(bad)
 	if dead := f.shown("dead-" + bad); dead.From != dropbox.Swarm || !strings.Contains(string(dead.Body), "failed 3 times, last: ") || dead.Thread != bad {
 		t.Errorf("the copy of the dead letter: %+v", dead)

@@ -72,7 +72,7 @@ func TestAListenerHearsOfTurns(t *testing.T) {
 	if ev := got[1]; ev.Turn == nil || ev.Turn.ID != r.Turn || ev.Turn.Outcome != "done" || ev.Turn.CostUSD != r.CostUSD || ev.Of.ID != id || ev.To != dropbox.Lead {
 		t.Errorf("the result is %+v, of a turn %+v", ev, ev.Turn)
 	}
-	bad := f.send("coder", "@exit 3")
+	bad := f.send("coder", "@noresult")
 	f.until("it heard that the message was given up", func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()

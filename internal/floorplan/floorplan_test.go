@@ -62,7 +62,7 @@ var floors = map[string][]string{
 	"internal/testkit/durabletest":    {"internal/durable"},
 	"internal/testkit/irctest":        {"ircbridge/irc"},
 	"internal/testkit/mutants":        {},
-	"internal/testkit/runnertest":     {"internal/testkit/standin", "streamjson", "swarm/runner"},
+	"internal/testkit/runnertest":     {"streamjson", "swarm/runner"},
 	"internal/testkit/standin":        {},
 	"internal/testkit/torture":        {"dropbox", "internal/control", "swarm", "swarm/journal", "swarm/runner"},
 	"internal/testkit/standin/claude": {"internal/testkit/standin"},

@@ -10,18 +10,18 @@ import (
 // An End is how a turn ended, as far as the next step depends on it.
 type End string
 
-// The ends of a turn.
+// The ends of a turn. Their words stand in records and in the ledger.
 const (
 	Done         End = "done"       // the client says that it did its work
-	Failed       End = "failed"     // the client says that it failed, or stopped without a word after it had begun
-	NoFirstEvent End = "unborn"     // it died before its first event: the message is not to blame
+	Failed       End = "failed"     // the client says that it failed, or it stopped without a word after it had begun
+	NoFirstEvent End = "unborn"     // the client died before its first event: the message is not to blame
 	Limited      End = "limited"    // the account or the service is at fault: usage limit, credit, login, overload, no connection; see ResetAt
 	Refused      End = "refused"    // the set-up is at fault: wrong key, no login, unknown model, not installed, bad flag; trying again is useless
 	NoSession    End = "no-session" // the session to resume is unknown, or the one to make exists
 	Stalled      End = "stalled"    // ended by us: silent, idle, and waiting for no tool
 	TimedOut     End = "timed-out"  // ended by us: longer than Spec.Timeout
 	Stopped      End = "stopped"    // ended by us: the context was done, or what the client said was lost for want of room
-	NoResources  End = "short"      // the machine has no room, file or process left for it now: nothing was sent
+	NoResources  End = "short"      // the machine has no room, file or process left for the client now: nothing was sent
 	NoResult     End = "lost"       // Follow: the client is dead and its file has no result
 	ClientGone   End = "gone"       // Serve: the client that waited had ended, or did before it took the prompt: nothing was done
 	PromptNotRun End = "unheard"    // the client acknowledged the prompt without running it: it knows the UUID

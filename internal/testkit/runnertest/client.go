@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -178,7 +177,7 @@ func (c *client) assistant(b streamjson.Block) {
 // done ends the turn well.
 func (c *client) done() runner.Outcome {
 	if c.said == "" {
-		_ = Say("Done: " + standin.FirstLine(c.turn.Prompt))(c)
+		_ = Say("Done: " + firstLine(c.turn.Prompt))(c)
 	}
 	c.result(false, c.said)
 	return c.concluded()

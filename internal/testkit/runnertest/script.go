@@ -2,69 +2,95 @@ package runnertest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 )
 
-// script makes the steps that a prompt asks for, in the words of the stand-in. A script
-// that makes no sense, or needs a process, fails the turn and says so.
+// words are what a line of a prompt may begin with, after an @: the words of [Suite], and
+// what tests of the daemon ask for besides. An argument that makes no sense fails the turn.
+var words = map[string]func(arg string) Step{
+	"say":      Say,
+	"sh":       func(arg string) Step { return Tool(Shell, map[string]string{"command": arg}, "") },
+	"write":    func(arg string) Step { return Tool(Save, map[string]string{"path": firstWord(arg)}, "written") },
+	"deny":     func(arg string) Step { return deny(firstWord(arg), strings.TrimPrefix(arg, firstWord(arg)+" ")) },
+	"sleep":    func(arg string) Step { return parsed(arg, time.ParseDuration, sleep) },
+	"hang":     func(string) Step { return sleep(forever) },
+	"cost":     func(arg string) Step { return parsed(arg, parseUSD, Cost) },
+	"context":  func(arg string) Step { return parsed(arg, strconv.Atoi, contextIs) },
+	"model":    func(arg string) Step { return goOn(func(c *client) { c.model = arg }) },
+	"compact":  func(string) Step { return Compact() },
+	"fail":     Fail,
+	"status":   func(arg string) Step { return parsed(firstWord(arg), strconv.Atoi, status(arg)) },
+	"unborn":   func(string) Step { return unborn },
+	"noresult": func(string) Step { return NoResult() },
+}
+
+// script makes the steps that a prompt asks for.
 func script(prompt string) []Step {
-	read, err := standin.Script(prompt)
-	if err != nil {
-		return []Step{Fail("script: " + err.Error())}
-	}
 	var steps []Step
-	for _, s := range read {
-		steps = append(steps, stepOf(s))
+	given := false // inside the window that is given back
+	for line := range strings.Lines(prompt) {
+		line = strings.TrimRight(line, "\r\n")
+		given = (given || strings.HasPrefix(line, "<prior-context")) && !strings.Contains(line, "</prior-context>")
+		word, arg, _ := strings.Cut(line, " ")
+		word, ok := strings.CutPrefix(word, "@")
+		if step := words[word]; ok && step != nil && !given {
+			steps = append(steps, step(strings.TrimSpace(arg)))
+		}
 	}
 	return steps
 }
 
-func stepOf(s standin.Step) Step {
-	first, rest, _ := strings.Cut(s.Arg, " ")
-	switch s.Verb {
-	case "say":
-		return Say(s.Arg)
-	case "sh":
-		return Tool(Shell, map[string]string{"command": s.Arg}, "")
-	case "write":
-		return Tool(Save, map[string]string{"path": first, "content": rest}, "written")
-	case "deny":
-		return deny(first, rest)
-	case "sleep":
-		return sleep(s.D)
-	case "cost":
-		return Cost(s.USD)
-	case "context":
-		return goOn(func(c *client) { c.context = s.N })
-	case "model":
-		return goOn(func(c *client) { c.model = s.Arg })
-	case "compact":
-		return Compact()
-	case "fail":
-		return Fail(s.Arg)
-	case "status":
-		return status(s.N, rest)
-	case "unborn":
-		return unborn
-	case "exit", "noresult", "die":
-		return NoResult()
-	case "hang":
-		return sleep(forever)
+// parsed makes a step of an argument.
+func parsed[T any](arg string, parse func(string) (T, error), step func(T) Step) Step {
+	value, err := parse(arg)
+	if err != nil {
+		return Fail("script: " + err.Error())
 	}
-	return Fail("script: @" + s.Verb + " needs a client that is a process")
+	return step(value)
 }
 
-// status ends the turn as an answer of the API does; more may be "retry-after 3600".
-func status(code int, more string) Step {
-	switch code {
-	case 401, 404:
-		return Refused(fmt.Sprintf("the API refused (%d)", code))
-	case 402, 403, 408, 409, 429, 500, 502, 503, 504, 529:
-		after, _ := time.ParseDuration(strings.TrimPrefix(more, "retry-after ") + "s") // 0 where it does not say
-		return limited(fmt.Sprintf("the API takes nothing (%d)", code), after)
+func parseUSD(arg string) (float64, error) { return strconv.ParseFloat(arg, 64) }
+
+func contextIs(tokens int) Step { return goOn(func(c *client) { c.context = tokens }) }
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
+}
+
+// status ends the turn as an answer of a model's service does; arg may end in retry-after
+// and a number of seconds.
+func status(arg string) func(code int) Step {
+	return func(code int) Step {
+		switch code {
+		case 401, 404:
+			return Refused(fmt.Sprintf("the service refused (%d)", code))
+		case 402, 403, 408, 409, 429, 500, 502, 503, 504, 529:
+			_, after, _ := strings.Cut(arg, " retry-after ")
+			d, _ := time.ParseDuration(after + "s") // 0 where it does not say
+			return limited(fmt.Sprintf("the service takes nothing (%d)", code), d)
+		}
+		return Fail(fmt.Sprintf("the service failed (%d)", code))
 	}
-	return Fail(fmt.Sprintf("the API failed (%d)", code))
+}
+
+// firstLine is the first line of the message in a prompt: what stands between two equal
+// lines "--- mark ---"; without them the last line of the prompt.
+func firstLine(prompt string) string {
+	last, frame := "", ""
+	for line := range strings.Lines(prompt) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "":
+		case frame != "":
+			return line
+		case strings.HasPrefix(line, "--- ") && strings.HasSuffix(line, " ---") && strings.Count(prompt, line) > 1:
+			frame = line
+		default:
+			last = line
+		}
+	}
+	return last
 }
