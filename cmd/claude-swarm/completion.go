@@ -281,7 +281,7 @@ func (f *finder) agents(also ...string) {
 		f.offer(a.Name, a.Role)
 	}
 	for _, name := range also {
-		f.offer(name, map[string]string{dropbox.Lead: "whoever steers", dropbox.All: "every agent"}[name])
+		f.offer(name, map[string]string{dropbox.Lead: "the one who steers", dropbox.All: "every agent"}[name])
 	}
 }
 

@@ -57,7 +57,7 @@ keeps an agent from the work (paused, stopped, limited, backoff, no daemon).` +
 // send is the verb.
 func send(c *cli.Context, wait optionalSpan) error {
 	if c.NArg() == 0 {
-		return usagef(`claude-swarm send coder "what to do"`, "send: say whom and what")
+		return usagef(`claude-swarm send coder "what to do"`, "send: name the agent, and say what to do")
 	}
 	to := c.Args().First()
 	text := textSource{
