@@ -105,6 +105,13 @@
 // The package knows no configuration, no daemon and no agent program. It works on
 // Linux and macOS.
 //
+// # What else lies in a store
+//
+// [Drops] are the files that somebody left in a mailbox by hand. [DeadLetters] are what was
+// given up, [Refusals] what was refused, [Threads] the conversations that are halted. A
+// [Folder] keeps small files of whoever uses the store. The package topic keeps what is
+// published.
+//
 // # The files of the package
 //
 // A file uses the files of its own layer and of those below it, and none above.
