@@ -49,7 +49,7 @@ func (s *Store) attach(name string, r io.Reader) (Attachment, error) {
 	}
 	if there, err := s.disk.exists(attachDir); err != nil {
 		return Attachment{}, err
-	} else if !there { // deleted by somebody: made again
+	} else if !there { // somebody deleted it
 		if err := errors.Join(s.disk.mkdir(attachDir), s.disk.syncDir(".")); err != nil {
 			return Attachment{}, err
 		}

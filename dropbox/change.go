@@ -170,7 +170,7 @@ func (d *disk) moveAt(from, into nameAt, name, to string) error {
 	// to look first is the smaller risk.
 	var st unix.Stat_t
 	if unix.Fstatat(into.dirfd, into.base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		// Gone comes before taken: perhaps another caller moved it there.
+		// Gone comes before taken: another caller may have moved it there.
 		err := unix.Fstatat(from.dirfd, from.base, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
 			err = unix.EEXIST

@@ -14,7 +14,7 @@ type Claim struct {
 	Entry            // as it is now, in cur/
 	Message *Message // nil when Bad is set
 
-	// Bad says why the file is no message: broken, too large, a symlink, a folder.
+	// Bad says why the file is not a message: broken, too large, a symlink, a folder.
 	// It is claimed anyway, and is to be buried. It is an [ErrInvalid] or an
 	// [ErrTooLarge].
 	Bad error
@@ -76,7 +76,7 @@ func (b *Mailbox) claim(e Entry) (*Claim, error) {
 		if there, statErr := b.disk.exists(from); !there {
 			return nil, errors.Join(ErrGone, statErr)
 		}
-		if err = makeMailbox(b.disk, b.name); err == nil { // deleted by somebody: made again
+		if err = makeMailbox(b.disk, b.name); err == nil { // somebody deleted cur/
 			err = b.disk.move(from, to)
 		}
 	}
@@ -112,7 +112,7 @@ func (b *Mailbox) read(c *Claim, path string) error {
 		c.Message, err = parseAs(c.Entry, data)
 	}
 	if errors.Is(err, unix.EIO) && b.works() {
-		// Only this file is broken. To try again for ever would hold up all others.
+		// Only this file is broken. To try again and again would hold up all others.
 		err = invalid("the file cannot be read: %v", err)
 	}
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
@@ -169,7 +169,7 @@ func (b *Mailbox) putBack(e, back Entry) (Entry, error) {
 		if statErr != nil {
 			return Entry{}, statErr
 		}
-		if !claimed { // perhaps it was put back, and the disk did not confirm it
+		if !claimed { // it may have been put back, and the disk did not confirm that
 			var back bool
 			if back, err = b.disk.exists(to); err == nil && !back {
 				err = ErrGone

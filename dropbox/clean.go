@@ -39,7 +39,7 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 		path := c.box.at(tmpFolder, name)
 		st, err := c.box.disk.stat(path)
 		if err != nil || now.Sub(modTime(&st)) < maxScratch || kindOf(st.Mode) == KindFolder {
-			continue // gone, young, or none of ours
+			continue // gone, young, or not a file of the store
 		}
 		if _, ok := parseName(name); ok && kindOf(st.Mode) == KindFile {
 			// Moved aside first: a sender with that key may be about to finish it, and
@@ -68,7 +68,7 @@ func (c cleaner) tmp(now time.Time) (removed int, err error) {
 func (c cleaner) dropKey(path string) error {
 	data, err := c.box.disk.readFile(path, c.box.store.maxFile())
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrTooLarge) {
-		return nil // none of ours
+		return nil // not a message
 	} else if err != nil {
 		return ignoreMissing(err)
 	}

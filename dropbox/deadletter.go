@@ -313,7 +313,7 @@ func (dead DeadLetters) Has(e Entry) (bool, error) {
 	return there && err == nil, dead.box.wrap("look whether "+e.ID+" was given up", err)
 }
 
-// SetAsideClaimed moves a claimed file to dead/ as a thing that is no message, beside
+// SetAsideClaimed moves a claimed file to dead/ as a thing that is not a message, beside
 // the dead letter of its name, and notes the reason.
 func (b *Mailbox) SetAsideClaimed(e Entry, reason string) error {
 	_, err := b.setAside(curFolder, e.Name, reason)

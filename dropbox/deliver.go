@@ -146,7 +146,7 @@ func (s *Store) checkRoom(to string, m *Message) error {
 		return err
 	}
 	if m.Key != "" {
-		// What was delivered before needs no room: its sender is told so.
+		// A message that was delivered before needs no room: its sender is told so.
 		known, err := s.disk.exists(keyFile(to, m.Key))
 		if err != nil || known {
 			return err

@@ -48,7 +48,7 @@ func (st Step) String() string {
 //
 // It speaks to the kernel in single calls: one opens the folder that a name is in,
 // the next is relative to that. [os.Root] opens every folder on the way again; that
-// costs a quarter of a delivery. It is used, as root, where speed is no matter.
+// costs a quarter of a delivery. The field root is used where speed does not matter.
 type disk struct {
 	root *os.Root
 	top  *os.File

@@ -69,7 +69,7 @@ func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	for _, day := range days {
 		there, err := s.disk.exists(done + "/" + day + "/" + file)
 		if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-			continue // what is no folder holds no message
+			continue // only a folder holds messages
 		}
 		if there || err != nil {
 			return day, err
@@ -78,7 +78,7 @@ func (s *Store) doneDay(mailbox string, e Entry, file string) (string, error) {
 	return "", nil
 }
 
-// dayNames lists a day in done/. What is no folder has nothing in it.
+// dayNames lists a day in done/. A file or a symlink in its place counts as an empty day.
 func (d *disk) dayNames(folder string) ([]string, error) {
 	names, err := d.names(folder)
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {

@@ -174,7 +174,7 @@ func (k keys) isOld(to string, ino uint64) (bool, error) {
 // purgedEnd marks, beside its guard, a message that was removed for good.
 const purgedEnd = ".purged"
 
-// sync makes durable what the first caller perhaps has not: a caller that is
+// sync makes durable what the first caller may have left undone: a caller that is
 // told "duplicate" relies on it.
 func (k keys) sync(to string) error {
 	return errors.Join(k.store.disk.syncDir(to+"/"+keysFolder), k.store.disk.syncDir(to+"/"+newFolder))

@@ -29,8 +29,8 @@ func (s *Store) Mailboxes() ([]string, error) {
 }
 
 // Strangers lists what lies in the store's folder and is neither the store's own
-// nor a mailbox, sorted: folders with a wrong name or none of ours in them, which
-// nobody serves.
+// nor a mailbox, sorted: folders with a wrong name, or without the folders of a mailbox,
+// which nobody serves.
 func (s *Store) Strangers() ([]string, error) {
 	_, strangers, err := s.survey()
 	return strangers, err

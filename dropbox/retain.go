@@ -172,7 +172,7 @@ func (r retention) refusedFiles() ([]*refusedFile, error) {
 	var files []*refusedFile
 	for _, mailbox := range mailboxes {
 		if CheckMailbox(mailbox) != nil {
-			continue // none of ours
+			continue // not the name of a mailbox
 		}
 		names, err := r.store.disk.names(refusedDir + "/" + mailbox)
 		if err != nil {

@@ -22,8 +22,8 @@ func (b *Mailbox) writeReason(name, reason string) error {
 	return b.put("reason", b.at(deadFolder, name), []byte(strings.TrimRight(reason, "\n")+"\n"))
 }
 
-// What is not a message gets a name in dead/ that sorts by time, has an id for the
-// verbs that take one, and ends with its own name.
+// setAside moves a thing that is not a message to dead/, with the reason. Its name there
+// sorts by time, has an id for the verbs that take one, and ends with the name that it had.
 //
 //	20261121T045102.123456Z-k7f3q9m2xd-plan.docx
 func (b *Mailbox) setAside(folder, name, reason string) (DeadLetter, error) {

@@ -105,7 +105,7 @@ func (sb settleBatch) commit(list []Settlement, cur *os.File, tmp nameAt) (there
 			there[i] = true
 			continue
 		}
-		// What cannot be removed now is removed by Clean.
+		// Clean removes it if that fails.
 		_ = sb.box.disk.removeAt(tmp.sibling(names[i]), scratch)
 	}
 	if sb.box.disk.syncFolder(cur) != nil {

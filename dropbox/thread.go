@@ -89,7 +89,7 @@ func (t Threads) read(file, thread string) (*HaltedThread, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What a person wrote into it may be anything.
+	// A person may have written anything into it.
 	first, rest, _ := strings.Cut(string(data), "\n")
 	if thread == "" {
 		h.Thread = strings.TrimPrefix(file, haltedDir+"/")

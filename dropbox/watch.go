@@ -247,7 +247,7 @@ func (w *Watcher) change(ev fsnotify.Event) (Change, bool) {
 	case folder == newFolder || unfinished(folder):
 		return Change{}, false
 	}
-	if folder == fullFile { // there is room, perhaps for what was dropped
+	if folder == fullFile { // there is room again, and a dropped file may wait for it
 		return Change{Mailbox: mailbox, Stray: true}, gone
 	}
 	if slices.Contains(mailboxFolders, folder) {

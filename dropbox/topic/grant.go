@@ -229,7 +229,7 @@ func (t Topics) openEntry(id string) (dropbox.Entry, error) {
 }
 
 // Open lists the publications that are not closed, in the order of work.
-// What is not a message is left out.
+// Files that are not messages are left out.
 func (t Topics) Open() ([]Publication, error) {
 	var all []Publication
 	for _, list := range []func() ([]dropbox.Entry, error){t.box.Peek, t.box.Claimed} {

@@ -64,7 +64,7 @@ func (t Topics) publish(m *dropbox.Message, sign func(*dropbox.Message, string) 
 		return Published{}, err
 	}
 	if d.Duplicate {
-		// What was published first is what is offered to those who lack it, until
+		// The first publication is offered to those who lack the offer, until
 		// somebody has it.
 		open, err := t.Find(d.ID)
 		if errors.Is(err, ErrTaken) || open.Grant != nil {
