@@ -21,7 +21,7 @@
 // A message that was accepted is done, or ends in dead/ with the reason and
 // somebody is told. It is claimed at the start of a turn and acknowledged at
 // its good end; whatever cuts in between, the next start of the daemon finds
-// out from the files how far it came, and goes on from there (see recover.go).
+// out from the files how far it came, and goes on from there (see takeup.go).
 // The commit point of a turn is its receipt, durable beside the message in
 // cur/: before it the message is put back, after it only filed.
 //

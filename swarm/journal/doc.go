@@ -1,5 +1,25 @@
-// Package journal keeps the list of what happened in a swarm, for those who tell others of
-// it: the lead of alerts, people on IRC of turns and mail, an audit trail of finished turns.
+// Package journal keeps the daemon's own files, in the folder that a [Home] names:
+//
+//	turns/TURN.json      the [Record] of an attempt: durable before the client has the prompt
+//	turns/TURN.sent, .steered, .asks   what was sent in a turn, brought to it, asked in it
+//	ledger.jsonl         the [Ledger]: a line for each attempt that ended
+//	sessions.json        the [Sessions]: the conversation of each agent
+//	state.json           the [Holds]: who is paused or stopped, failures, limits of accounts
+//	attached/AGENT.json  the [Binding] of a person's session
+//	tokens               the [Tokens] by which senders prove who they are
+//	pids/AGENT.pid       the client that works for an agent, or waits
+//	logs/AGENT.log       the [AgentLog], for people
+//
+// Each file is replaced whole, or grows line by line; a power cut leaves the old one or the
+// new one. [WhoAmI] and [Home.CallerOf] tell from these files, and from the processes above a
+// caller, whose turn it belongs to. The package runs nothing: it knows no queue and no client,
+// but for the numbers of its process. A [Receipt] lies with the mail; its form is here, since
+// the ledger's lines are made of it.
+//
+// # The list of what happened
+//
+// The list is for those who tell others of it: the lead of alerts, people on IRC of turns and
+// mail, an audit trail of finished turns.
 //
 //	events.jsonl          one line for each event, in the order in which they were added
 //	events.old.jsonl      the lines before these; those before them are gone

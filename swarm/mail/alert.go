@@ -11,13 +11,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Bounds of what is told of a message, in bytes: an alert is not an attachment, and
-// its body has to fit.
-const (
-	maxTold   = 6 << 10
-	maxReason = 1 << 10
-)
-
 // Arrived says that a message lies in the mailbox of whoever leads. agent is whom it is
 // about; "" is no agent.
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {

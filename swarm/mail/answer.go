@@ -43,14 +43,6 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 	return ans
 }
 
-func answerSubject(m *dropbox.Message) string {
-	s := Describe(m)
-	if !strings.HasPrefix(s, "Re: ") {
-		s = "Re: " + s
-	}
-	return s
-}
-
 // answer delivers what a receipt says is owed, and returns its id; "" when nothing
 // was delivered. Its key makes it the same answer however often it is delivered.
 func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err error) {

@@ -1,8 +1,13 @@
 package mail
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // How a message may have come, as far as the daemon knows by
@@ -99,4 +104,49 @@ func (d *Arrivals) Forget(id string) {
 	delete(d.hand, id)
 	delete(d.origins, id)
 	delete(d.came, id)
+}
+
+// An Origin is what is known of the hand that left a file which nobody proves to have
+// sent, from the turns that ran when it appeared.
+//
+// There is evidence where a tool call named the folder of the mailbox, or where a turn
+// was at work in that folder itself. Then the file belongs to that turn: its thread,
+// trace and path, and one hop more, so that agents which write files to themselves and
+// to each other are stopped as those that send messages are.
+//
+// That a turn ran is not evidence, even if it was the only one: people and cron jobs drop
+// files while agents work. A swarm that is always busy would pass their files on, hop by
+// hop, and halt the ninth as a loop. So without evidence the hops stay what they are.
+// But such a file is no person's word either: it is held to the lists of those who were
+// at work. What loops in that way ends at policy.turns_per_hour.
+type Origin struct {
+	rec      *journal.Record // of the turn that wrote it; nil where there is no evidence
+	suspects []string        // the agents that were at work, sorted
+}
+
+// Inherited is what a file that was laid into an agent's folder takes over from the
+// turn that wrote it. Who wrote it is not known for sure, so it comes from the lead all
+// the same, and the answer goes there.
+func (o Origin) Inherited() dropbox.Defaults {
+	d := dropbox.Defaults{From: dropbox.Lead}
+	if o.rec != nil {
+		d.Thread, d.Trace, d.Hops = o.rec.Thread, o.rec.Trace, o.rec.Hops+1
+		d.Path = append(slices.Clone(o.rec.Path), o.rec.Agent)
+	}
+	return d
+}
+
+// apply gives a message what it inherits, for the gate and for the turn's record. Its
+// file stays as it is. What the file claims of its way is not believed.
+func (o Origin) apply(m *dropbox.Message) {
+	if o.rec == nil {
+		return
+	}
+	d := o.Inherited()
+	if m.Thread == m.ID {
+		m.Thread = cmp.Or(d.Thread, m.Thread)
+	}
+	m.Trace = cmp.Or(d.Trace, m.Trace)
+	m.Hops = max(m.Hops, d.Hops)
+	m.Path = d.Path
 }

@@ -50,9 +50,6 @@ func (in *Inbox) finishBurial(e dropbox.Entry) error {
 	return in.Bury(c, reason)
 }
 
-// deadKey begins the key of what the daemon says of a message that it gave up.
-const deadKey = "dead:"
-
 // tellSender tells the sender that a message will not be done, once per key. An
 // agent that waits for an answer is woken by it, others read it with their next
 // turn.

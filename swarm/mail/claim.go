@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // Claim takes a message out of new/. It is nil where the message is gone, or where everything
@@ -25,12 +24,6 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 		return nil, err
 	}
 	return &Job{Claim: claim, Via: in.Arrivals.Via(claim.ID), Began: time.Now().UTC()}, nil
-}
-
-// Proves tells whether a message is from whom it says it is.
-func (in *Inbox) Proves(m *dropbox.Message) bool {
-	token := in.Tokens.Of(m.From)
-	return token != "" && dropbox.Proven(token, m, in.Name)
 }
 
 // Refuse sets aside what is not to be worked on. Of another message it finds out whether it is
@@ -85,8 +78,6 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	}
 	return in.gated(c)
 }
-
-func expired(m *dropbox.Message) bool { return !m.Expires.IsZero() && time.Now().After(m.Expires) }
 
 // Started writes into the agent's log what a turn works on, once. It is not written
 // before the client is started, which it would only hold up.
@@ -143,9 +134,4 @@ func (in *Inbox) takeNotes(j *Job) {
 		}
 		j.Notes = append(j.Notes, c)
 	}
-}
-
-// Describe is the one line that the status shows of a task.
-func Describe(m *dropbox.Message) string {
-	return screen.Short(m.Gist(), 80)
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// eventKey is the key of an event about the message or the turn with that id.
-func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
-
 // Begun says that an agent takes up a message.
 func (in *Inbox) Begun(m *dropbox.Message) {
 	shown := journal.Keep(m)

@@ -25,3 +25,12 @@ type Inbox struct {
 type Hider interface {
 	Text(text string) string
 }
+
+// Proves tells whether a message is from whom it says it is.
+func (in *Inbox) Proves(m *dropbox.Message) bool {
+	token := in.Tokens.Of(m.From)
+	return token != "" && dropbox.Proven(token, m, in.Name)
+}
+
+// ByLead tells whether a message is a word of a person to the agent.
+func (in *Inbox) ByLead(m *dropbox.Message) bool { return m.From == dropbox.Lead && in.Proves(m) }

@@ -1,10 +1,12 @@
 package mail
 
 import (
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 const (
@@ -30,9 +32,6 @@ type Job struct {
 	Stranded bool
 }
 
-// ByLead tells whether a message is a word of a person to the agent.
-func (in *Inbox) ByLead(m *dropbox.Message) bool { return m.From == dropbox.Lead && in.Proves(m) }
-
 // ByLead tells whether a word of a person begins the turn.
 func (j *Job) ByLead() bool { return j.Proven && j.Claim.Message.From == dropbox.Lead }
 
@@ -52,4 +51,21 @@ func (j *Job) SteeredUUIDs() []string {
 		out = append(out, s.UUID)
 	}
 	return out
+}
+
+// A Steered is a message that was brought to a running turn.
+type Steered struct {
+	Claim *dropbox.Claim
+	UUID  string
+}
+
+// steeredDone are the ids of those that a turn has done.
+func (j *Job) steeredDone(out runner.Outcome) []string {
+	var done []string
+	for _, s := range j.Steered {
+		if slices.Contains(out.Steered, s.UUID) {
+			done = append(done, s.Claim.ID)
+		}
+	}
+	return done
 }

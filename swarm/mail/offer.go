@@ -1,47 +1,11 @@
 package mail
 
 import (
-	"errors"
-	"time"
-
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
-
-// offerTaken files an offer that is not to be taken any more, because another agent
-// was quicker, without a turn.
-func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
-	id := c.Message.Offer
-	if id == "" {
-		return false, nil
-	}
-	p, err := topic.Of(in.Store).Find(id)
-	taken, ok := errors.AsType[*topic.TakenError](err)
-	switch {
-	case errors.Is(err, dropbox.ErrNotFound):
-		return true, in.Bury(c, "it offers "+id+", which was never published")
-	case ok:
-	case err != nil:
-		return false, err
-	case p.Grant == nil || p.Grant.Agent == in.Name:
-		return false, nil
-	default:
-		taken = &topic.TakenError{Grant: *p.Grant}
-	}
-	in.Log.Info("offer was taken by another", keyMessage, c.ID, "by", taken.Agent)
-	r := journal.Receipt{ID: c.ID, Agent: in.Name, Via: in.Arrivals.Via(c.ID), Outcome: "taken by " + taken.Agent, Ended: time.Now().UTC()}
-	data, err := r.Encode()
-	if err != nil {
-		return true, err
-	}
-	if err := in.Box.Commit(c.Entry, data); err != nil {
-		return true, err
-	}
-	in.Arrivals.Forget(c.ID)
-	return true, in.Box.Finish(c.Entry)
-}
 
 // hasOffer tells whether this agent has claimed a publication.
 func (in *Inbox) hasOffer(id string) bool {

@@ -127,8 +127,6 @@ func fenced(body []byte, mark func() string) string {
 // randomMark is 16 random letters.
 func randomMark() string { return strings.ToLower(rand.Text()[:16]) }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 // Prompt is what a turn on a message begins with, as far as its mail goes.
 func (in *Inbox) Prompt(j *Job) Prompt {
 	p := Prompt{

@@ -27,12 +27,6 @@ import (
 // maxSteered bounds what is brought to one turn.
 const maxSteered = 16
 
-// A Steered is a message that was brought to a running turn.
-type Steered struct {
-	Claim *dropbox.Claim
-	UUID  string
-}
-
 // NextUrgent claims the next urgent message for the turn that runs.
 // may tells whether a message may be brought to the turn; nil asks whether any may.
 func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Steer, bool) {
@@ -102,17 +96,6 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 func (m promptMail) steerText(agent string, names Names) string {
 	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", agent, m.envelope(names), fenced(m.Body, randomMark),
 		"Take it in now. Unless it says otherwise, go on then with what you were doing, and speak of both in your summary.")
-}
-
-// steeredDone are the ids of those that a turn has done.
-func (j *Job) steeredDone(out runner.Outcome) []string {
-	var done []string
-	for _, s := range j.Steered {
-		if slices.Contains(out.Steered, s.UUID) {
-			done = append(done, s.Claim.ID)
-		}
-	}
-	return done
 }
 
 // finishSteered files what was done in a turn beside its own message. It is

@@ -1,6 +1,20 @@
 package mail
 
-import "strings"
+import (
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// Bounds of what is told of a message, in bytes: an alert is not an attachment, and
+// its body has to fit.
+const (
+	maxTold   = 6 << 10
+	maxReason = 1 << 10
+)
 
 // cut keeps the beginning of a text, whole runes.
 func cut(s string, most int) string {
@@ -12,3 +26,26 @@ func cut(s string, most int) string {
 
 // Beginning is as much of a text as is told of it.
 func Beginning(text string) string { return cut(text, maxReason) }
+
+// Describe is the one line that the status shows of a task.
+func Describe(m *dropbox.Message) string {
+	return screen.Short(m.Gist(), 80)
+}
+
+func expired(m *dropbox.Message) bool { return !m.Expires.IsZero() && time.Now().After(m.Expires) }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func answerSubject(m *dropbox.Message) string {
+	s := Describe(m)
+	if !strings.HasPrefix(s, "Re: ") {
+		s = "Re: " + s
+	}
+	return s
+}
+
+// eventKey is the key of an event about the message or the turn with that id.
+func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
+
+// deadKey begins the key of what the daemon says of a message that it gave up.
+const deadKey = "dead:"
