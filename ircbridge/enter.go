@@ -122,7 +122,7 @@ func (r *rooms) CannotBe(name string) string {
 	return ""
 }
 
-// invited follows an invitation: into a channel where we want to be, whoever invites, and
+// invited follows an invitation: into a channel where we want to be at the word of anybody, and
 // into any other one when they may control.
 func (r *rooms) invited(e irc.Invited) {
 	now := time.Now()

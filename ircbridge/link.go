@@ -177,7 +177,7 @@ func (l *link) textOf(c *connection, t irc.Text) bridge.Text {
 	}
 }
 
-// personOf is whoever wrote a line, by the nick and nick!user@host.
+// personOf is the writer of a line, by the nick and nick!user@host.
 func personOf(nick, source string) bridge.Person {
 	p := bridge.Person{Nick: nick}
 	if _, userhost, ok := strings.Cut(source, "!"); ok {

@@ -197,7 +197,7 @@ func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	if retry > 0 {
 		rm.nextTry = now.Add(retry).UTC()
 	}
-	if !rm.fixed && !rm.entered { // whoever has something to say there asks again
+	if !rm.fixed && !rm.entered { // the next message for it asks again
 		rm.wanted, rm.nextTry = false, time.Time{}
 		r.l.main.client.Part(rm.name, "")
 		r.noteJoined()

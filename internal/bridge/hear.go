@@ -73,7 +73,7 @@ func lineOf(t Text, c Names) Line {
 	return Line{At: t.Time, Channel: t.Peer(), Nick: t.Nick, Account: t.Account, Text: text, MsgID: t.MsgID, Replay: t.History, Notice: t.Notice}
 }
 
-// obey does what a line asks for, if whoever said it may, but for the messages that
+// obey does what a line asks for, if the person may ask for it, except the messages that
 // come of it.
 func (r *listener) obey(t Text, now time.Time, a *arrival) {
 	agents := r.agents()
@@ -219,7 +219,7 @@ func (r *listener) keyOf(t Text) string {
 	return r.mail.name + "-" + r.link.Network() + "-" + hex.EncodeToString(sum[:16])
 }
 
-// undelivered tells whoever said a line that no message for that agent came of it.
+// undelivered tells a person that no message for the agent came of the line.
 func (r *listener) undelivered(t Text, agent string, err error) {
 	if errors.Is(err, dropbox.ErrFull) {
 		r.rep.tell(t, agent+" has too much mail already. Say it again later.")
@@ -237,7 +237,7 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 
 // hinted reads a line in a channel that does what a hint of the bridge says, and leaves
 // out the bridge's name: a reply to a question that waits, or the reading of a message
-// that is here. Anyone who may not talk is not looked up anything for.
+// that is here. Nothing is looked up for a person who may not talk.
 func (r *listener) hinted(t Text) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !r.permits.may(t.Who, Talk) {

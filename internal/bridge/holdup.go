@@ -45,7 +45,7 @@ func (r *notices) tellHeld(t Text, agent string) {
 	})
 }
 
-// tellTaken tells whoever gave a task that the agent has it, and how much it works off
+// tellTaken tells the person who gave a task that the agent has it, and how much it works off
 // before that.
 func (r *notices) tellTaken(t Text, agent, id string) {
 	r.loop.do(func() func() {

@@ -8,7 +8,7 @@ import (
 // taskWord begins a line that is a task.
 const taskWord = "TASK:"
 
-// A meaning is what a line asks for, whoever said it.
+// A meaning is what a line asks for.
 type meaning struct {
 	need   Right
 	agents []string // whom it is for; none is the bridge itself

@@ -78,7 +78,7 @@ func (p Permit) who() string {
 	return "nick " + p.Nick
 }
 
-// A Person is whoever wrote a line, as far as the server vouches for it.
+// A Person is the writer of a line, as far as the network vouches for it.
 type Person struct {
 	Nick, User, Host string
 	Account          string // "" is not logged in

@@ -27,7 +27,7 @@ type question struct {
 	OpenQuestion
 
 	// Own says that it was put to irc/ itself. It stays claimed until it is answered:
-	// whoever waits for the answer takes one that is filed for refused.
+	// the sender takes a question that is filed for refused.
 	Own bool `json:"own,omitempty"`
 }
 

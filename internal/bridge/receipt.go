@@ -20,7 +20,7 @@ const (
 )
 
 // A receipt says what became of a message in the bridge's mailbox. It begins as those of
-// turns do, so that whoever reads those can read it. What it says of the network stands
+// turns do, so that the same program can read both. What it says of the network stands
 // under the bridge's name.
 type receipt struct {
 	V       int              `yaml:"v"`

@@ -201,7 +201,7 @@ func (r *notices) tellCrowds(now time.Time) {
 	}
 }
 
-// wayOut says what whoever may steer can do where words do not come through.
+// wayOut says what a person who may steer can do where words do not come through.
 func (r *notices) wayOut(t Text, agent string) string {
 	if !r.permits.may(t.Who, Control) {
 		return ""

@@ -64,7 +64,7 @@ func readJoined(dir string) ([]string, error) {
 	}
 	var names []string
 	if err := json.Unmarshal(data, &names); err != nil {
-		return nil, nil // broken by hand: whoever needs a channel asks again
+		return nil, nil // broken by hand: a message for a channel asks again
 	}
 	return names, nil
 }
