@@ -58,74 +58,38 @@ func fieldsOf(t reflect.Type) (all []field) {
 	if all, ok := known.Load(t); ok {
 		return all.([]field)
 	}
-	all = make([]field, 0, t.NumField())
+	number := func(text string, otherwise int) int {
+		if n, err := strconv.Atoi(text); err == nil {
+			return n
+		}
+		return otherwise
+	}
 	for i := range t.NumField() {
-		at := t.Field(i)
-		tag, _, told := strings.Cut(string(at.Tag), " doc:") // a doc is long
-		f := field{what: kinds[at.Type.Kind()], index: i, least: 1, most: math.MaxInt32, told: told}
-		var of string
-		eachTag(tag, func(name, value string) {
-			switch name {
-			case "key":
-				f.key = value
-			case "is":
-				f.is = strings.Split(value, ",")
-			case "type":
-				f.what = value
-			case "of":
-				of = value
-			case "least":
-				f.least, _ = strconv.Atoi(value)
-			case "most":
-				f.most, _ = strconv.Atoi(value)
-			case "zero":
-				f.zero = value
-			case "split":
-				f.split = value
-			case "like":
-				f.like = value
-			case "default":
-				f.standard = value
-			case "from":
-				what, standard := kindsSay(value)
-				f.what, f.standard = cmp.Or(what, f.what), standard
-			}
-		})
+		tag := t.Field(i).Tag
+		f := field{
+			key: tag.Get("key"), what: cmp.Or(tag.Get("type"), kinds[t.Field(i).Type.Kind()]), zero: tag.Get("zero"),
+			split: tag.Get("split"), like: tag.Get("like"), standard: tag.Get("default"), index: i,
+			least: number(tag.Get("least"), 1), most: number(tag.Get("most"), math.MaxInt32),
+		}
+		if is := tag.Get("is"); is != "" {
+			f.is = strings.Split(is, ",")
+		}
+		if from := tag.Get("from"); from != "" {
+			what, standard := kindsSay(from)
+			f.what, f.standard = cmp.Or(what, f.what), standard
+		}
+		_, f.told = tag.Lookup("doc")
 		if f.key == "" {
 			continue
 		}
 		f.null, f.auto = strings.HasSuffix(f.what, "null"), strings.HasSuffix(f.what, "auto")
-		if words := cmp.Or(of, f.what); strings.Contains(words, " | ") {
+		if words := cmp.Or(tag.Get("of"), f.what); strings.Contains(words, " | ") {
 			f.words = strings.Split(strings.TrimSuffix(words, " | null"), " | ")
 		}
 		all = append(all, f)
 	}
 	known.Store(t, all)
 	return all
-}
-
-// eachTag calls do with the parts of a tag. [reflect.StructTag] looks for each name from the
-// beginning of the tag, which every start of the program would pay for.
-func eachTag(tag string, do func(name, value string)) {
-	for {
-		name, rest, ok := strings.Cut(tag, `:"`)
-		if !ok {
-			return
-		}
-		end := 0
-		for end < len(rest) && rest[end] != '"' {
-			if rest[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		value := rest[:end]
-		if strings.Contains(value, `\`) {
-			value, _ = strconv.Unquote(`"` + value + `"`) // go vet reads every tag
-		}
-		do(strings.TrimSpace(name), value)
-		tag = rest[end+1:]
-	}
 }
 
 // keysOf are the names of the keys of a struct.

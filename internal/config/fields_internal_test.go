@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -41,12 +40,6 @@ func TestTags(t *testing.T) {
 			}
 			if f.split != "" && splitters[f.split] == nil {
 				t.Errorf("%s: nothing splits as %q", where, f.split)
-			}
-			// fieldsOf reads the tags by itself.
-			for name, got := range map[string]string{"key": f.key, "default": f.standard, "zero": f.zero, "split": f.split, "like": f.like, "is": strings.Join(f.is, ",")} {
-				if want := tag.Get(name); got != want && (name != "default" || tag.Get("from") == "") {
-					t.Errorf("%s: %s is %q, want %q", where, name, got, want)
-				}
 			}
 			look(of.Field(f.index).Type)
 		}
