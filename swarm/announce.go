@@ -11,11 +11,11 @@ import (
 // A leadAnnouncer announces the mail of the lead, which no agent works off. It
 // runs in one goroutine.
 type leadAnnouncer struct {
-	*house
-	bell  doorbell
-	seen  map[string]bool // ids of what lay there at the last look
-	file  announcedUntil
-	saved time.Time
+	*deps
+	wakeup wakeup
+	seen   map[string]bool // ids of what lay there at the last look
+	file   announcedUntil
+	saved  time.Time
 }
 
 // announcedUntil remembers up to which time of delivery the lead's mail was shown.
@@ -33,8 +33,8 @@ const (
 	oldMail = 24 * time.Hour
 )
 
-func newLeadAnnouncer(h *house) *leadAnnouncer {
-	return &leadAnnouncer{house: h, bell: newDoorbell(), seen: map[string]bool{}}
+func newLeadAnnouncer(h *deps) *leadAnnouncer {
+	return &leadAnnouncer{deps: h, wakeup: newWakeup(), seen: map[string]bool{}}
 }
 
 func (l *leadAnnouncer) run(stop context.Context) {
@@ -48,9 +48,9 @@ func (l *leadAnnouncer) run(stop context.Context) {
 		l.file.Until = now.Add(-oldMail)
 	}
 	since := l.file.Until.Add(-announceSlack)
-	l.bell.ring()
+	l.wakeup.wake()
 	for {
-		l.bell.wait(stop, forever)
+		l.wakeup.wait(stop, forever)
 		if stop.Err() != nil {
 			l.save(time.Now())
 			return

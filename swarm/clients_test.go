@@ -26,7 +26,7 @@ func newClientField(t *testing.T, agents ...string) *field {
 	f := newField(t, agents...)
 	f.home = t.TempDir()
 	f.environ = os.Environ()
-	f.restart = swarm.RestartPolicy{Unborn: 10 * time.Minute, Disk: 20 * time.Millisecond}
+	f.restart = swarm.RestartPolicy{NotBegun: 10 * time.Minute, Disk: 20 * time.Millisecond}
 	f.clients = claude.New(clientOptions)
 	f.plan.Agents = clientSpecs(t, f.dir, f.home, agents...)
 	return f
@@ -237,7 +237,7 @@ func (f *field) ledgerSays(id string, outcomes ...string) {
 // message, which is not counted.
 func TestAClientThatAlwaysDiesAtOnceStopsTheAgent(t *testing.T) {
 	f := newClientField(t, "coder")
-	f.restart.Unborn = 20 * time.Millisecond
+	f.restart.NotBegun = 20 * time.Millisecond
 	f.start()
 	id := f.send("coder", "@unborn")
 	st := f.untilState("coder", swarm.Stopped)

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"sync"
@@ -49,7 +50,7 @@ func (c *control) comesTo(state dropbox.State) {
 func (c *control) endedBy() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return orElse(c.ender, dropbox.Lead)
+	return cmp.Or(c.ender, dropbox.Lead)
 }
 
 // runningTurn is closed when the turn that runs now has ended; nil when none
@@ -109,4 +110,13 @@ func (c *control) set(to Spec) bool {
 	}
 	c.spec = to
 	return true
+}
+
+// A Cut says what became of the message of a turn that was ended by an order. A turn that
+// compacts the context has no message, and the Cut says what became of the compaction.
+type Cut struct {
+	Message string `json:"message"` // its id; "" is none
+	// State is [dropbox.Done] where the turn ended well before it could be ended,
+	// [dropbox.Dead] where its message is given up, [dropbox.Waiting] where it waits again.
+	State dropbox.State `json:"state"`
 }

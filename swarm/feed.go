@@ -55,7 +55,7 @@ type Subscription struct {
 	once   sync.Once
 }
 
-// Ready rings when Take has something to give.
+// Ready gets a value when Take has something to give.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
 // Closed is closed when no further event comes.

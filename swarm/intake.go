@@ -17,11 +17,11 @@ import (
 // rest. It runs in one goroutine for the whole swarm, and sleeps while nothing
 // lies there.
 type intake struct {
-	swarm *Swarm
-	bell  doorbell
-	seen  map[strayKey]strayState // what lay there at the last look
-	full  map[string]bool         // mailboxes that the status names, since they are full
-	tight bool                    // the status names files that wait for room on the disk
+	swarm  *Swarm
+	wakeup wakeup
+	seen   map[strayKey]strayState // what lay there at the last look
+	full   map[string]bool         // mailboxes that the status names, since they are full
+	tight  bool                    // the status names files that wait for room on the disk
 }
 
 type strayKey struct{ mailbox, name string }
@@ -44,14 +44,14 @@ const roomAgain = time.Second
 const mostPatience = 30 * time.Second
 
 func newIntake(s *Swarm) *intake {
-	return &intake{swarm: s, bell: newDoorbell(), seen: map[strayKey]strayState{}, full: map[string]bool{}}
+	return &intake{swarm: s, wakeup: newWakeup(), seen: map[strayKey]strayState{}, full: map[string]bool{}}
 }
 
 func (in *intake) run(stop context.Context) {
-	in.bell.ring()
+	in.wakeup.wake()
 	for stop.Err() == nil {
 		wait := in.look(time.Now())
-		in.bell.wait(stop, wait)
+		in.wakeup.wait(stop, wait)
 	}
 }
 
@@ -110,7 +110,7 @@ func (in *intake) look(now time.Time) time.Duration {
 				continue
 			}
 			if was.full = isFull(p.box); was.full {
-				// Anyone who makes room rings, and so does the next look at the folders.
+				// Whoever makes room wakes this, and so does the next look at the folders.
 				still[key] = was
 				full[key.mailbox] = append(full[key.mailbox], screen.Short(st.Name, 100))
 				continue
@@ -245,7 +245,7 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	}
 	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
 		log.Warn("dropped file was set aside", keyErr, err)
-		a.house.tellNotTaken(a.name, st, bad)
+		a.deps.tellNotTaken(a.name, st, bad)
 		return true
 	}
 	log.Warn("dropped file could not be taken in", keyErr, err)
@@ -253,7 +253,21 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 }
 
 // tellNotTaken tells the lead of a file that was set aside, once.
-func (h *house) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
-	h.mail.TellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
+func (d *deps) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
+	d.mail.TellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
 		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
+}
+
+// cutShort is why a file is set aside that a full disk may have cut off, or "". Disks
+// run out in whole blocks, and the smallest have 512 bytes. A file of another length
+// was written to its end.
+func cutShort(st dropbox.Stray) string {
+	const block, why = 512, "; the disk was full, which may have cut it off"
+	switch {
+	case st.Kind != dropbox.KindFile || st.Size%block != 0:
+		return ""
+	case st.Size == 0:
+		return "the file is empty" + why
+	}
+	return fmt.Sprintf("the file ends after %d bytes, a whole number of blocks%s", st.Size, why)
 }

@@ -13,12 +13,6 @@ const (
 	lastRetry  = 5 * time.Minute
 )
 
-// listening is a listener of a daemon.
-type listening struct {
-	mail.Listener
-	bell doorbell
-}
-
 // openListeners gives every listener its cursor.
 func (s *Swarm) openListeners(more []mail.Listener) error {
 	all := append([]mail.Listener{s.mail.LeadListener()}, more...)
@@ -29,11 +23,11 @@ func (s *Swarm) openListeners(more []mail.Listener) error {
 		if err := s.mail.Events.Begin(l.Name); err != nil {
 			return err
 		}
-		s.listeners = append(s.listeners, &listening{l, newDoorbell()})
+		s.listeners = append(s.listeners, &listening{l, newWakeup()})
 	}
 	s.mail.WakeListeners = func() {
 		for _, l := range s.listeners {
-			l.bell.ring()
+			l.wakeup.wake()
 		}
 	}
 	return nil
@@ -55,10 +49,10 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 		}
 		if err == nil {
 			retry = firstRetry
-			l.bell.wait(ctx, forever)
+			l.wakeup.wait(ctx, forever)
 			continue
 		}
-		l.bell.wait(ctx, retry)
+		l.wakeup.wait(ctx, retry)
 		retry = min(2*retry, lastRetry)
 	}
 }

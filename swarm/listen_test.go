@@ -116,8 +116,8 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	f.halt()
 	before := h.calls
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
-	alert := journal.Event{Kind: journal.Alert, Key: "house:1", To: dropbox.Lead, Message: &journal.Message{
-		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "the house burns", Key: "house:1", Body: "Come.\n",
+	alert := journal.Event{Kind: journal.Alert, Key: "deps:1", To: dropbox.Lead, Message: &journal.Message{
+		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: "the deps burns", Key: "deps:1", Body: "Come.\n",
 	}}
 	for range 2 { // as if the daemon was cut off, and went on with what it did
 		if err := list.Add(alert); err != nil {
@@ -126,8 +126,8 @@ func TestListenersGoOnAfterACrash(t *testing.T) {
 	}
 	f.start()
 	f.told("Come.")
-	f.until("the listener heard it", func() bool { return h.of("house:1") == 2 })
-	if n := len(f.subjects("the house burns")); n != 1 {
+	f.until("the listener heard it", func() bool { return h.of("deps:1") == 2 })
+	if n := len(f.subjects("the deps burns")); n != 1 {
 		t.Errorf("the lead was told %d times", n)
 	}
 	if h.calls == before {
@@ -141,8 +141,8 @@ func TestAnAlertForAnAgentThatIsGone(t *testing.T) {
 	list := journal.Open(journal.HomeOf(f.dir).Dir(), durable.Files{}, nil)
 	f.start()
 	f.halt()
-	if err := list.Add(journal.Event{Kind: journal.Alert, Key: "house:1", To: "planner", Message: &journal.Message{
-		From: dropbox.Swarm, To: []string{"planner"}, Type: dropbox.Task, Subject: "the house burns", Key: "house:1", Body: "Come.\n",
+	if err := list.Add(journal.Event{Kind: journal.Alert, Key: "deps:1", To: "planner", Message: &journal.Message{
+		From: dropbox.Swarm, To: []string{"planner"}, Type: dropbox.Task, Subject: "the deps burns", Key: "deps:1", Body: "Come.\n",
 	}}); err != nil {
 		t.Fatal(err)
 	}

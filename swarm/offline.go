@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -52,7 +53,7 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 			a.Why, a.Next = attachedStatus(home, spec.Name)
 		case was.Stopped != nil:
 			a.Since, a.Why, a.CircuitOpen = &was.Stopped.Since, was.Stopped.Reason(), was.Stopped.Breaker
-			a.Next = orElse(was.Stopped.Hint, "claude-swarm start "+spec.Name)
+			a.Next = cmp.Or(was.Stopped.Hint, "claude-swarm start "+spec.Name)
 		case was.Paused != nil:
 			a.State, a.Paused, a.Since, a.Why = Paused, true, &was.Paused.Since, was.Paused.Reason()
 		}

@@ -11,12 +11,12 @@ import (
 // the documented values, which come from the source documents: 5 s and 3 in
 // 300 s for a client that dies at once, 30 s doubling for a failed turn.
 type RestartPolicy struct {
-	Unborn       time.Duration // wait after a client that died before its first event; 5 s
-	UnbornMax    int           // so many of them within UnbornWindow open the breaker; 3
-	UnbornWindow time.Duration // 300 s
-	MaxDelay     time.Duration // bound of the doubling wait after failed turns; 10 min
-	MaxMessages  int           // so many different messages failed in a row open the breaker; 3
-	Disk         time.Duration // wait before files that could not be used are tried again; 5 s
+	NotBegun       time.Duration // wait after a client that died before its first event; 5 s
+	NotBegunMax    int           // so many of them within NotBegunWindow open the breaker; 3
+	NotBegunWindow time.Duration // 300 s
+	MaxDelay       time.Duration // bound of the doubling wait after failed turns; 10 min
+	MaxMessages    int           // so many different messages failed in a row open the breaker; 3
+	Disk           time.Duration // wait before files that could not be used are tried again; 5 s
 }
 
 // A Decision is what follows a failure: wait, or stop.
@@ -27,14 +27,14 @@ type Decision struct {
 }
 
 func (p RestartPolicy) orDefaults() RestartPolicy {
-	if p.Unborn == 0 {
-		p.Unborn = 5 * time.Second
+	if p.NotBegun == 0 {
+		p.NotBegun = 5 * time.Second
 	}
-	if p.UnbornMax == 0 {
-		p.UnbornMax = 3
+	if p.NotBegunMax == 0 {
+		p.NotBegunMax = 3
 	}
-	if p.UnbornWindow == 0 {
-		p.UnbornWindow = 300 * time.Second
+	if p.NotBegunWindow == 0 {
+		p.NotBegunWindow = 300 * time.Second
 	}
 	if p.MaxDelay == 0 {
 		p.MaxDelay = 10 * time.Minute
@@ -57,15 +57,15 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 		return Decision{Reason: "no failure"}
 	}
 	last := failures[len(failures)-1]
-	if last.Unborn {
-		return p.afterUnborn(failures, now)
+	if last.NotBegun {
+		return p.afterNotBegun(failures, now)
 	}
 
 	failed := 0
 	different := map[string]bool{}
 	gaveUp := false // an earlier message was given up, and nothing went well since
 	for i, f := range failures {
-		if f.Unborn {
+		if f.NotBegun {
 			continue
 		}
 		failed++
@@ -88,19 +88,19 @@ func (p RestartPolicy) Decide(failures []journal.Failure, first time.Duration, n
 	}
 }
 
-func (p RestartPolicy) afterUnborn(failures []journal.Failure, now time.Time) Decision {
+func (p RestartPolicy) afterNotBegun(failures []journal.Failure, now time.Time) Decision {
 	recent := 0
 	for _, f := range failures {
 		// A clock that was set back must not hide failures: what lies ahead of now
 		// counts as recent.
-		if f.Unborn && now.Sub(f.At) < p.UnbornWindow {
+		if f.NotBegun && now.Sub(f.At) < p.NotBegunWindow {
 			recent++
 		}
 	}
-	if recent >= p.UnbornMax {
-		return Decision{Open: true, Reason: fmt.Sprintf("the client did not get to work %d times within %v", recent, p.UnbornWindow)}
+	if recent >= p.NotBegunMax {
+		return Decision{Open: true, Reason: fmt.Sprintf("the client did not get to work %d times within %v", recent, p.NotBegunWindow)}
 	}
-	return Decision{After: p.Unborn, Reason: "the client did not get to work"}
+	return Decision{After: p.NotBegun, Reason: "the client did not get to work"}
 }
 
 // jittered lengthens d by up to a fifth, so that agents that failed together do

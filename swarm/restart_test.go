@@ -15,8 +15,8 @@ func TestRestartDecisions(t *testing.T) {
 	buried := func(message string, ago int) journal.Failure {
 		return journal.Failure{At: at(ago), Message: message, Buried: true}
 	}
-	unborn := func(message string, ago int) journal.Failure {
-		return journal.Failure{At: at(ago), Message: message, Unborn: true}
+	notBegun := func(message string, ago int) journal.Failure {
+		return journal.Failure{At: at(ago), Message: message, NotBegun: true}
 	}
 	const first = 30 * time.Second
 	for name, c := range map[string]struct {
@@ -32,14 +32,14 @@ func TestRestartDecisions(t *testing.T) {
 		"two messages are not three":        {[]journal.Failure{failed("a", 60), failed("b", 0)}, false, 2 * first},
 		"three different messages":          {[]journal.Failure{failed("a", 90), failed("b", 60), failed("c", 0)}, true, 0},
 		"doubling has an end":               {[]journal.Failure{failed("a", 9), failed("a", 8), failed("a", 7), failed("a", 6), failed("a", 5), failed("a", 4), failed("a", 0)}, false, 10 * time.Minute},
-		"client died at once":               {[]journal.Failure{unborn("a", 0)}, false, 5 * time.Second},
-		"twice":                             {[]journal.Failure{unborn("a", 10), unborn("a", 0)}, false, 5 * time.Second},
-		"three times in 300 s":              {[]journal.Failure{unborn("a", 299), unborn("b", 10), unborn("a", 0)}, true, 0},
-		"three times, the first 300 s ago":  {[]journal.Failure{unborn("a", 300), unborn("a", 10), unborn("a", 0)}, false, 5 * time.Second},
-		"clock set back does not hide them": {[]journal.Failure{unborn("a", -200), unborn("a", -100), unborn("a", 0)}, true, 0},
-		"clock set back an hour between":    {[]journal.Failure{unborn("a", -3599), unborn("a", -3598), unborn("a", 0)}, true, 0},
-		"clock put right by a year":         {[]journal.Failure{unborn("a", -365*24*3600), unborn("a", -1), unborn("a", 0)}, true, 0},
-		"unborn ones count no message":      {[]journal.Failure{unborn("a", 20), unborn("b", 10), failed("c", 0)}, false, first},
+		"client died at once":               {[]journal.Failure{notBegun("a", 0)}, false, 5 * time.Second},
+		"twice":                             {[]journal.Failure{notBegun("a", 10), notBegun("a", 0)}, false, 5 * time.Second},
+		"three times in 300 s":              {[]journal.Failure{notBegun("a", 299), notBegun("b", 10), notBegun("a", 0)}, true, 0},
+		"three times, the first 300 s ago":  {[]journal.Failure{notBegun("a", 300), notBegun("a", 10), notBegun("a", 0)}, false, 5 * time.Second},
+		"clock set back does not hide them": {[]journal.Failure{notBegun("a", -200), notBegun("a", -100), notBegun("a", 0)}, true, 0},
+		"clock set back an hour between":    {[]journal.Failure{notBegun("a", -3599), notBegun("a", -3598), notBegun("a", 0)}, true, 0},
+		"clock put right by a year":         {[]journal.Failure{notBegun("a", -365*24*3600), notBegun("a", -1), notBegun("a", 0)}, true, 0},
+		"unborn ones count no message":      {[]journal.Failure{notBegun("a", 20), notBegun("b", 10), failed("c", 0)}, false, first},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := swarm.RestartPolicy{}.Decide(c.failures, first, now)

@@ -48,17 +48,3 @@ func sameDevice(a, b string) bool {
 	var x, y unix.Stat_t
 	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev
 }
-
-// cutShort is why a file is set aside that a full disk may have cut off, or "". Disks
-// run out in whole blocks, and the smallest have 512 bytes. A file of another length
-// was written to its end.
-func cutShort(st dropbox.Stray) string {
-	const block, why = 512, "; the disk was full, which may have cut it off"
-	switch {
-	case st.Kind != dropbox.KindFile || st.Size%block != 0:
-		return ""
-	case st.Size == 0:
-		return "the file is empty" + why
-	}
-	return fmt.Sprintf("the file ends after %d bytes, a whole number of blocks%s", st.Size, why)
-}

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -29,7 +30,7 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 		if err := a.inbox.PutBackAll(j, out, false); err != nil {
 			return err
 		}
-		a.halt(out.Reason, a.startHint(orElse(out.Hint, "claude-swarm doctor")))
+		a.halt(out.Reason, a.startHint(cmp.Or(out.Hint, "claude-swarm doctor")))
 		return nil
 	}
 	return a.failed(j, out)
@@ -98,11 +99,11 @@ func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	// A client that never said a word was not sent the prompt, or never read it:
 	// the message is not to blame.
-	unborn := out.End == runner.NoFirstEvent || out.End == runner.NoSession || out.End == runner.PromptNotRun ||
+	notBegun := out.End == runner.NoFirstEvent || out.End == runner.NoSession || out.End == runner.PromptNotRun ||
 		out.End == runner.Failed && !out.FirstEvent
-	reason := orElse(out.Reason, string(out.End))
-	buried := !unborn && j.Claim.Failed+1 >= a.spec().maxFailures()
-	if err := a.inbox.RecordEnd(j, out, !unborn); err != nil {
+	reason := cmp.Or(out.Reason, string(out.End))
+	buried := !notBegun && j.Claim.Failed+1 >= a.spec().maxFailures()
+	if err := a.inbox.RecordEnd(j, out, !notBegun); err != nil {
 		return err
 	}
 	if err := a.inbox.FailedTurn(j.Claim.Message, a.inbox.AttemptLine(j, out), reason); err != nil {
@@ -116,23 +117,60 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 		if err := a.inbox.Bury(j.Claim, mail.FailedTimes(j.Claim.Failed+1, reason)); err != nil {
 			return err
 		}
-	} else if err := a.inbox.PutBack(j.Claim, !unborn); err != nil {
+	} else if err := a.inbox.PutBack(j.Claim, !notBegun); err != nil {
 		return err
 	}
 
 	now := time.Now().UTC()
 	st := a.holds.Of(a.name)
-	failures := append(append([]journal.Failure(nil), st.Failures...), journal.Failure{At: now, Message: j.Claim.ID, Unborn: unborn, Buried: buried, Reason: reason})
+	failures := append(append([]journal.Failure(nil), st.Failures...), journal.Failure{At: now, Message: j.Claim.ID, NotBegun: notBegun, Buried: buried, Reason: reason})
 	if len(failures) > journal.MaxFailureMemory {
 		failures = failures[len(failures)-journal.MaxFailureMemory:]
 	}
 	d := a.restart.Decide(failures, a.spec().retryDelay(), now)
 	if d.Open {
-		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), a.startHint(orElse(out.Hint, "see claude-swarm logs "+a.name)))
+		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), a.startHint(cmp.Or(out.Hint, "see claude-swarm logs "+a.name)))
 		return nil
 	}
 	wait := jitter(d.After)
 	return a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Failures, s.Until, s.Why = failures, now.Add(wait), reason
 	})
+}
+
+// limited parks every agent of the account. Nothing is counted, but for a message
+// that was parked for an unknown cause for too long.
+func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
+	now := time.Now()
+	if out.Unknown && a.doubts(j.Claim.ID, now) >= longestDoubt {
+		out.End = runner.Failed
+		return a.failed(j, out)
+	}
+	if err := a.inbox.PutBackAll(j, out, false); err != nil {
+		return err
+	}
+	account := a.account()
+	l, err := a.holds.Park(account, journal.LimitFrom(a.name, out, a.spec().retryDelay(), now), now)
+	if err != nil {
+		return err
+	}
+	a.wakeAll(account)
+	a.tellLimit(account, l)
+	return nil
+}
+
+// longestDoubt is how long a message is parked for a cause that nobody names.
+// After that its turns count as failures.
+const longestDoubt = 24 * time.Hour
+
+// doubts notes that a message is parked for an unknown cause, and returns for how
+// long it has been.
+func (a *agent) doubts(message string, now time.Time) time.Duration {
+	if d := a.holds.Of(a.name).Doubt; d != nil && d.Message == message {
+		return now.Round(0).Sub(d.Since)
+	}
+	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
+		s.Doubt = &journal.Doubt{Message: message, Since: now.UTC().Round(0)}
+	}))
+	return 0
 }

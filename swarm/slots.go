@@ -30,8 +30,8 @@ func newSlots(n int) *slots { return &slots{free: n, total: n} }
 var errWoken = errors.New("woken while waiting for a place")
 
 // acquire waits for a slot, as the bearer of the message named order. With a
-// nil error the caller must release the slot. A ring of wake ends the waiting with
-// errWoken; nil never rings.
+// nil error the caller must release the slot. A value from wake ends the waiting with
+// errWoken; nil never gives one.
 func (s *slots) acquire(ctx context.Context, order string, wake <-chan struct{}) error {
 	s.mu.Lock()
 	if s.free > 0 && len(s.waiting) == 0 {

@@ -1,11 +1,8 @@
 package swarm
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
@@ -130,17 +127,4 @@ type LimitStatus struct {
 	Account string    `json:"account"` // the same for all agents of it, and no secret
 	Until   time.Time `json:"until"`   // when this agent is tried again
 	Hint    string    `json:"hint"`    // what a person can do about it; "" for nothing
-}
-
-// showAsked makes an agent that works one that asks.
-func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
-	a.State, a.Since = Asking, new(q.Since)
-	a.Why = both(fmt.Sprintf("waits for the answer of %s to %s", screen.Short(p.Called(q.Of), 100), q.ID), a.Why)
-	switch {
-	case a.Next != "":
-	case q.Of == dropbox.Lead:
-		a.Next = fmt.Sprintf("claude-swarm reply %s \"…\"", q.ID)
-	default:
-		a.Next = "goes on with the answer, or without it at " + screen.Ahead(q.Until, time.Now())
-	}
 }

@@ -1,19 +1,12 @@
 package swarm
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"slices"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // ErrNoTurn says that an agent has no running turn to end.
@@ -78,13 +71,6 @@ func (s *Swarm) StartAgent(agent, by string) error {
 	})
 }
 
-// stopping tells whether Run was told to end.
-func (s *Swarm) stopping() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.over || s.run != nil && s.run.stop.Err() != nil
-}
-
 // steer changes what is remembered of an agent, and wakes it.
 func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	m, err := s.member(agent)
@@ -97,17 +83,8 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 	if err := s.holds.Change(agent, f); err != nil {
 		return err
 	}
-	m.bell.ring()
+	m.wakeup.wake()
 	return nil
-}
-
-// A Cut says what became of the message of a turn that was ended by an order. A turn that
-// compacts the context has no message, and the Cut says what became of the compaction.
-type Cut struct {
-	Message string `json:"message"` // its id; "" is none
-	// State is [dropbox.Done] where the turn ended well before it could be ended,
-	// [dropbox.Dead] where its message is given up, [dropbox.Waiting] where it waits again.
-	State dropbox.State `json:"state"`
 }
 
 // Abort ends the running turn of an agent and gives its message up: it goes to
@@ -145,178 +122,39 @@ func (s *Swarm) cutShort(ctx context.Context, agent, by, except string, why erro
 	}
 }
 
-// Changes say what a new plan changed.
-type Changes struct {
-	Added   []string `json:"added"`
-	Removed []string `json:"removed"`
-	Changed []string `json:"changed"`
-}
+// ErrNotPaused says that nothing keeps an agent from its mail, so that there was nothing
+// to end.
+var ErrNotPaused = errors.New("was not paused")
 
-// Reload puts a new plan into force. Running turns go on as they began; an
-// agent that is no longer in the plan leaves after its turn, and its mail
-// stays. An error changes nothing.
-func (s *Swarm) Reload(p Plan) (Changes, error) {
-	var c Changes
-	names := []string{dropbox.Lead, dropbox.Swarm}
-	for _, spec := range p.Agents {
-		names = append(names, spec.Name)
-		if turn.BackendOf(s.deps.Backends, spec.Backend) == nil {
-			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
-		}
+// Resume lets a paused agent go on, and one that waits after a failure or for
+// its usage limit try at once. Where nothing kept the agent from its mail the error is
+// [ErrNotPaused]. One that is stopped stays so, with a [*StoppedError]:
+// see [Swarm.StartAgent]. One that a person paused, or that began too many turns, goes on
+// by the word of a person alone: to an agent it is a [*PersonError].
+func (s *Swarm) Resume(agent, by string) error {
+	m, err := s.member(agent)
+	if err != nil {
+		return err
 	}
-	if err := s.tokens.Add(names...); err != nil {
-		return c, err
+	if s.holds.Of(agent).Stopped != nil {
+		return &StoppedError{Name: agent}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.run == nil || s.run.stop.Err() != nil {
-		return c, ErrStopping
-	}
-	fresh := map[string]*member{}
-	for _, spec := range p.Agents {
-		if s.agents[spec.Name] != nil {
-			continue
-		}
-		m, err := s.newMember(spec, p.Log)
-		if err != nil {
-			return Changes{}, err
-		}
-		fresh[spec.Name] = m
-	}
-	for name, m := range s.agents {
-		spec, keep := p.spec(name)
-		if !keep {
-			m.leave()
-			delete(s.agents, name)
-			s.left[name] = m.gone
-			if s.run.watcher != nil {
-				s.run.watcher.Remove(name)
-			}
-			c.Removed = append(c.Removed, name)
-			continue
-		}
-		if m.control.set(spec) {
-			m.view.described(spec)
-			c.Changed = append(c.Changed, name)
-		}
-		m.bell.ring()
-	}
-	for name, m := range fresh {
-		if s.run.watcher != nil {
-			// Without a watch it is looked at now and then, and the next sweep
-			// tries again.
-			if err := s.run.watcher.Add(name); err != nil {
-				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)
-			}
-		}
-		m.after = s.left[name]
-		s.agents[name] = m
-		s.launch(m, func() {})
-		c.Added = append(c.Added, name)
-	}
-	s.current = p
-	s.slots.resize(p.maxRunning())
-	s.deps.Waiting.Resize(p.maxWarm())
-	s.intake.bell.ring() // what lies in the folder of a new agent, and another debounce
-	slices.Sort(c.Added)
-	slices.Sort(c.Removed)
-	slices.Sort(c.Changed)
-	return c, nil
-}
-
-// Subscribe begins to listen to what happens. The caller closes the
-// subscription.
-func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }
-
-// pendingHold is what a running turn does not show: what holds the agent when the turn has
-// ended; "" for nothing.
-func pendingHold(st journal.Hold, agent string) (why, next string) {
-	switch {
-	case st.Stopped != nil:
-		return "stops when this turn has ended: " + st.Stopped.Reason(), "claude-swarm start " + agent + ", if it is to go on"
-	case st.Paused.Holds(time.Now()):
-		return "is paused when this turn has ended: " + st.Paused.Reason(), "claude-swarm resume " + agent + ", if it is to go on"
-	}
-	return "", ""
-}
-
-// both joins two reasons; the first may be "".
-func both(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
-}
-
-// Status is a picture of the named agents, or of all. What cannot be counted for the
-// moment, as where the daemon may open no file more, is said as trouble: what the
-// agents do and why is known anyway.
-func (s *Swarm) Status(names ...string) (Status, error) {
-	st := Status{
-		V: 1, Project: s.deps.Project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
-		Daemon: &DaemonStatus{PID: os.Getpid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
-		Agents: []AgentStatus{},
-	}
-	uncounted := error(nil)
-	members := s.members()
-	if len(names) > 0 {
-		members = nil
-		for _, name := range names {
-			m, err := s.member(name)
-			if err != nil {
-				return Status{}, err
-			}
-			members = append(members, m)
-		}
+	if !s.fromPerson(by) && s.forPerson(s.holds.Of(agent)) {
+		return &PersonError{Name: agent}
 	}
 	now := time.Now()
-	for _, m := range members {
-		a := m.view.status(m.turns.View.Picture())
-		if a.State == Working {
-			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {
-				a.Why, a.Next = both(a.Why, why), next
-			}
-			if q := s.home.Asks(m.turns.Runs.Turn()); q != nil {
-				showAsked(q, &a, s.Plan())
-			}
-		}
-		if a.Waiting = m.inbox.Queue.Waiting(); m.inbox.Queue.Stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
-			// Somebody may have taken back what an agent has in hand; and one
-			// that is busy, or may not work, does not look.
-			entries, err := m.list()
-			if uncounted = cmp.Or(uncounted, err); err == nil {
-				a.Waiting = countWaiting(entries)
-			}
-		}
-		if a.Warm != nil {
-			a.Warm.Measure()
-		}
-		a.CostUSD = s.ledger.Cost(m.name, now)
-		var err error
-		a.Dead, err = m.inbox.Box.DeadLetters().Count()
-		uncounted = cmp.Or(uncounted, err)
-		a.Drops, err = m.inbox.Box.Drops().Count()
-		uncounted = cmp.Or(uncounted, err)
-		st.Agents = append(st.Agents, a)
+	_, _, held := s.holds.LimitOf(m.account(), agent, now)
+	if err := s.holds.LiftLimit(m.account(), now); err != nil {
+		return err
 	}
-	unread, questions, err := forLead(s.store)
-	st.Lead = LeadStatus{Unread: unread, Questions: questions, Agent: s.Plan().Lead, Name: s.Plan().LeadName}
-	uncounted = cmp.Or(uncounted, err)
-	gone, err := goneTrouble(s.home, s.store, s.Plan().Agents)
-	st.Trouble = append(st.Trouble, gone...)
-	uncounted = cmp.Or(uncounted, err)
-	st.Gate, err = gateStatus(s.store, s.Plan().Agents, now)
-	if uncounted = cmp.Or(uncounted, err); uncounted != nil {
-		st.Trouble = append(st.Trouble, Problem{Why: "not everything could be counted: " + uncounted.Error()})
+	s.wakeAccount(m.account())
+	err = s.steer(agent, func(st *journal.Hold) {
+		held = held || st.Paused.Holds(now) || st.Until.After(now)
+		s.word(agent, by, st)
+		st.Paused, st.Until, st.Why = nil, time.Time{}, ""
+	})
+	if err == nil && !held {
+		return fmt.Errorf("%s %w", agent, ErrNotPaused)
 	}
-	return st, nil
-}
-
-// troubles are the complaints of the daemon.
-func (s *Swarm) troubles() []Problem {
-	var all []Problem
-	for _, why := range s.mail.Trouble.List() {
-		all = append(all, Problem{Why: why})
-	}
-	return all
+	return err
 }

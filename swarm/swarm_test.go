@@ -53,7 +53,7 @@ type field struct {
 }
 
 // quick are restart times that a test can wait for.
-var quick = swarm.RestartPolicy{Unborn: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, Disk: 20 * time.Millisecond}
+var quick = swarm.RestartPolicy{NotBegun: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, Disk: 20 * time.Millisecond}
 
 func newField(t *testing.T, agents ...string) *field {
 	t.Helper()

@@ -76,7 +76,7 @@ func BenchmarkWake(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		watcher, err := store.Watch(s.ring)
+		watcher, err := store.Watch(s.changed)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func BenchmarkWake(b *testing.B) {
 		woken := make(chan int64)
 		go func() { // ends with ctx; what an agent does that has nothing to do
 			for a := s.agents["coder"]; ; {
-				a.bell.wait(ctx, forever)
+				a.wakeup.wait(ctx, forever)
 				if ctx.Err() != nil {
 					close(woken)
 					return

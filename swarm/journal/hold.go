@@ -161,11 +161,11 @@ const (
 
 // A Failure is a turn that did not end well, since the last one that did.
 type Failure struct {
-	At      time.Time `json:"at"`
-	Message string    `json:"message"`
-	Unborn  bool      `json:"unborn,omitempty"` // the client died before its first event
-	Buried  bool      `json:"buried,omitempty"` // the message was given up with this failure
-	Reason  string    `json:"reason"`
+	At       time.Time `json:"at"`
+	Message  string    `json:"message"`
+	NotBegun bool      `json:"unborn,omitempty"` // the client died before its first event
+	Buried   bool      `json:"buried,omitempty"` // the message was given up with this failure
+	Reason   string    `json:"reason"`
 }
 
 // Reason is why the agent is paused, and who did it.

@@ -23,7 +23,7 @@ var targets = []target{
 		"batch.go", "settlebatch.go", // batch
 	}, first: "^Test(StepsOnDisk|EverySync|NoRefusedSync|DeliverBatch|SettleBatch|Clean|ATwin|DiskTrouble)"},
 	{pkg: "swarm", files: []string{
-		"turn.go",   // claim
+		"work.go",   // claim
 		"settle.go", // receipt
 		"takeup.go", // take-up
 	}, first: wholeTurns},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -88,7 +89,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job) error {
 			return unfiled
 		},
 	})
-	a.bell.ring() // the turn may have heard what the agent is to hear
+	a.wakeup.wake() // the turn may have heard what the agent is to hear
 	if j.Rec = rec; unfiled != nil {
 		return unfiled
 	} else if err != nil {
@@ -128,4 +129,16 @@ func (a *agent) handoff() string {
 		return ""
 	}
 	return path
+}
+
+// helm brings urgent mail to the turn of j. It is used by the agent's goroutine.
+func (a *agent) helm(j *mail.Job) *runner.Steering {
+	may := func(m *dropbox.Message) bool {
+		if m == nil {
+			st := a.holds.Of(a.name)
+			return st.Stopped == nil && st.Paused == nil
+		}
+		return a.counts.Over(a.name, a.plan().TurnsPerHour, a.inbox.ByLead(m), time.Now()) == ""
+	}
+	return &runner.Steering{Wake: a.wakeup, Next: func() (runner.Steer, bool) { return a.inbox.NextUrgent(j, may) }}
 }

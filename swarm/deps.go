@@ -1,0 +1,64 @@
+package swarm
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
+)
+
+// deps are what all agents of a daemon share. Everything in it is safe for several
+// goroutines.
+type deps struct {
+	home     journal.Home
+	environ  []string
+	store    *dropbox.Store
+	ledger   *journal.Ledger
+	holds    *journal.Holds
+	sessions *journal.Sessions
+	counts   journal.TurnCounts
+	tokens   *journal.Tokens
+	feed     *feed
+	slots    *slots
+	turnDeps *turn.Deps // of the turns
+	restart  RestartPolicy
+	log      *slog.Logger
+	mail     *mail.Service
+	wakeAll  func(account string)
+	plan     func() Plan
+	advise   func(Spec) string // nil: nothing
+}
+
+// canWork tells whether the agent that leads takes up mail: it is neither
+// stopped nor paused, and its account is not at its limit.
+func (d *deps) canWork(lead string) bool {
+	spec, ok := d.plan().spec(lead)
+	if !ok {
+		return false
+	}
+	st := d.holds.Of(lead)
+	_, _, limited := d.holds.LimitOf(accountOf(turn.BackendOf(d.turnDeps.Backends, spec.Backend).Kind().Login, d.environ, spec), lead, time.Now())
+	return st.Stopped == nil && st.Paused == nil && !limited
+}
+
+// The keys of the daemon's log.
+const (
+	keyAgent   = "agent"
+	keyMessage = "message"
+	keyTurn    = "turn"
+	keyErr     = "err"
+	keyState   = "state"
+	keyWhy     = "why"
+	keyTook    = "took"
+	keyCost    = "cost_usd"
+)
+
+// endLeft ends what carries a mark.
+func (d *deps) endLeft(mark string) {
+	if n := turn.EndLeft(mark); n > 0 {
+		d.log.Info("ended what was left of a turn", keyTurn, mark, "processes", n)
+	}
+}

@@ -1,0 +1,92 @@
+package swarm
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// held tells whether something keeps the agent from working now, shows it, and
+// says when to look again.
+func (a *agent) held(now time.Time) (time.Duration, bool) {
+	if a.control.attached() {
+		a.unsettled = true // for the day when it is the daemon's again
+		why, next := attachedStatus(a.home, a.name)
+		a.show(Away, why, next)
+		return forever, true
+	}
+	st := a.holds.Of(a.name)
+	if p := st.Paused; p != nil && p.Since.Sub(now) > journal.ClockStep {
+		// The clock was set back: the pause does not last longer for that.
+		back := *p
+		back.Since = now.UTC()
+		if !p.Until.IsZero() {
+			back.Until = p.Until.Add(-p.Since.Sub(now)).UTC()
+		}
+		st.Paused = &back
+		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = &back }))
+	}
+	switch {
+	case st.Stopped != nil:
+		a.view.breaker(st.Stopped.Breaker)
+		a.showSince(Stopped, st.Stopped.Since, st.Stopped.Reason(), cmp.Or(st.Stopped.Hint, "claude-swarm start "+a.name))
+		return forever, true
+	case st.Paused.Holds(now):
+		next := "claude-swarm resume " + a.name
+		if !st.Paused.Until.IsZero() {
+			next = "goes on by itself at " + screen.Ahead(st.Paused.Until, time.Now()) + ", or " + next
+		}
+		a.showSince(Paused, st.Paused.Since, st.Paused.Reason(), next)
+		return until(st.Paused.Until, now), true
+	case st.Paused != nil:
+		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
+	}
+	a.view.breaker(false)
+	account := a.account()
+	if l, end, ok := a.holds.LimitOf(account, a.name, now); ok {
+		a.view.limited(&LimitStatus{Account: account, Until: end.UTC(), Hint: l.Hint})
+		a.showSince(Limited, l.Since, l.Why, afterLimit(l, a.name, end))
+		a.tellLimit(account, l)
+		return until(end, now), true
+	}
+	if st.Until.After(now) {
+		// A clock that was set back must not hold an agent longer than the
+		// longest wait that there is.
+		if st.Until.Sub(now) <= 2*a.restart.orDefaults().MaxDelay {
+			a.show(Backoff, st.Why, "tries again at "+screen.Ahead(st.Until, time.Now())+", or at once after claude-swarm resume "+a.name)
+			return until(st.Until, now), true
+		}
+	}
+	if a.store.Halted() {
+		a.show(Paused, "everything is halted", "claude-swarm unhalt")
+		return forever, true
+	}
+	return 0, false
+}
+
+// until is how long it is from now to t; a zero t is never.
+func until(t, now time.Time) time.Duration {
+	if t.IsZero() {
+		return forever
+	}
+	return max(t.Sub(now), time.Millisecond)
+}
+
+// attachedStatus says which session does the mail of an attached agent, and what
+// to do where none does. The plugin of attach lies beside the daemon's files; the path is as
+// seen from the project.
+func attachedStatus(home journal.Home, name string) (why, next string) {
+	if b, err := home.BindingOf(name); err == nil && b != nil {
+		return fmt.Sprintf("your own session does its mail: pid %d", b.Process.PID), ""
+	}
+	next = "claude-swarm attach " + name
+	if info, err := os.Stat(filepath.Join(home.Dir(), "attach", name)); err == nil && info.IsDir() {
+		next = "claude --plugin-dir " + filepath.Join(filepath.Base(home.Dir()), "attach", name)
+	}
+	return "no session of your own is attached as " + name, next
+}

@@ -1,0 +1,136 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// run serves the agent until stop is done, then lets the running turn end; when
+// kill is done it ends that too. It takes up first what an earlier daemon left,
+// and then calls ready. A panic is a broken promise of ours: it stops this
+// agent alone, until a person starts it again.
+func (a *agent) run(stop, kill context.Context, ready func()) {
+	defer a.inbox.AgentLog.Close()
+	ready = sync.OnceFunc(ready)
+	for a.serve(stop, kill, ready) {
+		ready()
+		for stop.Err() == nil && a.stopped() {
+			a.wakeup.wait(stop, forever)
+		}
+	}
+}
+
+// serve is run until a panic; it tells whether there was one.
+func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = true
+			a.log.Error("agent panicked", keyErr, fmt.Sprint(p), "stack", string(debug.Stack()))
+			why := "a fault in claude-swarm: " + fmt.Sprint(p)
+			hint := "report it with " + a.home.DaemonLog() + ", then claude-swarm start " + a.name
+			a.halt(why, hint)
+			a.show(Stopped, why, hint)
+		}
+	}()
+	defer func() { a.turns.Close(kill, "its agent ends") }()
+	a.show(Starting, "", "")
+	a.inbox.Queue.Changed("")
+	a.unsettled = true
+	if !a.control.attached() { // what lies in cur/ of an attached agent is its session's
+		if err := a.settleLeft(kill); err != nil {
+			a.diskTrouble(stop, "take up what was left", err)
+		}
+	}
+	ready()
+	for stop.Err() == nil {
+		if wait := a.step(stop, kill); wait != 0 {
+			a.rest(stop, wait)
+		}
+	}
+	return false
+}
+
+// step does the next thing that is to be done, and says how long nothing will
+// be; 0 means look again at once.
+func (a *agent) step(stop, kill context.Context) time.Duration {
+	if a.turns.HasClient() {
+		a.tend(kill)
+	}
+	if wait, held := a.held(time.Now()); held {
+		a.turns.Close(kill, "the agent is held")
+		return wait
+	}
+	if err := a.settleLeft(kill); err != nil {
+		return a.diskTrouble(stop, "take up what was left", err)
+	}
+	if o := a.holds.Of(a.name).Order; o != nil {
+		return a.obey(stop, kill, o)
+	}
+	if err := a.inbox.Queue.Refresh(a.list); err != nil {
+		return a.diskTrouble(stop, "list the mailbox", err)
+	}
+	e, ok := a.inbox.Queue.Head()
+	if !ok {
+		a.turns.ClientWaits()
+		a.show(Idle, "", "")
+		return forever
+	}
+	if m, err := a.inbox.Box.Read(e); err == nil {
+		if !m.Type.Wakes() {
+			a.inbox.Queue.MarkNote(e)
+			return 0
+		}
+		if a.holdForTurns(m) {
+			return 0
+		}
+	}
+	if a.slots.full() {
+		a.turns.ClientWaits()
+		a.show(Queued, "all places for running turns are taken", "runs as soon as one is free")
+	}
+	var wake wakeup
+	if a.turns.HasClient() {
+		wake = a.wakeup // it may have to be closed meanwhile
+	}
+	switch err := a.slots.acquire(stop, e.Base(), wake); {
+	case errors.Is(err, errWoken):
+		return 0
+	case err != nil:
+		return forever // stop is done
+	}
+	defer a.slots.release()
+	if _, held := a.held(time.Now()); held { // while it waited
+		return 0
+	}
+	return a.work(stop, kill)
+}
+
+// settleLeft takes up what is left in cur/, if there may be something.
+func (a *agent) settleLeft(kill context.Context) error {
+	if !a.unsettled {
+		return nil
+	}
+	if err := a.takeUp(kill); err != nil {
+		return err
+	}
+	a.unsettled = false
+	return nil
+}
+
+// tend closes the client that waits when it is to wait no longer.
+func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
+
+// rest waits until there may be something to do, d at most. This and what it calls
+// for an idle agent have small frames: a stack of 4 KiB does for them.
+func (a *agent) rest(ctx context.Context, d time.Duration) {
+	a.turns.ClientWaits()
+	if !a.turns.HasClient() {
+		a.wakeup.wait(ctx, d)
+		return
+	}
+	a.turns.Rest(ctx, a.wakeup, d)
+}

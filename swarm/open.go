@@ -1,0 +1,123 @@
+package swarm
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
+)
+
+// New makes a swarm from what its project's home remembers. It starts nothing.
+func New(o Options) (*Swarm, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	home := journal.HomeOf(o.Project)
+	if err := home.Make(); err != nil {
+		return nil, err
+	}
+	for _, spec := range o.Plan.Agents {
+		if turn.BackendOf(o.Backends, spec.Backend) == nil {
+			return nil, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
+		}
+	}
+	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, lost: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
+	s.deps = deps{
+		home: home, environ: o.Environ, store: o.Store,
+		feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
+		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
+	}
+	if err := s.openJournal(o.Plan); err != nil {
+		return nil, err
+	}
+	s.mail = &mail.Service{
+		Home: home, Store: o.Store, Ledger: s.ledger, Tokens: s.tokens, Counts: &s.counts, Secrets: home.Secrets(), Events: home.Events(),
+		Log: o.Log, Gate: o.Gate, Trouble: new(mail.Trouble), Reach: mail.NewReach(o.Store.Dir()), TurnsAt: s.turnsAt, CanWork: s.canWork,
+		Names: func() mail.Names { return s.Plan().Names },
+		Alerted: func(at time.Time, agent, subject string) {
+			s.feed.publish(FeedEvent{Kind: FeedAlert, At: at, Agent: agent, Text: subject})
+		},
+	}
+	s.turnDeps = &turn.Deps{
+		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
+		Sessions: s.sessions, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(),
+		Feed: s.feed, Token: s.tokens.Of, Called: s.mail.Reach.Called, Note: s.mail.Note,
+	}
+	if o.Announcer != nil {
+		s.mail.Announcer = &mail.Announcing{Announcer: o.Announcer}
+	}
+	if err := s.openListeners(o.Listeners); err != nil {
+		return nil, err
+	}
+	s.intake, s.leadNews = newIntake(s), newLeadAnnouncer(&s.deps)
+	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
+		return nil, err
+	} else if lines > 0 {
+		s.log.Warn("lines were missing in the ledger", "lines", lines)
+	}
+	for _, spec := range o.Plan.Agents {
+		m, err := s.newMember(spec, o.Plan.Log)
+		if err != nil {
+			return nil, err
+		}
+		s.agents[spec.Name] = m
+	}
+	return s, nil
+}
+
+// openJournal opens the daemon's own files. Sessions that are damaged are set aside.
+func (s *Swarm) openJournal(p Plan) (err error) {
+	names := append(dropbox.Bridges(), dropbox.Lead, dropbox.Swarm)
+	if s.tokens, err = journal.OpenTokens(s.home, append(names, specNames(p.Agents)...)...); err != nil {
+		return err
+	}
+	if s.holds, err = journal.OpenHolds(s.home); err != nil {
+		return err
+	}
+	s.sessions, err = journal.OpenSessions(s.home)
+	if e, ok := errors.AsType[*journal.DamagedError](err); ok {
+		s.damaged, err = e, e.SetAside()
+	}
+	if err != nil {
+		return err
+	}
+	s.ledger, err = journal.OpenLedger(s.home, func(line journal.LedgerLine) { s.counts.Recall(line, s.holds.Of(line.Agent).Word) })
+	return err
+}
+
+// newMember makes an agent's mailbox and the agent.
+func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
+	if err := s.store.MakeMailbox(spec.Name); err != nil {
+		return nil, err
+	}
+	if err := s.home.IsBack(spec.Name); err != nil {
+		return nil, err
+	}
+	box, err := s.store.Mailbox(spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	a := &agent{deps: &s.deps, name: spec.Name, wakeup: newWakeup(), log: s.log.With(keyAgent, spec.Name), hidden: turn.NewSecrets(s.mail.Secrets)}
+	a.control.spec = spec
+	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
+	a.inbox = &mail.Inbox{
+		Service: s.mail, Name: spec.Name, Box: box, Log: a.log, Hidden: a.hidden,
+		AgentLog: journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), s.mail.Note),
+		Backend:  func() string { return a.kind().Name },
+	}
+	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
+	var known turn.Picture
+	if l, ok := s.ledger.Last(spec.Name); ok {
+		known = turn.Recalled(l, s.ledger.Turns(spec.Name))
+	}
+	if se, ok := s.sessions.Get(spec.Name); ok {
+		known.Session = se.ID
+	}
+	a.turns.View.Recall(known)
+	return &member{agent: a, gone: make(chan struct{})}, nil
+}

@@ -1,0 +1,51 @@
+package swarm
+
+import (
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+)
+
+// endOrphans ends what is left of turns that no agent will take up, such as
+// after a mailbox was deleted while its client worked, or an agent was taken out
+// of the configuration.
+func (s *Swarm) endOrphans() {
+	turns, err := s.home.Recorded()
+	if err != nil {
+		s.log.Warn("turns could not be looked at", keyErr, err)
+		return
+	}
+	for _, turn := range turns {
+		rec, err := journal.ReadRecord(s.home, turn)
+		// Asked last: the agents work already, and a turn is known to run before
+		// its process stands in its record.
+		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
+			continue
+		}
+		s.endLeft(rec.Mark())
+	}
+}
+
+// hasClaimed tells whether the message of a turn, or of a later one in the same
+// client, lies in cur/ of its agent, who will take that up if it has not yet.
+func (s *Swarm) hasClaimed(rec *journal.Record) bool {
+	m, err := s.member(rec.Agent)
+	if err != nil {
+		return false
+	}
+	claimed, err := m.inbox.Box.Claimed()
+	return err != nil || slices.ContainsFunc(claimed, func(e dropbox.Entry) bool {
+		if e.ID == rec.Message {
+			return true
+		}
+		last, err := mail.LastRecord(m.home, e)
+		return err != nil || last != nil && last.Mark() == rec.Mark()
+	})
+}
+
+// has tells whether the client with that mark is one that an agent works with.
+func (s *Swarm) has(mark string) bool {
+	return slices.ContainsFunc(s.members(), func(m *member) bool { return m.turns.Runs.HasMark(mark) })
+}

@@ -1,0 +1,88 @@
+package swarm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
+)
+
+// Changes say what a new plan changed.
+type Changes struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Changed []string `json:"changed"`
+}
+
+// Reload puts a new plan into force. Running turns go on as they began; an
+// agent that is no longer in the plan leaves after its turn, and its mail
+// stays. An error changes nothing.
+func (s *Swarm) Reload(p Plan) (Changes, error) {
+	var c Changes
+	names := []string{dropbox.Lead, dropbox.Swarm}
+	for _, spec := range p.Agents {
+		names = append(names, spec.Name)
+		if turn.BackendOf(s.turnDeps.Backends, spec.Backend) == nil {
+			return c, fmt.Errorf("agent %s: no backend %q", spec.Name, spec.Backend)
+		}
+	}
+	if err := s.tokens.Add(names...); err != nil {
+		return c, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.run == nil || s.run.stop.Err() != nil {
+		return c, ErrStopping
+	}
+	fresh := map[string]*member{}
+	for _, spec := range p.Agents {
+		if s.agents[spec.Name] != nil {
+			continue
+		}
+		m, err := s.newMember(spec, p.Log)
+		if err != nil {
+			return Changes{}, err
+		}
+		fresh[spec.Name] = m
+	}
+	for name, m := range s.agents {
+		spec, keep := p.spec(name)
+		if !keep {
+			m.leave()
+			delete(s.agents, name)
+			s.left[name] = m.gone
+			if s.run.watcher != nil {
+				s.run.watcher.Remove(name)
+			}
+			c.Removed = append(c.Removed, name)
+			continue
+		}
+		if m.control.set(spec) {
+			m.view.described(spec)
+			c.Changed = append(c.Changed, name)
+		}
+		m.wakeup.wake()
+	}
+	for name, m := range fresh {
+		if s.run.watcher != nil {
+			// Without a watch it is looked at now and then, and the next sweep
+			// tries again.
+			if err := s.run.watcher.Add(name); err != nil {
+				s.log.Warn("mailbox cannot be watched", keyAgent, name, keyErr, err)
+			}
+		}
+		m.after = s.left[name]
+		s.agents[name] = m
+		s.launch(m, func() {})
+		c.Added = append(c.Added, name)
+	}
+	s.current = p
+	s.slots.resize(p.maxRunning())
+	s.turnDeps.Waiting.Resize(p.maxWarm())
+	s.intake.wakeup.wake() // what lies in the folder of a new agent, and another debounce
+	slices.Sort(c.Added)
+	slices.Sort(c.Removed)
+	slices.Sort(c.Changed)
+	return c, nil
+}

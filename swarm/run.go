@@ -1,0 +1,164 @@
+package swarm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+)
+
+// Run serves until stop is done and the running turns have ended; when kill is
+// done it ends them. It returns when every goroutine and process that it
+// started has ended. A swarm runs once.
+func (s *Swarm) Run(stop, kill context.Context) error {
+	defer s.feed.closeAll()
+	s.started = time.Now().UTC()
+	if e := s.damaged; e != nil {
+		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
+		s.mail.TellLead("", "damaged:"+s.started.Format(time.DateOnly), "the sessions were damaged", fmt.Sprintf(
+			"%v.\n\nThe file is kept as %s. What each agent did is in claude-swarm history AGENT.\n", e, e.Aside()))
+	}
+
+	watcher, err := s.store.Watch(s.changed)
+	if err != nil {
+		// Slow looking is better than not starting at all.
+		s.watches(0, err)
+	} else {
+		s.watches(watcher.Missing())
+	}
+	var agents, rest sync.WaitGroup
+	serving, done := context.WithCancel(kill)
+	defer done()
+	s.turnDeps.Streams.Start(s.home.Turns(), &rest, serving)
+	rest.Go(func() { s.intake.run(stop) })
+	rest.Go(func() { s.sweep(serving, watcher) })
+	if s.mail.Announcer != nil {
+		rest.Go(func() { s.leadNews.run(serving) })
+	}
+	for _, l := range s.listeners {
+		rest.Go(func() { s.listen(serving, l) })
+	}
+
+	s.mu.Lock()
+	s.run = &runContexts{stop: stop, kill: kill, wg: &agents, watcher: watcher}
+	members := slices.Collect(maps.Values(s.agents))
+	var taken sync.WaitGroup
+	for _, m := range members {
+		taken.Add(1)
+		s.launch(m, taken.Done)
+	}
+	s.mu.Unlock()
+	rest.Go(func() { s.announce(serving, &taken) })
+
+	<-stop.Done()
+	agents.Wait()
+	s.mu.Lock()
+	s.run, s.over = nil, true
+	s.mu.Unlock()
+	agents.Wait() // an agent that was added while the others ended
+	done()
+	rest.Wait()
+	if watcher != nil {
+		return watcher.Close()
+	}
+	return nil
+}
+
+// launch starts an agent's goroutine. s.mu is held, and Run waits for the
+// goroutine.
+func (s *Swarm) launch(m *member, ready func()) {
+	whole := s.run.stop
+	stop, leave := context.WithCancel(whole)
+	m.leave = leave
+	kill := s.run.kill
+	s.run.wg.Go(func() {
+		defer func() {
+			close(m.gone)
+			if whole.Err() == nil { // it left, and the others go on
+				s.TellGone()
+			}
+		}()
+		defer leave()
+		if m.after != nil {
+			<-m.after // one turn at a time, also across a reload
+		}
+		m.agent.run(stop, kill, ready)
+	})
+}
+
+// announce closes ready when the agents have taken up what was left, or after a
+// while: a client that outlived its daemon may work for hours. What nobody takes
+// up is ended first.
+func (s *Swarm) announce(ctx context.Context, taken *sync.WaitGroup) {
+	s.endOrphans()
+	all := make(chan struct{})
+	go func() { taken.Wait(); close(all) }() // ends with the agents, which Run waits for
+	t := time.NewTimer(2 * time.Second)
+	defer t.Stop()
+	select {
+	case <-all:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	close(s.ready)
+	// The stacks and buffers of the start are many times what a swarm needs that
+	// waits, and a process without work collects no garbage for minutes. The agents
+	// that have nothing to do are at rest a moment later.
+	t.Reset(time.Second)
+	select {
+	case <-t.C:
+		debug.FreeOSMemory()
+	case <-ctx.Done():
+	}
+}
+
+// changed passes what the watcher heard to whom it concerns. It must not block.
+func (s *Swarm) changed(r dropbox.Change) {
+	s.mu.Lock()
+	m := s.agents[r.Mailbox]
+	s.mu.Unlock()
+	switch {
+	case r.All || r.Halt || r.Lost || r.Mailbox == "":
+		s.wakeAgents()
+		if r.Lost {
+			s.lost.wake()
+		}
+	case r.Stray:
+		s.intake.wakeup.wake()
+	case r.Mailbox == dropbox.Lead:
+		s.leadNews.wakeup.wake()
+	case m == nil:
+	default:
+		m.inbox.Queue.Changed(r.Name)
+		m.wakeup.wake()
+	}
+}
+
+func (s *Swarm) wakeAgents() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.agents {
+		m.inbox.Queue.Changed("")
+		m.wakeup.wake()
+	}
+	s.intake.wakeup.wake()
+	s.leadNews.wakeup.wake()
+}
+
+// wakeAccount wakes every agent of an account.
+func (s *Swarm) wakeAccount(account string) {
+	for _, m := range s.members() {
+		if m.account() == account {
+			m.wakeup.wake()
+		}
+	}
+}
+
+// Ready is closed when the watches are set and every agent has taken up what an
+// earlier daemon left, or follows a client that outlived it.
+func (s *Swarm) Ready() <-chan struct{} { return s.ready }

@@ -1,0 +1,123 @@
+package swarm
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
+
+// pendingHold is what a running turn does not show: what holds the agent when the turn has
+// ended; "" for nothing.
+func pendingHold(st journal.Hold, agent string) (why, next string) {
+	switch {
+	case st.Stopped != nil:
+		return "stops when this turn has ended: " + st.Stopped.Reason(), "claude-swarm start " + agent + ", if it is to go on"
+	case st.Paused.Holds(time.Now()):
+		return "is paused when this turn has ended: " + st.Paused.Reason(), "claude-swarm resume " + agent + ", if it is to go on"
+	}
+	return "", ""
+}
+
+// both joins two reasons; the first may be "".
+func both(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// Status is a picture of the named agents, or of all. What cannot be counted for the
+// moment, as where the daemon may open no file more, is said as trouble: what the
+// agents do and why is known anyway.
+func (s *Swarm) Status(names ...string) (Status, error) {
+	st := Status{
+		V: 1, Project: s.turnDeps.Project, Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
+		Daemon: &DaemonStatus{PID: os.Getpid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
+		Agents: []AgentStatus{},
+	}
+	uncounted := error(nil)
+	members := s.members()
+	if len(names) > 0 {
+		members = nil
+		for _, name := range names {
+			m, err := s.member(name)
+			if err != nil {
+				return Status{}, err
+			}
+			members = append(members, m)
+		}
+	}
+	now := time.Now()
+	for _, m := range members {
+		a := m.view.status(m.turns.View.Picture())
+		if a.State == Working {
+			if why, next := pendingHold(s.holds.Of(m.name), m.name); why != "" {
+				a.Why, a.Next = both(a.Why, why), next
+			}
+			if q := s.home.Asks(m.turns.Runs.Turn()); q != nil {
+				showAsked(q, &a, s.Plan())
+			}
+		}
+		if a.Waiting = m.inbox.Queue.Waiting(); m.inbox.Queue.Stale() || a.Waiting.Total() > 0 || a.State != Idle && a.State != Working {
+			// Somebody may have taken back what an agent has in hand; and one
+			// that is busy, or may not work, does not look.
+			entries, err := m.list()
+			if uncounted = cmp.Or(uncounted, err); err == nil {
+				a.Waiting = countWaiting(entries)
+			}
+		}
+		if a.Warm != nil {
+			a.Warm.Measure()
+		}
+		a.CostUSD = s.ledger.Cost(m.name, now)
+		var err error
+		a.Dead, err = m.inbox.Box.DeadLetters().Count()
+		uncounted = cmp.Or(uncounted, err)
+		a.Drops, err = m.inbox.Box.Drops().Count()
+		uncounted = cmp.Or(uncounted, err)
+		st.Agents = append(st.Agents, a)
+	}
+	unread, questions, err := forLead(s.store)
+	st.Lead = LeadStatus{Unread: unread, Questions: questions, Agent: s.Plan().Lead, Name: s.Plan().LeadName}
+	uncounted = cmp.Or(uncounted, err)
+	gone, err := goneTrouble(s.home, s.store, s.Plan().Agents)
+	st.Trouble = append(st.Trouble, gone...)
+	uncounted = cmp.Or(uncounted, err)
+	st.Gate, err = gateStatus(s.store, s.Plan().Agents, now)
+	if uncounted = cmp.Or(uncounted, err); uncounted != nil {
+		st.Trouble = append(st.Trouble, Problem{Why: "not everything could be counted: " + uncounted.Error()})
+	}
+	return st, nil
+}
+
+// troubles are the complaints of the daemon.
+func (s *Swarm) troubles() []Problem {
+	var all []Problem
+	for _, why := range s.mail.Trouble.List() {
+		all = append(all, Problem{Why: why})
+	}
+	return all
+}
+
+// showAsked makes an agent that works one that asks.
+func showAsked(q *journal.Asked, a *AgentStatus, p Plan) {
+	a.State, a.Since = Asking, new(q.Since)
+	a.Why = both(fmt.Sprintf("waits for the answer of %s to %s", screen.Short(p.Called(q.Of), 100), q.ID), a.Why)
+	switch {
+	case a.Next != "":
+	case q.Of == dropbox.Lead:
+		a.Next = fmt.Sprintf("claude-swarm reply %s \"…\"", q.ID)
+	default:
+		a.Next = "goes on with the answer, or without it at " + screen.Ahead(q.Until, time.Now())
+	}
+}
+
+// Subscribe begins to listen to what happens. The caller closes the
+// subscription.
+func (s *Swarm) Subscribe(f Filter) *Subscription { return s.feed.subscribe(f) }

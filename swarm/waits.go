@@ -1,0 +1,63 @@
+package swarm
+
+import (
+	"slices"
+	"sync"
+)
+
+// waits says which turns wait for the end of which others. Anyone who waits for one that
+// waits for it would wait for ever. The zero value is ready to use; it is safe for
+// several goroutines.
+type waits struct {
+	mu  sync.Mutex
+	all []*turnWait
+}
+
+// A turnWait is a turn of one agent that waits for the end of one of another.
+type turnWait struct {
+	who, whom string
+	turn      <-chan struct{} // of who; closed when it has ended, and nobody in it waits
+}
+
+// begin notes that a turn of who waits for the one of whom, until end is called. It
+// refuses where that one waits for who, itself or through others. A nil turn is no
+// turn, for which nobody can wait.
+func (w *waits) begin(who string, turn <-chan struct{}, whom string) (end func(), ok bool) {
+	if turn == nil {
+		return func() {}, true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = slices.DeleteFunc(w.all, func(t *turnWait) bool { return isClosed(t.turn) })
+	if w.leads(whom, who, map[string]bool{}) {
+		return nil, false
+	}
+	note := &turnWait{who, whom, turn}
+	w.all = append(w.all, note)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all = slices.DeleteFunc(w.all, func(t *turnWait) bool { return t == note })
+	}, true
+}
+
+// leads tells whether from waits for to, itself or through others. It is called with
+// mu held.
+func (w *waits) leads(from, to string, seen map[string]bool) bool {
+	if from == to {
+		return true
+	}
+	seen[from] = true
+	return slices.ContainsFunc(w.all, func(t *turnWait) bool {
+		return t.who == from && !seen[t.whom] && w.leads(t.whom, to, seen)
+	})
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
