@@ -151,15 +151,6 @@ func limited(text, hint string) verdict {
 	return verdict{end: runner.Limited, reason: text, hint: hint}
 }
 
-// unlessAway is what ends a turn for its time, unless its client waits for an API
-// that does not answer: then the service is at fault.
-func (r *run) unlessAway(v verdict) verdict {
-	if !r.seen.asking {
-		return v
-	}
-	return limited("the API does not answer: "+v.reason, hintAway)
-}
-
 // usageLimit tells a usage limit, which has an end, from a service that throttles
 // for a moment. The client's rate limit event names the end of the account's window
 // in both cases.

@@ -103,7 +103,7 @@ func TestRecordedErrors(t *testing.T) {
 // limit ends, by the event that tells so.
 func judgeRecorded(t *testing.T, name string, data []byte) (v verdict, resets time.Time) {
 	t.Helper()
-	r := &run{turn: runner.Turn{Agent: "coder", UUID: "u", Session: runner.Session{ID: "s-1"}}, followed: true}
+	r := &follower{turn: runner.Turn{Agent: "coder", UUID: "u", Session: runner.Session{ID: "s-1"}}, client: client{followed: true}}
 	if name == "401-token" {
 		r.turn.Env = []string{"ANTHROPIC_AUTH_TOKEN=x"}
 	}
@@ -122,7 +122,7 @@ func judgeRecorded(t *testing.T, name string, data []byte) (v verdict, resets ti
 		}
 		r.observe(ev)
 	}
-	r.exit.ExitCode = 1
+	r.over.exit.ExitCode = 1
 	e := r.evidence()
 	e.followed, e.now = false, time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
 	if r.seen.refusals >= 2 { // then we end the client, and that is the cause

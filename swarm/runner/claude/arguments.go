@@ -241,3 +241,22 @@ func writeChanged(path string, data []byte) error {
 	}
 	return os.WriteFile(path, data, 0o600)
 }
+
+// connectWaits are the variables that let the client wait for its MCP servers as long as
+// a proof does; those that env has already stay as they are. MCP_TIMEOUT (30 s, unless it
+// is set) is how long the client tries to connect to one server. Claude Code 2.1.330 keeps
+// its first prompt back as long as that, for any server; the second variable leaves it at
+// 30 s, so that a server of the person's that hangs costs no more than before.
+func connectWaits(env []string) []string {
+	var add []string
+	for _, e := range []string{
+		"MCP_TIMEOUT=" + strconv.FormatInt(runner.DefaultTiming().Connect.Milliseconds(), 10),
+		"CLAUDE_CODE_MCP_STARTUP_WAIT_MS=30000",
+	} {
+		name, _, _ := strings.Cut(e, "=")
+		if !slices.ContainsFunc(env, func(has string) bool { return strings.HasPrefix(has, name+"=") }) {
+			add = append(add, e)
+		}
+	}
+	return add
+}

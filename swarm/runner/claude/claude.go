@@ -48,8 +48,8 @@ func (b *backend) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 // begin runs a turn in a separate client, which stays afterwards if it is to be
 // kept and can be.
 func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runner.Outcome, stays runner.Warm) {
-	r := b.newRun(ctx, t)
-	r.keep = keep
+	r := b.newFollower(ctx, t)
+	r.client.keep = keep
 	if err := writeFiles(t); err != nil {
 		return r.never(runner.NoResources, err.Error(), lookAtDisk), nil
 	}
@@ -59,7 +59,7 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runn
 		return r.never(end, reason, hint), nil
 	}
 	defer stdout.Close()
-	r.client, r.feed = child, newFeed(child.Stdin())
+	r.client.process, r.feed = child, newFeed(child.Stdin())
 	defer func() {
 		if stays == nil {
 			r.finish() // for a panic of the callbacks; else it was done before
@@ -69,7 +69,7 @@ func (b *backend) begin(ctx context.Context, t runner.Turn, keep bool) (out runn
 }
 
 // send records that the client runs, sends it the prompt, and follows it.
-func (r *run) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner.Warm) {
+func (r *follower) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner.Warm) {
 	// The client starts meanwhile.
 	if err := r.makeRoom(); err != nil {
 		r.finish()
@@ -82,16 +82,16 @@ func (r *run) send(child *runner.Child, stdout *os.File) (runner.Outcome, runner
 			return r.never(runner.Failed, "the turn could not be recorded: "+err.Error(), "look at the disk"), nil
 		}
 	}
-	if t := r.turn; t.Tools != nil && !r.warm {
+	if t := r.turn; t.Tools != nil && !r.client.warm {
 		r.hold(promptLine(t))
 	} else {
 		r.feed.send(promptLine(t))
 	}
 	out := r.follow(stdout)
-	if !r.rests {
+	if !r.over.rests {
 		return out, nil
 	}
-	return out, &warm{child: child, feed: r.feed, turn: r.turn, timing: r.timing, place: r.place}
+	return out, &warm{child: child, feed: r.feed, turn: r.turn, timing: r.timing, place: r.over.place}
 }
 
 // start opens the files and starts the client. The file is its output, to be read.
@@ -127,29 +127,29 @@ func (b *backend) start(ctx context.Context, t runner.Turn) (*runner.Child, *os.
 
 // Follow takes up a turn of an earlier daemon.
 func (b *backend) Follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
-	r := b.newRun(ctx, t)
-	r.followed = true
+	r := b.newFollower(ctx, t)
+	r.client.followed = true
 	out, err := openAt(t.Stdout, t.From.Offset)
 	if err != nil {
 		// A client without its file can tell nothing any more; it must not go
 		// on beside the next attempt.
 		if adopted, alive := runner.Adopt(p); alive {
-			r.client = adopted
+			r.client.process = adopted
 		}
 		r.finish()
 		return r.never(runner.NoResult, "the output of the earlier daemon's turn is gone: "+err.Error(), "")
 	}
 	defer out.Close()
 	if adopted, alive := runner.Adopt(p); alive {
-		r.client = adopted
+		r.client.process = adopted
 	}
 	defer r.finish()
 	return r.follow(out)
 }
 
 // never is the outcome of a turn that was not begun.
-func (r *run) never(end runner.End, reason, hint string) runner.Outcome {
-	return runner.Outcome{End: end, Reason: oneLine(reason), Hint: hint, Exit: r.exit, Began: r.began, Ended: time.Now()}
+func (r *follower) never(end runner.End, reason, hint string) runner.Outcome {
+	return runner.Outcome{End: end, Reason: oneLine(reason), Hint: hint, Exit: r.over.exit, Began: r.began, Ended: time.Now()}
 }
 
 // openAt opens a file to be read from offset on.
@@ -167,7 +167,7 @@ func openAt(path string, offset int64) (*os.File, error) {
 
 // follow reads the client's output to its end, and sees to it that there is one;
 // or to the result of the turn, if the client stays.
-func (r *run) follow(out *os.File) runner.Outcome {
+func (r *follower) follow(out *os.File) runner.Outcome {
 	defer r.poll.Stop()
 	dec := streamjson.NewDecoder(&watched{r, runner.NewTail(out, r.wait)}, 0)
 	var broken error
@@ -180,24 +180,24 @@ func (r *run) follow(out *os.File) runner.Outcome {
 			broken = err
 			break
 		}
-		if r.rests {
+		if r.over.rests {
 			break
 		}
 	}
-	if !r.rests {
+	if !r.over.rests {
 		// Usually the client has ended. If its file cannot be read, it is ended here.
 		r.finish()
 	}
-	o := runner.Outcome{Exit: r.exit, Began: r.began, Ended: time.Now(), Stream: dec.Stats()}
+	o := runner.Outcome{Exit: r.over.exit, Began: r.began, Ended: time.Now(), Stream: dec.Stats()}
 	r.account.Fill(&o)
-	r.place = runner.Place{Offset: r.turn.From.Offset + dec.Offset(), CostUSD: r.account.Total()}
-	r.stderr = tailOf(r.turn.Stderr, 8<<10)
+	r.over.place = runner.Place{Offset: r.turn.From.Offset + dec.Offset(), CostUSD: r.account.Total()}
+	r.over.stderr = tailOf(r.turn.Stderr, 8<<10)
 	boundFile(r.turn.Stderr) // it may have printed much since the last look
 	v := r.proven(r.judge())
 	if isReadError(broken) && !v.end.OK() {
 		v = verdict{end: runner.Failed, reason: "the client's output could not be read: " + broken.Error(), hint: "look at the disk"}
 	}
-	if (r.flooded || r.read > r.maxOutput) && !v.end.OK() {
+	if (r.output.flooded || r.output.read > r.output.most) && !v.end.OK() {
 		os.Truncate(r.turn.Stdout, r.turn.From.Offset+maxStderr) // its beginning tells enough, and the next attempt may flood too
 	}
 	o.Steered = r.steeredDone()
@@ -209,19 +209,19 @@ func (r *run) follow(out *os.File) runner.Outcome {
 }
 
 // finish sees to it that nothing of the turn runs any more. Once is enough.
-func (r *run) finish() {
+func (r *follower) finish() {
 	switch {
-	case r.finished:
-	case r.client != nil:
+	case r.over.finished:
+	case r.client.process != nil:
 		if r.feed != nil {
 			r.feed.close()
 		}
-		r.exit = r.client.Finish(r.turn.Mark(), r.timing.Leftovers)
+		r.over.exit = r.client.process.Finish(r.turn.Mark(), r.timing.Leftovers)
 	default:
-		r.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.timing.Leftovers)}
+		r.over.exit = runner.Exit{ExitCode: -1, Leftovers: runner.EndLeftovers(r.turn.Mark(), r.timing.Leftovers)}
 	}
 	_ = runner.ReleaseRoom(r.turn.Stdout) // else it is taken until the turn is rotated away
-	r.finished = true
+	r.over.finished = true
 }
 
 const lookAtDisk = "look at the disk and at the rights of the folder"

@@ -36,16 +36,6 @@ type evidence struct {
 	now      time.Time
 }
 
-func (r *run) judge() verdict { return judge(r.evidence()) }
-
-func (r *run) evidence() evidence {
-	return evidence{
-		turn: r.turn, cause: r.cause, own: r.judged(), began: r.account.Began(), problem: r.seen.problem, words: r.seen.words, api: r.seen.api, source: r.seen.source,
-		stderr: r.stderr, exit: r.exit, followed: r.followed,
-		untaken: r.warm && r.seen.replay.IsZero(), resetAt: r.seen.resetAt, now: time.Now(),
-	}
-}
-
 // judge decides. It reads no clock and no file.
 func judge(e evidence) verdict {
 	switch {

@@ -3,7 +3,6 @@ package claude
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +44,7 @@ const askAgain = 25 * time.Millisecond
 const toolsQuestion = "claude-swarm-tools-"
 
 // hold asks for the tools, and sends the prompt when they are there.
-func (r *run) hold(prompt []byte) {
+func (r *follower) hold(prompt []byte) {
 	now := time.Now()
 	r.proof = proof{prompt: prompt, began: now}
 	r.askTools(now)
@@ -54,7 +53,7 @@ func (r *run) hold(prompt []byte) {
 // holds tells whether the prompt is held back.
 func (p *proof) holds() bool { return p.prompt != nil }
 
-func (r *run) askTools(now time.Time) {
+func (r *follower) askTools(now time.Time) {
 	p := &r.proof
 	p.number++
 	p.asked, p.waits = now, true
@@ -62,7 +61,7 @@ func (r *run) askTools(now time.Time) {
 }
 
 // release sends the prompt.
-func (r *run) release() {
+func (r *follower) release() {
 	prompt := r.proof.prompt
 	r.proof = proof{}
 	r.seen.last = time.Now() // the silence before says nothing of the turn
@@ -76,7 +75,7 @@ func isToolsAnswer(ev *streamjson.Event) bool {
 }
 
 // toolsAnswer takes the answer to a question.
-func (r *run) toolsAnswer(ev *streamjson.Event, now time.Time) {
+func (r *follower) toolsAnswer(ev *streamjson.Event, now time.Time) {
 	p := &r.proof
 	if !p.holds() || ev.Control.RequestID != toolsQuestion+strconv.Itoa(p.number) {
 		return // of an earlier daemon, or after the prompt
@@ -108,7 +107,7 @@ func (r *run) toolsAnswer(ev *streamjson.Event, now time.Time) {
 }
 
 // prove does what is due while the prompt is held back.
-func (r *run) prove(now time.Time) {
+func (r *follower) prove(now time.Time) {
 	p := &r.proof
 	switch bound := r.connectBound(); {
 	case !p.holds() || r.ladder.Begun():
@@ -123,7 +122,7 @@ func (r *run) prove(now time.Time) {
 
 // connectBound is how long the prompt is held back at the most. A turn that would be
 // over by then ends for want of its tools, for which the message is not to blame.
-func (r *run) connectBound() time.Duration {
+func (r *follower) connectBound() time.Duration {
 	if limit := r.turn.Spec.Timeout; limit > 0 {
 		return min(r.timing.Connect, limit)
 	}
@@ -131,7 +130,7 @@ func (r *run) connectBound() time.Duration {
 }
 
 // proofDue is when to look at it again; zero: never.
-func (r *run) proofDue() time.Time {
+func (r *follower) proofDue() time.Time {
 	p := &r.proof
 	if !p.holds() {
 		return time.Time{}
@@ -146,7 +145,7 @@ func (r *run) proofDue() time.Time {
 // initSays ends a turn whose first line says that the tools of our server are missing.
 // The turn is not done then, also where a good result comes before its end: the agent
 // could neither send nor ask.
-func (r *run) initSays(ev *streamjson.Event, now time.Time) {
+func (r *follower) initSays(ev *streamjson.Event, now time.Time) {
 	if r.turn.Tools == nil {
 		return
 	}
@@ -163,7 +162,7 @@ func (r *run) initSays(ev *streamjson.Event, now time.Time) {
 }
 
 // proven is the verdict of a turn, given that of its result.
-func (r *run) proven(v verdict) verdict {
+func (r *follower) proven(v verdict) verdict {
 	if r.proof.missing.end != "" {
 		return r.proof.missing
 	}
@@ -187,25 +186,6 @@ func ours(all []mcpServer) mcpServer {
 		}
 	}
 	return mcpServer{Name: runner.ToolServer, Status: "missing"}
-}
-
-// connectWaits are the variables that let the client wait for its MCP servers as long as
-// a proof does; those that env has already stay as they are. MCP_TIMEOUT (30 s, unless it
-// is set) is how long the client tries to connect to one server. Claude Code 2.1.330 keeps
-// its first prompt back as long as that, for any server; the second variable leaves it at
-// 30 s, so that a server of the person's that hangs costs no more than before.
-func connectWaits(env []string) []string {
-	var add []string
-	for _, e := range []string{
-		"MCP_TIMEOUT=" + strconv.FormatInt(runner.DefaultTiming().Connect.Milliseconds(), 10),
-		"CLAUDE_CODE_MCP_STARTUP_WAIT_MS=30000",
-	} {
-		name, _, _ := strings.Cut(e, "=")
-		if !slices.ContainsFunc(env, func(has string) bool { return strings.HasPrefix(has, name+"=") }) {
-			add = append(add, e)
-		}
-	}
-	return add
 }
 
 func (s mcpServer) text() string { return withDetail(s.Status, s.Error) }

@@ -20,9 +20,9 @@ func (b *backend) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (runn
 
 // goOn runs a turn in a client that has waited for it.
 func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (out runner.Outcome, stays runner.Warm) {
-	r := b.newRun(ctx, t)
-	r.keep, r.warm = true, true
-	r.client, r.feed = w.child, w.feed
+	r := b.newFollower(ctx, t)
+	r.client.keep, r.client.warm = true, true
+	r.client.process, r.feed = w.child, w.feed
 	defer func() {
 		if stays == nil {
 			r.finish()
@@ -47,9 +47,9 @@ func (b *backend) goOn(ctx context.Context, t runner.Turn, w *warm) (out runner.
 
 // mayRest tells, at the result of the turn, whether the client can take another.
 // Whatever is not as usual is a reason to begin again, which is always right.
-func (r *run) mayRest() bool {
+func (r *follower) mayRest() bool {
 	asked := r.turn.Session
-	return r.keep && !r.own().IsError &&
+	return r.client.keep && !r.own().IsError &&
 		len(r.account.Results()) == r.seen.before+1 && // it has not gone on by itself
 		!r.steering.missing() &&
 		!r.seen.replay.IsZero() && // else the results of two turns could not be told apart
@@ -57,7 +57,7 @@ func (r *run) mayRest() bool {
 		r.account.Compacted() == 0 &&
 		(asked.How == runner.Continue || r.account.Session() == asked.ID) && // /clear makes another
 		!r.ladder.Begun() && r.ctx.Err() == nil &&
-		!r.flooded && r.turn.From.Offset+r.read < r.maxOutput/4 // the file grows with every turn
+		!r.output.flooded && r.turn.From.Offset+r.output.read < r.output.most/4 // the file grows with every turn
 }
 
 // A warm is a client whose last turn is over. Its file and mark are those of its

@@ -31,8 +31,8 @@ func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := New(Options{}).(*backend)
-			r := b.newRun(context.Background(), runner.Turn{ID: "none-1", Files: runner.Files{Stdout: filepath.Join(t.TempDir(), "out")}, Spec: runner.Spec{Stall: 10 * time.Minute}})
-			r.client = silentClient{}
+			r := b.newFollower(context.Background(), runner.Turn{ID: "none-1", Files: runner.Files{Stdout: filepath.Join(t.TempDir(), "out")}, Spec: runner.Spec{Stall: 10 * time.Minute}})
+			r.client.process = silentClient{}
 			r.observe(&streamjson.Event{Kind: streamjson.KindAssistant, Blocks: []streamjson.Block{{Kind: streamjson.BlockToolUse, ID: "toolu_1", Name: "Bash"}}})
 			if r.account.OpenCalls() != 1 {
 				t.Fatal("no tool call is open")
@@ -50,7 +50,7 @@ func TestAFullDiskMayHaveTakenTheLastWord(t *testing.T) {
 
 // No turn begins without room for what its client will print.
 func TestNoTurnBeginsWithoutRoom(t *testing.T) {
-	r := New(Options{}).(*backend).newRun(context.Background(), runner.Turn{Files: runner.Files{Stdout: "/dev/full"}})
+	r := New(Options{}).(*backend).newFollower(context.Background(), runner.Turn{Files: runner.Files{Stdout: "/dev/full"}})
 	if err := r.makeRoom(); err == nil {
 		t.Error("there is room on a device that is always full")
 	}

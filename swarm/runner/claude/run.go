@@ -2,7 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,84 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// A run is one turn being followed. All of it belongs to the goroutine of Run
-// or Follow.
-type run struct {
-	ctx      context.Context // Run's own, for as long as Run
-	turn     runner.Turn
-	timing   runner.Timing
-	began    time.Time
-	followed bool // by Follow: nothing of ours goes to its standard input
-	warm     bool // the client had earlier turns
-	keep     bool // it is to stay, if it can
-
-	maxOutput int64
-	read      int64 // of the client's output, in bytes
-	flooded   bool  // it has printed more than maxOutput, whether that was read or not
-
-	client runner.Client // nil: dead
-	feed   *feed         // nil: its standard input is not ours
-	ladder runner.Ladder
-	cause  verdict // why the client is being ended, if it is
-	proof  proof   // that it has its tools
-
-	rests    bool         // the turn is over, and its client stays
-	place    runner.Place // where the next turn begins
-	finished bool         // nothing of the turn runs any more: exit is known
-	exit     runner.Exit
-	stderr   string // the end of it
-
-	steering steering
-	rung     bool // a message may be there to bring, and nobody has asked since
-
-	account runner.Account
-	seen    seen
-	poll    poller
-	watch   watch
-	room    runner.Room
-}
-
-// seen is what the stream has told beyond the account.
-type seen struct {
-	last     time.Time // when the last event came, or may still be waited for
-	init     bool
-	replay   time.Time // of our prompt; zero: not yet
-	after    bool      // something followed that
-	before   int       // results before it
-	closing  time.Time // when the group is killed because it does not go; zero: not armed
-	problem  string    // error word of the last assistant line
-	words    string    // text of the last assistant line
-	api      streamjson.APIError
-	source   string    // where the client has its API key from
-	resetAt  time.Time // told by a rate limit event
-	refusals int       // retries after a refused key or login
-	asking   bool      // the client asks the API again, and had no answer since
-
-	tasks tasks // what it minds beside the conversation
-	taken bool  // it says that it has our prompt, which it repeats later
-}
-
-// watch is what is looked at now and then.
-type watch struct {
-	stderrAt time.Time     // next look at how much it has printed
-	cramped  bool          // there was no room for what it may have said
-	sampleAt time.Time     // when the second look at the processor time is due; zero: no first one yet
-	sample   time.Duration // what the first look saw
-}
-
-func (b *backend) newRun(ctx context.Context, t runner.Turn) *run {
-	now := time.Now()
-	r := &run{ctx: ctx, turn: t, timing: b.timing, began: now, warm: t.From != runner.Place{}, maxOutput: b.maxOutput, poll: newPoller(b.timing.Poll)}
-	r.account = runner.NewAccount(&kind, t.From)
-	r.ladder.Timing = b.timing
-	r.rung = true
-	r.steering.resume(t.Steered)
-	r.seen.last = now
-	return r
-}
-
 // observe takes in one event.
-func (r *run) observe(ev *streamjson.Event) {
+func (r *follower) observe(ev *streamjson.Event) {
 	now := time.Now()
 	if now.After(r.seen.last) {
 		r.seen.last = now
@@ -117,7 +40,7 @@ func (r *run) observe(ev *streamjson.Event) {
 	switch ev.Kind {
 	case streamjson.KindReplay:
 		if r.seen.replay.IsZero() && ev.UUID == r.turn.UUID {
-			if r.warm && len(r.account.Results()) > 0 {
+			if r.client.warm && len(r.account.Results()) > 0 {
 				r.account.Restart() // what it did unasked is not part of this turn
 				r.account.Observe(ev)
 			}
@@ -169,8 +92,8 @@ func (r *run) observe(ev *streamjson.Event) {
 // own is the result that belongs to our prompt: the first one behind the line
 // that repeats it, or the very first one when no such line came. A client that had
 // earlier turns repeats each prompt, and a result without that is of another.
-func (r *run) own() *streamjson.Result {
-	if r.warm && r.seen.replay.IsZero() {
+func (r *follower) own() *streamjson.Result {
+	if r.client.warm && r.seen.replay.IsZero() {
 		return nil
 	}
 	results := r.account.Results()
@@ -182,20 +105,20 @@ func (r *run) own() *streamjson.Result {
 
 // settle ends the turn when nothing of it is to come any more: it has its result, and
 // the client goes on with no message, command or sub-agent.
-func (r *run) settle(now time.Time) {
+func (r *follower) settle(now time.Time) {
 	switch {
-	case r.own() == nil, r.seen.tasks.speaking, !r.seen.closing.IsZero(), r.rests:
+	case r.own() == nil, r.seen.tasks.speaking, !r.seen.closing.IsZero(), r.over.rests:
 	case r.steering.open(len(r.account.Results()), now, r.timing.Steer): // it goes on with that
 	case r.seen.tasks.behind() > 0: // the client begins a turn when one ends
 	case r.mayRest():
-		r.rests = true
+		r.over.rests = true
 	default:
 		r.closeInput(now)
 	}
 }
 
 // retry notes that the client will ask the API again: until then it is silent.
-func (r *run) retry(retry *streamjson.Retry, now time.Time) {
+func (r *follower) retry(retry *streamjson.Retry, now time.Time) {
 	if retry == nil {
 		return
 	}
@@ -211,7 +134,7 @@ func (r *run) retry(retry *streamjson.Retry, now time.Time) {
 }
 
 // rateLimit reads when a limit ends from an event that subscriptions get.
-func (r *run) rateLimit(raw []byte) {
+func (r *follower) rateLimit(raw []byte) {
 	if !bytes.Contains(raw, []byte(`"rate_limit_event"`)) {
 		return
 	}
@@ -227,7 +150,7 @@ func (r *run) rateLimit(raw []byte) {
 }
 
 // closeInput tells the client that its work is done.
-func (r *run) closeInput(now time.Time) {
+func (r *follower) closeInput(now time.Time) {
 	if r.feed != nil {
 		r.feed.close()
 	}
@@ -235,12 +158,12 @@ func (r *run) closeInput(now time.Time) {
 }
 
 // end begins to end the client, for the first cause only.
-func (r *run) end(cause verdict, now time.Time) {
-	if r.client == nil || r.ladder.Begun() {
+func (r *follower) end(cause verdict, now time.Time) {
+	if r.client.process == nil || r.ladder.Begun() {
 		return
 	}
 	r.cause = cause
-	r.ladder.Begin(r.client, now)
+	r.ladder.Begin(r.client.process, now)
 	if r.feed != nil {
 		r.feed.close()
 	}
@@ -248,34 +171,34 @@ func (r *run) end(cause verdict, now time.Time) {
 
 // hurry ends a client sooner that begins a tool call after it was interrupted: it has not
 // heard that, which Claude Code 2.1.197 was seen to do around its first request.
-func (r *run) hurry(ev *streamjson.Event, now time.Time) {
-	if r.client == nil || !r.ladder.Begun() {
+func (r *follower) hurry(ev *streamjson.Event, now time.Time) {
+	if r.client.process == nil || !r.ladder.Begun() {
 		return
 	}
 	if slices.ContainsFunc(ev.Blocks, func(b streamjson.Block) bool { return b.Kind == streamjson.BlockToolUse }) {
-		r.ladder.Hurry(r.client, now)
+		r.ladder.Hurry(r.client.process, now)
 	}
 }
 
 // tick does what is due. It is called before every read and after every wait,
 // so neither a client that never stops talking nor a silent one escapes it.
-func (r *run) tick(now time.Time) {
-	if r.client == nil {
+func (r *follower) tick(now time.Time) {
+	if r.client.process == nil {
 		return
 	}
-	r.ladder.Climb(r.client, now)
+	r.ladder.Climb(r.client.process, now)
 	if now.After(r.watch.stderrAt) {
 		r.watch.stderrAt = now.Add(100 * time.Millisecond)
 		boundFile(r.turn.Stderr)
 		// A client can print faster than its output is read.
 		if info, err := os.Stat(r.turn.Stdout); err == nil {
-			r.flooded = r.flooded || info.Size()-r.turn.From.Offset > r.maxOutput
+			r.output.flooded = r.output.flooded || info.Size()-r.turn.From.Offset > r.output.most
 			r.watch.cramped = r.room.Keep(r.turn.Stdout, info.Size()) != nil || r.watch.cramped
 		}
 	}
 	if !r.seen.closing.IsZero() {
 		if now.After(r.seen.closing) {
-			r.ladder.BeginAtKill(r.client, now) // it has done its work, so it is not a failure
+			r.ladder.BeginAtKill(r.client.process, now) // it has done its work, so it is not a failure
 		}
 		if r.ctx.Err() == nil {
 			return
@@ -296,18 +219,18 @@ func (r *run) tick(now time.Time) {
 		spec.Timeout, spec.Stall = 0, 0 // nothing of the turn has begun
 	}
 	switch {
-	case r.flooded || r.read > r.maxOutput:
-		r.end(verdict{end: runner.Failed, reason: fmt.Sprintf("the client printed more than %d MiB", r.maxOutput>>20), hint: "look at the beginning of " + r.turn.Stdout}, now)
+	case r.output.flooded || r.output.read > r.output.most:
+		r.end(verdict{end: runner.Failed, reason: fmt.Sprintf("the client printed more than %d MiB", r.output.most>>20), hint: "look at the beginning of " + r.turn.Stdout}, now)
 	case r.ctx.Err() != nil:
 		r.end(verdict{end: runner.Stopped, reason: "the turn was stopped", hint: goesBack}, now)
 	case spec.Timeout > 0 && now.Sub(r.began) >= spec.Timeout:
 		r.end(r.unlessAway(verdict{end: runner.TimedOut, reason: "the turn took longer than " + spec.Timeout.String(),
 			hint: "give it less to do at once, or raise turn_timeout"}), now)
-	case !r.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.PromptNotRun:
+	case !r.client.followed && !r.seen.replay.IsZero() && !r.seen.after && !r.seen.init && silent >= r.timing.PromptNotRun:
 		r.end(unheard(), now)
-	case r.warm && !r.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.PromptNotRun && r.idle(now):
+	case r.client.warm && !r.client.followed && r.seen.replay.IsZero() && !r.seen.taken && !r.seen.init && silent >= r.timing.PromptNotRun && r.idle(now):
 		r.cause = gone("is silent")
-		r.ladder.BeginAtKill(r.client, now) // it has nothing to finish
+		r.ladder.BeginAtKill(r.client.process, now) // it has nothing to finish
 	case r.watch.cramped && silent >= crampedPatience*r.timing.PromptNotRun && r.idle(now):
 		// Also with a tool call open: its end may be what was lost.
 		r.end(verdict{end: runner.Stopped, reason: "the disk was full, and what the client said is lost", hint: goesBack}, now)
@@ -322,7 +245,7 @@ func (r *run) tick(now time.Time) {
 const crampedPatience = 6
 
 // makeRoom sets room aside for the first that a turn prints.
-func (r *run) makeRoom() error {
+func (r *follower) makeRoom() error {
 	info, err := os.Stat(r.turn.Stdout)
 	if err != nil {
 		return err
@@ -336,7 +259,7 @@ const busyShare = 0.02
 
 // idle measures, over two calls, whether the turn's processes use the processor. One
 // that waits for a processor is not idle: on a machine with too much to do it uses none.
-func (r *run) idle(now time.Time) bool {
+func (r *follower) idle(now time.Time) bool {
 	switch {
 	case r.watch.sampleAt.IsZero():
 		r.watch.sample = runner.CPUTime(r.turn.Mark())
@@ -353,8 +276,8 @@ func (r *run) idle(now time.Time) bool {
 
 // wait blocks until it is worth looking at the file again, and reports whether
 // the client may still write to it.
-func (r *run) wait() bool {
-	if r.client == nil {
+func (r *follower) wait() bool {
+	if r.client.process == nil {
 		return false
 	}
 	timer := r.poll.next(r.due())
@@ -367,10 +290,10 @@ func (r *run) wait() bool {
 		bell = r.turn.Steering.Wake
 	}
 	select {
-	case <-r.client.Exited():
+	case <-r.client.process.Exited():
 		return false
 	case <-bell:
-		r.rung = true
+		r.steering.rung = true
 	case _, open := <-r.turn.Grown:
 		if !open {
 			r.turn.Grown = nil // nobody rings any more: look by ourselves
@@ -384,7 +307,7 @@ func (r *run) wait() bool {
 }
 
 // due is when the ladder or the closing must be looked at.
-func (r *run) due() time.Time {
+func (r *follower) due() time.Time {
 	due := r.ladder.Due()
 	if c := r.seen.closing; !c.IsZero() && (due.IsZero() || c.Before(due)) {
 		due = c
@@ -399,22 +322,22 @@ func (r *run) due() time.Time {
 }
 
 // lastWords are what the model said last, for a turn without a result.
-func (r *run) lastWords() string { return strings.TrimSpace(r.seen.words) }
+func (r *follower) lastWords() string { return strings.TrimSpace(r.seen.words) }
 
 // watched is the client's output, with a look at what is due before every read.
 type watched struct {
-	run  *run
+	run  *follower
 	tail *runner.Tail
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	w.run.tick(time.Now())
-	if w.run.flooded || w.run.read > w.run.maxOutput {
+	if w.run.output.flooded || w.run.output.read > w.run.output.most {
 		return 0, io.EOF // the rest is not worth reading, and the client is killed at once
 	}
 	n, err := w.tail.Read(p)
 	if n > 0 {
-		w.run.read += int64(n)
+		w.run.output.read += int64(n)
 		w.run.poll.reset()
 	}
 	return n, err

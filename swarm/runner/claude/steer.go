@@ -8,6 +8,7 @@ import (
 // steering is what was written to the client after its prompt.
 type steering struct {
 	lines []steered
+	rung  bool      // a message may be there to bring, and nobody has asked since
 	until time.Time // when a line that was not taken in by then never will be; zero: the turn has no result yet
 }
 
@@ -19,12 +20,12 @@ type steered struct {
 }
 
 // steer gives the client what has come for it.
-func (r *run) steer() {
+func (r *follower) steer() {
 	h := r.turn.Steering
-	if h == nil || !r.rung || !r.canTakeIn() {
+	if h == nil || !r.steering.rung || !r.canTakeIn() {
 		return
 	}
-	r.rung = false
+	r.steering.rung = false
 	for {
 		s, ok := h.Next()
 		if !ok {
@@ -36,7 +37,7 @@ func (r *run) steer() {
 }
 
 // canTakeIn tells whether the client works on its prompt and says what it takes in.
-func (r *run) canTakeIn() bool {
+func (r *follower) canTakeIn() bool {
 	return r.feed != nil && !r.seen.replay.IsZero() && r.own() == nil && !r.ladder.Begun() && r.ctx.Err() == nil
 }
 
@@ -63,7 +64,7 @@ func (s *steering) open(results int, now time.Time, patience time.Duration) bool
 }
 
 // done lists what was taken in before a result that is good.
-func (r *run) steeredDone() []string {
+func (r *follower) steeredDone() []string {
 	var done []string
 	results := r.account.Results()
 	for _, l := range r.steering.lines {

@@ -122,7 +122,7 @@ func (ts *tasks) unfinished() bool {
 
 // judged is the result by which the turn is judged: its own; the last one, where
 // sub-agents went on behind that; nil, where the client has ended without one of these.
-func (r *run) judged() *streamjson.Result {
+func (r *follower) judged() *streamjson.Result {
 	own := r.own()
 	switch {
 	case own == nil || r.seen.tasks.unfinished():
@@ -137,12 +137,12 @@ func (r *run) judged() *streamjson.Result {
 // command takes in what became of our prompt. It comes at once, where the line that
 // repeats the prompt waits for the first that the model says. A prompt that is completed
 // before any turn has begun is one that the session knows.
-func (r *run) command(c *streamjson.Command, now time.Time) {
+func (r *follower) command(c *streamjson.Command, now time.Time) {
 	if c == nil || c.UUID != r.turn.UUID {
 		return
 	}
 	r.seen.taken = true
-	if c.State == "completed" && !r.seen.replay.IsZero() && !r.seen.init && !r.followed && len(r.account.Results()) == 0 {
+	if c.State == "completed" && !r.seen.replay.IsZero() && !r.seen.init && !r.client.followed && len(r.account.Results()) == 0 {
 		r.end(unheard(), now)
 	}
 }
