@@ -63,9 +63,9 @@ func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err e
 		} else if err != nil {
 			return notes, err
 		}
-		if useless, err := s.mail.skip(c); err != nil {
+		if skipped, err := s.mail.skip(c); err != nil {
 			return notes, err
-		} else if useless {
+		} else if skipped {
 			continue
 		}
 		size += len(m.Body)

@@ -30,8 +30,8 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 // proven, and when it was cut off before.
 func (in *Inbox) Refuse(j *Job) (bool, error) {
 	c := j.Claim
-	if useless, err := in.skip(c); useless || err != nil {
-		return useless, err
+	if skipped, err := in.skip(c); skipped || err != nil {
+		return skipped, err
 	}
 	lost, last, err := cutOffs(in.Home, c.ID, c.Begun-1)
 	if err != nil {
@@ -73,8 +73,8 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	if expired(c.Message) {
 		return true, in.Bury(c, "expired at "+stamp(c.Message.Expires))
 	}
-	if missed, err := in.offerTaken(c); missed || err != nil {
-		return missed, err
+	if taken, err := in.offerTaken(c); taken || err != nil {
+		return taken, err
 	}
 	return in.gated(c)
 }
@@ -117,7 +117,7 @@ func (in *Inbox) takeNotes(j *Job) {
 			continue
 		}
 		in.Queue.Remove(e)
-		if useless, err := in.skip(c); useless || err != nil {
+		if skipped, err := in.skip(c); skipped || err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}

@@ -91,7 +91,7 @@ func (t *tracker) event(ev *streamjson.Event) {
 	if _, raw := t.turns.Feed.Wants(t.turns.name); raw {
 		t.turns.Feed.Raw(t.turns.name, t.rec.Message, string(ev.Raw))
 	}
-	logEvent(t.turns.diary, t.rec.Message, t.memory.tools, ev)
+	logEvent(t.turns.agentLog, t.rec.Message, t.memory.tools, ev)
 	t.memory.event(ev)
 }
 

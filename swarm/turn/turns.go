@@ -86,18 +86,18 @@ type Turns struct {
 	View View
 	Runs Runs
 
-	name    string
-	log     *slog.Logger
-	diary   *journal.AgentLog
-	secrets *Secrets
-	wake    func() // wakes the agent's goroutine
-	warm    *warm  // the client of the last turn, while it waits for the next; nil when there is none
+	name     string
+	log      *slog.Logger
+	agentLog *journal.AgentLog
+	secrets  *Secrets
+	wake     func() // wakes the agent's goroutine
+	warm     *warm  // the client of the last turn, while it waits for the next; nil when there is none
 }
 
 // NewTurns are the turns of the agent of that name. wake wakes its goroutine, which then
 // calls Tend.
-func NewTurns(d *Deps, name string, log *slog.Logger, diary *journal.AgentLog, secrets *Secrets, wake func()) *Turns {
-	return &Turns{Deps: d, name: name, log: log, diary: diary, secrets: secrets, wake: wake}
+func NewTurns(d *Deps, name string, log *slog.Logger, agentLog *journal.AgentLog, secrets *Secrets, wake func()) *Turns {
+	return &Turns{Deps: d, name: name, log: log, agentLog: agentLog, secrets: secrets, wake: wake}
 }
 
 // files are the files of a client in the home.
