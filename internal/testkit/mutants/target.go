@@ -40,7 +40,7 @@ var targets = []target{
 		"receipt.go",            // receipt
 		"ledger.go", "amend.go", // ledger
 		"record.go", // take-up
-	}},
+	}, by: "swarm", first: wholeTurns},
 	{pkg: "internal/durable", files: []string{"write.go"}},
 	{pkg: "window", files: []string{
 		"banner.go", "base64.go", "buffer.go", "call.go", "file.go", "quote.go", "render.go", "ring.go",
