@@ -14,9 +14,8 @@ type Agent struct {
 	System  string `key:"system" is:"raw" doc:"Added to the client's system prompt at every turn. claude-swarm itself adds name, role, zone, the other agents and how to send mail."`
 	Backend string `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program."`
 
-	// Command is the backend's program and its first arguments. A program with a
-	// slash in it is an absolute path here, another is looked up in PATH when a
-	// turn starts.
+	// Command is the backend's program and its first arguments. A program with a slash in
+	// it is an absolute path here; any other is looked up in PATH when a turn starts.
 	Command []string `key:"command" is:"raw" type:"text or list" split:"words" from:"command" doc:"The program of the backend and its first arguments. Text is split at spaces, quotes as in a shell; no shell runs it. A program with a slash is relative to this file."`
 
 	PermissionMode string `key:"permission_mode" from:"mode" doc:"What the client may do without asking. bypassPermissions allows everything, and holds only where it is written. Where allowed_tools is a list, the client runs in dontAsk instead, unless this is plan or bypassPermissions."`
@@ -48,7 +47,8 @@ type Agent struct {
 	MCPServers  map[string]MCPServer `key:"mcp_servers" type:"names with keys" is:"ours,server,removable" like:"{command: %s}" doc:"Further MCP servers for the client: {NAME: {command: …, args: […], env: {…}}}, or {NAME: {type: http, url: …, headers: {…}}}; sse is another type. Those of an agent are added to those of defaults; NAME: null removes one. Without a list in allowed_tools all their tools are allowed. The client starts no other MCP server."`
 	AllowedDirs []string             `key:"allowed_dirs" is:"path" doc:"Folders that the agent may make its working folder by the tool set_directory, besides cwd and project_dir and what is in them. Relative to this file."`
 
-	// "" is the client's own choice. Cwd is absolute; Channels have {slug} in them.
+	// An empty Model or PermissionMode leaves the choice to the client. Cwd is absolute.
+	// Channels may contain {slug}.
 	Model    string            `key:"model" is:"word" type:"text or null" doc:"The model, by the client's name or alias for it; null is the client's own choice. The meaning of an alias changes with the client: for Claude Code 2.1.330 opus, also its own choice, is claude-opus-5-5, sonnet is claude-sonnet-5-5, haiku is claude-haiku-5-5 and fable is claude-fable-5-2, of 1,000,000 tokens each; a full name pins one."`
 	Thinking string            `key:"thinking" type:"off | low | medium | high | xhigh | max | null" doc:"How much the model thinks before it answers; null is the client's own choice."`
 	Cwd      string            `key:"cwd" is:"cwd" type:"path" default:"." doc:"The folder in which the agent works. Relative to project_dir."`
@@ -58,7 +58,7 @@ type Agent struct {
 	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
 }
 
-// A Session says which conversation of the client a turn goes on with.
+// A Session says which conversation of the client a turn continues.
 type Session string
 
 // The session modes.
@@ -68,8 +68,8 @@ const (
 	SessionFresh    Session = "fresh"    // a new one for every message
 )
 
-// An MCPServer is a server of further tools for an agent's client: a program
-// that the client starts, or an address that it calls.
+// An MCPServer gives an agent's client more tools. It is a program that the client starts,
+// or an address that it calls.
 type MCPServer struct {
 	Type    string            `key:"type" type:"stdio | http | sse"`
 	Command string            `key:"command" is:"program"` // of stdio: with a slash in it an absolute path
@@ -79,7 +79,8 @@ type MCPServer struct {
 	Headers map[string]string `key:"headers" is:"header"`  // of http and sse
 }
 
-// wants are the key that a server of its type needs, and those that have no place in it.
+// wants returns the key that a server of its type needs, and the keys that it must not
+// have.
 func (s *MCPServer) wants() (needs string, not []string) {
 	if s.Type == "stdio" {
 		return "command", []string{"url", "headers"}
@@ -87,7 +88,7 @@ func (s *MCPServer) wants() (needs string, not []string) {
 	return "url", []string{"command", "args", "env"}
 }
 
-// check demands what a server of its type needs, and nothing of another.
+// check demands the key that a server of its type needs, and refuses keys of another type.
 func (s *MCPServer) check(r *reader, path string, ok bool) {
 	if !ok {
 		return

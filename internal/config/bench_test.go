@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// typical is as much as most projects write.
+// typical is a configuration as long as that of most projects.
 const typical = `# The agents of the shop.
 project_dir: .
 max_running: 4

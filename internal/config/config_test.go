@@ -217,8 +217,8 @@ defaults:                 # below the agents, and still read first
 	}
 }
 
-// The example of the document that this project began with must work as it is
-// written; only its project_dir is on another person's machine.
+// The example in the document that started this project must work unchanged; only its
+// project_dir exists on another machine.
 func TestTheFirstDocumentsExample(t *testing.T) {
 	text, err := os.ReadFile("testdata/first-document.yaml")
 	if err != nil {
@@ -246,7 +246,7 @@ func TestTheFirstDocumentsExample(t *testing.T) {
 		t.Errorf("opus-engineer = %+v", engineer)
 	}
 
-	// It loads, so that mail can be sent; only what starts agents misses the folder.
+	// The file loads, so that mail can be sent; only starting agents needs the folder.
 	err = f.CheckFolders()
 	if e, ok := errors.AsType[*config.Error](err); !ok || e.Line != 3 || !strings.Contains(e.Problem, "/Users/hung/projects/TTS.cpp does not exist") {
 		t.Errorf("CheckFolders() = %v, want the missing project_dir at line 3", err)

@@ -20,8 +20,8 @@ var (
 	standardFile, standardAgent = standardOf[File](), standardOf[Agent]()
 )
 
-// A checker is a struct with more to check than each of its fields alone. ok is
-// false when a problem was found in one of them.
+// A checker is a struct that checks more than its fields one by one. ok is false when one
+// of its fields has a problem.
 type checker interface {
 	check(r *reader, path string, ok bool)
 }
@@ -44,8 +44,8 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 // later are the keys of parts that this version does not have.
 var later = []string{"budget", "supervisor", "webhooks", "worktree"}
 
-// unknown reports a key that does not belong where it stands: of a part that is
-// not built, of another place of the file, or of none.
+// unknown reports a key that does not belong at its place: it is a key of a part that is
+// not built yet, of another place in the file, or no key at all.
 func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	e, here := wrong("", "unknown key %q", key), keysOf(t)
 	switch {
@@ -65,7 +65,7 @@ func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	r.report(k, "", e)
 }
 
-// value reads the value of one key. What a problem is found in stays as it was.
+// value reads the value of one key. A value with a problem leaves v unchanged.
 func (r *reader) value(n *yaml.Node, path string, f *field, v reflect.Value) {
 	switch n = follow(n); {
 	case f.has("later"):
@@ -121,7 +121,7 @@ func (r *reader) scalar(n *yaml.Node, f *field, v reflect.Value) *Error {
 	return nil
 }
 
-// bounds says what is wrong with a number that is out of its bounds.
+// bounds returns what is wrong with a number outside its bounds.
 func (f *field) bounds(v reflect.Value) *Error {
 	or := ""
 	if f.zero != "" {
@@ -154,9 +154,9 @@ func (f *field) span(n *yaml.Node) (time.Duration, *Error) {
 	return d, nil
 }
 
-// text reads a string. Numbers, dates and true are refused: whoever writes
-// `model: 4` did not mean the text "4". Unless it is raw, it has to fit on one
-// line, since it becomes part of one.
+// text reads a string. Numbers, dates and true are refused: `model: 4` was not meant as the
+// text "4". Unless the field is raw, the string has to fit on one line, since it becomes
+// part of a line.
 func (r *reader) text(n *yaml.Node, f *field, raw bool) (s string, e *Error) {
 	switch s = n.Value; {
 	case f.has("any") && n.Kind == yaml.ScalarNode && !isNull(n):
@@ -192,8 +192,8 @@ func (r *reader) ruled(f *field, s string) (_ string, e *Error) {
 	return s, e
 }
 
-// list reads a list of texts, or a text that splits into one. Nothing written is
-// an empty list.
+// list reads a list of texts, or a text that splits into a list. An empty value is an empty
+// list.
 func (r *reader) list(n *yaml.Node, path string, f *field, v reflect.Value) bool {
 	items, split, before := n.Content, splitters[f.split], len(r.errs)
 	switch one := n.Kind == yaml.ScalarNode && !isNull(n); {
@@ -249,15 +249,15 @@ func (r *reader) structs(n *yaml.Node, path string, v reflect.Value) {
 			r.report(item, path, wrong("", "want keys with values, got %s", kind(item)))
 			continue
 		}
-		r.at[at] = spot{item, item}
+		r.at[at] = entry{item, item}
 		r.keys(item, at, v.Index(i))
 	}
 }
 
-// names reads names with values, over those that are there.
+// names reads names with values, and adds them to those that v has.
 func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
 	old := reflect.ValueOf(v.Interface())
-	v.Set(reflect.MakeMap(v.Type())) // the old one may be that of defaults
+	v.Set(reflect.MakeMap(v.Type())) // the old map may belong to defaults
 	for _, name := range old.MapKeys() {
 		v.SetMapIndex(name, old.MapIndex(name))
 	}
@@ -285,7 +285,7 @@ func (r *reader) names(n *yaml.Node, path string, f *field, v reflect.Value) {
 	}
 }
 
-// pair says what is wrong with the value of a name. It is taken as it is written,
+// pair returns what is wrong with the value of a name. The value is used as it is written,
 // so that PORT: 8080 and DEBUG: true need no quotes.
 func (f *field) pair(name string, n *yaml.Node) *Error {
 	switch {
@@ -301,7 +301,7 @@ func (f *field) pair(name string, n *yaml.Node) *Error {
 	return nil
 }
 
-// standard sets what holds where nothing is written.
+// standard sets the default of every key.
 func standard(v reflect.Value) {
 	for _, f := range fieldsOf(v.Type()) {
 		to := v.Field(f.index)
@@ -320,7 +320,7 @@ func standard(v reflect.Value) {
 	}
 }
 
-// standardOf makes a struct in which nothing is written, once.
+// standardOf makes a struct with the defaults of all keys, once.
 func standardOf[T any]() func() T {
 	return sync.OnceValue(func() (v T) { standard(reflect.ValueOf(&v).Elem()); return v })
 }

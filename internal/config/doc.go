@@ -1,10 +1,9 @@
 // Package config reads claude-swarm.yaml, the one file that says which agents a
 // project has.
 //
-// [Load] reads the file. Its result is complete: paths are absolute, every key
-// has a value, and what stands under defaults has been merged into each agent, where
-// an agent's own key wins: a list replaces the other list; only the variables of env
-// are merged one by one.
+// [Load] reads the file. Its result is complete: paths are absolute, every key has a value,
+// and the keys under defaults have been merged into each agent. An agent's own key wins:
+// its list replaces the list of defaults; only the variables of env are merged one by one.
 //
 //	claude-swarm.yaml --Load--> File --CheckFolders--> start
 //	                     \--> Errors (exit status 78)
@@ -15,13 +14,13 @@
 // not built yet is refused as such, and a number that would be read as
 // something else is refused.
 //
-// Load looks at the file alone. Whether the folders in it are there is asked by
-// [File.CheckFolders], which start and doctor call: a mailbox can be read and
-// written on a machine that lacks the project's folder.
+// Load looks only at the file. [File.CheckFolders], which start and doctor call, checks
+// that the folders in it exist: a mailbox can be read and written on a machine that lacks
+// the project's folder.
 //
-// A key is a field of a struct, and its tags say all of it: what may be written, the
-// default, the bounds and the meaning. One decoder walks the nodes of the file along
-// the structs, and knows the place of each key for what is checked later.
+// A key is a field of a struct. The field's tags give the allowed values, the default, the
+// bounds and the meaning. One decoder walks the nodes of the file along the structs, and
+// remembers the place of each key for later checks.
 //
 //	load               Load and Parse: the file, then its agents, then what names them
 //	  |
@@ -36,5 +35,5 @@
 //	nodes, errors      the nodes of the file, and where each key stands; what is wrong
 //
 // [Keys] is the reference: every key with its type, default and meaning.
-// docs/configuration.md is made of it, and [Template] is what init writes.
+// docs/configuration.md is generated from it. [Template] is the file that init writes.
 package config

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Effective gives every key of the reference its value, in that order: what could stand in
-// the file. mapping makes one of keys with their values. A value is one of those, a list, a
-// text, a number, a [time.Duration], true or false, or nil for null. No password is among
-// them, since the configuration only says where they are.
+// Effective returns every key of the reference with its value in force, in the order of the
+// reference. mapping makes a mapping of keys and their values. A value is a mapping, a
+// list, a text, a number, a [time.Duration], true or false, or nil for null. The result has
+// no passwords, since the configuration only says where they are.
 func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 	full := *f
 	full.MaxRunning = f.Running()
@@ -61,7 +61,7 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 }
 
 // says tells whether the field of a struct has something to show. Below the keys of the
-// reference a text or a list that may be missing says nothing where it is.
+// reference an optional text or list is left out where it is empty.
 func (f *field) says(of reflect.Value) bool {
 	if s, ok := of.Interface().(MCPServer); ok {
 		_, not := s.wants()

@@ -11,15 +11,15 @@ import (
 
 // An Error is one thing that is wrong with a configuration file.
 type Error struct {
-	Path    string   // the file, as it was named to Load
+	Path    string   // the file, as the caller of Load named it
 	Line    int      // from 1; always a line of the file
 	Column  int      // from 1, in characters
 	Problem string   // what is wrong, one line
-	Near    []string // names that were perhaps meant, nearest first, at most three
+	Near    []string // names that may have been meant, nearest first, at most three
 	Try     string   // what to write or type next; may be empty
 }
 
-// Error is path:line:column, the problem, and the names that were perhaps meant.
+// Error is path:line:column, the problem, and the names that may have been meant.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s:%d:%d: %s", e.Path, e.Line, e.Column, e.Problem)
 	if len(e.Near) > 0 {
@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 }
 
 // Errors are all problems of one file, at least one, in the order of the file.
-// The first is found by errors.AsType[*Error].
+// errors.AsType[*Error] returns the first.
 type Errors []*Error
 
 // Error has a line for each problem.
@@ -50,17 +50,17 @@ func (es Errors) Unwrap() []error {
 	return list
 }
 
-// wrong is a problem, and what to try, without its place.
+// wrong makes an Error of a problem and what to try, still without its place.
 func wrong(try, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Try: try}
 }
 
-// unlike is a problem with a word that is not known; it names the nearest known one.
+// unlike makes an Error about an unknown word; it names the nearest known words.
 func unlike(word string, known []string, format string, args ...any) *Error {
 	return &Error{Problem: fmt.Sprintf(format, args...), Near: dropbox.Nearest(word, known)}
 }
 
-// oneOf says what is wrong with a text that is not one of some words.
+// oneOf returns what is wrong with a text that is not one of the words.
 func oneOf(s string, words []string) *Error {
 	if slices.Contains(words, s) {
 		return nil
@@ -77,8 +77,8 @@ func or(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// oneLine shows a text that may quote the file: a value can have line ends and
-// more letters than a terminal.
+// oneLine makes one line of a text that may quote the file: a value can have line ends and
+// be wider than a terminal.
 func oneLine(s string, most int) string {
 	shown := []rune(strings.TrimSpace(strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// A field is one key of a struct. The tags of the struct's field tell all of it:
+// A field is one key of a struct. The tags of the struct's field describe it:
 //
 //	key      its name in the file
 //	is       what a text must be: names of rules, see rules.go. And how it is read: raw is
@@ -44,16 +44,16 @@ type field struct {
 // has tells whether the tag is has a word.
 func (f *field) has(word string) bool { return slices.Contains(f.is, word) }
 
-// kinds are what may be written where no tag tells.
+// kinds describe the values that a field without the tag type takes.
 var kinds = map[reflect.Kind]string{
 	reflect.String: "text", reflect.Int: "number", reflect.Int64: "time span", reflect.Bool: "true or false",
 	reflect.Slice: "list", reflect.Pointer: "list", reflect.Map: "keys with values", reflect.Struct: "keys with values",
 }
 
-// known are the fields of the structs, by type: tags are read once.
+// known has the fields of each struct type, so that the tags are read once.
 var known sync.Map
 
-// fieldsOf are the keys of a struct, in their order.
+// fieldsOf returns the keys of a struct, in their order.
 func fieldsOf(t reflect.Type) (all []field) {
 	if all, ok := known.Load(t); ok {
 		return all.([]field)
@@ -92,7 +92,7 @@ func fieldsOf(t reflect.Type) (all []field) {
 	return all
 }
 
-// keysOf are the names of the keys of a struct.
+// keysOf returns the names of the keys of a struct.
 func keysOf(t reflect.Type) (names []string) {
 	for _, f := range fieldsOf(t) {
 		names = append(names, f.key)

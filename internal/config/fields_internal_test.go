@@ -9,10 +9,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// flags are the words of the tag is that are not rules.
+// flags are the words in the tag "is" that are not rules.
 var flags = []string{"", "raw", "empty", "any", "once", "removable", "later"}
 
-// A tag that is spelt wrong would be a check that is never made.
+// A misspelt tag would silently switch off a check.
 func TestTags(t *testing.T) {
 	names := []string{"key", "is", "type", "of", "least", "most", "zero", "split", "like", "default", "from", "doc"}
 	seen := make(map[reflect.Type]bool)
@@ -50,7 +50,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// What the tags can only spell out agrees with what it comes from.
+// Values that a tag has to repeat agree with their source.
 func TestTagsAgreeWithTheMailboxes(t *testing.T) {
 	policy := standardFile().Policy
 	var types []string

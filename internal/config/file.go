@@ -13,18 +13,17 @@ import (
 // Name is the name of the configuration file.
 const Name = rendezvous.ConfigName
 
-// A File is a configuration that was read and found good. Its values do not
-// change; a reload makes a new one. The folders and programs that it names may
-// be missing, see [File.CheckFolders].
+// A File is a configuration without errors. Its values do not change; a reload makes a new
+// one. The folders and programs that it names may be missing, see [File.CheckFolders].
 //
-// The tags of the fields, here and in what it holds, are the reference of the keys.
-// They say how a key is read, too; fields.go has the list of tags.
+// The tags of its fields, and of the structs in it, are the reference of the keys. They
+// also say how a key is read; fields.go has the list of tags.
 type File struct {
 	Path string // of the file itself, absolute
 	Dir  string // the folder that Path is in; relative paths start here
 
-	// The two folders are absolute. A MaxRunning of 0 is auto, see [File.Running]. The
-	// lead is an agent, or the person where it is "".
+	// The two folders are absolute. A MaxRunning of 0 is auto, see [File.Running]. Lead is
+	// the name of an agent, or "" for the person.
 	DeadDropDir string        `key:"dead_drop_dir" is:"path" type:"path" default:".dead-drop" doc:"The folder with the mailboxes. Relative to this file; ~/ is the home folder. It needs a separate folder."`
 	ProjectDir  string        `key:"project_dir" is:"path" type:"path" default:"." doc:"The folder in which the agents work. Relative to this file. It may be missing while mail is read or written; \x60start\x60 refuses then."`
 	Debounce    time.Duration `key:"debounce" default:"1s" doc:"How long a file dropped by hand must be unchanged before the daemon delivers it. Messages from \x60send\x60 and other programs that deliver by rename wake the agent at once."`
@@ -43,7 +42,7 @@ type File struct {
 	Retention   Retention     `key:"retention"`
 
 	source []byte  // the file's content
-	from   *reader // what the file was read by: it knows where each key stands
+	from   *reader // the reader of the file, which knows where each key is
 }
 
 // Log bounds the logs of the agents and the kept streams of their turns.
@@ -59,13 +58,13 @@ type Topics struct {
 	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work which nobody claims; null is none, and lead (or human, operator, supervisor) the lead, who is told of it."`
 }
 
-// Audit says where finished turns are recorded besides the mailboxes.
+// Audit says where finished turns are recorded in addition to the mailboxes.
 type Audit struct {
 	Git bool `key:"git" doc:"Record every finished turn as a commit on the branch dead-drop of the repository that holds the mailboxes. Your own branch, index and hooks are not touched, and nothing is pushed."`
 }
 
-// Retention bounds the folders done/, and refused/. Zero keeps everything. The least
-// DoneDays are those that the duplicate guard looks back.
+// Retention bounds the folders done/ and refused/. Zero keeps everything. The least
+// DoneDays is the number of days that the duplicate guard looks back.
 type Retention struct {
 	DoneDays int `key:"done_days" least:"7" zero:"to keep everything" doc:"Finished messages are removed after this many days, at least 7; 0 keeps them."`
 	DoneMB   int `key:"done_mb" zero:"to keep everything" doc:"The oldest finished messages are removed when those of all mailboxes together are larger than this, in MB, but none younger than 7 days; 0 keeps them."`
@@ -74,9 +73,9 @@ type Retention struct {
 	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those of all mailboxes together are larger than this, in MB; 0 keeps them."`
 }
 
-// Running is how many turns run at once: MaxRunning, or [DefaultRunning] of this
-// machine. To look at the machine takes as long as to read a short file, and who
-// only sends a message need not know.
+// Running is how many turns run at once: MaxRunning, or [DefaultRunning] of this machine.
+// Load does not compute it, since looking at the machine takes as long as reading a short
+// file, and a sender does not need it.
 func (f *File) Running() int {
 	if f.MaxRunning == 0 {
 		return auto()
@@ -90,7 +89,8 @@ func (f *File) Home() string { return filepath.Join(f.Dir, rendezvous.HomeName) 
 // Source is the content of the file as it was read.
 func (f *File) Source() []byte { return f.source }
 
-// CCLead are the names of the agents whose messages to others the lead gets a copy of.
+// CCLead returns the names of the agents with cc_lead: the lead gets a copy of their
+// messages to others.
 func (f *File) CCLead() []string { return f.names(func(a Agent) bool { return a.CCLead }) }
 
 // Agent finds an agent by its name.
@@ -112,7 +112,7 @@ func (f *File) Names() []string {
 	return append([]string{}, f.names(func(Agent) bool { return true })...)
 }
 
-// names are the names of the agents that fit.
+// names returns the names of the agents that fit.
 func (f *File) names(fits func(Agent) bool) (names []string) {
 	for _, a := range f.Agents {
 		if fits(a) {
@@ -122,12 +122,12 @@ func (f *File) names(fits func(Agent) bool) (names []string) {
 	return names
 }
 
-// Leads tells whether a name stands for the lead.
+// Leads reports whether a name means the lead.
 func (f *File) Leads(name string) bool {
 	return dropbox.IsLead(name) || name != "" && name == f.LeadName
 }
 
-// addressOf is the mailbox that a name stands for: lead, where it is the lead's.
+// addressOf is the mailbox of a name: lead for every name of the lead.
 func (f *File) addressOf(name string) string {
 	if f.Leads(name) {
 		return dropbox.Lead
@@ -145,12 +145,12 @@ func (f *File) namesAndRoles() []string {
 	return names
 }
 
-// withRole are the agents that have a role.
+// withRole returns the agents that have a role.
 func (f *File) withRole(role string) []string {
 	return f.names(func(a Agent) bool { return role != "" && a.Role == role })
 }
 
-// StoreOptions are how the mailboxes are opened.
+// StoreOptions are the options with which the mailboxes are opened.
 func (f *File) StoreOptions() dropbox.Options {
 	o := dropbox.Options{MaxWaiting: f.MaxWaiting, MaxBody: int64(f.MaxBody()), MaxHops: f.Policy.MaxHops}
 	if o.MaxHops == 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// inForceName is the daemon's copy of the configuration that it goes by. Its first
-// line is a comment that names the file.
+// inForceName is the daemon's copy of the configuration in force. Its first line is a
+// comment that names the file.
 const inForceName = "in-force.yaml"
 
 const inForceMark = "# in force: "
 
-// KeepInForce notes in the daemon's folder that the daemon goes by this content. The note may
-// be missing, so it is not durable; a reader never sees a part of it.
+// KeepInForce writes the content to the daemon's folder as the configuration in force. The
+// copy may be missing, so the write is not durable; a reader never sees a part of it.
 func (f *File) KeepInForce() error {
 	path := filepath.Join(f.Home(), inForceName)
 	text := inForceMark + strconv.Quote(f.Path) + "\n" + string(f.source)
@@ -27,8 +27,8 @@ func (f *File) KeepInForce() error {
 	return durable.Files{}.Write(path, durable.Options{Volatile: true}, []byte(text))
 }
 
-// InForce is what the project's daemon goes by, or the last one went by, whatever the
-// file at path holds by now; nil where that is not known.
+// InForce is the configuration that the project's daemon uses, or the last daemon used,
+// even if the file at path has changed since. It is nil when that is not known.
 func InForce(path string) *File {
 	path, err := filepath.Abs(path)
 	if err != nil {

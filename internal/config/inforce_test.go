@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// What the daemon goes by outlives a mistake in the file, and is that of this file alone.
+// The configuration in force outlives a mistake in the file, and belongs only to this file.
 func TestInForce(t *testing.T) {
 	path := write(t, "dead_drop_dir: drop\nagents:\n  coder: {}\n")
 	file, err := config.Load(path)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// IRC says where people read and steer the swarm from. Without a server there is no
-// IRC. A path is absolute, and what may be null is "" then.
+// IRC says where people read and steer the swarm from. Without a server there is no IRC.
+// Paths are absolute; null is "".
 type IRC struct {
 	Server   string `key:"server" is:"word,host" type:"text or null" doc:"The IRC server, host or host:port; the port is 6697 with TLS, else 6667. null: no IRC."`
 	Nick     string `key:"nick" is:"word,nick" default:"swarm" doc:"The nick of the bridge. If it is in use, the bridge uses a similar one and comes back to it later."`
@@ -34,7 +34,8 @@ type IRC struct {
 	Map          []IRCRule   `key:"map" doc:"Which channel shows what, before the defaults; the first rule that fits decides: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert or dead. A key that is left out fits anything. channel: none shows it nowhere."`
 	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and the bridge's channels. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed only on a server on this machine. The bridge obeys nobody else."`
 
-	// Own are the channels of the agents that have some, by name, the first one first.
+	// Own has the channels of agents that have any, by the agent's name; the first channel
+	// is the main one.
 	Own map[string][]string
 
 	BufferSize     int  `key:"buffer_size" default:"500" doc:"How many lines of each channel are kept for the agents to read."`
@@ -44,7 +45,7 @@ type IRC struct {
 	Apart          bool `key:"apart" doc:"Whether the bridge is a separate process (claude-swarm irc run), and not part of the daemon."`
 }
 
-// On tells whether there is IRC.
+// On reports whether IRC is configured.
 func (i IRC) On() bool { return i.Server != "" }
 
 // Secrets are the environment variables that hold passwords.
@@ -52,7 +53,7 @@ func (i IRC) Secrets() []string {
 	return slices.DeleteFunc([]string{i.PasswordEnv, i.ServerPasswordEnv}, func(name string) bool { return name == "" })
 }
 
-// Channel is the name of a channel that is written as a template.
+// Channel returns the name of the channel that a template stands for.
 func (i IRC) Channel(template string) string { return strings.ReplaceAll(template, slugMark, i.Slug) }
 
 // ProjectOf is the channel in which an agent and people talk.
@@ -63,7 +64,8 @@ func (i IRC) ProjectOf(agent string) string {
 	return i.Channel(i.Channels.Project)
 }
 
-// IRCChannels are the channels of the project, with {slug} in them; "" is none.
+// IRCChannels are the channels of the project, with {slug} in them; "" means no such
+// channel.
 type IRCChannels struct {
 	Project string `key:"project" is:"word,channel" type:"text or null" default:"project-{slug}"`
 	Standup string `key:"standup" is:"word,channel" type:"text or null" default:"standup-{slug}"`
@@ -72,7 +74,7 @@ type IRCChannels struct {
 	Errors  string `key:"errors" is:"word,channel" type:"text or null" default:"errors"`
 }
 
-// An IRCRule says in which channel something is shown. An empty field is anything.
+// An IRCRule says in which channel a message is shown. An empty field matches anything.
 type IRCRule struct {
 	Type    string `key:"type" type:"task | question | result | status | handoff | note"`
 	From    string `key:"from"`

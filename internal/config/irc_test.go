@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// noIRC is the section irc of which nothing is written, of a project in dir.
+// noIRC is what an empty section irc means in a project in dir.
 func noIRC(dir string) config.IRC {
 	return config.IRC{
 		Nick: "swarm", Style: "prefix", Slug: filepath.Base(dir), BufferSize: 500, WakesPerMinute: 10, Burst: 4, Rate: 1,
@@ -67,7 +67,7 @@ agents: {coder: }
 	}
 }
 
-// Between machines all is encrypted, unless somebody says otherwise.
+// Connections between machines are encrypted, unless the file says otherwise.
 func TestTLSUnlessOnThisMachine(t *testing.T) {
 	for text, want := range map[string]bool{
 		"server: irc.example.net":                         true,
@@ -92,7 +92,7 @@ func TestTLSUnlessOnThisMachine(t *testing.T) {
 	}
 }
 
-// An address that leads nowhere is found where it stands, and not when nothing answers.
+// A bad address is found in the file, and not when nothing answers.
 func TestServerIsAnAddress(t *testing.T) {
 	for server, want := range map[string]string{
 		"localhost": "", "irc.example.net": "", "irc.example.net:7000": "", "192.168.1.7": "", "'[::1]:6667'": "", "'::1'": "", "'[::1]'": "", "null": "",
@@ -118,7 +118,7 @@ func TestServerIsAnAddress(t *testing.T) {
 	}
 }
 
-// Channels of agents stand where the bridge, the mirror and the tools look for them.
+// The bridge, the mirror and the tools find the channels of agents.
 func TestChannelsOfAgents(t *testing.T) {
 	f := parse(t, `
 irc: {server: localhost, slug: x}

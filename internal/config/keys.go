@@ -8,14 +8,13 @@ import (
 
 // A Key is one line of the reference: docs/configuration.md is made of these.
 type Key struct {
-	// Path is where the key stands: "debounce", "log.max_size_mb",
-	// "agents.NAME.role". What stands at agents.NAME may stand under defaults
-	// as well.
+	// Path is the place of the key: "debounce", "log.max_size_mb", "agents.NAME.role". A
+	// key of agents.NAME is also a key of defaults.
 	Path string
 	// Type is what may be written, in words: "text", "time span", "true or
 	// false", or the words themselves, separated by |.
 	Type string
-	// Default is the value of a key that is not written, as YAML.
+	// Default is the value of a key that the file does not set, as YAML.
 	Default string
 	// Doc says what the key does, with its unit and bounds.
 	Doc string
@@ -24,7 +23,7 @@ type Key struct {
 // Keys is the reference of every key, in the order of the documentation.
 func Keys() []Key { return reference("", fileType) }
 
-// reference is every key of a struct, and of those in it.
+// reference returns every key of a struct, and of the structs in it.
 func reference(path string, t reflect.Type) (keys []Key) {
 	nothing := map[string]string{"text": `""`, "number": "0", "time span": "0s", "true or false": "false", "list": "[]", "names with keys": "{}", "keys with values": "{}"}
 	for _, f := range fieldsOf(t) {
@@ -40,6 +39,6 @@ func reference(path string, t reflect.Type) (keys []Key) {
 	return keys
 }
 
-// Later are the keys of parts that this version does not have. They are refused
-// by name, so that nobody believes them to work.
+// Later returns the keys of parts that this version does not have. They are refused by
+// name, so that nobody believes that they work.
 func Later() []string { return slices.Clone(later) }

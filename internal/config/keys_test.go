@@ -12,8 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// document writes one key of the reference into a configuration that is
-// otherwise empty.
+// document returns an otherwise empty configuration with one key of the reference.
 func document(key config.Key, value string) string {
 	section, name, nested := strings.Cut(key.Path, ".")
 	switch {
@@ -36,7 +35,7 @@ func parse(t *testing.T, text string) config.File {
 	return *f
 }
 
-// What the reference calls the default is what a file without the key gets.
+// A file without a key gets the default that the reference names.
 func TestDefaultsOfTheReference(t *testing.T) {
 	bare := parse(t, "agents: {a: }\n")
 	for _, key := range config.Keys() {
@@ -47,8 +46,8 @@ func TestDefaultsOfTheReference(t *testing.T) {
 	}
 }
 
-// A list or map without an entry says the same as none, except for
-// allowed_tools, whose default is not a list at all.
+// An empty list or map means the same as a missing one, except for allowed_tools, whose
+// default is not a list.
 var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
 	return va.IsValid() && vb.IsValid() && (va.Kind() == reflect.Slice || va.Kind() == reflect.Map) && va.Type() == vb.Type() && va.Len() == 0 && vb.Len() == 0
@@ -75,7 +74,7 @@ var goodValues = map[string]string{
 	"cwd": "x", "reread": "[x]", "channels": "[x]", "env": "{A: b}", "env_drop": "[A]",
 }
 
-// Every key of the reference does something, where it says, and in defaults too.
+// Every key of the reference has an effect at its place, and in defaults too.
 func TestEveryKeyOfTheReferenceChangesSomething(t *testing.T) {
 	bare := parse(t, "agents: {a: }\n")
 	for _, key := range config.Keys() {
@@ -140,7 +139,7 @@ func TestTemplate(t *testing.T) {
 		t.Errorf("a default in a comment is not the default, -commented +taken in:\n%s", diff)
 	}
 
-	// Every key of the reference is there, as a comment or written out.
+	// The template has every key of the reference, as a comment or set.
 	for _, key := range config.Keys() {
 		name := key.Path[strings.LastIndex(key.Path, ".")+1:]
 		if !regexp.MustCompile(`(?m)^ *#?` + name + `:`).MatchString(text) {

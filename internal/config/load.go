@@ -13,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Load reads a configuration file. What is wrong in the file comes back as
-// [Errors]; a file that cannot be read as the operating system's error.
+// Load reads a configuration file. A file with mistakes gives [Errors]; a file that cannot
+// be read gives the operating system's error.
 func Load(path string) (*File, error) {
-	// Without waiting, since a fifo would wait for somebody who writes.
+	// O_NONBLOCK: opening a fifo would wait for a writer.
 	in, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -34,16 +34,15 @@ func Load(path string) (*File, error) {
 	return Parse(path, data)
 }
 
-// Parse reads a configuration from data as if it were the file at path, which
-// need not be there: relative paths start at its folder. A bad file gives
-// [Errors] and nothing else.
+// Parse reads a configuration from data as if it were the file at path, which need not
+// exist: relative paths start at its folder. The only error is [Errors].
 func Parse(path string, data []byte) (*File, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff") // a byte order mark is not part of the first line
-	r := &reader{path: path, dir: filepath.Dir(abs), lines: strings.Split(text, "\n"), at: make(map[string]spot)}
+	r := &reader{path: path, dir: filepath.Dir(abs), lines: strings.Split(text, "\n"), at: make(map[string]entry)}
 	f := standardFile()
 	f.Path, f.Dir, f.source, f.from = abs, r.dir, data, r
 	r.file(r.document(text), &f)
@@ -53,10 +52,10 @@ func Parse(path string, data []byte) (*File, error) {
 	return &f, nil
 }
 
-// oneAgent is what a file without agents lacks.
+// oneAgent is the line to add to a file without agents.
 const oneAgent = "agents: {coder: {role: coder}}"
 
-// file reads the top level, then the agents, and then looks at what names them.
+// file reads the top level, then the agents, and then checks the keys that name agents.
 func (r *reader) file(n *yaml.Node, f *File) {
 	switch {
 	case n == nil && len(r.errs) > 0:
@@ -70,7 +69,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 	f.DeadDropDir, f.ProjectDir = filepath.Join(r.dir, f.DeadDropDir), r.dir
 	r.keys(n, "", reflect.ValueOf(f).Elem())
-	r.at[""] = spot{n, n}
+	r.at[""] = entry{n, n}
 	if r.agents(f) {
 		r.named(f)
 		r.acl(f)
@@ -81,7 +80,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 	}
 }
 
-// ofKind looks at an agent's backend, with what the file says of both.
+// ofKind lets the kind of an agent's backend check the agent and the file.
 func (r *reader) ofKind(a *Agent) {
 	path := "agents." + a.Name
 	e := a.ofKind(backends.Kinds(), func(key string) bool {
@@ -95,7 +94,7 @@ func (r *reader) ofKind(a *Agent) {
 	}
 }
 
-// agents reads the agents over what defaults says, wherever that stands.
+// agents reads the agents on top of defaults, wherever in the file that is.
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir
 	f.defaults = standardAgent()

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// TurnMemory is the memory that we count for a running client, in bytes. Claude
-// Code 2.1.197 takes 300 MB by itself; the rest is for its tools.
+// TurnMemory is the memory to allow for a running client, in bytes. Claude Code 2.1.197
+// takes 300 MB by itself; the rest is for its tools.
 const TurnMemory = 600_000_000
 
-// DefaultRunning is how many turns run at once where max_running is auto: twice
-// the cores, since a turn mostly waits for its model, but not more than one for
-// each [TurnMemory] bytes of memory, and at least one. 0 is unknown memory.
+// DefaultRunning is how many turns run at once where max_running is auto: twice the cores,
+// since a turn mostly waits for its model, but not more than one for each [TurnMemory]
+// bytes of memory, and at least one. A memory of 0 is unknown.
 func DefaultRunning(cores int, memory uint64) int {
 	most := max(1, 2*cores)
 	if memory == 0 {
@@ -37,9 +37,8 @@ func auto() int {
 	return DefaultRunning(runtime.NumCPU(), memory)
 }
 
-// cgroupLimit is the least memory limit of the control groups (version 2) that
-// this process is in, in bytes, or math.MaxUint64. A container or a systemd
-// unit with MemoryMax= has one.
+// cgroupLimit is the lowest memory limit of the control groups (version 2) of this process,
+// in bytes, or math.MaxUint64. A container or a systemd unit with MemoryMax= has one.
 func cgroupLimit(self, root string) uint64 {
 	limit := uint64(math.MaxUint64)
 	data, err := os.ReadFile(self)
@@ -54,7 +53,7 @@ func cgroupLimit(self, root string) uint64 {
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		text, err := os.ReadFile(filepath.Join(root, group, "memory.max"))
 		if err == nil {
-			// "max", where there is no limit, is no number.
+			// The word "max", for no limit, is not a number.
 			if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
 				limit = min(limit, n)
 			}

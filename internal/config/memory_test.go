@@ -28,8 +28,7 @@ func TestDefaultRunning(t *testing.T) {
 	}
 }
 
-// From inside, since the control groups of the machine that runs the test are
-// what they are.
+// This is an internal test, since a test cannot choose the control groups of its machine.
 func TestMemoryLimitOfTheControlGroups(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

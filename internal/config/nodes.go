@@ -14,23 +14,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A reader turns the nodes of one file into values and gathers what is wrong. It
-// knows each key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
+// A reader turns the nodes of one file into values and collects the errors. It knows each
+// key by its path: log.max_size_mb, agents.coder.cwd, irc.map[0].type.
 type reader struct {
 	path    string   // of the file, as it was named
 	dir     string   // the folder in which relative paths begin
-	project string   // the folder in which those of agents begin
+	project string   // the folder in which relative paths of agents begin
 	lines   []string // the lines of the file, without their ends
-	at      map[string]spot
+	at      map[string]entry
 	errs    Errors
 }
 
-// A spot is where a key stands.
-type spot struct{ key, value *yaml.Node }
+// An entry is the nodes of a key and its value.
+type entry struct{ key, value *yaml.Node }
 
-// find is where a key stands; or else the same key under defaults, or what it would
-// stand in.
-func (r *reader) find(path string) spot {
+// find returns the nodes of a key: at its path, else under defaults, else those of the
+// mapping that would hold it.
+func (r *reader) find(path string) entry {
 	if s, ok := r.at[path]; ok || path == "" {
 		return s
 	}
@@ -53,8 +53,8 @@ func ofAgent(path string) (key string, ok bool) {
 
 var index = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d+\]`) })
 
-// shown is a path as a message to a person names it: the place in the file says which agent or
-// entry of a list it is.
+// shown is a path as a message to a person names it, without the agent or the list index:
+// the line number tells those.
 func shown(path string) string {
 	if key, ok := ofAgent(path); ok {
 		path = key
@@ -63,7 +63,7 @@ func shown(path string) string {
 	return index().ReplaceAllString(path, "")
 }
 
-// below is the path of a key in what stands at path.
+// below is the path of a key of the mapping at path.
 func below(path, key string) string {
 	if path == "" {
 		return key
@@ -76,8 +76,8 @@ func (r *reader) fail(path, try, format string, args ...any) {
 	r.report(r.find(path).value, path, wrong(try, format, args...))
 }
 
-// report gives a problem its place, and the name of its key where path is one. It returns
-// true where e is nil: no problem.
+// report records a problem with its place, and with the name of its key where path is not
+// empty. It returns true where e is nil, which means no problem.
 func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	if e == nil {
 		return true
@@ -93,7 +93,7 @@ func (r *reader) report(n *yaml.Node, path string, e *Error) bool {
 	return false
 }
 
-// failed is all that was found, or nil.
+// failed returns all recorded problems, or nil.
 func (r *reader) failed() error {
 	if len(r.errs) == 0 {
 		return nil
@@ -133,7 +133,7 @@ func (r *reader) document(text string) *yaml.Node {
 	return follow(doc.Content[0])
 }
 
-// readable finds what the YAML decoder would refuse without saying where.
+// readable finds bytes that the YAML decoder would refuse without a line number.
 func (r *reader) readable(text string) bool {
 	if len(text) > maxBytes {
 		return r.report(&yaml.Node{}, "", wrong("", "the file is larger than 1 MiB; this is not a configuration"))
@@ -153,18 +153,18 @@ func (r *reader) readable(text string) bool {
 	return true
 }
 
-// printable is YAML 1.2's c-printable, less the byte order mark, which the
-// caller has taken off where it may stand.
+// printable is YAML 1.2's c-printable without the byte order mark, which the caller has
+// removed from the beginning.
 func printable(c rune) bool {
 	return c >= ' ' && c < 0x7f || c == '\t' || c == '\n' || c == '\r' || c == 0x85 ||
 		c >= 0xa0 && c != 0xfeff && c != 0xfffe && c != 0xffff
 }
 
-// lineOf finds the line number that yaml.v3 puts into its errors; it leaves it
-// out for the first line.
+// lineOf finds the line number in an error of yaml.v3, which leaves it out for the first
+// line.
 var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?`) })
 
-// syntax reports an error of the YAML decoder, which knows the line at most.
+// syntax reports an error of the YAML decoder, which has at most a line number.
 func (r *reader) syntax(err error) {
 	m := lineOf().FindStringSubmatch(err.Error() + " ")
 	number, _ := strconv.Atoi(m[1])
@@ -180,9 +180,9 @@ func (r *reader) syntax(err error) {
 	r.report(&at, "", e)
 }
 
-// each calls f once for every key of a mapping. It reports what is not a mapping
-// and keys that are written twice. Nothing written (null) is an empty mapping,
-// since a section whose lines are all comments is null to YAML.
+// each calls f once for every key of a mapping. It reports a node that is not a mapping,
+// and keys that occur twice. Null is an empty mapping, since YAML reads a section of only
+// comments as null.
 func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.Node)) {
 	if n = follow(n); isNull(n) {
 		return
@@ -203,13 +203,13 @@ func (r *reader) each(n *yaml.Node, path string, f func(key string, k, v *yaml.N
 			r.report(k, "", wrong("", "%s: written twice, first at line %d", key.Value, first[key.Value]))
 		default:
 			first[key.Value] = k.Line
-			r.at[below(path, key.Value)] = spot{k, v}
+			r.at[below(path, key.Value)] = entry{k, v}
 			f(key.Value, k, v)
 		}
 	}
 }
 
-// follow gives what an alias stands for.
+// follow returns the node that an alias stands for.
 func follow(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -221,7 +221,7 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null"
 }
 
-// kind says what a node is, in words for a person.
+// kind names the kind of a node, in words for a person.
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// folders looks at what the folders of a good file have to do with each other.
+// folders checks how the folders of a good file relate to each other.
 func (r *reader) folders(f *File) {
-	// The mailboxes beside our own files or around the project would make the
-	// project's files mail.
+	// If the mailboxes lay beside the daemon's files or around the project, the project's
+	// files would become mail.
 	why, dd := "", f.DeadDropDir
 	switch {
 	case within(f.Dir, dd), within(f.ProjectDir, dd):
@@ -27,7 +27,8 @@ func (r *reader) folders(f *File) {
 		}
 		r.fail("dead_drop_dir", "dead_drop_dir: .dead-drop", "%s %s", written, why)
 	}
-	// With session: continue the newest session of the folder may be another agent's.
+	// With "session: continue" the newest session of the folder may belong to another
+	// agent.
 	for _, a := range f.Agents {
 		if a.Session != SessionContinue {
 			continue
@@ -39,14 +40,13 @@ func (r *reader) folders(f *File) {
 	}
 }
 
-// within says whether path is dir or lies in it; both are absolute and clean.
+// within reports whether path is dir or lies in it; both are absolute and clean.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// realPath is the path without symbolic links, or the path itself if it is not
-// there.
+// realPath is the path without symbolic links, or the path itself if it does not exist.
 func realPath(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p
@@ -54,13 +54,13 @@ func realPath(path string) string {
 	return path
 }
 
-// CheckFolders looks whether the folders that the agents work in are there. It
-// returns [Errors], a problem for each agent whose folder is missing, or nil.
-// It is the part of the check that depends on this machine; start calls it.
+// CheckFolders checks that the folders exist in which the agents work. It returns [Errors]
+// with a problem for each agent whose folder is missing, or nil. It is the part of the
+// check that depends on this machine; start calls it.
 func (f *File) CheckFolders() error {
 	r := *f.from
 	if why := noFolder(f.ProjectDir); why != "" {
-		// The agents' folders are in it, as a rule; one error says it all.
+		// The agents' folders usually are in this one, so one error is enough.
 		r.fail("project_dir", "mkdir -p "+f.ProjectDir+", or change project_dir", "%s", why)
 		return r.failed()
 	}
@@ -72,7 +72,7 @@ func (f *File) CheckFolders() error {
 	return r.failed()
 }
 
-// noFolder says why path is no folder to work in, or nothing.
+// noFolder says why path cannot be a folder to work in; "" when it can.
 func noFolder(path string) string {
 	info, err := os.Stat(path)
 	switch {

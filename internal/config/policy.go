@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Policy holds the rules by which messages are refused. In each number 0 switches
-// the rule off. docs/policy.md tells what the rules are.
+// Policy holds the rules by which messages are refused. In each number 0 switches the rule
+// off. docs/policy.md explains the rules.
 type Policy struct {
 	AllowedTypes []string `key:"allowed_types" of:"task | question | result | status | handoff | note" default:"[task, question, result, status, handoff, note]" doc:"The types of messages that may pass. result must be among them, since answers are results."`
 	MaxBodyBytes int      `key:"max_body_bytes" most:"10485760" zero:"for as long as a file may be" default:"8192" doc:"The longest body, in bytes, at most 10485760. A longer result, and a longer file dropped by hand, becomes an attachment; anything else is refused. 0: the limit of a file."`
@@ -14,14 +14,14 @@ type Policy struct {
 	ThreadPerMin int      `key:"thread_per_min" zero:"for any number" default:"30" doc:"The most messages that agents may send in one conversation in a minute, without answers; one more halts it. 0: any number."`
 	MaxHops      int      `key:"max_hops" zero:"for any number" default:"8" doc:"How often agents may pass a message on before its conversation is halted. 0: any number."`
 	MaxReturns   int      `key:"max_returns" zero:"for any number" default:"1" doc:"How often a request may come back, unanswered, to an agent that passed it on; once more is a ring, and halts the conversation. 0: any number."`
-	// The gate remembers what two have said 16 times, one more than the most.
+	// The gate remembers 16 messages between two, one more than the largest value.
 	MaxEchoes    int    `key:"max_echoes" most:"15" zero:"for any number" default:"2" doc:"How often two agents may repeat nearly the same text in one conversation within an hour; once more halts it. At most 15. 0: any number."`
 	TurnsPerHour int    `key:"turns_per_hour" zero:"for any number" default:"120" doc:"How many turns an agent may begin within an hour without a word of a person; then it is paused until a person resumes it. Ten times as many is the bound for all its turns, including those that the lead asks for. 0: any number."`
 	StopSentinel string `key:"stop_sentinel" is:"empty" default:"\"<<<HALT>>>\"" doc:"A body with this text halts its conversation. \"\": none."`
 	Unproven     string `key:"unproven" type:"allow | refuse" default:"allow" doc:"What happens to messages without a proof of their sender, such as files dropped by hand. allow: the agent is told that they are unverified. refuse: they are refused."`
 
-	// ACL says what agents may do, by their names: the entry of a role stands here for each
-	// agent that has the role and no separate entry.
+	// ACL says what agents may do, by their names. An agent without an entry in the file
+	// has the entry of its role here.
 	ACL map[string]Access `key:"acl" type:"names with keys" doc:"What agents may do, by name or role: {planner: {direct: [coder], broadcast: false, publish: [task.*], subscribe: [result.>]}}. direct names the agents or roles that it may write to; to write to the lead and to answer is always allowed. A missing list allows everything, an empty one nothing. An agent that is not named may do everything."`
 }
 
@@ -42,7 +42,7 @@ const (
 // mostBody is the largest file that can be a message.
 const mostBody = 10 << 20
 
-// check demands results among the types.
+// check demands that results are among the types.
 func (p *Policy) check(r *reader, _ string, _ bool) {
 	if all := append([]string{"result"}, p.AllowedTypes...); !slices.Contains(p.AllowedTypes, "result") {
 		r.fail("policy.allowed_types", "allowed_types: ["+strings.Join(all, ", ")+"]", "result is missing, and answers are results")

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Rules are loosened one by one.
+// Each rule can be loosened separately.
 func TestPolicyIsLoosened(t *testing.T) {
 	f := parse(t, `
 policy:
@@ -30,8 +30,8 @@ agents: {coder: }
 	}
 }
 
-// What is written for a role holds for each agent that has it, unless the agent has
-// a separate entry.
+// The entry of a role applies to each agent that has the role, unless the agent has a
+// separate entry.
 func TestACL(t *testing.T) {
 	f := parse(t, `
 policy:

@@ -21,16 +21,17 @@ import (
 // itself gives an agent.
 const ToolServer = "dead-drop"
 
-// The name of a channel may have these, for the slug of the project and the id of a task.
+// The name of a channel may contain these placeholders: for the project's slug and the id
+// of a task.
 const (
 	slugMark = "{slug}"
 	taskMark = "{task-id}"
 )
 
-// A rule gives the value that a text stands for, or says what is wrong with it.
+// A rule returns the value that a text stands for, or what is wrong with it.
 type rule func(r *reader, s string) (string, *Error)
 
-// rules are what the tag is of a field may name.
+// rules are those that the tag "is" of a field may name.
 var rules = map[string]rule{
 	"word": fits("must be one word that does not begin with -", "", func(s string) bool {
 		return !strings.ContainsFunc(s, unicode.IsSpace) && !strings.HasPrefix(s, "-")
@@ -50,7 +51,8 @@ var rules = map[string]rule{
 	"url":    matches(`^https?://[^ \t"<>]*[^ \t"<>/][^ \t"<>]*$`, "is not the address of a server", "url: https://example.com/mcp"),
 	"host":   host,
 	"slug":   slug,
-	// Whether the server takes a nick is seen when the bridge connects.
+	// Only the server knows whether it accepts a nick; the bridge finds out when it
+	// connects.
 	"nick": fits("can be nobody's nick", "", func(s string) bool {
 		return len(s) <= 32 && (s[0] < '0' || s[0] > '9') && !strings.ContainsFunc(s, func(c rune) bool { return c > '~' || strings.ContainsRune("!@#&*?,.:;/\"'$%()+<=>", c) })
 	}),
@@ -62,7 +64,7 @@ var rules = map[string]rule{
 	"pattern": pattern,
 }
 
-// fits is the rule that something is true of a text.
+// fits makes a rule of a predicate.
 func fits(problem, try string, good func(string) bool) rule {
 	return func(_ *reader, s string) (string, *Error) {
 		if !good(s) {
@@ -72,13 +74,14 @@ func fits(problem, try string, good func(string) bool) rule {
 	}
 }
 
-// matches is the rule that a text matches a pattern, which is compiled when it is needed.
+// matches makes a rule of a pattern, which is compiled on its first use.
 func matches(pattern, problem, try string) rule {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 	return fits(problem, try, func(s string) bool { return compiled().MatchString(s) })
 }
 
-// inFolder makes the path of a folder or file absolute. Without dir it stays as it is.
+// inFolder makes the path of a folder or file absolute. Where dir is "", the path stays
+// unchanged.
 func inFolder(dir, path string) (string, *Error) {
 	if path[0] == '~' && path != "~" && path[1] != '/' {
 		return "", wrong("", "%q: only ~/ is known, not another person's home", path)
@@ -100,7 +103,8 @@ func resolve(dir, path string) (string, *Error) {
 	}
 }
 
-// program is a path where it has a slash, else a name that is looked up.
+// program reads the name of a program: with a slash it is a path, else it is looked up in
+// PATH.
 func program(r *reader, s string) (string, *Error) {
 	if !strings.Contains(s, "/") {
 		return s, nil
@@ -108,7 +112,7 @@ func program(r *reader, s string) (string, *Error) {
 	return resolve(r.dir, s)
 }
 
-// laterBackends are known by name, so that nobody believes them to work.
+// laterBackends are refused by name, so that nobody believes that they work.
 var laterBackends = []string{"codex", "acp", "opencode", "copilot", "cline", "gemini", "exec"}
 
 func backend(_ *reader, s string) (string, *Error) {
@@ -148,7 +152,7 @@ func slug(_ *reader, s string) (string, *Error) {
 	return s, nil
 }
 
-// slugOf makes a slug of any name.
+// slugOf turns any name into a slug.
 func slugOf(name string) string {
 	s := strings.Trim(strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' {
@@ -162,7 +166,7 @@ func slugOf(name string) string {
 	return s[:min(len(s), 30)]
 }
 
-// channel is the name of a channel. A # in front may be left out, since it begins a
+// channel reads the name of a channel. The leading # may be left out, since it begins a
 // comment in YAML.
 func channel(_ *reader, s string) (string, *Error) {
 	if !strings.ContainsRune("#&+!", rune(s[0])) {
@@ -174,7 +178,7 @@ func channel(_ *reader, s string) (string, *Error) {
 	return s, nil
 }
 
-// shownIn is a channel, or none.
+// shownIn reads the name of a channel, or none.
 func shownIn(r *reader, s string) (string, *Error) {
 	if s == "none" {
 		return "", nil
@@ -182,7 +186,7 @@ func shownIn(r *reader, s string) (string, *Error) {
 	return channel(r, s)
 }
 
-// pattern is a pattern of topics.
+// pattern reads a pattern of topics.
 func pattern(_ *reader, s string) (string, *Error) {
 	if err := topic.CheckPattern(s); err != nil {
 		return "", wrong("", "%v", err)
@@ -190,8 +194,8 @@ func pattern(_ *reader, s string) (string, *Error) {
 	return s, nil
 }
 
-// badName is what is wrong with a name that cannot be an agent's, with the one it
-// might have become.
+// badName returns what is wrong with a name that no agent can have, and proposes a similar
+// name.
 func badName(what, name string) *Error {
 	err, ok := errors.AsType[*dropbox.NameError](dropbox.CheckAgent(name))
 	if !ok {

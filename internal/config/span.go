@@ -11,11 +11,11 @@ import (
 type SpanError struct {
 	Text string // as it was written
 	Why  string // such as "has no unit"
-	Like string // what to write instead: a span, or several as examples
-	Try  string // one span that is right; it is the one that was meant, where that can be seen
+	Like string // what to write instead: one span, or several examples
+	Try  string // one valid span: the one that was meant, where the text shows it
 }
 
-// SpanExamples is what to write where nothing can be seen of what was meant.
+// SpanExamples is Like where the text does not show what was meant.
 const SpanExamples = "30s, 10m, 1h30m, 7d or 2w"
 
 // Error quotes the text, and says why and what to write.
@@ -63,12 +63,12 @@ func ParsePositiveSpan(s string) (time.Duration, error) {
 
 const (
 	day = 24 * time.Hour
-	// maxSpan, about 100 years, lies below half of what a Duration holds (292 years):
+	// maxSpan, about 100 years, is less than half of the largest Duration (292 years), so
 	// the sum of two spans does not overflow.
 	maxSpan = 100 * 365 * day
 )
 
-// parseSpan reads weeks, then days, then what the standard library knows.
+// parseSpan reads weeks, then days, then a duration of the standard library.
 func parseSpan(s string) (time.Duration, bool) {
 	var sum time.Duration
 	rest := s
@@ -99,13 +99,13 @@ func parseSpan(s string) (time.Duration, bool) {
 	return sum + d, true
 }
 
-// lacksUnit tells whether s is a number that a unit makes a span.
+// lacksUnit reports whether s is a number that only lacks a unit.
 func lacksUnit(s string) bool {
 	_, ok := parseSpan(s + "s")
 	return ok && strings.Trim(s, "0123456789.") == ""
 }
 
-// spelt is the span that a text such as "2 days" or "10min" spells, or "".
+// spelt returns the span of a text such as "2 days" or "10min", or "".
 func spelt(s string) string {
 	short := strings.NewReplacer(
 		"weeks", "w", "week", "w", "days", "d", "day", "d",

@@ -55,7 +55,7 @@ func TestParseSpanRefuses(t *testing.T) {
 	}
 }
 
-// What ParseSpan proposes instead is right.
+// A span that ParseSpan proposes is valid.
 func FuzzParseSpan(f *testing.F) {
 	for _, text := range []string{"10s", "1h30m", "7", "-1d", "2 weeks", "1w1d", "soon", "1.5", "00"} {
 		f.Add(text)

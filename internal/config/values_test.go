@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// wrongValues are of every kind, and most are wrong for any one key.
+// wrongValues are values of every kind; most of them are wrong for any given key.
 var wrongValues = []string{"~", "[7]", "{x: y}", "two words", "true", "0", "-1", "9999999999", `""`, `"a\nb"`}
 
 // deeperKeys are the keys below those of the reference: a document with %s for the value,
@@ -60,8 +60,8 @@ var deeperKeys = []struct {
 	{"log", "log: %s\nagents: {a: }", []string{"{max_size_mb: 1}"}},
 }
 
-// Every key gets a good value and values of every kind; testdata/values.txt tells what
-// each of them does, or what a person is told. UPDATE=1 writes it again.
+// Every key gets a good value and values of every kind. testdata/values.txt has the effect
+// or the error message of each. UPDATE=1 rewrites it.
 func TestWhatEveryKeyTakes(t *testing.T) {
 	var b strings.Builder
 	about := func(path string, document func(value string) string, good []string) {
@@ -92,7 +92,7 @@ func TestWhatEveryKeyTakes(t *testing.T) {
 	}
 }
 
-// outcome is what a document changes, or what is wrong with it.
+// outcome describes what a document changes, or what is wrong with it.
 func outcome(text string) string {
 	const path = "/project/claude-swarm.yaml"
 	got, err := config.Parse(path, []byte(text))
@@ -127,7 +127,7 @@ func outcome(text string) string {
 	return strings.Join(changed, " ")
 }
 
-// flatten gives every exported value inside v a line.
+// flatten writes a line for every exported value inside v.
 func flatten(to map[string]string, name string, v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Struct:

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// named looks at the names of agents and of the lead.
+// named checks the names of the agents and of the lead.
 func (r *reader) named(f *File) {
 	r.namesAgent(f, "lead", f.Lead)
 	if f.Topics.Fallback = f.addressOf(f.Topics.Fallback); f.Topics.Fallback != dropbox.Lead {
@@ -30,14 +30,14 @@ func (r *reader) named(f *File) {
 	}
 }
 
-// namesAgent refuses a key that names an agent which is not there; "" names none.
+// namesAgent refuses a key that names an unknown agent; "" names none.
 func (r *reader) namesAgent(f *File, key, name string) {
 	if name != "" && !f.hasAgent(name) {
 		r.report(r.find(key).value, key, unlike(name, f.Names(), "there is no agent %s", name))
 	}
 }
 
-// acl makes agents of the roles in policy.acl.
+// acl replaces the roles in policy.acl by their agents.
 func (r *reader) acl(f *File) {
 	written := f.Policy.ACL
 	f.Policy.ACL = nil
@@ -66,13 +66,13 @@ func (r *reader) acl(f *File) {
 	}
 }
 
-// correspondents makes names of agents of a list of agents and roles.
+// correspondents turns a list of agents and roles into names of agents.
 func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 	agents := []string{}
 	for i, who := range list {
 		switch role := f.withRole(who); {
 		case f.Leads(who):
-			// always
+			// every agent may write to the lead
 		case f.hasAgent(who), dropbox.IsBridge(who):
 			agents = append(agents, who)
 		case len(role) > 0:
@@ -86,7 +86,7 @@ func (r *reader) correspondents(f *File, path string, list []string) *[]string {
 	return &agents
 }
 
-// irc looks at the whole of the section, when the agents are known.
+// irc checks the whole section, once the agents are known.
 func (r *reader) irc(f *File) {
 	i := &f.IRC
 	i.Slug = cmp.Or(i.Slug, slugOf(filepath.Base(f.Dir)))
@@ -143,7 +143,7 @@ func (r *reader) irc(f *File) {
 	}
 }
 
-// onThisMachine tells whether a server, host or host:port, is on this machine.
+// onThisMachine reports whether a server, host or host:port, is on this machine.
 func onThisMachine(server string) bool {
 	host := server
 	if h, _, err := net.SplitHostPort(server); err == nil {

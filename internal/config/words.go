@@ -2,13 +2,12 @@ package config
 
 import "strings"
 
-// splitters are what the tag split names.
+// splitters are the values of the tag "split".
 var splitters = map[string]func(string) ([]string, *Error){"words": splitWords, "tools": splitTools, "allowed": splitAllowed}
 
-// splitWords splits a command line into words as a shell does: at spaces, with
-// 'single' and "double" quotes and \. Nothing is expanded and no shell runs it,
-// so a character that would do something in a shell is an error unless it is
-// quoted.
+// splitWords splits a command line into words as a shell does: at spaces, with 'single' and
+// "double" quotes and \. Nothing is expanded and no shell runs it, so a character with a
+// special meaning in a shell is an error unless it is quoted.
 func splitWords(line string) ([]string, *Error) {
 	var words []string
 	var word strings.Builder
@@ -56,8 +55,7 @@ func splitWords(line string) ([]string, *Error) {
 }
 
 // splitTools splits a list of tools at its commas, but not inside parentheses:
-// "Read,Bash(git diff:*, git log:*)" are two. An entry that is empty is left
-// out.
+// "Read,Bash(git diff:*, git log:*)" are two. Empty entries are left out.
 func splitTools(list string) (tools []string, _ *Error) {
 	depth, begin := 0, 0
 	for i, c := range list + "," {
@@ -84,8 +82,9 @@ func splitTools(list string) (tools []string, _ *Error) {
 	return tools, nil
 }
 
-// splitAllowed is splitTools without the tools of the client by which its sessions reach
-// each other. No agent has them, since no rule of policy, receipt or mailbox would know.
+// splitAllowed is splitTools without the client's own tools for messages between its
+// sessions. No agent has them, since their messages would pass no policy, receipt or
+// mailbox.
 func splitAllowed(list string) ([]string, *Error) {
 	tools, e := splitTools(list)
 	for _, tool := range tools {
