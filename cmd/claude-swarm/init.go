@@ -61,7 +61,7 @@ cannot ask.` +
 			&cli.BoolFlag{Name: "reset", Usage: "recreate what was made, also where it was changed"},
 			&cli.BoolFlag{Name: "remove", Usage: "take away what was made"},
 			&cli.StringFlag{Name: "role", Usage: "with --remove: only what belongs to `AGENT`"},
-			&cli.BoolFlag{Name: "purge", Usage: "with --remove: mail, logs and books too"},
+			&cli.BoolFlag{Name: "purge", Usage: "with --remove: mail, logs and journal too"},
 			&cli.BoolFlag{Name: "yes", Usage: "with --purge: ask nothing"},
 			jsonFlag(),
 		},

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// withAgent is claude-swarm.yaml with the agent, attached: the text that it would have, the
-// lines of it that are not there yet, and what it says then.
+// withAgent adds the agent, attached, to the text of claude-swarm.yaml. It returns the new
+// text, the lines that have to be added, and the configuration that the new text holds.
 func (s *setup) withAgent(name string) (text []byte, lines string, file *config.File, err error) {
 	if file, err = config.Load(s.r.Config); err != nil {
 		return nil, "", nil, err
@@ -39,8 +39,8 @@ func (s *setup) withAgent(name string) (text []byte, lines string, file *config.
 	return text, ins.Text, file, nil
 }
 
-// addAgent puts the agent into claude-swarm.yaml, attached: the file becomes text. Without
-// lines it is there already.
+// addAgent puts the agent into claude-swarm.yaml, attached: the file becomes text. Where
+// lines is empty, the agent is there already.
 func (s *setup) addAgent(name string, text []byte, lines string) error {
 	if lines == "" {
 		return nil
@@ -66,8 +66,8 @@ func (s *setup) addAgent(name string, text []byte, lines string) error {
 	return nil
 }
 
-// rewrite gives claude-swarm.yaml another text and notes e of it. A file that init made
-// and nobody changed is ours with the new text too.
+// rewrite gives claude-swarm.yaml another text and writes its entry e to the manifest. A
+// file that init made and nobody changed still counts as made by init.
 func (s *setup) rewrite(e entry, text []byte) error {
 	if e.Kind == kindFile {
 		e.Plain = false
@@ -78,7 +78,7 @@ func (s *setup) rewrite(e entry, text []byte) error {
 		return s.m.renew(e, text, !changed)
 	}
 	e.Kind = kindLines
-	if err := s.m.note(e); err != nil {
+	if err := s.m.put(e); err != nil {
 		return err
 	}
 	path := followLinks(s.m.abs(e.Path))
@@ -89,8 +89,8 @@ func (s *setup) rewrite(e entry, text []byte) error {
 	return s.m.disk.replace(path, info, text, e.oldTime(text))
 }
 
-// removeAgents takes the lines of an agent out of claude-swarm.yaml, or for "" those of all;
-// but a file that init made and nobody changed goes whole.
+// removeAgents takes the lines of an agent out of claude-swarm.yaml, or for "" those of all
+// agents. A file that init made and nobody changed is removed as a whole.
 func (s *setup) removeAgents(agent string) error {
 	if e := s.m.find(s.r.Config); agent == "" && e != nil && e.Kind == kindFile {
 		if changed, err := s.m.edited(s.r.Config); err != nil || !changed {
@@ -100,8 +100,8 @@ func (s *setup) removeAgents(agent string) error {
 	return s.removeAgentLines(agent)
 }
 
-// removeAgentLines takes the lines of attached agents out of claude-swarm.yaml: those of one, or of
-// all for "".
+// removeAgentLines takes the lines of an attached agent out of claude-swarm.yaml, or for ""
+// those of all.
 func (s *setup) removeAgentLines(agent string) error {
 	e, path := s.m.find(s.r.Config), s.r.Config
 	was, err := os.ReadFile(path)
@@ -143,13 +143,13 @@ func (s *setup) removeAgentLines(agent string) error {
 	case now.Kind != kindFile && len(now.Lines) == 0:
 		return s.m.forget(now.Path)
 	case !took:
-		return s.m.note(now)
+		return s.m.put(now)
 	}
 	return nil
 }
 
-// separate gives the lines of attached agents in claude-swarm.yaml, and its text in which
-// each stands by itself. An earlier version put the second agent between the fence and the
+// separate returns the text of claude-swarm.yaml with a separate fence for each attached
+// agent, and their lines. An earlier version put the second agent between the fence and the
 // entry of the first, and forgot the first.
 func (s *setup) separate(e *entry, text []byte) ([]byte, []agentLines) {
 	var own, all []agentLines
@@ -186,18 +186,18 @@ func (s *setup) separate(e *entry, text []byte) ([]byte, []agentLines) {
 	return bare, all
 }
 
-// fencedEntry finds the entry of an agent that attach put in, with its fence.
+// fencedEntry matches the entry that attach wrote for an agent, with its fence.
 func fencedEntry(agent string) *regexp.Regexp {
 	line := func(text string) string { return `[ ]*` + regexp.QuoteMeta(text) + `\r?\n` }
 	return regexp.MustCompile(`(?m)^` + line(fenceBegin) + line(agent+": {attached: true}") + line(fenceEnd))
 }
 
-// named says whether the lines are a whole entry, with the agent's name.
+// named reports whether the lines are a whole entry, with the agent's name.
 func (l agentLines) named() bool { return strings.Contains(l.Text, l.Agent+": {attached: true}") }
 
-// in says where in the file the lines stand; -1 for nowhere. A whole entry has the agent's
-// name. The line that attaches an agent of the person's has none, so it counts only in the
-// entry of that agent.
+// in returns the offset of the lines in the file, or -1. A whole entry has the agent's
+// name. The line that attaches an agent of the person lacks the name, so it counts only in
+// the entry of that agent.
 func (l agentLines) in(text []byte) int {
 	if l.named() {
 		return bytes.Index(text, []byte(l.Text))
@@ -235,7 +235,7 @@ func (l agentLines) key(text []byte) *yaml.Node {
 // an attached agent cannot be put safely.
 type EntryError struct {
 	Agent string
-	Known bool // the agent is there, but not attached
+	Known bool // the agent is in the file, but not attached
 	Err   error
 }
 
@@ -245,7 +245,7 @@ func (e *EntryError) Error() string {
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// Line is what the person is to write.
+// Line is the line that the person has to write.
 func (e *EntryError) Line() string {
 	if e.Known {
 		return "attached: true, under " + e.Agent + " in " + config.Name
@@ -253,8 +253,9 @@ func (e *EntryError) Line() string {
 	return e.Agent + ": {attached: true}, under agents in " + config.Name
 }
 
-// placeAgent finds where the entry of an attached agent goes: before the first agent, or,
-// where the agent is known, before its first key; and before the fence that is there.
+// placeAgent finds the place for the entry of an attached agent: before the first agent,
+// or, where the agent is known, before its first key; in both cases before a fence that
+// begins there.
 func placeAgent(text []byte, name string, known bool) (insert, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {

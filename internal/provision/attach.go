@@ -10,31 +10,30 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// AttachOptions say who is attached and how. Agent and Program are required.
+// AttachOptions say which agent is attached and how. Agent and Program are required.
 type AttachOptions struct {
 	Agent   string
 	Program string // claude-swarm itself, absolute
-	Way     Way    // "": what was chosen before, else the best that is allowed here
-	Home    string // the person's home folder, where the client's settings are looked for
+	Way     Way    // "": the way chosen before, else the best that is allowed here
+	Home    string // the person's home folder, with the client's settings
 	Step    func(what string) error
 }
 
-// An AttachReport is a report with what the person needs to know.
+// An AttachReport is a report with the facts that the person needs.
 type AttachReport struct {
 	Report
 	Agent  string `json:"agent"`
 	Way    Way    `json:"way"`
 	Plugin string `json:"plugin,omitempty"` // its folder
-	Dir    string `json:"dir"`              // where the session is to be started
-	Why    string `json:"why,omitempty"`    // hooks are not allowed
+	Dir    string `json:"dir"`              // the folder in which to start the session
+	Why    string `json:"why,omitempty"`    // the reason why hooks are not allowed
 }
 
-// Attach makes what a person's own session of Claude Code needs to be an agent of
-// the project in dir: a fenced entry in claude-swarm.yaml, where the agent is not
-// there or not attached yet, and a plugin, or entries in the client's settings.
-// Like [Init] it may be repeated and is undone by [Remove]. Where another agent is
-// attached in the same folder, both have to be by plugin; else it is an
-// [*OccupiedError].
+// Attach makes a person's own session of Claude Code an agent of the project in dir. It
+// writes a fenced entry into claude-swarm.yaml, unless the agent is attached there already,
+// and a plugin, or entries in the client's settings. Like [Init] it may be repeated, and
+// [Remove] undoes it. Where another agent is attached in the same folder, both have to be
+// by plugin; else the error is an [*OccupiedError].
 func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	r := AttachReport{Agent: o.Agent}
 	s, err := openSetup(dir, o.Step, &r.Report)
@@ -65,7 +64,7 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 	return r, err
 }
 
-// setWay notes how a session is set up, and undoes what another way made.
+// setWay records how a session is set up, and undoes what another way made.
 func (s *setup) setWay(agent string, way Way) error {
 	if was := s.m.Attached[agent]; was != "" && was != way {
 		if err := s.undoAll(agent); err != nil {
@@ -79,8 +78,8 @@ func (s *setup) setWay(agent string, way Way) error {
 	return s.m.save()
 }
 
-// way is how the session is to be set up: as the person says, as before, or by the best
-// way that works where hooks are blocked for the reason why.
+// way chooses how the session is set up: as the person says, as before, or the best way
+// that works. why is the reason for which hooks are blocked, or "".
 func (s *setup) way(o AttachOptions, why string) Way {
 	switch {
 	case o.Way != "":
@@ -93,12 +92,12 @@ func (s *setup) way(o AttachOptions, why string) Way {
 	return ByPlugin
 }
 
-// An OccupiedError says that a folder already speaks for another attached agent, so that
-// one session there would be both. Nothing was changed.
+// An OccupiedError says that the settings in a folder already make a session there another
+// agent. Nothing was changed.
 type OccupiedError struct {
 	Dir   string // the folder
-	Agent string // the other one
-	By    string // what speaks for it
+	Agent string // the other agent
+	By    string // the file that makes a session that agent
 	Try   string // what to do
 }
 
@@ -106,8 +105,8 @@ func (e *OccupiedError) Error() string {
 	return fmt.Sprintf("%s is the folder of %s too, and %s", e.Dir, e.Agent, e.By)
 }
 
-// canAttach finds what keeps a session from being attached, before anything is made: an
-// [*OccupiedError], a [*ConflictError], or a [*BrokenError] of a file that is not JSON.
+// canAttach checks, before anything is made, that a session can be attached. The error is
+// an [*OccupiedError], a [*ConflictError], or a [*BrokenError] for a file that is not JSON.
 func (s *setup) canAttach(a attachedSession, file *config.File) error {
 	if err := s.sharesFolder(a, file); err != nil {
 		return err
@@ -134,13 +133,13 @@ func (s *setup) canAttach(a attachedSession, file *config.File) error {
 	return nil
 }
 
-// sharesFolder finds another agent with the same folder that the session would get in the way of.
-// Plugins do not: a person starts a session with one of them. What stands in the folder's
-// own settings speaks to every session there.
+// sharesFolder returns an error when the session would conflict with another agent attached
+// in the same folder. Plugins do not conflict, since a person starts a session with one of
+// them. The folder's own settings apply to every session there.
 func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 	plugin := "claude-swarm attach " + a.agent + " --way plugin"
 	if was := s.m.Attached[a.agent]; a.way == ByPlugin && (was == BySettings || was == ByTools) {
-		return nil // it leaves what an earlier version let two agents share
+		return nil // two agents that an earlier version let share a folder may go on
 	}
 	for _, p := range append(a.parts(), attachedSession{agent: a.agent, way: BySettings, cwd: a.cwd}.parts()...) {
 		e := s.m.find(p.path)

@@ -124,7 +124,7 @@ func TestAttachTakesOverAnAgent(t *testing.T) {
 	}
 }
 
-// Where nothing of ours may be put, nothing is overwritten.
+// A file of somebody else is not overwritten.
 func TestAttachConflicts(t *testing.T) {
 	for name, c := range map[string]struct{ file, text string }{
 		"somebody's /inbox":      {".claude/commands/inbox.md", "mine"},
@@ -187,8 +187,7 @@ func TestEntriesInSettings(t *testing.T) {
 	}
 }
 
-// A plugin that somebody changed is told of, kept by --upgrade, recreated by
-// --reset.
+// A plugin that somebody changed is reported, kept by --upgrade, and recreated by --reset.
 func TestAPluginThatDrifted(t *testing.T) {
 	dir := t.TempDir()
 	initIn(t, dir, provision.Options{})

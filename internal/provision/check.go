@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Check says of everything that [Init] and [Attach] make whether it is there and
-// as this version makes it. It changes nothing. Drift is told by content: a hash
-// of what was written is kept, so neither a time nor a name can deceive it.
+// Check reports, for everything that [Init] and [Attach] make, whether it exists and is as
+// this version makes it. It changes nothing. It finds drift by content, with the hash that
+// was recorded, so neither a time nor a name can deceive it.
 func Check(dir string) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, nil, &r)

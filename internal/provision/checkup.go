@@ -23,24 +23,24 @@ type Grade string
 // The grades.
 const (
 	Good  Grade = "ok"
-	Warn  Grade = "warn"  // it works, but somebody should know
+	Warn  Grade = "warn"  // it works, but a person should know
 	Wrong Grade = "wrong" // it does not work
 )
 
-// A Finding is what an examination found out about one thing.
+// A Finding is the result of one check.
 type Finding struct {
 	Grade Grade  `json:"grade"`
-	Name  string `json:"name"`          // of the thing, such as "client" or "socket"
+	Name  string `json:"name"`          // the thing that was checked, such as "client" or "socket"
 	Text  string `json:"text"`          // one line
-	Try   string `json:"try,omitempty"` // what to do; empty when it is good
-	// Fixable says that Fix does it, without harm to anything.
+	Try   string `json:"try,omitempty"` // what to do; empty when all is good
+	// Fixable says that Fix repairs it without harm.
 	Fixable bool `json:"fixable,omitempty"`
 
 	fix func() error
 }
 
-// Fix does what is safe to do about a finding that is Fixable: modes, folders and
-// files of our own. Nothing of others is touched, and no process ended.
+// Fix repairs a finding that is Fixable: modes, folders and files of claude-swarm. It
+// changes nothing of others and ends no process.
 func (f Finding) Fix() error { return f.fix() }
 
 // DoctorOptions say what is examined. Config and Getenv are required.
@@ -49,14 +49,14 @@ type DoctorOptions struct {
 	Version string // of this program
 	Getenv  func(string) string
 
-	// Socket is where a daemon said that it listens, if it did.
+	// Socket is the path at which a daemon said that it listens, or "".
 	Socket string
-	// LockedBy is the process that holds the daemon's lock, 0 when nobody does
-	// and -1 when it is not known who.
+	// LockedBy is the process that holds the daemon's lock: 0 for none, -1 for an unknown
+	// one.
 	LockedBy int
 
-	// Program is claude-swarm itself, for a round trip in a scratch project; "" does
-	// without that.
+	// Program is claude-swarm itself, for a round trip in a scratch project; "" skips the
+	// round trip.
 	Program string
 
 	// ClientTimeout is how long a client may take to tell its version; 0 means
@@ -64,7 +64,7 @@ type DoctorOptions struct {
 	ClientTimeout time.Duration
 }
 
-// A checkup is one look at everything that a swarm needs. It belongs to one goroutine.
+// A checkup is one run of all checks. It belongs to one goroutine.
 type checkup struct {
 	DoctorOptions
 	file     *config.File
@@ -81,18 +81,18 @@ func (e *checkup) warn(name, try, format string, args ...any) { e.bad(Warn, name
 
 func (e *checkup) wrong(name, try, format string, args ...any) { e.bad(Wrong, name, try, format, args) }
 
-// bad says what is not as it should be, and what to do.
+// bad adds a finding that is not good, with what to do.
 func (e *checkup) bad(g Grade, name, try, format string, args []any) {
 	e.findings = append(e.findings, Finding{Grade: g, Name: name, Text: printable(fmt.Sprintf(format, args...)), Try: printable(cmp.Or(try, e.next(name)))})
 }
 
-// fixBy says how the last finding is fixed.
+// fixBy makes the last finding fixable by a function.
 func (e *checkup) fixBy(fix func() error) {
 	f := &e.findings[len(e.findings)-1]
 	f.Fixable, f.fix = true, fix
 }
 
-// next is what to do about a thing where the error alone says what is wrong.
+// next is the default of what to do about a thing.
 func (e *checkup) next(name string) string {
 	switch name {
 	case "configuration":
@@ -109,8 +109,8 @@ func (e *checkup) next(name string) string {
 	return "claude-swarm status"
 }
 
-// fixMode fixes the last finding by giving a file or folder of ours that mode. What
-// belongs to another user only they can fix.
+// fixMode makes the last finding fixable by giving a file or folder that mode, if it
+// belongs to this user.
 func (e *checkup) fixMode(path string, mode fs.FileMode) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK && int(st.Uid) == os.Geteuid() {
@@ -118,7 +118,7 @@ func (e *checkup) fixMode(path string, mode fs.FileMode) {
 	}
 }
 
-// init makes what is missing.
+// init runs Init, which makes what is missing.
 func (e *checkup) init() error {
 	_, err := Init(filepath.Dir(e.Config), Options{})
 	return err

@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// reports is where a person tells what does not work.
+// reports is the page on which a person reports what does not work.
 const reports = "https://github.com/claude-swarm/claude-swarm/issues"
 
 // clients asks every agent program for its version, each once.
@@ -44,7 +44,8 @@ func (e *checkup) client(ctx context.Context, kind *runner.Kind, command []strin
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(slices.Clone(command[1:]), "--version")...)
 	cmd.Dir = dir
-	// A client that starts others and hangs is ended with all of them.
+	// Its own process group: where a client hangs, the processes that it started are ended
+	// with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

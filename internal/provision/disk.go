@@ -11,12 +11,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A disk changes files and folders. It asks step, where there is one, before each change.
+// A disk changes files and folders. If step is set, it is called before each change.
 type disk struct {
 	step func(what string) error
 }
 
-// asks asks before a change.
+// asks calls step before a change.
 func (d disk) asks(what string) error {
 	if d.step == nil {
 		return nil
@@ -24,9 +24,9 @@ func (d disk) asks(what string) error {
 	return d.step(what)
 }
 
-// write writes a file under another name first, so that nobody sees a half. With
-// replace it replaces a file that is there, else the error is [fs.ErrExist]. A
-// time that is not zero becomes the file's.
+// write writes a file under another name first, so that no reader sees a part. With replace
+// it replaces an existing file, else the error is [fs.ErrExist]. A time that is not zero
+// becomes the file's.
 func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, replace bool) error {
 	tmp := tempPath(path)
 	files := durable.Files{Step: func(st durable.Step) error {
@@ -43,7 +43,7 @@ func (d disk) write(path string, data []byte, mode fs.FileMode, at time.Time, re
 	return files.Write(path, durable.Options{Perm: mode, Time: at, Temp: filepath.Base(tmp), Keep: !replace}, data)
 }
 
-// replace gives a file of somebody else another content.
+// replace gives a file of somebody else new content.
 func (d disk) replace(path string, was fs.FileInfo, text []byte, at time.Time) error {
 	if st, ok := was.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || st.Nlink > 1) {
 		// A new file would have another owner, or lose its other names.
@@ -70,7 +70,7 @@ func (d disk) overwrite(path string, text []byte, at time.Time) error {
 	return err
 }
 
-// makeFolder makes a folder that may be there already.
+// makeFolder makes a folder; it may exist already.
 func (d disk) makeFolder(path string, mode fs.FileMode) error {
 	if err := d.asks("make " + path); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (d disk) makeFolder(path string, mode fs.FileMode) error {
 	return nil
 }
 
-// remove removes a file that may be gone already.
+// remove removes a file; it may be gone already.
 func (d disk) remove(path string) error {
 	if err := d.asks("remove " + path); err != nil {
 		return err
@@ -89,13 +89,13 @@ func (d disk) remove(path string) error {
 	return ignoreMissing(os.Remove(path))
 }
 
-// tempPath is where the content of a file lies until it is whole.
+// tempPath is the path of a file while it is being written.
 func tempPath(path string) string {
 	dir, name := filepath.Split(path)
 	return filepath.Join(dir, "."+name+".claude-swarm-new")
 }
 
-// followLinks is the file itself where path is a symbolic link.
+// followLinks resolves path where it is a symbolic link.
 func followLinks(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -103,7 +103,7 @@ func followLinks(path string) string {
 	return path
 }
 
-// ignoreMissing is the error of a removal, but nil where there was nothing to remove.
+// ignoreMissing returns the error of a removal, or nil where there was nothing to remove.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -111,7 +111,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// exists says whether something lies at a path.
+// exists reports whether a path exists.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
@@ -138,8 +138,8 @@ func count(path string) (n int, err error) {
 	return n, err
 }
 
-// removeEmpty removes folders that hold nothing but folders. A folder stays where somebody
-// puts something into it meanwhile, so nothing of theirs is lost.
+// removeEmpty removes folders that contain only folders. A folder into which somebody puts
+// something meanwhile stays, so nothing is lost.
 func removeEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {

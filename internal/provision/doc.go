@@ -1,14 +1,15 @@
-// Package provision makes a folder into a project of claude-swarm, and finds out
-// what keeps one from working.
+// Package provision turns a folder into a project of claude-swarm, and finds out why a
+// project does not work.
 //
-// [Init] writes what is missing and leaves what is there: to repeat it is
-// harmless, and after an agent was added to claude-swarm.yaml it makes that
-// agent's mailbox. [Attach] makes a person's own session an agent. [Check] says what
-// is missing or has changed since, and [Remove] takes all of it away again.
+// [Init] writes missing files and leaves existing ones. Repeating it is harmless; after an
+// agent was added to claude-swarm.yaml it makes that agent's mailbox. [Attach] makes a
+// person's own session an agent. [Check] reports what is missing or has changed since, and
+// [Remove] removes all of it.
 //
-// The four go over the same parts. A manifest, setup.json in the daemon's folder, lists what
-// was made, with a hash of each file. From the part, the manifest and the disk follows a
-// condition, and from the condition what a verb does: the table is at the type condition.
+// The four handle the same parts. A manifest, setup.json in the daemon's folder, lists what
+// was made, with a hash of each file. The part, the manifest and the disk determine a
+// condition, and the condition determines what a verb does: see the table at the type
+// condition.
 //
 //	init    attach    check    remove                     the verbs
 //	  |        |        |         |
@@ -22,8 +23,8 @@
 //	  |
 //	disk, report, json, quote                             files; what is told
 //
-// [Examine] looks at everything that a swarm needs, and says of each thing
-// whether it is good and, if not, what to do. It leaves nothing behind.
+// [Examine] checks everything that a swarm needs, and reports for each thing whether it is
+// good and, if not, what to do. It leaves nothing behind.
 //
 //	doctor                                                     which checks, in which order
 //	  |

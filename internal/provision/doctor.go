@@ -15,10 +15,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// Examine looks at everything that a swarm needs: configuration, clients,
-// folders, file system, daemon, and what earlier turns left behind. It changes
-// nothing that stays. It takes as long as the slowest client takes to tell its
-// version, and ends early when ctx is done.
+// Examine checks everything that a swarm needs: configuration, clients, folders, file
+// system, daemon, and what earlier turns left behind. It removes every file that it makes.
+// It takes as long as the slowest client takes to print its version, and ends early when
+// ctx is done.
 func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	if o.ClientTimeout == 0 {
 		o.ClientTimeout = 10 * time.Second
@@ -47,7 +47,7 @@ func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	return e.findings
 }
 
-// Healthy tells whether nothing is wrong; warnings do not count.
+// Healthy reports whether nothing is wrong; warnings do not count.
 func Healthy(findings []Finding) bool {
 	for _, f := range findings {
 		if f.Grade == Wrong {
@@ -76,7 +76,7 @@ func (e *checkup) configuration() {
 	}
 }
 
-// permissions names the agents that may do everything without being asked.
+// permissions reports the agents that may do everything without asking.
 func (e *checkup) permissions() {
 	for _, a := range e.file.Agents {
 		kind := backends.Kind(a.Backend)
@@ -87,7 +87,7 @@ func (e *checkup) permissions() {
 	}
 }
 
-// rereads looks for the files that an agent is told to read first.
+// rereads checks that the files exist that agents read first.
 func (e *checkup) rereads() {
 	for _, a := range e.file.Agents {
 		for _, name := range a.Reread {

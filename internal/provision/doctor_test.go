@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
-// examine looks at a project with one agent whose client is the shell script.
+// examine runs Examine on a project with one agent whose client is the shell script.
 func examine(t *testing.T, script string) []provision.Finding {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,13 +16,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// What the projects in testdata were before something was attached.
+// earlier has the files of the projects in testdata before an agent was attached.
 var earlier = map[string]string{
 	"claude-swarm.yaml":     "agents:\n  coder: {role: coder}\n",
 	".claude/settings.json": "{\"hooks\": {\"Stop\": []}, \"model\": \"opus\"}\n",
 }
 
-// unpack makes a project of testdata, with this test as the program.
+// unpack makes a project from testdata, with this test as the program.
 func unpack(t *testing.T, name string) string {
 	t.Helper()
 	program, err := os.Executable()
@@ -44,7 +44,7 @@ func unpack(t *testing.T, name string) string {
 	return dir
 }
 
-// rehash gives the entries of a record the hashes of the files that were unpacked.
+// rehash gives the entries of a manifest the hashes of the unpacked files.
 func rehash(t *testing.T, dir, text string) string {
 	t.Helper()
 	var rec map[string]any
@@ -70,7 +70,8 @@ func rehash(t *testing.T, dir, text string) string {
 	return string(data)
 }
 
-// files are the regular files below a folder that no daemon's and no mail folder holds.
+// files are the regular files below a folder, without those of the daemon and the
+// mailboxes.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -95,8 +96,8 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// What an earlier version attached is brought up to date by init --upgrade and by attach,
-// and taken away by init --remove, before that and after it.
+// An agent that an earlier version attached is brought up to date by init --upgrade and by
+// attach, and removed by init --remove, before that and after it.
 func TestWhatAnEarlierVersionAttached(t *testing.T) {
 	for name, c := range map[string]struct {
 		way   provision.Way

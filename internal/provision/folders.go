@@ -15,8 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// mailboxes looks at the folder of the mailboxes, and for mail that nobody
-// fetches.
+// mailboxes checks the folder of the mailboxes, and finds mail that nobody fetches.
 func (e *checkup) mailboxes() {
 	const name = "mailboxes"
 	dir := e.file.DeadDropDir
@@ -66,8 +65,8 @@ func (e *checkup) mailboxes() {
 	e.good(name, "%s, %s", dir, screen.Several(len(boxes), "mailbox", "mailboxes"))
 }
 
-// noAccessIn looks for folders of a mailbox in which we may not read or write, and tells
-// whether there are any. That a disk is read-only is found out by [checkup.fileSystem].
+// noAccessIn reports the folders of a mailbox that this user may not read or write, and
+// whether there are any. A read-only disk is found by [checkup.fileSystem].
 func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	folders, err := os.ReadDir(mailbox)
 	if errors.Is(err, fs.ErrPermission) && e.noAccess(mailbox) {
@@ -84,7 +83,8 @@ func (e *checkup) noAccessIn(mailbox string) (found bool) {
 	return found
 }
 
-// noAccess reports a folder in which we may not read or write, and tells whether it is one.
+// noAccess reports a folder that this user may not read or write, and whether it is such a
+// folder.
 func (e *checkup) noAccess(path string) bool {
 	if !errors.Is(unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK), fs.ErrPermission) {
 		return false
@@ -94,11 +94,11 @@ func (e *checkup) noAccess(path string) bool {
 	return true
 }
 
-// orphans looks for mail in the mailboxes of agents that were removed. A mailbox that a
-// person keeps with claude-swarm remove --keep is not a finding.
+// orphans finds mail in the mailboxes of agents that were removed. A mailbox that a person
+// keeps with claude-swarm remove --keep is not a finding.
 func (e *checkup) orphans(store *dropbox.Store, agents []string) {
 	gone, err := swarm.Gone(e.home, store, agents)
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // checkup.closed names what is shut
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // checkup.noAccess reports the folder
 		e.wrong("mailboxes", "", "%v", err)
 	}
 	for _, g := range gone {
@@ -107,8 +107,8 @@ func (e *checkup) orphans(store *dropbox.Store, agents []string) {
 	}
 }
 
-// fileSystem tries out in a scratch folder beside the mailboxes what a delivery
-// needs, and says what kind of disk that is.
+// fileSystem tries a delivery in a scratch folder beside the mailboxes, and reports the
+// kind of disk.
 func (e *checkup) fileSystem() {
 	const name, local = "file system", "dead_drop_dir: on a local disk"
 	parent := e.file.DeadDropDir
@@ -152,7 +152,7 @@ func (e *checkup) fileSystem() {
 	e.good(name, "a durable delivery takes %v; %s", took.Round(10*time.Microsecond), describeDisk(disk))
 }
 
-// describeDisk says in words what a disk can do.
+// describeDisk describes what a disk can do.
 func describeDisk(disk dropbox.FileSystem) string {
 	words := []string{disk.Kind}
 	if !disk.HardLinks {

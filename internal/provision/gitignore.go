@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ignore adds the daemon's folder to .gitignore, where there is one or dir is in
-// the work tree of a git repository. It does not add the mailboxes: they have a separate
+// ignore adds the daemon's folder to .gitignore, where that file exists or dir is in the
+// work tree of a git repository. It does not add the mailboxes: they have a separate
 // .gitignore, and finished mail is worth keeping.
 func (s *setup) ignore() error {
 	path := s.ignorePath()
@@ -40,8 +40,7 @@ func (s *setup) ignore() error {
 
 func (s *setup) ignorePath() string { return filepath.Join(s.m.dir, ".gitignore") }
 
-// ignoreNeeded says whether .gitignore lacks our line, and whether there is no
-// such file.
+// ignoreNeeded reports whether .gitignore lacks our line, and whether the file is missing.
 func (s *setup) ignoreNeeded() (need, missing bool, err error) {
 	text, err := os.ReadFile(s.ignorePath())
 	switch {
@@ -51,8 +50,8 @@ func (s *setup) ignoreNeeded() (need, missing bool, err error) {
 		return false, false, err
 	}
 	for line := range strings.Lines(string(text)) {
-		// A rule may be written in several ways; a later one that takes it back
-		// is the person's wish too.
+		// The rule may have several forms. A later rule that negates it is what the person
+		// wants.
 		if rule := strings.Trim(strings.TrimSpace(line), "/"); rule == homeName {
 			return false, false, nil
 		}
@@ -73,8 +72,8 @@ func placeIgnore(text []byte) ([]insert, error) {
 	return []insert{{len(text), add}}, nil
 }
 
-// inWorkTree says whether dir is in a git work tree. In a linked work tree and
-// in a submodule .git is a file.
+// inWorkTree reports whether dir is in a git work tree. In a linked work tree and in a
+// submodule .git is a file.
 func inWorkTree(dir string) bool {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -88,7 +87,7 @@ func inWorkTree(dir string) bool {
 	}
 }
 
-// checkIgnore says whether .gitignore has the line.
+// checkIgnore reports whether .gitignore has the line.
 func (s *setup) checkIgnore() error {
 	path := s.ignorePath()
 	need, missing, err := s.ignoreNeeded()
@@ -102,7 +101,7 @@ func (s *setup) checkIgnore() error {
 		if state, err = s.m.linesState(*e); need {
 			why, try = "the line that keeps "+homeName+" out of git is gone", "claude-swarm init"
 		} else if state == Missing {
-			state = Present // the rule stands there in the person's own words
+			state = Present // the person wrote the rule
 		} else if state == Drifted {
 			why, try = "our lines in it were changed", "take them out, from "+fenceBegin+" to "+fenceEnd+", then claude-swarm init"
 		}
@@ -110,7 +109,7 @@ func (s *setup) checkIgnore() error {
 		state, try = Missing, "claude-swarm init"
 	default:
 		var changed bool
-		if changed, err = s.m.edited(path); changed { // also where it is not ours
+		if changed, err = s.m.edited(path); changed { // also where the line is not ours
 			state = Present
 		}
 	}

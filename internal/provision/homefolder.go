@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// homeFolder looks at the daemon's own files: nobody else may read them.
+// homeFolder checks the daemon's own files: no other user may read them.
 func (e *checkup) homeFolder() {
 	const name = "daemon's folder"
 	for _, path := range []string{e.home.Dir(), filepath.Join(e.home.Dir(), "tokens"), e.home.Turns()} {
@@ -51,7 +51,7 @@ func (e *checkup) homeFolder() {
 	e.good(name, "%s", e.home.Dir())
 }
 
-// writable makes a file in dir and takes it away.
+// writable makes a file in dir and removes it.
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
@@ -60,7 +60,7 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// diskStep is what to do about an error that is the disk's and not a matter of rights, or "".
+// diskStep is what to do about an error of the disk, or "" for an error of permissions.
 func diskStep(err error) string {
 	switch {
 	case errors.Is(err, unix.EROFS):

@@ -10,13 +10,12 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// Init makes the folder dir, which must be there, into a project: its
-// claude-swarm.yaml, the mailboxes of the agents that are named in it, what they
-// are to subscribe to, and, if git looks at this folder, the line of .gitignore
-// that keeps the daemon's own files out of it. What it makes it notes in
-// .claude-swarm, for [Check] and [Remove]. Nothing of others is overwritten. A
-// claude-swarm.yaml that is there and bad gives its [config.Errors], and nothing
-// is made. After an error the report has what was done before it.
+// Init turns the folder dir, which must exist, into a project. It writes claude-swarm.yaml,
+// the mailboxes of the agents in it, their subscriptions, and, if the folder is in git, the
+// line of .gitignore that excludes the daemon's own files. It records what it makes in
+// .claude-swarm, for [Check] and [Remove], and overwrites nothing of others. For a
+// claude-swarm.yaml with mistakes it returns [config.Errors] and makes nothing. After an
+// error the report has what was done before it.
 func Init(dir string, o Options) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)
@@ -53,7 +52,7 @@ func Init(dir string, o Options) (Report, error) {
 	return r, err
 }
 
-// configuration writes claude-swarm.yaml where there is none.
+// configuration writes claude-swarm.yaml where it is missing.
 func (s *setup) configuration(o Options, plain bool) error {
 	if exists(s.r.Config) {
 		return s.make(s.configPart(), o)

@@ -34,8 +34,8 @@ func items(r provision.Report) string {
 	return b.String()
 }
 
-// tree is every path below dir, and the content of the files, so that two looks
-// can be compared.
+// tree is every path below dir, with the content of the files, so that two states can be
+// compared.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -103,7 +103,7 @@ func TestInitCompletesAProject(t *testing.T) {
 		t.Errorf("claude-swarm.yaml was changed to %q", got)
 	}
 
-	// A mailbox that somebody deleted.
+	// Now somebody has deleted a mailbox.
 	if err := os.WriteFile(path, []byte(text+"defaults: {role: x}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -238,8 +238,8 @@ func TestGitIgnore(t *testing.T) {
 	}
 }
 
-// Git itself is asked: after init a commit of everything has the configuration
-// and the mailboxes, and nothing of the daemon's.
+// After init a commit of everything has the configuration and the mailboxes, and nothing of
+// the daemon; the test asks git.
 func TestWhatGitTracks(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// irc looks at the passwords, and at how things stand with the bridge. Whether the
-// server can be reached `claude-swarm irc doctor` tries.
+// irc checks the passwords and the state of the bridge. `claude-swarm irc doctor` checks
+// that the server can be reached.
 func (e *checkup) irc() {
 	const name = "irc"
 	i := e.file.IRC
@@ -31,7 +31,8 @@ func (e *checkup) irc() {
 		}
 	}
 	for _, variable := range i.Secrets() {
-		// The daemon's environment is another, but started from here it would lack it.
+		// A running daemon may have the variable, but one that is started from here would
+		// lack it.
 		if e.Getenv(variable) == "" {
 			e.warn(name, "export "+variable+"=… before start", "%s, which holds a password, is not set here", variable)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// What would keep the bridge from its work is found before it is started.
+// Doctor finds what would keep the bridge from working, before the bridge is started.
 func TestIRC(t *testing.T) {
 	for name, tc := range map[string]struct {
 		section string

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// indented is a value as JSON of several lines.
+// indented is a value as JSON on several lines.
 func indented(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -21,7 +21,7 @@ func indented(v any) string {
 	return b.String()
 }
 
-// compact is a value as JSON of one line.
+// compact is a value as JSON on one line.
 func compact(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -38,9 +38,9 @@ type jsonStep struct {
 	list bool // it is a list, else an object
 }
 
-// placeJSON says where a value goes in a JSON text: into the object, or list, that
-// the steps lead to, with those made that are missing. All else stays as it is, to
-// the byte. name is the value's key; in a list it has none.
+// placeJSON returns the texts to insert for a value in a JSON text: into the object, or
+// list, at the end of the steps, with any missing ones made. Every other byte stays
+// unchanged. name is the value's key, or "" in a list.
 func placeJSON(data []byte, steps []jsonStep, name string, value any) ([]insert, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON, so nothing can be added to it")
@@ -97,8 +97,8 @@ func hasMember(data []byte, path []string) bool {
 	return !errors.Is(err, errNoMember)
 }
 
-// openingOf finds the offset just behind the bracket that opens the value at a path
-// of keys, and whether nothing is in it.
+// openingOf returns the offset just behind the bracket that opens the value at a path of
+// keys, and whether the value is empty.
 func openingOf(data []byte, path []string) (at int, empty bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	depth := 0

@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// daemon asks whether one runs, and looks for what one left behind.
+// daemon checks whether a daemon runs, and finds what an earlier one left behind.
 func (e *checkup) daemon(ctx context.Context) {
 	const name = "daemon"
 	dir := filepath.Dir(e.Config)
@@ -83,12 +83,12 @@ func (e *checkup) ask(ctx context.Context, client *control.Client) {
 	}
 }
 
-// leftovers looks for processes that carry a mark of ours which no client of the
-// daemon has any more.
+// leftovers finds processes that carry the mark of a turn that no client of the daemon
+// works on any more.
 func (e *checkup) leftovers() {
 	const name = "processes"
 	marked := map[string][]string{}                                     // pids
-	alive := map[string]bool{os.Getenv(runner.MarkVar): true, "": true} // doctor may be called inside a turn
+	alive := map[string]bool{os.Getenv(runner.MarkVar): true, "": true} // doctor may run inside a turn
 	processesWith(runner.DirVar+"="+filepath.Dir(e.home.Dir()), func(pid int, environ []string) {
 		mark := envValue(environ, runner.MarkVar)
 		marked[mark] = append(marked[mark], fmt.Sprint(pid))
@@ -111,8 +111,8 @@ func (e *checkup) leftovers() {
 	}
 }
 
-// Working lists the processes of turns of the project in dir, sorted, also of those
-// that a daemon left when it was killed. Anyone who calls it is not among them.
+// Working lists the processes of turns of the project in dir, sorted, also those that a
+// killed daemon left. The calling process is not listed.
 func Working(dir string) []int {
 	names := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
@@ -130,16 +130,15 @@ func Working(dir string) []int {
 	return slices.Compact(pids)
 }
 
-// isClient tells whether a process is a client of the daemon, be it that it works or
-// that it waits.
+// isClient reports whether a process is a working or waiting client of the daemon.
 func (e *checkup) isClient(pid int) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
 		return a.PID != nil && *a.PID == pid || a.Warm != nil && a.Warm.PID == pid
 	})
 }
 
-// runs tells whether the daemon works on a turn. A turn's id begins with that of
-// its message.
+// runs reports whether the daemon works on a turn. A turn's id begins with the id of its
+// message.
 func (e *checkup) runs(turn string) bool {
 	return e.status != nil && slices.ContainsFunc(e.status.Agents, func(a swarm.AgentStatus) bool {
 		return a.Message != nil && strings.HasPrefix(turn, a.Message.ID+"-")
@@ -155,8 +154,7 @@ func envValue(environ []string, name string) string {
 	return ""
 }
 
-// git looks whether the daemon's own files could get into a commit, tokens
-// among them.
+// git checks that the daemon's own files, such as the tokens, cannot get into a commit.
 func (e *checkup) git(ctx context.Context) {
 	const name = "git"
 	git, err := exec.LookPath("git")

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Our lines in a file of somebody else stand between these.
+// These fences surround our lines in a file of somebody else.
 const (
 	fenceBegin = "# >>> claude-swarm >>>"
 	fenceEnd   = "# <<< claude-swarm <<<"
 )
 
-// addLines puts texts into a file that is there. place says where, for the content
-// as it is; offsets count in the text as it is after the inserts before them. The
-// file keeps its mode, and a symbolic link stays one.
+// addLines puts texts into an existing file. place returns them for the file's content;
+// each offset counts in the text after the inserts before it. The file keeps its mode, and
+// a symbolic link stays a link.
 func (m *manifest) addLines(path, agent string, place func(text []byte) ([]insert, error)) error {
 	path = followLinks(path)
 	info, err := os.Stat(path)
@@ -38,14 +38,14 @@ func (m *manifest) addLines(path, agent string, place func(text []byte) ([]inser
 		now = slices.Insert(now, in.At, []byte(in.Text)...)
 	}
 	e := entry{Path: path, Kind: kindLines, Agent: agent, Inserts: inserts, Before: &before{hashOf(text), info.ModTime()}}
-	if err := m.note(e); err != nil {
+	if err := m.put(e); err != nil {
 		return err
 	}
 	return m.disk.replace(path, info, now, time.Time{})
 }
 
-// cutOut takes our texts out of a content. It says false when one of them is not
-// there as it was put in.
+// cutOut takes our texts out of a content. It returns false when one of them is missing or
+// changed.
 func cutOut(text []byte, inserts []insert) ([]byte, bool) {
 	text = slices.Clone(text)
 	for _, in := range slices.Backward(inserts) {
@@ -62,8 +62,8 @@ func cutOut(text []byte, inserts []insert) ([]byte, bool) {
 	return text, true
 }
 
-// linesState says what became of the texts that we put into a file: they are Current,
-// Drifted or Missing.
+// linesState is the state of the texts that we put into a file: Current, Drifted or
+// Missing.
 func (m *manifest) linesState(e entry) (State, error) {
 	text, err := os.ReadFile(m.abs(e.Path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,8 +82,8 @@ func (m *manifest) linesState(e entry) (State, error) {
 	return Missing, nil
 }
 
-// undoLines takes our texts out of a file again, if they are all there as they were put
-// in, and gives a file that is then what it was before its old time back.
+// undoLines takes our texts out of a file, if all are there unchanged. A file that is then
+// as it was before gets its old time back.
 func (m *manifest) undoLines(e entry) (taken bool, err error) {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)

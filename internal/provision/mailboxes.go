@@ -20,7 +20,8 @@ func (s *setup) mailboxes(file *config.File) error {
 	for _, name := range names {
 		had[name] = isFolder(filepath.Join(file.DeadDropDir, name))
 	}
-	// The folders above it may be ours; itself is ours by what lies in it.
+	// The manifest lists the folders above it that we made. The folder itself is recognized
+	// by its content.
 	if err := s.m.makeFolders(filepath.Dir(file.DeadDropDir), ""); err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (s *setup) mailboxes(file *config.File) error {
 			return err
 		}
 	}
-	// Both are harmless to repeat, and make again what was deleted inside.
+	// Repeating both calls is harmless; they recreate folders that were deleted.
 	if err := dropbox.Create(file.DeadDropDir); err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (s *setup) mailboxes(file *config.File) error {
 	return nil
 }
 
-// checkMailboxes looks at the folder of the mailboxes and at the mailbox of each agent.
+// checkMailboxes checks the folder of the mailboxes and the mailbox of each agent.
 func (s *setup) checkMailboxes(file *config.File) {
 	state := func(ok bool) (State, string) {
 		if ok {
@@ -83,13 +84,13 @@ func (s *setup) checkMailboxes(file *config.File) {
 	}
 }
 
-// subscriptionsOf is where dropbox keeps the patterns of an agent.
+// subscriptionsOf is the file in which dropbox keeps the patterns of an agent.
 func subscriptionsOf(deadDrop, agent string) string {
 	return filepath.Join(deadDrop, "topics", "subscriptions", agent)
 }
 
-// subscribe lets agents hear of topics, beside what they hear already. It is not
-// noted as ours: an agent changes its subscriptions while it works.
+// subscribe adds to the agents' subscriptions. The manifest does not list them, since an
+// agent changes its subscriptions while it works.
 func (s *setup) subscribe(file *config.File, topics map[string][]string) error {
 	if len(topics) == 0 {
 		return nil

@@ -19,20 +19,20 @@ import (
 // homeName is the folder of the daemon's own files, with logs and tokens.
 const homeName = ".claude-swarm"
 
-// manifestName is the file, in the daemon's folder, that holds the manifest.
+// manifestName is the manifest's file in the daemon's folder.
 const manifestName = "setup.json"
 
 // A manifest lists what init and attach made in a project, with a hash of each file, so
-// that it can be told from what others made, and taken away to the byte. An entry is
-// written down before the thing is made: after a crash there may be entries of things that
-// are not there, but nothing of ours without an entry.
+// that it can be told from what others made, and removed to the byte. An entry is recorded
+// before the thing is made: after a crash there may be entries for missing things, but
+// nothing of ours without an entry.
 //
 // It belongs to one run, and so to one goroutine.
 type manifest struct {
 	V       int     `json:"v"`
 	Mail    string  `json:"mail,omitempty"` // the folder of the mailboxes
 	Entries []entry `json:"made"`
-	// Attached says in which way the session of an agent was set up.
+	// Attached has the way in which the session of each agent was set up.
 	Attached map[string]Way `json:"attached,omitempty"`
 
 	dir  string // the project's folder, absolute
@@ -50,7 +50,7 @@ const (
 type entry struct {
 	Path   string `json:"path"` // as seen from the project's folder, if it is in it
 	Kind   string `json:"kind"`
-	Agent  string `json:"agent,omitempty"`  // for which attached session
+	Agent  string `json:"agent,omitempty"`  // the attached session that needs it
 	SHA256 string `json:"sha256,omitempty"` // of a file's content when it was written
 	Also   string `json:"also,omitempty"`   // of the content that is about to replace it
 	Plain  bool   `json:"plain,omitempty"`  // a claude-swarm.yaml that is the template
@@ -73,14 +73,14 @@ type insert struct {
 	Text string `json:"text"`
 }
 
-// before is what a file was like before something was put into it.
+// before is the state of a file before something was put into it.
 type before struct {
 	SHA256 string    `json:"sha256"`
 	Time   time.Time `json:"time"`
 }
 
 // oldTime is the time that a file had before something was put into it, if text is its
-// content of then; else zero.
+// content at that time; else zero.
 func (e entry) oldTime(text []byte) time.Time {
 	if e.Before != nil && hashOf(text) == e.Before.SHA256 {
 		return e.Before.Time
@@ -93,13 +93,13 @@ type Way string
 
 // The ways, best first.
 const (
-	// ByPlugin makes a plugin in the daemon's folder, which the session is started
-	// with. Nothing of others is touched.
+	// ByPlugin makes a plugin in the daemon's folder; the session is started with it. No
+	// file of others changes.
 	ByPlugin Way = "plugin"
 	// BySettings puts entries into .claude/settings.json and .mcp.json of the
 	// agent's folder.
 	BySettings Way = "settings"
-	// ByTools is for where hooks are not allowed: the tools and /inbox alone.
+	// ByTools works where hooks are not allowed: only the tools and /inbox.
 	ByTools Way = "tools"
 )
 
@@ -111,8 +111,8 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// openManifest reads the manifest of the project in dir, which is absolute; without one it
-// is empty. config is the project's claude-swarm.yaml.
+// openManifest reads the manifest of the project in dir, which is absolute; a missing file
+// is an empty manifest. config is the project's claude-swarm.yaml.
 func openManifest(dir, config string, step func(string) error) (*manifest, error) {
 	m := &manifest{V: 1, dir: dir, disk: disk{step}}
 	data, err := os.ReadFile(m.path())
@@ -134,8 +134,9 @@ func openManifest(dir, config string, step func(string) error) (*manifest, error
 	return m, nil
 }
 
-// adopt reads what an earlier version noted of claude-swarm.yaml: the lines of one agent,
-// the last that was attached. That version forgot the lines of the agents before.
+// adopt converts the entry of an earlier version for claude-swarm.yaml. It has only the
+// lines of the agent that was attached last, since that version forgot those of earlier
+// agents.
 func (m *manifest) adopt(config string) {
 	for i, e := range m.Entries {
 		if e.Path == config && e.Kind == kindLines && len(e.Inserts) == 1 {
@@ -147,13 +148,13 @@ func (m *manifest) adopt(config string) {
 // A BrokenError is a file that cannot be used as it is. Nothing was changed.
 type BrokenError struct {
 	Path    string
-	Problem string // goes on with the sentence that the path begins
+	Problem string // continues the sentence that the path begins
 	Hint    string // what to do
 }
 
 func (e *BrokenError) Error() string { return e.Path + " " + e.Problem }
 
-// sweep takes away what a crash left half-written.
+// sweep removes half-written files that a crash left.
 func (m *manifest) sweep() error {
 	for _, e := range m.Entries {
 		if e.Kind != kindFolder {
@@ -195,7 +196,7 @@ func (m *manifest) save() error {
 	return m.disk.write(m.path(), data, 0o600, time.Time{}, true)
 }
 
-// find is the entry of a path, or else of the file that the path links to; nil for none.
+// find returns the entry of a path, or else of the file that the path links to, or nil.
 func (m *manifest) find(path string) *entry {
 	for _, path := range []string{short(m.dir, path), short(m.dir, followLinks(path))} {
 		if i := slices.IndexFunc(m.Entries, func(e entry) bool { return e.Path == path }); i >= 0 {
@@ -205,8 +206,8 @@ func (m *manifest) find(path string) *entry {
 	return nil
 }
 
-// note writes an entry down, in place of what was noted of that path.
-func (m *manifest) note(e entry) error {
+// put saves an entry in place of the earlier entry of its path.
+func (m *manifest) put(e entry) error {
 	e.Path = short(m.dir, e.Path)
 	if i := slices.IndexFunc(m.Entries, func(have entry) bool { return have.Path == e.Path }); i >= 0 {
 		m.Entries[i] = e

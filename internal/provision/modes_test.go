@@ -13,15 +13,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// projectVar tells the test below, in a separate process, which project it is
-// to look at.
+// projectVar names the project for the test below when it runs in a separate process.
 const projectVar = "SWARM_TEST_PROJECT"
 
-// nobody is a user that is not root, who may read and write everything.
+// nobody is a user other than root, since root may read and write everything.
 const nobody = 65534
 
-// TestFixModes shuts folders of a project, and lets doctor fix them as a user for
-// whom that matters.
+// TestFixModes takes permissions from folders of a project, and lets doctor fix them as a
+// user who needs them.
 func TestFixModes(t *testing.T) {
 	if dir := os.Getenv(projectVar); dir != "" {
 		fixModes(t, dir)

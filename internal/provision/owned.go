@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// makeFile makes a file that is not there yet, with the folders that it needs, and
-// writes both down. It leaves one that is there.
+// makeFile makes a missing file and the folders that it needs, and records both. It leaves
+// an existing file.
 func (m *manifest) makeFile(e entry, path, text string, mode fs.FileMode) (made bool, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return false, nil
@@ -21,7 +21,7 @@ func (m *manifest) makeFile(e entry, path, text string, mode fs.FileMode) (made 
 		return false, err
 	}
 	e.Path, e.Kind, e.SHA256 = path, kindFile, hashOf([]byte(text))
-	if err := m.note(e); err != nil {
+	if err := m.put(e); err != nil {
 		return false, err
 	}
 	err = m.disk.write(path, []byte(text), mode, time.Time{}, false)
@@ -39,7 +39,7 @@ func (m *manifest) makeFolders(path, agent string) error {
 	if err := m.makeFolders(filepath.Dir(path), agent); err != nil {
 		return err
 	}
-	if err := m.note(entry{Path: path, Kind: kindFolder, Agent: agent}); err != nil {
+	if err := m.put(entry{Path: path, Kind: kindFolder, Agent: agent}); err != nil {
 		return err
 	}
 	mode := fs.FileMode(0o755)
@@ -49,7 +49,7 @@ func (m *manifest) makeFolders(path, agent string) error {
 	return m.disk.makeFolder(path, mode)
 }
 
-// edited says whether somebody else changed a file since we wrote it.
+// edited reports whether somebody else changed a file since we wrote it.
 func (m *manifest) edited(path string) (bool, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,15 +61,15 @@ func (m *manifest) edited(path string) (bool, error) {
 	return e == nil || !e.wrote(data), nil
 }
 
-// wrote says whether a content is one that we gave the file.
+// wrote reports whether we wrote this content.
 func (e entry) wrote(data []byte) bool {
 	hash := hashOf(data)
 	return e.SHA256 == hash || e.Also == hash
 }
 
-// renew replaces the content of a file of ours. Both contents are ours until the
-// new one is there for sure. Where the file is not ours any more, since somebody changed
-// it, our hash stays what it was.
+// renew replaces the content of a file that we made. Both contents count as ours until the
+// new one is durable. Where somebody has changed the file, so that it is not ours any more,
+// the recorded hash stays.
 func (m *manifest) renew(e entry, text []byte, ours bool) error {
 	path := m.abs(e.Path)
 	info, err := os.Stat(path)
@@ -79,17 +79,17 @@ func (m *manifest) renew(e entry, text []byte, ours bool) error {
 	if ours {
 		e.Also = hashOf(text)
 	}
-	if err := m.note(e); err != nil {
+	if err := m.put(e); err != nil {
 		return err
 	}
 	if err := m.disk.write(path, text, info.Mode().Perm(), time.Time{}, true); err != nil || !ours {
 		return err
 	}
 	e.SHA256, e.Also = e.Also, ""
-	return m.note(e)
+	return m.put(e)
 }
 
-// otherUser is what was made in a folder for another agent; nil for nothing.
+// otherUser returns an entry in a folder that belongs to another agent, or nil.
 func (m *manifest) otherUser(folder entry) *entry {
 	for i, e := range m.Entries {
 		if e.Agent != folder.Agent && strings.HasPrefix(m.abs(e.Path), m.abs(folder.Path)+string(filepath.Separator)) {

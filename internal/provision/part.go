@@ -11,22 +11,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// A part is one thing that init or attach makes in a project: a file, or lines in a file
-// that is there.
+// A part is one thing that init or attach makes in a project: a file, or lines in an
+// existing file.
 type part struct {
 	path  string
-	agent string // the attached session that it is for; "" for the project
+	agent string // the attached session that needs it; "" for the project
 	text  string // of the whole file
 	mode  fs.FileMode
 	// yours says that a person may write or change the file, as claude-swarm.yaml. It is
-	// made again only while it is what another version made.
+	// remade only while it is as another version made it.
 	yours bool
-	// place puts the part into a file of others; nil where it needs a separate file.
+	// place returns what to insert into a file of others; nil where the part needs a
+	// separate file.
 	place func(text []byte) ([]insert, error)
-	cores []string // what of the text stands for it in a file of others
+	cores []string // the pieces of text by which it is found in a file of others
 }
 
-// A condition is what became of a part since it was made.
+// A condition is the state of a part, compared with when it was made.
 //
 //	             init         init --upgrade  init --reset   init --check
 //	absent       made         made            made           missing
@@ -37,21 +38,21 @@ type part struct {
 //	personal     there        there           there          present
 //	another's    kept         kept            kept           missing
 //
-// * Without --upgrade init leaves an outdated claude-swarm.yaml. Lines that somebody edited
-// are added again, since they cannot be told from the person's own.
+// * Without --upgrade init leaves an outdated claude-swarm.yaml. Edited lines are added
+// again, since they cannot be told from the person's own.
 type condition int
 
 const (
 	absent   condition = iota
 	current            // as this version makes it
 	outdated           // as another version made it, or for another program
-	edited             // ours, and changed by somebody
+	edited             // made by us, and changed by somebody
 	foreign            // a file of somebody else, or without our lines
-	personal           // a file that is the person's to write, and serves
+	personal           // a file that the person writes, and that is valid
 	anothers           // made for another attached session
 )
 
-// look says what became of a part, and what was noted of it; nil for nothing.
+// look returns the condition of a part, and its entry in the manifest, or nil.
 func (m *manifest) look(p part) (condition, *entry, error) {
 	e := m.find(p.path)
 	if e != nil && e.Agent != p.agent {
@@ -93,24 +94,24 @@ func (m *manifest) look(p part) (condition, *entry, error) {
 	return outdated, e, nil
 }
 
-// hasCores says whether the lines of an entry are those of a part with these cores.
+// hasCores reports whether the lines of an entry belong to a part with these cores.
 func (e entry) hasCores(cores []string) bool {
 	return !slices.ContainsFunc(cores, func(core string) bool {
 		return !slices.ContainsFunc(e.Inserts, func(in insert) bool { return strings.Contains(in.Text, core) })
 	})
 }
 
-// configPart is claude-swarm.yaml as init makes it where nothing else is asked for.
+// configPart is claude-swarm.yaml as init makes it by default.
 func (s *setup) configPart() part {
 	return part{path: s.r.Config, text: config.Template(), mode: 0o644, yours: true}
 }
 
-// A ConflictError is a file of somebody else where one of ours should be.
+// A ConflictError says that a file of somebody else is in the place of one of ours.
 type ConflictError struct{ Path string }
 
 func (e *ConflictError) Error() string { return e.Path + " is there already, and not ours" }
 
-// make makes a part, or brings it up to date.
+// make creates a part, or brings it up to date.
 func (s *setup) make(p part, o Options) error {
 	was, e, err := s.m.look(p)
 	switch {
@@ -155,7 +156,7 @@ func (s *setup) make(p part, o Options) error {
 	return nil
 }
 
-// makeAll makes parts, or brings them up to date.
+// makeAll creates parts, or brings them up to date.
 func (s *setup) makeAll(parts []part, o Options) error {
 	for _, p := range parts {
 		if err := s.make(p, o); err != nil {
@@ -165,7 +166,7 @@ func (s *setup) makeAll(parts []part, o Options) error {
 	return nil
 }
 
-// check says what became of a part.
+// check reports the condition of a part.
 func (s *setup) check(p part) error {
 	is, e, err := s.m.look(p)
 	if err != nil && e != nil {
@@ -194,10 +195,11 @@ func (s *setup) check(p part) error {
 	return nil
 }
 
-// speaksFor says what became of a part of an agent's session that is another's now.
+// speaksFor is the reason to keep a part of an agent's session that was made for another
+// agent.
 func speaksFor(other, agent string) string { return "it speaks for " + other + ", not for " + agent }
 
-// bothByPlugin is what to do about it.
+// bothByPlugin is the command that gives each of the two agents a plugin.
 func bothByPlugin(other, agent string) string {
 	return "claude-swarm attach " + other + " --way plugin, then the same for " + agent
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// What each verb does with a file of ours follows from what became of it: the table at the
-// type condition.
+// Each verb treats a file of ours by its condition: see the table at the type condition.
 func TestConditionsOfParts(t *testing.T) {
 	const skill = ".claude/skills/swarm/SKILL.md"
 	hash := func(text string) string {
@@ -37,7 +36,7 @@ func TestConditionsOfParts(t *testing.T) {
 			}
 		},
 		"current": func(*testing.T, string, string) {},
-		// Of another version: the manifest has the hash of what is there.
+		// Another version wrote the file: the manifest has the hash of its content.
 		"outdated": func(t *testing.T, dir, path string) {
 			now := read(path)
 			edit(t, path)
@@ -78,7 +77,7 @@ func TestConditionsOfParts(t *testing.T) {
 					if _, err := provision.Remove(dir, provision.RemoveOptions{Purge: true}); err != nil {
 						t.Fatal(err)
 					}
-					if err := os.RemoveAll(filepath.Join(dir, file)); err != nil { // an edited one stayed
+					if err := os.RemoveAll(filepath.Join(dir, file)); err != nil { // an edited file stayed
 						t.Fatal(err)
 					}
 					initIn(t, dir, provision.Options{Skill: true})

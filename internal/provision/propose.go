@@ -16,8 +16,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// A Proposal is what a first claude-swarm.yaml says. The zero value is the
-// template's two agents.
+// A Proposal is the content of a first claude-swarm.yaml. The zero value is the template's
+// two agents.
 type Proposal struct {
 	Agents         []Proposed
 	Command        string // "" is claude
@@ -34,7 +34,7 @@ type Proposed struct {
 	Why  string // for a person: where it was found
 }
 
-// programs are the agent programs that we look for: first those that this version runs.
+// programs returns the agent programs to look for, those that this version runs first.
 func programs() []string {
 	var all []string
 	for _, k := range backends.Kinds() {
@@ -48,9 +48,8 @@ func programs() []string {
 	return all
 }
 
-// Propose looks around in a project folder: an agent for each further git work
-// tree, beside a coder for the folder itself; where there is none, the template's
-// agents.
+// Propose proposes a configuration for a project folder: a coder for the folder itself and
+// an agent for each other git work tree; where there is no other, the template's agents.
 func Propose(ctx context.Context, dir string) Proposal {
 	var p Proposal
 	for _, name := range programs() {
@@ -82,7 +81,7 @@ func Propose(ctx context.Context, dir string) Proposal {
 			continue
 		}
 		if strings.HasPrefix(here, followLinks(path)+string(filepath.Separator)) {
-			continue // the tree that this folder is a part of
+			continue // the work tree of this folder
 		}
 		cwd := path
 		if rel, err := filepath.Rel(here, followLinks(path)); err == nil {
@@ -100,7 +99,7 @@ func Propose(ctx context.Context, dir string) Proposal {
 
 var strange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9_-]+`) })
 
-// name makes an agent's name of the first of words that gives a free one.
+// name makes an agent's name from the first of the words that gives a free name.
 func (p *Proposal) name(words ...string) string {
 	for _, w := range words {
 		w = strings.Trim(strange().ReplaceAllString(strings.ToLower(w), "-"), "-_")
@@ -129,7 +128,7 @@ func (p Proposal) Config() string {
 	}
 	text := config.Template()
 	if len(p.Agents) > 0 {
-		// The template's own agents stand between these two lines.
+		// The template's own agents are between these two lines.
 		head, rest, _ := strings.Cut(text, "\nagents:\n")
 		_, tail, _ := strings.Cut(rest, "\nlog:\n")
 		var b strings.Builder
@@ -151,8 +150,7 @@ func (p Proposal) Config() string {
 	return setKey(text, "permission_mode", p.PermissionMode)
 }
 
-// setKey puts a value in place of a comment under defaults that shows a key's
-// default.
+// setKey replaces the comment under defaults that shows a key's default by a value.
 func setKey(text, key, value string) string {
 	if value == "" {
 		return text

@@ -11,7 +11,7 @@ import (
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9./_][A-Za-z0-9./_-]*$`) })
 
-// shellQuote writes a text as one word of a command line.
+// shellQuote quotes a text as one word of a command line.
 func shellQuote(s string) string {
 	if plainWord().MatchString(s) {
 		return s
@@ -19,8 +19,8 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// shellWord makes one word of a command line that a person types: where the word has characters
-// that steer a terminal, these stand there as numbers.
+// shellWord quotes one word of a command line that a person types. Characters that steer a
+// terminal become numbers.
 func shellWord(s string) string {
 	if printable(s) == s {
 		return shellQuote(s)
@@ -40,8 +40,8 @@ func shellWord(s string) string {
 	return b.String() + "'"
 }
 
-// printable makes text fit for one line of a terminal: what would steer the terminal, such as an
-// escape in the name of a file, stands there as a backslash and its number.
+// printable makes text fit for one line of a terminal. A character that would steer the
+// terminal, such as an escape in the name of a file, becomes a backslash and its number.
 func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -57,7 +57,7 @@ func printable(text string) string {
 	return b.String()
 }
 
-// yamlQuote writes a text as a value of YAML.
+// yamlQuote quotes a text as a YAML value.
 func yamlQuote(text string) string {
 	if plainWord().MatchString(text) {
 		return text

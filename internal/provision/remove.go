@@ -8,11 +8,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// RemoveOptions tune Remove. The zero value removes everything that was made and
-// holds nothing of yours.
+// RemoveOptions tune Remove. The zero value removes everything that was made and contains
+// nothing of the person.
 type RemoveOptions struct {
-	// Agent, if set, is whose things alone are removed: its mailbox and what
-	// [Attach] made for it.
+	// Agent, if set, limits the removal to one agent: its mailbox and what [Attach] made
+	// for it.
 	Agent string
 	// Purge removes mail too, and the daemon's logs and journal.
 	Purge bool
@@ -20,11 +20,11 @@ type RemoveOptions struct {
 	Step func(what string) error
 }
 
-// Remove takes away what [Init] and [Attach] made: afterwards every file of
-// others is, to the byte and with its mode and time, what it was before. A file
-// that was changed since it was made stays, and so does a mailbox with anything
-// in it, unless Purge is set; the report says so. No daemon may be running. Cut
-// off at any point, the next Remove finishes what is left.
+// Remove removes what [Init] and [Attach] made: afterwards every file of others is as it
+// was before, to the byte and with its mode and time. A file that was changed since it was
+// made stays, and so does a mailbox with anything in it, unless Purge is set; the report
+// says so. No daemon may be running. If a Remove is interrupted, the next Remove finishes
+// it.
 func Remove(dir string, o RemoveOptions) (Report, error) {
 	var r Report
 	s, err := openSetup(dir, o.Step, &r)
@@ -41,7 +41,7 @@ func Remove(dir string, o RemoveOptions) (Report, error) {
 	return r, err
 }
 
-// removeRest removes what is left when the parts and the mail are gone.
+// removeRest removes what is left after the parts and the mail.
 func (s *setup) removeRest(o RemoveOptions) error {
 	if o.Agent == "" {
 		return s.removeHome(o)
@@ -54,11 +54,12 @@ func (s *setup) removeRest(o RemoveOptions) error {
 	return s.m.save()
 }
 
-// stillNamed says that claude-swarm.yaml has the agent in the person's own words.
+// stillNamed reports that claude-swarm.yaml has an entry for the agent that the person
+// wrote.
 func (s *setup) stillNamed(agent string) {
 	file, err := config.Load(s.r.Config)
 	if err != nil {
-		return // it may be gone, or broken; the verbs that need it say so
+		return // the file may be missing or broken; the verbs that need it report that
 	}
 	if _, known := file.Agent(agent); known {
 		s.r.kept(s.r.Config, agent+" still stands in it, so the next start runs it again; take it out there")
@@ -71,7 +72,7 @@ func (s *setup) removeHome(o RemoveOptions) error {
 		return nil
 	}
 	if s.m.Mail != "" && isFolder(s.m.abs(s.m.Mail)) && !o.Purge {
-		// Mail has stayed: the manifest says where, for the next time.
+		// Some mail has stayed. The manifest stays too, so that the next Remove finds it.
 		return s.keptHome()
 	}
 	if o.Purge {
@@ -87,7 +88,7 @@ func (s *setup) removeHome(o RemoveOptions) error {
 		return err
 	}
 	if ignore := filepath.Join(s.m.home(), rendezvous.IgnoreFile); n == 1 && rendezvous.IsIgnoreFile(ignore) {
-		// With nothing to keep git from it goes, too.
+		// When the folder has nothing else to hide from git, its .gitignore goes, too.
 		if err := s.m.disk.remove(ignore); err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (s *setup) removeHome(o RemoveOptions) error {
 }
 
 func (s *setup) keptHome() error {
-	why := "the daemon's logs and books; init --remove --purge removes them too"
+	why := "the daemon's logs and journal; init --remove --purge removes them too"
 	if n, err := count(s.m.home()); err != nil || n <= 2 && exists(s.m.path()) && (n == 1 || exists(filepath.Join(s.m.home(), rendezvous.IgnoreFile))) {
 		why = "it says what was made here and has stayed"
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// removeMail removes the mailboxes that hold nothing, and then what they lay in. Mail behind
-// a symbolic link lies in somebody else's folder: it stays there, and so does the link.
+// removeMail removes the empty mailboxes, and then their folder. Mail behind a symbolic
+// link belongs to somebody else: it stays, and so does the link.
 func (s *setup) removeMail(o RemoveOptions) error {
 	if s.m.Mail == "" {
 		return nil
@@ -24,7 +24,7 @@ func (s *setup) removeMail(o RemoveOptions) error {
 	}
 	boxes, err := s.mailboxNames(o.Agent)
 	if errors.Is(err, dropbox.ErrNoStore) {
-		if isFolder(dir) && o.Agent == "" { // cut off in the middle of being made
+		if isFolder(dir) && o.Agent == "" { // its creation was interrupted
 			return s.removeUnfinished(dir)
 		}
 		return nil
@@ -42,8 +42,8 @@ func (s *setup) removeMail(o RemoveOptions) error {
 	return s.removeMailFolder(dir, o)
 }
 
-// mailboxNames are the mailboxes of the project, sorted: that of one agent, or all for "". The
-// error is [dropbox.ErrNoStore] where none are made yet.
+// mailboxNames lists the mailboxes of the project, sorted: that of one agent, or all for
+// "". The error is [dropbox.ErrNoStore] before the first is made.
 func (s *setup) mailboxNames(agent string) ([]string, error) {
 	store, err := dropbox.Open(s.m.abs(s.m.Mail), dropbox.Options{})
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *setup) mailboxNames(agent string) ([]string, error) {
 	return boxes, errors.Join(err, store.Close())
 }
 
-// removeMailbox removes a mailbox that holds nothing, or with Purge any.
+// removeMailbox removes an empty mailbox, or with Purge any mailbox.
 func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 	n, err := count(path)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 		return nil
 	}
 	return s.removeBy(path, func(path string) error {
-		// Without the mailbox its subscriptions are of no use.
+		// Without the mailbox its subscriptions are useless.
 		if err := ignoreMissing(os.Remove(subscriptionsOf(filepath.Dir(path), filepath.Base(path)))); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (s *setup) removeMailbox(path string, o RemoveOptions) error {
 	})
 }
 
-// purgeable is how to remove mail, or why Remove does not.
+// purgeable says how to remove the mail, or why Remove does not.
 func (s *setup) purgeable(how string) string {
 	if to, err := filepath.EvalSymlinks(s.m.abs(s.m.Mail)); err == nil && isLink(s.m.abs(s.m.Mail)) {
 		return "behind a link to " + to + ", which is never emptied; remove it there"
@@ -126,8 +126,8 @@ func (s *setup) removeMailFolder(dir string, o RemoveOptions) error {
 // removeStore removes a store without mail: what dropbox keeps in it, and its empty folders.
 // A link stays, and the folder behind it.
 func removeStore(dir string, entries []fs.DirEntry) (err error) {
-	// The version goes last of the files: until then it is a store, and the
-	// next run finds it.
+	// The file version goes last: until then the folder is a store, and the next run finds
+	// it.
 	for _, name := range []string{".lock", ".gitignore"} {
 		err = errors.Join(err, ignoreMissing(os.Remove(filepath.Join(dir, name))))
 	}
@@ -155,7 +155,7 @@ func (s *setup) removeUnfinished(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		what, id, ok := strings.Cut(e.Name(), "-") // scratch of a store that was being made
+		what, id, ok := strings.Cut(e.Name(), "-") // a temporary file of an unfinished store
 		if e.Name() != ".gitignore" && !(ok && len(id) == 10 && (what == "gitignore" || what == "version")) {
 			continue
 		}
@@ -173,14 +173,14 @@ func (s *setup) removeUnfinished(dir string) error {
 	return nil
 }
 
-// Held is how many messages a mailbox has, finished ones too.
+// Held is the number of messages in a mailbox, including finished ones.
 type Held struct {
 	Mailbox  string
 	Messages int
 }
 
-// MailToPurge is what [Remove] with Purge would remove for good: the messages of the mailboxes that
-// hold any, sorted by name; with an agent its own alone.
+// MailToPurge returns what [Remove] with Purge would delete: the number of messages of each
+// mailbox that has any, sorted by name, or only that of the agent.
 func MailToPurge(dir, agent string) ([]Held, error) {
 	var r Report
 	s, err := openSetup(dir, nil, &r)

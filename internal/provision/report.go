@@ -2,24 +2,24 @@ package provision
 
 import "path/filepath"
 
-// A State says what a run found or did.
+// A State is what a run found or did.
 type State string
 
 // The states of an [Item].
 const (
 	Made   State = "made"   // it was not there
-	There  State = "there"  // it was there and was left alone
+	There  State = "there"  // it was there and stays unchanged
 	Added  State = "added"  // a file that was there got our lines
-	Remade State = "remade" // ours, and recreated
+	Remade State = "remade" // it is ours and was recreated
 
-	Current State = "current" // ours, as this version makes it
-	Present State = "present" // there, and yours
-	Drifted State = "drifted" // ours, but of an older version, or changed since
+	Current State = "current" // it is ours, as this version makes it
+	Present State = "present" // it is the person's
+	Drifted State = "drifted" // it is ours, but of an older version or changed since
 	Missing State = "missing"
 
 	Removed State = "removed"
-	Taken   State = "taken" // out of a file that stays; Why says what
-	Kept    State = "kept"  // Why says why
+	Taken   State = "taken" // our lines were removed from a file that stays; Why names them
+	Kept    State = "kept"  // it stays; Why says why
 )
 
 // An Item is one file or folder of a project.
@@ -33,11 +33,11 @@ type Item struct {
 // A Report says what a run found and did, in the order in which it did it.
 type Report struct {
 	Config string `json:"config"`          // claude-swarm.yaml, absolute
-	Items  []Item `json:"items"`           // of Init at least claude-swarm.yaml and the mailboxes
-	Above  string `json:"above,omitempty"` // the claude-swarm.yaml of a project that this one lies in, if any
+	Items  []Item `json:"items"`           // for Init at least claude-swarm.yaml and the mailboxes
+	Above  string `json:"above,omitempty"` // the claude-swarm.yaml of a project around this one, if any
 }
 
-// Changed says whether anything was made.
+// Changed reports whether anything was made.
 func (r Report) Changed() bool {
 	for _, i := range r.Items {
 		if i.State != There && i.State != Kept {
@@ -47,7 +47,7 @@ func (r Report) Changed() bool {
 	return false
 }
 
-// Sound says whether nothing is missing and nothing has drifted.
+// Sound reports whether nothing is missing and nothing has drifted.
 func (r Report) Sound() bool {
 	for _, i := range r.Items {
 		if i.State == Missing || i.State == Drifted {
@@ -61,7 +61,7 @@ func (r *Report) add(path string, state State, why, try string) {
 	r.Items = append(r.Items, Item{Path: short(filepath.Dir(r.Config), path), State: state, Why: why, Try: try})
 }
 
-// made adds an item that was made just now, or was there.
+// made adds an item that was made now, or existed.
 func (r *Report) made(path string, now bool) {
 	state := There
 	if now {

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// An attachedSession is a person's own session that is an agent, and how it is set up.
+// An attachedSession is a person's own session that is an agent.
 type attachedSession struct {
 	agent   string
 	way     Way
@@ -18,7 +18,7 @@ type attachedSession struct {
 	cwd     string // of the session
 }
 
-// sessionParts are what the attached sessions need.
+// sessionParts returns the parts of all attached sessions.
 func (s *setup) sessionParts(file *config.File) (parts []part, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *setup) sessionParts(file *config.File) (parts []part, err error) {
 	return parts, nil
 }
 
-// makeSessions makes what the attached sessions need.
+// makeSessions makes the parts of all attached sessions.
 func (s *setup) makeSessions(file *config.File, o Options) error {
 	parts, err := s.sessionParts(file)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s attachedSession) pluginDir() string {
 	return filepath.Join(filepath.Dir(s.config), homeName, "attach", s.agent)
 }
 
-// parts are the files and lines that the session needs.
+// parts returns the files and lines that the session needs.
 func (s attachedSession) parts() []part {
 	server := s.server()
 	if s.way == ByPlugin {
@@ -103,7 +103,7 @@ func (s attachedSession) parts() []part {
 // serverName is the name of our MCP server in every client.
 const serverName = "dead-drop"
 
-// pluginName is what the plugin's command and tools are called by: /swarm:inbox and
+// pluginName is part of the names of the plugin's command and tools: /swarm:inbox and
 // mcp__plugin_swarm_dead-drop__send. Names that begin with claude- are reserved since
 // Claude Code 2.1.330 at the latest: claude plugin validate refuses them.
 const pluginName = "swarm"
@@ -118,12 +118,12 @@ func (s attachedSession) server() map[string]any {
 	}
 }
 
-// hookEvents are the events that claude-swarm hook hears of. At a slash command the
-// client expands before it runs the ! lines; see [mail.Attached.Prompted].
+// hookEvents are the events for which the client runs claude-swarm hook. At a slash command
+// the hook for the expansion runs before the ! lines; see [mail.Attached.Prompted].
 var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}
 
-// hooks are the entries of the client's settings, by event. Their command lines
-// end in our mark, by which a person sees whose they are: JSON has no comments.
+// hooks returns the entries of the client's settings, by event. Their command lines end in
+// our mark, so that a person recognizes them: JSON has no comments.
 func (s attachedSession) hooks() map[string][]any {
 	all := make(map[string][]any)
 	for event, verb := range map[string]string{
@@ -135,13 +135,13 @@ func (s attachedSession) hooks() map[string][]any {
 	return all
 }
 
-// line is a command line of ours for this agent.
+// line is the command line of a verb for this agent.
 func (s attachedSession) line(verb string) string {
 	return shellQuote(s.program) + " --config " + shellQuote(s.config) + " " + verb + " --as " + s.agent
 }
 
-// inbox is the command /inbox. The client runs the line behind the ! and puts what
-// it prints in its place: the message in its fence, never as a command.
+// inbox is the command /inbox. The client runs the line behind the ! and replaces the line
+// by the output: the message in its fence, never as a command.
 func (s attachedSession) inbox() string {
 	fetch := s.line("hook inbox")
 	end := `If there is a message, do what it asks as far as your own instructions allow, and end with one summary: it goes to

@@ -15,14 +15,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// login looks whether the clients of the agents find a login. It asks nobody: what
-// it finds may be out of date.
+// login checks that the clients of the agents find a login. It does not ask the API, so the
+// login that it finds may have expired.
 func (e *checkup) login() {
 	const name = "login"
 	for _, a := range e.file.Agents {
 		kind := backends.Kind(a.Backend)
 		if kind == nil || filepath.Base(a.Command[0]) != kind.Command[0] || a.Attached {
-			continue // of another program nothing is known
+			continue // the logins of other programs are not known
 		}
 		login := kind.Login
 		env := func(name string) string { return cmp.Or(a.Env[name], e.Getenv(name)) }
@@ -49,8 +49,8 @@ func (e *checkup) login() {
 	}
 }
 
-// hooksBlocked says why the client of an agent runs no hooks of ours; "" when it does, as
-// far as its settings tell.
+// hooksBlocked returns why the client of an agent does not run our hooks, or "" when its
+// settings allow them.
 func hooksBlocked(a config.Agent, home string) string {
 	kind := backends.Kind(a.Backend)
 	if kind == nil || kind.Hooks == nil {
@@ -59,8 +59,8 @@ func hooksBlocked(a config.Agent, home string) string {
 	return kind.Hooks.Blocked(home, a.Cwd)
 }
 
-// hooks looks whether the client runs our hooks: by them the window comes back
-// within a turn, and attached sessions get their mail.
+// hooks checks that the client runs our hooks, which bring the window back within a turn
+// and give attached sessions their mail.
 func (e *checkup) hooks() {
 	const name = "hooks"
 	told := make(map[string]bool)
@@ -77,7 +77,7 @@ func (e *checkup) hooks() {
 	}
 }
 
-// shared names the agents that work in one folder.
+// shared reports agents that work in the same folder.
 func (e *checkup) shared() {
 	const name = "folders"
 	by := make(map[string][]string)
@@ -91,7 +91,7 @@ func (e *checkup) shared() {
 	}
 }
 
-// drift tells what init and attach made and is not any more as they make it.
+// drift reports what init and attach made and is not any more as they make it.
 func (e *checkup) drift() {
 	const name = "set-up"
 	r, err := Check(filepath.Dir(e.Config))
@@ -102,7 +102,7 @@ func (e *checkup) drift() {
 	good := true
 	for _, i := range r.Items {
 		if i.State != Missing && i.State != Drifted || i.Path == short(filepath.Dir(e.Config), e.file.DeadDropDir) {
-			continue // that there are no mailboxes is said already
+			continue // checkup.mailboxes reports missing mailboxes
 		}
 		good = false
 		e.warn(name, i.Try, "%s is %s", i.Path, i.State)
@@ -115,7 +115,7 @@ func (e *checkup) drift() {
 	}
 }
 
-// bindings looks for sessions that were attached and have died with their mail.
+// bindings reports on the attached sessions, and warns of one that has died.
 func (e *checkup) bindings() {
 	const name = "attached"
 	for _, a := range e.file.Agents {

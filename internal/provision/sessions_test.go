@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// examineIn looks at a project that is there, with a home folder below it.
+// examineIn runs Examine on an existing project, with a home folder below it.
 func examineIn(t *testing.T, dir string, env map[string]string) []provision.Finding {
 	t.Helper()
 	return provision.Examine(t.Context(), provision.DoctorOptions{
@@ -43,7 +43,7 @@ func TestLoginHooksAndFolders(t *testing.T) {
 		}
 	}
 	f := examineIn(t, dir, nil)
-	expect(f, "login", provision.Warn, "neither", 2) // the attached one is the person's own
+	expect(f, "login", provision.Warn, "neither", 2) // the attached agent uses the person's own login
 	expect(f, "hooks", provision.Good, "nothing", 1)
 	expect(f, "folders", provision.Good, "one, two share", 1)
 	expect(f, "set-up", provision.Good, "everything", 1)

@@ -8,24 +8,24 @@ import (
 
 // Options tune Init. The zero value is ready to use.
 type Options struct {
-	// Config is the text of the claude-swarm.yaml to write where there is none;
-	// empty means [config.Template].
+	// Config is the text of claude-swarm.yaml where the file is missing; empty means
+	// [config.Template].
 	Config string
 
-	// Subscribe says of agents which topics they are to hear of, as patterns.
+	// Subscribe has the patterns of topics to which each agent subscribes.
 	Subscribe map[string][]string
 
-	// Skill makes the skill that teaches a session of Claude Code the verbs.
+	// Skill makes the skill that explains the verbs to a session of Claude Code.
 	Skill bool
 
-	// Upgrade makes again what an older version made and nobody changed since.
+	// Upgrade remakes what an older version made and nobody changed since.
 	Upgrade bool
-	// Reset makes everything of ours again, also what somebody changed; but never
-	// a claude-swarm.yaml, which is the person's own.
+	// Reset remakes everything of ours, also what somebody changed, except
+	// claude-swarm.yaml, which belongs to the person.
 	Reset bool
 
-	// Step, if set, is asked before every change on disk outside the mailboxes.
-	// An error ends the run there, as a crash would; the next run goes on.
+	// Step, if set, is called before every change on disk outside the mailboxes. An error
+	// ends the run there, as a crash would; the next run continues.
 	Step func(what string) error
 }
 
@@ -36,7 +36,7 @@ type setup struct {
 	r *Report
 }
 
-// openSetup reads the manifest of a project, and begins the report of the run.
+// openSetup reads the manifest of a project and starts the report of the run.
 func openSetup(dir string, step func(string) error, r *Report) (*setup, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func openSetup(dir string, step func(string) error, r *Report) (*setup, error) {
 	return &setup{m: m, r: r}, nil
 }
 
-// inOrder takes steps until one fails.
+// inOrder calls the steps until one fails.
 func inOrder(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {

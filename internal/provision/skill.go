@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// skillName is what Claude Code calls the skill: its folder, and /swarm. It does not
-// begin with claude, a word that the makers of the client keep for themselves.
+// skillName is the name of the skill in Claude Code: its folder, and /swarm. It does not
+// begin with claude, a word that is reserved for the makers of the client.
 const skillName = "swarm"
 
-// skillText teaches a session of Claude Code the verbs. It is the same in every project
+// skillText explains the verbs to a session of Claude Code. It is the same in every project
 // and names no path, so that it can be committed.
 //
 //go:embed skill.md
@@ -21,8 +21,8 @@ func (s *setup) skillPart() part {
 	return part{path: filepath.Join(s.m.dir, ".claude", "skills", skillName, "SKILL.md"), text: skillText, mode: 0o644}
 }
 
-// skillFits finds a SKILL.md of somebody else, before anything is made: a
-// [*ConflictError]. One with our text came with a clone of the project.
+// skillFits returns a [*ConflictError] for a SKILL.md of somebody else, before anything is
+// made. A file with our text came with a clone of the project.
 func (s *setup) skillFits(o Options) error {
 	p := s.skillPart()
 	if !o.Skill || s.m.find(p.path) != nil {
@@ -35,7 +35,8 @@ func (s *setup) skillFits(o Options) error {
 	return ignoreMissing(err)
 }
 
-// skill makes the skill where it is asked for, and keeps one that was made up to date.
+// skill makes the skill where the options ask for it, and brings an existing one up to
+// date.
 func (s *setup) skill(o Options) error {
 	p := s.skillPart()
 	if s.m.find(p.path) != nil || o.Skill && !exists(p.path) {

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// strays looks for files and folders beside the mailboxes that are not mailboxes. They may be
-// mail, so the next step moves them to a mailbox and never removes them.
+// strays finds files and folders beside the mailboxes that are not mailboxes. They may be
+// mail, so the proposed command moves them to a mailbox and never removes them.
 func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	strangers, err := store.Strangers()
 	if err != nil {
@@ -24,7 +24,7 @@ func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	for _, s := range strangers {
 		path := filepath.Join(e.file.DeadDropDir, s)
 		if (s == dropbox.Lead || dropbox.IsBridge(s) || slices.Contains(agents, s)) && e.noAccessIn(path) {
-			continue // it is a mailbox that we may not look into
+			continue // it is a mailbox that this user may not read
 		}
 		to := filepath.Join(e.file.DeadDropDir, "AGENT") + "/"
 		if near := dropbox.Nearest(strings.TrimSuffix(s, filepath.Ext(s)), agents); len(near) > 0 {
@@ -38,8 +38,8 @@ func (e *checkup) strays(store *dropbox.Store, agents []string) {
 	}
 }
 
-// stray says what to do about one of them; to is a mailbox, quoted for the shell. mv -n
-// replaces nothing that is there.
+// stray reports one of them with a command to move it; to is a mailbox, quoted for the
+// shell. mv -n overwrites nothing.
 func (e *checkup) stray(path, to string) {
 	const name = "mailboxes"
 	info, err := os.Lstat(path)

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watches looks whether the kernel lets one more program watch folders, and
-// enough of them.
+// watches checks that the kernel lets one more program watch enough folders.
 func (e *checkup) watches() {
 	const name = "watches"
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
@@ -23,8 +22,8 @@ func (e *checkup) watches() {
 		return
 	}
 	unix.Close(fd)
-	// Two folders of each mailbox and the one of all, the turns, and as much for
-	// others.
+	// Two folders of each mailbox, of lead and of the bridge; the store and the turns; and
+	// the same number again for other programs.
 	need := 2 * (2*(len(e.file.Agents)+2) + 2)
 	if have, err := strconv.Atoi(limit("max_user_watches")); err == nil && have < need {
 		e.warn(name, "sysctl fs.inotify.max_user_watches="+strconv.Itoa(max(65536, 2*need)),
@@ -56,7 +55,7 @@ func processesWith(entry string, f func(pid int, environ []string)) {
 		}
 		data, err := os.ReadFile("/proc/" + d.Name() + "/environ")
 		if err != nil {
-			continue // another user's, or gone
+			continue // the process belongs to another user, or has ended
 		}
 		environ := strings.Split(strings.TrimRight(string(data), "\x00"), "\x00")
 		for _, have := range environ {

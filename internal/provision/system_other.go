@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// watches has no limit to look at here: kqueue takes a file descriptor for each
-// folder, and Go raises our limit of those as far as it may.
+// watches has no limit to check here: kqueue takes a file descriptor for each folder, and
+// Go raises that limit as far as it can.
 func (e *checkup) watches() {}
 
 // processesWith calls f with each process that has entry in the environment it was

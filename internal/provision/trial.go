@@ -15,15 +15,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
-// trialTime is the most that the trial may take; it takes about a second.
+// trialTime bounds the trial, which usually takes about a second.
 const trialTime = 60 * time.Second
 
-// word is what the agent of the trial answers.
+// word is the answer of the agent in the trial.
 const word = "the round trip works"
 
-// trial does a whole round in a scratch project: a daemon, an agent whose client
-// is a shell, a message, a turn, its answer. So what is wrong with this machine is
-// told from what is wrong with this project.
+// trial does a round trip in a scratch project: a daemon, an agent whose client is a shell,
+// a message, a turn, its answer. It separates faults of this machine from faults of this
+// project.
 func (e *checkup) trial(ctx context.Context) {
 	const name = "round trip"
 	if e.Program == "" {
@@ -45,7 +45,8 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// A shell plays the client, so a trial that fails says that the rest does not work here.
+	// A shell plays the client, so a trial that fails shows that something other than the
+	// client does not work.
 	kind := backends.Kinds()[0]
 	text := fmt.Sprintf("agents:\n  probe: {mcp: false, command: [sh, -c, %s]}\n", yamlQuote(kind.Echo(word)))
 	if _, err := Init(dir, Options{Config: text}); err != nil {
@@ -55,7 +56,7 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		// Also when the time is over, and whatever became of the message.
+		// Stop the daemon also when the time is over, whatever happened to the message.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), trialTime)
 		defer cancel()
 		_, stopErr := e.trialVerb(ctx, dir, "stop", "--now")
@@ -68,12 +69,12 @@ func (e *checkup) trialRound(ctx context.Context) (err error) {
 	return err
 }
 
-// trialVerb runs a verb of ours in the scratch project.
+// trialVerb runs a verb of claude-swarm in the scratch project.
 func (e *checkup) trialVerb(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, e.Program, append([]string{"--config", filepath.Join(dir, "claude-swarm.yaml")}, args...)...)
 	cmd.Dir = dir
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // nothing asks a model
+		if !strings.HasPrefix(v, "CLAUDE_SWARM_") && !strings.HasPrefix(v, "ANTHROPIC_") { // so that nothing calls a model
 			cmd.Env = append(cmd.Env, v)
 		}
 	}

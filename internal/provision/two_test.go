@@ -22,9 +22,9 @@ func attachAs(t *testing.T, dir, agent string, way provision.Way) (provision.Att
 	return provision.Attach(dir, provision.AttachOptions{Agent: agent, Program: program, Way: way, Home: filepath.Join(dir, "home")})
 }
 
-// Two attached agents, each by any way, in one folder or two: nothing of the first is
-// overwritten by the second. Both work, or the second is refused and changes nothing. What
-// was made is taken away to the byte, in every order.
+// Two agents are attached, each by any way, in one folder or two. The second overwrites
+// nothing of the first: both work, or the second is refused and changes nothing. All that
+// was made can be removed to the byte, in every order.
 func TestTwoAttachedAgents(t *testing.T) {
 	const (
 		newOnes = "# mine\nagents:\n  coder: {role: coder}\n"
@@ -110,7 +110,7 @@ func tryTwo(t *testing.T, dir string, first, second provision.Way, works bool) {
 	}
 }
 
-// Two agents that an earlier version attached: the entry of the second stands inside the
+// An earlier version attached two agents so that the entry of the second is inside the
 // fence of the first, or the second has the files of the first.
 func TestTwoThatAnEarlierVersionAttached(t *testing.T) {
 	for _, name := range []string{"two-by-plugin", "two-by-settings"} {
@@ -131,7 +131,8 @@ func TestTwoThatAnEarlierVersionAttached(t *testing.T) {
 			})
 		}
 	}
-	// What was overwritten is said, and attach --way plugin for both puts it right.
+	// Check reports what was overwritten, and attach --way plugin for both agents repairs
+	// it.
 	dir := unpack(t, "two-by-settings")
 	initIn(t, dir, provision.Options{Upgrade: true})
 	r, err := provision.Check(dir)
@@ -148,7 +149,7 @@ func TestTwoThatAnEarlierVersionAttached(t *testing.T) {
 	}
 }
 
-// A person's own words around our lines stay, whatever is taken away.
+// A person's own text around our lines stays, whatever is removed.
 func TestOneOfTwoIsTakenOutOfAChangedFile(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "claude-swarm.yaml", "agents:\n  bob:\n    role: x\n  cy:\n    role: x\n", 0o644)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// undoAll undoes the entries of the manifest: those of one agent, or all for "". What was made
-// last goes first: files before the folders that they are in.
+// undoAll undoes the entries of the manifest: those of one agent, or all for "". It goes
+// backwards, so that files go before the folders that they are in.
 func (s *setup) undoAll(agent string) error {
 	for _, e := range slices.Backward(slices.Clone(s.m.Entries)) {
 		if agent == "" || e.Agent == agent {
@@ -21,7 +21,7 @@ func (s *setup) undoAll(agent string) error {
 	return nil
 }
 
-// undo takes away what an entry of the manifest is about.
+// undo removes what an entry of the manifest describes.
 func (s *setup) undo(e entry) error {
 	switch e.Kind {
 	case kindFile:
@@ -70,7 +70,7 @@ func (s *setup) undoLines(e entry) error {
 	return s.m.forget(path)
 }
 
-// undoFolder removes a folder that we made, if nothing is in it.
+// undoFolder removes a folder that we made, if it is empty.
 func (s *setup) undoFolder(e entry) error {
 	path := s.m.abs(e.Path)
 	if err := s.m.disk.asks("remove " + path); err != nil {
@@ -80,7 +80,7 @@ func (s *setup) undoFolder(e entry) error {
 	case err == nil:
 	case s.m.otherUser(e) != nil:
 		e.Agent = s.m.otherUser(e).Agent
-		return s.m.note(e)
+		return s.m.put(e)
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
 		// Others put something there, so it is theirs now.
 	default:

@@ -19,7 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/provision"
 )
 
-// folders are project folders as people have them.
+// folders are typical project folders.
 var folders = map[string]func(t *testing.T, dir string){
 	"empty": func(*testing.T, string) {},
 	"a .gitignore without an end of line": func(t *testing.T, dir string) {
@@ -59,7 +59,7 @@ func git(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// put writes a file of long ago.
+// put writes a file with an old time.
 func put(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -73,7 +73,7 @@ func put(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	}
 }
 
-// snapshot is everything below dir: content, mode, and for files the time.
+// snapshot describes everything below dir: content, mode, and for files the time.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -105,8 +105,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A trip is what is made and taken away again: init, and init with attached
-// sessions.
+// A trip makes something and removes it again: init, or init with attached sessions.
 type trip struct {
 	make   func(dir string, step func(string) error) error
 	remove func(dir string, step func(string) error) error
@@ -125,7 +124,7 @@ var initTrip = trip{
 
 var errCut = errors.New("cut off here")
 
-// cutAfter lets n changes happen and ends the run at the next.
+// cutAfter allows n changes and ends the run at the next.
 func cutAfter(n int) func(string) error {
 	return func(string) error {
 		if n == 0 {
@@ -141,7 +140,8 @@ func steps(n *int) func(string) error {
 	return func(string) error { *n++; return nil }
 }
 
-// Cut off after each of its changes, it can be gone on with and undone: see trip.test.
+// A run that is cut off after any of its changes can be continued and undone: see
+// trip.test.
 func TestRemoveUndoesInit(t *testing.T) {
 	for name, prepare := range folders {
 		t.Run(name, func(t *testing.T) { t.Parallel(); initTrip.test(t, prepare) })
@@ -185,7 +185,7 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		t.Fatalf("%d changes to make it, %d to remove it: the cuts below prove little", makes, removes)
 	}
 
-	// Each round ends where it began, so that one folder does for all.
+	// Each round ends where it began, so that all rounds can use one folder.
 	dir = inMemory(t)
 	prepare(t, dir)
 	before = snapshot(t, dir)
@@ -193,7 +193,7 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 		if err := tr.make(dir, cutAfter(n)); !errors.Is(err, errCut) {
 			t.Fatalf("cut after %d of %d changes: %v", n, makes, err)
 		}
-		if n%2 == 0 { // whoever does not go on, but gives up
+		if n%2 == 0 { // a person who gives up instead of repeating init
 			must(tr.remove(dir, nil))
 			same(fmt.Sprintf("cut after change %d, and removed", n), dir, before)
 		}
@@ -216,8 +216,8 @@ func (tr trip) test(t *testing.T, prepare func(*testing.T, string)) {
 	}
 }
 
-// inMemory is a scratch folder that costs no disk, where there is such a thing: what is
-// cut off in hundreds of places is order, not durability.
+// inMemory is a scratch folder in memory, where the system has one: hundreds of cuts test
+// the order of changes, not durability.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "provision")
@@ -228,7 +228,7 @@ func inMemory(t *testing.T) string {
 	return dir
 }
 
-// A process that is killed leaves no more behind than one that stops.
+// A process that is killed leaves no more behind than a process that stops.
 func TestKilledWhileAttaching(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -335,7 +335,7 @@ func TestRemoveKeepsWhatIsYours(t *testing.T) {
 	}
 }
 
-// A folder of mailboxes that is a link belongs to somebody else, with what lies in it.
+// A folder of mailboxes that is a link belongs to somebody else, with its content.
 func TestPurgeBehindALink(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
@@ -368,7 +368,7 @@ func TestPurgeBehindALink(t *testing.T) {
 		t.Errorf("in the project, -before +after:\n%s", diff)
 	}
 
-	// Where no mail came, nothing of ours stays at the target, and the link does.
+	// Without mail, nothing of ours stays at the target of the link, but the link stays.
 	dir, elsewhere = t.TempDir(), t.TempDir()
 	if err := os.Symlink(elsewhere, filepath.Join(dir, ".dead-drop")); err != nil {
 		t.Fatal(err)
