@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,11 +117,7 @@ func readableLog(c *cli.Context, p *project, agent string) error {
 	if out.live {
 		tellWholeMessages(c, p, agent)
 	}
-	return follow(c, swarm.Filter{Agent: agent, Text: out.live}, out.partial, func() error {
-		lines, err := t.more()
-		out.lines(lines)
-		return err
-	})
+	return follow(c, swarm.Filter{Agent: agent, Text: out.live}, out.told, func() error { return out.more(t) })
 }
 
 // tellWholeMessages says where text will not appear while the agent writes it. It is only a
@@ -142,10 +139,9 @@ func tellWholeMessages(c *cli.Context, p *project, agent string) {
 	}
 }
 
-// follow calls more whenever there may be something to read, and text with each piece of
-// text that an agent is writing, until Ctrl-C. The file is the truth; the daemon's events
-// only say when to look.
-func follow(c *cli.Context, filter swarm.Filter, text func(swarm.FeedEvent), more func() error) error {
+// follow calls more whenever there may be something to read, and told with each event of the
+// daemon, until Ctrl-C. The file is the truth; the daemon's events only say when to look.
+func follow(c *cli.Context, filter swarm.Filter, told func(swarm.FeedEvent), more func() error) error {
 	ctx, cancel := context.WithCancel(c.Context)
 	events := make(chan swarm.FeedEvent)
 	ended := make(chan struct{})
@@ -165,20 +161,27 @@ func follow(c *cli.Context, filter swarm.Filter, text func(swarm.FeedEvent), mor
 	defer func() { cancel(); <-ended }()
 	tick := time.NewTicker(logPoll)
 	defer tick.Stop()
+	return readOn(c.Context, events, tick.C, told, more)
+}
+
+// readOn is follow with the events and the ticks of the caller. It calls more before it tells
+// of an event, so the line that an event is about has been read by then; a piece of text is no
+// reason to read.
+func readOn(ctx context.Context, events <-chan swarm.FeedEvent, tick <-chan time.Time, told func(swarm.FeedEvent), more func() error) error {
 	for {
+		var ev swarm.FeedEvent // of no kind at a tick
 		select {
-		case <-c.Context.Done():
+		case <-ctx.Done():
 			return nil // Ctrl-C is how one leaves
-		case ev := <-events:
-			if ev.Kind == swarm.FeedPartial {
-				text(ev)
-				continue
+		case ev = <-events:
+		case <-tick:
+		}
+		if ev.Kind != swarm.FeedPartial {
+			if err := more(); err != nil {
+				return err
 			}
-		case <-tick.C:
 		}
-		if err := more(); err != nil {
-			return err
-		}
+		told(ev)
 	}
 }
 
@@ -189,11 +192,40 @@ type logPrinter struct {
 	live  bool
 	p     palette
 	agent string
-	open  string // shown text that is not a line yet
+	open  string   // shown text that is not a line yet
+	ahead []string // printed entries of which the daemon has not told yet
 }
 
 // logIndent begins the further lines of one entry.
 const logIndent = "    "
+
+// more prints what t has got since the last call.
+func (l *logPrinter) more(t *tail) error {
+	lines, err := t.more()
+	l.lines(lines)
+	if l.live {
+		for _, entry := range entriesIn(lines) {
+			l.ahead = append(l.ahead, string(entry))
+		}
+	}
+	return err
+}
+
+// told shows a piece of text, unless the line of that text is printed already: the daemon tells
+// of a line after it has told of all pieces of its text.
+func (l *logPrinter) told(ev swarm.FeedEvent) {
+	switch ev.Kind {
+	case swarm.FeedPartial:
+		if len(l.ahead) == 0 {
+			l.partial(ev)
+		}
+	case swarm.FeedLine:
+		// No event comes any more about what stands before it, such as a line by hand.
+		if i := slices.Index(l.ahead, ev.Text); i >= 0 {
+			l.ahead = slices.Delete(l.ahead, 0, i+1)
+		}
+	}
+}
 
 // partial shows a piece of text.
 func (l *logPrinter) partial(ev swarm.FeedEvent) {

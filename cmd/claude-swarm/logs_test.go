@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,6 +47,76 @@ func TestLogPrinter(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
 				t.Errorf("after %q (-want +got):\n%s", tc.steps, diff)
+			}
+		})
+	}
+}
+
+// A text is shown once, also where its line is read from the file before the daemon's events
+// about it arrive: each text here is still on its way when a tick reads the line.
+func TestLogFollowLateText(t *testing.T) {
+	const head = "04:51:02 coder k7f3q9m2xd  "
+	text := func(s string) swarm.FeedEvent {
+		return swarm.FeedEvent{Kind: swarm.FeedPartial, At: time.Date(2026, 11, 21, 4, 51, 2, 0, time.Local), Agent: "coder", ID: "k7f3q9m2xd", Text: s}
+	}
+	line := func(s string) swarm.FeedEvent {
+		return swarm.FeedEvent{Kind: swarm.FeedLine, Agent: "coder", ID: "k7f3q9m2xd", Text: head + s + "\n"}
+	}
+	type (
+		rotate struct{}
+		tick   struct{}
+	)
+	for name, tc := range map[string]struct {
+		steps []any  // a string is a line that gets into the file
+		want  string // without the heads
+	}{
+		"in time":                  {[]any{text("hel"), text("lo"), "hello", line("hello"), text("wor"), "world", line("world")}, "hello\nworld\n"},
+		"all of it":                {[]any{"hello", tick{}, text("hel"), text("lo"), line("hello")}, "hello\n"},
+		"the end of it":            {[]any{text("hel"), "hello", tick{}, text("lo"), line("hello")}, "hello\n"},
+		"the text after it":        {[]any{"hello", tick{}, text("hello"), line("hello"), text("wor"), "world", line("world")}, "hello\nworld\n"},
+		"read with the line above": {[]any{text("a"), "a", "b", line("a"), text("b"), line("b"), text("c"), "c", line("c")}, "a\nb\nc\n"},
+		"two lines alike":          {[]any{"a", "a", tick{}, text("a"), line("a"), text("a"), line("a"), text("b"), "b", line("b")}, "a\na\nb\n"},
+		"of several lines":         {[]any{"one\n    two", tick{}, text("one\ntwo"), line("one\n    two")}, "one\n    two\n"},
+		"behind a line by hand":    {[]any{"by hand", tick{}, "hello", line("hello"), text("wor"), "world", line("world")}, "by hand\nhello\nworld\n"},
+		"rotated before the tick":  {[]any{"a", tick{}, "b", rotate{}, "c", tick{}, text("a"), line("a"), text("b"), line("b"), text("c"), line("c"), text("d"), "d", line("d")}, "a\nb\nc\nd\n"},
+		"rotated after the tick":   {[]any{"a", tick{}, rotate{}, text("a"), line("a"), text("b"), "b", line("b")}, "a\nb\n"},
+		"a line before the events": {[]any{"a", tick{}, text("b"), "b", line("b"), text("c"), "c", line("c")}, "a\nb\nc\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log")
+			var out bytes.Buffer
+			l, file := &logPrinter{w: &out, live: true, agent: "coder"}, &tail{path: path}
+			defer func() { file.close() }()
+			ctx, cancel := context.WithCancel(t.Context())
+			events, ticks, read, ended := make(chan swarm.FeedEvent), make(chan time.Time), make(chan bool), make(chan error)
+			go func() {
+				ended <- readOn(ctx, events, ticks, l.told, func() error {
+					defer func() { read <- true }()
+					return l.more(file)
+				})
+			}()
+			for _, step := range tc.steps {
+				switch step := step.(type) {
+				case string:
+					appendTo(t, path, head+step+"\n")
+				case swarm.FeedEvent:
+					events <- step
+					if step.Kind != swarm.FeedPartial {
+						<-read
+					}
+				case tick:
+					ticks <- time.Now()
+					<-read
+				case rotate:
+					rename(t, path)
+				}
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, strings.ReplaceAll(out.String(), head, "")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
