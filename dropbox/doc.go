@@ -123,7 +123,7 @@
 //	a mailbox       setaside  full  doneday  stray  folder  mailbox
 //	the store       mailboxes  lock  thread  store
 //	the disk        change  readable  names  disk
-//	a message       proof  parse  flat  encode  message  delivery
+//	a message       proof  parse  encode  message  delivery
 //	names           name  agent  errors
 //
 // The disk makes every change: a test refuses each of them once, see [Options].

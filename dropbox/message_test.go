@@ -294,6 +294,19 @@ func FuzzParse(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte("---\nx: 1\n? y\n: [a, {b: c}]\nz: |\n  text\n   more\n---\nbody"))
 	f.Add([]byte("---\r\nto: a\r\n---\r\n"))
+	for _, front := range []string{
+		"v: 1\nid: k7f3q9m2xd\nfrom: lead\nto: [coder, \"2nd\"]\ntype: task\npriority: low\n",
+		"subject: \"a \\\"b\\\" \\\\ ü\"\nkey: \"x: y # z\"\nhops: 3\npath: [a]\n",
+		"created: 2026-11-21T04:51:02.123456Z\nexpires: 2026-11-22T00:00:00Z\n",
+		"attachments:\n  - name: a.txt\n    path: attach/x/a.txt\n    size: 12\n    sha256: abc\nproof: \"0f\"\n",
+		"from: null\n", "from: yes\n", "to: []\n", "id: 123\n", "subject: \"\\u00e4\"\n", "subject: \"tab\there\"\n",
+		"to: [a,b]\n", "to: [\"a]\", b]\n", "v: 01\n", "hops: -1\n", "created: 2026-11-21T04:51:02,5Z\n", "subject: \"\"\n",
+		"subject: \"\U0001fffe\"\n", "type: n\n", "from: a...\n", "from: a-\n",
+		"to: coder\nfrom: lead\n", "from: a\nfrom: b\n", "subject: 12:30\n", "subject: 1:\n", "id: 1.\n", "path: [1]\n", "x: 1\n",
+		"subject: \"\xff\"\n", "subject: \"\ufffd\"\n", "subject: \"a\\\"\n", "attachments: a\n", "to: [a] \n", "from: a\r\n",
+	} {
+		f.Add([]byte("---\n" + front + "---\nbody"))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := dropbox.Parse(data)
 		if err != nil {

@@ -25,11 +25,9 @@ func Parse(data []byte) (*Message, error) {
 	if !ok {
 		return nil, invalid("no front matter: the first line is not ---")
 	}
-	m := &Message{}
-	if !m.setFlat(string(front)) {
-		if m, err = parseYAML(front); err != nil {
-			return nil, err
-		}
+	m, err := parseFront(front)
+	if err != nil {
+		return nil, err
 	}
 	if err := m.check(); err != nil {
 		return nil, err
@@ -65,9 +63,8 @@ func splitFront(data []byte) (front, body []byte, ok bool, err error) {
 	}
 }
 
-// parseYAML reads anything that YAML allows, less what a message has no use for. It
-// defines what a front matter means.
-func parseYAML(front []byte) (*Message, error) {
+// parseFront reads a front matter: all of YAML but the parts that a message has no use for.
+func parseFront(front []byte) (*Message, error) {
 	root, err := yamlMapping(front)
 	if err != nil {
 		return nil, err
