@@ -20,7 +20,7 @@
 // settles what came of it with package mail again:
 //
 //	step: held? -> mail: Claim, Refuse, TakeNotes -> turn: Run -> mail: Commit, Finish
-//	                                                          \-> mail: PutBackAll, Bury
+//	                                                          \-> mail: PutBackAll, GiveUp
 //
 // # What is promised
 //

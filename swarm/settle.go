@@ -64,7 +64,7 @@ func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
 		return err
 	}
 	a.control.comesTo(dropbox.Dead)
-	return a.inbox.Bury(j.Claim, out.Reason)
+	return a.inbox.GiveUp(j.Claim, out.Reason)
 }
 
 // interrupted puts the message of a turn back that a person ended for something
@@ -114,7 +114,7 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 	}
 	if buried {
 		a.control.comesTo(dropbox.Dead)
-		if err := a.inbox.Bury(j.Claim, mail.FailedTimes(j.Claim.Failed+1, reason)); err != nil {
+		if err := a.inbox.GiveUp(j.Claim, mail.FailedTimes(j.Claim.Failed+1, reason)); err != nil {
 			return err
 		}
 	} else if err := a.inbox.PutBack(j.Claim, !notBegun); err != nil {

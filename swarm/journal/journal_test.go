@@ -89,7 +89,7 @@ func TestAListenerHearsAllInOrder(t *testing.T) {
 }
 
 // What a listener did not take is given again, and events that come meanwhile as well.
-func TestWhatIsRefusedIsToldAgain(t *testing.T) {
+func TestRefusedEventsAreToldAgain(t *testing.T) {
 	dir := t.TempDir()
 	e := journal.Open(dir, durable.Files{}, nil)
 	add(t, e, "a", "b")
@@ -273,7 +273,7 @@ func TestACursorThatIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfAMessage(t *testing.T) {
+func TestTheListKeepsAPartOfAMessage(t *testing.T) {
 	m := &dropbox.Message{
 		V: dropbox.Version, ID: "abcdefghij", From: "coder", To: []string{"lead"}, Type: dropbox.Question, Priority: dropbox.Urgent, Subject: "Which?",
 		Thread: "t", ReplyTo: "r", Trace: "c", Key: "k", Extra: "irc: {channel: \"#a\"}\n", Body: []byte("The green one?\n"),

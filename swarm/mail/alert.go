@@ -11,24 +11,24 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Arrived says that a message lies in the mailbox of whoever leads. agent is whom it is
-// about; "" is no agent.
+// Arrived says that a message lies in the mailbox of the lead. agent is the agent that it
+// is about; "" is no agent.
 func (s *Service) Arrived(m *dropbox.Message, to, agent string) error {
 	return s.happened(journal.Event{
 		Kind: journal.Mail, Key: eventKey(journal.Mail, m.ID), Agent: agent, To: to, About: m.ID, Message: journal.Keep(m),
 	})
 }
 
-// TellLead sends the lead a message of the daemon's, once per key: something about
-// an agent, or about the daemon itself when that is "". The person gets what
-// concerns the agent that leads, and everything while that agent cannot work: else
-// nobody would know. It goes by the list of events, so that a crash loses none. What
-// cannot be written is said in the status, and tried again until it can.
+// TellLead sends the lead a message of the daemon's, once per key: something about an
+// agent, or about the daemon itself when that is "". Messages about the agent that leads go
+// to the person, and so do all of them while that agent cannot work: else nobody would
+// know. They go through the list of events, so that a crash loses none. A message that
+// cannot be written shows in the status, and is tried again until it can.
 func (s *Service) TellLead(agent, key, subject, body string) {
 	to := s.Names().LeadFor(agent)
 	kind := dropbox.Status
 	if to != dropbox.Lead && s.CanWork(to) {
-		kind = dropbox.Task // wakes the agent; the daemon is not answered
+		kind = dropbox.Task // wakes the agent; nobody answers the daemon
 	} else {
 		to = dropbox.Lead
 	}
@@ -75,7 +75,7 @@ func (s *Service) deliverAlert(ev journal.Event) error {
 		s.Alerted(ev.At, ev.Agent, m.Subject)
 	}
 	if ev.To == dropbox.Lead {
-		return nil // what the person gets is seen in the mailbox
+		return nil // a person sees it in the mailbox
 	}
 	told := *m
 	told.ID, told.Thread, told.Trace = d.ID, d.Thread, d.ID

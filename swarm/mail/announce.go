@@ -11,13 +11,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// AnnounceListener hears what happens for the announcer.
+// AnnounceListener hears the events for the announcer.
 func (s *Service) AnnounceListener() Listener {
 	return Listener{Name: "irc", Behind: "IRC misses what happens", Hear: s.announceEvents}
 }
 
-// announceEvents delivers the copies of what happened. To repeat it is harmless: the keys
-// make them the same.
+// announceEvents delivers the copies of events. To repeat it is harmless: the store knows a
+// copy by its key.
 func (s *Service) announceEvents(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
 		mo, shown := announcementOf(ev)
@@ -28,7 +28,7 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 			m := mo.copyFor(c, s.Announcer.Bridge())
 			err := s.deliverCopy(mo.Kind, m)
 			switch {
-			case errors.Is(err, errNoBridge): // what waits for the bridge holds nothing else up
+			case errors.Is(err, errNoBridge): // copies that wait for the bridge hold nothing else up
 				s.Trouble.Until("mirror", "IRC misses what happens: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
 			case undeliverable(err):
 				s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
@@ -72,7 +72,7 @@ func (s *Service) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
 }
 
 const (
-	// oldMail is how old mail is that nobody wants to see any more after the daemon,
-	// or the bridge, was away.
+	// oldMail is the age from which nobody wants to see mail any more after the daemon, or
+	// the bridge, was away.
 	oldMail = 24 * time.Hour
 )

@@ -9,34 +9,34 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Announcer shows people elsewhere, such as in the channels of IRC, what the swarm
-// does: the daemon delivers copies into the mailbox of a bridge, which works that off. A
+// An Announcer shows people elsewhere, such as in the channels of IRC, what the swarm does:
+// the daemon delivers copies into the mailbox of a bridge, and the bridge shows them. A
 // copy wakes nobody, passes no gate, and no agent waits for it. One goroutine at a time
 // asks the announcer, which must not block.
 type Announcer interface {
 	// Bridge is the name of the bridge, and so of its mailbox. It is always the same.
 	Bridge() string
-	// Copies says where something is to be seen; none is nowhere.
+	// Copies says where an announcement is shown; an empty list is nowhere.
 	Copies(Announcement) []Copy
 }
 
 // An Announcement is something that people may want to see.
 type Announcement struct {
-	// Kind is [journal.Alert] also where an alert arrived in the mailbox of whoever leads.
+	// Kind is [journal.Alert] also where an alert arrived in the mailbox of the lead.
 	Kind    journal.Kind
 	Message *dropbox.Message // what is shown; never changed
 	To      string           // the mailbox that it is for
-	About   string           // id of what one may read to know more
+	About   string           // id of the message with the details
 	Agent   string           // whose turn it is about; "" for mail and for what is about no agent
 	// Of is the message of the turn; the same as Message where it begins, nil where
 	// there was no turn.
 	Of *dropbox.Message
 
-	// Task is what a person asked for, where this is the end of all that came of it:
-	// the task that the turn worked on, or one that it was delegated from. Else it is nil.
+	// Task is the task of a person that is complete with this event: the task that the turn
+	// worked on, or one that it was delegated from. Else it is nil.
 	Task *dropbox.Message
 
-	key string // with the place: what makes a copy of it unique
+	key string // makes a copy unique, together with the place
 }
 
 // A Copy is one place where an announcement is shown.
@@ -46,9 +46,9 @@ type Copy struct {
 	Text  string // what is shown there, as a note, for subject and body; "" is these
 }
 
-// mostCopies bounds the copies that wait for a bridge which does not come: who looks
-// an hour later wants to know how things stand, not each step. What people must see
-// (mail, alerts, dead letters) is not counted.
+// mostCopies bounds the copies that wait for a bridge which does not come: a person who
+// looks an hour later wants to know how things stand, not each step. Copies that people
+// must see (mail, alerts, dead letters) do not count.
 const mostCopies = 1000
 
 // Announcing is the daemon's side of an [Announcer]. It is safe for several goroutines.
@@ -59,8 +59,8 @@ type Announcing struct {
 	waiting int // in the mailbox of the bridge, and the copies that came since it was counted
 }
 
-// copyFor is the copy of an announcement for one place. It answers nothing: whatever is
-// said to it is for whoever the original is from.
+// copyFor is the copy of an announcement for one place. It answers no message: an answer to
+// the copy goes to the sender of the original.
 func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	m := &dropbox.Message{
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
@@ -77,12 +77,12 @@ func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	return m
 }
 
-// passing tells whether people need not see what happened when there is too much.
+// passing tells whether people can do without an event when there are too many.
 func passing(kind journal.Kind) bool {
 	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed
 }
 
-// Count counts what waits. It is called at each look at the folders.
+// Count counts the copies that wait. The daemon calls it at each look at the folders.
 func (m *Announcing) Count(store *dropbox.Store) {
 	if m == nil {
 		return
@@ -97,7 +97,7 @@ func (m *Announcing) Count(store *dropbox.Store) {
 	m.waiting = n
 }
 
-// room tells whether one more copy may wait. Where it seems that none may, it counts.
+// room tells whether one more copy may wait. Before it says no, it counts the mailbox.
 func (m *Announcing) room(store *dropbox.Store) bool {
 	m.mu.Lock()
 	m.waiting++

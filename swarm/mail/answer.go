@@ -11,13 +11,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// owed says what answer the daemon owes the sender of a message whose turn
-// ended well: the agent's last words, for a task or a question, unless the
-// agent answered by itself. Nothing ever answers a result, so two agents cannot
-// keep each other awake with answers to answers.
+// owed says what answer the daemon owes the sender of a message whose turn ended well: the
+// agent's last words, for a task or a question, unless the agent answered by itself. No
+// message ever answers a result, so two agents cannot keep each other awake with answers to
+// answers.
 func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.SentNote, out runner.Outcome) *journal.Answer {
 	if !m.Type.WantsAnswer() || m.From == dropbox.Swarm || m.From == in.Name {
-		return nil // nor does an agent answer itself
+		return nil // an agent does not answer itself either
 	}
 	if m.Offer != "" && !in.hasOffer(m.Offer) {
 		return nil // it left the work to others
@@ -43,8 +43,8 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 	return ans
 }
 
-// answer delivers what a receipt says is owed, and returns its id; "" when nothing
-// was delivered. Its key makes it the same answer however often it is delivered.
+// answer delivers the answer that a receipt owes, and returns its id; "" when it delivered
+// none. The store knows the answer by its key, however often it is delivered.
 func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err error) {
 	ans := r.Answer
 	if ans == nil {
@@ -70,8 +70,8 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 		err = in.copyTo(lead, result)
 	}
 	if undeliverable(err) {
-		// Anyone who asked has no mailbox, as a message that was written by hand
-		// may say. The lead gets to know.
+		// The sender has no mailbox, as may be where a message was written by hand. The
+		// lead gets to know.
 		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, which cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))
 		return "", nil
 	}
@@ -86,10 +86,10 @@ func (in *Inbox) copyTo(lead string, result *dropbox.Message) error {
 	return err
 }
 
-// answerTo is the answer that a receipt says is owed to the sender of m.
+// answerTo is the answer that the receipt owes the sender of m.
 func answerTo(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	ans := r.Answer
-	asked := cmp.Or(m.Offer, m.ID) // who published knows the publication alone
+	asked := cmp.Or(m.Offer, m.ID) // the publisher knows only the publication
 	return &dropbox.Message{
 		From: r.Agent, To: []string{ans.To}, Type: dropbox.Result, Subject: ans.Subject, Thread: ans.Thread, Trace: ans.Trace,
 		ReplyTo: asked, Hops: ans.Hops, Path: ans.Path, Turn: r.Turn, Key: "result:" + asked, Priority: dropbox.Normal,

@@ -10,38 +10,39 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// How a message may have come, as far as the daemon knows by
-// itself; what a message says of it is not believed.
+// The ways by which a message may come, as far as the daemon knows by itself; it does not
+// believe what a message says about that.
 const (
-	ViaMailbox = "mailbox" // delivered into new/ by some program, such as claude-swarm send
-	viaHand    = "hand"    // a file laid into the folder by hand, taken in by the daemon
+	ViaMailbox = "mailbox" // a program delivered it into new/, such as claude-swarm send
+	viaHand    = "hand"    // a file dropped into the folder, which the daemon delivered
 )
 
-// Arrivals remember which of an agent's messages the daemon took in by itself. The
+// Arrivals remember which of an agent's messages the daemon made from dropped files. The
 // zero value is ready to use; it is safe for several goroutines.
 type Arrivals struct {
 	mu   sync.Mutex
 	hand map[string]bool // message ids
-	// origins are those of messages that nobody proves to have sent, and came when the
-	// others arrived; both by message ids.
+	// origins belong to messages without a proof of their sender; came says when the others
+	// arrived. Both go by message id.
 	origins map[string]*Origin
 	came    map[string]time.Time
 }
 
-// note notes when a message arrived, once.
-func (d *Arrivals) note(id string, at time.Time) {
+// noteTime notes when a message arrived, once.
+func (d *Arrivals) noteTime(id string, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, known := d.came[id]; known || d.origins[id] != nil {
 		return
 	}
-	if d.came == nil || len(d.came) >= maxArrivals { // of messages that were gone at the claim
+	if d.came == nil || len(d.came) >= maxArrivals { // left over by messages that were gone at the claim
 		d.came = map[string]time.Time{}
 	}
 	d.came[id] = at
 }
 
-// maxArrivals bounds what is kept of messages between their arrival and their claim.
+// maxArrivals bounds the times that are kept between the arrival of a message and its
+// claim.
 const maxArrivals = 1024
 
 // found notes who left a message.
@@ -59,8 +60,8 @@ func (d *Arrivals) keepOrigin(id string, o Origin) {
 	delete(d.came, id)
 }
 
-// origin says who left a message, nil where that was not found out yet, and when it
-// arrived, zero where that is not known. The arrival is told once.
+// origin says who left a message, nil where that is not known yet, and when it arrived,
+// zero where that is not known. It returns the time of arrival only once.
 func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -69,9 +70,8 @@ func (d *Arrivals) origin(id string) (o *Origin, arrived time.Time) {
 	return o, arrived
 }
 
-// TakeIn calls f, which delivers what was dropped by hand, and remembers the id and who
-// left it.
-// Anyone who asks meanwhile waits: the message can be claimed before f returns.
+// TakeIn calls f, which delivers a dropped file, and remembers the id and who left it.
+// [Arrivals.Via] waits meanwhile: the message can be claimed before f returns.
 func (d *Arrivals) TakeIn(o Origin, f func() (id string, err error)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -97,7 +97,7 @@ func (d *Arrivals) Via(id string) string {
 	return ViaMailbox
 }
 
-// Forget lets a message go that is settled.
+// Forget forgets a message that is settled.
 func (d *Arrivals) Forget(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,27 +106,27 @@ func (d *Arrivals) Forget(id string) {
 	delete(d.came, id)
 }
 
-// An Origin is what is known of the hand that left a file which nobody proves to have
-// sent, from the turns that ran when it appeared.
+// An Origin says who may have left a file without a proof of its sender, judged by the
+// turns that ran when it appeared.
 //
-// There is evidence where a tool call named the folder of the mailbox, or where a turn
-// was at work in that folder itself. Then the file belongs to that turn: its thread,
-// trace and path, and one hop more, so that agents which write files to themselves and
-// to each other are stopped as those that send messages are.
+// There is evidence where a tool call named the folder of the mailbox, or where a turn was
+// at work in that folder itself. Then the file belongs to that turn: it has the turn's
+// thread, trace and path, and one hop more, so that agents which write files to themselves
+// and to each other are stopped like agents that send messages.
 //
-// That a turn ran is not evidence, even if it was the only one: people and cron jobs drop
+// A turn that ran is not evidence, even if it was the only one: people and cron jobs drop
 // files while agents work. A swarm that is always busy would pass their files on, hop by
-// hop, and halt the ninth as a loop. So without evidence the hops stay what they are.
-// But such a file is no person's word either: it is held to the lists of those who were
-// at work. What loops in that way ends at policy.turns_per_hour.
+// hop, and halt the ninth as a loop. So without evidence the hops stay the same. But such a
+// file does not count as a person's word either: it may go only where the agents that were
+// at work may send. A loop of such files ends at policy.turns_per_hour.
 type Origin struct {
 	rec      *journal.Record // of the turn that wrote it; nil where there is no evidence
 	suspects []string        // the agents that were at work, sorted
 }
 
-// Inherited is what a file that was laid into an agent's folder takes over from the
-// turn that wrote it. Who wrote it is not known for sure, so it comes from the lead all
-// the same, and the answer goes there.
+// Inherited is the envelope that a file dropped into an agent's folder takes over from the
+// turn that wrote it. Its writer is not known for sure, so it still comes from the lead,
+// and the answer goes there.
 func (o Origin) Inherited() dropbox.Defaults {
 	d := dropbox.Defaults{From: dropbox.Lead}
 	if o.rec != nil {
@@ -136,8 +136,9 @@ func (o Origin) Inherited() dropbox.Defaults {
 	return d
 }
 
-// apply gives a message what it inherits, for the gate and for the turn's record. Its
-// file stays as it is. What the file claims of its way is not believed.
+// apply gives a message the envelope that it inherits, for the gate and for the turn's
+// record. Its file does not change. apply ignores what the file says about thread, trace,
+// hops and path.
 func (o Origin) apply(m *dropbox.Message) {
 	if o.rec == nil {
 		return

@@ -16,28 +16,26 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Attached does the mail of an agent whose session a person runs: what the
-// daemon does for the others, the hooks of that session's client do by it. The
-// order at a good end is the daemon's: the receipt beside the message in cur/ is
-// the commit point. It belongs to one goroutine; hooks that run at the same time
-// wait for each other by a lock.
+// An Attached does the mail of an agent whose session a person runs: the hooks of that
+// session's client call it where for other agents the daemon acts. A good end has the same
+// order as with the daemon: the receipt beside the message in cur/ is the commit point. It
+// belongs to one goroutine; hooks that run at the same time wait for each other by a lock.
 type Attached struct {
 	mail   *Inbox
 	advise func() string
 }
 
-// AttachedOptions are what an Attached can do without.
+// AttachedOptions are the optional parts of an Attached.
 type AttachedOptions struct {
-	Gate      Gate          // is asked about every message that is claimed, as the daemon does; nil stops loops alone
-	Announcer Announcer     // nil: nobody looks
+	Gate      Gate          // is asked about every claimed message, as in the daemon; nil stops only loops
+	Announcer Announcer     // nil announces nothing
 	Advise    func() string // a line for each prompt; nil is none
 	Log       *slog.Logger  // nil discards it
 	Names     Names         // who the lead is
 	Backend   string        // what kind of client the session is, for the receipts
 }
 
-// OpenAttached is ready to do the mail of an agent. The caller closes the Attached, and
-// the store.
+// OpenAttached returns an Attached for an agent. The caller closes it, and the store.
 func OpenAttached(home journal.Home, store *dropbox.Store, name string, o AttachedOptions) (*Attached, error) {
 	log := o.Log
 	if log == nil {
@@ -61,7 +59,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 		Home: home, Store: store, Ledger: appender{home}, Tokens: tokens, Counts: new(journal.TurnCounts), Secrets: home.Secrets(),
 		Events: home.Events(), Log: log, Gate: o.Gate, Trouble: new(Trouble), Reach: NewReach(store.Dir()), TurnsAt: home.TurnsSince,
 		Names:   func() Names { return o.Names },
-		CanWork: func(string) bool { return false }, // what concerns nobody else goes to the person
+		CanWork: func(string) bool { return false }, // alerts go to the person
 		Alerted: func(time.Time, string, string) { /* nobody listens to this process */ },
 	}
 	if o.Announcer != nil {
@@ -76,7 +74,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			return nil, err
 		}
 	}
-	s.WakeListeners = func() { // no daemon may run that would
+	s.WakeListeners = func() { // perhaps no daemon runs that would tell them
 		for _, l := range listeners {
 			_, _ = s.Hear(context.Background(), l) // logged; they hear it the next time
 		}
@@ -96,7 +94,7 @@ type hider struct{ secrets *tokens.Source }
 
 func (h hider) Text(text string) string { return h.secrets.Redactor().Text(text) }
 
-// Close lets the agent's log go.
+// Close closes the agent's log.
 func (s *Attached) Close() { s.mail.AgentLog.Close() }
 
 // A StopEvent is what the client tells its Stop hook.
@@ -104,17 +102,17 @@ type StopEvent struct {
 	PID     int    // of the hook
 	Session string // the client's
 	Prompt  string // id of the prompt whose turn has ended; "" where the client does not say
-	Active  bool   // the turn that ends was itself begun by a Stop hook
-	Last    string // what the assistant said last
-	// Tasks are the ids of the sub-agents that work on in the background. The client begins
-	// a turn by itself when one of them has ended.
+	Active  bool   // a Stop hook began the turn that ends
+	Last    string // the assistant's last words
+	// Tasks are the ids of the sub-agents that still work in the background. The client
+	// begins a turn by itself when one of them has ended.
 	Tasks []string
 
-	// Continue gives the next message to the session at once; else its person is
-	// only told that there is mail.
+	// Continue gives the next message to the session at once; else the reply only says that
+	// there is mail.
 	Continue bool
-	// Cap is how many turns in a row may be begun so. The client ignores the hook
-	// above its own cap, and a message that it ignored would be lost from sight.
+	// Cap is how many turns in a row the hook may begin in this way. The client ignores the
+	// hook above its own cap, and a message that it ignored would be lost from sight.
 	Cap int
 }
 
@@ -124,9 +122,9 @@ type StopReply struct {
 	Notice string // a line for the person; "" for nothing
 }
 
-// Begin binds a session to the agent: from now on it gets its mail. What an
-// earlier session left is put back. While another one runs, it keeps the mail, and
-// the notice says so.
+// Begin binds a session to the agent: from now on the session gets the agent's mail. Begin
+// puts back messages that an earlier session left. Where another session still runs, that
+// one keeps the mail, and the notice says so.
 func (s *Attached) Begin(pid int, session string) (notice string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -156,8 +154,8 @@ func (s *Attached) taken(other *journal.Binding) string {
 	return fmt.Sprintf("%s is attached to another session (pid %d), which gets its mail.", s.mail.Name, other.Process.PID)
 }
 
-// bind returns the binding of the client that called the hook. Where another
-// client has the agent and lives, it returns that one's as other.
+// bind returns the binding of the client that called the hook. Where another client holds
+// the agent and runs, it returns that client's binding as other.
 func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err error) {
 	client, err := clientAbove(pid)
 	if err != nil {
@@ -171,7 +169,8 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	case have != nil && have.Process == client:
 		b = have
 		if b.Message != "" && b.Session != "" && session != "" && b.Session != session {
-			// The client began another conversation, as by /clear, whose hook did not come.
+			// The client began another conversation, as by /clear, and its hook did not
+			// run.
 			if err := s.settle(b, "", false); err != nil {
 				return nil, nil, err
 			}
@@ -188,10 +187,10 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 	return b, nil, b.Write(s.mail.Home)
 }
 
-// Stop is the end of a turn of the session. The message that it worked on is done:
-// receipt, answer, filed. Then comes the next one, within the cap. Where sub-agents of the
-// message work on in the background, it is done at the end of the turn in which the
-// session is told that the last of them has ended.
+// Stop is the end of a turn of the session. The message that it worked on is done: receipt,
+// answer, filed. Then the next one begins, within the cap. Where sub-agents of the message
+// work on in the background, it is done at the end of the turn in which the session is told
+// that the last of them has ended.
 func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -204,9 +203,9 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	}
 	b.Tasks = ev.Tasks
 	if b.Message != "" {
-		// All turns of a prompt end under its id, also those that a Stop hook began. The
-		// end of another prompt's turn, or of one that has no id, proves that the turn of
-		// the message was broken off, or proves nothing: the message waits again.
+		// All turns of a prompt end with its id, also those that a Stop hook began. The end
+		// of another prompt's turn, or of a turn without an id, shows that the turn of the
+		// message was broken off, or shows nothing: either way the message waits again.
 		done := b.Prompt == ev.Prompt && (ev.Active || b.Asked && ev.Prompt != "")
 		if b.Awaits = b.AwaitsTasks(done); b.Awaits {
 			b.Latest = ev.Prompt
@@ -245,9 +244,9 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 	return reply, errors.Join(err, b.Write(s.mail.Home))
 }
 
-// Fetch gives the person's session its next message, as a prompt; "" when nothing
-// waits. The end of the turn files it. Where no Stop hook runs that would tell of
-// the end, fileLast files the one that was fetched before.
+// Fetch gives the person's session its next message, as a prompt; "" when nothing waits.
+// The end of the turn files it. Where no Stop hook reports that end, fileLast files the
+// message that was fetched before.
 func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string, err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -280,17 +279,17 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	return prompt, b.Write(s.mail.Home)
 }
 
-// Prompted notes the prompt that the session is given, by the client's id of it. The hooks
+// Prompted notes the prompt that the session gets, by the client's id for it. The hooks
 // UserPromptSubmit and UserPromptExpansion call it; at a slash command the client calls
 // both, with one id and before the ! lines at least one of them: 2.1.197 expands, runs the
 // lines and submits, 2.1.330 submits, expands and runs them. A prompt with another id than
-// the one whose turn works on a message proves that this turn was broken off, as by Esc,
-// of which the client tells no hook; the message waits again. What the person types into a
-// running turn has the id of that turn (2.1.330), or is not told of (2.1.197).
+// the one whose turn works on a message shows that this turn was broken off, as by Esc, for
+// which the client calls no hook; the message waits again. Text that the person types into
+// a running turn has the id of that turn (2.1.330), or calls no hook (2.1.197).
 //
-// text is what the prompt says. By a prompt the client also tells its session that a
-// sub-agent in the background has ended (2.1.330); a message that waits for that goes on
-// with it. What the person types before breaks nothing off.
+// text is what the prompt says. The client also uses a prompt to tell its session that a
+// sub-agent in the background has ended (2.1.330); the work on a message that waits for
+// that continues. Text that the person types before breaks nothing off.
 func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -319,8 +318,8 @@ func (s *Attached) Prompted(pid int, session, prompt, text string) (err error) {
 	return b.Write(s.mail.Home)
 }
 
-// endedTask is the id of the sub-agent, or of other work in the background, of whose end a
-// prompt tells; "" for every other prompt.
+// endedTask is the id of the sub-agent, or of other work in the background, whose end a
+// prompt reports; "" for every other prompt.
 func endedTask(text string) string {
 	rest, ok := strings.CutPrefix(text, "<task-notification>\n<task-id>")
 	id, _, whole := strings.Cut(rest, "</task-id>")
@@ -330,7 +329,7 @@ func endedTask(text string) string {
 	return id
 }
 
-// End is the end of the session: what it did not finish waits again.
+// End is the end of the session: the messages that it did not finish wait again.
 func (s *Attached) End(pid int) (err error) {
 	unlock, err := s.mail.Home.LockBinding(s.mail.Name)
 	if err != nil {
@@ -347,8 +346,8 @@ func (s *Attached) End(pid int) (err error) {
 	return errors.Join(s.putBackLeft(), os.Remove(s.mail.Home.BindingFile(s.mail.Name)))
 }
 
-// held says why the session gets no mail now, and what to do; "" when it gets some. A
-// person's word holds for the person's own session too.
+// held says why the session gets no mail now, and what to do; "" when it gets mail. A
+// pause, stop or halt by a person applies to the person's own session too.
 func (s *Attached) held(now time.Time) (string, error) {
 	name := s.mail.Name
 	all, err := journal.OpenHolds(s.mail.Home)

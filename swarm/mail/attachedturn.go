@@ -48,7 +48,7 @@ func (s *Attached) next(b *journal.Binding) (string, error) {
 	return "", nil
 }
 
-// notes claims what rides along.
+// notes claims the notes that ride along.
 func (s *Attached) notes(entries []dropbox.Entry) (notes []*dropbox.Claim, err error) {
 	size := 0
 	for _, e := range entries {
@@ -116,7 +116,7 @@ func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 		return err
 	}
 	i := slices.IndexFunc(claimed, func(e dropbox.Entry) bool { return e.ID == b.Message })
-	if i >= 0 { // else a person took it away meanwhile
+	if i >= 0 { // else a person removed it meanwhile
 		if err := s.commit(claimed[i], b, last); err != nil {
 			return fmt.Errorf("message %s: %w", b.Message, err)
 		}
@@ -125,7 +125,7 @@ func (s *Attached) settle(b *journal.Binding, last string, done bool) error {
 	return s.putBackLeft()
 }
 
-// brokenOff notes the end of a turn that did not come to its own.
+// brokenOff notes the end of a turn that was broken off.
 func (s *Attached) brokenOff(b *journal.Binding) error {
 	rec, err := journal.ReadRecord(s.mail.Home, b.Turn)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && rec.End != "" {
@@ -180,17 +180,17 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	if err := in.Box.Commit(e, data); err != nil {
 		return err
 	}
-	// A crash before this leaves the line to the daemon's next start, which makes it
-	// from the receipt.
+	// After a crash before this the daemon makes the line from the receipt at its next
+	// start.
 	if err := in.Ledger.Add(journal.LineOf(c.Message, r)); err != nil {
 		in.Log.Warn("a line is missing in the ledger until the daemon starts", keyErr, err)
 	}
 	return in.settled(e, c.Message, r)
 }
 
-// putBackCut puts back what a hook claimed that was killed before it noted the message in
-// the binding: the client ends the ! lines of a prompt that is broken off. The session works
-// on no message. What a client of the daemon still works on stays.
+// putBackCut puts back messages that a hook claimed and did not note in the binding before
+// it was killed: the client ends the ! lines of a prompt that is broken off. The session
+// works on no message. Messages that a client of the daemon still works on stay.
 func (s *Attached) putBackCut() error {
 	live, err := s.mail.Home.LiveClients()
 	if err != nil {
@@ -202,8 +202,8 @@ func (s *Attached) putBackCut() error {
 	return s.putBackLeft()
 }
 
-// putBackLeft finishes what has a receipt in cur/, and puts the rest back: nothing
-// of this agent is being worked on.
+// putBackLeft finishes messages that have a receipt in cur/, and puts the rest back: nobody
+// works on a message of this agent.
 func (s *Attached) putBackLeft() error {
 	box := s.mail.Box
 	committed, err := box.Receipts()

@@ -26,8 +26,8 @@ func (in *Inbox) Claim(e dropbox.Entry) (*Job, error) {
 	return &Job{Claim: claim, Via: in.Arrivals.Via(claim.ID), Began: time.Now().UTC()}, nil
 }
 
-// Refuse sets aside what is not to be worked on. Of another message it finds out whether it is
-// proven, and when it was cut off before.
+// Refuse sets aside a message that no turn may work on. For any other message it finds out
+// whether its sender is proven, and when an attempt at it was cut off.
 func (in *Inbox) Refuse(j *Job) (bool, error) {
 	c := j.Claim
 	if skipped, err := in.skip(c); skipped || err != nil {
@@ -38,27 +38,27 @@ func (in *Inbox) Refuse(j *Job) (bool, error) {
 		return false, err
 	}
 	if lost >= maxBegun {
-		return true, in.Bury(c, fmt.Sprintf("begun %d times without an end", lost))
+		return true, in.GiveUp(c, fmt.Sprintf("begun %d times without an end", lost))
 	}
 	j.CutOff = last
 	if c.Begun > 1 && j.CutOff.IsZero() {
-		j.CutOff = c.Created // its records were rotated away; it was begun, and no earlier
+		j.CutOff = c.Created // its records were rotated away; no attempt began earlier
 	}
 	j.Proven = in.Proves(c.Message)
 	return false, nil
 }
 
-// skip sets aside a message that no turn is to begin with, or to read.
+// skip sets aside a message that no turn may begin with, or read.
 func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	if c.Bad != nil {
-		return true, in.Bury(c, "not a valid message: "+c.Bad.Error())
+		return true, in.GiveUp(c, "not a valid message: "+c.Bad.Error())
 	}
 	done, err := in.Box.HasReceipt(c.Entry)
 	switch {
 	case err != nil:
 		return false, err
 	case done:
-		// It came back, as by a git checkout: it was answered then.
+		// It came back, as by a git checkout. Its sender has the answer.
 		in.Log.Info("message was done already", keyMessage, c.ID)
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.Bury(c.Entry, "duplicate: this message has a receipt in done/")
@@ -71,7 +71,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 		return true, in.Box.SetAsideClaimed(c.Entry, "a copy of a message that was given up; claude-swarm dead retry "+c.ID+" tries that again")
 	}
 	if expired(c.Message) {
-		return true, in.Bury(c, "expired at "+stamp(c.Message.Expires))
+		return true, in.GiveUp(c, "expired at "+stamp(c.Message.Expires))
 	}
 	if taken, err := in.offerTaken(c); taken || err != nil {
 		return taken, err
@@ -79,8 +79,8 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 	return in.gated(c)
 }
 
-// Started writes into the agent's log what a turn works on, once. It is not written
-// before the client is started, which it would only hold up.
+// Started writes into the agent's log which message a turn works on, once. It runs after
+// the start of the client, so that it does not delay that.
 func (in *Inbox) Started(j *Job) {
 	if j.told {
 		return
@@ -92,9 +92,9 @@ func (in *Inbox) Started(j *Job) {
 	in.Begun(m)
 }
 
-// TakeNotes claims what rides along, and makes all claims of the turn durable: the client is
-// not to be sent a prompt about a message that a power cut would put back as if nobody had
-// begun it. A note that cannot be had waits for the next turn.
+// TakeNotes claims the notes that ride along, and makes all claims of the turn durable: the
+// client must not get a prompt about a message that a power cut would put back as if nobody
+// had begun it. A note that cannot be claimed waits for the next turn.
 func (in *Inbox) TakeNotes(j *Job) error {
 	in.takeNotes(j)
 	return in.Box.SyncClaims()

@@ -6,8 +6,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// What is not refused is known by its proof: the prompt and the receipt say so.
-func TestWhatIsClaimedIsKnownByItsProof(t *testing.T) {
+// Refuse finds out whether a message that it lets pass has a proof; the prompt and the
+// receipt say so.
+func TestRefuseFindsOutTheProof(t *testing.T) {
 	in := newInbox(t)
 	if err := in.Tokens.Add(dropbox.Lead); err != nil {
 		t.Fatal(err)

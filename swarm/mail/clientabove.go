@@ -12,14 +12,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// ancestry is how far up a hook looks for the client that called it.
+// ancestry is how many processes up a hook looks for the client that called it.
 const ancestry = 8
 
-// shells are what a client may start a hook through.
+// shells are the programs through which a client may start a hook.
 var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ash", "busybox"}
 
-// clientAbove is the process that called a hook: the nearest ancestor that is no
-// shell.
+// clientAbove is the process that called a hook: the nearest ancestor that is not a shell.
 func clientAbove(pid int) (runner.Process, error) {
 	for _, p := range runner.Ancestors(pid, ancestry) {
 		if !slices.Contains(shells, strings.TrimPrefix(filepath.Base(programOf(p.PID)), "-")) {

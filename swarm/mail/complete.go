@@ -10,7 +10,8 @@ import (
 )
 
 // completed is the task of a person that is complete with the turn on m, whose receipt is
-// r: nothing else that came of the task is to be done. It is nil where there is none.
+// r: no other message that came of the task still waits. It is nil where no task is
+// complete.
 func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Message {
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
@@ -35,7 +36,8 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt) *dropbox.Mess
 	return task
 }
 
-// message finds and reads the message with that id, which may be moving.
+// message finds and reads the message with that id, which another process may move
+// meanwhile.
 func (s *Service) message(id string) (m *dropbox.Message, err error) {
 	for range 5 {
 		var found dropbox.Found
@@ -52,11 +54,11 @@ func (s *Service) message(id string) (m *dropbox.Message, err error) {
 	return m, err
 }
 
-// isOpen tells whether something that came of a task waits for an agent or is under way,
-// besides the message except. Questions to people do not count: who asked may have gone on
-// without an answer.
+// isOpen tells whether a message that came of a task waits for an agent or is in a turn,
+// besides the message except. Questions to people do not count: the agent that asked may
+// have continued without an answer.
 func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
-	since := task.Created.Add(-time.Minute) // by another clock
+	since := task.Created.Add(-time.Minute) // the other clock may differ
 	open := false
 	err := s.Store.Unfinished(IsAgent, func(box *dropbox.Mailbox, e dropbox.Entry) bool {
 		if e.ID == except || e.Created.Before(since) {
@@ -64,7 +66,7 @@ func (s *Service) isOpen(task *dropbox.Message, except string) (bool, error) {
 		}
 		m, err := box.Read(e)
 		if err != nil || m.Trace != task.ID {
-			return true // no message, filed meanwhile, or of something else
+			return true // not a message, filed meanwhile, or of another task
 		}
 		if ended, err := box.HasReceipt(e); err == nil && ended {
 			return true

@@ -19,8 +19,8 @@ func (in *Inbox) Begun(m *dropbox.Message) {
 	}))
 }
 
-// ended says what came of a turn that ended well. answer is the id of the answer that the
-// daemon sent; "" where it sent none.
+// ended says that a turn ended well, and with which result. answer is the id of the answer
+// that the daemon sent; "" where it sent none.
 func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) error {
 	if r.Outcome != string(runner.Done) {
 		return nil
@@ -35,13 +35,13 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 		Message: journal.Keep(shown), Of: journal.Keep(m),
 		Turn: &journal.Turn{ID: r.Turn, Outcome: r.Outcome, Seconds: line.Seconds, CostUSD: line.CostUSD},
 	}
-	if in.Announcer != nil { // to find it all mail is looked at
+	if in.Announcer != nil { // finding it reads all mail
 		ev.Task = journal.Keep(in.completed(m, r))
 	}
 	return in.happened(ev)
 }
 
-// FailedTurn says that a turn did not end well. line is what the ledger has about it.
+// FailedTurn says that a turn did not end well. line is its line in the ledger.
 func (in *Inbox) FailedTurn(m *dropbox.Message, line journal.LedgerLine, why string) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,

@@ -17,10 +17,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A readPrompt is what a reader finds in a prompt who knows nothing but its form.
+// A readPrompt holds what a reader finds in a prompt who knows only its form.
 type readPrompt struct {
 	window    string
-	envelopes []string // of the notes, and last of the message
+	envelopes []string // those of the notes, then that of the message
 	bodies    []string
 }
 
@@ -31,7 +31,7 @@ const (
 
 var openMark = regexp.MustCompile(`^--- [a-z2-7]{16} ---\n`)
 
-// read takes the first end of everything that has one.
+// read takes the first end mark that fits.
 func read(text string) (p readPrompt, err error) {
 	rest, ok := strings.CutPrefix(text, "claude-swarm: turn for coder\n\n")
 	if !ok {
@@ -72,8 +72,8 @@ func read(text string) (p readPrompt, err error) {
 	}
 }
 
-// Whatever stands in the file of a message that the gate lets pass, in that of a note
-// and in the window: the prompt has our frame, once, and in it what they hold, whole.
+// The prompt has our frame once, and in it the whole text of the message, of the notes and
+// of the window, whatever they contain.
 func FuzzFence(f *testing.F) {
 	mark := strings.Repeat("a", 16)
 	f.Add([]byte("Do it.\n"), []byte("The build is green.\n"), []byte("I ran the tests.\n"), "", "")

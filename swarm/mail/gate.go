@@ -6,9 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Gate decides whether a message may pass. The daemon asks it about every message
-// that it claims, wherever it came from, and about its own answers. It is
-// called from several goroutines.
+// A Gate decides whether a message may pass. The daemon asks it about every message that it
+// claims, whatever its sender, and about its own answers. Several goroutines call it.
 type Gate interface {
 	Ask(GateQuestion) GateVerdict
 }
@@ -17,9 +16,9 @@ type Gate interface {
 type GateQuestion struct {
 	Message *dropbox.Message
 	To      string // the mailbox that it is for
-	Proven  bool   // the proof shows that the sender is who it says
-	// Suspects are the agents that were at work when a message appeared which is not
-	// proven: one of them may have left it.
+	Proven  bool   // the proof shows that the message is from its sender
+	// Suspects are the agents that were at work when a message without a proof appeared:
+	// one of them may have left it.
 	Suspects       []string
 	Halted         string // why the conversation is halted; "" when it is not
 	BeforeDelivery bool   // it is not delivered yet; the gate is asked again at the claim
@@ -29,10 +28,10 @@ type GateQuestion struct {
 // A GateVerdict says whether a message may pass.
 type GateVerdict struct {
 	Pass   bool
-	Rule   string // in one word, by which rule it does not, or is to halt its conversation
+	Rule   string // in one word, the rule that stops it, or halts its conversation
 	Reason string // one line for people
 	Next   string // one line: what the sender can do
-	Halt   bool   // the conversation is to be halted, whether the message passes or not
+	Halt   bool   // halt the conversation, whether the message passes or not
 }
 
 func (v GateVerdict) String() string { return v.Rule + ": " + v.Reason }

@@ -12,8 +12,8 @@ import (
 // maxQuoted bounds what an alert quotes of a message, in bytes.
 const maxQuoted = 1 << 10
 
-// haltThread halts the conversation of a message. The lead is told once, with what
-// was said last.
+// haltThread halts the conversation of a message, and tells the lead once, with the last
+// words.
 func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 	if err := in.Store.Threads().Halt(m.Thread, v.String()); err != nil {
 		return err
@@ -23,9 +23,9 @@ func (in *Inbox) haltThread(m *dropbox.Message, v GateVerdict) error {
 	return in.TellHalted(m, fmt.Sprintf("\nLast, %s said to %s:\n\n> %s\n", m.From, in.Name, last))
 }
 
-// TellHalted tells the lead that the conversation of a message is halted, if it is,
-// once. A sender may have halted it before the delivery, and told nobody. What the lead did
-// is no news to the lead.
+// TellHalted tells the lead once that the conversation of a message is halted, if it is. A
+// sender may have halted it before the delivery, and told nobody. It does not tell the lead
+// of a halt by the lead.
 func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 	h, err := in.Store.Threads().Halted(m.Thread)
 	if err != nil || h == nil || strings.HasPrefix(h.Why, ByLead) {
@@ -40,15 +40,15 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 // ByLead begins the reason for which a person halts a conversation.
 const ByLead = "by " + dropbox.Lead
 
-// lastWord asks the gate about an answer of the daemon's in this agent's name. One
-// that halts its conversation still arrives: as a note, which wakes nobody.
+// lastWord asks the gate about an answer of the daemon's in this agent's name. An answer
+// that halts its conversation still arrives, as a note, which wakes nobody.
 func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if in.Gate == nil {
 		return nil
 	}
 	v := in.Gate.Ask(GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
 	if !v.Halt {
-		return nil // the rest is asked at the claim
+		return nil // the gate judges the rest at the claim
 	}
 	if !v.Pass {
 		m.Type = dropbox.Note

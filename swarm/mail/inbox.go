@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// An Inbox is the mail of one agent. One goroutine at a time works with it, but for Queue,
+// An Inbox is the mail of one agent. Only one goroutine at a time may use it, except Queue,
 // Arrivals and [Inbox.OriginOf], which are safe for several.
 type Inbox struct {
 	*Service
@@ -21,12 +21,12 @@ type Inbox struct {
 	Backend  func() string // names the program that does the turns, for receipts
 }
 
-// A Hider takes out of a text what nobody is to read.
+// A Hider removes secrets from a text.
 type Hider interface {
 	Text(text string) string
 }
 
-// Proves tells whether a message is from whom it says it is.
+// Proves tells whether a message is really from its sender.
 func (in *Inbox) Proves(m *dropbox.Message) bool {
 	token := in.Tokens.Of(m.From)
 	return token != "" && dropbox.Proven(token, m, in.Name)

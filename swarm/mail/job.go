@@ -12,30 +12,30 @@ import (
 const (
 	maxNotes    = 16    // messages that ride along with one turn
 	maxNoteSize = 32768 // bytes of their bodies together
-	maxBegun    = 10    // times a message may be begun without an end: then it kills the machine
+	maxBegun    = 10    // attempts at a message without an end; more show that it kills the machine
 )
 
 // A Job is one claimed message on its way through a turn.
 type Job struct {
 	Claim *dropbox.Claim
 	Notes []*dropbox.Claim
-	// Steered is what was brought to the turn while it ran.
+	// Steered are the messages that were brought to the turn while it ran.
 	Steered []Steered
 	Via     string
 	Proven  bool
 	CutOff  time.Time       // when an earlier attempt was cut off
-	Rec     *journal.Record // of the attempt that runs, or ran last
+	Rec     *journal.Record // the attempt that runs, or ran last
 	Began   time.Time
 	told    bool // the agent's log has it
-	// Stranded says that a note was claimed and could neither be taken along nor
-	// put back: cur/ is to be looked at.
+	// Stranded says that a note was claimed and could neither ride along nor be put back:
+	// somebody has to look at cur/.
 	Stranded bool
 }
 
 // ByLead tells whether a word of a person begins the turn.
 func (j *Job) ByLead() bool { return j.Proven && j.Claim.Message.From == dropbox.Lead }
 
-// NoteIDs are the ids of what rides along.
+// NoteIDs are the ids of the notes that ride along.
 func (j *Job) NoteIDs() []string {
 	var out []string
 	for _, c := range j.Notes {
@@ -44,7 +44,7 @@ func (j *Job) NoteIDs() []string {
 	return out
 }
 
-// SteeredUUIDs are those of the lines by which messages were brought to the turn.
+// SteeredUUIDs are the UUIDs of the lines that brought messages to the turn.
 func (j *Job) SteeredUUIDs() []string {
 	var out []string
 	for _, s := range j.Steered {
@@ -59,7 +59,7 @@ type Steered struct {
 	UUID  string
 }
 
-// steeredDone are the ids of those that a turn has done.
+// steeredDone are the ids of the steered messages that the turn has done.
 func (j *Job) steeredDone(out runner.Outcome) []string {
 	var done []string
 	for _, s := range j.Steered {

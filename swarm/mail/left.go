@@ -34,16 +34,16 @@ func (in *Inbox) finishCommitted(e dropbox.Entry) error {
 	return in.finish(e, c.Message, r)
 }
 
-// FinishFailure puts a message back whose attempt ended and was written down,
-// as it would have been.
+// FinishFailure puts back a message whose attempt failed, with its end in the record: a
+// crash cut off what follows that.
 func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
-	line := j.Rec.Line() // the ledger may have refused it, and takes it once
+	line := j.Rec.Line() // the ledger may lack it, and takes it only once
 	line.From, line.Subject = j.Claim.Message.From, j.Claim.Message.Subject
 	if err := in.Ledger.Add(line); err != nil {
 		return err
 	}
 	switch j.Rec.End {
-	case runner.Stopped, runner.Limited, runner.Refused: // no failure of a turn
+	case runner.Stopped, runner.Limited, runner.Refused: // not a failure of the message
 	default:
 		if err := in.FailedTurn(j.Claim.Message, line, j.Rec.Reason); err != nil {
 			return err
@@ -53,12 +53,12 @@ func (in *Inbox) FinishFailure(j *Job, maxFailures int) error {
 		return err
 	}
 	if j.Rec.Counted && j.Claim.Failed+1 >= maxFailures {
-		return in.Bury(j.Claim, FailedTimes(j.Claim.Failed+1, j.Rec.Reason))
+		return in.GiveUp(j.Claim, FailedTimes(j.Claim.Failed+1, j.Rec.Reason))
 	}
 	return in.PutBack(j.Claim, j.Rec.Counted)
 }
 
-// claimedNotes are the riders of a turn that are still in cur/.
+// claimedNotes are the notes of a turn that are still in cur/.
 func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	if len(rec.Notes) == 0 {
 		return nil, nil
@@ -81,8 +81,7 @@ func (in *Inbox) claimedNotes(rec *journal.Record) ([]*dropbox.Claim, error) {
 	return notes, nil
 }
 
-// LastRecord is the newest record of the claim that e shows; nil when there is
-// none.
+// LastRecord is the newest record of the claim that e shows; nil where no record exists.
 func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 	tries, err := journal.TriesOf(home, e.ID, e.Begun)
 	if err != nil || len(tries) == 0 {
@@ -91,20 +90,21 @@ func LastRecord(home journal.Home, e dropbox.Entry) (*journal.Record, error) {
 	return tries[len(tries)-1], nil
 }
 
-// FinishLeft goes on with what an earlier daemon left in cur/ half filed: a receipt beside
-// the message says that the turn was done, a reason that the message was given up or refused.
+// FinishLeft completes the filing that an earlier daemon left half done in cur/: a receipt
+// beside the message says that the turn was done, a reason that the message was given up or
+// refused.
 func (in *Inbox) FinishLeft() error {
 	if err := in.Box.Recover(); err != nil {
 		return err
 	}
-	// What has a receipt is finished first: also where only the receipt is left
-	// in cur/, and the notes that rode along with such a turn.
+	// Messages with a receipt come first, also where only the receipt is left in cur/, and
+	// with them the notes that rode along with such a turn.
 	for _, step := range []struct {
 		list func() ([]dropbox.Entry, error)
 		do   func(dropbox.Entry) error
 	}{
 		{in.Box.Receipts, in.finishCommitted},
-		{in.Box.Reasons, in.finishBurial},
+		{in.Box.Reasons, in.finishGivingUp},
 		{in.Box.Refusals().Unfinished, func(e dropbox.Entry) error { return in.Box.Refuse(e, "") }},
 	} {
 		entries, err := step.list()
@@ -120,8 +120,8 @@ func (in *Inbox) FinishLeft() error {
 	return nil
 }
 
-// Left are the messages in cur/ that a turn worked on, without what rode along with them or
-// was brought to them, and the marks of the clients of these turns.
+// Left returns the messages in cur/ that a turn worked on, without notes and steered
+// messages, and the marks of the clients of these turns.
 func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error) {
 	claimed, err := in.Box.Claimed()
 	if err != nil {
@@ -148,12 +148,12 @@ func (in *Inbox) Left() (left []dropbox.Entry, marks map[string]bool, err error)
 			riders[s.ID] = true
 		}
 	}
-	// A rider is settled with the message that it rode along with.
+	// A note is settled with the message that it rode along with.
 	return slices.DeleteFunc(claimed, func(e dropbox.Entry) bool { return riders[e.ID] }), marks, nil
 }
 
-// Reopen takes up a message that was left in cur/, with the record of its last turn. It is
-// nil where that settled the message: it is given up, or waits again.
+// Reopen opens a message that was left in cur/, with the record of its last turn. The
+// result is nil where that settled the message: it is given up, or waits again.
 func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
 	rec, err := LastRecord(in.Home, e)
 	if err != nil {
@@ -164,7 +164,7 @@ func (in *Inbox) Reopen(e dropbox.Entry) (*Job, error) {
 		return nil, err
 	}
 	if c.Bad != nil {
-		return nil, in.Bury(c, "not a valid message: "+c.Bad.Error())
+		return nil, in.GiveUp(c, "not a valid message: "+c.Bad.Error())
 	}
 	if rec == nil {
 		return nil, in.PutBack(c, false)

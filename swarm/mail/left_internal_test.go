@@ -57,7 +57,7 @@ func claimed(t *testing.T, a *Inbox, as dropbox.Type) *dropbox.Claim {
 	return c
 }
 
-// takeUp goes on with a message whose turn has failed.
+// takeUp settles a message whose turn has failed.
 func takeUp(a *Inbox, e dropbox.Entry) error {
 	j, err := a.Reopen(e)
 	if err != nil {
@@ -66,7 +66,7 @@ func takeUp(a *Inbox, e dropbox.Entry) error {
 	return a.FinishFailure(j, 3)
 }
 
-// count says how many messages lie in the folders of a mailbox.
+// count counts the messages in the folders of a mailbox.
 func count(t *testing.T, a *Inbox, want ...int) {
 	t.Helper()
 	for i, folder := range []string{"coder/new/*.md", "coder/cur/*.md", "coder/done/*/*.md", "lead/new/*.md"} {
@@ -77,9 +77,9 @@ func count(t *testing.T, a *Inbox, want ...int) {
 	}
 }
 
-// A turn is not settled before the list of events has its end: nobody would write it there
-// after that, and no listener would hear of it.
-func TestAListOfEventsThatTakesNothingIsWaitedFor(t *testing.T) {
+// A turn is not settled before the list of events has its end: nothing would add it after
+// that, and no listener would hear of it.
+func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 	refused := func(a *Inbox, f func() error) {
 		t.Helper()
 		inTheWay := filepath.Join(t.TempDir(), "file")

@@ -7,20 +7,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A Listener is told what happens in the swarm, by the list of events: in order, and each
-// event at least once, also what happened while no daemon ran or one was cut off.
+// A Listener hears the events of the swarm from the list of events: in order, and each at
+// least once, also those from a time when no daemon ran or one was cut off.
 type Listener struct {
 	Name   string // of its cursor; a word of small letters
-	Behind string // what the status says while Hear returns an error, before a colon and the error
+	Behind string // text of the status while Hear returns an error, before a colon and the error
 	// Hear takes events. After an error it gets the same ones again: when the next one
-	// comes, and after a while. It is also called with no events: when the daemon starts,
-	// and when a message has been filed or given up whose event it may have heard before.
+	// comes, and after a while. The daemon also calls it without events: when it starts,
+	// and when it has filed or given up a message whose event Hear may have seen before.
 	// One goroutine at a time calls it.
 	Hear func(ctx context.Context, events []journal.Event) error
 }
 
-// happened puts an event on the list, and wakes whoever listens. The error says that it
-// could not be written down.
+// happened puts an event on the list, and wakes the listeners. The error says that the
+// event is not on the list.
 func (s *Service) happened(ev journal.Event) error {
 	if err := s.Events.Add(ev); err != nil {
 		return fmt.Errorf("what happened is not written down: %w", err)
@@ -29,8 +29,8 @@ func (s *Service) happened(ev journal.Event) error {
 	return nil
 }
 
-// Hear tells a listener what it has not heard, and whether there was something. The status
-// says how that fails.
+// Hear gives a listener the events that it has not heard, and tells whether there were any.
+// A failure shows in the status.
 func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	err = s.Events.Tell(l.Name, func(events []journal.Event, missed int64) error {
 		if missed > 0 {
@@ -43,7 +43,7 @@ func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
 	return any, err
 }
 
-// Complain says in the status what a listener has against an event; nil ends that.
+// Complain shows in the status why a listener did not take an event; nil ends that.
 func (s *Service) Complain(l Listener, err error) {
 	key := "listener " + l.Name
 	if err == nil {

@@ -11,12 +11,12 @@ import (
 type Names struct {
 	Lead     string   // the agent that gets the lead's mail; "" is the person
 	LeadName string   // what the person is called besides lead; "" is nothing
-	CCLead   []string // agents of whose messages to others the lead gets a copy
+	CCLead   []string // agents whose messages to others are copied to the lead
 }
 
-// LeadFor says whose mailbox gets what from sends to the lead: that of the agent
-// that the configuration names, or the person's. The agent's own lead is the person. An
-// answer to somebody who wrote as the lead goes to the person without asking.
+// LeadFor says which mailbox gets the messages that from sends to the lead: that of the
+// agent that the configuration names, or the person's. The agent's own lead is the person.
+// An answer to a message from the lead goes to the person without a call of LeadFor.
 func (n Names) LeadFor(from string) string {
 	if n.Lead == "" || from == n.Lead {
 		return dropbox.Lead
@@ -25,14 +25,14 @@ func (n Names) LeadFor(from string) string {
 }
 
 // Leads tells whether an address is that of the lead: lead itself, another name of it
-// ([dropbox.IsLead]), or the name that the configuration gives the person. What is sent
-// there goes to [Names.LeadFor].
+// ([dropbox.IsLead]), or the name that the configuration gives the person. Messages to it
+// go to [Names.LeadFor].
 func (n Names) Leads(address string) bool {
 	return dropbox.IsLead(address) || address != "" && address == n.LeadName
 }
 
-// Called is what people and agents call the owner of a mailbox: the lead by the name
-// that the configuration gives the person, everybody else by the mailbox.
+// Called is the name that people and agents use for the owner of a mailbox: for the lead
+// the name that the configuration gives the person, for everybody else the mailbox.
 func (n Names) Called(mailbox string) string {
 	if mailbox == dropbox.Lead {
 		return cmp.Or(n.LeadName, mailbox)
@@ -40,8 +40,8 @@ func (n Names) Called(mailbox string) string {
 	return mailbox
 }
 
-// CopyFor says who gets a copy of what an agent sends to others; "" is nobody. What goes
-// to the lead anyway, or to people behind a bridge alone, needs none.
+// CopyFor says who gets a copy of an agent's messages to others; "" is nobody. A message
+// that goes to the lead anyway, or only to people behind a bridge, needs no copy.
 func (n Names) CopyFor(from string, to ...string) string {
 	lead := n.LeadFor(from)
 	others := slices.ContainsFunc(to, func(name string) bool { return !dropbox.IsBridge(name) })

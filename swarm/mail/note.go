@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Note logs an error that cannot be acted on here, and keeps it in the status
-// until that folder can be written again.
+// Note logs an error that the caller cannot act on, and keeps it in the status until that
+// folder can be written again.
 func (s *Service) Note(err error) {
 	if err == nil {
 		return
@@ -18,13 +18,13 @@ func (s *Service) Note(err error) {
 	s.Log.Error("could not be written down", keyErr, err)
 	folder := s.folderOf(err)
 	s.Trouble.Until("notes "+folder, "could not be written down: "+err.Error(), func() error {
-		// What somebody deleted is made again.
+		// Make recreates a deleted folder.
 		return errors.Join(s.Home.Make(), TryWriting(folder))
 	})
 }
 
-// folderOf is where an error of a file happened: the daemon's folder, one below
-// it, or the scratch of a mailbox.
+// folderOf is the folder in which an operation on a file failed: the daemon's folder, one
+// below it, or the scratch folder of a mailbox.
 func (s *Service) folderOf(err error) string {
 	path := ""
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
@@ -46,8 +46,7 @@ func (s *Service) folderOf(err error) string {
 	return filepath.Join(s.Store.Dir(), mailbox, "tmp")
 }
 
-// TryWriting makes a file of a block's size in a folder, durable, and takes it
-// away again.
+// TryWriting writes a file of a block's size in a folder, durably, and removes it.
 func TryWriting(folder string) error {
 	f, err := os.CreateTemp(folder, ".try-*")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// The folder that is tried again is the one where it went wrong, however the error
-// names the file: a window's is relative to its folder, a store's to the store.
+// The daemon retries in the folder where the error happened, however the error names the
+// file: a window's path is relative to its folder, a store's to the store.
 func TestTheFolderOfAnError(t *testing.T) {
 	dir := t.TempDir()
 	box := filepath.Join(dir, ".dead-drop")

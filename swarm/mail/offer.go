@@ -13,8 +13,8 @@ func (in *Inbox) hasOffer(id string) bool {
 	return err == nil && g.Agent == in.Name
 }
 
-// closeOffer closes the publication that a turn was about, if its agent claimed
-// it, and tells those who listen. It is harmless to repeat.
+// closeOffer closes the publication that a turn was about, if its agent claimed it, and
+// tells those who listen. To repeat it is harmless.
 func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	if m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil
@@ -31,7 +31,7 @@ func (in *Inbox) closeOffer(m *dropbox.Message, r *journal.Receipt) error {
 	return nil
 }
 
-// dropOffer gives back the publication that a message was about which is given up.
+// dropOffer gives back the publication of a message that is given up.
 func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 	if m == nil || m.Offer == "" || !in.hasOffer(m.Offer) {
 		return nil
@@ -43,7 +43,7 @@ func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 	return nil
 }
 
-// announce tells those who listen how published work ended. Nobody waits for it.
+// announce tells the listeners how published work ended, and waits for none of them.
 func (in *Inbox) announce(m *dropbox.Message, end, text string) {
 	if err := topic.Of(in.Store).Announce(m, in.Name, end, text, in.Tokens.Sign); err != nil {
 		in.Log.Warn("nobody could be told how it ended", keyMessage, m.ID, keyErr, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// OriginOf looks for the turn that left a file in the agent's mailbox at that time.
-// byHand says that it lay in the folder itself, where agents keep their own work.
+// OriginOf looks for the turn that left a file in the agent's mailbox at that time. byHand
+// says that the file was in the folder itself, where agents keep their own work.
 func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 	var o Origin
 	for _, rec := range in.TurnsAt(written) {
@@ -25,19 +25,19 @@ func (in *Inbox) OriginOf(written time.Time, byHand bool) Origin {
 	return o
 }
 
-// NoteArrival keeps in mind when a message arrived, before it is claimed, which changes that
-// time.
+// NoteArrival remembers when a message arrived. It must run before the claim, which changes
+// the time of the file.
 func (in *Inbox) NoteArrival(e dropbox.Entry) {
 	if e.Begun > 0 {
-		return // it was put back since
+		return // it was put back meanwhile
 	}
 	if at, err := in.Box.Arrived(e); err == nil {
-		in.Arrivals.note(e.ID, at)
+		in.Arrivals.noteTime(e.ID, at)
 	}
 }
 
-// traceMessage finds out who left a claimed message, unless it is proven to be from whom it
-// says, and applies it. suspects are the agents who may have left it.
+// traceMessage finds out who left a claimed message, unless its proof shows that, and
+// applies it. suspects are the agents that may have left it.
 func (in *Inbox) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 	m := c.Message
 	o, at := in.Arrivals.origin(c.ID)
@@ -50,7 +50,7 @@ func (in *Inbox) traceMessage(c *dropbox.Claim) (suspects []string, err error) {
 		in.Arrivals.found(c.ID, found)
 		o = &found
 	case o == nil:
-		// It was begun before this daemon, whose record knows what was found out then.
+		// An earlier daemon began it. Its record says what that daemon found out.
 		tried, err := journal.Records(in.Home, c.ID, c.Begun-1)
 		if err != nil || len(tried) == 0 {
 			return nil, err

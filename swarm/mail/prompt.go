@@ -12,22 +12,22 @@ import (
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
-// A Prompt is what one turn begins with. Its text never begins with a body, so
-// that no body can be taken for a command of the CLI, and every body stands
-// between two marks that it cannot contain.
+// A Prompt is the text with which one turn begins. It never begins with a body, so that the
+// CLI cannot take a body for a command, and every body stands between two marks that it
+// cannot contain.
 type Prompt struct {
 	Agent   string
 	Names   Names  // names the lead
-	Prior   []byte // the window after a compaction; empty: none
+	Prior   []byte // the window after a compaction, or empty
 	Reread  []string
 	Advice  string       // a line of the daemon's own; "" is none
-	Notes   []promptMail // what rides along
+	Notes   []promptMail // the notes that ride along
 	Message promptMail
 	Tools   bool      // its client has the tools of dead-drop
-	CutOff  time.Time // when an earlier attempt at the message was cut off; zero: never
+	CutOff  time.Time // when an earlier attempt at the message was cut off, or zero
 }
 
-// A promptMail is a message with what the daemon knows of it.
+// A promptMail is a message with the facts that the daemon knows about it.
 type promptMail struct {
 	*dropbox.Message
 	Proven bool
@@ -73,8 +73,8 @@ func (p Prompt) text(mark func() string) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// envelope is the line above a body. What strangers can choose is quoted, unless
-// it is a plain word, so that it cannot pass for what the daemon says.
+// envelope is the line above a body. Text that strangers can choose is quoted, unless it is
+// a plain word, so that it cannot pass for words of the daemon.
 func (l promptMail) envelope(names Names) string {
 	proof := "unverified"
 	if l.Proven {
@@ -127,7 +127,7 @@ func fenced(body []byte, mark func() string) string {
 // randomMark is 16 random letters.
 func randomMark() string { return strings.ToLower(rand.Text()[:16]) }
 
-// Prompt is what a turn on a message begins with, as far as its mail goes.
+// Prompt is the part of a turn's prompt that comes from its mail.
 func (in *Inbox) Prompt(j *Job) Prompt {
 	p := Prompt{
 		Agent: in.Name, Names: in.Names(), CutOff: j.CutOff,

@@ -8,50 +8,49 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxRung bounds the names that events may bring between two looks. When more
-// come, the folder is listed instead: the names were only a short cut.
-const maxRung = 1024
+// maxChanged bounds the names that events may bring between two looks. When more come, the
+// queue lists the folder instead: the names are only a shortcut.
+const maxChanged = 1024
 
-// A Queue is an agent's waiting mail as far as it is known: the lists in hand, and
-// the names that events brought since. A backlog is listed once and worked off,
-// not listed again for every message, and nothing that is done for each message
-// goes through all of it. It is safe for several goroutines; only the agent's own
-// goroutine takes from it.
+// A Queue is an agent's waiting mail as far as it is known: the lists of the last look, and
+// the names that events brought since. A backlog is listed once, not again for every
+// message, and no step for one message goes through all of it. It is safe for several
+// goroutines; only the agent's own goroutine takes from it.
 type Queue struct {
-	mu     sync.Mutex
-	rung   []string        // names that events brought
-	look   bool            // the folder must be listed
-	list   []dropbox.Entry // to be worked on, in this order
-	riders []dropbox.Entry // notes, which wake nobody and ride along, in their order
-	count  Waiting         // of both
+	mu      sync.Mutex
+	changed []string        // names that events brought
+	look    bool            // the folder must be listed
+	list    []dropbox.Entry // begin turns, in this order
+	riders  []dropbox.Entry // notes, which wake nobody and ride along, in order
+	count   Waiting         // counts both
 }
 
 // Changed merges what an event said: a name in new/, or "" for "look".
 func (q *Queue) Changed(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if name == "" || len(q.rung) >= maxRung {
-		q.look, q.rung = true, nil
+	if name == "" || len(q.changed) >= maxChanged {
+		q.look, q.changed = true, nil
 		return
 	}
 	if !q.look {
-		q.rung = append(q.rung, name)
+		q.changed = append(q.changed, name)
 	}
 }
 
-// Refresh brings the list up to date: by the names that were rung, or by list
-// when a look is due.
+// Refresh brings the list up to date: by the names that events brought, or by list when a
+// look is due.
 func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	q.mu.Lock()
-	look, rung := q.look, q.rung
-	q.look, q.rung = false, nil
+	look, names := q.look, q.changed
+	q.look, q.changed = false, nil
 	q.mu.Unlock()
 	if !look {
-		for _, name := range rung {
+		for _, name := range names {
 			if e, err := dropbox.ParseName(name); err == nil {
 				q.Add(e)
 			} else {
-				look = true // something strange: the listing sets it aside
+				look = true // not a message: the listing sets it aside
 			}
 		}
 	}
@@ -81,7 +80,7 @@ func (q *Queue) Refresh(list func() ([]dropbox.Entry, error)) error {
 	return nil
 }
 
-// Add puts an entry at its place. An entry that is there already is replaced.
+// Add puts an entry at its place, and replaces one with the same name.
 func (q *Queue) Add(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,12 +97,12 @@ func (q *Queue) Add(e dropbox.Entry) {
 	q.count.Add(e.Priority, 1)
 }
 
-// rank is where an entry stands in a list, or belongs.
+// rank is the index of an entry in a list, or the index where it belongs.
 func rank(list []dropbox.Entry, e dropbox.Entry) (i int, found bool) {
 	return slices.BinarySearchFunc(list, e, func(a, b dropbox.Entry) int { return strings.Compare(a.Base(), b.Base()) })
 }
 
-// without takes an entry out of a list and tells whether it was there.
+// without removes an entry from a list and tells whether it was there.
 func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 	i, found := rank(list, e)
 	switch {
@@ -115,7 +114,7 @@ func without(list []dropbox.Entry, e dropbox.Entry) ([]dropbox.Entry, bool) {
 	return slices.Delete(list, i, i+1), true
 }
 
-// Remove takes an entry out: it was claimed, or is gone.
+// Remove removes an entry that was claimed, or is gone.
 func (q *Queue) Remove(e dropbox.Entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,7 +126,7 @@ func (q *Queue) Remove(e dropbox.Entry) {
 	}
 }
 
-// Head is the next message to work on. Notes are passed over.
+// Head is the next message to work on. It skips notes.
 func (q *Queue) Head() (dropbox.Entry, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -149,27 +148,27 @@ func (q *Queue) MarkNote(e dropbox.Entry) {
 	q.riders = slices.Insert(q.riders, i, e)
 }
 
-// Notes lists the first few entries that are known to ride along.
+// Notes lists the first few entries that are known to be notes.
 func (q *Queue) Notes(most int) []dropbox.Entry {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.Clone(q.riders[:min(most, len(q.riders))])
 }
 
-// Stale tells whether the folder has to be listed before the count is to be
-// believed, as while a long turn runs.
+// Stale tells whether the folder must be listed before the count is right, as during a long
+// turn.
 func (q *Queue) Stale() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.look
 }
 
-// Waiting counts what is in hand, with what events brought since.
+// Waiting counts the lists, and the names that events brought since.
 func (q *Queue) Waiting() Waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	w := q.count
-	for _, name := range q.rung {
+	for _, name := range q.changed {
 		e, err := dropbox.ParseName(name)
 		if err != nil {
 			continue

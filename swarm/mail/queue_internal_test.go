@@ -50,7 +50,7 @@ func TestQueueMergesWhatEventsBring(t *testing.T) {
 
 func TestQueueListsAgainWhenTooMuchCame(t *testing.T) {
 	var q Queue
-	for n := range maxRung + 1 {
+	for n := range maxChanged + 1 {
 		q.Changed(entry(t, 1, n).Name)
 	}
 	listed := false
@@ -80,8 +80,8 @@ func TestQueuePassesOverNotes(t *testing.T) {
 	}
 }
 
-// What is known to ride along is known after the next listing too, as long as it is
-// there, and the count is that of the folder.
+// A queue still knows its notes after the next listing, as long as they are there, and its
+// count is that of the folder.
 func TestQueueKnowsNotesAfterAListing(t *testing.T) {
 	var q Queue
 	note, task, gone := entry(t, 1, 1), entry(t, 2, 2), entry(t, 0, 3)

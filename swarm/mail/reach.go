@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Reach remembers whose turns named the folder of a mailbox in a call of a tool. It is
+// Reach remembers which agents' turns named the folder of a mailbox in a tool call. It is
 // safe for several goroutines.
 type Reach struct {
 	folder *regexp.Regexp // finds a mailbox's name behind the store's folder
@@ -23,7 +23,7 @@ func NewReach(store string) *Reach {
 	}
 }
 
-// Called notes the mailboxes that a call of one of an agent's tools names.
+// Called notes the mailboxes that a tool call of an agent names.
 func (r *Reach) Called(by string, input []byte) {
 	found := r.folder.FindAllSubmatch(input, 16)
 	if len(found) == 0 {
@@ -46,7 +46,7 @@ func (r *Reach) Called(by string, input []byte) {
 // named tells whether a turn of that agent named the folder of a mailbox.
 func (r *Reach) named(mailbox, agent string) bool {
 	if r == nil {
-		return false // an attached session sees no tools of others
+		return false // an attached session sees no tool calls of others
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

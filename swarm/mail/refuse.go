@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// gated asks the gate about a claimed message, and sets it aside when it may not
-// pass. Without a gate only loops are stopped.
+// gated asks the gate about a claimed message, and sets it aside when it may not pass.
+// Without a gate it stops only loops.
 func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 	m := c.Message
 	suspects, err := in.traceMessage(c)
@@ -24,7 +24,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 		if !in.Store.TooManyHops(m.Hops) {
 			return false, nil
 		}
-		return true, in.Bury(c, fmt.Sprintf("passed on %d times: a loop", m.Hops))
+		return true, in.GiveUp(c, fmt.Sprintf("passed on %d times: a loop", m.Hops))
 	}
 	q := GateQuestion{Message: m, To: in.Name, Proven: in.Proves(m), Suspects: suspects, At: time.Now()}
 	halted, err := in.Store.Threads().Halted(m.Thread)
@@ -50,7 +50,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 	return true, in.turnAway(c, v)
 }
 
-// turnAway refuses a claimed message: its sender is told, and it is kept with the
+// turnAway refuses a claimed message: it tells the sender, and keeps the message with the
 // reason. All of it can be repeated.
 func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	if err := in.tellRefused(c.Message, v); err != nil {
@@ -65,14 +65,14 @@ func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 	return in.Box.Refuse(c.Entry, v.String())
 }
 
-// tellRefused tells the sender that a message was refused. An agent is told once in a
-// conversation, by a note that does not wake it: whatever woke it could make it try
-// again. A person is told each time.
+// tellRefused tells the sender that a message was refused. It tells an agent once in a
+// conversation, by a note that does not wake it: a message that woke it could make it try
+// again. It tells a person each time.
 func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
 	subject := "refused: " + Describe(m)
 	if m.From == dropbox.Swarm {
-		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // somebody took the name
+		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // another mailbox took the name
 		return nil
 	}
 	note := &dropbox.Message{
@@ -82,7 +82,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	if m.From == dropbox.Lead {
 		note.Type, note.Key = dropbox.Status, "refused:"+m.ID
 		if m.Type.WantsAnswer() {
-			note.Type = dropbox.Result // whoever waits for the answer waits for this
+			note.Type = dropbox.Result // a sender that waits for the answer must get this
 		}
 	} else {
 		body += "What else is refused in this conversation is not told one by one.\n"
@@ -96,8 +96,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	return err
 }
 
-// offerTaken files an offer that is not to be taken any more, because another agent
-// was quicker, without a turn.
+// offerTaken files an offer without a turn where another agent has claimed the work.
 func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
 	id := c.Message.Offer
 	if id == "" {
@@ -107,7 +106,7 @@ func (in *Inbox) offerTaken(c *dropbox.Claim) (bool, error) {
 	taken, ok := errors.AsType[*topic.TakenError](err)
 	switch {
 	case errors.Is(err, dropbox.ErrNotFound):
-		return true, in.Bury(c, "it offers "+id+", which was never published")
+		return true, in.GiveUp(c, "it offers "+id+", which was never published")
 	case ok:
 	case err != nil:
 		return false, err

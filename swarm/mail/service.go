@@ -20,39 +20,39 @@ const (
 	keyWhy     = "why"
 )
 
-// A Service is what the mail of all agents of a project shares. Every field is set, but
-// for Gate and Announcer. All of it is safe for several goroutines.
+// A Service holds what the mail of all agents of a project shares. Only Gate and Announcer
+// may be nil. All of it is safe for several goroutines.
 type Service struct {
 	Home      journal.Home
 	Store     *dropbox.Store
 	Ledger    Ledger
 	Tokens    *journal.Tokens
 	Counts    *journal.TurnCounts
-	Secrets   *tokens.Source // the tokens, which nothing that is written may hold
+	Secrets   *tokens.Source // the tokens, which no written file may contain
 	Events    *journal.Events
 	Log       *slog.Logger
-	Gate      Gate        // nil stops loops alone
-	Announcer *Announcing // nil: nobody looks
+	Gate      Gate        // nil stops only loops
+	Announcer *Announcing // nil announces nothing
 	Trouble   *Trouble
 	Reach     *Reach
 	Names     func() Names
-	// CanWork tells whether the agent that leads takes up mail.
+	// CanWork tells whether the agent that leads begins turns.
 	CanWork func(agent string) bool
-	// TurnsAt are the turns that ran at a time.
+	// TurnsAt lists the turns that ran at a time.
 	TurnsAt func(time.Time) []*journal.Record
 	// Alerted says that an alert about an agent was delivered.
 	Alerted func(at time.Time, agent, subject string)
-	// WakeListeners says that there is something to hear.
+	// WakeListeners says that there are new events.
 	WakeListeners func()
 }
 
-// A Ledger takes the lines of turns that ended.
+// A Ledger stores the lines of turns that ended.
 type Ledger interface {
 	Add(line journal.LedgerLine) error
 }
 
-// deliver sends a message of the daemon's or in an agent's name. The store makes
-// a result that is too long an attachment.
+// deliver sends a message of the daemon's or in an agent's name. The store turns a result
+// that is too long into an attachment.
 func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	token := s.Tokens.Of(as)
 	m.Subject, m.Body = s.Secrets.Redactor().Text(m.Subject), s.Secrets.Hidden(m.Body)
@@ -64,8 +64,8 @@ func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, 
 	})
 }
 
-// undeliverable tells whether a message can never be delivered, however often
-// that is tried: it would keep its mailbox from all further work.
+// undeliverable tells whether no retry can deliver a message: retries would block the
+// mailbox.
 func undeliverable(err error) bool {
 	return slices.ContainsFunc([]error{dropbox.ErrNoMailbox, dropbox.ErrName, dropbox.ErrInvalid, dropbox.ErrTooLarge, dropbox.ErrHops},
 		func(never error) bool { return errors.Is(err, never) })

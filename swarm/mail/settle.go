@@ -10,8 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Commit files a turn that ended well. The receipt is the commit point: from then on the
-// turn counts as done whatever happens, and [Inbox.Finish] can be repeated from any cut.
+// Commit writes the receipt of a turn that ended well. The receipt is the commit point:
+// from then on the turn counts as done whatever happens, and [Inbox.Finish] can be repeated
+// after a crash at any step.
 func (in *Inbox) Commit(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	r, err := in.receipt(j, out)
 	if err != nil {
@@ -24,7 +25,7 @@ func (in *Inbox) Commit(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	return r, in.Box.Commit(j.Claim.Entry, data)
 }
 
-// Finish does what is left after [Inbox.Commit].
+// Finish does the steps after [Inbox.Commit].
 func (in *Inbox) Finish(j *Job, r *journal.Receipt) error {
 	if err := in.finish(j.Claim.Entry, j.Claim.Message, r); err != nil {
 		return err
@@ -32,8 +33,8 @@ func (in *Inbox) Finish(j *Job, r *journal.Receipt) error {
 	return in.releaseSteered(j, r.Steered)
 }
 
-// finish does what is left after the commit point: ledger, notes, answer, and
-// the files to done/. It is harmless to repeat.
+// finish does the steps after the commit point: ledger, notes, answer, and the files to
+// done/. To repeat it is harmless.
 func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	if err := in.Ledger.Add(journal.LineOf(m, r)); err != nil {
 		return err
@@ -41,7 +42,7 @@ func (in *Inbox) finish(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt)
 	return in.settled(e, m, r)
 }
 
-// settled is finish after the ledger has its line.
+// settled does the steps of finish after the line in the ledger.
 func (in *Inbox) settled(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt) error {
 	if err := in.finishNotes(r); err != nil {
 		return err
@@ -93,8 +94,7 @@ func (in *Inbox) finishNotes(r *journal.Receipt) error {
 	return nil
 }
 
-// PutBackAll ends an attempt that is not counted: the message and what rode
-// along wait again.
+// PutBackAll ends an attempt that does not count: the message and its notes wait again.
 func (in *Inbox) PutBackAll(j *Job, out runner.Outcome, failed bool) error {
 	if err := in.RecordEnd(j, out, failed); err != nil {
 		return err
@@ -105,9 +105,8 @@ func (in *Inbox) PutBackAll(j *Job, out runner.Outcome, failed bool) error {
 	return in.PutBack(j.Claim, failed)
 }
 
-// GiveBack puts a message back whose turn is not to be started, or could not be
-// for a reason of ours, and returns that reason. Nothing was begun, so nothing
-// is counted.
+// GiveBack puts back a message whose turn must not start, or could not because of a failure
+// of the daemon, and returns that reason. No turn began, so no attempt counts.
 func (in *Inbox) GiveBack(j *Job, why error) error {
 	if err := in.PutBackNotes(j); err != nil {
 		return err
@@ -145,7 +144,7 @@ func (in *Inbox) PutBack(c *dropbox.Claim, failed bool) error {
 	return nil
 }
 
-// RecordEnd makes the end of an attempt durable, with its line in the ledger.
+// RecordEnd writes the end of an attempt durably, with its line in the ledger.
 func (in *Inbox) RecordEnd(j *Job, out runner.Outcome, counted bool) error {
 	r := j.Rec
 	r.End, r.Reason, r.Ended, r.CostUSD, r.Counted = out.End, out.Reason, out.Ended.UTC(), out.CostUSD, counted
@@ -166,7 +165,7 @@ func (in *Inbox) AttemptLine(j *Job, out runner.Outcome) journal.LedgerLine {
 	}
 }
 
-// receipt says what became of a message whose turn ended well.
+// receipt is the receipt of a message whose turn ended well.
 func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	m := j.Claim.Message
 	r := &journal.Receipt{
@@ -202,7 +201,7 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 	return r, nil
 }
 
-// denial is one line about a tool call that was not permitted.
+// denial is one line about a tool call that the client did not permit.
 func denial(d runner.Denial) string {
 	s := d.Tool
 	if len(d.Input) > 0 {
@@ -214,7 +213,7 @@ func denial(d runner.Denial) string {
 	return s
 }
 
-// FailedTimes is why a message is given up.
+// FailedTimes is the reason why a message is given up after so many failures.
 func FailedTimes(n int, last string) string {
 	if n == 1 {
 		return "failed: " + last

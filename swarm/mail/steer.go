@@ -11,24 +11,23 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Steering. A message that is urgent does not wait for the end of the turn that
-// runs: it is claimed and written to the client, which takes it in with its next
-// tool result.
+// Steering. An urgent message does not wait for the end of the turn that runs: the daemon
+// claims it and writes it to the client, which reads it with its next tool result.
 //
 //	new/ --claim--> cur/, turns/TURN.steered --> client --repeats it--> result
 //	  ^                                            |                      |
 //	  +------ never taken in, or no good result ---+      receipt of the turn, then
 //	                                                      its own, its answer, done/
 //
-// The receipt of the turn names what was done with it, so its appearance is the
-// commit point for all of them; a daemon that takes over after a crash finds what
-// was brought in TURN.steered, and whether it was done in what the client printed.
+// The receipt of the turn names the steered messages that were done, so its appearance is
+// the commit point for all of them. A daemon that takes over after a crash finds the
+// steered messages in TURN.steered, and in the client's output whether they were done.
 
-// maxSteered bounds what is brought to one turn.
+// maxSteered bounds the messages that are brought to one turn.
 const maxSteered = 16
 
-// NextUrgent claims the next urgent message for the turn that runs.
-// may tells whether a message may be brought to the turn; nil asks whether any may.
+// NextUrgent claims the next urgent message for the turn that runs. may tells whether the
+// turn may get that message; for nil, whether it may get any.
 func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Steer, bool) {
 	for len(j.Steered) < maxSteered {
 		c, ok := in.takeUrgent(may)
@@ -64,7 +63,7 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 		return nil, false
 	}
 	if err := in.Queue.Refresh(in.Box.List); err != nil {
-		in.Queue.Changed("") // looked at again after the turn
+		in.Queue.Changed("") // look again after the turn
 		return nil, false
 	}
 	for {
@@ -92,14 +91,13 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 	}
 }
 
-// steerText is what the client reads. As a prompt, it never begins with a body.
+// steerText is the text that the client reads. Like a prompt, it never begins with a body.
 func (m promptMail) steerText(agent string, names Names) string {
 	return fmt.Sprintf("claude-swarm: an urgent message for %s, while you work\n\n%s\n\n%s\n\n%s\n", agent, m.envelope(names), fenced(m.Body, randomMark),
 		"Take it in now. Unless it says otherwise, go on then with what you were doing, and speak of both in your summary.")
 }
 
-// finishSteered files what was done in a turn beside its own message. It is
-// harmless to repeat.
+// finishSteered files the steered messages that a turn has done. To repeat it is harmless.
 func (in *Inbox) finishSteered(r *journal.Receipt) error {
 	if len(r.Steered) == 0 {
 		return nil
@@ -117,7 +115,7 @@ func (in *Inbox) finishSteered(r *journal.Receipt) error {
 			return err
 		}
 		if c.Bad != nil {
-			return in.Bury(c, "not a valid message: "+c.Bad.Error())
+			return in.GiveUp(c, "not a valid message: "+c.Bad.Error())
 		}
 		if err := in.finishOne(c, r); err != nil {
 			return err
@@ -126,8 +124,8 @@ func (in *Inbox) finishSteered(r *journal.Receipt) error {
 	return nil
 }
 
-// finishOne files one of them, with a receipt and a separate answer. What it
-// cost is part of the turn.
+// finishOne files one steered message, with a receipt and a separate answer. Its cost is
+// part of the turn's.
 func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
 	sent, err := journal.SentIn(in.Home, turn.Turn)
 	if err != nil {
@@ -152,7 +150,7 @@ func (in *Inbox) finishOne(c *dropbox.Claim, turn *journal.Receipt) error {
 	return in.finish(c.Entry, c.Message, r)
 }
 
-// releaseSteered lets what came too late for a turn that ended well wait again.
+// releaseSteered puts back messages that came too late for a turn that ended well.
 func (in *Inbox) releaseSteered(j *Job, done []string) error {
 	for _, s := range j.Steered {
 		if slices.Contains(done, s.Claim.ID) {
@@ -166,8 +164,8 @@ func (in *Inbox) releaseSteered(j *Job, done []string) error {
 	return nil
 }
 
-// putBackSteered lets what was brought to a turn that ended badly wait again. The
-// client may have begun it.
+// putBackSteered puts back messages that were brought to a turn that ended badly. The
+// client may have begun them.
 func (in *Inbox) putBackSteered(j *Job) error {
 	for _, s := range j.Steered {
 		if err := in.PutBack(s.Claim, false); err != nil && !errors.Is(err, dropbox.ErrGone) {
@@ -178,7 +176,7 @@ func (in *Inbox) putBackSteered(j *Job) error {
 	return nil
 }
 
-// release puts a message back whose own turn was never begun.
+// release puts back a message whose own turn never began.
 func (in *Inbox) release(c *dropbox.Claim) error {
 	e, err := in.Box.Release(c.Entry)
 	if errors.Is(err, dropbox.ErrGone) {
@@ -190,7 +188,7 @@ func (in *Inbox) release(c *dropbox.Claim) error {
 	return nil
 }
 
-// claimedSteered are those that were brought to a turn and are still in cur/.
+// claimedSteered are the messages that were brought to a turn and are still in cur/.
 func (in *Inbox) claimedSteered(rec *journal.Record) ([]Steered, error) {
 	notes, err := in.Home.SteeredIn(rec.Turn)
 	if err != nil || len(notes) == 0 {

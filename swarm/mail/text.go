@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Bounds of what is told of a message, in bytes: an alert is not an attachment, and
-// its body has to fit.
+// Bounds of quotes from a message, in bytes: an alert is not an attachment, and its body
+// must fit.
 const (
 	maxTold   = 6 << 10
 	maxReason = 1 << 10
 )
 
-// cut keeps the beginning of a text, whole runes.
+// cut keeps the beginning of a text, in whole runes.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -24,10 +24,10 @@ func cut(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Beginning is as much of a text as is told of it.
+// Beginning is the part of a text that alerts quote.
 func Beginning(text string) string { return cut(text, maxReason) }
 
-// Describe is the one line that the status shows of a task.
+// Describe is the line that the status shows for a message.
 func Describe(m *dropbox.Message) string {
 	return screen.Short(m.Gist(), 80)
 }
@@ -47,5 +47,5 @@ func answerSubject(m *dropbox.Message) string {
 // eventKey is the key of an event about the message or the turn with that id.
 func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
 
-// deadKey begins the key of what the daemon says of a message that it gave up.
+// deadKey begins the key of the daemon's messages about a message that it gave up.
 const deadKey = "dead:"

@@ -6,22 +6,22 @@ import (
 	"sync"
 )
 
-// Trouble is what is wrong with the daemon itself, for the status: one sentence
-// for each thing that can be wrong. It is safe for several goroutines.
+// Trouble is the list of the daemon's own problems, for the status: one sentence for each.
+// It is safe for several goroutines.
 type Trouble struct {
 	mu   sync.Mutex
 	what map[string]complaint
 }
 
-// A complaint says what is wrong. Where whoever complained cannot know when it is
-// over, fix finds that out, or brings it about: it is tried at each look at the
-// folders, and an error keeps the complaint.
+// A complaint says what is wrong. Where the caller cannot know when that is over, fix finds
+// it out, or mends it: the daemon calls fix at each look at the folders, and an error keeps
+// the complaint.
 type complaint struct {
 	sentence string
 	mend     func() error
 }
 
-// maxTrouble bounds the complaints; what goes beyond is in the log.
+// maxTrouble bounds the complaints; any more are only in the log.
 const maxTrouble = 50
 
 func (t *Trouble) Set(key, sentence string) { t.Until(key, sentence, nil) }
@@ -45,7 +45,7 @@ func (t *Trouble) Clear(key string) {
 	delete(t.what, key)
 }
 
-// Mend tries to mend what it can, one after the other.
+// Mend calls every fix, one after the other.
 func (t *Trouble) Mend() {
 	t.mu.Lock()
 	what := maps.Clone(t.what)

@@ -16,10 +16,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// withoutList calls f while the folder cannot be listed. What is in it can be opened.
+// withoutList calls f while the folder cannot be listed. Its files can be opened.
 func withoutList(t *testing.T, folder string, f func()) {
 	t.Helper()
-	// Root may read everything; so this thread gives that right up for a while.
+	// Root may read everything; so this thread gives up that right for a while.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -43,7 +43,7 @@ func withoutList(t *testing.T, folder string, f func()) {
 	f()
 }
 
-// A ledger is not amended from days of which it is not known what was done in them.
+// Amend adds no lines for days whose mail it cannot list.
 func TestADayThatCannotBeListed(t *testing.T) {
 	in := newInbox(t)
 	ledger, err := journal.OpenLedger(in.Home, nil)
@@ -65,8 +65,8 @@ func TestADayThatCannotBeListed(t *testing.T) {
 	})
 }
 
-// A message is not taken up while the notes of its turn cannot be looked for: it would be
-// settled, and nobody would look for them again.
+// Reopen fails while the folder with the notes of the turn cannot be listed: the message
+// would be settled, and nobody would look for the notes again.
 func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)
@@ -89,8 +89,8 @@ func TestNotesThatCannotBeLookedForAtAStart(t *testing.T) {
 	count(t, a, 2, 0, 0, 0)
 }
 
-// A turn that is done is not answered, nor filed, while the notes that rode along cannot
-// be looked for: nobody would file them after that.
+// A turn that is done is neither answered nor filed while the folder with its notes cannot
+// be listed: nobody would file them after that.
 func TestNotesThatCannotBeLookedForAtTheEnd(t *testing.T) {
 	a := newInbox(t)
 	note, task := claimed(t, a, dropbox.Note), claimed(t, a, dropbox.Task)

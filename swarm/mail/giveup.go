@@ -6,10 +6,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Bury gives a message up: into dead/ with the reason, and the sender is told,
-// once each time that it comes to that. What is cut off after the reason is
-// written is gone on with at the next start.
-func (in *Inbox) Bury(c *dropbox.Claim, reason string) error {
+// GiveUp moves a message to dead/ with the reason, and tells the sender, once each time
+// that a message is given up. If a crash cuts it off after the reason is written, the next
+// start completes it.
+func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	at, err := in.Box.Condemn(c.Entry, reason)
 	if err != nil {
 		return err
@@ -32,8 +32,8 @@ func (in *Inbox) Bury(c *dropbox.Claim, reason string) error {
 	return nil
 }
 
-// finishBurial goes on with a message whose reason is written.
-func (in *Inbox) finishBurial(e dropbox.Entry) error {
+// finishGivingUp completes GiveUp for a message whose reason is written.
+func (in *Inbox) finishGivingUp(e dropbox.Entry) error {
 	c, err := in.Box.Open(e)
 	if err != nil {
 		return err
@@ -44,19 +44,18 @@ func (in *Inbox) finishBurial(e dropbox.Entry) error {
 	}
 	if done, err := in.Box.HasReceipt(e); err != nil {
 		return err
-	} else if done { // a duplicate, of which nobody is told
+	} else if done { // a duplicate: nobody needs to know
 		return in.Box.Bury(e, reason)
 	}
-	return in.Bury(c, reason)
+	return in.GiveUp(c, reason)
 }
 
-// tellSender tells the sender that a message will not be done, once per key. An
-// agent that waits for an answer is woken by it, others read it with their next
-// turn.
+// tellSender tells the sender that a message will not be done, once per key. It wakes an
+// agent that waits for an answer; others read it with their next turn.
 func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	m := c.Message
 	again := "To try again: claude-swarm dead retry " + c.ID
-	switch { // what would be given up again
+	switch { // a retry would give these up again
 	case m == nil:
 		again = "To have it done after all, write it again."
 	case expired(m):
