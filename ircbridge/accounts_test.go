@@ -23,7 +23,7 @@ func loginScene(t *testing.T) (*scene, *irctest.Network) {
 	return s, n
 }
 
-// What the server vouches for commands, and the nick alone does not.
+// An account that the server vouches for may command; a nick proves nothing.
 func TestAccountsOfRealServices(t *testing.T) {
 	s, n := loginScene(t)
 	n.Register("ann", "anns-own-one")
@@ -66,7 +66,7 @@ func TestAccountsOfRealServices(t *testing.T) {
 		t.Errorf("%d reconnects while the services were away", st.Reconnects)
 	}
 
-	// Who logs out is nobody.
+	// A person who logs out has no rights.
 	ann.say("NickServ", "LOGOUT")
 	ann.like("NickServ: You have been logged out.")
 	ann.say("#project-x", "coder: by ann who has logged out")
@@ -90,7 +90,7 @@ func TestLoginRefusedIsSaid(t *testing.T) {
 	}
 	s.stop()
 
-	// Services that are away for the moment are waited for.
+	// The bridge waits for services that are away for the moment.
 	n.StopServices()
 	s.o.Server.SASLPassword = "the-right-one"
 	s.start()

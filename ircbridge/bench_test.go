@@ -21,14 +21,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// The floors are the least relay that does it: files that are written as durably as
-// ours, a watch of their folder, and a connection. Both run at 50 messages a second
-// through the same server, and whoever listens is the same small client.
+// The floors are the smallest possible relay: files that are written as durably as ours, a
+// watch of their folder, and a connection. Both run at 50 messages a second through the
+// same server, with the same small client as the listener.
 
 // pace is the time between two messages.
 const pace = 20 * time.Millisecond
 
-// A raw is a connection that reads lines as they are.
+// A raw is a connection that reads raw lines.
 type raw struct {
 	net.Conn
 	lines *bufio.Scanner
@@ -64,8 +64,8 @@ func (r *raw) until(part string) (line string, ok bool) {
 	return "", false
 }
 
-// folder makes a folder that `go test -artifacts` leaves to be deleted later: where many
-// files were deleted a moment ago, ext4 looks long for a number that a new one may have.
+// folder makes a folder that `go test -artifacts` deletes later: after many files were
+// deleted, ext4 takes long to find an inode number for a new one.
 func folder(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.ArtifactDir(), dropbox.NewID())
@@ -75,7 +75,7 @@ func folder(b *testing.B) string {
 	return dir
 }
 
-// mailboxes makes those of a bridge and of an agent.
+// mailboxes makes the mailboxes of a bridge and of an agent.
 func mailboxes(b *testing.B) *dropbox.Store {
 	b.Helper()
 	dir := filepath.Join(folder(b), "mail")
@@ -185,7 +185,7 @@ func paced(b *testing.B, send func(n int) error, arrived func(n int) bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOut is from the file to the line that a client sees.
+// BenchmarkOut measures from the file to the line that a client sees.
 func BenchmarkOut(b *testing.B) {
 	text := func(n int) string { return fmt.Sprintf("message %d of many, as long as people write.", n) }
 	b.Run("floor", func(b *testing.B) {
@@ -216,7 +216,7 @@ func BenchmarkOut(b *testing.B) {
 	})
 }
 
-// BenchmarkIn is from the line that a person writes to the file in the mailbox.
+// BenchmarkIn measures from the line that a person writes to the file in the mailbox.
 func BenchmarkIn(b *testing.B) {
 	line := func(n int) string {
 		return fmt.Sprintf("PRIVMSG #bench :coder: message %d of many, as long as people write.\r\n", n)
@@ -246,10 +246,10 @@ func BenchmarkIn(b *testing.B) {
 	})
 }
 
-// many is how many messages are in the way at once where the rate is measured.
+// many is the number of messages on their way at once while the rate is measured.
 const many = 1000
 
-// rate reports how many of many messages a second came, from the first to the last.
+// rate reports the messages per second, from the first to the last.
 func rate(b *testing.B, next func() bool) {
 	b.Helper()
 	var first time.Time
@@ -265,9 +265,9 @@ func rate(b *testing.B, next func() bool) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkOutRate is how many messages a second are said when many wait: by a relay
-// that moves each file away when it has written the line, and by ours, which has each
-// proven and filed with a receipt.
+// BenchmarkOutRate measures the messages per second when many wait: of a relay that moves
+// each file away after it has written the line, and of the bridge, which proves each and
+// files it with a receipt.
 func BenchmarkOutRate(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		for range b.N {
@@ -304,7 +304,7 @@ func BenchmarkOutRate(b *testing.B) {
 	})
 }
 
-// relay says what lies in a folder, and moves each file away, durably.
+// relay says the files of a folder, and moves each away, durably.
 func relay(dir, done string, mouth *raw) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -332,7 +332,7 @@ func relay(dir, done string, mouth *raw) error {
 	return nil
 }
 
-// BenchmarkInRate is how many lines a second become files, durable.
+// BenchmarkInRate measures how many lines per second become durable files.
 func BenchmarkInRate(b *testing.B) {
 	say := func(mouth *raw) {
 		for n := range many {

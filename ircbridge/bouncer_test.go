@@ -14,8 +14,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A bouncer plays back all that it has, at every attaching: nothing of that is obeyed, nor
-// kept twice, nor said to have been missed when it was not.
+// A bouncer plays back everything at each attach: the bridge obeys none of it, keeps none
+// of it twice, and reports no line as missed that it has heard.
 func TestBouncer(t *testing.T) {
 	server := irctest.Ngircd(t, irctest.Unlimited)
 	ann := newPerson(t, server, "ann", "#project-x")

@@ -54,8 +54,8 @@ func TestOrdersAboutChannels(t *testing.T) {
 	})
 }
 
-// An order with more words than it takes is refused: an agent that is to pause for a day
-// must not pause for ever.
+// The bridge refuses an order with too many words: an agent that should pause for a day
+// must not pause without an end.
 func TestAnOrderTakesOneAgent(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

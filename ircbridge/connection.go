@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A connection is one connection, which the library keeps up: the bridge's own, or with
-// [StyleNicks] an agent's. Its fields belong to the loop.
+// A connection is one connection, which the library keeps up: the bridge's, or with
+// [StyleNicks] an agent's. The loop owns its fields.
 type connection struct {
 	agent  string // "" is the bridge's own
 	client *irc.Client
@@ -33,11 +33,12 @@ type connection struct {
 	retired  bool
 }
 
-// usable says whether something can be posted.
+// usable says whether the connection can post now.
 func (c *connection) usable() bool { return c.up && !c.doubtful }
 
-// doubt notes that nothing can be posted, until the news of that comes, or of the next
-// connection. What was said by an earlier connection says nothing of this one.
+// doubt notes that the connection has failed before its event says so: it posts nothing
+// until that event, or the next connection. A failure of an earlier connection does not
+// count.
 func (c *connection) doubt() {
 	if conn, ok := c.client.Conn(); ok {
 		select {
@@ -49,7 +50,7 @@ func (c *connection) doubt() {
 	c.doubtful = true
 }
 
-// begun notes that a connection is there.
+// begun notes that a connection is up.
 func (c *connection) begun(st irc.State) {
 	c.since, c.proven = time.Now(), 0
 	c.up, c.doubtful, c.gen, c.state, c.nick, c.fold = true, false, c.gen+1, st, st.Nick, st.CaseMapping()
@@ -59,7 +60,7 @@ func (c *connection) begun(st irc.State) {
 	}
 }
 
-// has says whether a nick is, or was, one of the connection's.
+// has says whether a nick is, or was, a nick of the connection.
 func (c *connection) has(nick string) bool { return slices.Contains(c.nicks, c.fold.Fold(nick)) }
 
 // connect makes a connection and begins to keep it up until ctx is done.
@@ -108,9 +109,9 @@ func (l *link) connect(ctx context.Context, agent, nick string) (*connection, er
 	return c, nil
 }
 
-// hungUp says whether the other side ended a connection, as opposed to one that fell
-// silent or that we ended: spoken, if the server said that it does and not that it goes
-// itself, bare if it ended without a word.
+// hungUp says whether the other side ended a connection, as opposed to one that fell silent
+// or that we ended: spoken if the server said so, and not only that it shuts down; bare if
+// the connection ended without a word.
 func hungUp(err error) (spoken, bare bool) {
 	if refused, ok := errors.AsType[*irc.Refused](err); ok {
 		text := strings.ToLower(refused.Text)

@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// maxShown is how many lines of a message are said where the server has no multiline
-// messages; the rest can be asked for.
+// maxShown is the greatest number of lines that are said of a message on a server without
+// multiline messages; people can ask for the rest.
 const maxShown = 6
 
-// again marks what may have been said before.
+// again marks text that may have been said before.
 const again = "(again) "
 
-// threaded are the tags of what answers a line: clients then show it with that. A server
-// without tags is not sent any.
+// threaded returns the tags of an answer to a line: clients then show both together. A
+// server without tags gets none.
 func threaded(msgid string) map[string]string {
 	if msgid == "" {
 		return nil
@@ -38,8 +38,8 @@ type cutter struct {
 	read   string // what is typed to read the rest
 }
 
-// short is the text as it is said in all: where it has too many lines, the first of
-// them, and a line that says how many more there are.
+// short is the text that people see: of too many lines only the first, and a line that says
+// how many more there are.
 func (c cutter) short(text string) string {
 	if c.whole {
 		return text
@@ -58,8 +58,8 @@ func (c cutter) short(text string) string {
 
 func (c cutter) room() int { return max(c.limit-len(c.prefix), 16) }
 
-// pieces cuts what of a short text is still to be said, from a byte on. What begins
-// before the byte unsure may have been said before, and is marked.
+// pieces cuts the rest of a short text, from a byte on. It marks the pieces that begin
+// before the byte unsure: they may have been said before.
 func (c cutter) pieces(text string, from, unsure int) []piece {
 	if from >= len(text) {
 		return nil
@@ -90,8 +90,8 @@ func (c cutter) pieces(text string, from, unsure int) []piece {
 	return all
 }
 
-// said is how many bytes of rest stand at its beginning in a line that was heard of us,
-// marked or not; 0 if the line is another one. It may have been cut at another place: a
+// said returns how many bytes at the beginning of rest were said by one of our lines,
+// marked or not; 0 for an unrelated line. That line may have been cut at another place: a
 // longer nick leaves less of a line.
 func (c cutter) said(rest, heard string) int {
 	line, ok := strings.CutPrefix(heard, c.prefix)
@@ -111,7 +111,7 @@ func (c cutter) said(rest, heard string) int {
 	return 0
 }
 
-// alike says whether a line that was heard of us begins as rest does.
+// alike says whether one of our lines begins as rest does.
 func (c cutter) alike(rest, heard string) bool {
 	line, ok := strings.CutPrefix(heard, c.prefix)
 	line = strings.TrimPrefix(line, again)

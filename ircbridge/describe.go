@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A status is what the state says of the connection, beside the channels.
+// A status is the part of the state about the connection, besides the channels.
 type status struct {
 	connected  bool
 	since      time.Time // connected, or not connected, since then
@@ -89,8 +89,8 @@ func (l *link) describeConnection(s *bridge.State) {
 	}
 }
 
-// describeHeard notes until when all private talk is known, so that a later bridge asks for
-// the rest. Of the connection that is there now we may not have learned yet.
+// describeHeard records until when all private talk is known, so that a later bridge asks
+// for the rest. The loop may not have heard of the present connection yet.
 func (l *link) describeHeard(s *bridge.State) {
 	if conn, ok := l.main.client.Conn(); ok && l.main.caught {
 		if st := conn.State(); st.Since.Equal(l.main.state.Since) {
@@ -99,7 +99,7 @@ func (l *link) describeHeard(s *bridge.State) {
 	}
 }
 
-// limitsOf reads what a server bears.
+// limitsOf reads the limits of a server.
 func limitsOf(st irc.State) bridge.Limits {
 	l := bridge.Limits{
 		Nick: st.ISupport.Number("NICKLEN", 0), Channel: st.ISupport.Number("CHANNELLEN", 0), Topic: st.ISupport.Number("TOPICLEN", 0),

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A Report is what Doctor finds out about a server.
+// A Report holds the facts that Doctor finds out about a server.
 type Report struct {
 	Server   string        `json:"server"`
 	TLS      bool          `json:"tls"`
@@ -26,7 +26,7 @@ type Report struct {
 	Problems []string      `json:"problems,omitempty"` // what does not work as it is set up
 }
 
-// whatFor says what is lost without a capability.
+// whatFor says what does not work without a capability.
 var whatFor = []struct{ name, without string }{
 	{"account-tag", "permits by account never match"},
 	{"echo-message", "what was said is proven by a PING after it, without the server's id"},
@@ -37,8 +37,8 @@ var whatFor = []struct{ name, without string }{
 }
 
 // Doctor connects to the server, finds out what it can do, and leaves again. It joins
-// nothing and says nothing. The nick has a letter more, so that a bridge that runs keeps
-// its own. The error says why there is no connection.
+// nothing and says nothing. Its nick has one more letter, so that a running bridge keeps
+// its nick. The error says why there is no connection.
 func Doctor(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {
 		return Report{}, fmt.Errorf("irc: %w", err)

@@ -10,7 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// inviteEvery is how often an invitation into a channel is followed: each costs a line.
+// inviteEvery is the shortest time between two invitations into a channel that the link
+// follows: each costs a line.
 const inviteEvery = 10 * time.Second
 
 // enter asks the server to let us into a channel, now.
@@ -24,7 +25,7 @@ func (r *rooms) enter(rm *room) {
 // forgive forgets that a channel did not let us in.
 func (rm *room) forgive() { rm.failed, rm.why, rm.nextTry = "", "", time.Time{} }
 
-// howBack says how we get into a channel again that does not let us in, for people.
+// howBack tells people how the bridge can get back into a channel that does not let it in.
 func (rm *room) howBack(nick string) string {
 	if rm.nextTry.IsZero() {
 		return ""
@@ -33,23 +34,23 @@ func (rm *room) howBack(nick string) string {
 }
 
 // Channel implements [bridge.Rooms].
-func (r *rooms) Channel(name string) (bridge.Standing, bool) {
+func (r *rooms) Channel(name string) (bridge.ChannelState, bool) {
 	rm := r.known(name)
 	if rm == nil {
-		return bridge.Standing{}, false
+		return bridge.ChannelState{}, false
 	}
-	return r.standing(rm), true
+	return r.channelState(rm), true
 }
 
-func (r *rooms) standing(rm *room) bridge.Standing {
-	return bridge.Standing{Name: rm.name, Fixed: rm.fixed, Wanted: rm.wanted, In: rm.joined, Topic: rm.told(r.l.main).Topic}
+func (r *rooms) channelState(rm *room) bridge.ChannelState {
+	return bridge.ChannelState{Name: rm.name, Fixed: rm.fixed, Wanted: rm.wanted, In: rm.joined, Topic: rm.told(r.l.main).Topic}
 }
 
 // Joined implements [bridge.Rooms].
-func (r *rooms) Joined() (all []bridge.Standing) {
+func (r *rooms) Joined() (all []bridge.ChannelState) {
 	for _, rm := range r.all {
 		if rm.wanted {
-			all = append(all, r.standing(rm))
+			all = append(all, r.channelState(rm))
 		}
 	}
 	return all
@@ -122,8 +123,8 @@ func (r *rooms) CannotBe(name string) string {
 	return ""
 }
 
-// invited follows an invitation: into a channel where we want to be at the word of anybody, and
-// into any other one when they may control.
+// invited follows an invitation: anybody may invite into a wanted channel, and only a
+// person who may control into another one.
 func (r *rooms) invited(e irc.Invited) {
 	now := time.Now()
 	who := personOf(e.Nick, e.Source)

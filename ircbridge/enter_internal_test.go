@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A quietHost notes what a link has noted, and wants nothing else of it.
+// A quietHost records the calls of Noted, and allows few others.
 type quietHost struct {
 	bridge.Host // nil: what a test does not expect panics
 	noted       []string
@@ -36,7 +36,8 @@ func newOffline() (*link, *quietHost) {
 	return l, h
 }
 
-// What comes of joining and leaving channels, and what is noted of it for the next start.
+// Joining and leaving channels has an outcome, and the link notes the channels for the next
+// start.
 func TestJoinAndLeave(t *testing.T) {
 	l, h := newOffline()
 	l.rooms.room("#project-x").wanted = true
@@ -79,7 +80,7 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
-// A connection has proven good when so many lines went by it, or when it stood for a while.
+// A connection has proven good after enough lines, or after enough time.
 func TestSound(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return time.Now().Add(-d) }
 	const stand = standFirst * time.Minute

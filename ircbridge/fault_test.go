@@ -12,8 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A breakage is a way in which a connection breaks. It strikes when a text is on its
-// way, and is taken back when it has done what it does.
+// A breakage is a way in which a connection breaks. It strikes while a text is on its way,
+// and is undone after its effect.
 type breakage struct {
 	at     []irctest.Way // the direction of that text; taken in turn
 	strike func(*irctest.Proxy)
@@ -26,8 +26,8 @@ var (
 	wayIn    = []irctest.Way{irctest.Down}
 )
 
-// breakages are all the ways. Of the silent ones nothing tells but the missing answer:
-// they last until the bridge has left the connection and asked for another.
+// breakages are all the ways. Only a missing answer shows a silent one, so it lasts until
+// the bridge has left the connection and asked for another.
 var breakages = map[string]breakage{
 	"cut":   {bothWays, (*irctest.Proxy).Cut, func(before, now irctest.Counts) bool { return now.Cut > before.Cut }},
 	"reset": {bothWays, (*irctest.Proxy).Reset, func(before, now irctest.Counts) bool { return now.Reset > before.Reset }},
@@ -83,35 +83,33 @@ type storm struct {
 	took   map[string]time.Duration
 }
 
-// How much is said each way, and how often the connection breaks in each way.
+// The number of messages each way, and of breaks of each kind.
 const (
 	stormMessages = 500
 	stormFaults   = 10
 )
 
-// calmEvery is after how many faults all is to be said that was left for it until then. A
-// message on which the connection ends four times is given up, since it may be the reason,
-// so no message may meet more than three of them.
+// calmEvery is the number of faults after which the test waits until everything is said.
+// The bridge gives up a message on which the connection ends four times, since the message
+// may be the reason, so no message may meet more than three faults.
 const calmEvery = 3
 
-// TestFaults says 500 messages each way while the connection breaks ten times in every way
-// there is, each time with a text on its way.
+// TestFaults says 500 messages each way while the connection breaks ten times in every way,
+// each time with a text on its way.
 //
-// None that goes out is lost. Where the server has a history none is said twice; where it
-// has none, what was on its way when the connection ended, at most four, is said again and
-// marked.
+// No outgoing message is lost. With a server's history none is said twice; without one, the
+// messages on their way when the connection ended, at most four, are said again and marked.
 //
-// Of what comes in, none is lost and none doubled where there is a history; see
-// [traffic.checkIn] for what counts where there is none, and that the bridge says of the
-// rest that it does not know it.
+// With a history no incoming line is lost or doubled. See [traffic.checkIn] for a server
+// without one: there the bridge says which lines it does not know.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	t.Run("inspircd", func(t *testing.T) {
 		t.Parallel()
-		// It welcomes at the full second whoever came before, so each connection takes one.
-		// Two bridges share the work, and so the wait.
+		// The server welcomes new connections once a second, so each connection takes a
+		// second. Two bridges share the work, and so the wait.
 		weather(t, newStorm(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))), newStorm(withoutHistory(t, irctest.Inspircd(t, irctest.Unlimited))))
 	})
 	t.Run("meanwhile", func(t *testing.T) { // the two take as long as that one
@@ -121,7 +119,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// silence is after how long the bridge leaves a connection on which nothing comes.
+// silence is the time without a line after which the bridge leaves a connection.
 const silence = 300 * time.Millisecond
 
 func newStorm(tr *traffic) *storm {
@@ -131,8 +129,8 @@ func newStorm(tr *traffic) *storm {
 	return &storm{traffic: tr, times: map[string]int{}, took: map[string]time.Duration{}}
 }
 
-// weather breaks connections in every way, and counts what came of the messages. Several
-// storms share the number of messages and of faults.
+// weather breaks connections in every way, and checks the messages. Several storms share
+// the number of messages and of faults.
 func weather(t *testing.T, storms ...*storm) {
 	t.Helper()
 	for _, s := range storms {
@@ -183,7 +181,7 @@ func weather(t *testing.T, storms ...*storm) {
 	}
 }
 
-// breakOut lets messages out and in, and the connection break when one of them is on its
+// breakOut sends messages both ways, and breaks the connection while one of them is on its
 // way.
 func (s *storm) breakOut(i int) {
 	s.Helper()

@@ -27,8 +27,8 @@ func (s *scene) leaveAt(at time.Time, m *dropbox.Message) string {
 	return d.ID
 }
 
-// After an hour without IRC a channel hears in one line what merely began and ended, and
-// the newest of it; what people wait for is said to the last line.
+// After an hour without IRC one line in a channel counts the turns that only began and
+// ended, beside the newest of them; messages that people wait for are all said.
 func TestWhatWaitedIsFolded(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -93,7 +93,7 @@ func TestWhatWaitedIsFolded(t *testing.T) {
 				t.Errorf("the receipt of what was kept: %s", r)
 			}
 		}
-		// What comes now is said as ever, also if a clock was set back.
+		// A new message is said as always, also if a clock was set back.
 		copied(since, "#standup-x", dropbox.Result, "coder", dropbox.Low, ends, "the last job")
 		ann.sees("#standup-x swarm: [coder] done: the last job")
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// A server may go on reading a connection that is dead, and say later what came by it.
-// Until that is over, which its nick shows, the history does not tell what was said.
+// A server may continue to read a dead connection, and say its lines later. Until that is
+// over, which the old nick shows, the history is not complete.
 func TestTheOldConnectionHasItsSay(t *testing.T) {
 	s := withHistory(t)
 	s.start()

@@ -241,7 +241,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// Who speaks to an agent that does not work learns why, once for each reason.
+// A person who speaks to an agent that does not work learns why, once for each reason.
 func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -269,8 +269,8 @@ func TestWhatHoldsUpAnAgentIsTold(t *testing.T) {
 	})
 }
 
-// What a client tears into several lines reaches the agent by its first one, and who said
-// it is told.
+// Of a text that a client tears into several lines the agent gets the first, and the person
+// hears that.
 func TestTornTextIsTold(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -339,7 +339,7 @@ func TestTwoThatMentionEachOtherStop(t *testing.T) {
 		s.start()
 		s.ready()
 		bot := newPerson(t, s.o.Server.Addr, "ann", "#project-x")
-		// Our own agents' lines wake nobody: no question ever comes of these.
+		// Our own agents' lines wake nobody: none of them becomes a question.
 		s.say("coder", bridge.Origin{}, "tester: what do you think? @tester\n")
 		s.say("tester", bridge.Origin{}, "coder: ask coder\n")
 		bot.like("[tester] coder: ask coder")

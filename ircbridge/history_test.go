@@ -28,8 +28,8 @@ func (s *scene) heard(channel string) (all []string) {
 	return all
 }
 
-// What was said while the bridge was away is read also where the server has forgotten what
-// was said before, and the log says that something may be missing.
+// The bridge reads the lines from while it was away also if the server has forgotten
+// earlier ones, and the log says that some may be missing.
 func TestAServerThatForgets(t *testing.T) {
 	for name, c := range map[string]struct {
 		f       irctest.Features
@@ -73,8 +73,8 @@ func TestAServerThatForgets(t *testing.T) {
 	}
 }
 
-// Who came and went is not talk: a server that has it in its history plays it back as texts
-// of a service to those who do not ask for more.
+// Joins and parts are not talk: a server with them in its history plays them back as texts
+// of a service to clients that do not ask for events.
 func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	for name, f := range map[string]irctest.Features{
 		"with event-playback":    {Events: true},
@@ -111,8 +111,8 @@ func TestComingsAndGoingsAreNotTalk(t *testing.T) {
 	}
 }
 
-// A bridge that was killed may have mailed a line that it had not kept yet. Who said it is not
-// asked to say it again: the order is under way.
+// A bridge that was killed may have mailed a line that it had not kept yet. The next one
+// does not ask the person to repeat it: the order is under way.
 func TestWhatWasMailedIsNotMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")

@@ -21,7 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// hostile is what a text may have in it to become something else.
+// hostile are parts of texts that a program may take for something else.
 var hostile = []string{
 	"\r", "\r\n", "\n", "\n\n", "\rQUIT :bye", "\r\nPRIVMSG ann :pwned", "\nPRIVMSG ann :pwned", "\rJOIN #evil", "\x01ACTION waves\x01", "\x01VERSION\x01", "\x01",
 	":", ":ann!a@b PRIVMSG #project-x :forged", "@account=ann :x", " ", "  ", "\t", "\x02bold\x02", "\x0304,05red", "\x0f", "\x7f", "\u0085", "\u2028", "\u200d", "\ufeff",
@@ -29,8 +29,8 @@ var hostile = []string{
 	"\ufffd", "\x1b[31m", "\x07", "word",
 }
 
-// TestHostileTexts sends 200 texts, names and topics made of what hurts, through servers of
-// which one runs what stands behind a CR.
+// TestHostileTexts sends 200 texts, names and topics made of hostile parts, through servers
+// of which one runs the text after a CR as a command.
 func TestHostileTexts(t *testing.T) {
 	texts := make([]string, 200)
 	for i := range texts {
@@ -105,7 +105,7 @@ func TestHostileTexts(t *testing.T) {
 	})
 }
 
-// secrets are what must not be seen, each in a sentence or a file of somebody's.
+// secrets are texts with a secret that nobody may see, each in a sentence or a file.
 func secrets() []string {
 	letters := func(n int) string {
 		const from = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -167,7 +167,7 @@ func (s *scene) secretsReachNobody(planted []string) {
 	ann := newPerson(s, s.o.Server.Addr, "ann", "#project-x")
 	for i, text := range planted {
 		s.say("coder", bridge.Origin{}, fmt.Sprintf("no %d: %s", i, text))
-		// The limit of a line must not cut it in two that nobody knows for a secret.
+		// The limit of a line must not cut a secret into halves that no masker recognizes.
 		s.say("coder", bridge.Origin{}, strings.Repeat("wordy ", 60)+text)
 	}
 	s.say("coder", bridge.Origin{Do: bridge.DoTopic, Channel: "#project-x"}, planted[0])
@@ -201,8 +201,8 @@ func (s *scene) secretsReachNobody(planted []string) {
 	}
 }
 
-// TestAMessageThatTheServerDoesNotBear lets a server hang up on one text, with a word and
-// without, and looks whether the others are said.
+// TestAMessageThatTheServerDoesNotBear lets a server hang up on one text, with a reason and
+// without, and checks that the others are said.
 func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	for name, last := range map[string]string{"with a word": "ERROR :Closing link: Request too long\r\n", "without a word": ""} {
 		test := func(t *testing.T, addr string) {
@@ -233,7 +233,7 @@ func TestAMessageThatTheServerDoesNotBear(t *testing.T) {
 	}
 }
 
-// touchy stands before a server and hangs up on lines with a word in it.
+// touchy is a proxy that hangs up on lines with a word.
 func touchy(t *testing.T, server, word, last string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/bridge"
 )
 
-// Requests that wait for a server to let the bridge in hold up nothing that is said.
+// Requests that wait for a server to let the bridge in hold up no text.
 func TestJoinsHoldUpNothing(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

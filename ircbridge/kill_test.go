@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// TestMain is also a bridge by itself, to be killed: IRCBRIDGE_BE has the folders of its
+// TestMain also runs as a bridge that the test kills: IRCBRIDGE_BE has the folders of its
 // store and its home, and the address of the server.
 func TestMain(m *testing.M) {
 	if be := os.Getenv("IRCBRIDGE_BE"); be != "" {
@@ -43,15 +43,15 @@ func beBridge(args []string) error {
 	return b.Run(context.Background())
 }
 
-// atOnce is how many messages wait for IRC at most while bridges are killed.
+// atOnce is the greatest number of messages that wait for IRC while bridges are killed.
 const atOnce = 12
 
-// TestKilled ends the bridge's process at 20 random moments, while messages go out and lines
-// come in: each time with some text or other on its way between it and the server.
+// TestKilled kills the bridge's process at 20 random moments, while messages go out and
+// lines come in: each time with some text on its way between it and the server.
 //
-// None that goes out is lost. Where the server has a history none is said twice; where it
-// has none, at most the four that were not proven are said again for each kill, and marked.
-// See [traffic.checkIn] for what comes in.
+// No outgoing message is lost. With a server's history none is said twice; without one, at
+// most four unproven messages are said again for each kill, and marked. See
+// [traffic.checkIn] for incoming lines.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

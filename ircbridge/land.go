@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// land notes what became of one piece.
+// land records the fate of one piece.
 func (s *speech) land(f *saying, via *connection, i int, d *irc.Delivery) {
 	s.l.host.Changed()
 	p := f.pieces[i]
@@ -75,8 +75,8 @@ func (s *speech) arrived(f *saying, via *connection) {
 		s.l.rooms.room(f.Target).bare = refused.Error()
 		s.say(f)
 	case isRefused && !s.l.inside(f.conn, f.Target):
-		// We were thrown out on the way. It waits until we are in again, or are not
-		// let in for good.
+		// The channel threw us out on the way. The text waits until we are in again, or
+		// know that it will not let us in.
 		rm := s.l.rooms.room(f.Target)
 		rm.joined, rm.caught = false, false // the news is on its way
 		s.release(f)
@@ -103,9 +103,9 @@ func (s *speech) landed(f *saying, end bridge.Landing) {
 	}
 }
 
-// landCut lets wait again what was on its way when a connection ended, as soon as the fate
-// of all of it is known. The first text of those may be the reason, if the other
-// side hung up.
+// landCut lets the texts that were on their way when a connection ended wait again, as soon
+// as the fate of each is known. The first of them may be the reason, if the other side hung
+// up.
 func (s *speech) landCut(conn *irc.Conn) {
 	list := s.cut[conn]
 	if len(list) == 0 {
@@ -129,8 +129,8 @@ func (s *speech) landCut(conn *irc.Conn) {
 	s.l.host.LookAgain()
 }
 
-// inside says whether a connection may speak in a place: it is in that channel, or it
-// is not a channel.
+// inside says whether a connection may speak to a target: it is in that channel, or the
+// target is not a channel.
 func (l *link) inside(conn *irc.Conn, target string) bool {
 	if !l.IsChannel(target) {
 		return true
@@ -139,7 +139,7 @@ func (l *link) inside(conn *irc.Conn, target string) bool {
 	return in
 }
 
-// release lets a text wait again of which nothing was said now.
+// release lets a text wait again when nothing of it was said this time.
 func (s *speech) release(f *saying) {
 	end := bridge.Landing{Fate: bridge.Put}
 	if f.said > 0 || f.unsure > 0 {

@@ -22,7 +22,7 @@ const (
 )
 
 // A link is the bridge's link to an IRC network: the connections, the channels, and the
-// texts on their way. Everything in it belongs to the goroutine of the bridge.
+// texts on their way. The goroutine of the bridge owns everything in it.
 type link struct {
 	o       *Options
 	host    bridge.Host
@@ -114,8 +114,8 @@ func (l *link) connectAgents() {
 	}
 }
 
-// over notes that a connection is not kept up any more: at the end, or because trying again
-// would be of no use.
+// over notes that the library no longer keeps a connection up: at the end, or because
+// retries would not help.
 func (l *link) over(c *connection, err error) {
 	if c.agent != "" {
 		delete(l.others, c.agent)
@@ -131,7 +131,7 @@ func (l *link) over(c *connection, err error) {
 	}
 }
 
-// handle deals with what a connection has to tell.
+// handle handles an event of a connection.
 func (l *link) handle(c *connection, e irc.Event) {
 	l.host.Changed()
 	switch e := e.(type) {
@@ -165,7 +165,7 @@ func (l *link) handle(c *connection, e irc.Event) {
 	}
 }
 
-// textOf is what a connection heard, as the bridge takes it.
+// textOf converts a text of a connection for the bridge.
 func (l *link) textOf(c *connection, t irc.Text) bridge.Text {
 	who := personOf(t.Nick, t.Source)
 	if c.state.Cap("account-tag") {
@@ -177,7 +177,7 @@ func (l *link) textOf(c *connection, t irc.Text) bridge.Text {
 	}
 }
 
-// personOf is the writer of a line, by the nick and nick!user@host.
+// personOf returns the writer of a line, from the nick and nick!user@host.
 func personOf(nick, source string) bridge.Person {
 	p := bridge.Person{Nick: nick}
 	if _, userhost, ok := strings.Cut(source, "!"); ok {
@@ -224,7 +224,8 @@ func (l *link) disconnected(c *connection, e irc.Down) {
 	}
 }
 
-// levelOf says how loud the end of a connection is logged: the tries after it are not.
+// levelOf is the log level for the end of a connection: failed retries after it are less
+// loud.
 func levelOf(e irc.Down) slog.Level {
 	if e.Was {
 		return slog.LevelWarn
@@ -241,15 +242,15 @@ func (l *link) Usable() bool { return l.main.usable() && len(l.speech.cut) == 0 
 // Connection implements [bridge.Link].
 func (l *link) Connection() (n int, since time.Time) { return l.main.gen, l.main.since }
 
-// A text on which the server may have hung up waits until the connection has proven
-// good: so many others were said by it, or it stood for so many times the first pause
-// between two tries. Else a bad network would look like a bad message.
+// A text on which the server may have hung up waits until the connection has proven good:
+// it has carried so many other texts, or has lasted so many times the first pause between
+// two tries. Else a bad network would look like a bad message.
 const (
 	othersFirst = 8
 	standFirst  = 5
 )
 
-// stand is how long a connection must have stood.
+// stand is the time that a connection must have lasted.
 func (l *link) stand() time.Duration { return standFirst * cmp.Or(l.o.Server.RetryMin, time.Second) }
 
 // Sound implements [bridge.Link].
@@ -284,7 +285,7 @@ func (l *link) Ours(nick string) bool {
 	return false
 }
 
-// now says whether a nick is one of our own at this moment.
+// now says whether a nick is one of ours at this moment.
 func (l *link) now(nick string) bool {
 	if l.main.fold.Same(nick, l.main.nick) {
 		return true
@@ -311,7 +312,7 @@ func (l *link) Called(agent string) (nicks []string) {
 	return nicks
 }
 
-// follow remembers that somebody has another nick, so that answers reach them.
+// follow remembers a person's new nick, so that answers reach them.
 func (l *link) follow(from, to string) {
 	if len(l.renamed) > 256 {
 		clear(l.renamed)
@@ -343,8 +344,8 @@ func (l *link) Network() string {
 // Server implements [bridge.Link].
 func (l *link) Server() string { return l.o.Server.HostPort() }
 
-// Vouched implements [bridge.Link]: nothing behind a bouncer, whose own address says nothing
-// of who can reach the server.
+// Vouched implements [bridge.Link]: "" behind a bouncer, whose address does not show who
+// can reach the server.
 func (l *link) Vouched() string {
 	if l.main.state.Bouncer {
 		return ""
@@ -352,7 +353,7 @@ func (l *link) Vouched() string {
 	return l.o.Server.Addr
 }
 
-// names are how the server of the moment reads them.
+// names reads names as the present server does.
 func (l *link) names() names { return names{l.main.fold} }
 
 // Fold implements [bridge.Names].

@@ -12,9 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Our own line may be in the buffer before one that somebody said earlier: what we
-// said is noted when it is proven, what we heard when it is dealt with. So our own say
-// nothing of what was dealt with, but when they are old.
+// Our own line may be in the buffer before one that somebody said earlier: our lines go
+// there when they are proven, other lines when they are handled. So our own lines do not
+// show what was handled, unless they are old.
 func TestOurOwnLinesAreNoMarks(t *testing.T) {
 	begun := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) time.Time { return begun.Add(d) }

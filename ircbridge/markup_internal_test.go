@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is only there for a renderer takes none of the few lines that are shown.
+// Markup for a renderer takes none of the few lines that people see.
 func TestMarkupTakesNoLine(t *testing.T) {
 	c := cutter{prefix: "[coder] ", limit: 400, read: "swarm: read abc"}
 	short := "```go\nfunc f() {}\n```\n"

@@ -14,8 +14,8 @@ const (
 	clockSkew    = time.Minute     // between the server and us
 )
 
-// A memory tells the library which texts were dealt with: those in the buffers. It
-// only reads files, so any goroutine may ask.
+// A memory tells the library which texts were handled: those in the buffers. It only reads
+// files, so any goroutine may call it.
 type memory struct{ dir string }
 
 // Marks implements [irc.Memory].
@@ -50,13 +50,13 @@ func (m memory) Marks(target string) ([]irc.Mark, error) {
 	return marks, nil
 }
 
-// ownBehind is how much earlier than our own line everything that was said there is
-// known. A line of ours is noted when it is proven, and may be there before one that was
-// said earlier, and is dealt with later, or never if this process is killed.
+// ownBehind is the time before one of our lines until which the channel is completely
+// known. A line of ours goes into the buffer when it is proven, maybe before an earlier
+// line of somebody else, which is handled later, or never if this process is killed.
 const ownBehind = provenWithin + clockSkew
 
-// private is until when all private talk is known; where no bridge has noted that, when
-// the newest private line came.
+// private returns until when all private talk is known; if no bridge has noted that, the
+// time of the newest private line.
 func (m memory) private() ([]irc.Mark, error) {
 	st, err := bridge.ReadState(m.dir)
 	if err != nil {
@@ -81,7 +81,7 @@ func (m memory) private() ([]irc.Mark, error) {
 	return []irc.Mark{{Time: newest}}, nil
 }
 
-// privateMemory is that of an agent's own connection, which hears private talk alone.
+// privateMemory is the memory of an agent's connection, which hears only private talk.
 type privateMemory struct{ memory }
 
 // Marks implements [irc.Memory].
@@ -92,5 +92,5 @@ func (m privateMemory) Marks(target string) ([]irc.Mark, error) {
 	return m.memory.Marks(target)
 }
 
-// Add implements [irc.Memory]: what is to be remembered is in the buffer already.
+// Add implements [irc.Memory]: the buffer has the mark already.
 func (memory) Add(string, irc.Mark) error { return nil }

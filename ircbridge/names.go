@@ -17,10 +17,10 @@ const (
 // Folder is where the files of the bridge lie, below the daemon's folder.
 func Folder(home string) string { return bridge.Folder(home, Name) }
 
-// names are how a server reads names and texts.
+// names reads names and texts as a server does.
 type names struct{ irc.CaseMapping }
 
-// anyNames are how a server reads them that has told nothing of itself.
+// anyNames is for a server that has not announced its case mapping.
 var anyNames = names{irc.RFC1459}
 
 var _ bridge.Names = names{}
@@ -36,20 +36,20 @@ func (names) Plain(text string) string { return irc.PlainText(text) }
 // IsChannel implements [bridge.Names]: by the signs with which channels begin on most servers.
 func (names) IsChannel(target string) bool { return isChannel(target) }
 
-// isChannel says whether a target is a channel, where no server has told which signs
-// its channels begin with.
+// isChannel says whether a target is a channel when no server has told which signs its
+// channels begin with.
 func isChannel(target string) bool {
 	return target != "" && strings.IndexByte("#&+!", target[0]) >= 0
 }
 
-// TaskFor reads words that give a task, as in "TASK: @coder fix the build": to whom of the
-// agents, and what. ok is false for other words.
+// TaskFor reads a line that gives a task, as in "TASK: @coder fix the build": the agents
+// and the task. ok is false for other lines.
 func TaskFor(text string, agents []string) (to []string, what string, ok bool) {
 	return bridge.TaskFor(text, agents, anyNames)
 }
 
-// WithoutHead is what a line asks for: without TASK: and the agents, or nicks with @, at
-// its head. Other lines stay as they are.
+// WithoutHead cuts TASK: and the agents, or nicks with @, off the head of a line. Other
+// lines stay unchanged.
 func WithoutHead(line string, agents []string) string {
 	return bridge.WithoutHead(line, agents, anyNames)
 }

@@ -14,33 +14,33 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// Options are what a bridge to IRC needs. Store, Home, Server.Addr, Server.Nick and
-// Channels.Project must be set; Name, Title and Mask are set by [New].
+// Options configure a bridge to IRC. Store, Home, Server.Addr, Server.Nick and
+// Channels.Project must be set; [New] sets Name, Title and Mask.
 type Options struct {
 	bridge.Options
 
 	Server Server
 	Style  Style    // "" means StylePrefix
-	Join   []string // more channels to be in, whatever happens
+	Join   []string // more channels to join and never leave
 
 	// Keys are the keys of channels that ask for one (mode +k), by the channel's name in
 	// any case. They are secrets.
 	Keys map[string]string
 
 	// RejoinAfter are the pauses between tries to get into a channel that has shut us out
-	// several times; the last one is kept up. nil means 1, 2, 5 and 10 minutes.
+	// several times; the last one repeats. nil means 1, 2, 5 and 10 minutes.
 	RejoinAfter []time.Duration
 
-	// Nick is the nick of an agent with [StyleNicks], and the name that stands
-	// after the slash of the relayed nick with [StyleRelay]; nil means its name.
+	// Nick is the nick of an agent with [StyleNicks], and with [StyleRelay] the part before
+	// the slash of the relayed nick; nil means its name.
 	Nick func(agent string) string
 
-	// Secrets are masked in whatever is said and logged, besides the passwords of
-	// the server and what looks like a secret by itself.
+	// Secrets are masked in everything that is said and logged, besides the passwords of
+	// the server and text that looks like a secret.
 	Secrets []string
 }
 
-// A Server says where to connect, and as whom.
+// A Server says where to connect, and under which names.
 type Server struct {
 	Addr     string // host, or host:port; the port is 6697 with TLS, else 6667
 	Nick     string // of the bridge
@@ -71,7 +71,7 @@ type Server struct {
 	ProofTimeout    time.Duration // likewise when a line is not proven for so long; 0 means 90 s
 }
 
-// config is what the library wants. Its errors are those of files.
+// config returns the configuration for the library. Its errors are those of files.
 func (o *Options) config(nick string) (irc.Config, error) {
 	s := o.Server
 	c := irc.Config{
@@ -104,7 +104,7 @@ func (o *Options) masker() *irc.Masker {
 	return irc.NewMasker(append([]string{o.Server.Password, o.Server.SASLPassword}, o.secrets()...)...)
 }
 
-// secrets are those beside the passwords of the server.
+// secrets are the secrets besides the passwords of the server.
 func (o *Options) secrets() []string {
 	return slices.AppendSeq(slices.Clone(o.Secrets), maps.Values(o.Keys))
 }
@@ -134,8 +134,8 @@ func (s Server) HostPort() string {
 // A Style says under which name an agent's words appear.
 type Style string
 
-// The styles. Where the server does not play along, the bridge falls back to
-// StylePrefix, and the state says why.
+// The styles. On a server that lacks support, the bridge falls back to StylePrefix, and the
+// state says why.
 const (
 	StylePrefix Style = "prefix"   // [agent] text, all by one connection
 	StyleNicks  Style = "nicks"    // a connection for each agent, under its own nick

@@ -34,7 +34,7 @@ func TestAnAgentWithChannels(t *testing.T) {
 		if got := s.mail("coder", 2); string(got[0].Body) != "[IRC @mention in #local] <ann> coder: and here?" {
 			t.Errorf("coder got %q", got[0].Body)
 		}
-		// What it asks elsewhere is answered there.
+		// People answer its question in the channel where it asked.
 		id := s.leave(&dropbox.Message{From: "coder", Type: dropbox.Question, Body: []byte("Which port?"), Extra: bridge.Origin{Channel: "#project-x"}.Extra(ircbridge.Name)})
 		ann.like("[coder] asks: Which port?")
 		s.state("a question", func(st bridge.State) bool { return len(st.Questions) == 1 })
@@ -52,7 +52,7 @@ func TestAnAgentWithChannels(t *testing.T) {
 	})
 }
 
-// With a nick for each agent, it is in its own channels alone.
+// With a nick for each agent, it is only in its own channels.
 func TestTheNickOfAnAgentWithChannels(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

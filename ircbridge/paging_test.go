@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A result of 200 KB, of which the body is the beginning alone, is read page by page to
-// its last byte, privately, though it was asked for in the channel.
+// A person reads a result of 200 KB, of which the body is only the beginning, page by page
+// to its last byte, privately, although they asked in the channel.
 func TestReadingALongResult(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -82,8 +82,8 @@ func TestReadingALongResult(t *testing.T) {
 	})
 }
 
-// What a line of the network does not hold is no short answer, and no secret is cut in
-// two by a page or a line.
+// A text that does not fit in a line of the network is no short answer, and no page or line
+// cuts a secret in two.
 func TestReadingNeitherFloodsNorTells(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -13,8 +13,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// What is said privately while the bridge is away is kept and not obeyed, as in channels:
-// over a restart before any private talk, and over a cut connection.
+// The bridge keeps private lines from while it was away and does not obey them, as in
+// channels: over a restart before any private talk, and over a cut connection.
 func TestPrivateTalkWhileAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -93,8 +93,8 @@ func TestPrivateTalkWhileAway(t *testing.T) {
 	s.mail("coder", 1)
 }
 
-// A server whose history has no targets still tells of channels, and we say that we do
-// not know the rest.
+// A server whose history has no targets still has the history of channels, and the bridge
+// says that it does not know the rest.
 func TestPrivateTalkThatNobodyTells(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{NoTargets: true})
 	s := newScene(t, srv.Addr)

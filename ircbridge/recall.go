@@ -9,9 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// recall finds out how much of a message was said when it was begun before: by what we
-// noted, and then by the server's history. The rest is said again, marked where it may
-// have been said.
+// recall finds out how much of a message was said in earlier tries: from the buffer, and
+// then from the server's history. The rest is said again, marked where it may have been
+// said.
 func (s *speech) recall(f *saying) {
 	known, ok := s.resume[f.ID]
 	delete(s.resume, f.ID)
@@ -35,7 +35,7 @@ func (s *speech) recall(f *saying) {
 		return
 	}
 	if known.at.IsZero() {
-		// It was on its way together with what was proven last, or after that.
+		// The message was on its way together with the last proven line, or after it.
 		known.at = kept.Spoke.Add(-provenWithin)
 	}
 	since := f.Created
@@ -45,13 +45,13 @@ func (s *speech) recall(f *saying) {
 	s.lookUp(f, via, conn, since.Add(-clockSkew))
 }
 
-// lingerPatience is how long an earlier connection of ours may go on saying what came by
-// it: 18 s were seen with 40 lines.
+// lingerPatience is how long a server may continue to say the lines of an earlier
+// connection of ours: 18 s were seen with 40 lines.
 const lingerPatience = 20 * time.Second
 
-// lingers says whether to wait with a message that may have been said: an earlier
-// connection is still there, by its nick, so that the history is not the whole of it yet.
-// When a channel is caught up with, its members are known.
+// lingers says whether to wait with a message that may have been said: the nick of an
+// earlier connection is still there, so the history is not complete yet. Once a channel is
+// caught up, its members are known.
 func (l *link) lingers(channel string) bool {
 	conn, ok := l.main.client.Conn()
 	if !ok || !conn.State().Since.Equal(l.main.state.Since) {
@@ -60,21 +60,21 @@ func (l *link) lingers(channel string) bool {
 	return time.Since(l.main.since) < lingerPatience && conn.HistoryLimit() > 0 && l.earlier(conn, channel)
 }
 
-// earlier says whether a nick that we had is in a channel, beside ours.
+// earlier says whether one of our earlier nicks is in a channel, besides the present one.
 func (l *link) earlier(conn *irc.Conn, channel string) bool {
 	members, _, _ := conn.Members(channel)
 	return slices.ContainsFunc(members, func(nick string) bool { return l.Ours(nick) && !l.now(nick) })
 }
 
-// A lookup is a history that is being asked for, and who waits for it: those of which a
-// part may have been said, and what comes after them.
+// A lookup is a request for a history, with the texts that wait for it: those of which a
+// part may have been said, and the texts after them.
 type lookup struct {
 	since   time.Time
 	flights []*saying
 }
 
-// lookUp asks for what was said in the place of a message since a time; one question
-// serves all messages for that place.
+// lookUp asks for the history of a message's target since a time; one request serves all
+// messages for that target.
 func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.Time) {
 	target, client := f.Target, via.client
 	if q := s.lookups[target]; q != nil && !since.Before(q.since) {
@@ -82,15 +82,15 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 		return
 	}
 	q := &lookup{since: since, flights: []*saying{f}}
-	s.lookups[target] = q // one that is under way for a shorter time goes on by itself
+	s.lookups[target] = q // a request for a shorter time continues alone
 	s.l.host.Do(func() func() {
 		texts, err := client.History(s.l.stop, target, irc.Mark{Time: since})
 		return func() {
 			if s.lookups[target] == q {
 				delete(s.lookups, target)
 			}
-			// What could not be looked up since the connection ended is not said now. A
-			// server that has nothing to give lets us say it again.
+			// If the connection ended before the answer, the text is not said now. If the
+			// server has no history, it is said again.
 			known := true
 			if err != nil {
 				s.l.o.Log.Info("history was not to be had", keyChannel, target, keyErr, err)
@@ -120,7 +120,7 @@ func (s *speech) lookUp(f *saying, via *connection, conn *irc.Conn, since time.T
 	})
 }
 
-// sayInTurn is say, behind those for the same place for which a history is asked.
+// sayInTurn is say, after the texts for the same target that wait for a history.
 func (s *speech) sayInTurn(f *saying) {
 	if q := s.lookups[f.Target]; q != nil {
 		q.flights = append(q.flights, f)
@@ -129,8 +129,8 @@ func (s *speech) sayInTurn(f *saying) {
 	s.say(f)
 }
 
-// recognise takes what stands in the history for said, and returns the rest of the
-// history. absent is whether nothing in that looks like the rest of the message.
+// recognise marks the parts of a text that stand in the history as said, and returns the
+// rest of the history. absent says that nothing in it looks like the rest of the message.
 func (s *speech) recognise(f *saying, texts []irc.Text) (rest []irc.Text, absent bool) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()

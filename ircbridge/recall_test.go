@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// What was begun before is said before what waits behind it, also while the bridge asks the
-// server how much of it was said.
+// A message that was begun earlier goes before the messages behind it, also while the
+// bridge asks the server how much of it was said.
 func TestOrderBehindALookUp(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

@@ -8,8 +8,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// What reasons of the link hold: by it one knows what would help, also after a crash, when
-// nothing but the reason is left.
+// Parts of the link's reasons. They show what would help, also after a crash, when only the
+// reason is left.
 const (
 	notAName   = "cannot be the name of a channel"
 	longName   = "the name of the channel has"
@@ -17,7 +17,7 @@ const (
 	notLetIn   = "cannot get into "
 )
 
-// remedyOf reads in a reason what would help against it.
+// remedyOf derives from a reason what would help against it.
 func remedyOf(reason string) bridge.Remedy {
 	code := codeOf(reason)
 	is := func(codes ...string) bool { return slices.Contains(codes, code) }
@@ -45,8 +45,8 @@ func remedyOf(reason string) bridge.Remedy {
 	return bridge.AnyRemedy
 }
 
-// codeOf is the code of the server's answer with which a reason ends, as
-// [irc.Rejected] writes it; "" where it does not.
+// codeOf returns the code of the server's answer at the end of a reason, as [irc.Rejected]
+// writes it; "" for none.
 func codeOf(reason string) string {
 	at := strings.LastIndexByte(reason, '(')
 	if at < 0 || !strings.HasSuffix(reason, ")") {

@@ -12,13 +12,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// joinPatience is how long a server may take to let us into a channel, or to say no.
+// joinPatience is the longest time that a server may take to let us into a channel, or to
+// refuse.
 const joinPatience = time.Minute
 
-// askAgain is how long a channel is left alone that did not let us in.
+// askAgain is the pause before the next try at a channel that did not let us in.
 const askAgain = 10 * time.Minute
 
-// maxMembers is how many members of a channel the state names.
+// maxMembers is the greatest number of members of a channel in the state.
 const maxMembers = 200
 
 // A room is a channel that the bridge is in, or wants to be in.
@@ -43,7 +44,7 @@ type room struct {
 	stale   bool   // somebody came or went since modes were asked for
 }
 
-// rooms are the channels of a link. They belong to the goroutine of the bridge.
+// rooms are the channels of a link. The goroutine of the bridge owns them.
 type rooms struct {
 	l   *link
 	all map[string]*room // by folded name
@@ -51,7 +52,7 @@ type rooms struct {
 
 var _ bridge.Rooms = (*rooms)(nil)
 
-// room returns what is known of a channel.
+// room returns the room of a channel, a new one if need be.
 func (r *rooms) room(name string) *room {
 	key := strings.ToLower(name)
 	if r.l.main != nil {
@@ -66,7 +67,7 @@ func (r *rooms) room(name string) *room {
 	return rm
 }
 
-// regroup orders the rooms by what the server takes for one name.
+// regroup folds the names of the rooms as the present server does.
 func (r *rooms) regroup() {
 	old := r.all
 	r.all = make(map[string]*room, len(old))
@@ -92,7 +93,7 @@ func (r *rooms) noChannel(name string) string {
 	return ""
 }
 
-// want sees to it that we get into a channel, also when it was given up before.
+// want makes us join a channel, also after it was given up.
 func (r *rooms) want(rm *room) {
 	if rm.wanted && rm.failed == "" {
 		return
@@ -115,10 +116,10 @@ func (r *rooms) leave(rm *room, reason string) {
 	r.noteJoined()
 }
 
-// known is what is known of a channel, nil for one that we do not want to be in.
+// known returns the room of a channel, nil for one that we do not want to be in.
 func (r *rooms) known(name string) *room { return r.all[r.l.Fold(name)] }
 
-// handle deals with what happened to channels.
+// handle handles events of channels.
 func (r *rooms) handle(e irc.Event) {
 	switch e := e.(type) {
 	case irc.Joined:
@@ -175,7 +176,7 @@ func (r *rooms) handle(e irc.Event) {
 	}
 }
 
-// caughtUp notes that what was said in a channel while we were away is known.
+// caughtUp notes that all lines of a channel from while we were away are known.
 func (r *rooms) caughtUp(e irc.CaughtUp) {
 	rm := r.known(e.Target)
 	if rm == nil {
@@ -185,8 +186,8 @@ func (r *rooms) caughtUp(e irc.CaughtUp) {
 	r.askModes(rm)
 }
 
-// giveUp notes that a channel does not let us in; the library tries again after retry,
-// 0 is never. What is to be said there is given up.
+// giveUp notes that a channel does not let us in; the library tries again after retry, 0
+// means never. Texts for the channel are given up.
 func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	now := time.Now()
 	if rm.failed == "" {
@@ -209,7 +210,7 @@ func (r *rooms) giveUp(rm *room, err error, retry time.Duration) {
 	r.l.host.LookAgain()
 }
 
-// tell tells those who wait for a channel what came of it.
+// tell gives the outcome to all who wait for a channel.
 func (rm *room) tell(e bridge.Entry) {
 	joiners := rm.joiners
 	rm.joiners = nil
@@ -218,11 +219,11 @@ func (rm *room) tell(e bridge.Entry) {
 	}
 }
 
-// release tells those who wait for a channel that nobody knows what will come of it.
+// release tells all who wait for a channel that the outcome is unknown.
 func (rm *room) release() { rm.tell(bridge.Entry{Dropped: true, Name: rm.name}) }
 
-// overdue gives up channels about which the server says nothing at all, and asks again
-// for those later; of what let us in never, it forgets that.
+// overdue gives up channels about which the server says nothing, and asks for them again
+// later. It forgets the failure of a channel that never let us in.
 func (r *rooms) overdue(now time.Time) {
 	for key, rm := range r.all {
 		switch {
@@ -238,7 +239,7 @@ func (r *rooms) overdue(now time.Time) {
 	}
 }
 
-// askModes asks who has which rank in a channel.
+// askModes asks for the ranks of the members of a channel.
 func (r *rooms) askModes(rm *room) {
 	if !rm.joined || !r.l.main.up {
 		return
@@ -278,7 +279,7 @@ func rankSigns(s irc.ISupport) string {
 	return "~&@%+"
 }
 
-// told is the room as the state tells it.
+// told is the room as the state shows it.
 func (rm *room) told(main *connection) bridge.Channel {
 	c := bridge.Channel{Name: rm.name, Joined: rm.joined, Why: rm.why, NextTry: rm.nextTry, NotRelayed: rm.bare}
 	conn, ok := main.client.Conn()
@@ -296,7 +297,8 @@ func (rm *room) told(main *connection) bridge.Channel {
 	return c
 }
 
-// noteJoined has the channels noted that were asked for, besides those of the options.
+// noteJoined lets the host store the channels that people asked for, besides those of the
+// options.
 func (r *rooms) noteJoined() {
 	var names []string
 	for _, rm := range r.all {

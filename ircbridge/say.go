@@ -28,14 +28,14 @@ type saying struct {
 	lines  int
 }
 
-// resume is what is known of a text that waits again.
+// resume is the progress of a text that waits again.
 type resume struct {
 	said, unsure int
 	at           time.Time // when it was sent first; zero is not known
 }
 
-// A speech is what a link says: the texts on their way, and what is known of those that
-// wait again. It belongs to the goroutine of the bridge.
+// A speech holds the texts of a link: those on their way, and the progress of those that
+// wait again. The goroutine of the bridge owns it.
 type speech struct {
 	l       *link
 	sayings map[string]*saying      // texts on their way, by the id of the message
@@ -45,7 +45,7 @@ type speech struct {
 	posted  uint64                  // counts sayings
 }
 
-// begin says a text, or what is left of it.
+// begin says a text, or the rest of it.
 func (s *speech) begin(text *bridge.Saying) {
 	f := &saying{Saying: text}
 	s.sayings[f.ID] = f
@@ -56,8 +56,8 @@ func (s *speech) begin(text *bridge.Saying) {
 	s.sayInTurn(f)
 }
 
-// voice chooses under which name a text is said: by which connection, with what
-// before it, and relayed under which nick.
+// voice chooses the name for a text: the connection, the prefix, and the nick under which
+// it is relayed.
 func (s *speech) voice(f *saying) (via *connection, prefix, as string) {
 	prefix = "[" + f.Name + "] "
 	if !f.Agent {
@@ -81,7 +81,7 @@ func (s *speech) voice(f *saying) (via *connection, prefix, as string) {
 	return s.l.main, prefix, ""
 }
 
-// cutterOf is how a text is cut for a voice.
+// cutterOf returns the cutter of a text for a voice.
 func (s *speech) cutterOf(f *saying, conn *irc.Conn, prefix, as string) cutter {
 	st := conn.State()
 	return cutter{
@@ -90,7 +90,7 @@ func (s *speech) cutterOf(f *saying, conn *irc.Conn, prefix, as string) cutter {
 	}
 }
 
-// say sends what of a text is still to be said.
+// say sends the rest of a text.
 func (s *speech) say(f *saying) {
 	via, prefix, as := s.voice(f)
 	conn, ok := via.client.Conn()
@@ -133,7 +133,7 @@ func (s *speech) say(f *saying) {
 	}
 }
 
-// priorityOf is the library's word for a priority.
+// priorityOf converts a priority for the library.
 func priorityOf(p bridge.Priority) irc.Priority {
 	switch p {
 	case bridge.Urgent:

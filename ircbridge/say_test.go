@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 			s.say("coder", bridge.Origin{Channel: "#work-k7f3q9m2xd"}, fmt.Sprintf("step %d", i))
 		}
 		part := s.say("swarm", bridge.Origin{Do: bridge.DoPart, Channel: "#work-k7f3q9m2xd"}, "")
-		// A channel that nobody asked for is joined when something is to be said there.
+		// The bridge joins a channel that nobody asked for when a message is for it.
 		auto := s.say("coder", bridge.Origin{Channel: "#other"}, "hello others")
 		ann.sees("#work-k7f3q9m2xd swarm: [coder] step 4")
 		ann.sees("#other swarm: [coder] hello others")
@@ -71,7 +71,8 @@ func TestRequests(t *testing.T) {
 			}
 			return st.Sent == 6
 		})
-		// What was asked for is joined again after a restart, and what was left is not.
+		// After a restart the bridge joins again the channels that people asked for, and
+		// not those that it left.
 		s.stop()
 		s.start()
 		s.ready()
@@ -168,7 +169,8 @@ func TestAlertsComeFirstAndTargetsInTurn(t *testing.T) {
 			at[l] = i
 		}
 		alert, word := at["#alerts swarm: [swarm] coder is stopped"], at["#standup-x swarm: [tester] a word"]
-		// Which channel is joined first is the server's to say: until then others go on.
+		// The server decides which channel is joined first: until then texts for others
+		// continue.
 		if alert > 12 || word > 16 {
 			t.Errorf("the alert came after %d lines, the other target after %d:\n%s", alert, word, strings.Join(ann.lines()[:20], "\n"))
 		}
@@ -258,8 +260,8 @@ func TestFilesByHand(t *testing.T) {
 	})
 }
 
-// What is shown of a conversation that has no channel, since it began with no task or is over,
-// opens none.
+// Copies of a conversation without a channel, since it began without a task or is over,
+// open none.
 func TestNoChannelForMereQuestions(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{})
 	s := newScene(t, srv.Addr)

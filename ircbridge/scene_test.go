@@ -19,7 +19,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// patience is how long a test waits for what must come. Machines of others are slow.
+// patience is the longest wait of a test for an event that must come. Other machines may be
+// slow.
 const patience = 3 * time.Minute
 
 // onEachServer runs a test on two real servers: the old world, and the new.
@@ -178,7 +179,7 @@ func (s *scene) waiting(agent string) []*dropbox.Message {
 	return all
 }
 
-// A person is somebody with a separate client.
+// A person is a person with a separate client.
 type person struct {
 	t    testing.TB
 	conn *irc.Conn
@@ -234,7 +235,7 @@ func (p *person) say(target, text string) {
 	}
 }
 
-// raw writes a line as it is.
+// raw writes a raw line.
 func (p *person) raw(command string, params ...string) {
 	p.t.Helper()
 	if _, err := p.conn.Do(p.t.Context(), irc.Msg(command, params...)); err != nil {
@@ -274,7 +275,7 @@ func (p *person) sees(line string) {
 	})
 }
 
-// like waits until a line has been seen with that in it, and returns it.
+// like waits until a line with that part has been seen, and returns it.
 func (p *person) like(part string) string {
 	p.t.Helper()
 	found := ""
@@ -290,7 +291,8 @@ func (p *person) like(part string) string {
 	return found
 }
 
-// eventually waits for a condition. what it was like is told when it never comes.
+// eventually waits for a condition. When it never comes, the failure shows the results of
+// like.
 func eventually(t testing.TB, what string, ok func() bool, like ...func() string) {
 	t.Helper()
 	for limit := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {

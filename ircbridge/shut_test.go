@@ -30,7 +30,8 @@ func isOut(channel, why string) func(bridge.State) bool {
 	}
 }
 
-// A channel that lets the bridge in later is tried again for ever, and the status says when.
+// The bridge never stops retrying a channel that may let it in later, and the status says
+// when.
 func TestAChannelThatOpensLater(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#side")
@@ -57,8 +58,7 @@ func TestAChannelThatOpensLater(t *testing.T) {
 	})
 }
 
-// Anyone who throws the bridge out of a channel in which it was is not rid of it for good, also
-// where the channel was asked for by an agent.
+// The bridge comes back into a channel that threw it out, also one that an agent asked for.
 func TestKickedManyTimes(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")
@@ -79,8 +79,8 @@ func TestKickedManyTimes(t *testing.T) {
 	})
 }
 
-// An invitation brings the bridge back into its channels, whoever invites; into another
-// channel it follows those who may control alone.
+// An invitation by anybody brings the bridge back into its channels; into another channel
+// it follows only those who may control.
 func TestInvitations(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann, joe := newPerson(t, addr, "ann", "#other"), newPerson(t, addr, "joe", "#joes")
@@ -107,7 +107,7 @@ func TestInvitations(t *testing.T) {
 	})
 }
 
-// A channel with a key is entered with it, and the key is told to nobody.
+// The bridge enters a channel with its key, and tells the key to nobody.
 func TestAChannelWithAKey(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#Vault", "#wrong")
@@ -165,7 +165,7 @@ func TestConfiguredChannelsAreNotLeft(t *testing.T) {
 	})
 }
 
-// Who may control ends the tries to get into a channel, too.
+// A person who may control can also end the tries to get into a channel.
 func TestAShutChannelIsGivenUpByOrder(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		ann := newPerson(t, addr, "ann", "#asked")

@@ -75,8 +75,8 @@ func TestRelayedFallsBack(t *testing.T) {
 	})
 }
 
-// Where the bridge may not relay, the names stand in brackets; that is so in this channel
-// alone, and the status says which. As an operator it may.
+// Where the bridge may not relay, the names stand in brackets, only in this channel, and
+// the status names it. As an operator it may relay.
 func TestRelayedInSomeChannels(t *testing.T) {
 	srv := irctest.NewServer(t, irctest.Features{NoRelay: []string{"#Alerts"}})
 	s := newScene(t, srv.Addr)
@@ -135,7 +135,7 @@ func TestEachAgentItsNick(t *testing.T) {
 		if m := s.mail("coder", 1)[0]; string(m.Body) != "[IRC @mention in #project-x] <ann> x-coder: by your nick" {
 			t.Errorf("mention: %q", m.Body)
 		}
-		// What is to be said where an agent is not, the bridge says.
+		// The bridge says an agent's text in a channel where the agent is not.
 		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar")
 		joe := newPerson(t, addr, "joe", "#elsewhere")
 		s.say("coder", bridge.Origin{Channel: "#elsewhere"}, "from afar again")
@@ -143,7 +143,8 @@ func TestEachAgentItsNick(t *testing.T) {
 	})
 }
 
-// Who has the nick of an agent gets what people say to it privately, so that is told.
+// A person with the nick of an agent gets the private lines for it, so the status warns
+// about that.
 func TestTheNickOfAnAgentIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

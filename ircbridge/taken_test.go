@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Anyone who gives a task learns that it was taken, and what comes before it.
+// A person who gives a task learns that it was accepted, and how much comes before it.
 func TestATaskIsTaken(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)

@@ -44,7 +44,7 @@ func TestTalk(t *testing.T) {
 	})
 }
 
-// The lead goes by the name that the configuration gives them, in what is shown and said.
+// The bridge shows the lead under the name from the configuration, and accepts that name.
 func TestTheLeadByItsName(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -70,7 +70,7 @@ func TestTheLeadByItsName(t *testing.T) {
 		}
 		ann.say("swarm", "read "+d.ID)
 		ann.like("ann swarm: " + d.ID + " from opus-orange to coder, note, ")
-		// What the lead asks is answered by the name, and by lead.
+		// People answer the lead's question by the name, and by lead.
 		if err := s.store.MakeMailbox(dropbox.Lead); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestTheLeadByItsName(t *testing.T) {
 		ann.say("#project-x", "TASK: @opus-orange do it yourself")
 		ann.like("Whose task is that? Name one of: coder, tester")
 		s.mail(dropbox.Lead, 3)
-		// Files go on to say lead.
+		// Files still say lead.
 		lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home)}.Recent("#project-x", time.Time{}, 0)
 		for _, l := range ann.lines() {
 			if strings.Contains(l, " swarm: ") && strings.Contains(l, "lead") {

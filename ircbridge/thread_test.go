@@ -23,8 +23,8 @@ func (p *person) threaded() (all []string) {
 	return all
 }
 
-// An answer names the line that it answers, where the server takes that, so that a client can
-// show what belongs together.
+// An answer names the line that it answers, where the server accepts that, so that a client
+// can show both together.
 func TestAnswersNameWhatTheyAnswer(t *testing.T) {
 	for name, addr := range map[string]func(*testing.T) string{
 		"inspircd":          func(t *testing.T) string { return irctest.Inspircd(t, irctest.Unlimited) },

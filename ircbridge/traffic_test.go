@@ -116,7 +116,7 @@ func (s *traffic) mailbox() string {
 	return fmt.Sprintf("%d of %d done, %d waiting, %d claimed, dead: %v", s.finished(), s.drops, len(waiting), len(claimed), dead)
 }
 
-// finished counts what is done with, today or yesterday.
+// finished counts the filed messages of today and yesterday.
 func (s *traffic) finished() int {
 	n := 0
 	for _, day := range []time.Time{time.Now(), time.Now().Add(-time.Hour)} {
@@ -129,13 +129,13 @@ func (s *traffic) finished() int {
 	return n
 }
 
-// allSaid waits until nothing is left to be said.
+// allSaid waits until all messages are said.
 func (s *traffic) allSaid() {
 	s.Helper()
 	eventually(s, "all is said", func() bool { return s.finished() == s.drops }, s.mailbox)
 }
 
-// checkOut counts what came of the messages that went out.
+// checkOut checks the outgoing messages.
 func (s *traffic) checkOut() {
 	s.Helper()
 	s.allSaid()
@@ -171,13 +171,12 @@ func (s *traffic) checkOut() {
 	}
 }
 
-// checkIn counts what came of the lines that came in, of which so many at least are to be
-// brought by the network.
+// checkIn checks the incoming lines, of which the network must bring a least number.
 //
-// Where there is a history each is heard once. Where there is none, what is said while no
-// connection stands reaches nobody. Of each connection all is heard that was brought before
-// the last that was heard, so that only what came at its very end may be missing. What is
-// heard live and is for coder comes to coder once; what the history tells later does not.
+// With a history the bridge hears each line once. Without one, lines from while there is no
+// connection reach nobody. On each connection the bridge hears every line before the last
+// that it heard, so only lines at its very end may be missing. A live line for coder comes
+// to coder once; a line from the history does not.
 func (s *traffic) checkIn(most int) {
 	s.Helper()
 	until := s.lines
@@ -220,24 +219,25 @@ func (s *traffic) checkIn(most int) {
 	}
 	distinct, ends := map[int]bool{}, 0
 	for i, numbers := range s.brought() {
-		unheard := 0
+		lost := 0
 		for _, n := range numbers {
 			distinct[n] = true
 			switch {
 			case heard[n] == 0:
-				unheard++
-			case unheard > 0:
-				s.Errorf("%d lines that connection %d brought were not heard, and line %d behind them was", unheard, i, n)
-				unheard = 0
+				lost++
+			case lost > 0:
+				s.Errorf("%d lines that connection %d brought were not heard, and line %d behind them was", lost, i, n)
+				lost = 0
 			}
 		}
-		ends += unheard
+		ends += lost
 	}
 	s.Logf("in: %d lines, %d brought, %d came to coder, %d not heard: %d at the end of a connection, the rest while there was none",
 		until, len(distinct), len(mail), missing, ends)
 }
 
-// brought are the lines that the network has brought whole to the bridge, by connection.
+// brought returns the lines that the network has brought completely to the bridge, by
+// connection.
 func (s *traffic) brought() [][]int {
 	var all [][]int
 	for _, stream := range s.proxy.Brought() {
@@ -253,8 +253,8 @@ func (s *traffic) brought() [][]int {
 	return all
 }
 
-// heard counts what the bridge has heard of ann in the channel, and says what of it was
-// live.
+// heard counts the lines of ann in the channel that the bridge has heard, and says which
+// were live.
 func (s *traffic) heard() (times map[int]int, live map[int]bool) {
 	s.Helper()
 	lines, err := bridge.Reader{Dir: ircbridge.Folder(s.home), Size: 1 << 20}.Recent("#project-x", time.Time{}, 0)

@@ -18,8 +18,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// sicken lets the disk of the bridge, and of nobody else, refuse some of its steps while
-// the scene is sick.
+// sicken lets the disk of the bridge, and of no other program, refuse some steps while sick
+// is true.
 func (s *scene) sicken(refuses func(dropbox.Step) bool) (sick *atomic.Bool) {
 	s.Helper()
 	sick = new(atomic.Bool)
@@ -38,8 +38,8 @@ func (s *scene) sicken(refuses func(dropbox.Step) bool) (sick *atomic.Bool) {
 	return sick
 }
 
-// A message whose claim a power cut may undo is not said: the next start would say it
-// once more, and not mark it.
+// The bridge does not say a message whose claim a power cut may undo: the next start would
+// say it once more, without a mark.
 func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -76,8 +76,8 @@ func TestNothingIsSaidThatIsNotClaimedForSure(t *testing.T) {
 	})
 }
 
-// What was said and cannot be filed is filed when the disk is well again, and not said
-// again.
+// A message that was said and cannot be filed is filed when the disk works again, and not
+// said again.
 func TestFilingIsTriedAgain(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -111,7 +111,8 @@ func TestFilingIsTriedAgain(t *testing.T) {
 	})
 }
 
-// Who speaks to an agent whose mailbox takes nothing is told so; the others are heard.
+// A person who speaks to an agent whose mailbox accepts nothing hears so; lines for other
+// agents arrive.
 func TestUndeliveredIsSaid(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -138,8 +139,8 @@ func TestUndeliveredIsSaid(t *testing.T) {
 	})
 }
 
-// Lines that come faster than the disk takes them are neither lost nor mixed up, in the
-// mailboxes and in the buffer alike.
+// Lines that come faster than the disk are neither lost nor mixed up, in the mailboxes and
+// in the buffer.
 func TestBurstOfLines(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -189,8 +190,8 @@ func TestBurstOfLines(t *testing.T) {
 	})
 }
 
-// A bridge that is told to end while a message to an agent is on its way to the disk ends,
-// also when the disk refuses that message then.
+// A bridge that gets the order to end while it delivers a message to an agent ends, also
+// when the disk refuses the message.
 func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		s := newScene(t, addr)
@@ -231,8 +232,7 @@ func TestStopWhileSomethingIsDelivered(t *testing.T) {
 	})
 }
 
-// What stands in the status of a server that hangs up, and of a nick that is taken, is said
-// in words.
+// The status describes a server that hangs up, and a nick that is taken, in words.
 func TestTroubleInWords(t *testing.T) {
 	onEachServer(t, func(t *testing.T, addr string) {
 		proxy := irctest.NewProxy(t, addr)

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/irctest"
 )
 
-// What is said to a person privately waits for no channel, however much is to be said there,
-// and stays in its order; the channels go on beside it.
+// Private messages to a person do not wait for a channel, however much waits for it, and
+// stay in order; the channels continue beside them.
 func TestPrivateInAFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for seconds")
@@ -38,7 +38,8 @@ func TestPrivateInAFlood(t *testing.T) {
 	id := s.say("coder", bridge.Origin{Channel: "ann"}, "psst")
 	s.where(id, dropbox.Done)
 	at := srv.Said("ann")[0].Time
-	// What was written already, and what is written while the message is made durable.
+	// A few lines were written already, and a few are written while the message is made
+	// durable.
 	if n := inChannels(at) - before; n > 12 {
 		t.Errorf("%d lines in the channels went before it", n)
 	}

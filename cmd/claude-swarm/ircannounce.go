@@ -133,7 +133,7 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 	case journal.Alert:
 		return bridge.Alert
 	case journal.Dead:
-		return bridge.Buried
+		return bridge.GivenUp
 	}
 	return bridge.Said
 }
@@ -197,7 +197,7 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 	case journal.Alert:
 		add(i.Channels.Alerts, bridge.Alert, tagged(mo.Message))
 	case journal.Dead:
-		add(i.Channels.Errors, bridge.Buried)
+		add(i.Channels.Errors, bridge.GivenUp)
 	}
 	return shown
 }

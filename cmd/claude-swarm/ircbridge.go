@@ -171,8 +171,8 @@ func (n *agentNames) now() *config.File {
 	return n.file
 }
 
-// An ircService runs the bridge of a daemon, and another one when the configuration
-// says something else. What goes wrong in it is told, and harms nobody else.
+// An ircService runs the bridge of a daemon, and another one when the configuration says
+// something else. An error in it is logged, and harms nothing else.
 type ircService struct {
 	project *project
 	store   *dropbox.Store
@@ -228,8 +228,8 @@ func (s *ircService) connected() bool {
 	return err == nil && st.Connected
 }
 
-// lastWords is how long the end of the daemon waits for what is to be said. What is
-// not said then is said by the next one.
+// lastWords is how long the end of the daemon waits for what is to be said. The next bridge
+// says the messages that are left.
 const lastWords = 3 * time.Second
 
 // drain lets the bridge say what the last turns left for it.

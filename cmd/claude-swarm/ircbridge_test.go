@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// What the configuration says of IRC reaches the bridge, with the passwords, and the
+// The settings for IRC in the configuration reach the bridge, with the passwords, and the
 // agents do not get these.
 func TestIRCOptions(t *testing.T) {
 	dir := t.TempDir()

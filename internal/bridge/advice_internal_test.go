@@ -17,7 +17,7 @@ type remedied struct {
 
 func (r remedied) Remedy(string) Remedy { return r.remedy }
 
-// Nobody is sent to a retry that is in vain.
+// No advice sends a person to a retry that is in vain.
 func TestAdvice(t *testing.T) {
 	const other = `As it stands it can never be said. Say it in other words, or shorter: claude-swarm irc send "#c" TEXT`
 	const again = "try again: claude-swarm dead retry k7f3q9m2xd"
@@ -52,11 +52,11 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// What a person is told who wants the bridge in a channel, or out of it.
+// A person who wants the bridge in a channel, or out of it, gets one answer.
 func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 	r, _ := newListener(t, "", Options{})
 	link, o := r.link.(*stubLink), r.listener.orders
-	link.rooms["#project-x"] = &Standing{Name: "#project-x", Fixed: true, Wanted: true, In: true}
+	link.rooms["#project-x"] = &ChannelState{Name: "#project-x", Fixed: true, Wanted: true, In: true}
 	ann := Text{Target: "ann", Private: true, Nick: "ann"}
 	enter := func(channel string, e Entry) {
 		t.Helper()
@@ -69,7 +69,7 @@ func TestOrdersAboutAChannelAreAnswered(t *testing.T) {
 	}
 	o.orderChannel(ann, join, "#a b", "")
 	o.orderChannel(ann, join, "#Open", "")
-	link.rooms["#open"] = &Standing{Name: "#Open", Wanted: true, In: true}
+	link.rooms["#open"] = &ChannelState{Name: "#Open", Wanted: true, In: true}
 	enter("#open", Entry{In: true, Name: "#Open"})
 	o.orderChannel(ann, join, "#OPEN", "")
 	o.orderChannel(ann, join, "#shut", "")

@@ -6,21 +6,21 @@ import "github.com/claude-swarm/claude-swarm/dropbox"
 // The link waits with one more, and so does its server.
 const maxArrivals = 256
 
-// An arrival is a line that is to be kept when the messages that it asked for are
-// delivered: what is in the buffer after a crash was done.
+// An arrival is a line that goes into the buffer after the messages that it asked for were
+// delivered. So after a crash, every line in the buffer was carried out.
 type arrival struct {
 	line   Line
 	drafts []dropbox.Draft
 	then   []func(dropbox.Outcome) // tells the person what became of a draft
 }
 
-// add lets a message come of the line.
+// add adds a message that the line asks for.
 func (a *arrival) add(d dropbox.Draft, then func(dropbox.Outcome)) {
 	a.drafts, a.then = append(a.drafts, d), append(a.then, then)
 }
 
-// arrivals delivers what was heard to the mailboxes of agents, and keeps it. It belongs to
-// the loop.
+// arrivals delivers the lines of people to the mailboxes of agents, and puts them into the
+// buffer. The loop owns it.
 type arrivals struct {
 	loop       *loop
 	rec        *record
@@ -30,7 +30,8 @@ type arrivals struct {
 	delivering bool
 }
 
-// finish delivers what a line asked for and keeps the line, after those before it.
+// finish delivers the messages that a line asked for and keeps the line, after those before
+// it.
 func (r *arrivals) finish(a arrival) {
 	if len(a.drafts) == 0 && !r.delivering {
 		r.rec.keep(a.line) // there is nothing before it
@@ -43,8 +44,8 @@ func (r *arrivals) finish(a arrival) {
 	r.deliverNext()
 }
 
-// deliverNext delivers what was heard, away from the loop. What is heard meanwhile is
-// delivered after that, all together: to deliver one takes as long as to deliver many.
+// deliverNext delivers the arrivals, away from the loop. Arrivals that come meanwhile are
+// delivered after that, all together: one delivery takes as long as many.
 func (r *arrivals) deliverNext() {
 	if r.delivering || len(r.waiting) == 0 {
 		return

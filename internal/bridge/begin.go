@@ -9,14 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// How often the other side may hang up on a message before it is given up: when the
-// server says that it does, and when the connection only ends, as a bad network does it.
+// The bridge gives a message up after the other side has hung up on it so many times: when
+// the server says that it hangs up, and when the connection only ends, as on a bad network.
 const (
 	maxHangUps    = 2
 	maxBareHangUp = 4
 )
 
-// begin says a message that was claimed.
+// begin starts to say a claimed message.
 func (o *outbox) begin(f *flight) {
 	switch {
 	case f.Bad != nil:
@@ -111,7 +111,7 @@ func (o *outbox) asked(f *flight) {
 	o.questions.bound()
 }
 
-// putBack lets a message wait again that may have been said in part. hungUp says that the
+// putBack lets a message that may have been said in part wait again. hungUp says that the
 // other side may have hung up on it.
 func (o *outbox) putBack(f *flight, hungUp bool) {
 	delete(o.flights, f.ID)
@@ -121,7 +121,7 @@ func (o *outbox) putBack(f *flight, hungUp bool) {
 	o.plan.lookAgain()
 }
 
-// release lets a message wait again of which nothing was said now.
+// release lets a message wait again when nothing of it was said this time.
 func (o *outbox) release(f *flight) {
 	delete(o.flights, f.ID)
 	if _, err := o.mail.box.Release(f.Entry); err != nil && !errors.Is(err, dropbox.ErrGone) {

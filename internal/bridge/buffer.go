@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// A Line is one message of a channel, as it lies in the buffer.
+// A Line is one message of a channel, as the buffer keeps it.
 type Line struct {
 	N       int64     `json:"n"` // counts up in each channel, from 1, through every restart
 	At      time.Time `json:"at"`
@@ -32,8 +32,8 @@ type Line struct {
 	Upto    int       `json:"upto,omitempty"` // of ours: how many bytes of that message are said with this line
 }
 
-// Speaker is who said a line, as people are to read it; called is what they call the owner
-// of a mailbox. Of others the nick is what it is.
+// Speaker is the name of the speaker of a line, for people: called gives the name of the
+// owner of a mailbox. Other speakers keep their nick.
 func (l Line) Speaker(called func(mailbox string) string) string {
 	if l.Drop == "" {
 		return l.Nick
@@ -41,16 +41,15 @@ func (l Line) Speaker(called func(mailbox string) string) string {
 	return called(l.Nick)
 }
 
-// DefaultBufferSize is how many lines a reader finds of each channel, if nothing else
-// is set.
+// DefaultBufferSize is the number of lines that a reader finds of each channel by default.
 const DefaultBufferSize = 500
 
-// remembered is how many lines a channel's file keeps at least: by them the bridge
+// remembered is the least number of lines that a channel's file keeps: from them the bridge
 // knows which msgids it has seen.
 const remembered = 1000
 
 // bufferFile is the file of a channel, in the folder of a bridge. Names are folded as
-// ASCII, and what a file's name should not hold is escaped.
+// ASCII, and characters that do not belong into a file name are escaped.
 func bufferFile(dir, channel string) string {
 	return filepath.Join(dir, "buffer", fileName(channel)+".jsonl")
 }
@@ -72,14 +71,14 @@ func fileName(name string) string {
 	return b.String()
 }
 
-// A buffer keeps the last lines of a channel in a file. The bridge alone writes it;
-// readers open the file as they like. It belongs to one goroutine.
+// A buffer keeps the last lines of a channel in a file. Only the bridge writes it; readers
+// open the file as they like. One goroutine owns the buffer.
 //
-// A line without a number is for the bridge alone: it says that a line of ours, which
-// is there already under that msgid, belongs to a message (Drop, Upto).
+// A line without a number is only for the bridge: it says that a line of ours, which the
+// file already has under that msgid, belongs to a message (Drop, Upto).
 //
-// A line is written at once and not synced: a killed process loses none, a power cut
-// may, and then the server's history brings it back if there is one.
+// A line is written at once and not synced: a killed process loses no line. A power cut may
+// lose some; the server's history, where there is one, brings them back.
 type buffer struct {
 	path  string
 	keep  int // lines that a rewriting leaves
@@ -113,12 +112,12 @@ func openBuffer(dir, channel string, size int) (*buffer, error) {
 		data = data[:whole]
 	}
 	for _, l := range parseLines(data) {
-		b.note(l)
+		b.remember(l)
 	}
 	return b, nil
 }
 
-func (b *buffer) note(l Line) {
+func (b *buffer) remember(l Line) {
 	b.lines++
 	b.last = max(b.last, l.N)
 	if l.Drop != "" && l.At.After(b.spoke) {
@@ -129,8 +128,8 @@ func (b *buffer) note(l Line) {
 	}
 }
 
-// parseLines reads a buffer's file. What is not a line, as half a line at the end while
-// it is being written, is left out.
+// parseLines reads a buffer's file. It leaves out anything that is not a line, such as half
+// a line at the end that is being written.
 func parseLines(data []byte) []Line {
 	var lines []Line
 	for raw := range bytes.Lines(data) {
@@ -142,8 +141,8 @@ func parseLines(data []byte) []Line {
 	return lines
 }
 
-// add numbers a line and writes it. added is false when a line with that msgid is
-// there already.
+// add numbers a line and writes it. added is false when the file already has a line with
+// that msgid.
 func (b *buffer) add(l Line) (added bool, err error) {
 	ours, known := b.seen[l.MsgID]
 	switch {
@@ -162,14 +161,14 @@ func (b *buffer) add(l Line) (added bool, err error) {
 	if _, err := b.f.Write(append(raw, '\n')); err != nil {
 		return false, fmt.Errorf("buffer: %w", err)
 	}
-	b.note(l)
+	b.remember(l)
 	if b.lines >= 2*b.keep {
 		return true, b.rewrite()
 	}
 	return true, nil
 }
 
-// said is how much of a message is known to be said.
+// said returns how much of a message is known to be said.
 func (b *buffer) said(drop string) (upto int, msgids []string, err error) {
 	lines, err := readLines(b.path)
 	if err != nil {
@@ -186,7 +185,7 @@ func (b *buffer) said(drop string) (upto int, msgids []string, err error) {
 	return upto, msgids, nil
 }
 
-// rewrite leaves the newest lines alone.
+// rewrite keeps only the newest lines.
 func (b *buffer) rewrite() error {
 	lines, err := readLines(b.path)
 	if err != nil {
@@ -211,18 +210,18 @@ func (b *buffer) rewrite() error {
 	b.f, b.lines = f, 0
 	clear(b.seen)
 	for _, l := range lines {
-		b.note(l)
+		b.remember(l)
 	}
 	return err
 }
 
 func (b *buffer) close() error { return b.f.Close() }
 
-// Buffered returns what is kept of a channel in the folder of a bridge, the oldest first:
-// also lines without a number, which no reader is shown.
+// Buffered returns the lines of a channel in the folder of a bridge, the oldest first,
+// including lines without a number, which readers do not see.
 func Buffered(dir, channel string) ([]Line, error) { return readLines(bufferFile(dir, channel)) }
 
-// readLines reads a buffer's file; none is no line.
+// readLines reads a buffer's file; without a file there are no lines.
 func readLines(path string) ([]Line, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -233,8 +232,8 @@ func readLines(path string) ([]Line, error) {
 	return parseLines(data), nil
 }
 
-// readSmall reads what is noted of a reader. Where there is nothing, or somebody broke it
-// by hand, v stays as it is: everything is new again.
+// readSmall reads the notes about a reader. Without the file, or with a broken one, v stays
+// unchanged: everything is new again.
 func readSmall[T any](path string, v *T) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -249,7 +248,7 @@ func readSmall[T any](path string, v *T) error {
 	return nil
 }
 
-// keep writes a value that must survive a power cut.
+// keep writes a value so that it survives a power cut.
 func keep(path string, v any) error { return keepBy(durable.Files{}, path, v) }
 
 func keepBy(files durable.Files, path string, v any) error {
@@ -265,7 +264,7 @@ func writeVolatile(path string, data []byte) error {
 	return durable.Files{}.Write(path, durable.Options{Volatile: true}, data)
 }
 
-// writeSmall notes something of a reader. A power cut may undo it.
+// writeSmall writes notes about a reader. A power cut may undo it.
 func writeSmall(path string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {

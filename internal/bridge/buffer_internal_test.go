@@ -238,7 +238,7 @@ func TestOneBridgeAtATime(t *testing.T) {
 	if st, err := ReadState(home); err != nil || !st.Running || st.Nick != "swarm" || st.Waiting != 3 {
 		t.Errorf("ReadState = %+v, %v", st, err)
 	}
-	// A server that takes the connection and says nothing is told of, too.
+	// The state also shows a server that accepts the connection and says nothing.
 	if st, err := ReadState(home); err != nil || st.Connected || st.Why == "" {
 		t.Errorf("a bridge that connects for the first time: %+v, %v, want a reason", st, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// orderChannel does what a person ordered about a channel: to join or leave it, or to tell
-// or set its topic, which is text.
+// orderChannel carries out an order about a channel: to join or leave it, or to tell or set
+// its topic, which is text.
 func (r *orders) orderChannel(t Text, word, name, text string) {
 	if name = strings.TrimRight(name, ",:"); name == "" {
 		r.rep.tell(t, "Say which channel. Try: "+r.link.Self()+": "+word+" #general")
@@ -35,8 +35,8 @@ func (r *orders) orderChannel(t Text, word, name, text string) {
 	}
 }
 
-// joinFor joins a channel at the word of a person who may control; one that shut us out is
-// tried at once. The person hears what came of it, when that is known.
+// joinFor joins a channel for a person who may control; it tries one that shut us out at
+// once. The person hears the outcome when it is known.
 func (r *orders) joinFor(t Text, name string) {
 	if ch, _ := r.link.Rooms().Channel(name); ch.In {
 		r.rep.tell(t, "I am in "+ch.Name+" already.")
@@ -52,8 +52,8 @@ func (r *orders) joinFor(t Text, name string) {
 	})
 }
 
-// partFor leaves a channel at the word of a person who may control, and says in one line
-// what came of it.
+// partFor leaves a channel for a person who may control, and returns the outcome in one
+// line.
 func (r *orders) partFor(name string) (said string) {
 	ch, known := r.link.Rooms().Channel(name)
 	switch {
@@ -67,7 +67,7 @@ func (r *orders) partFor(name string) (said string) {
 }
 
 // orderTopic tells the topic of a channel, or sets it to a text.
-func (r *orders) orderTopic(t Text, ch Standing, text string) {
+func (r *orders) orderTopic(t Text, ch ChannelState, text string) {
 	if text == "" {
 		if text = ch.Topic; text == "" {
 			text = "none"

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Channels are the project's channels; "" is none, except that Project must be set.
+// Channels are the project's channels; an empty one does not exist. Project must be set.
 type Channels struct {
 	Project string // what is said without another place
 	Standup string
@@ -13,12 +13,12 @@ type Channels struct {
 	Alerts  string
 	Errors  string
 
-	// Own are the channels of agents that have some: what such an agent says without
-	// another place goes to the first, and it is spoken to there alone, or privately.
+	// Own are the channels of agents that have some. Such an agent's messages without
+	// another destination go to the first, and people speak to it only there, or privately.
 	Own map[string][]string
 }
 
-// homeOf is where an agent says what has no other place.
+// homeOf is the channel for an agent's messages that have no other destination.
 func (c Channels) homeOf(agent string) string {
 	if own := c.Own[agent]; len(own) > 0 {
 		return own[0]
@@ -26,15 +26,15 @@ func (c Channels) homeOf(agent string) string {
 	return c.Project
 }
 
-// WorkOf is the channel of a task; "" when there is none.
+// WorkOf is the channel of a task; "" if tasks have no channels.
 func (c Channels) WorkOf(taskID string) string {
 	return strings.ReplaceAll(c.Work, "{task-id}", taskID)
 }
 
-// taskID is how long the id of a conversation is.
+// taskID is the length of the id of a conversation.
 const taskID = 10
 
-// taskOf is the conversation whose channel that is, by the name; "" is none.
+// taskOf is the conversation to which a channel belongs by its name; "" for other channels.
 func (c Channels) taskOf(channel string) string {
 	before, after, ok := strings.Cut(strings.ToLower(c.Work), "{task-id}")
 	name := strings.ToLower(channel)
@@ -48,7 +48,7 @@ func (c Channels) taskOf(channel string) string {
 	return id
 }
 
-// Hears tells whether an agent is spoken to in a channel.
+// Hears tells whether people speak to an agent in a channel.
 func (c Channels) Hears(agent, channel string) bool {
 	own := c.Own[agent]
 	return len(own) == 0 || slices.ContainsFunc(own, func(c string) bool { return strings.EqualFold(c, channel) })

@@ -19,17 +19,17 @@ import (
 // speaks.
 const Silence = 10 * time.Minute
 
-// A check is what is known of how somebody follows the channels.
+// A check says when a reader last read the channels.
 type check struct {
 	Since time.Time `json:"since"`         // of the last reading; before any, of the first question whether it is time
 	Told  time.Time `json:"told,omitzero"` // when it was advised last
 }
 
-// CheckIn advises a reader who has not read for [Silence], while something waits to be
-// read in a channel that the bridge is in: one line, once for each such silence; "" is
-// nothing to say. What the bridge said of itself, such as that a turn began, is nothing
-// to be read, nor is what the reader said. project is the channel that is read when
-// none is named; tool is whether the reader has irc_read, and not the command line alone.
+// CheckIn advises a reader who has not read for [Silence], while a channel that the bridge
+// is in has unread lines: one line, once for each such silence; "" means no advice. The
+// bridge's lines about itself, such as that a turn began, do not count as unread, nor do
+// the reader's own. project is the channel that is read when none is named; tool says
+// whether the reader has irc_read besides the command line.
 func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error) {
 	c, err := r.check()
 	switch {
@@ -80,7 +80,7 @@ func (r Reader) CheckIn(now time.Time, project string, tool bool) (string, error
 	return line, r.noteCheck(check{Since: c.Since, Told: now})
 }
 
-// lasting is a duration in whole minutes, or in hours or days where it is many.
+// lasting is a duration in whole minutes, or in hours or days when it is long.
 func lasting(d time.Duration) string {
 	switch {
 	case d < 2*time.Hour:
@@ -91,13 +91,13 @@ func lasting(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// ownMark is in each line that the bridge said of itself, and in no other: in a text the
+// ownMark is in each line that the bridge said about itself, and in no other: in a text the
 // quotes are escaped.
 var ownMark = []byte(`"own":true`)
 
-// waits tells whether something is to be read in a channel behind a mark; bridge is the
-// nick of the bridge. It is asked at the beginning of turns, so it looks from the end and
-// no further than it must.
+// waits tells whether a channel has unread lines after a mark; bridge is the nick of the
+// bridge. The beginning of every turn calls it, so it reads from the end and no further
+// than it must.
 func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 	data, err := os.ReadFile(bufferFile(r.Dir, channel))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +133,7 @@ func (r Reader) waits(channel string, mark int64, bridge string) (bool, error) {
 	return false, nil
 }
 
-// looked notes that the channels were read just now.
+// looked records that the channels were read just now.
 func (r Reader) looked() error {
 	if r.Name == "" || r.Name == dropbox.Lead {
 		return nil // nobody that is ever advised

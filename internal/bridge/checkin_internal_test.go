@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// One reader, and what it is told as time goes by and lines come.
+// One reader gets advice as time goes by and lines come.
 func TestCheckIn(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "irc")
 	if err := os.Mkdir(home, 0o700); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// orders is what people ask of the bridge itself.
+// orders carries out what people ask of the bridge itself.
 type orders struct {
 	link      Link
 	loop      *loop
@@ -22,7 +22,7 @@ type orders struct {
 	asking    int // orders that the daemon has not answered yet
 }
 
-// command does what a person asked of the bridge, and answers.
+// command carries out an order to the bridge, and answers.
 func (r *orders) command(t Text, m meaning, agents []string) {
 	words := strings.Fields(m.order)
 	word, arg := help, ""
@@ -94,7 +94,7 @@ func (r *orders) command(t Text, m meaning, agents []string) {
 	}
 }
 
-// agentNamed finds the agent that a person named; it tells them when there is none.
+// agentNamed finds the agent that a person named; without such an agent it tells them so.
 func (r *orders) agentNamed(t Text, name string, agents []string) (string, bool) {
 	name = strings.ToLower(strings.Trim(name, "@:,"))
 	if slices.Contains(agents, name) {
@@ -112,7 +112,7 @@ func (r *orders) agentNamed(t Text, name string, agents []string) (string, bool)
 	return "", false
 }
 
-// steer lets the daemon do what a person ordered; why is what they said of it.
+// steer passes a person's order to the daemon; why is the reason that they gave.
 func (r *orders) steer(t Text, order Order, agent, why string) {
 	by := t.Nick + " on " + r.mail.title
 	if t.Who.Account != "" {
@@ -124,7 +124,7 @@ func (r *orders) steer(t Text, order Order, agent, why string) {
 	r.ask(t, func(ctx context.Context) (string, error) { return r.swarm.Steer(ctx, order, agent, by) })
 }
 
-// ask asks the daemon, which may take a while, and tells the answer.
+// ask asks the daemon, which may take a while, and tells the person the answer.
 func (r *orders) ask(t Text, question func(context.Context) (string, error)) {
 	if r.swarm == nil {
 		r.rep.tell(t, "No daemon is here to ask.")
@@ -173,7 +173,7 @@ func (r *orders) reply(t Text, id, text string) {
 	r.bring(t, meant[0], o, fmt.Sprintf("[%s %s] <%s> %s", r.mail.title, where, t.Nick, r.link.Plain(text)))
 }
 
-// bring brings the answer to a question.
+// bring delivers the answer to a question.
 func (r *orders) bring(t Text, q question, o Origin, body string) {
 	switch already, err := r.questions.answer(q, o, body); {
 	case err != nil:

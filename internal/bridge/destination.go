@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A destination is where a message is to be said, to whom, and how urgent that is.
+// A destination says where to say a message, to whom, and how urgent it is.
 type destination struct {
 	request   Do
 	target    string // a channel or a nick
@@ -22,8 +22,8 @@ type destination struct {
 // private says whether a destination is a person and not a channel.
 func (p destination) private() bool { return p.target == p.person }
 
-// destinationOf decides where a message goes. origin is what is known of the message that
-// it answers: zero if that did not come from the network. bridge is the bridge's name.
+// destinationOf decides where a message goes. origin is the origin of the message that it
+// answers, zero if that did not come from the network. bridge is the bridge's name.
 func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge string) destination {
 	p := destination{request: n.Do, target: n.Channel, announces: n.Announces, passing: passing(m, n, bridge), copied: n.About != "" && n.Do == ""}
 	switch {
@@ -42,8 +42,8 @@ func destinationOf(m *dropbox.Message, n, origin Origin, c Channels, bridge stri
 	return p
 }
 
-// passing says whether a copy merely tells that a turn began or ended, and nobody waits
-// for it. What came of a task that a person gave is awaited.
+// passing says whether a copy only tells that a turn began or ended, and nobody waits for
+// it. People wait for the result of a task that they gave.
 func passing(m *dropbox.Message, n Origin, bridge string) bool {
 	if n.About == "" || n.Do != "" || m.Priority != dropbox.Low || m.Type == dropbox.Question {
 		return false

@@ -21,7 +21,7 @@ func TestALinkOfLines(t *testing.T) {
 	bridgetest.Run(t, func(t *testing.T) bridgetest.Network { return &lineFiles{dir: t.TempDir()} })
 }
 
-// A said line is one that lies in a file.
+// A said is one line of a file.
 type said struct {
 	ID   string // of the message, in what the bridge says
 	From string
@@ -29,8 +29,8 @@ type said struct {
 	Text string
 }
 
-// lineFiles is a network of a folder: what people say is appended to the file in, what the
-// bridge says to the file out. While there is a file down, the network is.
+// lineFiles is a network made of a folder: people's lines are appended to the file "in",
+// the bridge's lines to the file "out". While a file "down" exists, the network is down.
 type lineFiles struct{ dir string }
 
 func (f *lineFiles) Name() string { return "lines" }
@@ -211,26 +211,26 @@ func (l *fileLink) Describe(s *bridge.State) {
 	}
 }
 
-func (l *fileLink) Sweep(time.Time)                 {}
-func (l *fileLink) Stop()                           {}
-func (l *fileLink) Usable() bool                    { return l.up }
-func (l *fileLink) Connection() (int, time.Time)    { return l.count, l.since }
-func (l *fileLink) Sound() bool                     { return true }
-func (l *fileLink) LookAgain(bool) time.Duration    { return 0 }
-func (l *fileLink) Self() string                    { return "swarm" }
-func (l *fileLink) Selves() []string                { return []string{"swarm"} }
-func (l *fileLink) Ours(name string) bool           { return name == "swarm" }
-func (l *fileLink) Called(string) []string          { return nil }
-func (l *fileLink) NowCalled(name string) string    { return name }
-func (l *fileLink) Network() string                 { return "files" }
-func (l *fileLink) Server() string                  { return l.net.dir }
-func (l *fileLink) Vouched() string                 { return "localhost" }
-func (l *fileLink) Rooms() bridge.Rooms             { return l }
-func (l *fileLink) Fold(name string) string         { return strings.ToLower(name) }
-func (l *fileLink) Same(a, b string) bool           { return strings.EqualFold(a, b) }
-func (l *fileLink) Plain(text string) string        { return strings.ToValidUTF8(text, "?") }
-func (l *fileLink) IsChannel(target string) bool    { return strings.HasPrefix(target, "#") }
-func (l *fileLink) Joined() (all []bridge.Standing) { return nil }
+func (l *fileLink) Sweep(time.Time)                     {}
+func (l *fileLink) Stop()                               {}
+func (l *fileLink) Usable() bool                        { return l.up }
+func (l *fileLink) Connection() (int, time.Time)        { return l.count, l.since }
+func (l *fileLink) Sound() bool                         { return true }
+func (l *fileLink) LookAgain(bool) time.Duration        { return 0 }
+func (l *fileLink) Self() string                        { return "swarm" }
+func (l *fileLink) Selves() []string                    { return []string{"swarm"} }
+func (l *fileLink) Ours(name string) bool               { return name == "swarm" }
+func (l *fileLink) Called(string) []string              { return nil }
+func (l *fileLink) NowCalled(name string) string        { return name }
+func (l *fileLink) Network() string                     { return "files" }
+func (l *fileLink) Server() string                      { return l.net.dir }
+func (l *fileLink) Vouched() string                     { return "localhost" }
+func (l *fileLink) Rooms() bridge.Rooms                 { return l }
+func (l *fileLink) Fold(name string) string             { return strings.ToLower(name) }
+func (l *fileLink) Same(a, b string) bool               { return strings.EqualFold(a, b) }
+func (l *fileLink) Plain(text string) string            { return strings.ToValidUTF8(text, "?") }
+func (l *fileLink) IsChannel(target string) bool        { return strings.HasPrefix(target, "#") }
+func (l *fileLink) Joined() (all []bridge.ChannelState) { return nil }
 
 // FindMention finds a name at the beginning of a text or behind a space, with a sign behind it.
 func (l *fileLink) FindMention(text, name string) (start, end int) {
@@ -263,9 +263,9 @@ func (l *fileLink) CannotBe(name string) string {
 
 func (l *fileLink) Shut(channel string) string { return l.CannotBe(channel) }
 
-func (l *fileLink) Channel(name string) (bridge.Standing, bool) {
+func (l *fileLink) Channel(name string) (bridge.ChannelState, bool) {
 	in := l.in[l.Fold(name)]
-	return bridge.Standing{Name: name, Fixed: name == "#project", Wanted: in, In: in}, in
+	return bridge.ChannelState{Name: name, Fixed: name == "#project", Wanted: in, In: in}, in
 }
 
 func (l *fileLink) MaySay(channel string, _ bool) bool {

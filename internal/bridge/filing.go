@@ -6,22 +6,21 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// tries is how often the disk is asked to settle a message, with a pause that doubles
-// from the first one. What is not settled then stays claimed, and the next sweep goes
-// on with it.
+// tries is the number of attempts to settle a message on disk, with a pause that doubles
+// from the first one. After that the message stays claimed, and the next sweep continues.
 const (
 	settleTries = 6
 	settlePause = 100 * time.Millisecond
 )
 
-// A filing is a message that is done with, and waits to be filed with its receipt.
+// A filing is a finished message that waits to be filed with its receipt.
 type filing struct {
 	*flight
 	dropbox.Settlement
 	outcome string
 }
 
-// settle files a message that is done with.
+// settle files a finished message.
 func (o *outbox) settle(f *flight, outcome string) { o.settleWith(f, outcome, "") }
 
 func (o *outbox) settleWith(f *flight, outcome, why string) {
@@ -33,9 +32,9 @@ func (o *outbox) settleWith(f *flight, outcome, why string) {
 	o.fileNext()
 }
 
-// fileNext files what is done with, away from the loop. What is done with meanwhile is
-// filed after that, all together: to file one takes as long as to file many. There are
-// never more than may be unsettled.
+// fileNext files the finished messages, away from the loop. Messages that finish meanwhile
+// are filed after that, all together: filing one takes as long as filing many. There are
+// never more than maxUnsettled.
 func (o *outbox) fileNext() {
 	if o.atFiling || len(o.filings) == 0 {
 		return
@@ -69,7 +68,7 @@ func (o *outbox) fileNext() {
 	})
 }
 
-// onDisk does the last step of a message away from the loop, and again if the disk
+// onDisk does the last step of a message away from the loop, and repeats it if the disk
 // refuses.
 func (o *outbox) onDisk(f *flight, what string, step func() error, then func()) {
 	f.filing = true

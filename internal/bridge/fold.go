@@ -8,17 +8,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// After an outage what merely tells that turns began and ended is said in one line for
-// each channel: a telephone that buzzes for each would buzz for a quarter of an hour.
+// After an outage one line for each channel replaces the copies that only tell that turns
+// began and ended: a telephone that buzzes for each would buzz for a quarter of an hour.
 const (
-	foldAge  = 3 * time.Minute // what is younger is news
+	foldAge  = 3 * time.Minute // younger copies are news
 	foldKeep = 3               // so many of the others are said anyway, the newest
 )
 
-// foldUp looks once in each connection for copies that waited since before it, and
-// leaves a message that is said instead of them. Those are then settled one by one, when
+// foldUp looks once in each connection for copies that have waited since before it, and
+// delivers one message that replaces them. The copies are then settled one by one, when
 // they would be said: see [outbox.folded]. A crash on the way forgets the fold; the next
-// one finds the same copies and leaves no second message, unless some were settled.
+// fold finds the same copies and delivers no second message, unless some were settled.
 func (o *outbox) foldUp() {
 	connection, since := o.link.Connection()
 	if o.foldedFor == connection {
@@ -63,7 +63,7 @@ func (o *outbox) foldUp() {
 	}
 }
 
-// foldedText is what is said instead of copies.
+// foldedText is the text that replaces the copies.
 func foldedText(list []waiter, title string) string {
 	began, ended := 0, 0
 	for _, w := range list {
@@ -93,7 +93,7 @@ func turns(n int) string {
 	return fmt.Sprintf("%d turns", n)
 }
 
-// folded says why a message is not said by itself; "" when it is.
+// folded says why a message is not said alone; "" when it is.
 func (o *outbox) folded(id string) string {
 	into, ok := o.folds[id]
 	if !ok {

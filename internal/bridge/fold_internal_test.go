@@ -6,7 +6,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Only what nobody waits for may be left out.
+// Only copies that nobody waits for may be left out.
 func TestPassing(t *testing.T) {
 	for _, tc := range []struct {
 		what string
@@ -22,7 +22,7 @@ func TestPassing(t *testing.T) {
 		{"a result for somebody on IRC", dropbox.Message{Type: dropbox.Result, Priority: dropbox.Low}, Origin{About: "a", To: "irc", Announces: Ended}, false},
 		{"a task is complete", dropbox.Message{Type: dropbox.Note, Priority: dropbox.Low}, Origin{About: "a", To: dropbox.Lead, Announces: Alert}, false},
 		{"an alert", dropbox.Message{Type: dropbox.Status}, Origin{About: "a", Announces: Alert}, false},
-		{"a dead letter", dropbox.Message{Type: dropbox.Status, Priority: dropbox.Low}, Origin{About: "a", Announces: Buried}, false},
+		{"a dead letter", dropbox.Message{Type: dropbox.Status, Priority: dropbox.Low}, Origin{About: "a", Announces: GivenUp}, false},
 		{"mail for the lead", dropbox.Message{Type: dropbox.Result}, Origin{About: "a", To: dropbox.Lead}, false},
 		{"a question", dropbox.Message{Type: dropbox.Question, Priority: dropbox.Low}, Origin{About: "a", To: "coder"}, false},
 		{"a channel to join", dropbox.Message{Type: dropbox.Note, Priority: dropbox.Low}, Origin{Do: DoJoin, About: "a"}, false},

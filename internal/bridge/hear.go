@@ -12,11 +12,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// staleAfter is how old a line may be by the server's clock, at its coming, to be taken
-// for news: a bouncer plays back old lines as if they were new.
+// staleAfter is the greatest age, by the server's clock, of an arriving line that counts as
+// news: a bouncer plays back old lines as if they were new.
 const staleAfter = 2 * time.Minute
 
-// A listener deals with what people say. It belongs to the loop.
+// A listener handles the lines of people. The loop owns it.
 type listener struct {
 	link      Link
 	rec       *record
@@ -45,8 +45,7 @@ func (r *listener) names(agents []string) []name {
 	return all
 }
 
-// hear deals with a line: it does what the line asks for, if that is allowed, and then
-// keeps it.
+// hear handles a line: it carries the line out, if that is allowed, and then keeps it.
 func (r *listener) hear(t Text) {
 	now := time.Now()
 	if t.Via != "" && (!t.Private || r.link.Ours(t.Nick)) {
@@ -64,7 +63,7 @@ func (r *listener) hear(t Text) {
 	r.arrivals.finish(a)
 }
 
-// lineOf is a text as the buffer keeps it.
+// lineOf returns the buffer's line of a text.
 func lineOf(t Text, c Names) Line {
 	text := c.Plain(t.Body)
 	if t.Emote {
@@ -73,8 +72,8 @@ func lineOf(t Text, c Names) Line {
 	return Line{At: t.Time, Channel: t.Peer(), Nick: t.Nick, Account: t.Account, Text: text, MsgID: t.MsgID, Replay: t.History, Notice: t.Notice}
 }
 
-// obey does what a line asks for, if the person may ask for it, except the messages that
-// come of it.
+// obey carries out a line, if the person may ask for it. It leaves the messages that the
+// line asks for to a.
 func (r *listener) obey(t Text, now time.Time, a *arrival) {
 	agents := r.agents()
 	var selves []string
@@ -100,7 +99,7 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 			news.History, news.Time = false, now
 			if r.notListened(news, m.need, now) == "" {
 				if !r.mailed(t, m.agents) {
-					r.notices.missed(t)
+					r.notices.noteMissed(t)
 				}
 				return
 			}
@@ -124,10 +123,10 @@ func (r *listener) obey(t Text, now time.Time, a *arrival) {
 	}
 }
 
-// notPermitted is why nobody obeys a line that could be an order.
+// notPermitted is the reason for not obeying a line that could be an order.
 const notPermitted = "nothing permits it"
 
-// notListened says why nobody obeys a line; "" when it is obeyed.
+// notListened returns the reason for not obeying a line; "" for a line to obey.
 func (r *listener) notListened(t Text, need Right, now time.Time) string {
 	switch {
 	case t.History:
@@ -150,8 +149,8 @@ func (r *listener) notListened(t Text, need Right, now time.Time) string {
 	return ""
 }
 
-// mailed says whether a line out of the history has come to the agents that it is for: an
-// earlier bridge was killed before it kept the line.
+// mailed says whether a line from the history has already reached its agents: an earlier
+// bridge may have been killed before it kept the line.
 func (r *listener) mailed(t Text, agents []string) bool {
 	if t.MsgID == "" || len(agents) == 0 {
 		return false
@@ -169,7 +168,7 @@ func (r *listener) mailed(t Text, agents []string) bool {
 	return true
 }
 
-// pass brings a line to an agent: as the answer to its question, or as a new message.
+// pass delivers a line to an agent: as the answer to its question, or as a new message.
 func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arrival) {
 	where := "@mention in " + t.Target
 	if t.Private {
@@ -188,7 +187,7 @@ func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arri
 		}
 	}
 	if !t.Private && !r.channels.Hears(agent, t.Target) {
-		r.notices.unheard(t, agent, now)
+		r.notices.tellWrongChannel(t, agent, now)
 		return
 	}
 	if !r.notices.wake(t, agent, now) {
@@ -209,7 +208,7 @@ func (r *listener) pass(t Text, agent string, need Right, now time.Time, a *arri
 	r.notices.tellHeld(t, agent)
 }
 
-// keyOf names a line, so that it is delivered once however often it comes.
+// keyOf is the key of a line, so that it is delivered once however often it comes.
 func (r *listener) keyOf(t Text) string {
 	if t.MsgID != "" && len(t.MsgID) <= 200 && r.link.Plain(t.MsgID) == t.MsgID {
 		return r.mail.name + "-" + r.link.Network() + "-" + t.MsgID
@@ -219,7 +218,7 @@ func (r *listener) keyOf(t Text) string {
 	return r.mail.name + "-" + r.link.Network() + "-" + hex.EncodeToString(sum[:16])
 }
 
-// undelivered tells a person that no message for the agent came of the line.
+// undelivered tells a person that the agent did not get the line as a message.
 func (r *listener) undelivered(t Text, agent string, err error) {
 	if errors.Is(err, dropbox.ErrFull) {
 		r.rep.tell(t, agent+" has too much mail already. Say it again later.")
@@ -235,9 +234,9 @@ func (r *listener) undelivered(t Text, agent string, err error) {
 	r.rep.tell(t, agent+" did not get that: "+why)
 }
 
-// hinted reads a line in a channel that does what a hint of the bridge says, and leaves
-// out the bridge's name: a reply to a question that waits, or the reading of a message
-// that is here. Nothing is looked up for a person who may not talk.
+// hinted reads a line that follows a hint of the bridge but leaves out the bridge's name: a
+// reply to a waiting question, or the order to read a message of this project. It looks up
+// nothing for a person who may not talk.
 func (r *listener) hinted(t Text) (meaning, bool) {
 	words := strings.Fields(t.Body)
 	if len(words) < 2 || t.Private || !r.permits.may(t.Who, Talk) {
@@ -254,8 +253,7 @@ func (r *listener) hinted(t Text) (meaning, bool) {
 }
 
 // answersLead reads a line that speaks to the lead, as in "lead: yes", where a question of
-// the lead's waits. Anything else that is said to the lead is talk between people, and a
-// line may well begin with the word.
+// the lead's waits. Any other line that begins with the word is talk between people.
 func (r *listener) answersLead(t Text) (meaning, bool) {
 	channel := t.Target
 	if t.Private {

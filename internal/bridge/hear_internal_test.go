@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A deafSwarm fails the test when it is ordered about.
+// A deafSwarm fails the test when it gets an order.
 type deafSwarm struct{ t *testing.T }
 
 func (d deafSwarm) Status(context.Context, string) (string, error) {
@@ -76,7 +76,7 @@ func TestNobodyCommandsWithoutTheRight(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	now := time.Now()
-	// What ann, who may do everything, says in earnest.
+	// ann may do everything, and this line is an order.
 	good := irc.Text{Time: now, Target: "#project-x", Source: "ann!~a@home.example", Nick: "ann", Account: "ann"}
 	type change func(*irc.Text)
 	for name, tc := range map[string]struct {
@@ -204,8 +204,8 @@ func TestTheSameLineIsDeliveredOnce(t *testing.T) {
 	}
 }
 
-// What is in the buffer after a crash was done: a line is kept when its message is
-// delivered, and what was said after it comes after it.
+// A line goes into the buffer after its message was delivered, and later lines go after it:
+// so every line in the buffer was carried out, also after a crash.
 func TestALineIsKeptBehindItsMessage(t *testing.T) {
 	r, _ := newListener(t, "irc.example", Options{Allow: []Permit{{Account: "ann", May: Rights()}}})
 	kept := func() (texts []string) {

@@ -6,18 +6,20 @@ import (
 	"time"
 )
 
-// A holdup is what a person knows of why an agent does not take up what they said to it.
+// A holdup is the reason that a person heard for an agent's not beginning with their
+// message.
 type holdup struct {
 	told  string    // "" is nothing: the agent works
 	asked time.Time // when the daemon was asked about it
 	asks  bool      // it is being asked
 }
 
-// heldLook is how often the daemon is asked about an agent for one person.
+// heldLook is the shortest time between two questions to the daemon about an agent for one
+// person.
 const heldLook = 3 * time.Second
 
-// tellHeld tells a person why an agent does not take up what they said to it, such as that
-// it is paused: else they would wait for an answer. Each reason is told once, until it is
+// tellHeld tells a person why an agent does not begin with their message, such as that it
+// is paused: else they would wait for an answer. It tells each reason once, until it is
 // gone.
 func (r *notices) tellHeld(t Text, agent string) {
 	key := agent + " " + r.link.Fold(t.Nick)
@@ -45,8 +47,8 @@ func (r *notices) tellHeld(t Text, agent string) {
 	})
 }
 
-// tellTaken tells the person who gave a task that the agent has it, and how much it works off
-// before that.
+// tellTaken tells the person who gave a task that the agent has it, and how many messages
+// come before it.
 func (r *notices) tellTaken(t Text, agent, id string) {
 	r.loop.do(func() func() {
 		n, err := r.mail.before(agent, id)

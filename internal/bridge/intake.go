@@ -8,17 +8,17 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// debounce is how long a file must have rested that was laid into the mailbox by hand.
+// debounce is how long a file that was put into the mailbox by hand must stay unchanged.
 const debounce = time.Second
 
-// A resting file was seen and may still be written.
+// A resting file was seen, and its writer may not have finished.
 type resting struct {
 	dropbox.Stray
 	since time.Time
 }
 
-// takeIn makes messages of the files that were laid into the mailbox by hand and have come to
-// rest. It says whether some have not yet.
+// takeIn makes messages of the files that were put into the mailbox by hand and stay
+// unchanged. wait says that some still change.
 func (r *run) takeIn(now time.Time) (wait bool) {
 	strays, err := r.mail.box.Drops().List()
 	if err != nil {

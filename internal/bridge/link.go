@@ -7,100 +7,100 @@ import (
 
 // Names is how a network reads names and texts.
 type Names interface {
-	// Fold returns the form under which a name is kept in a map. It keeps the length.
+	// Fold returns the form of a name for keys of maps. It keeps the length.
 	Fold(name string) string
 	// Same says whether two names are one.
 	Same(a, b string) bool
 	// FindMention returns where a text first speaks to a name, with the signs around it, in
 	// bytes; -1 where it does not.
 	FindMention(text, name string) (start, end int)
-	// Plain makes any text fit to be said: what the network would take for a command or a
-	// format is replaced.
+	// Plain makes any text safe to say: it replaces everything that the network would take
+	// for a command or a format.
 	Plain(text string) string
 	// IsChannel says whether a target is a channel, and not a person.
 	IsChannel(target string) bool
 }
 
-// A Link carries texts to one network and back, and keeps the connection up. The goroutine
-// of the bridge alone calls it, and none of its methods blocks: what takes time goes on
-// beside, by [Host.Do]. It knows channels and people, and no mailbox.
+// A Link carries texts to one network and back, and keeps the connection up. Only the
+// goroutine of the bridge calls it, and none of its methods blocks: slow work runs beside
+// it, by [Host.Do]. It knows channels and people, and no mailbox.
 type Link interface {
 	Names
 
-	// Open begins to connect. When stop is done nothing new is begun; when kill is done the
-	// connections end. joined are channels to be in beside those of the link's
-	// configuration. The error is one of the configuration.
+	// Open begins to connect. After stop is done the link begins nothing new; when kill is
+	// done the connections end. joined are channels to join besides those of the link's
+	// configuration. The error is about the configuration.
 	Open(stop, kill context.Context, h Host, joined []string) error
-	// Sweep does what is due now and then.
+	// Sweep does the periodic work.
 	Sweep(now time.Time)
-	// Stop ends what waits to get into a channel: the bridge is about to end.
+	// Stop ends the attempts to get into channels: the bridge is about to end.
 	Stop()
 	// Describe fills in the part of the state that is about the network.
 	Describe(s *State)
 
-	// Usable says whether something can be said now.
+	// Usable says whether the link can send now.
 	Usable() bool
 	// Connection counts the connections, from 1; 0 is none so far. since is when the last
 	// one began.
 	Connection() (n int, since time.Time)
-	// Sound says whether the connection has proven good. Until then nothing is said that
-	// the network may not bear.
+	// Sound says whether the connection has proven good. Until then the bridge says nothing
+	// on which the network may hang up.
 	Sound() bool
-	// LookAgain is after how long something may be said that waits, without any other
-	// event; 0 is never. suspects says that some of it may not be borne.
+	// LookAgain returns how soon a waiting message may be said without any other event; 0
+	// means never. suspects says that the network may hang up on some of them.
 	LookAgain(suspects bool) time.Duration
 
-	// Self is the bridge's own name there at this moment.
+	// Self is the bridge's current name on the network.
 	Self() string
 	// Selves are names by which people speak to the bridge.
 	Selves() []string
-	// Ours says whether a name is, or was, one of our own.
+	// Ours says whether a name is, or was, one of ours.
 	Ours(name string) bool
-	// Called are the names of an agent there, beside its own.
+	// Called are the names of an agent on the network, besides its mailbox's.
 	Called(agent string) []string
-	// NowCalled is the name that somebody has now who had another one.
+	// NowCalled is the present name of a person who had the given one.
 	NowCalled(name string) string
-	// Network names the network, in keys of messages.
+	// Network is the name of the network, in keys of messages.
 	Network() string
 	// Server is the address of the server, in receipts.
 	Server() string
-	// Vouched is the address by which permits are judged; "" where the server's address
-	// says nothing of who can reach it.
+	// Vouched is the address that decides about permits; "" when the server's address does
+	// not show who can reach it.
 	Vouched() string
 
 	// Say says a text, or what is left of it, and reports with [Host.Landed].
 	Say(s *Saying)
-	// Tell says a few lines to people at once. Nothing is tried again. answers is the id of
-	// the text that they answer, "" for none.
+	// Tell says a few lines to people at once, and never retries. answers is the id of the
+	// text that they answer, "" for none.
 	Tell(target, text, answers string) Told
 	// Fit cuts a text into lines that fit in an answer to a person, at target or privately.
 	Fit(text, target, person string) []string
 
-	// Remedy says what would help against a reason for which something was not said. It is
-	// asked also after a crash, when nothing but the reason is left.
+	// Remedy says what would help against the reason for a refusal. It must work also after
+	// a crash, when only the reason is left.
 	Remedy(reason string) Remedy
 
-	// Rooms is what the link does about channels.
+	// Rooms are the link's methods for channels.
 	Rooms() Rooms
 }
 
-// Rooms is what a [Link] does about channels.
+// Rooms are the methods of a [Link] for channels.
 type Rooms interface {
 	// CannotBe says why a name cannot be a channel's; "" when it can.
 	CannotBe(name string) string
-	// Channel tells how things stand with a channel; ok is false for one that nobody wants
-	// to be in.
-	Channel(name string) (c Standing, ok bool)
+	// Channel returns the state of a channel; ok is false for one that the link does not
+	// want to be in.
+	Channel(name string) (c ChannelState, ok bool)
 	// Joined are the channels that the link wants to be in.
-	Joined() []Standing
-	// MaySay says whether a text for a channel may go now, and sees to it
-	// that the link gets into it. begun says that a part of it may have been said before.
+	Joined() []ChannelState
+	// MaySay says whether a text for a channel may go now, and makes the link join the
+	// channel if need be. begun says that a part of the text may have been said before.
 	MaySay(channel string, begun bool) bool
-	// Shut says why nothing can be said in a channel for now; "" when it can, or when
-	// nobody knows yet.
+	// Shut says why the link cannot speak in a channel for now; "" when it can, or when
+	// that is not known yet.
 	Shut(channel string) string
-	// Join gets into a channel, and calls then as soon as it is known what came of it. now
-	// tries one again at once that shut us out.
+	// Join joins a channel, and calls then as soon as it knows the outcome. now retries at
+	// once a channel that shut us out.
 	Join(name string, now bool, then func(Entry))
 	// Leave leaves a channel for good.
 	Leave(name string)
@@ -109,52 +109,53 @@ type Rooms interface {
 	SetTopic(channel, text string, then func(error))
 }
 
-// A Host is the bridge as a [Link] sees it. Its methods are called by the goroutine of the
-// bridge, but for Event and Do.
+// A Host is the bridge as a [Link] sees it. Only the goroutine of the bridge calls its
+// methods, except Event and Do.
 type Host interface {
-	// Event hands in something that happened, in order. It blocks until the bridge takes
-	// it; ok is false when the bridge ends and wants no more.
+	// Event passes f to the goroutine of the bridge, in order. It blocks until the bridge
+	// accepts it; ok is false when the bridge ends and accepts no more.
 	Event(f func()) (ok bool)
-	// Do runs f beside the bridge, which waits for it at its end; what f returns is run by
-	// the goroutine of the bridge.
+	// Do runs f beside the bridge, which waits for it at its end; the goroutine of the
+	// bridge runs the function that f returns.
 	Do(f func() func())
-	// Later is Event for work that began with Do. It returns when f has run.
+	// Later is Event for work that began with Do. It returns after f has run.
 	Later(f func())
 
-	// Heard deals with a text that somebody said.
+	// Heard handles a text that somebody said.
 	Heard(t Text)
-	// Landed says what became of a text. It waits again, or it is done with.
+	// Landed reports the fate of a text. waits says that it waits again; else it is
+	// finished.
 	Landed(s *Saying, l Landing) (waits bool)
-	// Changed says that the state is to be written.
+	// Changed marks the state for writing.
 	Changed()
-	// LookAgain says that something may be said that waits.
+	// LookAgain tells the bridge that a waiting message may be said now.
 	LookAgain()
-	// Noted keeps the channels that were asked for, for the next bridge.
+	// Noted stores the channels that people asked for, for the next bridge.
 	Noted(channels []string)
-	// Trouble notes an error that a person should see.
+	// Trouble records an error that a person should see.
 	Trouble(what string, err error)
 	// Mask takes secrets out of a text.
 	Mask(text string) string
 
 	// Keep puts a line into the buffer of its channel.
 	Keep(l Line)
-	// Kept is what the buffer of a channel knows of a message of ours; ok is false when
-	// there is no buffer.
+	// Kept returns what the buffer of a channel says about a message of ours; ok is false
+	// without a buffer.
 	Kept(channel, id string) (k Kept, ok bool)
 	// HasSaid says whether the buffer of a channel holds a line of ours under that id.
 	HasSaid(channel, msgid string) bool
 
-	// Agents are the names of the agents as they are now.
+	// Agents are the present names of the agents.
 	Agents() []string
-	// MayControl says whether a person may order the bridge about.
+	// MayControl says whether a person may control the bridge.
 	MayControl(p Person) bool
 	// Stopping says that the bridge is about to end.
 	Stopping() bool
 }
 
-// A Text is something that was said.
+// A Text is one utterance on the network.
 type Text struct {
-	Time    time.Time // the server's, or ours where it has none
+	Time    time.Time // the server's time, or ours where it sends none
 	Target  string    // the channel; our name in a private message
 	Source  string    // who said it, as the network writes it
 	Nick    string
@@ -182,10 +183,10 @@ func (t Text) Peer() string {
 	return t.Target
 }
 
-// A Priority says what goes first when several texts wait.
+// A Priority decides which of several waiting texts goes first.
 type Priority int
 
-// The words of agents wait for answers to people, and those for alerts.
+// Alerts go first, then answers to people, then the words of agents.
 const (
 	Output Priority = iota
 	Answer
@@ -208,13 +209,13 @@ type Saying struct {
 	Created  time.Time // when it was left
 }
 
-// Line is a piece of the saying as the buffer keeps it: upto is how many bytes of its text
-// are said with the piece.
+// Line returns the buffer's line for a piece of the saying: with the piece, upto bytes of
+// its text are said.
 func (s *Saying) Line(at time.Time, text, msgid string, upto int) Line {
 	return Line{At: at, Channel: s.Target, Nick: s.Speaker, Text: text, MsgID: msgid, Own: s.Copy, Drop: s.ID, Upto: upto}
 }
 
-// A Fate is what became of a [Saying].
+// A Fate is the outcome of a [Saying].
 type Fate int
 
 // The fates.
@@ -226,7 +227,7 @@ const (
 	HungUpOn               // likewise, and the other side may have hung up on it
 )
 
-// A Landing is how a [Saying] ended.
+// A Landing says how a [Saying] ended.
 type Landing struct {
 	Fate   Fate
 	Why    string // of NeverAgain
@@ -234,7 +235,7 @@ type Landing struct {
 	Shown  Shown
 }
 
-// A Hangup is what the other side did when it ended the connection.
+// A Hangup says how the other side ended the connection.
 type Hangup struct {
 	Spoken bool // it said that it hangs up, and not that it goes itself
 	Err    error
@@ -247,57 +248,58 @@ type Shown struct {
 	Again  bool // a part of it was said again, marked
 }
 
-// Kept is what the buffer of a channel knows of a message of ours.
+// Kept is what the buffer of a channel says about a message of ours.
 type Kept struct {
 	Upto   int       // how many bytes are said
 	MsgIDs []string  // of its lines
 	Spoke  time.Time // when the last line of ours was said there
 }
 
-// Told follows what was told to people.
+// Told follows lines that the bridge told people.
 type Told interface {
-	// Done is closed when it was said, or never will be.
+	// Done is closed when the lines were said, or never will be.
 	Done() <-chan struct{}
-	// MsgID is the server's id of the last line, after Done; "" where it tells none.
+	// MsgID is the server's id of the last line, after Done; "" where the server sends
+	// none.
 	MsgID() string
 }
 
-// A Standing is how things stand with a channel.
-type Standing struct {
+// A ChannelState is the state of a channel.
+type ChannelState struct {
 	Name   string
-	Fixed  bool // of the configuration: it is not left
+	Fixed  bool // named by the configuration: the link never leaves it
 	Wanted bool // the link wants to be in it
 	In     bool // the link is in it
 	Topic  string
 }
 
-// An Entry is what came of joining a channel.
+// An Entry is the outcome of joining a channel.
 type Entry struct {
 	In      bool   // the link is in
-	Dropped bool   // the connection or the bridge ended: nobody knows
+	Dropped bool   // the connection or the bridge ended: the outcome is unknown
 	Why     string // why not
 	Advice  string // for people: why not, and what to do about it
 	Name    string // of the channel, as the link writes it
 }
 
-// A RefusedError is a refusal of the network.
+// A RefusedError is a refusal by the network.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// An ImpossibleError is an error that no second try can help.
+// An ImpossibleError is an error that no retry can mend.
 type ImpossibleError struct{ Err error }
 
 func (e *ImpossibleError) Error() string { return e.Err.Error() }
 func (e *ImpossibleError) Unwrap() error { return e.Err }
 
-// A Remedy is what would help against a reason for which something was not said.
+// A Remedy is what would help against the reason for a refusal.
 type Remedy int
 
-// The remedies. A [Link] reads them out of a reason.
+// The remedies. A [Link] derives them from a reason.
 const (
-	AnyRemedy          Remedy = iota // the reason says what is to be done
-	OtherWords                       // as it stands it can never be said
+	AnyRemedy          Remedy = iota // the reason says what to do
+	OtherWords                       // this text can never be said
 	OtherChannel                     // there can be no such channel
 	TheirComing                      // the person is not there
 	FewerChannels                    // the bridge is in too many channels

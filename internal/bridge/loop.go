@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A loop is the goroutine to which everything of the bridge belongs, and what runs beside
-// it: that hands its results in, and at the end the loop waits for it.
+// A loop is the goroutine that owns everything of the bridge, with the work beside it: that
+// work passes its results to the loop, and at its end the loop waits for it.
 type loop struct {
 	ctx    context.Context // done is the order to end
 	later  chan func()     // results of the work beside the loop
@@ -19,8 +19,8 @@ func newLoop(ctx context.Context) *loop {
 	return &loop{ctx: ctx, later: make(chan func(), 64), events: make(chan func()), ended: make(chan struct{})}
 }
 
-// do runs f in a separate goroutine; what f returns is run by the loop. The work is
-// over after that, so what it returns may call do.
+// do runs f in a separate goroutine; the loop runs the function that f returns. The work is
+// over after that, so this function may call do.
 func (l *loop) do(f func() func()) {
 	l.work.Go(func() {
 		if then := f(); then != nil {
@@ -29,8 +29,8 @@ func (l *loop) do(f func() func()) {
 	})
 }
 
-// hand lets the loop run f, and returns after that. Anyone who is part of the work hands in
-// what may make more work in this way: while it runs, the work is not over.
+// hand lets the loop run f, and returns after that. Work that may start more work uses
+// hand: while f runs, the work is not over.
 func hand(loop chan<- func(), f func()) {
 	over := make(chan struct{})
 	loop <- func() {
@@ -40,8 +40,8 @@ func hand(loop chan<- func(), f func()) {
 	<-over
 }
 
-// event hands in what the link has to tell. It returns when the loop has taken it, and
-// false when the loop takes no more.
+// event passes an event of the link to the loop. It returns when the loop has accepted it,
+// and false when the loop accepts no more.
 func (l *loop) event(f func()) bool {
 	select {
 	case l.events <- f:
@@ -51,8 +51,8 @@ func (l *loop) event(f func()) bool {
 	}
 }
 
-// catchUp runs what others have handed in already, so that all of it is known before
-// the next messages are claimed: those are claimed together.
+// catchUp runs everything that waits for the loop, so that all of it is known before the
+// next messages are claimed together.
 func (l *loop) catchUp() {
 	for range cap(l.later) {
 		select {

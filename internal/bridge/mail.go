@@ -16,8 +16,8 @@ type mail struct {
 	sign  func(m *dropbox.Message, to string) string
 }
 
-// find looks for a message and reads it. One that is being moved may be seen nowhere, or
-// be gone from where it was seen, so it is looked for again: the answer to a message
+// find looks for a message and reads it. A message that is being moved may seem to be
+// nowhere, or be gone from its place, so find looks more than once: the answer to a message
 // comes at the very moment in which the message is filed.
 func (l *mail) find(id string) (f dropbox.Found, m *dropbox.Message, err error) {
 	for range 5 {
@@ -31,10 +31,11 @@ func (l *mail) find(id string) (f dropbox.Found, m *dropbox.Message, err error) 
 	return f, m, err
 }
 
-// origin is what a message says of the network.
+// origin returns the origin of a message.
 func (l *mail) origin(m *dropbox.Message) (Origin, bool) { return OriginOf(m, l.name) }
 
-// originOf is where the message with that id came from on the network, zero if it did not.
+// originOf returns the origin of the message with that id, zero if it did not come from the
+// network.
 func (l *mail) originOf(id string) Origin {
 	_, m, err := l.find(id)
 	if err != nil || m.From != l.name {
@@ -44,7 +45,7 @@ func (l *mail) originOf(id string) Origin {
 	return o
 }
 
-// draft is a message of the bridge's for a mailbox.
+// draft returns a message from the bridge to a mailbox.
 func (l *mail) draft(to string, m *dropbox.Message) dropbox.Draft {
 	d := dropbox.Draft{To: to, Message: m}
 	if l.sign != nil {
@@ -53,7 +54,7 @@ func (l *mail) draft(to string, m *dropbox.Message) dropbox.Draft {
 	return d
 }
 
-// deliver delivers a message of the bridge's.
+// deliver delivers a message from the bridge.
 func (l *mail) deliver(to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	return l.store.DeliverSigned(to, m, l.draft(to, m).Sign)
 }
@@ -72,11 +73,11 @@ func (l *mail) isHere(id string) bool {
 	return err == nil
 }
 
-// maxAhead is how many messages that wait before a task are looked at.
+// maxAhead is the greatest number of messages before a task that the bridge counts.
 const maxAhead = 100
 
-// before counts what an agent works off before a message: what it works on, and what waits
-// in front and begins a turn.
+// before counts the messages that an agent handles before the given one: those that it
+// works on, and those that wait in front of it and begin a turn.
 func (l *mail) before(agent, id string) (n int, err error) {
 	box, err := l.store.Mailbox(agent)
 	if err != nil {

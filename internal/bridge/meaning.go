@@ -11,15 +11,15 @@ const taskWord = "TASK:"
 // A meaning is what a line asks for.
 type meaning struct {
 	need   Right
-	agents []string // whom it is for; none is the bridge itself
+	agents []string // the receivers; none means the bridge itself
 	order  string   // for the bridge: the words behind its name
 }
 
-// A name is what an agent is called on the network: its own name, or its nick there.
+// A name is a name of an agent on the network: the agent's, or its nick there.
 type name struct{ called, agent string }
 
-// meant reads what a line asks for; ok is false when it speaks to nobody here. agent is
-// whose connection heard it, "" for the bridge's own; nicks are the bridge's.
+// meant reads the meaning of a line; ok is false when it speaks to nobody here. agent is
+// the agent whose connection heard it, "" for the bridge's; nicks are the bridge's.
 func meant(text string, private bool, agent string, names []name, nicks []string, c Names) (m meaning, ok bool) {
 	line := strings.TrimSpace(text)
 	for _, nick := range nicks {
@@ -41,11 +41,12 @@ func meant(text string, private bool, agent string, names []name, nicks []string
 		m.agents = headed(line, names, c)
 	}
 	switch {
-	case len(m.agents) > 0: // a task is for those at its head alone
+	case len(m.agents) > 0: // a task is only for the agents at its head
 	case agent != "" && private:
 		m.agents = []string{agent}
 	case private && m.need == Talk:
-		// To the bridge itself: a word for an agent begins with its name.
+		// The line is for the bridge itself: a line for an agent begins with the agent's
+		// name.
 		order := orderOf(line)
 		if m.agents = headed(line, names, c); len(m.agents) == 0 || isOrder(order) {
 			return meaning{need: rightOf(order), order: order}, true
@@ -78,7 +79,7 @@ func cutTask(line string) (rest string, ok bool) {
 	return strings.TrimSpace(line[len(taskWord):]), true
 }
 
-// namesOf are agents that are called by their own names alone.
+// namesOf returns the names of agents that have no nick.
 func namesOf(agents []string) (names []name) {
 	for _, agent := range agents {
 		names = append(names, name{agent, agent})
@@ -86,8 +87,8 @@ func namesOf(agents []string) (names []name) {
 	return names
 }
 
-// TaskFor reads words that give a task, as in "TASK: @coder fix the build": to whom of the
-// agents, and what. ok is false for other words.
+// TaskFor reads a line that gives a task, as in "TASK: @coder fix the build": the agents
+// and the task. ok is false for other lines.
 func TaskFor(text string, agents []string, c Names) (to []string, what string, ok bool) {
 	names := namesOf(agents)
 	m, _ := meant(text, false, "", names, nil, c)
@@ -99,8 +100,8 @@ func TaskFor(text string, agents []string, c Names) (to []string, what string, o
 	return m.agents, what, true
 }
 
-// WithoutHead is what a line asks for: without TASK: and the agents, or nicks with @, at
-// its head. Other lines stay as they are.
+// WithoutHead cuts TASK: and the agents, or nicks with @, off the head of a line. Other
+// lines stay unchanged.
 func WithoutHead(line string, agents []string, c Names) string {
 	what, ok := cutTask(strings.TrimSpace(line))
 	if !ok {
@@ -119,13 +120,13 @@ func WithoutHead(line string, agents []string, c Names) string {
 	}
 }
 
-// headed are the agents that stand at the head of a line, before anything else.
+// headed returns the agents at the head of a line.
 func headed(line string, names []name, c Names) []string {
 	at, _ := cutHead(line, names, c)
 	return at
 }
 
-// cutHead takes the agents off that stand at the head of a line.
+// cutHead cuts off the agents at the head of a line.
 func cutHead(line string, names []name, c Names) (at []string, rest string) {
 	for {
 		line = strings.TrimLeft(line, " ,&+")

@@ -19,26 +19,26 @@ type Options struct {
 	Channels Channels
 	Allow    []Permit // nobody else commands; see [Permit.Check]
 
-	// Agents names the agents as they are now. A nil one means all mailboxes but
-	// those of the lead and the bridge.
+	// Agents returns the present names of the agents. nil means all mailboxes except those
+	// of the lead and the bridge.
 	Agents func() []string
 
-	// Called is what people call the owner of a mailbox, where that is shown. A nil one means
-	// the mailbox.
+	// Called returns the name of the owner of a mailbox, as people see it. nil means the
+	// mailbox's name.
 	Called func(mailbox string) string
 
-	// Swarm answers what is asked of the daemon; nil says that none runs.
+	// Swarm answers questions to the daemon; nil says that none runs.
 	Swarm Swarm
 
 	// Sign makes the proof of a message that is about to be delivered to a mailbox,
 	// with the token of the bridge; nil leaves messages unproven. See [dropbox.Store.Send].
 	Sign func(m *dropbox.Message, to string) string
 
-	// Mask takes secrets out of what is said and logged; nil takes out none.
+	// Mask takes secrets out of everything that is said and logged; nil takes out none.
 	Mask func(text string) string
 
 	BufferSize     int // lines that readers find of each channel; 0 means 500
-	WakesPerMinute int // messages to agents that may come of one channel in a minute; 0 means 10, below 0 any number
+	WakesPerMinute int // most messages to agents from one channel in a minute; 0 means 10, below 0 any number
 
 	Log *slog.Logger // nil logs nothing
 }

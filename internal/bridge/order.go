@@ -47,8 +47,8 @@ var orderWords = func() (words []string) {
 	return words
 }()
 
-// orderOf is what people type behind the bridge's name, as an order: telephones and clients
-// put in signs and spaces that nobody sees.
+// orderOf cleans what people type after the bridge's name: telephones and clients add
+// invisible characters and spaces.
 func orderOf(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -65,8 +65,8 @@ func orderWord(order string) string {
 	return strings.ToLower(strings.TrimRight(word, "!?."))
 }
 
-// isOrder says whether the bridge obeys such words. That comes before the name of an agent
-// that is called so: with a sign behind it, as in "halt: go on", the name is meant.
+// isOrder says whether the bridge obeys such an order. An order comes before an agent of
+// the same name: with a sign behind it, as in "halt: go on", the word is the agent's name.
 func isOrder(order string) bool { return slices.Contains(orderWords, orderWord(order)) }
 
 // rightOf is the right that an order needs.
@@ -79,7 +79,7 @@ func rightOf(order string) Right {
 	return orderLines[i].need
 }
 
-// behind is what stands behind the first n words of a text.
+// behind returns the text after the first n words.
 func behind(text string, n int) string {
 	text = strings.TrimSpace(text)
 	for range n {
@@ -89,8 +89,8 @@ func behind(text string, n int) string {
 	return text
 }
 
-// steered reads "@coder resume", as alerts tell people to reply: the order to the bridge
-// that it stands for; "" is none. Without the @ the words are for the agent.
+// steered reads a reply such as "@coder resume", which alerts suggest, and returns the
+// order to the bridge; "" for other lines. Without the @ the line is for the agent.
 func steered(line string, called []name, c Names) string {
 	if rest := behind(line, 1); strings.EqualFold(orderWord(line), "reply") && strings.HasPrefix(rest, "@") {
 		line = rest
@@ -113,8 +113,8 @@ func steered(line string, called []name, c Names) string {
 	return ""
 }
 
-// helpOn is what the bridge, by its nick, says of an order; of all of them; or of how to
-// begin, short enough for a telephone.
+// helpOn returns the help on an order, on all orders, or on how to begin, short enough for
+// a telephone. bridge is the bridge's nick.
 func helpOn(word, bridge string, agents []string, c Names) []string {
 	agent := "coder"
 	if len(agents) > 0 {
@@ -144,8 +144,8 @@ func helpOn(word, bridge string, agents []string, c Names) []string {
 	return lines
 }
 
-// typed makes of the next steps in an answer of the daemon what is typed in a channel: an
-// order begins with the bridge's name, self.
+// typed rewrites the next steps in an answer of the daemon for a channel: an order begins
+// with the bridge's name, self.
 func typed(answer, self string) string {
 	const next = "next: "
 	parts := strings.Split(answer, next)

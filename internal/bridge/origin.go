@@ -10,14 +10,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// An Origin is what a message says of a network, in the key of its front matter that is
-// called as the bridge, in one line:
+// An Origin is what a message says about a network. It stands in the front matter in one
+// line, under a key with the bridge's name:
 //
 //	irc: {channel: "#project-x", about: k7f3q9m2xd, moment: begun}
 //
-// In a message to the bridge it says where and how the text is to be shown; without one
-// the bridge says it in the project's channel. In a message from the bridge it says where
-// the text was said, and by whom.
+// In a message to the bridge it says where and how to show the text; without one the bridge
+// says the text in the project's channel. In a message from the bridge it says where the
+// text was said, and by whom.
 type Origin struct {
 	Do        Do           `yaml:"do,omitempty"`      // a request to the bridge; "" says the text
 	Channel   string       `yaml:"channel,omitempty"` // or the nick of a person, who is told privately
@@ -32,8 +32,8 @@ type Origin struct {
 // Do is a request to the bridge itself.
 type Do string
 
-// The requests. The body of a message that sets a topic is the topic; the bridge does not
-// look at that of the others.
+// The requests. The body of a message that sets a topic is the topic; the bridge ignores
+// the body of the others.
 const (
 	DoJoin  Do = "join"
 	DoPart  Do = "part"
@@ -46,16 +46,16 @@ type Announcement string
 
 // The announcements. In the lines below, FIRST is the first line of the text.
 const (
-	Said   Announcement = ""       // it was sent: [from] text; with To: [from] to coder: text
-	Begun  Announcement = "begun"  // its turn began: [to] begins: FIRST (from lead, swarm: read ID)
-	Ended  Announcement = "ended"  // its turn ended well: [from] done: FIRST (swarm: read ID)
-	Failed Announcement = "failed" // its turn failed: [to] failed: FIRST (swarm: read ID)
-	Alert  Announcement = "alert"  // somebody should look: [from] text
-	Buried Announcement = "dead"   // it was given up: [to] gave up ID: FIRST
+	Said    Announcement = ""       // it was sent: [from] text; with To: [from] to coder: text
+	Begun   Announcement = "begun"  // its turn began: [to] begins: FIRST (from lead, swarm: read ID)
+	Ended   Announcement = "ended"  // its turn ended well: [from] done: FIRST (swarm: read ID)
+	Failed  Announcement = "failed" // its turn failed: [to] failed: FIRST (swarm: read ID)
+	Alert   Announcement = "alert"  // somebody should look: [from] text
+	GivenUp Announcement = "dead"   // it was given up: [to] gave up ID: FIRST
 )
 
-// OriginOf reads what a message says of the network of the bridge with that name. ok is
-// false when it says nothing that can be read.
+// OriginOf reads the origin of a message for the bridge with that name. ok is false when
+// there is none that it can read.
 func OriginOf(m *dropbox.Message, bridge string) (o Origin, ok bool) {
 	if m == nil || !strings.Contains(m.Extra, bridge+":") {
 		return Origin{}, false
@@ -72,7 +72,7 @@ func OriginOf(m *dropbox.Message, bridge string) (o Origin, ok bool) {
 	return *read, true
 }
 
-// Extra is the origin as a line of front matter, for [dropbox.Message.Extra].
+// Extra returns the origin as a line of front matter, for [dropbox.Message.Extra].
 func (o Origin) Extra(bridge string) string {
 	var node, value yaml.Node
 	err := value.Encode(o.printable())
@@ -88,8 +88,8 @@ func (o Origin) Extra(bridge string) string {
 	return string(line)
 }
 
-// quoteMerge puts quotes around the one text that the encoder takes for a sign of YAML
-// and leaves bare.
+// quoteMerge puts quotes around the one text that the encoder leaves bare although YAML
+// gives it a meaning.
 func quoteMerge(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Value == "<<" {
 		n.Tag, n.Style = "!!str", yaml.DoubleQuotedStyle
@@ -99,8 +99,8 @@ func quoteMerge(n *yaml.Node) {
 	}
 }
 
-// printable is the origin without what front matter cannot hold: a server may send any
-// bytes for a nick.
+// printable returns the origin without characters that front matter cannot hold: a server
+// may send any bytes for a nick.
 func (o Origin) printable() Origin {
 	for _, s := range []*string{(*string)(&o.Do), &o.Channel, &o.About, &o.To, (*string)(&o.Announces), &o.Nick, &o.Account, &o.MsgID} {
 		*s = strings.Map(func(r rune) rune {

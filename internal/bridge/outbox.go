@@ -7,16 +7,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// maxUnproven is how many messages are on their way at once, and one more for a person alone,
-// which is not to wait for them: as many may be said twice when the connection is cut and the
-// server has no history.
+// maxUnproven bounds the messages on their way at once. One more may go privately to a
+// person, who should not wait for them. So many messages may be said twice when the
+// connection is cut and the server has no history.
 const maxUnproven = 4
 
-// maxUnsettled is how many messages may be on their way or being filed.
+// maxUnsettled bounds the messages that are on their way or being filed.
 const maxUnsettled = 32
 
-// maxJoining is how many of them may be requests to join, which wait as long as the
-// server takes: others are to have room.
+// maxJoining bounds the requests to join among them, which wait as long as the server
+// takes: the rest is room for others.
 const maxJoining = maxUnsettled / 2
 
 // A flight is a message that was claimed and is not settled yet.
@@ -28,7 +28,7 @@ type flight struct {
 	shown  Shown
 }
 
-// An outbox says what waits in the bridge's mailbox. It belongs to the loop.
+// An outbox says the messages that wait in the bridge's mailbox. The loop owns it.
 type outbox struct {
 	link      Link
 	loop      *loop
@@ -68,8 +68,8 @@ func (o *outbox) destinationOf(m *dropbox.Message) destination {
 	return to
 }
 
-// takeOff sends what may be sent now, as soon as the claims of it are durable. What may
-// be sent meanwhile goes after that, all together: one flush costs as much as many.
+// takeOff sends the messages that may go now, as soon as their claims are durable. Messages
+// that become ready meanwhile go after that, all together: one flush costs as much as many.
 func (o *outbox) takeOff() {
 	if o.claiming {
 		return
@@ -100,13 +100,13 @@ func (o *outbox) takeOff() {
 	})
 }
 
-// mayClaim says whether something may be said at all.
+// mayClaim says whether the bridge may claim any message now.
 func (o *outbox) mayClaim() bool {
 	return !o.stopping && !o.halted && !o.held && o.link.Usable()
 }
 
-// holdFor is how long the bridge leaves the disk alone after a message could not be claimed.
-// Putting the message back wakes the bridge, so without a pause it would try again at once.
+// holdFor is the pause after a message could not be claimed. Putting the message back wakes
+// the bridge, so without a pause it would try again at once.
 const holdFor = time.Second
 
 // hold notes that the disk refused something, and sends nothing for a while.
@@ -128,7 +128,8 @@ func (o *outbox) hold(what string, err error) {
 	})
 }
 
-// takeWaiting claims what may be sent now, in its order. The claims are not durable yet.
+// takeWaiting claims the messages that may go now, in order. The claims are not durable
+// yet.
 func (o *outbox) takeWaiting() (taken []*flight) {
 	for o.mayClaim() && (o.unproven() < maxUnproven || o.noneAlone()) && len(o.flights) < maxUnsettled && !o.suspected() {
 		w, ok, err := o.plan.next(o.ready, o.unproven() >= maxUnproven)
@@ -151,8 +152,8 @@ func (o *outbox) takeWaiting() (taken []*flight) {
 	return taken
 }
 
-// unproven counts the messages that are on their way. A request that waits until a server
-// lets us in says nothing, and may wait for long.
+// unproven counts the messages that are on their way. It leaves out requests that wait
+// until a server lets us in: they say nothing and may wait for long.
 func (o *outbox) unproven() int {
 	n := 0
 	for _, f := range o.flights {
@@ -163,7 +164,7 @@ func (o *outbox) unproven() int {
 	return n
 }
 
-// noneAlone says whether no message that is on its way is for a person alone.
+// noneAlone says whether none of the messages on their way is private.
 func (o *outbox) noneAlone() bool {
 	for _, f := range o.flights {
 		if f.to.alone && !f.filing {
@@ -173,8 +174,8 @@ func (o *outbox) noneAlone() bool {
 	return true
 }
 
-// suspected says whether the server hung up before on a message that is on its way: it
-// goes alone.
+// suspected says whether the server has hung up before on a message that is on its way:
+// such a message goes alone.
 func (o *outbox) suspected() bool {
 	for _, f := range o.flights {
 		if f.Failed > 0 && !f.filing {
@@ -212,8 +213,9 @@ func (o *outbox) ready(w waiter) bool {
 	return o.link.Rooms().MaySay(w.target, w.Begun > 0)
 }
 
-// noChannelOf says of a copy for the channel of a conversation that there is none: it began
-// with no task, or it is over. The channel is not joined for what is said elsewhere, too.
+// noChannelOf says whether a copy is for the channel of a conversation that has none: it
+// began without a task, or it is over. The bridge does not join a channel for text that it
+// also says elsewhere.
 func (o *outbox) noChannelOf(to destination) bool {
 	if !to.copied || o.channels.taskOf(to.target) == "" {
 		return false
@@ -222,7 +224,7 @@ func (o *outbox) noChannelOf(to destination) bool {
 	return !known || !ch.Wanted
 }
 
-// claim takes a message, not yet for sure; nil when there is nothing to be said.
+// claim claims a message, not yet durably; nil when there is nothing to say.
 func (o *outbox) claim(w waiter) *flight {
 	c, err := o.mail.box.Take(w.Entry)
 	switch {

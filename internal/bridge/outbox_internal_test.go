@@ -26,8 +26,8 @@ func newFlyer(t *testing.T) (*run, waiter) {
 	return r, w
 }
 
-// A message on which the server may have hung up is said by a connection that has proven
-// good, and alone.
+// A message on which the server may have hung up goes alone, on a connection that has
+// proven good.
 func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed  int
@@ -71,7 +71,7 @@ func TestWhatTheServerHungUpOnGoesAlone(t *testing.T) {
 	}
 }
 
-// Nothing is begun beside a message on which the server may have hung up.
+// No other message begins beside one on which the server may have hung up.
 func TestNothingGoesBesideASuspect(t *testing.T) {
 	r, w := newFlyer(t)
 	suspect := &flight{Claim: &dropbox.Claim{Entry: dropbox.Entry{Failed: 1}}}
@@ -113,8 +113,8 @@ func TestWhatHasAReceiptIsNotSaidAgain(t *testing.T) {
 	}
 }
 
-// A bouncer plays back what we said ourselves: that is kept already. What the server's own
-// history brings has an id, and is kept if it is not.
+// A bouncer plays back our own lines: the buffer has them already. Lines from the server's
+// history have an id, and are kept if the buffer lacks them.
 func TestOurOwnLinesPlayedBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		text irc.Text
@@ -139,8 +139,7 @@ func TestOurOwnLinesPlayedBack(t *testing.T) {
 	}
 }
 
-// Nobody is logged in to an account that is called "*": with that a server says that there
-// is none.
+// No person has the account "*": a server sends it for "not logged in".
 func TestTheAccountOfNobody(t *testing.T) {
 	for _, c := range []struct {
 		permitted, account string

@@ -7,11 +7,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// leaveDone leaves the channels of conversations that are over: for as long as there is time
-// between two looks no message of theirs waited or was worked on. A person who reads is left
-// that time for the end of it.
+// leaveDone leaves the channels of conversations that are over: between two looks none of
+// their messages waited or was worked on. That time lets people read the end.
 func (r *run) leaveDone(now time.Time) {
-	var done []Standing
+	var done []ChannelState
 	for _, ch := range r.link.Rooms().Joined() {
 		if !ch.Fixed && r.o.Channels.taskOf(ch.Name) != "" {
 			done = append(done, ch)
@@ -44,8 +43,8 @@ func (r *run) leaveDone(now time.Time) {
 	r.idle = idle
 }
 
-// openThreads are the conversations of which something is to be done: a message waits or is
-// claimed in a mailbox. What lies with the lead counts if it wants an answer.
+// openThreads returns the conversations with work left: a message waits or is claimed in a
+// mailbox. A message to the lead counts if it wants an answer.
 func (r *run) openThreads() (map[string]bool, error) {
 	open, known := map[string]bool{}, map[string]string{}
 	err := r.mail.store.Unfinished(nil, func(box *dropbox.Mailbox, e dropbox.Entry) bool {

@@ -24,8 +24,8 @@ func TestTaskOf(t *testing.T) {
 	}
 }
 
-// The channel of a task is left when nothing of its conversation is open any more, also what
-// was delegated, and not before.
+// The bridge leaves the channel of a task when nothing of its conversation is open any
+// more, delegated work included, and not before.
 func TestChannelsOfTasksAreLeft(t *testing.T) {
 	r, _ := newListener(t, "", Options{Channels: Channels{Work: "#work-{task-id}"}})
 	store, link := r.mail.store, r.link.(*stubLink)
@@ -69,7 +69,7 @@ func TestChannelsOfTasksAreLeft(t *testing.T) {
 	task := deliver("ramona", &dropbox.Message{From: dropbox.Lead, Type: dropbox.Task, Body: []byte("x")})
 	work := "#work-" + task.ID
 	for _, name := range []string{"#project-x", "#work-1", "#general", work} {
-		link.rooms[name] = &Standing{Name: name, Wanted: true, Fixed: name == "#project-x"}
+		link.rooms[name] = &ChannelState{Name: name, Wanted: true, Fixed: name == "#project-x"}
 	}
 	now := time.Now()
 	look := func(what string, want bool) {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// How much is told at once: a line is what the network takes for one.
+// Bounds of what the bridge tells at once, in lines of the network.
 const (
 	moreLines = 10 // of a message, with `read` and `more`
-	maxAnswer = 20 // of another answer, such as how things stand
-	maxPages  = 3  // on their way to one person; who asks for more then is not heard
+	maxAnswer = 20 // of another answer, such as the status
+	maxPages  = 3  // on their way to one person, who gets no further one before they arrive
 )
 
 // Bounds of what is kept for `more`.
@@ -20,15 +20,15 @@ const (
 	maxRead  = 1 << 20 // bytes of a text
 )
 
-// A more is what a person is reading.
+// A more is the text that a person is reading.
 type more struct {
 	rest  []string
 	pages []Told // the last of them, which may not have arrived
 	at    time.Time
 }
 
-// fitting cuts lines for a person to what the network takes for one, and leaves out
-// those with nothing in them. Secrets are masked before: half of one looks like none.
+// fitting cuts lines for a person to the length of a line of the network, and drops empty
+// ones. It masks secrets first: half a secret is not recognized.
 func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	for _, l := range r.link.Fit(r.rec.mask(strings.Join(lines, "\n")), t.Peer(), t.Nick) {
 		if text := strings.TrimRight(l, " \t"); text != "" {
@@ -41,7 +41,7 @@ func (r *replies) fitting(t Text, lines []string) (cut []string) {
 	return cut
 }
 
-// tellPage tells the beginning of what may be long, and keeps the rest for `more`.
+// tellPage tells the beginning of a text that may be long, and keeps the rest for `more`.
 func (r *replies) tellPage(t Text, lines []string, page int) {
 	if len(lines) <= page+1 { // the line about one more line is a line, too
 		r.tellLines(t, lines)
@@ -67,7 +67,7 @@ func (r *replies) tellPage(t Text, lines []string, page int) {
 	m.pages = append(m.pages, r.tellLines(t, now))
 }
 
-// goOn tells how a text goes on: privately, as it began.
+// goOn tells the next page of a text: privately if it began privately.
 func (r *replies) goOn(t Text) {
 	m := r.mores[r.link.Fold(t.Nick)]
 	if m == nil || len(m.rest) == 0 {

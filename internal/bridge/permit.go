@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// A Right is something that a person on the network may do.
+// A Right allows a person on the network one kind of action.
 type Right string
 
 // The rights. None contains another.
 const (
-	Talk    Right = "talk"    // speak to agents, answer their questions, ask how things stand
+	Talk    Right = "talk"    // speak to agents, answer their questions, ask for the status
 	Tasks   Right = "task"    // give tasks
 	Control Right = "control" // pause, resume, abort, halt, join and leave channels
 )
@@ -21,12 +21,12 @@ const (
 // Rights lists all rights.
 func Rights() []Right { return []Right{Talk, Tasks, Control} }
 
-// A Permit says what somebody may do. Exactly one of Account, Mask and Nick is set.
-// A person who matches several permits has the rights of all of them; one who matches none has none.
+// A Permit gives rights to a person. Exactly one of Account, Mask and Nick is set. A person
+// who matches several permits has the rights of all of them; one who matches none has none.
 type Permit struct {
-	Account string // the account that the server says they are logged in to: the good way
+	Account string // the account that the server vouches for: the good way
 	Mask    string // nick!user@host, with * and ?: as good as the server's word for the host
-	Nick    string // on a server on this machine alone: a nick proves nothing
+	Nick    string // only on a server on this machine: a nick proves nothing
 	May     []Right
 }
 
@@ -84,14 +84,14 @@ type Person struct {
 	Account          string // "" is not logged in
 }
 
-// A caseMapping folds names as the network does: what it takes for one nick is one.
+// A caseMapping folds names as the network does, so that equal nicks become equal strings.
 type caseMapping interface {
 	Fold(name string) string // keeps the length
 	Same(a, b string) bool
 }
 
-// IdlePermits says which permits are of no use behind a bouncer on this machine, since
-// the server is elsewhere and lets others take the nick.
+// IdlePermits says which permits have no use behind a bouncer on this machine, since the
+// server is elsewhere and lets others take the nick.
 func IdlePermits(permits []Permit) (why []string) {
 	for _, p := range permits {
 		if p.Check("") != nil {
@@ -101,7 +101,7 @@ func IdlePermits(permits []Permit) (why []string) {
 	return why
 }
 
-// rightsOf says what a person may do by these permits, on a server at that address.
+// rightsOf returns the rights of a person by these permits, on a server at that address.
 func rightsOf(permits []Permit, p Person, c caseMapping, addr string) []Right {
 	var may []Right
 	for _, permit := range permits {
@@ -122,14 +122,14 @@ func (p Permit) matches(who Person, c caseMapping) bool {
 	case p.Account != "":
 		return who.Account != "" && who.Account != "*" && c.Same(p.Account, who.Account)
 	case p.Mask != "":
-		// Without user and host it is not a person, but a server.
+		// A source without user and host is a server, not a person.
 		return who.Host != "" && matchMask(c.Fold(p.Mask), c.Fold(who.Nick+"!"+who.User+"@"+who.Host))
 	}
 	return who.Nick != "" && who.Host != "" && c.Same(p.Nick, who.Nick)
 }
 
-// matchMask matches s against a pattern in which * stands for any bytes and ? for
-// one. It takes a time of at most len(pattern) * len(s).
+// matchMask matches s against a pattern in which * stands for any bytes and ? for one. Its
+// time grows with len(pattern) * len(s).
 func matchMask(pattern, s string) bool {
 	star, retry := -1, 0
 	i, j := 0, 0

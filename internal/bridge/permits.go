@@ -2,13 +2,13 @@ package bridge
 
 import "slices"
 
-// permits are those of a bridge, with what judging by them needs of the network.
+// permits are the permits of a bridge, with the facts about the network that they need.
 type permits struct {
 	allow []Permit
 	link  Link
 }
 
-// of is what a person may do.
+// of returns the rights of a person.
 func (p permits) of(who Person) []Right { return rightsOf(p.allow, who, p.link, p.link.Vouched()) }
 
 // may says whether a person has a right.

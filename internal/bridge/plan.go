@@ -9,32 +9,32 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ahead is how many waiting messages are looked at to choose the next one. Every
-// deepEvery turns, and when none of those can be said, all are: one target with
-// thousands of messages does not hide the others.
+// ahead is the number of waiting messages among which next chooses. Every deepEvery turns,
+// and when none of those can be said, it looks at all: one target with thousands of
+// messages does not hide the others.
 const (
 	ahead     = 256
 	deepEvery = 64
 )
 
-// A waiter is a message that waits to be said, as far as choosing needs it.
+// A waiter is a waiting message, with what the plan needs to choose.
 type waiter struct {
 	dropbox.Entry
 	destination
 	err error // why it is not a message; it is claimed anyway, and given up
 }
 
-// lookMore is how many waiting messages are looked at before one is chosen, beyond those
-// that are, to find what is for people. privateInARow is how many of those go before what is
+// lookMore is the number of further waiting messages that are searched for private ones
+// before each choice. privateInARow is the number of private messages that go before one
 // for a channel.
 const (
 	lookMore      = 64
 	privateInARow = 3
 )
 
-// A plan is the list of what waits. It says what is next: what is for people privately, but
-// for every fourth; then alerts, then what people asked for, then the rest; within that,
-// targets in turn, and for each target the order of the names. It belongs to one goroutine.
+// A plan is the list of waiting messages, and chooses the next one: private messages first,
+// except every fourth time; then alerts, then answers to people, then the rest; within each
+// kind, targets in turn, and for each target the order of the names. One goroutine owns it.
 type plan struct {
 	box   *dropbox.Mailbox
 	where func(*dropbox.Message) destination
@@ -57,11 +57,11 @@ func newPlan(box *dropbox.Mailbox, where func(*dropbox.Message) destination) *pl
 	return &plan{box: box, where: where, known: map[string]waiter{}, served: map[string]uint64{}, stale: true}
 }
 
-// lookAgain says that something may have come.
+// lookAgain notes that the mailbox may have new messages.
 func (p *plan) lookAgain() { p.stale = true }
 
 // list lists the mailbox if that is worth its time: a listing of 10,000 names takes
-// milliseconds, and in a burst every one of them wakes the bridge.
+// milliseconds, and in a burst every new message wakes the bridge.
 func (p *plan) list() error {
 	if !p.stale || len(p.entries) > ahead && time.Since(p.listed) < 20*p.took {
 		return nil
@@ -94,7 +94,7 @@ func (p *plan) list() error {
 	return nil
 }
 
-// lookFor looks at some more of what waits, to find what is for people.
+// lookFor reads some more waiting messages, to find private ones.
 func (p *plan) lookFor() {
 	some := p.fresh[:min(lookMore, len(p.fresh))]
 	p.fresh = p.fresh[len(some):]
@@ -105,8 +105,8 @@ func (p *plan) lookFor() {
 	}
 }
 
-// next chooses the next message for which ready says that it may be said now; ok is
-// false when there is none. With private it is one for a person, or none.
+// next chooses the next message that may be said now according to ready; ok is false if no
+// message may go. With private it chooses only among messages for persons.
 func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, err error) {
 	if err := p.list(); err != nil {
 		return waiter{}, false, err
@@ -122,7 +122,7 @@ func (p *plan) next(ready func(waiter) bool, private bool) (w waiter, ok bool, e
 	return w, ok, nil
 }
 
-// nextPrivate chooses among what is for people.
+// nextPrivate chooses among the private messages.
 func (p *plan) nextPrivate(ready func(waiter) bool) (w waiter, ok bool) {
 	blocked := map[string]bool{} // by target
 	for _, c := range p.private {
@@ -162,7 +162,7 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 			continue
 		}
 		if c.request != "" {
-			// It keeps its place between what is said there before and after it.
+			// The message keeps its place in the order of its target.
 			blocked[key] = true
 			if earlier[key] {
 				continue
@@ -176,7 +176,7 @@ func (p *plan) nextOther(ready func(waiter) bool) (w waiter, ok bool) {
 	return w, best >= 0
 }
 
-// before says whether a comes before b, which stands before it in the list.
+// before says whether a goes before b, although b comes first in the list.
 func (p *plan) before(a, b waiter) bool {
 	if a.priority != b.priority {
 		return a.priority > b.priority
@@ -184,7 +184,7 @@ func (p *plan) before(a, b waiter) bool {
 	return p.served[strings.ToLower(a.target)] < p.served[strings.ToLower(b.target)] && a.Priority == b.Priority
 }
 
-// look reads what is to be known of an entry, once.
+// look reads an entry, once.
 func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
 	if w, ok := p.known[e.ID]; ok && w.Name == e.Name {
 		return w, false
@@ -201,7 +201,7 @@ func (p *plan) look(e dropbox.Entry) (w waiter, gone bool) {
 	return w, false
 }
 
-// claimed notes that a message was claimed.
+// claimed takes a claimed message off the plan.
 func (p *plan) claimed(w waiter) {
 	p.turn++
 	if p.inARow++; !w.alone {

@@ -15,8 +15,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// Bounds of the questions that wait for an answer. An agent that waits has given up
-// long before; an answer after that reaches nobody.
+// Bounds of the questions that wait for an answer. A waiting agent gives up long before; an
+// answer after that reaches nobody.
 const (
 	maxOpen = 200
 	openFor = 7 * 24 * time.Hour
@@ -26,12 +26,12 @@ const (
 type question struct {
 	OpenQuestion
 
-	// Own says that it was put to irc/ itself. It stays claimed until it is answered:
-	// the sender takes a question that is filed for refused.
+	// Own says that the question was sent to irc/ itself. It stays claimed until it is
+	// answered: to its sender a filed question means a refused one.
 	Own bool `json:"own,omitempty"`
 }
 
-// questions are those that wait for an answer. They belong to the loop.
+// questions are the questions that wait for an answer. The loop owns them.
 type questions struct {
 	mail *mail
 	rec  *record
@@ -63,13 +63,12 @@ func (q *questions) save() {
 	}
 }
 
-// isOpen says whether a message in the bridge's mailbox is a question that waits for its
-// answer.
+// isOpen says whether a message in the bridge's mailbox is an open question.
 func (q *questions) isOpen(id string) bool {
 	return slices.ContainsFunc(q.open, func(o question) bool { return o.Own && o.ID == id })
 }
 
-// add notes a question that was shown.
+// add adds a question that was shown.
 func (q *questions) add(shown question) {
 	q.open = append(q.open, shown)
 	q.save()
@@ -82,7 +81,7 @@ func (q *questions) bound() {
 	}
 }
 
-// like are the open questions with that id, or a part of it.
+// like returns the open questions with that id, or a part of it.
 func (q *questions) like(id string) []question {
 	id = bareID(id)
 	return slices.DeleteFunc(slices.Clone(q.open), func(o question) bool { return !dropbox.MatchID(o.ID, id) })
@@ -121,7 +120,7 @@ func (q *questions) shut(id, outcome string) {
 	}
 }
 
-// answer brings a person's words to the agent that asked. already says that somebody
+// answer delivers a person's words to the agent that asked. already says that somebody
 // answered before.
 func (q *questions) answer(to question, o Origin, body string) (already bool, err error) {
 	found, old, err := q.mail.find(to.ID)

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// read tells a message: all of its text, also where the body is its beginning alone and
-// the rest lies in an attachment.
+// read tells the whole text of a message, also where the body is only the beginning and the
+// rest is an attachment.
 func (r *orders) read(t Text, id string) {
 	if id = bareID(id); id == "" {
 		r.rep.tell(t, "Say which message: read ID")
@@ -47,7 +47,7 @@ func (r *orders) read(t Text, id string) {
 	r.rep.tellPage(t, r.rep.fitting(t, lines), moreLines)
 }
 
-// candidates are the messages that a part of an id stands for, a line each.
+// candidates lists the messages that match a part of an id, a line each.
 func (r *orders) candidates(err error) []string {
 	several, ok := errors.AsType[*dropbox.AmbiguousError](err)
 	if !ok {
@@ -65,8 +65,8 @@ func (r *orders) candidates(err error) []string {
 	return lines
 }
 
-// wholeText is the text of a message, and how many bytes of it are left out. A result
-// that was too long for a body is an attachment, which its body names.
+// wholeText returns the text of a message, and how many bytes of it are left out. A result
+// that is too long for a body is an attachment, which its body names.
 func (r *orders) wholeText(m *dropbox.Message) (text string, left int) {
 	text = string(m.Body)
 	for _, a := range m.Attachments {

@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// A Reader reads what the bridge keeps of the channels. It needs no bridge: it opens
-// files. Several may read at once, also in several processes; of two with one Name
-// both may get the same lines.
+// A Reader reads the buffers of the channels. It needs no running bridge: it opens files.
+// Several may read at once, also in several processes; two with one Name may get the same
+// lines.
 type Reader struct {
 	Dir  string // the folder of the bridge: see [Folder]
 	Name string // whose marks: an agent's name, or lead
 	Size int    // lines that are shown of a channel; 0 means 500
-	// Own are the channels that an agent has to look at; none is all.
+	// Own are the channels that an agent should read; none means all.
 	Own []string
 }
 
-// A Reading is what was new in a channel.
+// A Reading holds the new lines of a channel.
 type Reading struct {
 	Lines   []Line // the oldest first
 	Dropped int    // how many lines went by unread, since more came than are kept
 	Left    int    // how many more are new
 }
 
-// New returns up to limit lines that this reader has not been given yet, and moves its
-// mark behind them; limit 0 means all. A channel of which nothing is kept has none.
+// New returns up to limit lines that this reader has not got yet, and moves its mark after
+// them; limit 0 means all. A channel without a buffer has none.
 func (r Reader) New(channel string, limit int) (Reading, error) {
 	lines, err := r.lines(channel)
 	if err != nil {
@@ -65,8 +65,8 @@ func (r Reader) New(channel string, limit int) (Reading, error) {
 	return got, r.mark(marks)
 }
 
-// Recent returns the newest lines of a channel, the newest first: at most limit, 0
-// means all, and only those that came after since. No mark is moved.
+// Recent returns the newest lines of a channel, the newest first: at most limit, 0 means
+// all, and only those that came after since. It moves no mark.
 func (r Reader) Recent(channel string, since time.Time, limit int) ([]Line, error) {
 	lines, err := r.lines(channel)
 	if err == nil {
@@ -83,7 +83,7 @@ func (r Reader) Recent(channel string, since time.Time, limit int) ([]Line, erro
 	return lines, nil
 }
 
-// Unread counts the new lines of every channel of which something is kept.
+// Unread counts the new lines of every channel with a buffer.
 func (r Reader) Unread() (map[string]int, error) {
 	last, err := r.channels()
 	if err != nil {
@@ -104,7 +104,7 @@ func (r Reader) Unread() (map[string]int, error) {
 	return unread, nil
 }
 
-// Newest returns the newest line of every channel and person of whom something is kept.
+// Newest returns the newest line of every channel and person with a buffer.
 func (r Reader) Newest() ([]Line, error) {
 	last, err := r.channels()
 	if err != nil {
@@ -117,7 +117,8 @@ func (r Reader) Newest() ([]Line, error) {
 	return lines, nil
 }
 
-// A lastLine is the newest line of a channel, and how many are kept with it.
+// A lastLine is the newest line of a channel, with the number of lines that its buffer
+// keeps.
 type lastLine struct {
 	Line
 	kept int
@@ -187,5 +188,5 @@ func (r Reader) mark(marks map[string]int64) error {
 	return nil
 }
 
-// bridge is the name of the bridge, as it stands in what people and agents type.
+// bridge is the name of the bridge, as people and agents type it.
 func (r Reader) bridge() string { return filepath.Base(r.Dir) }

@@ -19,9 +19,9 @@ const (
 	outcomeNoAnswer = "not answered"
 )
 
-// A receipt says what became of a message in the bridge's mailbox. It begins as those of
-// turns do, so that the same program can read both. What it says of the network stands
-// under the bridge's name.
+// A receipt says what happened to a message in the bridge's mailbox. It begins as those of
+// turns do, so that the same program can read both. Facts about the network stand under the
+// bridge's name.
 type receipt struct {
 	V       int              `yaml:"v"`
 	ID      string           `yaml:"id"`
@@ -32,7 +32,7 @@ type receipt struct {
 	There   map[string]there `yaml:",inline"`
 }
 
-// there is what a receipt says of the network.
+// there is the part of a receipt about the network.
 type there struct {
 	Server string   `yaml:"server"`
 	Target string   `yaml:"target,omitempty"`
@@ -53,13 +53,13 @@ func settlement(e dropbox.Entry, bridge, outcome string, t there) dropbox.Settle
 	return dropbox.Settlement{Entry: e, Receipt: data}
 }
 
-// Reasons of the bridge begin with these words. They say whether a second try helps, also
-// after a crash, when nothing but the reason is left.
+// Reasons of the bridge begin with these words. They say whether a retry helps, also after
+// a crash, when only the reason is left.
 const (
 	tooLate   = "it expired before it could be said"
-	hungUpOn  = "the server hung up" // on a text that it does not bear
+	hungUpOn  = "the server hung up" // because of the text
 	notJoined = "cannot join: "
 )
 
-// staysIn is the reason for which a channel is not left.
+// staysIn is the reason for not leaving a channel.
 const staysIn = "is a channel of the configuration, and the bridge stays there"

@@ -15,8 +15,8 @@ const (
 	keyWhy     = "why"
 )
 
-// A record is what the bridge writes down for others: how things stand, and the last lines
-// of each channel. It belongs to the loop.
+// A record is what the bridge writes for others: its state, and the last lines of each
+// channel. The loop owns it.
 type record struct {
 	dir     string // of the bridge's files
 	size    int    // lines that readers find of each channel
@@ -32,10 +32,10 @@ func newRecord(o *Options) *record {
 	return &record{dir: Folder(o.Home, o.Name), size: o.BufferSize, mask: o.Mask, log: o.Log, buffers: map[string]*buffer{}}
 }
 
-// changed notes that the state is to be written.
+// changed marks the state for writing.
 func (r *record) changed() { r.dirty = true }
 
-// trouble notes an error of the disk or of the network that a person should see.
+// trouble records an error of the disk or of the network that a person should see.
 func (r *record) trouble(what string, err error) {
 	r.log.Error(what, keyErr, err)
 	r.state.LastError, r.state.LastAt, r.dirty = what+": "+r.mask(err.Error()), time.Now().UTC(), true
@@ -90,7 +90,7 @@ func (r *record) keep(l Line) {
 	}
 }
 
-// kept is what the buffer of a channel knows of a message of ours.
+// kept returns what the buffer of a channel says about a message of ours.
 func (r *record) kept(channel, id string) (k Kept, ok bool) {
 	b := r.buffer(channel)
 	if b == nil {

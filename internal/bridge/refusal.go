@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// tellAgain is how long the bridge waits before it tells a person the same thing again, or
-// two programs would talk for ever. Strangers are told nothing.
+// tellAgain is the pause before the bridge tells a person the same thing again: without it
+// two programs could talk endlessly. Strangers hear nothing.
 const tellAgain = time.Minute
 
-// notices is what people are told of lines of theirs beside the answers: that nobody obeys
-// them, that the agent is held up, that it has a task. It belongs to the loop.
+// notices tells people about their lines, besides the answers: that nobody obeys a line,
+// that the agent is held up, that it has a task. The loop owns it.
 type notices struct {
 	link     Link
 	loop     *loop
@@ -23,7 +23,7 @@ type notices struct {
 	channels Channels
 	swarm    Swarm
 	called   func(mailbox string) string
-	most     int // messages to agents that may come of one channel in a minute; below 1 any number
+	most     int // most messages to agents from one channel in a minute; below 1 any number
 
 	wakes   map[string][]time.Time // by channel: when messages to agents came of it
 	crowds  map[string]*crowd      // by channel: what was too much of it
@@ -34,23 +34,24 @@ type notices struct {
 	holdups map[string]holdup      // what people know of agents that do not work, by agent and folded nick
 }
 
-// missedFor is how long nothing more must come of what somebody said while the bridge was
-// away, until they are told of it all. missedRounds bounds how often that is waited for.
+// missedFor is how long no further old line of a person must come before they hear about
+// all of them. missedRounds bounds the number of such waits.
 const (
 	missedFor    = 2 * time.Second
 	missedRounds = 5
 )
 
-// An absence is what a person said while the bridge was away.
+// An absence holds a person's lines from while the bridge was away.
 type absence struct {
 	gen   int // the connection on which it was fetched
 	first Text
 	lines int
 }
 
-// missed notes what somebody said while the bridge was away, and that nobody obeys it: it
-// may be out of date. They are told once for each connection, of all their lines together.
-func (r *notices) missed(t Text) {
+// noteMissed counts a line from while the bridge was away. The line is not obeyed: it may
+// be out of date. The person hears that once for each connection, for all their lines
+// together.
+func (r *notices) noteMissed(t Text) {
 	key := r.link.Fold(t.Nick)
 	gen, _ := r.link.Connection()
 	r.rec.log.Info("missed", keyNick, t.Nick, "account", t.Account, keyChannel, t.Peer(), "said", t.Time.UTC())
@@ -65,7 +66,7 @@ func (r *notices) missed(t Text) {
 	r.tellMissed(r.away[key], 1)
 }
 
-// tellMissed tells a person what was missed of them, when no more of it comes.
+// tellMissed tells a person which lines nobody obeyed, when no more of them come.
 func (r *notices) tellMissed(a *absence, round int) {
 	lines := a.lines
 	r.loop.do(func() func() {
@@ -89,7 +90,7 @@ func (r *notices) tellMissed(a *absence, round int) {
 	})
 }
 
-// lacks tells somebody who may do other things that they lack a right.
+// lacks tells a person who has other rights that they lack this one.
 func (r *notices) lacks(t Text, need Right, has []Right, now time.Time) {
 	key := r.link.Fold(t.Nick) + " " + string(need)
 	if now.Sub(r.lacking[key]) < tellAgain {
@@ -107,8 +108,8 @@ func (r *notices) lacks(t Text, need Right, has []Right, now time.Time) {
 	r.rep.tell(t, fmt.Sprintf("%s one needs the right %s; you have %s. It is given under %s.allow in claude-swarm.yaml.", what, need, strings.Join(have, " and "), r.mail.name))
 }
 
-// wake counts a message to an agent that comes of a channel; false where there are too many,
-// and the person is told.
+// wake counts a message to an agent from a channel. When there are too many it returns
+// false and tells the person.
 func (r *notices) wake(t Text, agent string, now time.Time) bool {
 	at := t.Peer()
 	if r.most > 0 && r.awake(at, now) >= r.most {
@@ -119,13 +120,13 @@ func (r *notices) wake(t Text, agent string, now time.Time) bool {
 	return true
 }
 
-// awake counts how many messages to agents came of a channel in the last minute.
+// awake counts the messages to agents that came from a channel in the last minute.
 func (r *notices) awake(channel string, now time.Time) int {
 	r.wakes[channel] = slices.DeleteFunc(r.wakes[channel], func(at time.Time) bool { return now.Sub(at) >= time.Minute })
 	return len(r.wakes[channel])
 }
 
-// sweep tells and forgets what is due.
+// sweep tells people what is due, and forgets old entries.
 func (r *notices) sweep(now time.Time) {
 	r.tellCrowds(now)
 	for at := range r.wakes {
@@ -135,21 +136,22 @@ func (r *notices) sweep(now time.Time) {
 	}
 }
 
-// A crowd is what people said to agents in one channel above the bound.
+// A crowd holds the lines to agents in one channel above the bound.
 type crowd struct {
 	told time.Time
 	over map[string]*overflow // since then, by folded nick
 }
 
-// An overflow is what one of them said.
+// An overflow holds the lines of one person in a crowd.
 type overflow struct {
 	last  Text
 	agent string
 	lines int
 }
 
-// tooMany notes a line that wakes no agent, as there were too many. The first of a minute
-// is told of at once, the others together when the minute is over.
+// tooMany counts a line that wakes no agent because there were too many. It tells the
+// person about the first of a minute at once, and about the others together when the minute
+// is over.
 func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	at := t.Peer()
 	r.rec.log.Warn("denied", keyWhy, "too many in a minute", keyNick, t.Nick, keyChannel, at, "agent", agent)
@@ -177,7 +179,7 @@ func (r *notices) tooMany(t Text, agent string, now time.Time) {
 	o.lines++
 }
 
-// tellCrowds tells those whose lines woke nobody in the last minute how many they were.
+// tellCrowds tells people how many of their lines woke nobody in the last minute.
 func (r *notices) tellCrowds(now time.Time) {
 	for at, c := range r.crowds {
 		if now.Sub(c.told) < tellAgain {
@@ -201,7 +203,7 @@ func (r *notices) tellCrowds(now time.Time) {
 	}
 }
 
-// wayOut says what a person who may steer can do where words do not come through.
+// wayOut says what a person who may steer can do when no message reaches the agent.
 func (r *notices) wayOut(t Text, agent string) string {
 	if !r.permits.may(t.Who, Control) {
 		return ""
@@ -209,8 +211,9 @@ func (r *notices) wayOut(t Text, agent string) string {
 	return fmt.Sprintf(" At any time: %s: abort %s", r.link.Self(), agent)
 }
 
-// unheard tells a person, now and then, that an agent is not spoken to where they did.
-func (r *notices) unheard(t Text, agent string, now time.Time) {
+// tellWrongChannel tells a person, now and then, that nobody speaks to the agent in this
+// channel.
+func (r *notices) tellWrongChannel(t Text, agent string, now time.Time) {
 	r.rec.log.Info("not heard", "agent", agent, keyNick, t.Nick, keyChannel, t.Target)
 	key := agent + " " + r.link.Fold(t.Nick+" "+t.Target)
 	if now.Sub(r.deaf[key]) < tellAgain {

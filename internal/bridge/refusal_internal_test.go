@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// told runs what the bridge does beside its loop to its end, and returns what it has told
+// told runs the work beside the loop to its end, and returns the lines that the bridge told
 // a channel or a person.
 func (r *run) told(t *testing.T, peer string) (texts []string) {
 	t.Helper()
@@ -74,8 +74,8 @@ func TestAMissingRightIsTold(t *testing.T) {
 	}
 }
 
-// What is said above the bound is told of: the first line at once, the others once a
-// minute, with their number.
+// The bridge reports lines above the bound: the first at once, the others once a minute,
+// with their number.
 func TestWhatIsTooMuchIsCounted(t *testing.T) {
 	r, log := newListener(t, "irc.example", Options{WakesPerMinute: 2, Allow: []Permit{
 		{Account: "ann", May: Rights()}, {Account: "joe", May: []Right{Talk}},

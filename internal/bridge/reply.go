@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// maxInChannel is how many lines are answered in a channel; more go to the person.
+// maxInChannel is the longest answer in a channel, in lines; a longer one goes to the
+// person.
 const maxInChannel = 3
 
-// replies is what the bridge tells people, in answer to a text of theirs. An answer is no
-// message of the mailboxes: when the connection ends it is gone, and can be asked again.
+// replies answers people's texts. An answer is no message of the mailboxes: when the
+// connection ends it is gone, and the person can ask again.
 type replies struct {
 	link  Link
 	loop  *loop
@@ -57,7 +58,7 @@ func (r *replies) tellOne(t Text, target, text string) Told {
 	return told
 }
 
-// tellThen tells a person something, and does the next thing when that is said.
+// tellThen tells a person a line, and calls then after it was said.
 func (r *replies) tellThen(t Text, line string, then func()) {
 	d := r.tellLines(t, r.fitting(t, []string{line}))
 	r.loop.do(func() func() {

@@ -22,8 +22,8 @@ type Bridge struct {
 	link Link
 }
 
-// New makes a bridge over a link. It touches nothing yet; the error says what is wrong with
-// the options.
+// New makes a bridge over a link. It touches no file and no network; the error says what is
+// wrong with the options.
 func New(o Options, link Link) (*Bridge, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -31,10 +31,10 @@ func New(o Options, link Link) (*Bridge, error) {
 	return &Bridge{o: o, link: link}, nil
 }
 
-// Run is the bridge until ctx is done, and then returns nil. The link connects, and connects
-// again whenever that breaks; the state says how it stands. The error is [ErrRunning]
-// when another process is the bridge of this project, and otherwise something on disk
-// that nobody can work with.
+// Run runs the bridge until ctx is done, and then returns nil. The link connects, and
+// reconnects whenever the connection breaks; the state says whether it is up. The error is
+// [ErrRunning] when another process is the bridge of this project, and otherwise an error
+// of the disk that prevents all work.
 func (b *Bridge) Run(ctx context.Context) (err error) {
 	release, err := lock(b.o.Home, Folder(b.o.Home, b.o.Name))
 	if err != nil {
@@ -58,7 +58,7 @@ func (b *Bridge) Run(ctx context.Context) (err error) {
 	return r.serve(joined)
 }
 
-// A run is a bridge that runs. Everything in it belongs to the goroutine of the loop.
+// A run is a running bridge. The goroutine of the loop owns everything in it.
 type run struct {
 	o         *Options
 	link      Link
@@ -98,7 +98,7 @@ func newRun(ctx context.Context, o *Options, link Link, box *dropbox.Mailbox) *r
 	return r
 }
 
-// takeUp puts the mailbox right after a crash, and reads what an earlier bridge left.
+// takeUp repairs the mailbox after a crash, and reads the files of an earlier bridge.
 func (r *run) takeUp() (joined []string, err error) {
 	if err := r.questions.read(); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (r *run) takeUp() (joined []string, err error) {
 	return readJoined(r.rec.dir)
 }
 
-// serve runs until the order to end, and a little longer for what is on its way.
+// serve runs until the order to end, and a little longer for the messages on their way.
 func (r *run) serve(joined []string) error {
 	mailCame, handCame := make(chan struct{}, 1), make(chan struct{}, 1)
 	watcher, err := r.mail.store.Watch(func(what dropbox.Change) {
@@ -239,7 +239,7 @@ func (r *run) describe() {
 	r.link.Describe(s)
 }
 
-// sweep does what is due now and then.
+// sweep does the periodic work.
 func (r *run) sweep(now time.Time) {
 	r.rec.changed()
 	r.leaveDone(now)
@@ -250,7 +250,8 @@ func (r *run) sweep(now time.Time) {
 	r.questions.sweep(now)
 }
 
-// settleRest waits for the link to end and for what was on its way, and puts it back.
+// settleRest waits for the end of the link, and puts back the messages that were on their
+// way.
 func (r *run) settleRest() {
 	close(r.loop.ended)
 	done := make(chan struct{})

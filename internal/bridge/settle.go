@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// giveUp sets a message aside that cannot be said, and tells its sender. Of a copy
-// nobody is told: the message itself is where it belongs.
+// giveUp sets a message aside that cannot be said, and tells its sender. About a copy it
+// tells nobody: the message itself is where it belongs.
 func (o *outbox) giveUp(f *flight, reason string) {
 	reason = o.rec.mask(o.link.Plain(reason))
 	if f.Message != nil && f.origin.About != "" && !strings.HasPrefix(reason, hungUpOn) {
@@ -18,11 +18,11 @@ func (o *outbox) giveUp(f *flight, reason string) {
 		return
 	}
 	o.rec.log.Warn("message was given up", keyMessage, f.ID, keyWhy, reason)
-	o.onDisk(f, "message was not given up", func() error { return o.bury(f.Claim, reason) }, func() {})
+	o.onDisk(f, "message was not given up", func() error { return o.giveUpOnDisk(f.Claim, reason) }, func() {})
 }
 
-// bury takes the steps of giving up; each may be repeated.
-func (o *outbox) bury(c *dropbox.Claim, reason string) error {
+// giveUpOnDisk does the steps of giving up; each may be repeated.
+func (o *outbox) giveUpOnDisk(c *dropbox.Claim, reason string) error {
 	at, err := o.mail.box.Condemn(c.Entry, reason)
 	if err != nil {
 		return err
@@ -33,8 +33,8 @@ func (o *outbox) bury(c *dropbox.Claim, reason string) error {
 	return o.mail.box.Bury(c.Entry, reason)
 }
 
-// finishBurial goes on where a crash cut off giving up a message.
-func (o *outbox) finishBurial(e dropbox.Entry) error {
+// finishGiveUp continues giving up a message after a crash.
+func (o *outbox) finishGiveUp(e dropbox.Entry) error {
 	c, err := o.mail.box.Open(e)
 	if err != nil {
 		return err
@@ -43,11 +43,10 @@ func (o *outbox) finishBurial(e dropbox.Entry) error {
 	if err != nil {
 		return err
 	}
-	return o.bury(c, reason)
+	return o.giveUpOnDisk(c, reason)
 }
 
-// bounce tells the sender that a message was not said, once for each time that it was
-// given up.
+// bounce tells the sender that a message was not said, once each time that it is given up.
 func (o *outbox) bounce(c *dropbox.Claim, reason string, at time.Time) error {
 	m := c.Message
 	if m == nil || m.From == "" || m.From == dropbox.Swarm || m.From == o.mail.name {

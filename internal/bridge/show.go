@@ -18,7 +18,7 @@ type shown struct {
 	id   string // by which the rest can be read
 }
 
-// A viewer is what showing a message needs to know of those who look.
+// A viewer is what show needs to know about the readers.
 type viewer struct {
 	Names
 	mailbox string                      // of the bridge
@@ -26,7 +26,7 @@ type viewer struct {
 	called  func(mailbox string) string // what people call the owner of a mailbox
 }
 
-// show makes of a message what people read.
+// show turns a message into the text that people read.
 func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	from := inLine(m.From, v)
 	n.To = inLine(n.To, v)
@@ -55,7 +55,7 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 			s.name = n.To
 		}
 		s.text = "failed: " + first + aside(read)
-	case Buried:
+	case GivenUp:
 		if n.To != "" {
 			s.name = n.To
 		}
@@ -86,10 +86,10 @@ func show(m *dropbox.Message, n Origin, p destination, v viewer) shown {
 	return s
 }
 
-// inLine is a name as it stands in a line: a file by hand may say anything.
+// inLine makes a name safe for a line: a file that was written by hand may say anything.
 func inLine(name string, c Names) string { return strings.Join(strings.Fields(c.Plain(name)), " ") }
 
-// heard parts what was said on the network from who said it there, as pass put it together.
+// heard separates a person's words from the person's name, which pass had joined.
 func heard(from, line, mailbox string) (who, what string) {
 	who, what, ok := dropbox.Heard(mailbox, line)
 	if !ok || from != mailbox {
@@ -98,7 +98,7 @@ func heard(from, line, mailbox string) (who, what string) {
 	return who, what
 }
 
-// aside is what stands in brackets behind a line.
+// aside returns the brackets at the end of a line.
 func aside(parts ...string) string {
 	var said []string
 	for _, p := range parts {

@@ -14,14 +14,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// A State says how things stand with the bridge. It is written by the bridge at every
-// change, at most 4 times a second.
+// A State is the state of the bridge. The bridge writes it at every change, at most 4 times
+// a second.
 type State struct {
 	V  int       `json:"v"`
 	At time.Time `json:"at"` // when it was written
 
-	// Running says whether a bridge runs now. It is found out by the reader; what
-	// else stands here is from when one ran last.
+	// Running says whether a bridge runs now. The reader finds that out; all other fields
+	// are from the last bridge that ran.
 	Running bool `json:"-"`
 
 	Connected bool      `json:"connected"`
@@ -55,7 +55,7 @@ type State struct {
 	Warnings   []string       `json:"warnings,omitempty"` // what a person should look at
 }
 
-// Limits are what the server bears, in bytes and lines; 0 is not known or not offered.
+// Limits are the server's limits, in bytes and lines; 0 means not known or not offered.
 type Limits struct {
 	Text           int    `json:"text,omitempty"` // the longest text in the project's channel
 	Nick           int    `json:"nick,omitempty"`
@@ -94,13 +94,13 @@ type OpenQuestion struct {
 	At      time.Time `json:"at"`
 }
 
-// Folder is where the files of the bridge with that name lie, below the daemon's folder.
+// Folder is the folder of the bridge with that name, below the daemon's folder, home.
 func Folder(home, bridge string) string { return filepath.Join(home, bridge) }
 
 func stateFile(dir string) string { return filepath.Join(dir, "state.json") }
 
-// ReadState reads how things stand with the bridge whose files lie in dir: see [Folder].
-// Where none ever ran it is the zero State.
+// ReadState reads the state of the bridge whose files are in dir: see [Folder]. If none
+// ever ran it returns the zero State.
 func ReadState(dir string) (State, error) {
 	var s State
 	data, err := os.ReadFile(stateFile(dir))
@@ -137,7 +137,7 @@ var ErrRunning = errors.New("another process is the bridge of this project")
 func lockFile(dir string) string { return filepath.Join(dir, "lock") }
 
 // lock makes this process the one bridge of the project, until release or its end. The
-// error is [ErrRunning] when there is one.
+// error is [ErrRunning] when another process is the bridge.
 func lock(home, dir string) (release func() error, err error) {
 	if err := rendezvous.MakeHome(home); err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
@@ -149,7 +149,7 @@ func lock(home, dir string) (release func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the bridge: %w", err)
 	}
-	// A reader of the state holds the lock shared for a moment.
+	// A reader of the state briefly holds the lock, shared.
 	for patience := time.Now().Add(time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
@@ -165,7 +165,7 @@ func lock(home, dir string) (release func() error, err error) {
 	return f.Close, nil
 }
 
-// running says whether somebody holds the lock.
+// running says whether a process holds the lock.
 func running(dir string) (bool, error) {
 	f, err := os.Open(lockFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,20 +9,20 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge/irc"
 )
 
-// A stubLink is a network without any server, which reads names and texts as IRC does. What
-// a test asks of it beside that is a field.
+// A stubLink is a network without any server, which reads names and texts as IRC does. Its
+// fields hold the further answers that a test needs.
 type stubLink struct {
 	Link // nil: what a test does not expect panics
 	addr string
 
 	usable, sound bool
-	rooms         map[string]*Standing
+	rooms         map[string]*ChannelState
 	told          []string // target: text
 	joins         map[string]func(Entry)
 }
 
 func newStub() *stubLink {
-	return &stubLink{usable: true, sound: true, rooms: map[string]*Standing{}, joins: map[string]func(Entry){}}
+	return &stubLink{usable: true, sound: true, rooms: map[string]*ChannelState{}, joins: map[string]func(Entry){}}
 }
 
 func (*stubLink) Fold(name string) string { return irc.ASCII.Fold(name) }
@@ -88,15 +88,15 @@ func (l stubRooms) CannotBe(name string) string {
 	return ""
 }
 
-func (l stubRooms) Channel(name string) (Standing, bool) {
+func (l stubRooms) Channel(name string) (ChannelState, bool) {
 	ch := l.rooms[l.Fold(name)]
 	if ch == nil {
-		return Standing{}, false
+		return ChannelState{}, false
 	}
 	return *ch, true
 }
 
-func (l stubRooms) Joined() (all []Standing) {
+func (l stubRooms) Joined() (all []ChannelState) {
 	for _, ch := range l.rooms {
 		all = append(all, *ch)
 	}

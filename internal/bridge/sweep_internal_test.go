@@ -9,8 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// What the disk refused to put back, to file or to give up lies in cur/ and is nobody's;
-// the next sweep goes on with it, and lets alone what is on its way or asked.
+// A message that the disk refused to put back, to file or to give up stays in cur/ without
+// an owner; the next sweep continues with it, and leaves alone messages that are on their
+// way and open questions.
 func TestSweepTakesUpWhatWasLeft(t *testing.T) {
 	r, log := newListener(t, "127.0.0.1", Options{})
 	ok := func(err error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// takeUp goes on with what lies in cur/ and nobody works on: after a crash, and where
-// the disk refused the last step of it.
+// takeUp continues with messages in cur/ that nobody works on: after a crash, and after the
+// disk refused their last step.
 func (o *outbox) takeUp() error {
 	receipts, err := o.mail.box.Receipts()
 	if err != nil {
@@ -33,7 +33,7 @@ func (o *outbox) takeUp() error {
 		if o.flights[e.ID] != nil {
 			continue
 		}
-		if err := o.finishBurial(e); err != nil {
+		if err := o.finishGiveUp(e); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (o *outbox) takeUp() error {
 
 func joinedFile(dir string) string { return filepath.Join(dir, "joined.json") }
 
-// readJoined reads which channels were asked for, besides those of the options.
+// readJoined reads the channels that people asked for, besides those of the options.
 func readJoined(dir string) ([]string, error) {
 	data, err := os.ReadFile(joinedFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {

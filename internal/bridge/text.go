@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// clip is the beginning of a text, at most so many bytes.
+// clip returns the beginning of a text, at most so many bytes.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -16,10 +16,10 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + " …"
 }
 
-// tabStop is how many columns a tab goes to at most: a telephone has few.
+// tabStop is the greatest width of a tab, in columns: a telephone has few.
 const tabStop = 4
 
-// withoutTabs is a text with spaces for its tabs, which clients show as a sign, or as nothing.
+// withoutTabs replaces tabs by spaces: clients show a tab as a sign, or as nothing.
 func withoutTabs(text string) string {
 	if !strings.Contains(text, "\t") {
 		return text
@@ -41,7 +41,7 @@ func withoutTabs(text string) string {
 	return b.String()
 }
 
-// withoutBlank leaves out the lines with nothing in them: a chat has none.
+// withoutBlank drops empty lines: a chat has none.
 func withoutBlank(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(text, "\n") {
@@ -56,14 +56,14 @@ func withoutBlank(text string) string {
 	return b.String()
 }
 
-// leastRead is how much of an id is enough where the bridge is not named: less may be a
-// word, as in "read this".
+// leastRead is the shortest part of an id that is enough without the bridge's name: a
+// shorter one may be a word, as in "read this".
 const leastRead = 6
 
-// bareID is an id as people type it, without what stands around it.
+// bareID takes the signs off an id that people typed.
 func bareID(id string) string { return strings.ToLower(strings.Trim(id, ":,;.()\"'…")) }
 
-// topicLine is a text as a topic: one line without secrets.
+// topicLine turns a text into a topic: one line without secrets.
 func topicLine(c Names, mask func(string) string, text string) string {
 	return mask(strings.Join(strings.Fields(c.Plain(text)), " "))
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A spoken is what a person has said last to agents in a channel.
+// A spoken is the last line of a person to agents in a channel.
 type spoken struct {
 	at     time.Time
 	agents []string
@@ -14,13 +14,13 @@ type spoken struct {
 	told   time.Time // when they were told that the rest is lost
 }
 
-// No person types a second line so soon: what is pasted, or too long for one line, comes as
-// several, and a client may hold back what follows a full one.
+// No person types a second line so soon. Pasted text, and text that is too long for one
+// line, comes as several lines, and a client may delay those after a full one.
 const (
 	pastedWithin = 500 * time.Millisecond
 	tornWithin   = 5 * time.Second
 	fullLine     = 350         // bytes; clients leave room for names that they do not know
-	tornAgain    = time.Minute // or two programs would talk for ever
+	tornAgain    = time.Minute // or two programs would talk endlessly
 )
 
 // noteSpoken remembers that somebody has spoken to agents in a channel.
@@ -37,8 +37,8 @@ func (r *notices) noteSpoken(t Text, agents []string, now time.Time) {
 
 func (r *notices) spokenKey(t Text) string { return r.link.Fold(t.Target + " " + t.Nick) }
 
-// tellTorn tells a person now and then that the rest of what they said reaches no agent,
-// as it came as a separate line that names none. It is kept for reading.
+// tellTorn tells a person now and then that the rest of their text reaches no agent, since
+// it came as a separate line that names none. The buffer keeps that line.
 func (r *notices) tellTorn(t Text, now time.Time) {
 	key := r.spokenKey(t)
 	s, ok := r.spoken[key]

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fetched is the history of a target, or why there is none.
+// fetched is the history of a target, or the reason for its absence.
 type fetched struct {
 	target   string // folded channel; "" for private talk
 	name     string // as the server writes it; "" is the end of all private talk, and err why some is missing
@@ -84,7 +84,7 @@ func (v *connTranslator) fetchPrivate(ctx, fetching context.Context) {
 	})
 }
 
-// caughtUp emits a history, and then what was held back for it.
+// caughtUp emits a history, and then the texts that were held back for it.
 func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 	if f.target != "" && f.byTime {
 		known := v.knows(f)
@@ -108,8 +108,8 @@ func (v *connTranslator) caughtUp(ctx context.Context, f fetched) {
 		v.tell(ctx, v.st.CaseMapping().Fold(t.Peer()), t)
 	}
 	if v.conn.Err() != nil && (f.err != nil || f.name == "") {
-		// What is held back is not emitted, so that the mark stays where it is, and the
-		// next connection asks again from there.
+		// The held texts are not emitted, so the mark stays, and the next connection asks
+		// again from there.
 		return
 	}
 	if f.err != nil {

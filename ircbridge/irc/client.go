@@ -105,7 +105,7 @@ func (c *Client) Status() Status {
 	return s
 }
 
-// Conn returns the connection; ok is false while there is none. It may end at any time.
+// Conn returns the connection; ok is false without one. It may end at any time.
 func (c *Client) Conn() (conn *Conn, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 // A Kind says how a text is sent.
 type Kind int
 
-// Talk is PRIVMSG. Emote is its CTCP ACTION, as of /me. Nobody answers a Notice.
+// Talk is PRIVMSG. Emote is its CTCP ACTION, as of /me. Programs never answer a Notice.
 const (
 	Talk Kind = iota
 	Notice
@@ -108,8 +108,8 @@ func (d *Delivery) Wait(ctx context.Context) error {
 	}
 }
 
-// Pieces says what became of each line. After a cut, look for them in the history before you send
-// anything again.
+// Pieces returns the state of each line. After a cut, look for them in the history before
+// you send anything again.
 func (d *Delivery) Pieces() []Piece {
 	d.mu.Lock()
 	defer d.mu.Unlock()

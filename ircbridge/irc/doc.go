@@ -1,6 +1,5 @@
-// Package irc is a small IRC client library: the protocol of RFC 2812 and
-// IRCv3, one connection, and a client that keeps a connection up. It knows
-// nothing of what it is used for.
+// Package irc is a small IRC client library: the protocol of RFC 2812 and IRCv3, one
+// connection, and a client that keeps a connection up. It does not know its users.
 //
 //	Client     dials again, gets into channels again, fetches what was missed: a stream of Event
 //	  Conn       one connection: a socket, a reader and a writer
@@ -9,8 +8,8 @@
 //	      outbox     what waits to be written, and what is not proven: flood limit, Delivery
 //	        Message    one line, parsed and written
 //
-// Each layer uses those below it alone. Message, Split, Mentions, Masker, CaseMapping and the
-// like are plain functions and values, of use without a connection.
+// Each layer uses only those below it. Message, Split, Mentions, Masker, CaseMapping and
+// the like are plain functions and values, useful without a connection.
 //
 // # A client
 //

@@ -55,7 +55,7 @@ func (e *Rejected) Error() string {
 	return fmt.Sprintf("%s: %s (%s)", e.Target, e.Text, e.Code)
 }
 
-// rejected is the failure in a message; nil where it is none.
+// rejected returns the failure in a message; nil for any other message.
 func rejected(m Message) *Rejected {
 	switch {
 	case m.Command == "FAIL": // FAIL command code context… :text

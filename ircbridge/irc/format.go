@@ -83,9 +83,9 @@ func CTCP(text string) (command, args string, ok bool) {
 	return strings.ToUpper(command), args, command != ""
 }
 
-// PlainText makes any text fit to be said: line ends become \n, and what a
-// server, a client or a terminal would take for a command, a format or a
-// CTCP becomes U+FFFD. Only tabs and line ends are left of C0 and C1.
+// PlainText makes any text safe to say: line ends become \n, and every character that a
+// server, a client or a terminal would take for a command, a format or a CTCP becomes
+// U+FFFD. Of C0 and C1 only tabs and line ends stay.
 func PlainText(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	if !strings.ContainsFunc(s, notPlain) {

@@ -75,8 +75,8 @@ func TestHistoryWithoutTheLastText(t *testing.T) {
 	}
 }
 
-// A mark with only a time is later than the last own text with an id: that text shows whether the
-// server has forgotten something.
+// A mark with only a time is later than the last text of the client with an id: that text
+// shows whether the server has forgotten something.
 func TestHistoryAfterOurOwnWords(t *testing.T) {
 	for name, forget := range map[string]bool{"known": false, "server restarted": true} {
 		t.Run(name, func(t *testing.T) {

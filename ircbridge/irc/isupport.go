@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ISupport is what a server says of itself in its 005 lines: token and value,
+// ISupport holds the features that a server announces in its 005 lines: token and value,
 // which is "" for a token without one.
 type ISupport map[string]string
 
-// add takes in one 005 line: its first parameter is our nick, its last a
-// sentence. -TOKEN takes a token back.
+// add adds one 005 line: its first parameter is our nick, its last a sentence. -TOKEN
+// removes a token.
 func (s ISupport) add(params []string) {
 	if len(params) < 3 {
 		return
@@ -83,8 +83,8 @@ func (s ISupport) ranks() string {
 	return "~&@%+"
 }
 
-// MaxTargets is the most targets of one command, by TARGMAX; 1 where it is not
-// said, and 0 where it is said to be without a limit.
+// MaxTargets is the most targets of one command, by TARGMAX; 1 when TARGMAX does not name
+// the command, and 0 when it sets no limit.
 func (s ISupport) MaxTargets(command string) int {
 	for entry := range strings.SplitSeq(s["TARGMAX"], ",") {
 		if name, value, ok := strings.Cut(entry, ":"); ok && strings.EqualFold(name, command) {

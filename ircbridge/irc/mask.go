@@ -18,9 +18,9 @@ const Masked = "[masked]"
 // A Masker does not change and is safe for several goroutines.
 type Masker struct{ own *strings.Replacer }
 
-// NewMasker makes a Masker that also knows secrets of its own, such as the
-// password of the connection. Those of fewer than 4 bytes are left out, since
-// they would be found in ordinary words.
+// NewMasker makes a Masker that also knows the given secrets, such as the password of the
+// connection. It leaves out those of fewer than 4 bytes, since ordinary words would contain
+// them.
 func NewMasker(own ...string) *Masker {
 	var pairs []string
 	for _, secret := range own {
@@ -48,8 +48,8 @@ func (m *Masker) Line(line string) string {
 	return m.Mask(credentials().ReplaceAllString(line, "${1}"+Masked))
 }
 
-// pattern makes a regular expression when it is first asked for. All of them made at
-// the start would hold up every verb, and few runs mask anything.
+// pattern compiles a regular expression at its first use. To compile all at the start would
+// slow down every verb, and few runs mask anything.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
@@ -107,8 +107,8 @@ func maskAssignment(found string) string {
 	return name + between + Masked
 }
 
-// isRandom says whether a value looks like letters by chance, of which no digit tells:
-// about as many great ones as small ones, where a name of several words has few.
+// isRandom says whether a value without digits looks random: it has about as many
+// upper-case letters as lower-case ones, while a name of several words has few.
 func isRandom(value string) bool {
 	great, small := 0, 0
 	for _, c := range value {

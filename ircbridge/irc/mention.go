@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// Mentions says whether a text speaks to nick: the nick stands in it in any
-// case that c takes for the same, with no character of a nick on either side.
-// An @ before it and a colon or comma behind it are allowed. A nick in a URL,
-// a path, a mail address or the name of a channel is none.
+// Mentions says whether a text speaks to nick: the text contains the nick in any case that
+// c takes for the same, with no character of a nick on either side. An @ before it and a
+// colon or comma after it are allowed. A nick in a URL, a path, a mail address or the name
+// of a channel does not count.
 //
-// Whether to listen is another question: own lines, notices and lines of bots
-// should wake nobody, or two agents talk for ever.
+// The caller decides whether to listen: own lines, notices and lines of bots should wake
+// nobody, or two agents talk endlessly.
 func Mentions(text, nick string, c CaseMapping) bool {
 	start, _ := FindMention(text, nick, c)
 	return start >= 0
 }
 
-// FindMention returns where the first mention of nick begins and ends, with
-// its @ and the colon or comma behind it, in bytes; -1 where there is none.
+// FindMention returns where the first mention of nick begins and ends, with its @ and the
+// colon or comma after it, in bytes; -1 without a mention.
 func FindMention(text, nick string, c CaseMapping) (start, end int) {
 	if nick == "" {
 		return -1, -1

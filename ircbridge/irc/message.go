@@ -49,7 +49,7 @@ func (m Message) Param(i int) string {
 	return m.Params[i]
 }
 
-// Last returns the last parameter, or "" where there is none.
+// Last returns the last parameter, or "" for a message without any.
 func (m Message) Last() string { return m.Param(len(m.Params) - 1) }
 
 // Nick returns the source up to the first ! or @, which is the whole source of
@@ -108,9 +108,9 @@ func parseTags(s string) map[string]string {
 	return tags
 }
 
-// Clean returns what [Message.Append] writes and [Parse] reads back: the
-// command in upper case and every parameter safe. It refuses with
-// [ErrMessage] what cannot be made safe without changing what is meant.
+// Clean returns what [Message.Append] writes and [Parse] reads back: the command in upper
+// case and every parameter safe. It refuses with [ErrMessage] a message that cannot be made
+// safe without changing its meaning.
 func (m Message) Clean() (Message, error) {
 	refuse := func(format string, args ...any) (Message, error) {
 		return Message{}, fmt.Errorf("%w: "+format, append([]any{ErrMessage}, args...)...)
@@ -181,8 +181,8 @@ func (m Message) Append(dst []byte) ([]byte, error) {
 	return append(dst, '\r', '\n'), nil
 }
 
-// String is the line without its end, or the reason why it is none. It is for
-// logs and tests.
+// String returns the line without its end, or the reason why there is no such line. It is
+// for logs and tests.
 func (m Message) String() string {
 	line, err := m.Append(nil)
 	if err != nil {
@@ -206,8 +206,8 @@ func cleanLast(command, p string) string {
 	return cleanText(p)
 }
 
-// cleanText replaces what a server or a terminal would take for something else
-// than text: C0 but tab and the formatting codes, DEL, C1 and invalid UTF-8.
+// cleanText replaces everything that a server or a terminal would not take for text: C0
+// except tab and the formatting codes, DEL, C1 and invalid UTF-8.
 func cleanText(s string) string {
 	if !strings.ContainsFunc(s, unsafeRune) {
 		return s

@@ -89,7 +89,7 @@ func TestMentions(t *testing.T) {
 		text, nick string
 		want       bool
 	}{
-		// The nick on its own, with and without @, colon and comma.
+		// The nick alone, with and without @, colon and comma.
 		{"ann", "ann", true},
 		{"@ann", "ann", true},
 		{"ann: look", "ann", true},

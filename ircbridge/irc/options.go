@@ -16,7 +16,7 @@ type Options struct {
 	RejoinAfter []time.Duration
 }
 
-// Status is how a client stands.
+// Status is the state of a client.
 type Status struct {
 	Up     bool
 	Err    error             // why not; nil while it is up or has not tried

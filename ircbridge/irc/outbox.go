@@ -322,7 +322,7 @@ func (o *outbox) find(fits func(*entry) bool) *entry {
 	return nil
 }
 
-// oldest is when the oldest line without a proof was written; zero if there is none.
+// oldest is when the oldest line without a proof was written; zero if all are proven.
 func (o *outbox) oldest() time.Time {
 	if len(o.flying) == 0 {
 		return time.Time{}

@@ -173,7 +173,7 @@ func (pc *parcel) batches(maxBytes, maxLines int) error {
 func (p *protocol) limit(o Outgoing) int {
 	source := p.st.sourceLen()
 	if o.As != "" && p.st.has("draft/relaymsg") {
-		// The server writes this nick and a user and host of its own choice.
+		// The server writes this nick and a user and host that it chooses.
 		source = len(o.As) + len("!") + 10 + len("@") + 63
 	}
 	n := p.st.lineLen(p.cfg.LineLen) - len(":") - source - len(" PRIVMSG ") - len(o.Target) - len(" :") - len("\r\n")

@@ -21,7 +21,7 @@ var usedCaps = []string{
 //
 //	CAP LS 302 -> PASS, NICK, USER -> CAP REQ -> AUTHENTICATE -> CAP END -> 001 -> 376
 //
-// A server without CAP answers 421 or nothing, and goes to 001 by itself.
+// A server without CAP answers 421 or nothing, and continues to 001.
 type registration struct {
 	cfg      Config
 	want     []string

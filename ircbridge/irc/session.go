@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// session is what is known of this connection at its server.
+// session is the client's knowledge of this connection at its server.
 type session struct {
 	phase   Phase
 	wanted  string

@@ -13,7 +13,7 @@ const (
 	Closed      Phase = "closed"
 )
 
-// A State is what is known of a connection at one moment. It is a copy.
+// A State is a snapshot of a connection. It is a copy.
 type State struct {
 	Phase    Phase
 	TLS      bool

@@ -2,8 +2,8 @@ package irc
 
 import "strings"
 
-// track keeps the session up to date with what the server says of this connection, of itself and
-// of the joined channels. free says that the wanted nick may be free now.
+// track updates the session from the server's messages about this connection, the server
+// and the joined channels. free says that the wanted nick may be free now.
 func (s *session) track(m Message) (free bool) {
 	mine := s.me(m.Nick())
 	room := s.rooms[s.fold.Fold(m.Param(0))]
