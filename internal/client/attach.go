@@ -41,8 +41,8 @@ func (c *Client) Attach(path string) (dropbox.Attachment, error) {
 // never a file in the daemon's folder: the recipient of the message reads the file. The error
 // is a [*FileError], or that of the file system.
 //
-// An agent may send what comes through a pipe from it, as the standard input does: it has read
-// that already.
+// An agent may send data through a pipe, such as its standard input: it has read that
+// already.
 func (c *Client) Readable(name string) (string, error) {
 	if c.Me.Name == dropbox.Lead {
 		return name, nil

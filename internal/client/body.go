@@ -16,7 +16,7 @@ func Body(words []string, most int) []byte {
 	return body
 }
 
-// A Flaw is what keeps a text from being a body.
+// A Flaw is a reason for which a text cannot be a body.
 type Flaw int
 
 // The flaws.

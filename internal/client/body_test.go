@@ -48,7 +48,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// A sound text is text of the right size, and a flaw is at the byte that is named.
+// A sound text is text of the right size, and FlawOf names the byte of a flaw.
 func FuzzFlawOf(f *testing.F) {
 	f.Add([]byte("two\nlines\n"))
 	f.Add([]byte("abc\xff"))

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 )
 
-// Channels are what the configuration says of IRC.
+// Channels are the settings of the configuration for IRC.
 type Channels struct {
 	Project string              // the default channel
 	Alerts  string              // the channel that tells people who waits for them; "" for none
@@ -20,7 +20,7 @@ type Channels struct {
 // ErrNoIRC says that the configuration has no IRC.
 var ErrNoIRC = errors.New("IRC is not configured")
 
-// channelsOf is what a configuration says of IRC; nil where it has none.
+// channelsOf returns the settings of a configuration for IRC; nil where it has none.
 func channelsOf(file *config.File) *Channels {
 	i := file.IRC
 	if !i.On() {

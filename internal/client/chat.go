@@ -10,9 +10,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// A Chat is IRC, as the caller uses it: what it says there it leaves as mail for the bridge,
-// and it reads what the bridge keeps in files. So it works while the network is away, and
-// without a bridge. Where the configuration has no IRC its methods return [ErrNoIRC].
+// A Chat is IRC, as the caller uses it: it leaves its texts as mail for the bridge, and
+// reads the files of the bridge. So it works while the network is down, and without a
+// bridge. Where the configuration has no IRC its methods return [ErrNoIRC].
 type Chat struct {
 	client   *Client
 	channels *Channels // nil: there is no IRC
@@ -56,7 +56,7 @@ func (c Chat) target(name string) (string, error) {
 	return name, checkTarget(name)
 }
 
-// A Said is what came of a text for IRC.
+// A Said is the outcome of a text for IRC.
 type Said struct {
 	dropbox.Delivery                    // for the bridge
 	At               string             // the channel, or the nick of a person

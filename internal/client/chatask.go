@@ -12,7 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// Inquire is Say for a question to people on IRC. The channel for alerts tells of it too.
+// Inquire is Say for a question to people on IRC. The channel for alerts shows the question
+// too.
 func (c Chat) Inquire(to, text string) (dropbox.Delivery, string, error) {
 	sent, at, err := c.post(dropbox.Question, bridge.Origin{}, to, text)
 	if err == nil && at != c.channels.Alerts {
@@ -38,8 +39,8 @@ func (c Chat) alert(what, id, at, text string) error {
 	return err
 }
 
-// AwaitPeople waits for the answer to an inquiry, and files it. It is nil when none
-// comes in time, of which people are told.
+// AwaitPeople waits for the answer to an inquiry, and files it. It returns nil when none
+// comes in time, and tells people so.
 func (c Chat) AwaitPeople(ctx context.Context, sent dropbox.Delivery, at string, patience time.Duration) (*dropbox.Message, error) {
 	wait, err := c.client.Wait([]dropbox.Delivery{sent})
 	if err != nil {

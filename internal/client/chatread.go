@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 )
 
-// reader reads what the bridge keeps, for the caller.
+// reader is the caller's reader of the bridge's buffers.
 func (c Chat) reader() bridge.Reader {
 	return bridge.Reader{Dir: ircbridge.Folder(c.client.Home.Dir()), Name: c.client.Me.Name, Size: c.channels.Buffer, Own: c.channels.Own[c.client.Me.Name]}
 }
@@ -62,7 +62,7 @@ func (c Chat) Bridge() (bridge.State, error) {
 	return bridge.ReadState(ircbridge.Folder(c.client.Home.Dir()))
 }
 
-// InChannel is what the bridge knows of a channel. The error is a [*NotThereError] where the
+// InChannel is the bridge's state of a channel. The error is a [*NotThereError] where the
 // bridge is not in it.
 func (c Chat) InChannel(channel string) (bridge.Channel, error) {
 	name, err := c.Channel(channel)

@@ -1,7 +1,6 @@
-// Package client is what the command line and the agents' tools have in common. A [Client]
-// knows its caller. It completes what the caller sends from the turn in which that happens,
-// signs it, delivers it, and notes it in the turn; it reads the caller's mailbox, and waits for
-// answers.
+// Package client is the part that the command line and the agents' tools share. A [Client]
+// knows its caller. It completes a message from the caller's turn, signs it, delivers it,
+// and notes it in the turn; it reads the caller's mailbox, and waits for answers.
 //
 //	Open ── envelope ── sign ── deliver ── note in the turn
 //	                               └─ Wait: the answer, or why none can come

@@ -24,12 +24,13 @@ type Project struct {
 	Reading map[string]Reading
 }
 
-// lead is what the configuration says of the lead.
+// lead returns the names of the lead in the configuration.
 func (p Project) lead() mail.Names {
 	return mail.Names{Lead: p.Lead, LeadName: p.LeadName, CCLead: p.CCLead}
 }
 
-// Called is what people and agents call the owner of a mailbox, see [mail.Names.Called].
+// Called is the name of the owner of a mailbox for people and agents, see
+// [mail.Names.Called].
 func (p Project) Called(mailbox string) string { return p.lead().Called(mailbox) }
 
 // AllCalled is [Project.Called] for each of several mailboxes.
@@ -55,8 +56,8 @@ func ProjectOf(file *config.File, store *dropbox.Store) Project {
 	return p
 }
 
-// PolicyOf is the policy of a project. What the configuration says of a role stands there for
-// each agent of the role.
+// PolicyOf is the policy of a project. A rule of the configuration for a role appears there
+// for each agent of the role.
 func PolicyOf(file *config.File) policy.Policy {
 	c := file.Policy
 	p := policy.Policy{

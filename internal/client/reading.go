@@ -27,7 +27,7 @@ type Reading struct {
 	Denied  []string // the tools that the agent may not use, in the same words
 }
 
-// ReadingOf is what the configuration says of an agent.
+// ReadingOf returns the files that an agent may read according to the configuration.
 func ReadingOf(a config.Agent) Reading {
 	r := Reading{Dir: a.Cwd, Folders: a.AllowedDirs, Allowed: a.AllowedTools}
 	kind := backends.Kind(a.Backend)
@@ -206,10 +206,10 @@ func isWhole(tool string) func(string) bool {
 	}
 }
 
-// covers tells whether the entry Read(PATTERN) of a list of tools is about a file. As
-// in the client, //FOLDER is absolute, ~/ is the home, and everything else is seen
-// from the working folder. A pattern is about what lies below, too. Where it denies
-// and has no slash it is about every file of that name.
+// covers tells whether the entry Read(PATTERN) of a list of tools is about a file. As in
+// the client, //FOLDER is absolute, ~/ is the home, and any other pattern is relative to
+// the working folder. A pattern for a folder covers the files below it, too. A pattern that
+// denies and has no slash covers every file of that name.
 func (r Reading) covers(entry, file string, denies bool) bool {
 	pattern, ok := strings.CutPrefix(strings.TrimSpace(entry), "Read(")
 	if pattern, ok = cutEnd(pattern, ok); !ok {
@@ -242,8 +242,8 @@ func cutEnd(s string, ok bool) (string, bool) {
 	return s, ok && end && s != ""
 }
 
-// glob translates a pattern of a path into an expression: ** stands for any folders, * and ?
-// for what is in one name.
+// glob translates a pattern of a path into a regular expression: ** matches any folders, *
+// and ? match within one name.
 func glob(pattern string) *regexp.Regexp {
 	expr := regexp.QuoteMeta(pattern)
 	for _, r := range [][2]string{{`/\*\*/`, "/(?:.*/)?"}, {`\*\*`, ".*"}, {`\*`, "[^/]*"}, {`\?`, "[^/]"}} {

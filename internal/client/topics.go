@@ -155,8 +155,9 @@ func (c *Client) ClaimFor(work topic.Publication, agent string) (topic.Grant, er
 }
 
 // Ack closes published work that the caller has claimed, or claims now; end is
-// [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" is none.
-// Subscribers to the ends of such work are told. A repetition after an error is harmless.
+// [topic.Completed] or [topic.Failed]. text is the result for the publisher; "" means no
+// result. Subscribers to the ends of such work get a note. A repetition after an error is
+// harmless.
 func (c *Client) Ack(work topic.Publication, end, text string) error {
 	if _, err := c.Claim(work); err != nil {
 		return err

@@ -52,7 +52,7 @@ type Answer struct {
 // File files the answer, so that it wakes nobody.
 func (a *Answer) File() error { return a.box.File(a.entry) }
 
-// An Outcome is what became of one message.
+// An Outcome is the outcome of one message.
 type Outcome struct {
 	Answer *Answer        // a result or a question
 	None   *NoAnswerError // or why there is none
@@ -197,7 +197,7 @@ func (w *Wait) settled(id string) {
 	w.Pending = slices.DeleteFunc(w.Pending, func(d dropbox.Delivery) bool { return d.ID == id })
 }
 
-// fate looks at what became of the messages, and finds one to which no answer can come.
+// fate looks at the states of the messages, and finds one to which no answer can come.
 func (w *Wait) fate(now time.Time) (*Outcome, error) {
 	for _, d := range w.Pending {
 		found, err := w.client.Store.Find(d.ID)

@@ -166,7 +166,8 @@ func (c *conn) end() {
 	c.pending--
 }
 
-// call asks the daemon. A panic there becomes the answer to this request, and ends nothing else.
+// call asks the daemon. A panic in the daemon becomes the answer to this request, and ends
+// nothing else.
 func (c *conn) call(ctx context.Context, req request) (r reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -227,9 +228,9 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	return nil, &Error{Code: CodeUnknownType, Message: fmt.Sprintf("no request type %q", req.Type)}
 }
 
-// orderedBy is who gives an order: the agent in whose turn the caller runs, whatever the request
-// says, else the name in the request. An order that only a person may give is refused where the
-// caller cannot be found out.
+// orderedBy returns the name that gives an order: the agent in whose turn the caller runs,
+// whatever the request says, else the name in the request. It refuses an order that only a
+// person may give when it cannot find out the caller.
 func (c *conn) orderedBy(req request) (by string, inTurn bool, err error) {
 	if req.Type == reqStatus || c.s.opts.CallerOf == nil || c.from.pid == 0 {
 		return req.By, false, nil

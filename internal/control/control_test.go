@@ -293,8 +293,8 @@ func TestOneConnectionTooManyIsToldWhy(t *testing.T) {
 	})
 }
 
-// The process at the other end shows who gives an order, not the request. Where it cannot be found
-// out, the server refuses what only a person may do.
+// The process at the other end shows who gives an order, not the request. When the server
+// cannot find out the process, it refuses orders that only a person may give.
 func TestAnOrderIsItsCallers(t *testing.T) {
 	p, d := newProject(t), newFakeDaemon()
 	caller, trouble := "coder", error(nil)

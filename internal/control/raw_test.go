@@ -18,7 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/rendezvous"
 )
 
-// A rawClient writes bytes as they are, and reads frames.
+// A rawClient writes raw bytes, and reads frames.
 type rawClient struct {
 	t    testing.TB
 	conn *net.UnixConn

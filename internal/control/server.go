@@ -31,7 +31,7 @@ type Daemon interface {
 	Shutdown(by string, now bool)
 }
 
-// A Feed is a subscription to what happens; see [swarm.Subscription].
+// A Feed is a subscription to events; see [swarm.Subscription].
 type Feed interface {
 	Ready() <-chan struct{}
 	Closed() <-chan struct{}
@@ -78,9 +78,9 @@ func NewServer(d Daemon, o Options) *Server {
 	return &Server{daemon: d, opts: o, log: log}
 }
 
-// Serve answers on l until ctx is done, then closes l and every connection, and returns when all
-// their goroutines have ended. To close l before that only keeps new clients out: the others
-// learn from the end of their connection that the daemon is gone.
+// Serve answers on l until ctx is done, then closes l and every connection, and returns
+// when all their goroutines have ended. A caller that closes l earlier only keeps new
+// clients out: the others learn from the end of their connection that the daemon is gone.
 func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()

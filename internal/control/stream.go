@@ -23,7 +23,7 @@ type Stream struct {
 	closing, ending sync.Once
 }
 
-// Subscribe starts a stream of what happens in the swarm. The caller closes it.
+// Subscribe starts a stream of the swarm's events. The caller closes it.
 func (c *Client) Subscribe(ctx context.Context, f swarm.Filter) (*Stream, error) {
 	s := &Stream{c: c, events: make(chan swarm.FeedEvent), closed: make(chan struct{}), ended: make(chan struct{})}
 	answered := make(chan reply, 1)

@@ -18,10 +18,10 @@ func (c *Client) Start(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqStart, Agent: agent, By: by}, nil)
 }
 
-// Stop keeps an agent from new work and waits for its running turn. now ends the turn; Stop then
-// returns what became of its message, nil where it ended no turn. The order stays when ctx is
-// done. A [swarm.LaterError] says that the order is given, and that the turn of by cannot wait
-// for the end.
+// Stop keeps an agent from new work and waits for its running turn. now ends the turn; Stop
+// then returns the outcome for its message, nil if it ended no turn. The order stays when
+// ctx is done. A [swarm.LaterError] says that the order is given, and that the turn of by
+// cannot wait for the end.
 func (c *Client) Stop(ctx context.Context, agent, by string, now bool) (*swarm.Cut, error) {
 	var cut *swarm.Cut
 	err := c.call(ctx, request{Type: reqStop, Agent: agent, By: by, Now: now}, &cut)
@@ -39,17 +39,17 @@ func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }
 
-// Abort ends an agent's running turn, waits for its end, and returns what became of its message.
-// The error is [swarm.ErrNoTurn] when no turn runs.
+// Abort ends an agent's running turn, waits for its end, and returns the outcome for its
+// message. The error is [swarm.ErrNoTurn] when no turn runs.
 func (c *Client) Abort(ctx context.Context, agent, by string) (swarm.Cut, error) {
 	var cut swarm.Cut
 	err := c.call(ctx, request{Type: reqAbort, Agent: agent, By: by}, &cut)
 	return cut, err
 }
 
-// Interrupt ends an agent's running turn, puts its message back, waits for the end, and returns
-// what became of the message. A turn that already works on the message urgent keeps running. The
-// error is [swarm.ErrNoTurn] when there is no turn to end.
+// Interrupt ends an agent's running turn, puts its message back, waits for the end, and
+// returns the outcome for the message. A turn that already works on the message urgent
+// keeps running. The error is [swarm.ErrNoTurn] when there is no turn to end.
 func (c *Client) Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error) {
 	var cut swarm.Cut
 	err := c.call(ctx, request{Type: reqInterrupt, Agent: agent, By: by, Message: urgent}, &cut)

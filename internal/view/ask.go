@@ -9,13 +9,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Daemon says how things stand. It is [*control.Client].
+// A Daemon returns the status of the swarm. It is [*control.Client].
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
 }
 
-// askedAtOnce is how many agents one request names where all of them are too many for one line
-// of the protocol. An agent has some hundred bytes of status, at most some thousand.
+// askedAtOnce is the number of agents in one request when all of them are too many for one
+// line of the protocol. The status of an agent has some hundred bytes, at most some
+// thousand.
 const askedAtOnce = 100
 
 // Ask asks a daemon for the status of agents, or of all where none is named. Where one answer

@@ -1,6 +1,6 @@
 // Package view is a swarm as people and programs see it, as data: a message, an inbox, dead
-// letters and refused mail, a history, a trace, the hold-ups of agents, the status, and what
-// waits for a person.
+// letters and refused mail, a history, a trace, the hold-ups of agents, the status, and the
+// needs of a person.
 //
 //	client, mailboxes, ledger ──┐
 //	status of the daemon ─────┼─> a view ──> command line, --json, agents' tools, IRC
@@ -16,10 +16,10 @@
 // step are the same for all faces. A view whose fields have JSON tags is what --json
 // prints.
 //
-// The bridge to IRC does not import view: a view is built by way of [client.Client], and that
-// imports the bridge, through which agents talk there. So the bridge asks for its answers
-// by an interface, [bridge.Swarm], and the program, which wires both, makes the lines
-// from views. The bridge knows mailboxes and a network, and need not know what a status is.
+// The bridge to IRC does not import view: a view is built by way of [client.Client], and
+// that imports the bridge, through which agents talk there. So the bridge asks for its
+// answers by an interface, [bridge.Swarm], and the program, which wires both, makes the
+// lines from views. The bridge knows mailboxes and a network, and no status.
 //
 // The builders change no message and need no daemon. A view belongs to the caller.
 package view

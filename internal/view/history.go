@@ -66,8 +66,8 @@ func HistoryOf(c *client.Client, agent string, since time.Time, n int) (*History
 	return h, nil
 }
 
-// fillIn adds what the message and its receipt say, if they still exist: the ledger is kept
-// longer.
+// fillIn adds facts from the message and its receipt, if they still exist: the ledger is
+// kept longer.
 func (t *PastTurn) fillIn(c *client.Client) {
 	found, err := c.Store.Find(t.Message)
 	if err != nil {

@@ -12,8 +12,8 @@ type Holdup struct {
 	Next  string      `json:"next"` // what happens next, or what to type
 }
 
-// HoldupOf is what holds up an agent; nil for nothing. An agent that works is held up too, if it
-// needs something for its next turn.
+// HoldupOf returns the hold-up of an agent; nil for none. An agent that works is held up
+// too, if it needs something for its next turn.
 func HoldupOf(a swarm.AgentStatus) *Holdup {
 	h := &Holdup{Agent: a.Name, State: a.State, Why: a.Why, Next: a.Next}
 	switch a.State {

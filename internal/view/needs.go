@@ -9,7 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A NeedKind says what waits for a person.
+// A NeedKind is the kind of a [Need].
 type NeedKind string
 
 // The kinds, in the order in which they are listed.
@@ -112,7 +112,7 @@ func (s *Status) Needed(kind NeedKind) []Need {
 	return slices.DeleteFunc(slices.Clone(s.Needs), func(n Need) bool { return n.Kind != kind })
 }
 
-// ShellWord quotes a word for a shell, if the word needs it, so that a next step can be pasted.
+// ShellWord quotes a word for a shell if need be, so that a person can paste a next step.
 func ShellWord(word string) string {
 	safe := func(r rune) bool {
 		return r == '/' || r == '.' || r == '-' || r == '_' || r == '~' ||

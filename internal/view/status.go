@@ -11,14 +11,14 @@ import (
 // StartDaemon is the next step where only a daemon is missing.
 const StartDaemon = "claude-swarm start"
 
-// A Status is the status of a swarm and what follows from it. Its JSON is that of [swarm.Status]
-// with what waits for a person.
+// A Status is the status of a swarm and its consequences. Its JSON is that of
+// [swarm.Status] with the needs of a person.
 type Status struct {
 	swarm.Status
 	Needs []Need `json:"needs_you"`
 }
 
-// StatusOf works out what follows from the daemon's answer, or from the files where no daemon
+// StatusOf completes the daemon's answer, or the status from the files where no daemon
 // runs.
 func StatusOf(st swarm.Status) *Status { return &Status{Status: st, Needs: needs(st)} }
 
@@ -44,7 +44,7 @@ type Limit struct {
 // Shared tells whether the limit parks several agents, so that a face says it once for all.
 func (l Limit) Shared() bool { return len(l.Agents) > 1 }
 
-// Next is what to type to try again before the limit ends.
+// Next is the command that retries before the limit ends.
 func (l Limit) Next() string { return "claude-swarm resume " + l.Agents[0] }
 
 // Limits are the limits that park agents, in the order of the agents.

@@ -83,8 +83,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// A reason that is said once for several agents does not stand beside each of them, and the given
-// status does not change.
+// A reason that several agents share appears once and not beside each of them, and the
+// given status does not change.
 func TestWhatIsSaidOnce(t *testing.T) {
 	limit := func(account string, minute int) *swarm.LimitStatus {
 		return &swarm.LimitStatus{Account: account, Until: noon.Add(time.Duration(minute) * time.Minute), Hint: "nothing has to be done"}
@@ -130,8 +130,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	}
 }
 
-// A program that reads the daemon's answer can read status --json too: the added field stands at
-// the end.
+// A program that reads the daemon's answer can read status --json too: the added field is
+// at the end.
 func TestStatusAsJSON(t *testing.T) {
 	plain, err := json.Marshal(running())
 	if err != nil {
