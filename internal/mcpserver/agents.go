@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A crew is the agents of a swarm, as the daemon or else the files tell of them.
+// A crew is the agents of a swarm, as the daemon or else the files describe them.
 type crew struct {
 	*Caller
 	daemon daemonLink
@@ -132,11 +132,11 @@ func (l *agentList) readable() string {
 			t.add("; subscribes to %s", strings.Join(a.Topics, " "))
 		}
 	}
-	t.note(l.Note)
+	t.remark(l.Note)
 	return t.String()
 }
 
-// cannotWork says why an agent takes up no message soon; "" when it does.
+// cannotWork says why an agent begins no message soon; "" when it does.
 func cannotWork(st swarm.Status, name string) string {
 	if st.Daemon == nil {
 		return noDaemon

@@ -135,8 +135,8 @@ func (c asker) receive(a *answer, got *client.Answer) error {
 	return got.File()
 }
 
-// withoutAnswer does what the caller wants where no answer came in time. The question stays:
-// an answer that comes later is a message like any other.
+// withoutAnswer follows the caller's wish for a question without an answer in time. The
+// question stays: a later answer is a message like any other.
 func (c asker) withoutAnswer(ctx context.Context, a *answer, sent dropbox.Delivery, in askArguments, patience time.Duration) error {
 	a.Outcome, a.Text = cmp.Or(in.OnTimeout, atDefault), in.Default
 	none := fmt.Sprintf("%s has not answered within %s; an answer that comes later is a separate message.", sent.To, patience)
@@ -174,6 +174,6 @@ func (a *answer) readable() string {
 			t.line("Your default: %s", a.Text)
 		}
 	}
-	t.note(a.Note)
+	t.remark(a.Note)
 	return t.String()
 }

@@ -111,6 +111,6 @@ func (p *page) readable() string {
 		t.line("")
 		t.line("%s", strings.TrimRight(p.Text, "\n"))
 	}
-	t.note(p.Note)
+	t.remark(p.Note)
 	return t.String()
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Caller is the agent, or the lead, that calls a tool, and its project as it is at that
-// moment.
+// A Caller is the agent, or the lead, that calls a tool, with the present state of its
+// project.
 type Caller struct {
 	*client.Client
 	Project string     // folder of the project
@@ -30,7 +30,7 @@ func (c *Caller) spec(name string) (swarm.Spec, bool) {
 // WorkFolder is the folder for an agent's notes and drafts.
 func WorkFolder(store, agent string) string { return filepath.Join(store, agent, "work") }
 
-// A call is one call of a tool. Each group of tools is made of it.
+// A call is one call of a tool. Each group of tools is made from it.
 type call struct {
 	*Caller
 	daemon daemonLink

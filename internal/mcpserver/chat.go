@@ -85,6 +85,6 @@ func (c chat) getMembers(ctx context.Context, in channelArguments) (*nameList, e
 func (n *nameList) readable() string {
 	var t text
 	t.line("%s", cmp.Or(strings.Join(n.Names, ", "), "none"))
-	t.note(n.Note)
+	t.remark(n.Note)
 	return t.String()
 }

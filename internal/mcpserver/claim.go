@@ -74,7 +74,7 @@ func (w work) closedBy(job topic.Publication) (string, error) {
 func (c *claimed) readable() string {
 	var t text
 	t.line("%s is yours: %s on %s, from %s.", c.ID, cmp.Or(c.About, "no text"), c.Topic, c.From)
-	t.note(c.Note)
+	t.remark(c.Note)
 	return t.String()
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// A Daemon answers what only the daemon knows, and does what only the daemon can do. It is
+// A Daemon answers questions and carries out orders that need the daemon. It is
 // [*control.Client].
 type Daemon interface {
 	Status(ctx context.Context, agents ...string) (swarm.Status, error)
@@ -52,5 +52,5 @@ func (l daemonLink) hindrance(ctx context.Context) (string, error) {
 // halted is the note of a result while no agent begins a turn.
 const halted = "The swarm is halted: mail waits until a person lets the agents work again (claude-swarm unhalt)."
 
-// noDaemon is the note of every result that a daemon would have made better.
+// noDaemon is the note of every result that would be better with a daemon.
 const noDaemon = "No daemon runs: mail can be read and left, and waits until a person starts one (claude-swarm start)."

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// folders are where the caller may work, and attach files from.
+// folders are the folders in which the caller may work and from which it may attach files.
 type folders struct {
 	own     []string // absolute
 	base    string   // where relative paths begin
@@ -44,7 +44,7 @@ func (f folders) within(path string) (string, error) {
 	return "", fmt.Errorf("%s lies outside of your folders: %s", path, strings.Join(f.own, ", "))
 }
 
-// absolute is a path as it is seen from the working folder of the caller.
+// absolute resolves a path from the working folder of the caller.
 func (f folders) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -123,7 +123,7 @@ func (f folders) enter(_ context.Context, in directoryArguments) (*directory, er
 func (d *directory) readable() string {
 	var t text
 	t.line("%s: %s", d.Path, strings.Join(d.Entries, " "))
-	t.note(d.Note)
+	t.remark(d.Note)
 	if d.Instructions != "" {
 		t.line("")
 		t.line("%s says:", d.From)

@@ -35,7 +35,7 @@ type pastTurn struct {
 	Summary string   `json:"summary,omitempty" jsonschema:"how its last words began"`
 }
 
-// maxSummary is how much of the last words of a turn is shown, in bytes.
+// maxSummary is the greatest length of the shown last words of a turn, in bytes.
 const maxSummary = 400
 
 func (c crew) history(_ context.Context, in historyArguments) (*pastTurns, error) {

@@ -78,7 +78,7 @@ func (b *inbox) readable() string {
 	if b.Left > 0 {
 		t.line("And %s.", screen.Several(b.Left, "further message", "further messages"))
 	}
-	t.note(b.Note)
+	t.remark(b.Note)
 	return t.String()
 }
 

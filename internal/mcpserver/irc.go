@@ -68,8 +68,8 @@ func (c chat) say(channel, text string) (*saidOnIRC, error) {
 	return out, err
 }
 
-// ircNote is the note of a result: that the bridge is away, and either that the caller has not
-// read its channels for long, or how much it has not read in this channel.
+// ircNote is the note of a result: that the bridge is away, and either that the caller has
+// not read its channels for long, or the number of unread lines in this channel.
 func (c chat) ircNote(channel string) (string, error) {
 	st, err := c.irc.Bridge()
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *saidOnIRC) readable() string {
 	for _, task := range s.Tasks {
 		t.line("%s has it as the task %s.", task.To, task.ID)
 	}
-	t.note(s.Note)
+	t.remark(s.Note)
 	return t.String()
 }
 
@@ -175,7 +175,7 @@ func (t *channelLines) readable() string {
 	if t.Left > 0 {
 		b.line("(%d more: call again)", t.Left)
 	}
-	b.note(t.Note)
+	b.remark(t.Note)
 	return b.String()
 }
 
@@ -226,7 +226,8 @@ func (c chat) ask(ctx context.Context, in ircAskArguments) (*ircAnswer, error) {
 	return a, nil
 }
 
-// unanswered does what the caller wants where no person answered in time, and says what.
+// unanswered follows the caller's wish for a question that no person answered in time, and
+// says what it did.
 func (c chat) unanswered(ctx context.Context, a *ircAnswer, patience time.Duration) (string, error) {
 	none := fmt.Sprintf("Nobody has answered within %s; an answer that comes later is a separate message.", patience)
 	switch a.Outcome {
@@ -247,6 +248,6 @@ func (a *ircAnswer) readable() string {
 	} else {
 		t.line("No answer in %s to %s (%s).", a.Channel, a.ID, a.Outcome)
 	}
-	t.note(a.Note)
+	t.remark(a.Note)
 	return t.String()
 }

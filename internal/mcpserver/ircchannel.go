@@ -67,7 +67,7 @@ func (c chat) topic(_ context.Context, in ircTopicArguments) (*channelTopic, err
 func (t *channelTopic) readable() string {
 	var b text
 	b.line("%s: %s", t.Channel, cmp.Or(t.Topic, "no topic"))
-	b.note(t.Note)
+	b.remark(t.Note)
 	return b.String()
 }
 
@@ -116,7 +116,7 @@ func (l *channelList) readable() string {
 			t.add("; %s", ch.Topic)
 		}
 	}
-	t.note(l.Note)
+	t.remark(l.Note)
 	return t.String()
 }
 

@@ -63,7 +63,7 @@ func readMessage(data []byte) (message, error) {
 	return m, nil
 }
 
-// keyOf is one text for all ways to write an id; "" for what is no id.
+// keyOf is one text for all ways to write an id; "" for anything that is no id.
 func keyOf(id json.RawMessage) string {
 	var value any
 	if err := json.Unmarshal(id, &value); err != nil {

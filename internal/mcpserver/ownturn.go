@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// ownTurn is the caller's turn and session, over which only the daemon has power.
+// ownTurn is the caller's turn and session, which only the daemon controls.
 type ownTurn struct {
 	*Caller
 	daemon daemonLink
@@ -35,7 +35,7 @@ type clearArguments struct {
 	Handoff string `json:"handoff,omitempty" jsonschema:"what your next session should know, in Markdown"`
 }
 
-// A done is the result of a tool that has nothing to show.
+// A done is the result of a tool without data.
 type done struct {
 	Note string `json:"note"`
 }
@@ -75,7 +75,7 @@ func (o ownTurn) hasClient() error {
 	return nil
 }
 
-// order tells the daemon what to do when the turn has ended.
+// order gives the daemon an order for the end of the turn.
 func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context.Context, string, string) error) (*done, error) {
 	if err := o.hasClient(); err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func (o ownTurn) order(ctx context.Context, note string, do func(Daemon, context
 	return &done{note}, nil
 }
 
-// stop pauses or aborts the agent that asked whom the question id, and says what happens
-// to the turn.
+// stop pauses or aborts the agent that asked whom the question id, and says how the turn
+// ends.
 func (o ownTurn) stop(ctx context.Context, how, whom, id string) (string, error) {
 	if o.Me.Turn == "" {
 		return "You are in no turn, so nothing is ended.", nil

@@ -79,7 +79,7 @@ func (p *publication) readable() string {
 	if len(p.Offered) > 0 {
 		t.line("For: %s.", names(p.Offered))
 	}
-	t.note(p.Note)
+	t.remark(p.Note)
 	return t.String()
 }
 

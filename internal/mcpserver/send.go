@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
-// mail is what the tools that write messages need.
+// mail holds the things that the tools for writing messages need.
 type mail struct {
 	*client.Client
 	files  folders
@@ -71,7 +71,7 @@ func (w mail) send(ctx context.Context, in sendArguments) (*sentMessages, error)
 	return w.post(ctx, m, in.Text, in.Attach)
 }
 
-// goesOn puts a message into the conversation of another one, by its id.
+// goesOn puts a message into the conversation of another one, named by its id.
 func (w mail) goesOn(m *dropbox.Message, thread, replyTo string) error {
 	for _, id := range []string{thread, replyTo} {
 		if id == "" {
@@ -168,6 +168,6 @@ func (s *sentMessages) who() string {
 func (s *sentMessages) readable() string {
 	var t text
 	t.line("Sent: %s.", s.who())
-	t.note(s.Note)
+	t.remark(s.Note)
 	return t.String()
 }

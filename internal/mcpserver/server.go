@@ -12,13 +12,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
-// Options are what a server needs.
+// Options configure a server.
 type Options struct {
 	Version string // of the program
 	IRC     bool   // the tools for IRC are offered too
 	Turn    bool   // it serves a turn, whose system text has the instructions already
-	// Open opens the project for one call, as it is now: the configuration may have changed
-	// since the last call. The server closes it.
+	// Open opens the present project for one call: the configuration may have changed since
+	// the last call. The server closes it.
 	Open func() (*Caller, error)
 	// Dial finds the daemon. The error is [control.ErrNoDaemon] when none runs.
 	Dial func(ctx context.Context, c *Caller) (Daemon, error)
@@ -38,7 +38,7 @@ type offered struct {
 	described *Tool
 }
 
-// instructions are the text about all tools together that a client outside of a turn gives its
+// instructions are the text about all tools that a client outside of a turn gives its
 // model.
 const instructions = `The tools of the swarm that you are an agent of. Work comes to you as messages, one
 in each turn, and your last words go back to its sender by themselves. Use send to give

@@ -158,7 +158,7 @@ func (c *session) handleBatch(ctx context.Context, line []byte) {
 	})
 }
 
-// dispatch follows a message, and calls say once with the answer; nil is no answer.
+// dispatch carries out a message, and calls say once with the answer; nil means no answer.
 func (c *session) dispatch(ctx context.Context, m message, say func([]byte)) {
 	switch {
 	case m.method == "notifications/cancelled" && m.key == "":
@@ -178,7 +178,7 @@ func (c *session) dispatch(ctx context.Context, m message, say func([]byte)) {
 	}
 }
 
-// answer answers a request that needs no time.
+// answer answers a request that takes no time.
 func (c *session) answer(m message) (any, *fault) {
 	switch m.method {
 	case "initialize":
@@ -288,7 +288,7 @@ func (c *session) cancel(params json.RawMessage) {
 	}
 }
 
-// A callResult is the result of a call, whole as a structure and as text.
+// A callResult is the result of a call, complete as a structure and as text.
 type callResult struct {
 	Content    []textContent `json:"content"`
 	Structured any           `json:"structuredContent,omitempty"`
@@ -300,8 +300,8 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// run runs one call of a tool. The model has to read the error of a call, so that is a result
-// too.
+// run runs one call of a tool. An error of the call is a result too, since the model has to
+// read it.
 func (c *session) run(ctx context.Context, t offered, arguments json.RawMessage) callResult {
 	out, err := c.call(ctx, t, arguments)
 	if err != nil {

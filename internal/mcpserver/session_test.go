@@ -195,8 +195,8 @@ func TestTheEndOfASession(t *testing.T) {
 	s.ended()
 }
 
-// Whatever a client says, each answer is a message of JSON-RPC 2.0 or an array of them, and
-// the server ends with the stream.
+// For every input of a client, each answer is a message of JSON-RPC 2.0 or an array of
+// them, and the server ends with the stream.
 func FuzzSession(f *testing.F) {
 	const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}` + "\n"
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))

@@ -17,17 +17,17 @@ func (t *text) line(format string, args ...any) {
 	t.add(format, args...)
 }
 
-// add goes on with the line.
+// add continues the line.
 func (t *text) add(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// note ends the text with a remark, if there is one.
-func (t *text) note(note string) {
+// remark ends the text with a remark, if there is one.
+func (t *text) remark(note string) {
 	if note != "" {
 		t.line("%s", note)
 	}
 }
 
-// stamp is a time as all results have it.
+// stamp formats a time for the results.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // inBrief leaves out the middle of an error that repeats a long argument, which would fill the

@@ -78,6 +78,6 @@ func (s *self) readable() string {
 		t.line("This turn works on the %s %s from %s: %s", m.Type, m.ID, m.From, m.About)
 	}
 	t.line("%s for your next turns.", screen.Several(s.Waiting, "message waits", "messages wait"))
-	t.note(s.Note)
+	t.remark(s.Note)
 	return t.String()
 }
