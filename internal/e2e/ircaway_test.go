@@ -173,14 +173,14 @@ func killedOnIRC(t *testing.T, addr string, history bool) {
 	}
 	if !history {
 		for i, stream := range proxy.Brought() {
-			unheard := 0
+			lost := 0
 			for _, m := range regexp.MustCompile(`PRIVMSG #project-x :said (\d+)\.\r\n`).FindAllStringSubmatch(stream, -1) {
 				n, _ := strconv.Atoi(m[1])
 				if in[n] == 0 {
-					unheard++
-				} else if unheard > 0 {
-					t.Errorf("connection %d brought %d lines that were not heard, before number %d", i, unheard, n)
-					unheard = 0
+					lost++
+				} else if lost > 0 {
+					t.Errorf("connection %d brought %d lines that were not heard, before number %d", i, lost, n)
+					lost = 0
 				}
 			}
 		}

@@ -36,7 +36,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 		kind   string // of what they send
 		policy string // "" for the rules of a project that says nothing
 		rule   string // that stops them
-		door   bool   // the tool says so at once; else the daemon does at the claim
+		atSend bool   // the tool says so at once; else the daemon does at the claim
 		turns  int    // at most
 	}{
 		"two, answering":       {[]string{"coder", "reviewer"}, "result", "", "hops", true, 9},
@@ -65,7 +65,7 @@ func TestAgentsThatNeverStopAreStopped(t *testing.T) {
 			}
 			said := slices.ContainsFunc(p.requests(), func(q turnRequest) bool { return strings.Contains(q.LastUser, "refused by a rule: "+c.rule) })
 			kept, _ := filepath.Glob(filepath.Join(p.dir, ".dead-drop/refused/*/*.md"))
-			if said != c.door || (len(kept) > 0) == c.door {
+			if said != c.atSend || (len(kept) > 0) == c.atSend {
 				t.Errorf("the tool said so: %v; kept as refused: %q", said, kept)
 			}
 

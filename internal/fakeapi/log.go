@@ -50,9 +50,9 @@ func newRequest(r *http.Request, n int) *Request {
 	return got
 }
 
-// note keeps the request and logs it, before it is answered: a test that has
+// keep keeps the request and logs it, before it is answered: a test that has
 // the answer finds the request here.
-func (s *Server) note(got *Request, kind Kind, reply string, status int) {
+func (s *Server) keep(got *Request, kind Kind, reply string, status int) {
 	got.Kind, got.Reply, got.Status = kind, reply, status
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,17 +92,17 @@ func (b *Block) fill(text *strings.Replacer, found string, n, i int) filled {
 			kind:  "thinking_delta", field: "thinking", value: b.Thinking, signature: signature,
 		}
 	case b.Redacted != "":
-		return whole(map[string]any{"type": "redacted_thinking", "data": b.Redacted})
+		return atOnce(map[string]any{"type": "redacted_thinking", "data": b.Redacted})
 	case b.Raw != nil:
-		return whole(b.Raw)
+		return atOnce(b.Raw)
 	case b.Repeat != nil:
 		return textBlock(strings.Repeat(b.Repeat.Text, b.Repeat.Times))
 	}
 	return textBlock(text.Replace(b.Text))
 }
 
-// whole is a block that a stream sends at once.
-func whole(body map[string]any) filled { return filled{body: body, start: body} }
+// atOnce is a block that a stream sends at once.
+func atOnce(body map[string]any) filled { return filled{body: body, start: body} }
 
 func textBlock(text string) filled {
 	return filled{

@@ -86,13 +86,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST /v1/messages":
 		s.answer(w, r, got)
 	case "POST /v1/messages/count_tokens":
-		s.note(got, CountTokens, "", http.StatusOK)
+		s.keep(got, CountTokens, "", http.StatusOK)
 		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": orElse(scenario.CountTokens, guess(len(body)))})
 	case "GET /v1/models":
-		s.note(got, Models, "", http.StatusOK)
+		s.keep(got, Models, "", http.StatusOK)
 		writeJSON(w, http.StatusOK, map[string]any{"data": []any{}, "has_more": false, "first_id": nil, "last_id": nil})
 	case "HEAD /", "GET /":
-		s.note(got, Probe, "", http.StatusOK)
+		s.keep(got, Probe, "", http.StatusOK)
 	default:
 		s.fail(w, got, http.StatusNotFound, "fakeapi does not serve "+endpoint)
 	}
@@ -100,7 +100,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fail answers what the script does not reach.
 func (s *Server) fail(w http.ResponseWriter, got *Request, status int, text string) {
-	s.note(got, Unknown, "", status)
+	s.keep(got, Unknown, "", status)
 	refuse(w, &Refusal{Status: status, ErrorMessage: text})
 }
 
@@ -113,7 +113,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, got *Request) {
 	}
 	rep, common := s.pick(q)
 	status := orElse(rep.Status, http.StatusOK)
-	s.note(got, q.kind, rep.Name, status)
+	s.keep(got, q.kind, rep.Name, status)
 	if !sleep(r.Context(), rep.DelayMS) {
 		return
 	}

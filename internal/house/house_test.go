@@ -64,7 +64,7 @@ func main() {}
 `,
 }
 
-func TestHouse(t *testing.T) {
+func TestNumbers(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range small {
 		path := filepath.Join(dir, name)

@@ -30,8 +30,8 @@ func run(w io.Writer, dir string, all bool) error {
 	return h.print(w, all)
 }
 
-// A house is the source of a module, with its types.
-type house struct {
+// A tree is the source of a module, with its types.
+type tree struct {
 	module   string // its path, with a slash at the end
 	packages []*packages.Package
 }
@@ -43,7 +43,7 @@ var machinery = []string{
 	"docs", "examples",
 }
 
-func load(dir string) (*house, error) {
+func load(dir string) (*tree, error) {
 	mode := packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule
 	all, err := packages.Load(&packages.Config{Mode: mode, Dir: dir}, "./...")
 	if err != nil {
@@ -61,14 +61,14 @@ func load(dir string) (*house, error) {
 	if len(all) == 0 || all[0].Module == nil {
 		return nil, fmt.Errorf("no module in %s", dir)
 	}
-	return &house{module: all[0].Module.Path + "/", packages: all}, nil
+	return &tree{module: all[0].Module.Path + "/", packages: all}, nil
 }
 
 // name is the path of a package inside the module.
-func (h *house) name(p *packages.Package) string { return strings.TrimPrefix(p.PkgPath, h.module) }
+func (h *tree) name(p *packages.Package) string { return strings.TrimPrefix(p.PkgPath, h.module) }
 
 // product are the packages that make up the shipped programs.
-func (h *house) product() []*packages.Package {
+func (h *tree) product() []*packages.Package {
 	var out []*packages.Package
 	for _, p := range h.packages {
 		if !isMachinery(h.name(p)) {
@@ -131,7 +131,7 @@ func total(what string, goal int, found []string) row {
 	return r
 }
 
-func (h *house) print(w io.Writer, all bool) error {
+func (h *tree) print(w io.Writer, all bool) error {
 	methods, fields := h.types()
 	rows := []row{
 		worst("methods of the largest type", 60, methods),

@@ -18,7 +18,7 @@ import (
 
 // types counts the methods of each type, and the fields of those with methods. A struct
 // that is only data, every field of it exported, is not counted.
-func (h *house) types() (methods, fields []finding) {
+func (h *tree) types() (methods, fields []finding) {
 	for _, p := range h.product() {
 		for _, name := range p.Types.Scope().Names() {
 			obj, ok := p.Types.Scope().Lookup(name).(*types.TypeName)
@@ -53,7 +53,7 @@ func isData(s *types.Struct) bool {
 
 // circles finds in each package the largest set of files that use each other in a circle.
 // The detail of a finding is the files of the circle and the uses that close it.
-func (h *house) circles() []finding {
+func (h *tree) circles() []finding {
 	var out []finding
 	for _, p := range h.product() {
 		g := usesOf(p)
@@ -179,7 +179,7 @@ func largestCircle(uses map[string]map[string]bool) []string {
 }
 
 // files counts the files of each package. The command may have one for each verb.
-func (h *house) files() []finding {
+func (h *tree) files() []finding {
 	var out []finding
 	for _, p := range h.product() {
 		if h.name(p) != "cmd/claude-swarm" {
@@ -191,7 +191,7 @@ func (h *house) files() []finding {
 }
 
 // initializers finds functions called init.
-func (h *house) initializers() []string {
+func (h *tree) initializers() []string {
 	return h.functions(func(p *packages.Package, f *ast.FuncDecl) bool {
 		return f.Recv == nil && f.Name.Name == "init"
 	})
@@ -199,7 +199,7 @@ func (h *house) initializers() []string {
 
 // writers finds files whose functions make files and rename files, which is what a whole
 // write consists of.
-func (h *house) writers() []string {
+func (h *tree) writers() []string {
 	var out []string
 	for _, p := range h.product() {
 		for _, file := range p.Syntax {
@@ -250,7 +250,7 @@ func callee(p *packages.Package, call *ast.CallExpr) string {
 }
 
 // functions are those of the product that a rule holds for.
-func (h *house) functions(is func(*packages.Package, *ast.FuncDecl) bool) []string {
+func (h *tree) functions(is func(*packages.Package, *ast.FuncDecl) bool) []string {
 	var out []string
 	for _, p := range h.product() {
 		for _, file := range p.Syntax {
@@ -265,7 +265,7 @@ func (h *house) functions(is func(*packages.Package, *ast.FuncDecl) bool) []stri
 }
 
 // programs are the commands that are shipped.
-func (h *house) programs() []string {
+func (h *tree) programs() []string {
 	var out []string
 	for _, p := range h.product() {
 		if p.Name == "main" {
@@ -276,7 +276,7 @@ func (h *house) programs() []string {
 }
 
 // lines counts lines with code: of the product, of tests, of test machinery.
-func (h *house) lines() (product, tests, rest int) {
+func (h *tree) lines() (product, tests, rest int) {
 	for _, p := range h.packages {
 		for _, file := range p.GoFiles {
 			if n := codeLines(file); isMachinery(h.name(p)) {

@@ -42,7 +42,7 @@ func (u *user) command(m irc.Message) {
 			u.rooms[strings.ToLower(room)] = room
 			join := irc.Message{Source: u.source(), Command: "JOIN", Params: []string{room}}
 			u.write(join)
-			u.s.note(room, join)
+			u.s.keepEvent(room, join)
 			names := u.nick
 			for _, other := range u.s.users {
 				if _, in := other.rooms[strings.ToLower(room)]; in && other != u {
@@ -293,8 +293,8 @@ func (u *user) history(m irc.Message) {
 	u.raw(irc.Msg("BATCH", "-"+ref))
 }
 
-// note keeps who came or went for the history.
-func (s *Server) note(room string, m irc.Message) {
+// keepEvent keeps who came or went for the history.
+func (s *Server) keepEvent(room string, m irc.Message) {
 	if s.f.Events {
 		s.serial++
 		s.said = append(s.said, Said{ID: fmt.Sprintf("id%d", s.serial), Target: room, Source: m.Source, Time: time.Now().UTC(), event: &m})

@@ -182,7 +182,7 @@ func (s *Server) serve(nc net.Conn) {
 			for _, room := range u.rooms {
 				quit := irc.Message{Source: u.source(), Command: "QUIT", Params: []string{"gone"}}
 				s.toRoom(room, quit)
-				s.note(room, quit)
+				s.keepEvent(room, quit)
 			}
 		}
 	}()
@@ -197,7 +197,7 @@ func (s *Server) serve(nc net.Conn) {
 		}
 		s.mu.Lock()
 		u.label, u.answered = m.Tags["label"], false
-		stay := u.take(m)
+		stay := u.handle(m)
 		if u.label != "" && !u.answered && u.caps["labeled-response"] {
 			u.send("s", "ACK")
 		}
@@ -261,8 +261,8 @@ func (s *Server) offers() []string {
 	})
 }
 
-// take runs one command and says whether the connection stays.
-func (u *user) take(m irc.Message) bool {
+// handle runs one command and says whether the connection stays.
+func (u *user) handle(m irc.Message) bool {
 	if u.batch != nil && m.Command != "BATCH" && m.Tags["batch"] != u.batch.ref {
 		u.batch = nil
 		u.send("s", "FAIL", "BATCH", "MULTILINE_INVALID", "Another command within the batch")

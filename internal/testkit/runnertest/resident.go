@@ -66,7 +66,7 @@ func (f residents) stays(t *testing.T, turn runner.Turn, c runner.Warm) (runner.
 // next makes the turn after one whose client has stayed.
 func next(turn runner.Turn, warm runner.Warm, script string) runner.Turn {
 	first := turn.Mark()
-	turn = again(turn, script, runner.Resume)
+	turn = nextTurn(turn, script, runner.Resume)
 	turn.Client, turn.From = first, warm.Place()
 	return turn
 }
@@ -193,7 +193,7 @@ func (f residents) died(t *testing.T) {
 	if out, stays := f.serve(t, t.Context(), turn, warm); out.End != runner.ClientGone || stays != nil {
 		t.Fatalf("ended %s (%s), want %s", out.End, out.Reason, runner.ClientGone)
 	}
-	turn = again(turn, "@say two", runner.Resume)
+	turn = nextTurn(turn, "@say two", runner.Resume)
 	turn.Client, turn.From, turn.Event = "", runner.Place{}, nil
 	out, warm := f.stays(t, turn, nil)
 	if out.Text != "two" {

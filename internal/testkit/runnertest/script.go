@@ -22,7 +22,7 @@ var words = map[string]func(arg string) Step{
 	"compact":  func(string) Step { return Compact() },
 	"fail":     Fail,
 	"status":   func(arg string) Step { return parsed(firstWord(arg), strconv.Atoi, status(arg)) },
-	"unborn":   func(string) Step { return unborn },
+	"unborn":   func(string) Step { return noFirstEvent },
 	"noresult": func(string) Step { return NoResult() },
 }
 

@@ -103,7 +103,7 @@ func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mod
 		steps = s.Script(t)
 	}
 	if s.takeUUID(t.UUID) {
-		steps = []Step{unheard(s.Timing)}
+		steps = []Step{promptNotRun(s.Timing)}
 	}
 	return c.play(steps)
 }

@@ -170,8 +170,8 @@ func limited(reason string, d time.Duration) Step {
 	})
 }
 
-// unborn ends the turn before its first event.
-func unborn(c *client) *runner.Outcome {
+// noFirstEvent ends the turn before its first event.
+func noFirstEvent(c *client) *runner.Outcome {
 	return c.outcome(runner.NoFirstEvent, "the client died before its first event")
 }
 
@@ -186,8 +186,8 @@ func Gone() Step {
 	}
 }
 
-// unheard ends the turn after the prompt was acknowledged and not run.
-func unheard(timing runner.Timing) Step {
+// promptNotRun ends the turn after the prompt was acknowledged and not run.
+func promptNotRun(timing runner.Timing) Step {
 	return func(c *client) *runner.Outcome {
 		c.emit(streamjson.Event{Kind: streamjson.KindReplay, UUID: c.turn.UUID, Blocks: []streamjson.Block{{Kind: streamjson.BlockText, Text: c.turn.Prompt}}})
 		if out := c.wait(timing.Or(runner.DefaultTiming()).PromptNotRun); out != nil {

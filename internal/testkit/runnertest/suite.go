@@ -85,8 +85,8 @@ func (f Fixture) check(t *testing.T, turn runner.Turn, out runner.Outcome) {
 	}
 }
 
-// again makes a further turn of the same agent.
-func again(turn runner.Turn, script string, how runner.How) runner.Turn {
+// nextTurn makes a further turn of the same agent.
+func nextTurn(turn runner.Turn, script string, how runner.How) runner.Turn {
 	turn.ID, turn.UUID = turn.ID+"b", NewUUID()
 	turn.Prompt = script
 	turn.Session.How = how
@@ -222,7 +222,7 @@ func (f Fixture) sessions(t *testing.T) {
 		{runner.New, runner.NoSession},
 		{runner.Resume, runner.Done},
 	} {
-		turn = again(turn, turn.Prompt, step.how)
+		turn = nextTurn(turn, turn.Prompt, step.how)
 		if out := f.run(t, t.Context(), turn); out.End != step.want {
 			t.Fatalf("step %d, %s: ended %s (%s), want %s", i, step.how, out.End, out.Reason, step.want)
 		}
@@ -234,7 +234,7 @@ func (f Fixture) sameUUID(t *testing.T) {
 	turn := f.Turn(t, "@say one")
 	f.run(t, t.Context(), turn)
 	uuid := turn.UUID
-	turn = again(turn, "@say two", runner.Resume)
+	turn = nextTurn(turn, "@say two", runner.Resume)
 	turn.UUID = uuid
 	turn.Event = func(ev *streamjson.Event) {
 		if ev.Kind == streamjson.KindAssistant {

@@ -25,7 +25,7 @@ func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (run
 	p, mode, alive := runner.Process{}, os.O_TRUNC, true
 	if w, ok := c.(*waiting); ok {
 		p, mode = w.process, os.O_APPEND
-		alive = s.take(w)
+		alive = s.activate(w)
 	}
 	i, p := s.begin(t, p, false)
 	if !alive {
@@ -41,8 +41,8 @@ func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (run
 	return out, s.wait(t, p, out)
 }
 
-// take makes a waiting client one that works. It is false when it has died.
-func (s *Scripted) take(w *waiting) bool {
+// activate makes a waiting client one that works. It is false when it has died.
+func (s *Scripted) activate(w *waiting) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, alive := s.waiting[w.process]

@@ -49,7 +49,7 @@ func (b *inbox) put(p prompt) {
 	p.seq = b.last
 	b.items = append(b.items, p)
 	b.mu.Unlock()
-	b.ring()
+	b.wake()
 }
 
 // cutOff marks all prompts so far as interrupted, also those that no turn has
@@ -71,18 +71,18 @@ func (b *inbox) close() {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
-	b.ring()
+	b.wake()
 }
 
-func (b *inbox) ring() {
+func (b *inbox) wake() {
 	select {
 	case b.bell <- struct{}{}:
 	default:
 	}
 }
 
-// take returns all that waits, without waiting for more.
-func (b *inbox) take() (all []prompt, closed bool) {
+// drain returns all that waits, without waiting for more.
+func (b *inbox) drain() (all []prompt, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all, b.items = b.items, nil
@@ -93,7 +93,7 @@ func (b *inbox) take() (all []prompt, closed bool) {
 // end of the input.
 func (b *inbox) wait() []prompt {
 	for {
-		all, closed := b.take()
+		all, closed := b.drain()
 		if len(all) > 0 || closed {
 			return all
 		}
@@ -132,7 +132,7 @@ func (c *client) readLine(line string) bool {
 		if p.uuid == "" {
 			p.uuid = newUUID()
 		}
-		if !c.heard[p.uuid] && !c.deaf.Load() && !saysUnborn(p) {
+		if !c.heard[p.uuid] && !c.deaf.Load() && !asksForEarlyEnd(p) {
 			c.heard[p.uuid] = true
 			c.lifecycle("queued", p)
 		}

@@ -95,16 +95,16 @@ func (c *client) noise(n int) error {
 	return nil
 }
 
-// unborn ends the process for a prompt that says so, before anything is printed.
-func (c *client) unborn(prompts []prompt) {
-	if slices.ContainsFunc(prompts, saysUnborn) {
+// endIfAsked ends the process for a prompt that says so, before anything is printed.
+func (c *client) endIfAsked(prompts []prompt) {
+	if slices.ContainsFunc(prompts, asksForEarlyEnd) {
 		c.complain("standin: unborn, as the prompt says")
 		c.end(1)
 		c.stay()
 	}
 }
 
-func saysUnborn(p prompt) bool {
+func asksForEarlyEnd(p prompt) bool {
 	steps, _ := Script(p.text) // the turn itself complains of what makes no sense
 	return slices.ContainsFunc(steps, func(s Step) bool { return s.Verb == "unborn" })
 }

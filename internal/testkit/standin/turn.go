@@ -70,7 +70,7 @@ func (c *client) turn(ctx context.Context, waiting []prompt) {
 	if len(fresh) == 0 {
 		return
 	}
-	c.unborn(fresh)
+	c.endIfAsked(fresh)
 	ctx, done := c.begin(ctx, fresh[len(fresh)-1])
 	defer done()
 
@@ -337,7 +337,7 @@ func (t *turn) interrupted(r *resultLine) {
 
 // steer takes in what came while a tool ran: it becomes part of this turn.
 func (t *turn) steer() {
-	waiting, _ := t.c.inbox.take()
+	waiting, _ := t.c.inbox.drain()
 	for _, p := range waiting {
 		t.c.replay(p, p.at)
 		if t.c.sess.known[p.uuid] {

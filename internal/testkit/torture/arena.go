@@ -55,7 +55,7 @@ type arena struct {
 
 // newArena makes an arena. Its daemon is not started. The caller closes it.
 func (r *rig) newArena(ctx context.Context, spec arenaSpec) (*arena, error) {
-	base, err := r.place()
+	base, err := r.newDir()
 	if err != nil {
 		return nil, err
 	}

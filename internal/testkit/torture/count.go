@@ -246,10 +246,10 @@ func (a *arena) tallyAnswers(c *counts, j *turnLog, jobs []*job) error {
 		switch {
 		case o.err != nil:
 			if len(j.runs[o.n]) > 0 {
-				c.note("job %d was refused (%v), and done", o.n, o.err)
+				c.remark("job %d was refused (%v), and done", o.n, o.err)
 			}
 		case dead[o.id] && bounces[o.id] > 0:
-			c.note("job %d was given up, and its sender told", o.n)
+			c.remark("job %d was given up, and its sender told", o.n)
 		case dead[o.id]:
 			lost(o, "given up, and nobody told")
 		case (o.note || a.halted) && waits[o.id]: // for the next turn that there is

@@ -84,8 +84,8 @@ func (c *counts) show(format string, args ...any) {
 	}
 }
 
-// note keeps a line that is told beside the table and is not a fault.
-func (c *counts) note(format string, args ...any) {
+// remark keeps a line that is told beside the table and is not a fault.
+func (c *counts) remark(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 

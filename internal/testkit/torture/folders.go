@@ -31,7 +31,7 @@ var folders = fault{
 			c, err := a.fight(ctx, times, battle{traffic: traffic{keyed: true, senders: 3}, backlog: 20, alone: true, strike: m.strike, after: a.calm})
 			// Mail that was hidden for a while is not known to be older.
 			if c.Disorder > 0 {
-				c.note("%d messages were worked on after later ones, since they were out of sight", c.Disorder)
+				c.remark("%d messages were worked on after later ones, since they were out of sight", c.Disorder)
 				c.Disorder, c.Evidence = 0, slices.DeleteFunc(c.Evidence, func(e string) bool { return strings.HasPrefix(e, "out of order") })
 			}
 			return c, err

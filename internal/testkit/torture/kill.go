@@ -32,11 +32,11 @@ type killer struct{ a *arena }
 func (k *killer) strike(ctx context.Context, c *counts) error {
 	switch what := rand.IntN(10); {
 	case what < 3:
-		c.note("the daemon was killed")
+		c.remark("the daemon was killed")
 		return k.daemon(ctx)
 	case what < 4:
-		c.note("the daemon was killed while it started")
-		return k.unborn(ctx)
+		c.remark("the daemon was killed while it started")
+		return k.killAtStart(ctx)
 	case what < 6:
 		return k.one(ctx, c, clientRole)
 	case what < 8:
@@ -52,8 +52,8 @@ func (k *killer) strike(ctx context.Context, c *counts) error {
 		d.kill()
 	}
 	p.kill()
-	c.note("the daemon and a client were killed")
-	return k.again(ctx)
+	c.remark("the daemon and a client were killed")
+	return k.ensureDaemon(ctx)
 }
 
 // find waits for a process of that role, and picks one.
@@ -75,7 +75,7 @@ func (k *killer) one(ctx context.Context, c *counts, r role) error {
 		return err
 	}
 	p.kill()
-	c.note("a %s was killed", r)
+	c.remark("a %s was killed", r)
 	return nil
 }
 
@@ -85,11 +85,11 @@ func (k *killer) daemon(ctx context.Context) error {
 		return err
 	}
 	p.kill()
-	return k.again(ctx)
+	return k.ensureDaemon(ctx)
 }
 
-// unborn kills the daemon, and the next one before it is ready or soon after.
-func (k *killer) unborn(ctx context.Context) error {
+// killAtStart kills the daemon, and the next one before it is ready or soon after.
+func (k *killer) killAtStart(ctx context.Context) error {
 	for _, p := range k.a.of(daemonRole) {
 		p.kill()
 	}
@@ -102,11 +102,11 @@ func (k *killer) unborn(ctx context.Context) error {
 	if serr := <-started; err == nil && serr != nil && !strings.Contains(serr.Error(), "died before it was ready") {
 		err = serr
 	}
-	return errors.Join(err, k.again(ctx))
+	return errors.Join(err, k.ensureDaemon(ctx))
 }
 
-// again starts the daemon, unless it lives.
-func (k *killer) again(ctx context.Context) error {
+// ensureDaemon starts the daemon, unless it lives.
+func (k *killer) ensureDaemon(ctx context.Context) error {
 	err := k.a.start(ctx)
 	if err != nil && strings.Contains(err.Error(), "runs here already") {
 		return nil

@@ -32,8 +32,8 @@ var manyAgents = fault{
 			answered := time.Since(asked)
 			c, cerr := a.count(ctx)
 			c.Injected = times
-			c.note("status took %.0f ms", 1000*answered.Seconds())
-			c.note("ready after %.1f s, all done after %.0f s; then %v", ready.Seconds(), time.Since(began).Seconds(), f)
+			c.remark("status took %.0f ms", 1000*answered.Seconds())
+			c.remark("ready after %.1f s, all done after %.0f s; then %v", ready.Seconds(), time.Since(began).Seconds(), f)
 			return c, errors.Join(err, ferr, cerr)
 		})
 	},
@@ -65,7 +65,7 @@ var bigMailbox = fault{
 			err = errors.Join(err, ferr, a.store.Halt("torture"), a.stop(ctx))
 			c, cerr := a.halt(ctx)
 			c.Injected = times
-			c.note("first turn %.0f ms after the start; after %d turns %v", 1000*first.Seconds(), a.finished(), f)
+			c.remark("first turn %.0f ms after the start; after %d turns %v", 1000*first.Seconds(), a.finished(), f)
 			return c, errors.Join(err, cerr)
 		})
 	},

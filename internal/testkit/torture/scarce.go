@@ -114,7 +114,7 @@ var readOnly = fault{
 					return err
 				}
 				err = errors.Join(a.refused(ctx, scarcity{word: word, more: func() error { return nil }}), wantRefused(a.start(ctx), word))
-				return errors.Join(err, a.disk.remount(ctx, "rw"), k.again(ctx))
+				return errors.Join(err, a.disk.remount(ctx, "rw"), k.ensureDaemon(ctx))
 			}, after: a.calm})
 		})
 	},

@@ -25,9 +25,9 @@ var soak = fault{
 		s := &soaker{a: a, until: time.Now().Add(r.soak)}
 		c, err := a.fight(ctx, times, battle{strike: s.strike, after: s.compare})
 		c.Injected = s.faults
-		c.note("%d faults in %v; status %v at first, %v at the end", s.faults, r.soak, s.median(s.first), s.median(s.last))
-		c.note("at first %v", s.before)
-		c.note("at the end %v", s.now)
+		c.remark("%d faults in %v; status %v at first, %v at the end", s.faults, r.soak, s.median(s.first), s.median(s.last))
+		c.remark("at first %v", s.before)
+		c.remark("at the end %v", s.now)
 		return c, errors.Join(err, a.close())
 	},
 }

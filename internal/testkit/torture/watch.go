@@ -45,7 +45,7 @@ var burst = fault{
 			}
 			c, cerr := a.halt(ctx)
 			c.Injected = times
-			c.note("the %d tasks among them were done %.1f s after it woke", tasks, time.Since(woke).Seconds())
+			c.remark("the %d tasks among them were done %.1f s after it woke", tasks, time.Since(woke).Seconds())
 			return c, errors.Join(err, cerr)
 		}()
 		return c, errors.Join(err, a.close())
@@ -71,7 +71,7 @@ var fewWatches = fault{
 			a.starter = []string{"unshare", "--user", "--map-root-user", "sh", "-c",
 				fmt.Sprintf(`echo %d >/proc/sys/user/%s && exec "$0" "$@"`, most[limit], limit)}
 			c, err := a.fight(ctx, 1, battle{traffic: traffic{messages: 30}, alone: true, strike: func(ctx context.Context, c *counts) error {
-				c.note("%s was %d", limit, most[limit])
+				c.remark("%s was %d", limit, most[limit])
 				return a.says(ctx, "cannot be watched")
 			}})
 			return c, err
