@@ -73,7 +73,7 @@ func compare(t *testing.T, p *project, store *dropbox.Store, done string, want f
 			"coder state", "coder waiting", "reviewer state", "reviewer waiting", "coder total", "coder turns", "inbox", "unread",
 		}},
 		"IRC": {ircFacts(t, p, store), []string{
-			"coder state", "coder waiting", "coder urgent", "reviewer state", "reviewer waiting", "halted", "unread",
+			"coder state", "coder waiting", "coder urgent", "reviewer state", "reviewer waiting", "coder dead", "halted", "threads", "refused", "questions", "unread",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -396,6 +396,10 @@ func ircFacts(t *testing.T, p *project, store *dropbox.Store) facts {
 	f.read(t, text, `(?m)^coder (\w+).* \((\d+) \((\d+)!\) waiting\)`, "coder state", "coder waiting", "coder urgent")
 	f.read(t, text, `(?m)^reviewer (\w+).* \((\d+) waiting\)`, "reviewer state", "reviewer waiting")
 	f.read(t, text, `HALTED: no turn is begun \((.*)\)`, "halted")
+	f.read(t, text, `coder has (\d+) dead letters?`, "coder dead")
+	f.set("threads", len(regexp.MustCompile(`(?m)^the conversation .* is halted`).FindAllString(text, -1)))
+	f.read(t, text, `(\d+) message refused today`, "refused")
+	f.read(t, text, `(\d+) questions for the lead`, "questions")
 	f.read(t, text, `(\d+) unread messages for the lead`, "unread")
 	return f
 }

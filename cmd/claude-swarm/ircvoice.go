@@ -57,11 +57,32 @@ func (v daemonVoice) Status(ctx context.Context, agent string) (string, error) {
 		return "", unknownHere(v.project, agent)
 	}
 	if agent == "" {
-		for _, n := range st.Needed(view.NeedUnread) {
-			fmt.Fprintf(&b, "%s for %s\n", screen.Count(n.Count, "unread message"), cmp.Or(st.Lead.Name, "the lead"))
+		for _, n := range st.Needs {
+			b.WriteString(needLine(n, cmp.Or(st.Lead.Name, "the lead")))
 		}
 	}
 	return b.String(), nil
+}
+
+// needLine is one line about a need that neither the line of an agent nor the head of the
+// status shows; "" for the others. The next step of most is typed on the machine, so the
+// line has it only where IRC knows the command.
+func needLine(n view.Need, lead string) string {
+	switch n.Kind {
+	case view.NeedTrouble:
+		return "! " + screen.OneLine(n.Why) + "\n"
+	case view.NeedDead:
+		return fmt.Sprintf("%s has %s\n", strings.Join(n.Agents, ", "), screen.Count(n.Count, "dead letter"))
+	case view.NeedThread:
+		return fmt.Sprintf("the conversation %s is halted: %s\n", n.Thread, screen.OneLine(n.Why))
+	case view.NeedRefused:
+		return screen.Count(n.Count, "message") + " refused today\n"
+	case view.NeedQuestion:
+		return fmt.Sprintf("%s for %s\n", screen.Count(n.Count, "question"), lead)
+	case view.NeedUnread:
+		return fmt.Sprintf("%s for %s\n", screen.Count(n.Count, "unread message"), lead)
+	}
+	return ""
 }
 
 func unknownHere(p *project, agent string) error {
