@@ -14,14 +14,15 @@ import (
 type Access struct {
 	Publish   []string // topics, as patterns
 	Subscribe []string // topics, as patterns
-	Direct    []string // agents that it may write to
+	Direct    []string // agents to which it may write
 	// NoBroadcast keeps it from writing one message to all agents.
 	NoBroadcast bool
 }
 
-// acl holds an agent to its lists: whom it may write to, and on which topics it may publish. To write to the lead is always allowed, and so is an answer
-// to whoever asked. Where several may have written a message, each of them must be
-// allowed to: a list is a wall, and a person can prove who wrote it.
+// acl checks an agent's lists: the agents to which it may write, and the topics on which it
+// may publish. Every agent may write to the lead, and may answer a question. Where several
+// agents may have written a message, each of them needs the permission; a person can prove
+// who wrote it.
 func (p Policy) acl(q Question) Verdict {
 	m := q.Message
 	if q.person() || q.To == dropbox.Lead || m.Type == dropbox.Result && m.ReplyTo != "" && (q.Proven || len(q.Suspects) == 0) {
@@ -63,13 +64,13 @@ func (p Policy) mayWrite(q Question, who string) Verdict {
 	return refuse(RuleACL, fmt.Sprintf("%s may not write to %s, %s (policy.acl)", shownName(who), shownName(q.To), may), "write to one of these, or let the lead pass it on")
 }
 
-// Publish says whether an agent may publish on a topic.
+// Publish decides whether an agent may publish on a topic.
 func (p Policy) Publish(agent, topic string) Verdict {
 	return p.topic(agent, topic, "publish on", p.Access[agent].Publish)
 }
 
-// Subscribe says whether an agent may subscribe to a pattern of topics. It must
-// not reach further than one of those that the list has.
+// Subscribe decides whether an agent may subscribe to a pattern of topics. One pattern of
+// the agent's list must cover it.
 func (p Policy) Subscribe(agent, pattern string) Verdict {
 	return p.topic(agent, pattern, "subscribe to", p.Access[agent].Subscribe)
 }
@@ -85,9 +86,9 @@ func (p Policy) topic(agent, topic, do string, list []string) Verdict {
 	return refuse(RuleACL, fmt.Sprintf("%s may not %s %s, %s (policy.acl)", shownName(agent), do, screen.Short(topic, 200), may), askLead)
 }
 
-// Covers says whether a pattern of topics stands for everything that another one,
-// or a plain topic, stands for. Words are separated by dots; * is any one word, and >
-// at the end any one or more, as NATS has it.
+// Covers reports whether a pattern of topics matches everything that another pattern, or a
+// plain topic, matches. Dots separate words; * is any one word, and > at the end is one
+// word or more, as in NATS.
 func Covers(pattern, other string) bool {
 	have, want := strings.Split(pattern, "."), strings.Split(other, ".")
 	for i, w := range have {
@@ -97,7 +98,7 @@ func Covers(pattern, other string) bool {
 		case w == ">" && i == len(have)-1:
 			return true
 		case want[i] == ">" && i == len(want)-1:
-			return false // reaches further than one word
+			return false // other matches more than one word
 		case w != "*" && w != want[i]:
 			return false
 		}

@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// A bucket is a token bucket in the time of the messages: it holds as many tokens as
-// messages are allowed a minute, gets them back over that minute, and each message
-// takes one.
+// A bucket is a token bucket that runs by the times of the messages. It holds one token for
+// each message that is allowed a minute, refills over a minute, and each message takes one
+// token.
 //
-// Messages are looked at when they are claimed, which is in another order than they
-// were sent in: a slow agent may claim what was sent an hour ago, while a quick one
-// claims what is new. So a bucket remembers the last messages one by one, and one
-// that is late is put in its place among them.
+// The gate sees messages when they are claimed, and that order differs from the order of
+// sending: a slow agent may claim a message that is an hour old while a quick agent claims
+// a new one. So a bucket remembers the last messages one by one, and inserts a late message
+// at its place among them.
 type bucket struct {
 	Tokens float64 `json:"tokens"` // at Last
-	Last   int64   `json:"last"`   // when the newest message was sent that is not in Recent; Unix milliseconds
-	Recent []int64 `json:"recent"` // when those after it were, oldest first; empty for a new one, which is full
+	Last   int64   `json:"last"`   // time of sending of the newest message that is not in Recent; Unix milliseconds
+	Recent []int64 `json:"recent"` // times of the messages after it, oldest first; empty for a new bucket, which is full
 }
 
-// hasRoom says whether a message that was sent then leaves no one without a token.
+// hasRoom reports whether a message sent at that time finds a token, and leaves one for
+// each later message that passed.
 func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 	tokens, last := b.start(perMinute)
 	sent := at.UnixMilli()
-	after := false // the new message has its token
+	after := false // whether the new message has its token
 	spend := func(t int64) bool {
 		t = max(t, last)
 		tokens = min(float64(perMinute), tokens+float64(t-last)*float64(perMinute)/60_000)
@@ -41,7 +42,7 @@ func (b *bucket) hasRoom(perMinute int, at time.Time) bool {
 		case !ok && after:
 			return false
 		case !ok:
-			tokens = 0 // the limit was higher when it passed
+			tokens = 0 // the limit was higher when the message passed
 		}
 	}
 	return after || spend(sent)
@@ -61,7 +62,7 @@ func (b *bucket) spend(perMinute int, at time.Time) {
 	}
 }
 
-// start is what the bucket held before the messages that it remembers.
+// start is the number of tokens before the messages that the bucket remembers.
 func (b *bucket) start(perMinute int) (tokens float64, last int64) {
 	if len(b.Recent) == 0 {
 		return float64(perMinute), 0

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fits says whether messages sent at these times, in any order, fit a bucket.
+// fits reports whether a bucket has tokens for messages sent at these times, in any order.
 func fits(perMinute int, sent []int64) bool {
 	sent = slices.Sorted(slices.Values(sent))
 	tokens, last := float64(perMinute), int64(0)
@@ -20,8 +20,8 @@ func fits(perMinute int, sent []int64) bool {
 	return true
 }
 
-// In whatever order messages come, those that pass fit the bucket, and as long as it
-// remembers all of them none is refused that would.
+// In any order of messages, those that pass fit the bucket. While the bucket remembers all
+// of them, it refuses none that would fit.
 func TestBucketInAnyOrder(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -42,7 +42,7 @@ func TestBucketInAnyOrder(t *testing.T) {
 	}
 }
 
-// A limit that is lowered or raised later holds from then on.
+// A changed limit applies from then on.
 func TestBucketOfAnotherLimit(t *testing.T) {
 	at := time.UnixMilli(1_800_000_000_000)
 	var b bucket

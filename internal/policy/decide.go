@@ -11,14 +11,14 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
-// Decide says whether a message may pass. A nil past knows nothing. Decide changes
+// Decide returns whether a message may pass. A nil past is an empty one. Decide changes
 // neither the policy nor the past.
 func (p Policy) Decide(past *Past, q Question) Verdict {
 	if q.daemon() {
 		return Verdict{Pass: true}
 	}
 	rules := []func(Question) Verdict{
-		p.unproven, p.reserved, p.types, p.size, p.halted, p.sentinel, p.hops, p.ring, p.acl,
+		p.unproven, p.reserved, p.types, p.size, p.halted, p.sentinel, p.hops, p.loop, p.acl,
 	}
 	halts := Verdict{Pass: true}
 	for _, rule := range rules {
@@ -29,7 +29,7 @@ func (p Policy) Decide(past *Past, q Question) Verdict {
 		if !v.Pass {
 			return v
 		}
-		halts = v // goes on, and halts its conversation
+		halts = v // the message passes, and halts its conversation
 	}
 	if q.BeforeDelivery {
 		return halts
@@ -48,7 +48,7 @@ func (p Policy) Decide(past *Past, q Question) Verdict {
 	return halts
 }
 
-// passes is the verdict of a rule that has nothing to say.
+// passes is the verdict of a rule without an objection.
 var passes = Verdict{Pass: true}
 
 func refuse(r Rule, reason, next string) Verdict { return Verdict{Rule: r, Reason: reason, Next: next} }
@@ -58,7 +58,7 @@ func halt(r Rule, reason, next string) Verdict {
 	return Verdict{Rule: r, Reason: reason, Next: next, Halt: true}
 }
 
-// askLead is the way out for an agent: the lead can always be reached.
+// askLead is the next step for an agent: it may always write to the lead.
 const askLead = `claude-swarm send lead "how things stand" --type status`
 
 func (p Policy) unproven(q Question) Verdict {
@@ -69,8 +69,8 @@ func (p Policy) unproven(q Question) Verdict {
 		"send it with claude-swarm send; files that are left by hand prove nothing (policy.unproven)")
 }
 
-// reserved refuses mail in a name that no sender has. The daemon's own mail has passed
-// before.
+// reserved refuses mail in a name that no sender has. Decide lets the daemon's own mail
+// pass before.
 func (p Policy) reserved(q Question) Verdict {
 	if !isReserved(q.Message.From) {
 		return passes
@@ -90,8 +90,8 @@ func (p Policy) types(q Question) Verdict {
 		"send it as one of these")
 }
 
-// size bounds the body. Before its delivery a result may be longer: the delivery makes an
-// attachment of it.
+// size bounds the body. Before its delivery a result may be longer, since the delivery
+// turns it into an attachment.
 func (p Policy) size(q Question) Verdict {
 	if q.BeforeDelivery && q.Message.Type == dropbox.Result {
 		return passes
@@ -103,8 +103,8 @@ func (p Policy) size(q Question) Verdict {
 	return passes
 }
 
-// halted keeps agents from being woken in a conversation that is halted. A message that
-// begins no turn passes.
+// halted refuses messages that would begin a turn in a halted conversation. Other messages
+// pass.
 func (p Policy) halted(q Question) Verdict {
 	if q.Halted == "" || !q.wakes() {
 		return passes
@@ -112,20 +112,20 @@ func (p Policy) halted(q Question) Verdict {
 	return refuse(RuleHalted, haltedThread(q.Message.Thread)+screen.Short(q.Halted, 200)+")", askLead)
 }
 
-// haltedThread begins the reason of a refusal in a conversation that is halted.
+// haltedThread is the beginning of the reason for a refusal in a halted conversation.
 func haltedThread(thread string) string {
 	return "the conversation " + shownName(thread) + " is halted ("
 }
 
-// WasHalted tells whether the kept reason of a refusal, the text of a [Verdict], says that
-// the conversation was halted. It is the one to which the rules counted the message, also
-// where its file names another.
+// WasHalted reports whether the kept reason of a refusal, the text of a [Verdict], says
+// that the conversation was halted. thread is the conversation to which the rules counted
+// the message, even where its file names another.
 func WasHalted(reason, thread string) bool {
 	return strings.HasPrefix(reason, string(RuleHalted)+": "+haltedThread(thread))
 }
 
-// sentinel halts the conversation of a body that asks for it. A message that begins no turn
-// passes, so that the last word arrives.
+// sentinel halts the conversation of a message with the stop text. A message that begins no
+// turn passes, so that the last word arrives.
 func (p Policy) sentinel(q Question) Verdict {
 	if p.Sentinel == "" || !bytes.Contains(q.Message.Body, []byte(p.Sentinel)) {
 		return passes
@@ -186,7 +186,7 @@ func nth(n int) string {
 	return "the " + strconv.Itoa(n) + "th"
 }
 
-// shownName is a name from outside, in quotes unless it is a plain one.
+// shownName is a name from outside, in quotes unless it is a valid mailbox name.
 func shownName(s string) string {
 	if s == "" || strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
@@ -196,8 +196,8 @@ func shownName(s string) string {
 	return s
 }
 
-// threadOf is the conversation of a message. The first message of a conversation names none:
-// its id is the name.
+// threadOf is the conversation of a message. The first message of a conversation has no
+// thread: its id is the thread.
 func threadOf(m *dropbox.Message) string {
 	if m.Thread != "" {
 		return m.Thread

@@ -50,8 +50,8 @@ func fromLead(q *policy.Question) {
 	q.Message.From, q.Message.Hops, q.Message.Path = dropbox.Lead, 0, nil
 }
 
-// Every rule that needs no past: at its limit, below, and above; and what it leaves
-// alone.
+// Every rule that needs no past is tried at its limit, below and above, and with messages
+// that it does not concern.
 func TestRules(t *testing.T) {
 	loose := policy.Policy{}
 	access := policy.Default()
@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules policy.Policy
 		q     policy.Question
-		want  policy.Rule // "" passes
+		want  policy.Rule // "" when it passes
 		halts bool
 	}{
 		"an ordinary task": {policy.Default(), ask(), "", false},
@@ -184,7 +184,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// check compares a verdict with the rule that was to refuse; "" for none.
+// check compares a verdict with the rule that should refuse; "" for none.
 func check(t *testing.T, v policy.Verdict, want policy.Rule, halts bool) {
 	t.Helper()
 	if v.Pass != (want == "") || !v.Pass && v.Rule != want || v.Halt != halts {
@@ -192,7 +192,7 @@ func check(t *testing.T, v policy.Verdict, want policy.Rule, halts bool) {
 	}
 }
 
-// A gate that is asked one after the other.
+// A gate answers one question after the other.
 type gate struct {
 	t *testing.T
 	*policy.Gate
@@ -203,7 +203,7 @@ func newGate(t *testing.T, p policy.Policy) *gate {
 	return &gate{t: t, Gate: policy.NewGate(p, nil)}
 }
 
-// say asks about a new message that was sent so long after noon.
+// say asks about a new message that was sent at a time after noon.
 func (g *gate) say(after time.Duration, changes ...change) policy.Verdict {
 	g.n++
 	q := ask(changes...)
@@ -212,13 +212,13 @@ func (g *gate) say(after time.Duration, changes ...change) policy.Verdict {
 	return g.Ask(q)
 }
 
-// alone makes every message one of its own conversation and text.
+// alone gives every message a separate conversation and text.
 func (g *gate) alone(q *policy.Question) {
 	q.Message.Thread = fmt.Sprintf("thread%d", g.n)
 	q.Message.Body = []byte(strings.Repeat("x", g.n))
 }
 
-// other makes every message differ from the last.
+// other makes the text of every message different.
 func (g *gate) other(q *policy.Question) { q.Message.Body = []byte(strings.Repeat("y", g.n)) }
 
 func TestRates(t *testing.T) {
@@ -266,7 +266,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A minute later as many pass again, half a minute later half as many.
+// After a minute the same number passes again, after half a minute half of it.
 func TestRatesFillAgain(t *testing.T) {
 	for after, room := range map[time.Duration]int{0: 0, time.Second: 1, 30 * time.Second: 30, time.Minute: 60, time.Hour: 60} {
 		g := newGate(t, policy.Policy{PerSender: 60})
@@ -280,14 +280,14 @@ func TestRatesFillAgain(t *testing.T) {
 	}
 }
 
-// A flood is found out by when it was sent, however slowly and in whatever company
-// it is claimed.
+// A flood is found by its times of sending, however slowly it is claimed and whatever is
+// claimed in between.
 func TestAFloodToASlowAgent(t *testing.T) {
 	g := newGate(t, policy.Policy{PerSender: 60})
 	passed := 0
-	for i := range 200 { // sent within a second, claimed one every ten
+	for i := range 200 { // sent within one second, claimed one every ten seconds
 		claimed := time.Duration(i) * 10 * time.Second
-		check(t, g.say(claimed, to("tester")), "", false) // meanwhile, at an honest rate
+		check(t, g.say(claimed, to("tester")), "", false) // in between, at an allowed rate
 		q := ask()
 		q.Message.ID = fmt.Sprintf("flood%05d", i)
 		q.Message.Created, q.Now = noon.Add(time.Duration(i)*5*time.Millisecond), noon.Add(claimed)
@@ -300,10 +300,10 @@ func TestAFloodToASlowAgent(t *testing.T) {
 	}
 }
 
-// Mail that waited for long was sent at its own times.
+// Mail that waited for long counts at its times of sending.
 func TestAnHonestBacklogPasses(t *testing.T) {
 	g := newGate(t, policy.Default())
-	for i := range 300 { // one every ten seconds, and all are claimed at once
+	for i := range 300 { // sent one every ten seconds, and all claimed at once
 		q := ask(body(fmt.Sprint(strings.Repeat("x", i))))
 		q.Message.ID = fmt.Sprintf("late%06d", i)
 		q.Message.Created, q.Now = noon.Add(time.Duration(i)*10*time.Second), noon.Add(24*time.Hour)
@@ -311,7 +311,7 @@ func TestAnHonestBacklogPasses(t *testing.T) {
 	}
 }
 
-// A message that is tried again is not counted again, and is not an echo of itself.
+// A message that is retried is not counted again, and is not an echo of itself.
 func TestATryIsNotCounted(t *testing.T) {
 	g := newGate(t, policy.Policy{PerSender: 2, PerThread: 2, MaxEchoes: 1})
 	q := ask()
@@ -322,7 +322,7 @@ func TestATryIsNotCounted(t *testing.T) {
 	check(t, g.say(0), policy.RuleSenderRate, false)
 }
 
-// Who writes in an agent's name takes nothing from what the agent may say.
+// Messages of others in an agent's name do not count against the agent's rate.
 func TestImpersonationTakesNoRoom(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for range 60 {
@@ -399,7 +399,7 @@ func TestAnAnswerToAnAnswerIsAnEcho(t *testing.T) {
 	t.Error("two agents thank each other for ever")
 }
 
-// Once it was halted, a conversation that is let go on begins again.
+// A conversation that continues after a halt begins without a past.
 func TestAHaltedConversationBeginsAnew(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for range 2 {

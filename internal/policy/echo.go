@@ -11,19 +11,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A past remembers maxSaid messages of a conversation. For echoes count those of the last
-// echoLife, and of the same two maxPair at most.
+// A past remembers maxSaid messages of a conversation. Echoes are counted among those of
+// the last echoLife, at most maxPair between the same two.
 const (
 	maxSaid  = 64
 	maxPair  = 16
 	echoLife = time.Hour
 )
 
-// said is what is remembered of one message of a conversation.
+// said is the memory of one message of a conversation.
 type said struct {
 	ID    string       `json:"id"`
 	Type  dropbox.Type `json:"type"`
-	Pair  string       `json:"pair"` // the two who spoke, in the order of their names
+	Pair  string       `json:"pair"` // sender and recipient, in the order of their names
 	Print string       `json:"print"`
 	At    int64        `json:"at"` // Unix milliseconds
 }
@@ -32,8 +32,8 @@ type said struct {
 // in the case of letters.
 func Fingerprint(body []byte) string {
 	kept := make([]byte, 0, len(body))
-	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5,
-	// 10:30, 2026-11-21. The next character tells which, so the sign is held until then.
+	// Between digits a dot, comma, colon, dash or slash belongs to the number: 1.5, 10:30,
+	// 2026-11-21. The next character decides, so the sign is held until then.
 	number, held := false, rune(0)
 	for _, r := range string(body) {
 		switch {
@@ -61,7 +61,7 @@ func Fingerprint(body []byte) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// pair names two who talk, in either direction.
+// pair names the two sides of a message, the same in both directions.
 func pair(q Question) string {
 	a, b := q.speaker(), q.To
 	if a > b {
@@ -70,7 +70,7 @@ func pair(q Question) string {
 	return a + " " + b
 }
 
-// echoes counts how often nearly the same was said before between these two, lately.
+// echoes counts the recent messages between these two with nearly the same text.
 func (p *Past) echoes(q Question) int {
 	t := p.threads[threadOf(q.Message)]
 	if t == nil || p.owed(q) {
@@ -91,9 +91,9 @@ func (p *Past) echoes(q Question) int {
 	return n
 }
 
-// owed says whether a message is the answer to a request. An agent that gets many requests
-// may answer all of them in a row and with the same words. An answer to an answer is not
-// owed.
+// owed reports whether a message is the answer to a request. An agent that gets many
+// requests may answer all of them in a row and with the same words. An answer to an answer
+// is not owed.
 func (p *Past) owed(q Question) bool {
 	m := q.Message
 	if m.Type != dropbox.Result || m.ReplyTo == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// Whatever stands in an envelope: a verdict is the same twice, has one line of reason
-// and of what to do when it refuses, and the daemon refuses what is refused before delivery.
+// For any envelope a verdict is the same twice, and a refusal has one line of reason and
+// one of what to do. The daemon refuses what is refused before delivery.
 func FuzzDecide(f *testing.F) {
 	f.Add("coder", "reviewer", "task", "tttttttttt", "", "coder,reviewer", 2, "body", true, false, "", int64(0))
 	f.Add("lead", "coder", "note", "a\nb", "bbbbbbbbbb", "", 0, "<<<HALT>>>", false, false, "", int64(-5))
@@ -60,8 +60,8 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// The fingerprint forgives white space, numbers and case, and nothing else that
-// letters say.
+// The fingerprint ignores white space, numbers and case, and no other difference of
+// letters.
 func FuzzFingerprint(f *testing.F) {
 	f.Add("Try 12: please look at 10:30.", 3)
 	f.Add("İstanbul 1.5e3 -- \t\n", 1)
@@ -73,7 +73,7 @@ func FuzzFingerprint(f *testing.F) {
 		want := policy.Fingerprint([]byte(text))
 		spaced, n, last := strings.Builder{}, 0, ' '
 		for _, r := range text {
-			// A blank ends a number, so it must not part one.
+			// A space ends a number, so it must not split one.
 			if n++; at > 0 && n%at == 0 && !unicode.IsDigit(last) && !strings.ContainsRune(".,:-/", last) {
 				spaced.WriteString(" \n")
 			}

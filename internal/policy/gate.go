@@ -13,14 +13,14 @@ import (
 
 // A Ceiling knows what may still be spent.
 type Ceiling interface {
-	// Spent says in one line why nothing more may be spent on mail for that agent in
-	// that conversation; "" when something may. It is called from several goroutines.
+	// Spent returns in one line why nothing more may be spent on mail for that agent in
+	// that conversation, or "". It is called from several goroutines.
 	Spent(agent, thread string) string
 }
 
 // A Gate asks a policy, and keeps the past. It is safe for several goroutines.
 type Gate struct {
-	ceiling Ceiling // nil: no end to what may be spent
+	ceiling Ceiling // nil: no limit
 
 	mu     sync.Mutex
 	policy Policy
@@ -28,10 +28,10 @@ type Gate struct {
 	dirty  bool
 }
 
-// NewGate makes a gate that knows nothing of the past. ceiling may be nil.
+// NewGate makes a gate with an empty past. ceiling may be nil.
 func NewGate(p Policy, ceiling Ceiling) *Gate { return &Gate{policy: p, ceiling: ceiling} }
 
-// Set puts other rules into force. The past stays.
+// Set changes the rules in force. The past stays.
 func (g *Gate) Set(p Policy) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,14 +61,14 @@ func (g *Gate) Ask(q Question) Verdict {
 		g.past.admit(g.policy, q)
 	}
 	if v.Halt {
-		// A conversation that a person lets go on begins without a past.
+		// A conversation that a person continues begins without a past.
 		g.past.forget(threadOf(q.Message))
 	}
 	g.dirty = g.dirty || v.Pass || v.Halt
 	return v
 }
 
-// saved is the file of a past.
+// saved is the content of the file of a past.
 type saved struct {
 	V       int                `json:"v"`
 	Senders map[string]*sender `json:"senders"`
@@ -78,8 +78,8 @@ type saved struct {
 
 const savedVersion = 1
 
-// Load takes up the past that Save wrote. A file that is not there is no error; where
-// it cannot be read, the gate begins without a past.
+// Load reads the past that Save wrote. A missing file is not an error; where the file
+// cannot be read, the gate begins without a past.
 func (g *Gate) Load(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// After a restart the rates go on where they were, and so do echoes.
+// After a restart the rates and echoes continue where they were.
 func TestThePastSurvivesARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "gate.json")
 	g := newGate(t, policy.Default())
@@ -48,7 +48,7 @@ func TestThePastSurvivesARestart(t *testing.T) {
 	check(t, again.say(time.Second, again.alone), "", false)
 }
 
-// A file that somebody spoilt keeps no daemon from starting.
+// A damaged file does not keep a daemon from starting.
 func TestASpoiltPastIsForgotten(t *testing.T) {
 	for _, text := range []string{"", "{", `{"v":2}`, `[]`, `{"v":1,"senders":{"coder":7}}`} {
 		file := filepath.Join(t.TempDir(), "gate.json")
@@ -70,14 +70,13 @@ func TestASpoiltPastIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, g.say(0), "", false)
-	// What the disk says is said as it is.
+	// An error of the disk is returned unchanged.
 	if err := g.Load(t.TempDir()); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("Load of a folder = %v, want %v", err, syscall.EISDIR)
 	}
 }
 
-// What has not changed is not written, and a file that cannot be written is tried
-// again.
+// An unchanged past is not written, and a failed write is retried.
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "gate.json")
@@ -108,7 +107,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// However many names strangers make up, little is remembered.
+// The past stays small, however many names strangers invent.
 func TestThePastIsBounded(t *testing.T) {
 	g := newGate(t, policy.Default())
 	for i := range 5000 {

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// A past remembers this many at most; the longest unused goes first.
+// A past remembers at most this many; the longest unused goes first.
 const (
 	maxSenders = 1024
 	maxThreads = 512
 	maxKnown   = 2048
 )
 
-// A Past is what was said lately, as far as decisions need it. The zero value knows
-// nothing. It is not safe for several goroutines: a [Gate] is.
+// A Past holds the recent messages, as far as decisions need them. The zero value is empty.
+// It is not safe for several goroutines; a [Gate] is.
 type Past struct {
 	senders map[string]*sender
 	threads map[string]*thread
-	known   map[string]bool // ids of messages that passed: one that is tried again is not counted again
+	known   map[string]bool // ids of messages that passed, so that a retried one is not counted again
 	order   []string        // of known, oldest first
 }
 
 type sender struct {
 	bucket
-	Used int64 `json:"used"` // when it was asked for last; Unix milliseconds
+	Used int64 `json:"used"` // time of its last use; Unix milliseconds
 }
 
 type thread struct {
@@ -34,8 +34,9 @@ type thread struct {
 }
 
 // senderKeys name the two buckets of a sender: for all its messages, and for those to this
-// recipient. The second finds a flood to a slow agent, whatever passes the first meanwhile.
-// An agent's messages and those that others send in its name have separate buckets.
+// recipient. The second finds a flood to a slow agent, whatever else passes the first in
+// the meantime. An agent's messages and those that others send in its name have separate
+// buckets.
 func senderKeys(q Question) [2]string {
 	who := q.speaker()
 	if !q.Proven {
@@ -70,8 +71,8 @@ func (p *Past) admit(rules Policy, q Question) {
 		return
 	}
 	if q.person() {
-		// A person's message begins the conversation again, so a repetition after it is
-		// not an echo.
+		// A person's message starts the conversation over, so a repetition after it is not
+		// an echo.
 		if t := p.threads[threadOf(m)]; t != nil {
 			for i := range t.Said {
 				t.Said[i].Print = ""
@@ -145,7 +146,7 @@ func (p *Past) thread(name string, now time.Time) *thread {
 	return t
 }
 
-// dropOldest makes room for one more: an eighth goes in one step, so that this is rare.
+// dropOldest makes room for one more. It drops an eighth in one step, so that this is rare.
 func dropOldest[T any](m map[string]T, most int, used func(T) int64) {
 	if len(m) < most {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// A Policy is the rules. In each number 0 switches the rule off; [Default] has the
-// documented ones. A Policy does not change once it is in use.
+// A Policy is the rules. A number of 0 switches its rule off; [Default] has the documented
+// rules. A Policy does not change once it is in use.
 type Policy struct {
 	Types      []dropbox.Type // allowed types; nil allows all
 	MaxBody    int            // bytes of a body
@@ -15,13 +15,13 @@ type Policy struct {
 	PerThread  int            // messages in one conversation a minute
 	MaxHops    int            // how often programs may pass a message on
 	MaxReturns int            // how often a request may come back to an agent that passed it on
-	MaxEchoes  int            // how often two of them may say nearly the same again
+	MaxEchoes  int            // how often two agents may repeat nearly the same text
 	Sentinel   string         // text in a body that halts its conversation; "" for none
 	// RefuseUnproven refuses messages without a proof of their sender.
 	RefuseUnproven bool
-	// Agents are the names of all agents: who writes to all of them broadcasts.
+	// Agents are the names of all agents. A message to all of them is a broadcast.
 	Agents []string
-	// Access says what an agent may do, by its name; one that is missing may do all.
+	// Access says what an agent may do, by its name; an agent without an entry may do all.
 	Access map[string]Access
 }
 
@@ -36,7 +36,7 @@ func Default() Policy {
 // maxBody is the longest body that a file can hold, in bytes.
 const maxBody = 10 << 20
 
-// BodyLimit is how long a body may be, in bytes.
+// BodyLimit is the longest allowed body, in bytes.
 func (p Policy) BodyLimit() int {
 	if p.MaxBody == 0 {
 		return maxBody
@@ -47,18 +47,18 @@ func (p Policy) BodyLimit() int {
 // A Rule is the name of a rule that can refuse a message.
 type Rule string
 
-// The rules, in the order in which they are asked. The last four depend on the past,
-// and are the daemon's alone.
+// The rules, in the order in which they are asked. The last four depend on the past, so
+// only the daemon asks them.
 const (
-	RuleUnproven   Rule = "unproven"    // the sender is not proven, and that is asked for
+	RuleUnproven   Rule = "unproven"    // the sender is not proven, and a proof is required
 	RuleReserved   Rule = "reserved"    // nobody may speak in that name
 	RuleType       Rule = "type"        // not an allowed type
 	RuleSize       Rule = "size"        // the body is too long
 	RuleHalted     Rule = "halted"      // the conversation is halted
 	RuleSentinel   Rule = "sentinel"    // the body halts the conversation
 	RuleHops       Rule = "hops"        // passed on too often
-	RuleRing       Rule = "ring"        // back again at an agent that passed it on
-	RuleACL        Rule = "acl"         // not allowed to write to that one
+	RuleRing       Rule = "ring"        // it came back to an agent that passed it on
+	RuleACL        Rule = "acl"         // the sender may not write to that mailbox
 	RuleCost       Rule = "cost"        // nothing may be spent on it
 	RuleSenderRate Rule = "sender_rate" // the sender says too much
 	RuleThreadRate Rule = "thread_rate" // too much is said in the conversation
@@ -79,7 +79,7 @@ type Verdict struct {
 	Halt   bool   // the conversation is to be halted
 }
 
-// String is the rule and the reason: "hops: passed on 9 times, 8 at most".
+// String returns the rule and the reason: "hops: passed on 9 times, 8 at most".
 func (v Verdict) String() string {
 	if v.Reason == "" {
 		return "passes"
@@ -87,14 +87,13 @@ func (v Verdict) String() string {
 	return string(v.Rule) + ": " + v.Reason
 }
 
-// isReserved says whether a name is reserved, so that no sender has it. A bridge and the
-// lead write, and may be unproven like others.
+// isReserved reports whether no sender has this name, since it is reserved. The names of a
+// bridge and the lead are reserved too, but they send.
 func isReserved(name string) bool {
 	return dropbox.Reserved(name) && name != dropbox.Lead && !dropbox.IsBridge(name)
 }
 
-// broadcasts says whether a message goes to every agent but the sender, and those
-// are several.
+// broadcasts reports whether a message goes to all other agents, and there are several.
 func (p Policy) broadcasts(m *dropbox.Message) bool {
 	if slices.Contains(m.To, dropbox.All) || slices.Contains(m.CC, dropbox.All) {
 		return true

@@ -7,7 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// A name from outside stands in a reason in quotes, unless it is a plain one, and cut short.
+// A reason quotes a name from outside, unless it is a valid mailbox name, and shortens it.
 func TestNamesInReasons(t *testing.T) {
 	long := strings.Repeat("a", 65)
 	for name, want := range map[string]string{

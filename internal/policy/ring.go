@@ -7,15 +7,15 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 )
 
-// ring finds requests that go round: A → B → C → A.
+// loop finds requests that go in a circle: A → B → C → A.
 //
-// The path of a message names those who passed the request on and have no answer to
-// it yet: an answer leads back and takes the names off again. So a name that comes
-// twice on it is an agent that is asked in the course of its own request. Once is
-// honest: the receiver of a task asks back. A request that comes back a second time has
-// begun a second round, and that is a ring. A result is never one, nor is a message that
+// The path of a message names the agents that passed the request on and have no answer to
+// it yet: an answer goes back along the path and removes the names. So an agent whose name
+// is twice on the path is asked in the course of a request that it made. Once is
+// legitimate: the receiver of a task asks back. A request that comes back a second time has
+// begun a second round, and that is a ring. A result is never a ring, nor is a message that
 // begins no turn.
-func (p Policy) ring(q Question) Verdict {
+func (p Policy) loop(q Question) Verdict {
 	m := q.Message
 	if p.MaxReturns == 0 || m.Type == dropbox.Result || !q.wakes() {
 		return passes
@@ -26,8 +26,8 @@ func (p Policy) ring(q Question) Verdict {
 	return halt(RuleRing, fmt.Sprintf("it goes round: %s (policy.max_returns is %d)", shownPath(append(m.Path[:len(m.Path):len(m.Path)], q.To)), p.MaxReturns), askLead)
 }
 
-// returns counts how often to stands on the path already. Mail to oneself is not a
-// round: the same name several times in a row counts once, and not at all at the end.
+// returns counts how often to is on the path already. Mail to oneself is not a round: the
+// same name several times in a row counts once, and not at all at the end.
 func returns(path []string, to string) int {
 	n := 0
 	for i, name := range path {
@@ -38,7 +38,7 @@ func returns(path []string, to string) int {
 	return n
 }
 
-// shownPath shows a path; of a long one the end.
+// shownPath shows a path, or the end of a long path.
 func shownPath(path []string) string {
 	var names []string
 	if len(path) > 10 {

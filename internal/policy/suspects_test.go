@@ -8,9 +8,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
-// What nobody proves to have sent, and appeared while agents were at work, is no
-// person's word: the lists of those agents hold for it. Its hops stay, and no rate or echo
-// refuses it, since a person may drop many files at once.
+// An unproven message that appeared while agents were working is not taken for a person's:
+// the lists of those agents apply to it. Its hops stay, and no rate or echo refuses it,
+// since a person may drop many files at once.
 func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
 	rules := policy.Default()
 	rules.PerSender, rules.PerThread, rules.MaxEchoes = 3, 3, 3
@@ -40,7 +40,7 @@ func TestAFileThatAppearsWhileAgentsWork(t *testing.T) {
 		}
 	}
 	gate := policy.NewGate(rules, nil)
-	for n := range rules.PerThread { // an agent says all that may be said in a minute
+	for n := range rules.PerThread { // an agent sends all messages that are allowed in a minute
 		q := ask(from("tester"))
 		q.Message.ID = fmt.Sprintf("said%06d", n)
 		q.Message.Body = fmt.Appendf(nil, "%c", 'a'+n)
