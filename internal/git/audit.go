@@ -17,10 +17,10 @@ const Branch = "dead-drop"
 
 const (
 	ref = "refs/heads/" + Branch
-	// mailHost ends the e-mail address of every author. The name is reserved for
-	// what does not exist, so no mail can go there.
+	// mailHost is the end of every author's e-mail address. The top-level domain is
+	// reserved and never exists, so no mail can go there.
 	mailHost = "@claude-swarm.invalid"
-	// auditor is the author of changes that belong to no turn.
+	// auditor is the author of changes outside turns.
 	auditor = "swarm"
 )
 
@@ -28,36 +28,35 @@ const (
 var (
 	// ErrNoGit says that there is no git program.
 	ErrNoGit = errors.New("git is not installed")
-	// ErrNoRepository says that the mailboxes lie in no working tree of git.
+	// ErrNoRepository says that the mailboxes are not in a working tree of git.
 	ErrNoRepository = errors.New("not in a git repository: run git init in the project, or set audit: {git: false}")
-	// ErrCheckedOut says that a person looks at the branch: nothing is recorded
-	// until they switch to another.
+	// ErrCheckedOut says that the branch is checked out: nothing is recorded until the
+	// person switches to another.
 	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another, and what was missed is recorded")
-	// ErrForeign says that the branch holds something else.
+	// ErrForeign says that the branch has commits of others.
 	ErrForeign = errors.New("the branch " + Branch + " is not an audit trail: rename it with git branch -m " + Branch + " NAME")
 )
 
 // Options tune an Audit. The zero value is ready to use.
 type Options struct {
 	Git     string           // the program; "" is git, looked up in PATH
-	Environ []string         // for git; what would point it at another repository is taken out; nil is that of this process
+	Environ []string         // environment of git; variables that name another repository are removed; nil is that of this process
 	Log     *slog.Logger     // nil discards it
 	Now     func() time.Time // nil is time.Now
-	// Secrets are what no commit may hold; nil is nothing. A file with one is not
-	// recorded, and Record says so.
+	// Secrets finds texts that no commit may contain; nil finds none. A file with a secret
+	// is not recorded, and Record returns a [*SecretError].
 	Secrets Secrets
 }
 
-// Secrets knows what must not be written. It is [*tokens.Source] of package
-// internal/tokens.
+// Secrets finds texts that must not be written, as *Source of package internal/tokens does.
 type Secrets interface {
-	// Hidden is a text with marks in the place of secrets; the same text where it has
+	// Hidden returns the text with marks in place of secrets, or the same text where it has
 	// none.
 	Hidden(text []byte) []byte
 }
 
-// A SecretError names the files, as seen from the mailboxes, that hold a secret. They
-// are not recorded; everything else is.
+// A SecretError names the files that contain a secret, relative to the mailboxes. They are
+// not recorded; everything else is.
 type SecretError struct{ Files []string }
 
 func (e *SecretError) Error() string {
@@ -73,19 +72,18 @@ type Audit struct {
 	log *slog.Logger
 	now func() time.Time
 
-	// The next three say what the branch holds. They belong to the goroutine of Record.
+	// The next three describe the branch. They belong to the goroutine of Record.
 	known  bool   // whether tip and memory are right
 	tip    string // "" while there is no branch
 	memory memory
-	warned map[string]bool // files that cannot be recorded, told once
+	warned map[string]bool // files that cannot be recorded, each logged once
 
 	hidden  Secrets
 	secrets []string // files with a secret that this Record met
 }
 
-// OpenAudit finds the git repository that the folder of mailboxes lies in, and
-// changes nothing. There is nothing to close. The error is [ErrNoGit],
-// [ErrNoRepository], or what git has against the repository.
+// OpenAudit finds the git repository around the folder of mailboxes, and changes nothing.
+// There is nothing to close. The error is [ErrNoGit], [ErrNoRepository], or git's own.
 func OpenAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
 	a, err := openAudit(ctx, deadDrop, o)
 	if err != nil {
@@ -118,20 +116,19 @@ func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) 
 	return &Audit{git: g, dir: dir, log: o.Log, now: o.Now, memory: newMemory(), warned: map[string]bool{}, hidden: o.Secrets}, nil
 }
 
-// Record commits what is finished and not on the branch yet; where that is nothing
-// it commits nothing. When the error is nil the commits are durable. After an error
-// some may be there, and the next call goes on from whatever the branch holds.
+// Record commits finished mail that is not on the branch yet, if there is any. When the
+// error is nil the commits are durable. After an error some of them may exist, and the next
+// call continues from the state of the branch.
 //
-// Errors to test for: [ErrCheckedOut], [ErrForeign] and [*SecretError], after which all
-// but the files that it names is recorded. All others come from git or
-// from the disk. If ctx ends, git is ended, and the branch stays as it is or has
-// all commits of one batch.
+// Errors to test for: [ErrCheckedOut], [ErrForeign] and [*SecretError], after which all but
+// the files that it names is recorded. All others come from git or from the disk. If ctx
+// ends, Record ends git, and the branch is unchanged or has all commits of one batch.
 func (a *Audit) Record(ctx context.Context) error {
 	a.secrets = nil
 	err := a.record(ctx)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrCheckedOut) && !errors.Is(err, ErrForeign) {
-		// Another process moved or locked the branch, or git's gc removed an object:
-		// none of it lasts. Now the branch is compared from the start.
+		// Another process moved or locked the branch, or git's gc removed an object. Such
+		// an error passes, so try once more with a comparison from the start.
 		a.known = false
 		err = a.record(ctx)
 	}
@@ -166,7 +163,7 @@ func (a *Audit) record(ctx context.Context) error {
 		return err
 	}
 	for len(f.turns) > 0 || len(f.rest) > 0 {
-		// A batch bounds what a crash costs, and fits into gitTimeout.
+		// A batch limits what a crash can lose, and fits into gitTimeout.
 		batch := f.turns[:min(len(f.turns), maxBatch)]
 		f.turns = f.turns[len(batch):]
 		var rest []change
@@ -186,9 +183,9 @@ func (a *Audit) record(ctx context.Context) error {
 // branch's whole tree, for a comparison from the start.
 func (a *Audit) catchUp(ctx context.Context, tip string) (tree map[string]string, err error) {
 	if a.known && tip != a.tip && tip != "" && a.tip != "" {
-		// An audit in another worktree, mostly. If the old commit is gone the branch
-		// was rewritten, and the comparison from the start decides.
-		added, gone, err := a.git.between(ctx, a.tip, tip)
+		// Usually an audit in another worktree moved the branch. If the old commit is gone
+		// the branch was rewritten, and the comparison from the start decides.
+		added, gone, err := a.git.diff(ctx, a.tip, tip)
 		if err == nil && a.memory.follow(added, gone) {
 			a.tip = tip
 		}

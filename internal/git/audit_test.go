@@ -102,7 +102,7 @@ func (p *project) record(a *git.Audit) {
 	}
 }
 
-// turn lays down what a finished turn leaves. seq makes it one of its own.
+// turn writes the files that a finished turn leaves. seq makes their names unique.
 func (p *project) turn(agent string, seq int, ended time.Time, change func(*journal.Receipt)) (base string) {
 	p.Helper()
 	id := fmt.Sprintf("k%09d", seq)
@@ -141,7 +141,7 @@ func (p *project) tree() []string {
 	return strings.Split(strings.Trim(out, "\x00"), "\x00")
 }
 
-// snapshot is every file below dir with its mode and content, but for what skip names.
+// snapshot is every file below dir with its mode and content, except those that skip names.
 func snapshot(t testing.TB, dir string, skip ...string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -278,7 +278,7 @@ func TestTheRealMailboxIsUnderstood(t *testing.T) {
 			t.Errorf("attachment %s is not in the tree", path)
 		}
 	}
-	// What the lead files has no receipt. It rides along with the next commit.
+	// Mail that the lead files has no receipt. It goes into the next commit.
 	if _, err := store.Deliver("lead", &dropbox.Message{From: "coder", Type: dropbox.Status, Body: []byte("fine\n")}); err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestTheRealMailboxIsUnderstood(t *testing.T) {
 			t.Errorf("…%s is not in the tree", part)
 		}
 	}
-	// Another chance: the dead letter leaves the newest tree.
+	// After a retry the dead letter is no longer in the newest tree.
 	dead, err := box.DeadLetters().List()
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("Dead = %v, %v", dead, err)
@@ -331,7 +331,7 @@ func TestTheRealMailboxIsUnderstood(t *testing.T) {
 func TestAMessageWhoseReceiptIsOnItsWayWaits(t *testing.T) {
 	p := newProject(t)
 	a := p.audit()
-	// A daemon was cut between the two renames, four days ago.
+	// A daemon was interrupted between the two renames, four days ago.
 	base := p.turn("coder", 1, p.now.AddDate(0, 0, -4), nil)
 	receipt := filepath.Join(p.drop, base+".receipt.yaml")
 	inCur := filepath.Join(p.drop, "coder/cur", filepath.Base(receipt))
@@ -388,7 +388,7 @@ func TestTheBoardIsFollowed(t *testing.T) {
 	if got := p.log("%s"); got[len(got)-1] != "swarm: remove board/status.md" {
 		t.Errorf("commits = %q", got)
 	}
-	// The same content again is no news, whatever its time.
+	// The same content with a new time is not a change.
 	handoff := filepath.Join(p.drop, "board/handoff/coder.md")
 	p.write(handoff, "take over")
 	if err := os.Chtimes(handoff, time.Time{}, p.now.Add(-time.Hour)); err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
-// BenchmarkTurn is what the audit adds to a turn, beside a history of so many turns
-// that are recorded already. The floor is the same commit by hand: the two git
-// processes alone, with nothing to look for.
+// BenchmarkTurn measures what the audit adds to a turn, with a history of recorded turns.
+// The floor is the same commit by hand: only the two git processes, without a search.
 func BenchmarkTurn(b *testing.B) {
 	for _, history := range []int{0, 5000} {
 		p := newProject(b)
@@ -23,7 +22,7 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		a := p.audit()
 		p.record(a)
-		seq := history // each turn is one of its own, also when the benchmark is run again
+		seq := history // each turn is unique, also when the benchmark is run again
 		b.Run(fmt.Sprintf("floor/history=%d", history), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -34,7 +33,7 @@ func BenchmarkTurn(b *testing.B) {
 				byHand(p, base)
 			}
 		})
-		p.record(a) // the floor's commits are somebody else's
+		p.record(a) // the floor made its commits outside the audit
 		b.Run(fmt.Sprintf("ours/history=%d", history), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -68,7 +67,7 @@ func byHand(p *project, base string) {
 	}
 }
 
-// BenchmarkBacklog is the first Record of a project that worked without the audit.
+// BenchmarkBacklog measures the first Record of a project that worked without the audit.
 func BenchmarkBacklog(b *testing.B) {
 	const n = 2000
 	p := newProject(b)

@@ -17,7 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// A commit is what is handed to git.
+// A commit is the input of git for one commit.
 type commit struct {
 	author string
 	at     time.Time
@@ -26,7 +26,7 @@ type commit struct {
 	gone   []string
 }
 
-// A file of a commit; its data is read when it is written, unless it is here.
+// A file is a file of a commit. Its data is read when it is written, unless data is set.
 type file struct {
 	path string
 	data []byte
@@ -34,7 +34,7 @@ type file struct {
 	read func(data []byte)
 }
 
-// A head is what the audit reads of a message.
+// A head is the part of a message that the audit reads.
 type head struct {
 	ID      string `yaml:"id"`
 	From    string `yaml:"from"`
@@ -49,8 +49,8 @@ type head struct {
 // maxHead bounds the front matter, in bytes; messages have at most 16 KiB.
 const maxHead = 16 << 10
 
-// parseMessage reads what it can. A message that it cannot read is recorded with an
-// empty head: the audit judges nothing.
+// parseMessage reads as much as it can. A message that it cannot parse is recorded with an
+// empty head: the audit does not judge messages.
 func parseMessage(data []byte) (h head, body []byte) {
 	body = data
 	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
@@ -78,7 +78,7 @@ func (h head) attachments() []file {
 	return files
 }
 
-// commitOf makes the commit of a turn; false when its receipt is gone.
+// commitOf makes the commit of a turn. It returns false when the receipt is gone.
 func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 	c := &commit{author: t.mailbox, at: t.ended}
 	for i, p := range t.mails {
@@ -100,7 +100,7 @@ func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 		if i == 0 {
 			r, err := journal.ParseReceipt(receipt)
 			if err != nil {
-				r = new(journal.Receipt) // told when it was found
+				r = new(journal.Receipt) // the look has reported it already
 			}
 			c.text = turnText(t, r, h, body)
 		}
@@ -110,7 +110,7 @@ func (a *Audit) commitOf(root *os.Root, t *turn) (*commit, bool) {
 
 const (
 	maxSubject = 100  // characters
-	maxText    = 2000 // bytes of the agent's last word
+	maxText    = 2000 // bytes of the agent's answer
 )
 
 // turnText is the message of a turn's commit.
@@ -155,7 +155,7 @@ func firstLine(body []byte) string {
 	return string(line[:min(len(line), 4*maxSubject)])
 }
 
-// manyLines is a text as it may stand in a commit's message.
+// manyLines makes a text fit for a commit message.
 func manyLines(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText] + "…"
@@ -169,7 +169,7 @@ func manyLines(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// add puts what belongs to no turn into a commit.
+// add puts changes outside turns into a commit.
 func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 	for i := range rest {
 		ch := &rest[i]
@@ -177,7 +177,7 @@ func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 			c.gone = append(c.gone, ch.path)
 			continue
 		}
-		ch.stamp.blob = "" // what is recorded is what will be read, and may have changed since
+		ch.stamp.blob = "" // the file may have changed since; the next read sets it
 		c.files = append(c.files, file{path: ch.path, read: func(data []byte) { ch.stamp.blob = a.git.blob(data) }})
 		if strings.HasSuffix(ch.path, messageEnd) && !strings.HasPrefix(ch.path, "board/") {
 			if data, _, ok := a.read(root, ch.path); ok {

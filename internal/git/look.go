@@ -20,35 +20,35 @@ const (
 	receiptEnd = ".receipt.yaml"
 )
 
-// found is what lies in the mailboxes and is not on the branch.
+// found is what the mailboxes have and the branch lacks.
 type found struct {
 	turns []*turn  // in the order in which they ended
-	rest  []change // whatever else
+	rest  []change // all other changes
 	open  map[string]bool
 }
 
-// A turn is one finished turn: a receipt, and those of the notes that rode along.
+// A turn is one finished turn: its receipt, and those of the notes in its prompt.
 type turn struct {
 	mailbox string
 	ended   time.Time
-	mails   []mail // the turn's own first
+	mails   []mail // the message of the turn first
 }
 
 // A mail is a message with its receipt.
 type mail struct {
-	base string // path of both without their endings
-	note bool   // rode along with another's turn
+	base string // path of both without the extensions
+	note bool   // a note in the prompt of another message
 }
 
 // A change is one file to be recorded, or to be taken out of the newest tree.
 type change struct {
 	path  string
 	gone  bool
-	stamp stamp // of a file that can change; its blob is known when it was read
+	stamp stamp // of a file that can change; its blob is known once it was read
 }
 
-// look compares the mailboxes with the branch: with tree, or where that is nil with
-// what is remembered.
+// look compares the mailboxes with the branch: with tree, or where that is nil with the
+// memory.
 func (a *Audit) look(root *os.Root, tree map[string]string, now time.Time) (*found, error) {
 	f := &found{open: map[string]bool{}}
 	entries, err := list(root, ".")
@@ -88,8 +88,8 @@ func isMailbox(name string) bool {
 	return mailboxName().MatchString(name) && name != "attach" && name != "refused"
 }
 
-// lookAtDone finds the receipts of a mailbox. What is in done/ does not change, so
-// a name that is recorded is all there is to know.
+// lookAtDone finds the receipts of a mailbox. A file in done/ does not change, so a
+// recorded name is enough.
 func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string, f *found) error {
 	days, err := list(root, mailbox+"/done")
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *Audit) lookAtDone(root *os.Root, mailbox string, tree map[string]string
 			base, ok := strings.CutSuffix(e.Name(), messageEnd)
 			switch {
 			case ok && receipts[base] && !a.recorded(folder+"/"+base+receiptEnd, tree):
-				// The commit of its receipt takes it along.
+				// The commit of its receipt will include it.
 			case ok && !receipts[base] && receiptComes(root, mailbox, folder, base):
 				f.open[folder] = true
 			case a.readable(root, name):
@@ -158,8 +158,9 @@ func (a *Audit) recorded(name string, tree map[string]string) bool {
 	return ok
 }
 
-// receiptComes says whether the receipt of a message in done/ is about to follow it: the
-// message moves first. It looks in the order in which the receipt moves.
+// receiptComes reports whether the receipt of a message in done/ is about to follow it,
+// since the message moves first. It looks in the folders in the order in which the receipt
+// moves.
 func receiptComes(root *os.Root, mailbox, folder, base string) bool {
 	for _, at := range []string{mailbox + "/cur/", folder + "/"} {
 		if _, err := root.Lstat(at + base + receiptEnd); err == nil {
@@ -223,8 +224,8 @@ func (a *Audit) lookThrough(root *os.Root, folder string, deep bool, tree map[st
 	return nil
 }
 
-// lookAt finds out whether a file changed. Where its size and time say nothing, its
-// content is read.
+// lookAt finds out whether a file changed. Where size and time cannot tell, it reads the
+// content.
 func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[string]string, now time.Time, seen map[string]bool, f *found) error {
 	if !e.Type().IsRegular() {
 		return nil
@@ -248,9 +249,9 @@ func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[strin
 	is := stampOf(info, now)
 	is.blob = a.git.blob(data)
 	before := was.blob
-	// In a comparison from the start the branch says what it holds. But where a file did not
-	// change here since we recorded it, another worktree's audit may have changed it on the
-	// branch. Neither audit takes that back, or the two would go on without an end.
+	// A comparison from the start trusts the branch. But where a file did not change here
+	// since we recorded it, another worktree's audit may have changed it on the branch.
+	// Neither audit reverts that, or the two would never stop.
 	if tree != nil && (was.blob == "" || is.blob != was.blob || tree[name] == "") {
 		before = tree[name]
 	}
@@ -266,8 +267,8 @@ func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{size: info.Size(), changed: info.ModTime(), rested: now.Sub(info.ModTime()) > rest}
 }
 
-// lookForGone finds files that vanished from board/ and dead/ since they were recorded. Only
-// files that this audit saw count: others on the branch may be another worktree's.
+// lookForGone finds files that were removed from board/ and dead/ since they were recorded.
+// Only files that this audit saw count: others on the branch may be another worktree's.
 func (a *Audit) lookForGone(tree map[string]string, seen map[string]bool, f *found) {
 	for name := range a.memory.kept {
 		if seen[name] {
@@ -281,8 +282,8 @@ func (a *Audit) lookForGone(tree map[string]string, seen map[string]bool, f *fou
 	}
 }
 
-// lookAtAttachments finds attachments that are not on the branch. Only a comparison
-// from the start does that; later ones come with the message that names them.
+// lookAtAttachments finds attachments that are not on the branch. Only a comparison from
+// the start needs it; later attachments come with the message that names them.
 func (a *Audit) lookAtAttachments(root *os.Root, tree map[string]string, f *found) error {
 	folders, err := list(root, "attach")
 	if err != nil {

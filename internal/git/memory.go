@@ -9,12 +9,12 @@ import (
 
 const dayLayout = "2006-01-02"
 
-// A memory is what the branch is known to hold of the files that may still matter:
-// of the last days of done/, and of everything that can change. It does not grow
-// with history. Paths are relative to the mailboxes.
+// A memory lists the recorded files that may still matter: those of the last days of done/,
+// and everything that can change. It does not grow with history. Paths are relative to the
+// mailboxes.
 type memory struct {
 	since string           // earlier days of done/ are recorded and not listed any more
-	open  map[string]bool  // earlier days, as coder/done/2026-11-21, where a receipt is on its way
+	open  map[string]bool  // earlier days, as coder/done/2026-11-21, with a receipt still to come
 	done  map[string]bool  // recorded files of the days that are listed
 	kept  map[string]stamp // board/, dead/, version, .gitignore
 }
@@ -24,19 +24,19 @@ type stamp struct {
 	size    int64
 	changed time.Time
 	blob    string // git's name of the content
-	// rested says that the last change is not from just now: a second change within the
-	// same tick of the disk's clock would stay unseen.
+	// rested says that the last change is old enough: a second change within the same tick
+	// of the disk's clock would go unnoticed.
 	rested bool
 }
 
-// rest is longer than a tick of any file system's clock.
+// rest is longer than one tick of any file system's clock.
 const rest = 2 * time.Second
 
 func newMemory() memory {
 	return memory{open: map[string]bool{}, done: map[string]bool{}, kept: map[string]stamp{}}
 }
 
-// listed says whether a day's folder of done/ must be looked at.
+// listed reports whether a day's folder of done/ must be read.
 func (m *memory) listed(folder string) bool {
 	return path.Base(folder) >= m.since || m.open[folder]
 }
@@ -49,8 +49,8 @@ func (m *memory) forgetDone() {
 	clear(m.done)
 }
 
-// settle ends a look that found all: from now on only the days since yesterday are
-// listed, by the clock of the look, and those that are open.
+// settle ends a look that recorded everything: from now on only the days since yesterday,
+// by the clock of the look, and the open days are listed.
 func (m *memory) settle(looked time.Time, open map[string]bool) {
 	m.since = looked.UTC().AddDate(0, 0, -1).Format(dayLayout)
 	m.open = open
@@ -58,7 +58,7 @@ func (m *memory) settle(looked time.Time, open map[string]bool) {
 }
 
 // follow learns what another audit put on the branch. It returns false where finished mail
-// went from the branch: then the memory is of no use.
+// was removed from the branch, since the memory is then useless.
 func (m *memory) follow(added, gone []string) bool {
 	for _, name := range gone {
 		if isDone(name) {
@@ -73,7 +73,7 @@ func (m *memory) follow(added, gone []string) bool {
 	return true
 }
 
-// isDone says whether a path is coder/done/2026-11-21/NAME.
+// isDone reports whether a path is like coder/done/2026-11-21/NAME.
 func isDone(name string) bool {
 	parts := strings.Split(name, "/")
 	return len(parts) == 4 && parts[1] == "done" && isDay(parts[2])

@@ -24,7 +24,7 @@ import (
 // network drive) cannot keep a daemon from ending.
 const gitTimeout = 2 * time.Minute
 
-// A program is git as it works on one repository.
+// A program runs git on one repository.
 type program struct {
 	path   string
 	env    []string
@@ -33,7 +33,7 @@ type program struct {
 	sha256 bool   // how the repository names its objects
 }
 
-// findRepository asks git in which repository dir lies.
+// findRepository asks git for the repository around a folder.
 func findRepository(ctx context.Context, path string, environ []string, dir string) (*program, error) {
 	if path == "" {
 		path = "git"
@@ -51,10 +51,10 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 	} else if err != nil {
 		return nil, err
 	}
-	// The prefix comes last, so only that may hold a line break.
+	// The prefix comes last, since only it may contain a line break.
 	lines := strings.SplitN(string(out), "\n", 4)
 	if len(lines) != 4 || lines[0] != "true" {
-		return nil, ErrNoRepository // a bare one, or the inside of .git
+		return nil, ErrNoRepository // a bare repository, or the inside of .git
 	}
 	g.sha256 = lines[1] == "sha256"
 	g.gitDir = lines[2]
@@ -63,8 +63,8 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 }
 
 // cleaned is an environment for git: without the variables that would point it at another
-// repository, and with those that keep it quiet. It keeps those that say where git and its
-// configuration files lie.
+// repository, and with those that keep it quiet. It keeps those that locate git and its
+// configuration files.
 func cleaned(environ []string) []string {
 	keep := []string{"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 	env := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
@@ -72,13 +72,13 @@ func cleaned(environ []string) []string {
 		return strings.HasPrefix(name, "GIT_") && !slices.Contains(keep, name)
 	})
 	return append(env,
-		"LC_ALL=C",                // its messages are looked at
+		"LC_ALL=C",                // the audit reads git's messages
 		"GIT_TERMINAL_PROMPT=0",   // nobody is there to answer
-		"GIT_OPTIONAL_LOCKS=0",    // never refresh an index by the way
-		"GIT_NO_LAZY_FETCH=1",     // a partial clone asks nobody
+		"GIT_OPTIONAL_LOCKS=0",    // never refresh an index as a side effect
+		"GIT_NO_LAZY_FETCH=1",     // a partial clone fetches nothing
 		"GIT_LITERAL_PATHSPECS=1", // a folder may be called a*b
 		"GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_COMMITTER_NAME="+auditor, // in the branch's own reflog
+		"GIT_COMMITTER_NAME="+auditor, // in the branch's reflog
 		"GIT_COMMITTER_EMAIL="+auditor+mailHost,
 	)
 }
@@ -96,7 +96,7 @@ var settings = []string{
 	"-c", "fastimport.unpackLimit=100", // a turn makes loose objects, a backlog a pack
 }
 
-// command is git in the repository.
+// command is a git command in the repository.
 func (g *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	return g.raw(ctx, g.gitDir, append([]string{"--git-dir=" + g.gitDir}, args...)...)
 }
@@ -128,7 +128,7 @@ func (g *program) output(cmd *exec.Cmd) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// A programError is a git that ended badly, with what it said.
+// A programError is a git command that failed, with its error output.
 type programError struct {
 	verb   string
 	err    error
@@ -172,7 +172,7 @@ func (g *program) blob(data []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// scope is the end of a command line that looks at the mailboxes only.
+// scope limits a command line to the mailboxes; it goes at the end.
 func (g *program) scope() []string {
 	if g.prefix == "" {
 		return nil
@@ -187,7 +187,7 @@ func (g *program) tip(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The pattern also matches what lies below it, such as dead-drop/x.
+	// The pattern also matches branches below it, such as dead-drop/x.
 	fields := strings.Split(string(out), "\x00")
 	for ; len(fields) > 3; fields = fields[3:] {
 		if strings.TrimPrefix(fields[0], "\n") != ref {
@@ -200,7 +200,7 @@ func (g *program) tip(ctx context.Context) (string, error) {
 		}
 		return fields[1], nil
 	}
-	// A branch without a commit can be checked out as well: HEAD just names it.
+	// A branch without a commit can be checked out as well: HEAD only names it.
 	out, err = g.run(ctx, "symbolic-ref", "-q", "HEAD")
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		return "", err
@@ -211,14 +211,14 @@ func (g *program) tip(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// ours says whether any commit of the branch was made by an audit.
+// ours reports whether an audit made any commit of the branch.
 func (g *program) ours(ctx context.Context, tip string) (bool, error) {
 	out, err := g.run(ctx, "rev-list", "-1", "--fixed-strings", "--committer="+mailHost, tip)
 	return len(out) > 0, err
 }
 
-// tree returns the files below the mailboxes in a commit with the names of their
-// contents. Paths are relative to the mailboxes.
+// tree returns the files of the mailboxes in a commit, with the name of each blob. Paths
+// are relative to the mailboxes.
 func (g *program) tree(ctx context.Context, tip string) (map[string]string, error) {
 	files := map[string]string{}
 	if tip == "" {
@@ -237,8 +237,8 @@ func (g *program) tree(ctx context.Context, tip string) (map[string]string, erro
 	return files, nil
 }
 
-// between lists what differs below the mailboxes from one commit to another.
-func (g *program) between(ctx context.Context, from, to string) (added, gone []string, err error) {
+// diff lists the files of the mailboxes that differ between two commits.
+func (g *program) diff(ctx context.Context, from, to string) (added, gone []string, err error) {
 	out, err := g.run(ctx, slices.Concat([]string{"diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to, "--"}, g.scope())...)
 	if err != nil {
 		return nil, nil, err
@@ -258,8 +258,8 @@ func (g *program) between(ctx context.Context, from, to string) (added, gone []s
 
 var crashReport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`dumping crash report to .*(fast_import_crash_\d+)`) })
 
-// dropCrashReport removes the file that fast-import leaves in the repository when
-// its input ends too early; what matters of it is in our error.
+// dropCrashReport removes the file that fast-import leaves in the repository when its input
+// ends too early; our error has the important part of it.
 func (g *program) dropCrashReport(stderr string) {
 	if m := crashReport().FindStringSubmatch(stderr); m != nil {
 		_ = os.Remove(filepath.Join(g.gitDir, m[1]))

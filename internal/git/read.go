@@ -14,16 +14,16 @@ import (
 // maxFile bounds one file, in bytes; hosts of git repositories refuse more than 100 MB.
 const maxFile = 64 << 20
 
-// hidden says whether a file stays out: scratch files of editors and of the store,
-// and whatever git or a checkout could take for .git. One name that git refuses
-// would keep everything else from being recorded.
+// hidden reports whether a file is left out: scratch files of editors and of the store, and
+// names that git or a checkout could take for .git. A single name that git refuses would
+// keep everything else from being recorded.
 func hidden(name string) bool {
 	if name == "" || name[0] == '.' {
 		return true
 	}
 	for part := range strings.SplitSeq(name, `\`) { // a separator on Windows
 		part = strings.ToLower(strings.Map(func(r rune) rune {
-			switch { // what HFS+ does not see in a name
+			switch { // characters that HFS+ ignores in a name
 			case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
 				return -1
 			}
@@ -36,9 +36,10 @@ func hidden(name string) bool {
 	return false
 }
 
-// list lists a folder; one that is not there, or is something else, is empty.
+// list lists a folder. A missing folder, or a file in its place, is empty.
 func list(root *os.Root, name string) ([]fs.DirEntry, error) {
-	// A root opens no link that leads out of it. Those within are not followed either.
+	// A root opens no link that leads out of it. Links that stay inside are not followed
+	// either.
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && !info.IsDir() {
 		return nil, nil
@@ -58,8 +59,8 @@ func list(root *os.Root, name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// read reads a regular file. It passes over a file that is gone, and warns once of one that
-// it cannot read: one file must not keep all others from being recorded.
+// read reads a regular file. It skips a missing file, and warns once of a file that it
+// cannot read: one file must not keep all others from being recorded.
 func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo, ok bool) {
 	data, info, err := readFile(root, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +73,7 @@ func (a *Audit) read(root *os.Root, name string) (data []byte, info fs.FileInfo,
 	return data, info, err == nil
 }
 
-// isSecret tells whether something in a text must not be written.
+// isSecret reports whether a text contains a secret.
 func (a *Audit) isSecret(data []byte) bool {
 	return a.hidden != nil && !bytes.Equal(a.hidden.Hidden(data), data)
 }
@@ -87,8 +88,8 @@ func readFile(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	return data, info, err
 }
 
-// readable says whether read will have something; without it a file that can never
-// be read would make an empty commit at every start.
+// readable reports whether read will succeed. Without this check a file that can never be
+// read would make an empty commit at every start.
 func (a *Audit) readable(root *os.Root, name string) bool {
 	if a.hidden != nil {
 		_, _, ok := a.read(root, name)
@@ -114,7 +115,8 @@ func openFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, nil, errNotRegular
 	}
-	// Without O_NONBLOCK a fifo that takes the file's place now would block without an end.
+	// Without O_NONBLOCK a fifo that replaces the file at this moment would block without
+	// an end.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err

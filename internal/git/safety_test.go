@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
-// hooks are all that git may run by itself.
+// hooks are all hooks that git may run.
 var hooks = []string{
 	"applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change",
 	"post-merge", "post-receive", "post-rewrite", "post-update", "pre-applypatch", "pre-auto-gc", "pre-commit", "pre-merge-commit",
@@ -22,7 +22,7 @@ var hooks = []string{
 	"sendemail-validate", "update",
 }
 
-// trap makes everything that git could run on its own leave a file behind.
+// trap makes every program that git could run leave a file behind.
 func (p *project) trap() (sprung string) {
 	p.Helper()
 	sprung = filepath.Join(p.home, "sprung")
@@ -61,7 +61,7 @@ func TestThePersonsRepositoryIsUntouched(t *testing.T) {
 	p.git("add", "a.txt")
 	p.write(filepath.Join(p.dir, "b.txt"), "not staged\n")
 	p.write(filepath.Join(p.dir, "c.txt"), "not tracked\n")
-	// A person's git that was cut off holds the index.
+	// A git command of the person that crashed left the lock of the index.
 	p.write(filepath.Join(p.dir, ".git/index.lock"), "")
 	status := p.git("--no-optional-locks", "status", "--branch", "--porcelain=v2")
 	sprung := p.trap()
@@ -130,7 +130,7 @@ func TestWhereMailboxesMayLie(t *testing.T) {
 	}
 	type place struct {
 		init []string
-		move func(p *project) // puts p.drop elsewhere
+		move func(p *project) // moves p.drop
 		want string           // where the version file is in the tree
 	}
 	for name, c := range map[string]place{
@@ -250,7 +250,7 @@ func TestABranchThatIsCheckedOutStays(t *testing.T) {
 	if got := p.git("rev-parse", git.Branch); got != tip {
 		t.Error("the branch moved")
 	}
-	// A worktree that was deleted without telling git is nobody's view.
+	// A worktree that was deleted without telling git does not count as checked out.
 	if err := os.RemoveAll(filepath.Join(p.dir, "../look")); err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestAFileThatCannotBeReadStopsNoOther(t *testing.T) {
 	base := p.turn("coder", 1, p.now, nil)
 	sealed := filepath.Join(p.drop, filepath.Dir(base), "sealed.md")
 	p.write(sealed, "x")
-	// Root reads whatever its mode; so the file is also over the bound.
+	// Root can read a file of any mode, so the file is also too large.
 	if err := errors.Join(os.Truncate(sealed, 65<<20), os.Chmod(sealed, 0)); err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ func (hidden) Hidden(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(token), []byte("[token of coder]"))
 }
 
-// No commit holds a token: a file with one is left out, by name, and the rest is
-// recorded.
+// No commit contains a token: a file with a token is left out and named in the error, and
+// the rest is recorded.
 func TestNoTokenIsCommitted(t *testing.T) {
 	p := newProject(t)
 	o := p.options()
@@ -50,7 +50,7 @@ func TestNoTokenIsCommitted(t *testing.T) {
 	if err := a.Record(t.Context()); err == nil || p.git("rev-parse", git.Branch) != before {
 		t.Errorf("the second Record = %v, and the branch moved from %s", err, before)
 	}
-	// Another daemon begins with a comparison of everything.
+	// A new daemon begins with a comparison of everything.
 	if err := p.auditWith(o).Record(t.Context()); err == nil || strings.Contains(commits(), token) || p.git("rev-parse", git.Branch) != before {
 		t.Errorf("after a restart Record = %v", err)
 	}

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// maxBatch is how many commits one git process makes at most.
+// maxBatch is the most commits that one git process makes.
 const maxBatch = 1000
 
-// An importer writes commits into a running git fast-import. Nothing is on the
-// branch before finish returns nil: fast-import moves it at its end, from where it
-// was, and only if it read "done".
+// An importer writes commits into a running git fast-import. The branch has none of them
+// before finish returns nil: fast-import moves the branch at its end, from the commit where
+// it was, and only if it read "done".
 type importer struct {
 	audit  *Audit
 	cmd    *exec.Cmd
@@ -32,14 +32,15 @@ type importer struct {
 	when   time.Time
 }
 
-// write puts a batch of turns on the branch, and the rest with the newest of them.
+// write commits a batch of turns to the branch, and the other changes with the newest of
+// them.
 func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []change) error {
 	im, err := a.startImport(ctx)
 	if err != nil {
 		return err
 	}
 	defer im.cancel()
-	// One commit is held back, because the last one carries the rest.
+	// One commit is held back, because the last one gets the other changes.
 	var last *commit
 	var written []*turn
 	for _, t := range turns {
@@ -111,7 +112,8 @@ func (a *Audit) startImport(ctx context.Context) (*importer, error) {
 	return im, nil
 }
 
-// commit writes one commit. If git has ended, nothing arrives, and finish says why.
+// commit writes one commit. If git has ended, the commit is lost, and finish returns the
+// reason.
 func (im *importer) commit(root *os.Root, c *commit) {
 	fmt.Fprintf(im.w, "commit %s\nmark :1\n", ref)
 	im.person("author", c.author, c.at)
@@ -132,7 +134,7 @@ func (im *importer) commit(root *os.Root, c *commit) {
 		if f.data == nil {
 			data, _, ok := im.audit.read(root, f.path)
 			if !ok {
-				continue // it went a moment ago: nothing to record
+				continue // it was removed a moment ago: nothing to record
 			}
 			f.data = data
 		}
@@ -155,7 +157,7 @@ func (im *importer) data(data []byte) {
 	im.w.WriteByte('\n')
 }
 
-// quote writes a path of the mailboxes as fast-import reads it.
+// quote quotes a path of the mailboxes for fast-import.
 func (im *importer) quote(name string) string {
 	name = im.audit.git.prefix + name
 	b := make([]byte, 0, len(name)+2)
@@ -179,7 +181,7 @@ func (im *importer) finish(wrote bool) (tip string, err error) {
 		im.w.WriteString("get-mark :1\n")
 	}
 	im.w.WriteString("done\n")
-	// An error of the pipe means that git ended early, and Wait knows more of that.
+	// An error of the pipe means that git ended early, and the error of Wait says more.
 	writeErr := errors.Join(im.w.Flush(), im.stdin.Close())
 	if err := im.cmd.Wait(); err != nil {
 		im.audit.git.dropCrashReport(im.stderr.String())

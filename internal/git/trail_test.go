@@ -22,8 +22,8 @@ import (
 
 func textLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
-// gitThat is a git program that does something of its own before or instead of the
-// real one. In its shell script $git is the real one, and "$*" tells what is asked.
+// gitThat is a git program that runs a shell script before or instead of the real git. In
+// the script $git is the real one, and "$*" its arguments.
 func (p *project) gitThat(script string) git.Options {
 	p.Helper()
 	real, err := exec.LookPath("git")
@@ -50,7 +50,7 @@ func TestABacklogIsMadeUpInOrder(t *testing.T) {
 	bases := make([]string, n)
 	start := p.now.AddDate(0, 0, -20)
 	for i := range n {
-		// The order of ended is neither that of ids nor that of agents.
+		// The order by time differs from the order by id and by agent.
 		k := (i * 37) % n
 		ended := start.Add(time.Duration(k) * time.Hour)
 		bases[i] = p.turn([]string{"coder", "reviewer", "tester"}[i%3], i, ended, nil)
@@ -69,7 +69,7 @@ func TestABacklogIsMadeUpInOrder(t *testing.T) {
 			}
 		}
 	}
-	// Without the audit for a while: one old, one new. Each is one commit.
+	// The audit was off for a while: one old turn, one new turn. Each is one commit.
 	p.turn("coder", 1000, start, nil)
 	p.turn("coder", 1001, p.now, nil)
 	p.record(p.audit())
@@ -103,7 +103,7 @@ func TestCutsAreMadeUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	// Each script meets the first fast-import only; fault is gone afterwards.
+	// Each script meets only the first fast-import; fault is gone afterwards.
 	for name, script := range map[string]string{
 		"killed before the word done":       `head -c 700 | $git "$@"; kill -9 $$`,
 		"killed in the middle of a file":    `head -c 300 | $git "$@"; kill -9 $$`,
@@ -122,7 +122,7 @@ case "$*" in *fast-import*)
 	if [ -s %s ]; then truncate -s -1 %s; %s; fi;;
 esac`, p.dir, fault, fault, script)))
 				if retries == 1 {
-					p.record(a) // so that it has a memory to be wrong about
+					p.record(a) // so that its memory can be wrong
 				} else {
 					p.record(p.audit())
 				}
@@ -199,7 +199,7 @@ func TestADeletedOrRewrittenBranchIsMadeAgain(t *testing.T) {
 		a = p.audit()
 		p.record(a)
 	}
-	p.git("update-ref", "refs/heads/dead-drop", "dead-drop~2") // keeps the first alone
+	p.git("update-ref", "refs/heads/dead-drop", "dead-drop~2") // keeps only the first
 	p.record(a)
 	want := []string{"coder: Do PERF-0", "coder: Do PERF-1", "coder: Do PERF-2"}
 	if diff := cmp.Diff(want, p.log("%s")); diff != "" {
@@ -260,7 +260,7 @@ func TestTwoWorktreesShareTheBranch(t *testing.T) {
 	if n != 6 {
 		t.Errorf("commits = %q, want 6", p.log("%s"))
 	}
-	// With nothing new neither takes back what the other recorded.
+	// Without new turns neither audit reverts what the other recorded.
 	for range 3 {
 		p.record(a)
 		q.record(b)
@@ -286,7 +286,7 @@ func TestATurnCostsTwoProcesses(t *testing.T) {
 	}
 	p.turn("coder", 100, p.now, nil)
 	p.record(a)
-	p.record(a) // without news: one
+	p.record(a) // nothing new: one
 	data, err := os.ReadFile(calls)
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +323,8 @@ func TestMidnightIsNotMissed(t *testing.T) {
 	p.turn("coder", 1, day.Add(time.Minute), nil)
 	p.turn("coder", 2, day.AddDate(0, 0, 2), nil)
 	p.record(a)
-	// It was filed a moment before midnight, and its rename came a moment after the look.
+	// The message was filed a moment before midnight, and the rename of its receipt came a
+	// moment after the look.
 	p.turn("coder", 3, p.now.AddDate(0, 0, -1), nil)
 	p.record(a)
 	if got := p.log("%an"); !slices.Equal(got, []string{"swarm", "coder", "coder", "coder"}) {
@@ -331,7 +332,7 @@ func TestMidnightIsNotMissed(t *testing.T) {
 	}
 }
 
-// TestAnEndedContextEndsGit also shows that nothing is on the branch by halves.
+// TestAnEndedContextEndsGit also shows that the branch gets all commits of a batch or none.
 func TestAnEndedContextEndsGit(t *testing.T) {
 	p := newProject(t)
 	p.turn("coder", 1, p.now, nil)
@@ -351,7 +352,7 @@ func TestAnEndedContextEndsGit(t *testing.T) {
 	}
 }
 
-// contextWhen ends when somebody opens the fifo, which it makes.
+// contextWhen makes a fifo and returns a context that ends when somebody opens the fifo.
 func contextWhen(t *testing.T, fifo string) (context.Context, context.CancelFunc) {
 	t.Helper()
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
