@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/fatih/color"
+)
+
+// A logPrinter prints an agent's log. On a terminal it shows text while the agent writes it,
+// and of the finished line only the rest.
+type logPrinter struct {
+	w     io.Writer
+	live  bool
+	p     palette
+	agent string
+	open  string   // shown text that is not a line yet
+	ahead []string // printed entries of which the daemon has not told yet
+}
+
+// logIndent begins the further lines of one entry.
+const logIndent = "    "
+
+// more prints what t has got since the last call.
+func (l *logPrinter) more(t *tail) error {
+	lines, err := t.more()
+	l.lines(lines)
+	if l.live {
+		for _, entry := range entriesIn(lines) {
+			l.ahead = append(l.ahead, string(entry))
+		}
+	}
+	return err
+}
+
+// told shows a piece of text, unless the line of that text is printed already: the daemon tells
+// of a line after it has told of all pieces of its text.
+func (l *logPrinter) told(ev swarm.FeedEvent) {
+	switch ev.Kind {
+	case swarm.FeedPartial:
+		if len(l.ahead) == 0 {
+			l.partial(ev)
+		}
+	case swarm.FeedLine:
+		// No event comes any more about what stands before it, such as a line by hand.
+		if i := slices.Index(l.ahead, ev.Text); i >= 0 {
+			l.ahead = slices.Delete(l.ahead, 0, i+1)
+		}
+	}
+}
+
+// partial shows a piece of text.
+func (l *logPrinter) partial(ev swarm.FeedEvent) {
+	text := strings.ReplaceAll(screen.Plain(ev.Text), "\n", "\n"+logIndent)
+	if l.open == "" {
+		text = strings.TrimLeft(text, "\n ")
+		if text == "" {
+			return
+		}
+		fmt.Fprint(l.w, l.head(ev.At.Local().Format(time.TimeOnly), l.agent, ev.ID))
+	}
+	fmt.Fprint(l.w, text)
+	l.open += text
+}
+
+// lines prints finished lines of the log.
+func (l *logPrinter) lines(data []byte) {
+	for _, entry := range entriesIn(data) {
+		l.entry(strings.TrimSuffix(string(entry), "\n"))
+	}
+}
+
+func (l *logPrinter) entry(entry string) {
+	if l.live {
+		entry = screen.Plain(entry)
+	}
+	head, body, ok := strings.Cut(entry, "  ")
+	words := strings.Fields(head)
+	if !ok || len(words) != 3 {
+		l.finish()
+		fmt.Fprintln(l.w, entry)
+		return
+	}
+	if l.open != "" {
+		rest, ok := strings.CutPrefix(body, l.open)
+		if !ok && strings.TrimRight(l.open, "\n ") == body {
+			rest, ok = "", true // the log leaves out white space at the end
+		}
+		if ok {
+			fmt.Fprintln(l.w, rest)
+			l.open = ""
+			return
+		}
+		l.finish()
+	}
+	fmt.Fprintln(l.w, l.head(words[0], words[1], words[2])+l.colour(body))
+}
+
+// finish ends shown text that differs from the log.
+func (l *logPrinter) finish() {
+	if l.open != "" {
+		fmt.Fprintln(l.w)
+		l.open = ""
+	}
+}
+
+func (l *logPrinter) head(at, agent, id string) string {
+	return l.p.paint(at, color.Faint) + " " + l.p.paint(agent, agentColour(agent)) + " " + l.p.paint(id, color.Faint) + "  "
+}
+
+func (l *logPrinter) colour(body string) string {
+	switch {
+	case strings.HasPrefix(body, "$ "):
+		return l.p.paint(body, color.Faint)
+	case strings.HasPrefix(body, "= "):
+		return l.p.paint(body, color.Bold)
+	case strings.HasPrefix(body, "✗ "):
+		return l.p.paint(body, color.FgRed)
+	}
+	return body
+}
