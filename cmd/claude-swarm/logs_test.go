@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // On a terminal text is shown while it is written, and its line only adds what
@@ -31,6 +32,8 @@ func TestLogPrinter(t *testing.T) {
 		"white space at its end":    {[]string{"…hello\n\n", head + "hello\n"}, head + "hello\n    \n    \n"},
 		"the line has another text": {[]string{"…hel", head + "$ Bash ls\n"}, head + "hel\n" + head + "$ Bash ls\n"},
 		"nothing but white space":   {[]string{"…\n ", "…hello", head + "hello\n"}, head + "hello\n"},
+		"empty lines before it":     {[]string{"…\n\nhel", "…lo", head + "\n    \n    hello\n"}, head + "hello\n"},
+		"a space at its end":        {[]string{"…hello \n", head + "hello \n"}, head + "hello \n    \n"},
 		"what steers a terminal":    {[]string{"…a\x1b[2Jb", head + "a\x1b[2Jb\n"}, head + "a[2Jb\n"},
 		"no line of ours":           {[]string{"rubbish\n"}, "rubbish\n"},
 		"two entries":               {[]string{head + "a\n    b\n" + head + "= done\n"}, head + "a\n    b\n" + head + "= done\n"},
@@ -52,6 +55,24 @@ func TestLogPrinter(t *testing.T) {
 	}
 }
 
+// Of a text of which the log keeps only the beginning, all is shown once.
+func TestLogPrinterOfLongText(t *testing.T) {
+	var out bytes.Buffer
+	l := &logPrinter{w: &out, live: true, agent: "coder"}
+	told := func(_ time.Time, _, entry string) { l.lines([]byte(entry)) }
+	d := journal.OpenAgentLog(journal.HomeOf(t.TempDir()), "coder", journal.LogPolicy{}, told, func(err error) { t.Error(err) })
+	defer d.Close()
+	text := strings.Repeat("a line\n", 4000) + "the end"
+	l.partial(swarm.FeedEvent{Kind: swarm.FeedPartial, Agent: "coder", ID: "k7f3q9m2xd", Text: text})
+	d.Line("k7f3q9m2xd", text)
+	d.Line("k7f3q9m2xd", "= done")
+	_, got, _ := strings.Cut(out.String(), "k7f3q9m2xd  ")
+	got, last, _ := strings.Cut(got, "the end\n")
+	if strings.Count(got, "a line") != 4000 || strings.Contains(last, "a line") || !strings.HasSuffix(last, "k7f3q9m2xd  = done\n") {
+		t.Errorf("the text is not shown once; %d lines of it, then %.200q", strings.Count(got, "a line"), last)
+	}
+}
+
 // A text is shown once, also where its line is read from the file before the daemon's events
 // about it arrive: each text here is still on its way when a tick reads the line.
 func TestLogFollowLateText(t *testing.T) {
@@ -62,6 +83,7 @@ func TestLogFollowLateText(t *testing.T) {
 	line := func(s string) swarm.FeedEvent {
 		return swarm.FeedEvent{Kind: swarm.FeedLine, Agent: "coder", ID: "k7f3q9m2xd", Text: head + s + "\n"}
 	}
+	lost := swarm.FeedEvent{Kind: swarm.FeedLost, Count: 2}
 	type (
 		rotate struct{}
 		tick   struct{}
@@ -80,6 +102,8 @@ func TestLogFollowLateText(t *testing.T) {
 		"behind a line by hand":    {[]any{"by hand", tick{}, "hello", line("hello"), text("wor"), "world", line("world")}, "by hand\nhello\nworld\n"},
 		"rotated before the tick":  {[]any{"a", tick{}, "b", rotate{}, "c", tick{}, text("a"), line("a"), text("b"), line("b"), text("c"), line("c"), text("d"), "d", line("d")}, "a\nb\nc\nd\n"},
 		"rotated after the tick":   {[]any{"a", tick{}, rotate{}, text("a"), line("a"), text("b"), "b", line("b")}, "a\nb\n"},
+		"the middle of it lost":    {[]any{text("hel"), lost, text("wor"), text("ld"), "hello world", line("hello world"), text("b"), "b", line("b")}, "hello world\nb\n"},
+		"its line lost, too":       {[]any{text("hel"), "hello", lost, text("wor"), "world", line("world"), text("b"), "b", line("b")}, "hello\nworld\nb\n"},
 		"a line before the events": {[]any{"a", tick{}, text("b"), "b", line("b"), text("c"), "c", line("c")}, "a\nb\nc\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

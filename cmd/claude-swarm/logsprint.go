@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fatih/color"
+
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/fatih/color"
 )
 
 // A logPrinter prints an agent's log. On a terminal it shows text while the agent writes it,
@@ -21,6 +22,7 @@ type logPrinter struct {
 	agent string
 	open  string   // shown text that is not a line yet
 	ahead []string // printed entries of which the daemon has not told yet
+	gap   bool     // pieces of text were lost since the last line that the daemon told of
 }
 
 // logIndent begins the further lines of one entry.
@@ -38,15 +40,18 @@ func (l *logPrinter) more(t *tail) error {
 	return err
 }
 
-// told shows a piece of text, unless the line of that text is printed already: the daemon tells
-// of a line after it has told of all pieces of its text.
+// told shows a piece of text, unless the line of that text is printed already or a piece before
+// it is lost. The daemon tells of a line after it has told of all pieces of its text.
 func (l *logPrinter) told(ev swarm.FeedEvent) {
 	switch ev.Kind {
 	case swarm.FeedPartial:
-		if len(l.ahead) == 0 {
+		if len(l.ahead) == 0 && !l.gap {
 			l.partial(ev)
 		}
+	case swarm.FeedLost:
+		l.gap = true
 	case swarm.FeedLine:
+		l.gap = false
 		// No event comes any more about what stands before it, such as a line by hand.
 		if i := slices.Index(l.ahead, ev.Text); i >= 0 {
 			l.ahead = slices.Delete(l.ahead, 0, i+1)
@@ -87,11 +92,7 @@ func (l *logPrinter) entry(entry string) {
 		return
 	}
 	if l.open != "" {
-		rest, ok := strings.CutPrefix(body, l.open)
-		if !ok && strings.TrimRight(l.open, "\n ") == body {
-			rest, ok = "", true // the log leaves out white space at the end
-		}
-		if ok {
+		if rest, ok := restOf(body, l.open); ok {
 			fmt.Fprintln(l.w, rest)
 			l.open = ""
 			return
@@ -99,6 +100,19 @@ func (l *logPrinter) entry(entry string) {
 		l.finish()
 	}
 	fmt.Fprintln(l.w, l.head(words[0], words[1], words[2])+l.colour(body))
+}
+
+// restOf returns what of the body of a line is not shown yet; ok is false where what is shown is
+// another text. The body lacks white space at the end of the text, and the end of a long text.
+func restOf(body, shown string) (rest string, ok bool) {
+	body = strings.TrimLeft(body, "\n ") // as the text is shown
+	if rest, ok := strings.CutPrefix(body, shown); ok {
+		return rest, true
+	}
+	if i := strings.LastIndex(body, " … ("); i >= 0 && strings.HasSuffix(body, " bytes in all)") {
+		return "", strings.HasPrefix(shown, body[:i])
+	}
+	return "", strings.TrimRight(shown, "\n ") == strings.TrimRight(body, "\n ")
 }
 
 // finish ends shown text that differs from the log.
