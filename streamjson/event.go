@@ -152,7 +152,8 @@ type Result struct {
 	Errors    []string      `json:"errors,omitempty"`
 	Turns     int           `json:"turns,omitempty"`
 	Duration  time.Duration `json:"duration_ns,omitempty"`
-	// CostUSD is a running total, in US dollars, with sub-agents and compactions. Claude
+	// CostUSD is in US dollars, with sub-agents and compactions. With Claude Code it is a
+	// running total; other clients may mean something else (runner.CostWay). Claude
 	// Code 2.1.197 adds up over its process; 2.1.330 goes on from the earlier processes
 	// of a resumed session. Both begin at 0 again after /clear.
 	CostUSD float64 `json:"cost_usd,omitempty"`

@@ -32,16 +32,22 @@ type call struct {
 }
 
 // NewAccount returns the account of a turn of that kind of client. It begins at from.
-func NewAccount(kind *Kind, from Place) Account { return Account{kind: kind, total: from.CostUSD} }
+func NewAccount(kind *Kind, from Place) Account {
+	a := Account{kind: kind, spent: Spent{CostUnknown: kind.Cost == CostUnknown}}
+	if kind.Cost == CostOfProcess {
+		a.total = from.CostUSD
+	}
+	return a
+}
 
 // Restart forgets all but what was spent: it was not part of the turn, but nobody else
 // books it.
 func (a *Account) Restart() {
-	*a = Account{kind: a.kind, total: a.total, spent: Spent{CostUSD: a.spent.CostUSD}}
+	*a = Account{kind: a.kind, total: a.total, spent: Spent{CostUSD: a.spent.CostUSD, CostUnknown: a.spent.CostUnknown}}
 }
 
 // Total is the running total that the client told last, in US dollars, for the [Place]
-// where its next turn begins.
+// where its next turn begins; 0 of a client that tells none.
 func (a *Account) Total() float64 { return a.total }
 
 // Observe adds one event. It keeps nothing of ev.
@@ -113,7 +119,6 @@ func (a *Account) result(ev *streamjson.Event) {
 		a.spent.Tokens.CacheWrite += u.CacheWrite
 	}
 	a.spent.CostUSD = rounded(a.spent.CostUSD + a.own(r))
-	a.total = r.CostUSD
 	if r.ContextLimit > 0 {
 		a.spent.ContextLimit = r.ContextLimit
 	}
@@ -130,19 +135,32 @@ func (a *Account) result(ev *streamjson.Event) {
 	clear(a.open) // nothing outlives a result but background work, which nobody waits for
 }
 
-// own is what a result adds to the cost of the turn, in US dollars. A client that says
-// what it has spent since its last result is right also where its total is that of a
+// own is what a result adds to the cost of the turn, in US dollars.
+func (a *Account) own(r *streamjson.Result) float64 {
+	switch a.kind.Cost {
+	case CostOfResult:
+		return max(0, r.CostUSD)
+	case CostOfProcess:
+		before := a.total
+		a.total = r.CostUSD
+		return sinceTotal(r, before)
+	}
+	return 0
+}
+
+// sinceTotal is what a result costs that tells a running total, in US dollars. A client that
+// says what it has spent since its last result is right also where its total is that of a
 // session with earlier processes. Where it tells a total alone, that is one of its
 // process, and the difference counts; a total that is smaller than before began again
 // at 0, as it does after /clear.
-func (a *Account) own(r *streamjson.Result) float64 {
+func sinceTotal(r *streamjson.Result, before float64) float64 {
 	switch {
 	case r.SinceLastUSD != nil:
 		return max(0, *r.SinceLastUSD)
-	case r.CostUSD < a.total:
+	case r.CostUSD < before:
 		return max(0, r.CostUSD)
 	}
-	return r.CostUSD - a.total
+	return r.CostUSD - before
 }
 
 // rounded is what was meant by a sum of binary fractions, in US dollars.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
@@ -112,8 +113,8 @@ func TestFailedWriteIsNoFile(t *testing.T) {
 	}
 }
 
-// What a turn costs, by what its results say: the running total of a process, or what
-// was spent since the last result.
+// What a turn of Claude Code costs, by what its results say: the running total of a
+// process, or what was spent since the last result.
 func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 	type said struct{ total, own float64 } // own below 0: the client does not say
 	for name, c := range map[string]struct {
@@ -147,6 +148,28 @@ func TestTheCostOfATurnIsItsOwn(t *testing.T) {
 		a.Fill(&o)
 		if math.Abs(o.CostUSD-c.want) > 1e-9 || o.CostUSD < 0 || a.Total() != c.total {
 			t.Errorf("%s: %v USD and a total of %v, want %v and %v", name, o.CostUSD, a.Total(), c.want, c.total)
+		}
+	}
+}
+
+// What a turn costs of which each result tells what was spent since the one before, and of
+// which none tells any cost.
+func TestTheCostOfATurnIsReadAsItsKindSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		backend *runnertest.Scripted
+		want    float64
+	}{
+		"each result tells its cost": {&runnertest.Scripted{}, 0.75},
+		"no result tells a cost":     {&runnertest.Scripted{Plain: true}, 0},
+	} {
+		a := runner.NewAccount(c.backend.Kind(), runner.Place{CostUSD: 0.1})
+		for _, usd := range []float64{0.5, 0, 0.25, -1} {
+			a.Observe(&streamjson.Event{Kind: streamjson.KindResult, Result: &streamjson.Result{CostUSD: usd}})
+		}
+		var o runner.Outcome
+		a.Fill(&o)
+		if o.CostUSD != c.want || o.CostUnknown != (c.want == 0) || a.Total() != 0 {
+			t.Errorf("%s: %v USD (unknown: %v) and a total of %v, want %v USD and no total", name, o.CostUSD, o.CostUnknown, a.Total(), c.want)
 		}
 	}
 }

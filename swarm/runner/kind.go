@@ -16,6 +16,8 @@ type Kind struct {
 	Bypass string   // the one of Modes in which the client asks for nothing; "" is none
 	Look   string   // the one of Modes in which it changes nothing; "" is none
 
+	Cost CostWay // how its results tell what it has cost
+
 	Tools Tools
 	Hooks Hooks // nil: the client runs no command of ours after a compaction
 	Login Login
@@ -58,6 +60,17 @@ type Hooks interface {
 	// settings there and below home tell; "" when it does.
 	Blocked(home, dir string) string
 }
+
+// A CostWay says what the cost in the results of a client means: [streamjson.Result].CostUSD.
+// Its tokens are always those since the last result.
+type CostWay int
+
+// The ways in which clients tell their cost.
+const (
+	CostUnknown   CostWay = iota // they do not
+	CostOfResult                 // what was spent since the last result
+	CostOfProcess                // a running total of the process, which may begin again at 0; SinceLastUSD counts where it is there
+)
 
 // A Version says which versions of a client a backend is tested with.
 type Version struct {

@@ -66,7 +66,8 @@ type Outcome struct {
 // Spent is what a turn has used up.
 type Spent struct {
 	Tokens      streamjson.Usage // of all requests of the main conversation
-	CostUSD     float64          // with sub-agents and compactions
+	CostUSD     float64          // with sub-agents and compactions; 0 where CostUnknown
+	CostUnknown bool             // the client tells no cost
 	ToolCalls   int
 	Compactions int
 	// ContextTokens is the size of the conversation at its last request, and

@@ -37,8 +37,8 @@ type client struct {
 	repeated map[string]bool // UUIDs of what was taken in
 }
 
-func newClient(ctx context.Context, t runner.Turn, mode int) (*client, error) {
-	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), account: runner.NewAccount(&kind, t.From), model: "scripted-1", context: 12000, limit: 200000}
+func newClient(ctx context.Context, kind *runner.Kind, t runner.Turn, mode int) (*client, error) {
+	c := &client{ctx: ctx, turn: t, cancel: func() {}, began: time.Now(), account: runner.NewAccount(kind, t.From), model: "scripted-1", context: 12000, limit: 200000}
 	if t.Spec.Model != "" {
 		c.model = t.Spec.Model
 	}
@@ -187,7 +187,7 @@ func (c *client) done() runner.Outcome {
 func (c *client) result(isError bool, text string) {
 	c.birth()
 	r := &streamjson.Result{Subtype: "success", IsError: isError, Text: text, Turns: 1 + c.calls,
-		Duration: time.Since(c.began), CostUSD: c.turn.From.CostUSD + c.cost, ContextLimit: c.limit, Denials: c.denied, TerminalReason: "completed"}
+		Duration: time.Since(c.began), CostUSD: c.cost, ContextLimit: c.limit, Denials: c.denied, TerminalReason: "completed"}
 	c.emit(streamjson.Event{Kind: streamjson.KindResult, Result: r, Usage: &streamjson.Usage{Input: 10, Output: len(text) / 4, CacheRead: max(c.context-10, 0)}})
 }
 

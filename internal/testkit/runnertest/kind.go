@@ -7,7 +7,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-var kind = runner.Kind{Name: "scripted", Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
+// kind is what most scripted clients are.
+var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
+
+// plain is a scripted client that lacks what a client can lack.
+var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}
 
 // The tools of a scripted client.
 const (

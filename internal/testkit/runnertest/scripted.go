@@ -22,6 +22,8 @@ type Scripted struct {
 	// Outlive says what a client still does when Follow takes it up, after what
 	// its file holds. nil: it is dead.
 	Outlive func(runner.Turn, runner.Process) []Step
+	// Plain makes it a backend of clients that tell no cost.
+	Plain bool
 	// Timing shortens how long Unheard takes; the rest of it has no meaning here.
 	Timing runner.Timing
 
@@ -43,7 +45,12 @@ type Run struct {
 }
 
 // Kind is that of no client of the real world.
-func (s *Scripted) Kind() *runner.Kind { return &kind }
+func (s *Scripted) Kind() *runner.Kind {
+	if s.Plain {
+		return &plain
+	}
+	return &kind
+}
 
 // Runs are the turns so far, in the order of their beginning.
 func (s *Scripted) Runs() []Run {
@@ -79,7 +86,7 @@ func (s *Scripted) Run(ctx context.Context, t runner.Turn) runner.Outcome {
 }
 
 func (s *Scripted) run(ctx context.Context, t runner.Turn, p runner.Process, mode int) runner.Outcome {
-	c, err := newClient(ctx, t, mode)
+	c, err := newClient(ctx, s.Kind(), t, mode)
 	if err != nil {
 		return c.fail(runner.Failed, err.Error())
 	}
@@ -118,7 +125,7 @@ func (s *Scripted) Follow(ctx context.Context, t runner.Turn, p runner.Process) 
 }
 
 func (s *Scripted) follow(ctx context.Context, t runner.Turn, p runner.Process) runner.Outcome {
-	c, err := newClient(ctx, t, os.O_APPEND)
+	c, err := newClient(ctx, s.Kind(), t, os.O_APPEND)
 	if err != nil {
 		return c.fail(runner.NoResult, err.Error())
 	}

@@ -38,7 +38,7 @@ func (s *Scripted) Serve(ctx context.Context, t runner.Turn, c runner.Warm) (run
 	if out.End != runner.Done || out.Compactions > 0 || t.Stdout == "" {
 		return out, nil
 	}
-	return out, s.wait(t, p, out)
+	return out, s.wait(t, p)
 }
 
 // activate makes a waiting client one that works. It is false when it has died.
@@ -50,13 +50,13 @@ func (s *Scripted) activate(w *waiting) bool {
 	return alive
 }
 
-func (s *Scripted) wait(t runner.Turn, p runner.Process, out runner.Outcome) *waiting {
+func (s *Scripted) wait(t runner.Turn, p runner.Process) *waiting {
 	info, err := os.Stat(t.Stdout)
 	if err != nil {
 		panic(fmt.Sprintf("runnertest: %v", err)) // the test's folder is gone
 	}
 	w := &waiting{of: s, process: p, stdout: t.Stdout, exited: make(chan struct{}),
-		place: runner.Place{Offset: info.Size(), CostUSD: t.From.CostUSD + out.CostUSD}}
+		place: runner.Place{Offset: info.Size()}}
 	w.exit = sync.OnceFunc(func() { close(w.exited) })
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
 )
 
 // TestTallyFindsWhatIsBookedWrong books turns of one session, of which one client does
@@ -81,7 +82,7 @@ func threeTurns(t *testing.T, a *arena) []*bookedTurn {
 			if status := standin.Main(words, os.Environ(), bytes.NewReader(line), &out, &stderr); status != 0 {
 				t.Fatalf("exit %d: %s", status, stderr.String())
 			}
-			var account runner.Account
+			account := runner.NewAccount(claude.Kind(), runner.Place{})
 			for dec := streamjson.NewDecoder(bytes.NewReader(out.Bytes()[b.From.Offset:]), 0); ; {
 				ev, err := dec.Next()
 				if err != nil {
